@@ -1,0 +1,78 @@
+"""What `rec(...)` binds: column names, side frames and policies; and every check that a schema allows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, get_args
+
+from recframe.errors import RecframeError, suggestion
+
+Universe = Literal["truth", "recs", "both", "all"]
+NoRelevant = Literal["zero", "skip", "null"]
+RelevantFrom = Literal["truth", "list"]
+
+ROLES = ("user", "item", "rank", "score", "relevance", "model")
+
+
+@dataclass(frozen=True)
+class Context:
+    """Column names, side frames and policies, as bound by `rec(...)`; a name that is None has its role's own name."""
+
+    user: str | None = None
+    item: str | None = None
+    rank: str | None = None
+    score: str | None = None
+    relevance: str | None = None
+    model: str | None = None
+    truth: Any = None
+    users: Any = None
+    items: Any = None
+    universe: Universe | None = None
+    no_relevant: NoRelevant = "zero"
+    min_relevance: float | None = None
+    relevant_from: RelevantFrom = "truth"
+    by: tuple[str, ...] = ()
+
+    def bind(self, options: Mapping[str, Any]) -> Context:
+        """Return the context with some options set anew, after a check of their values."""
+        known = [field.name for field in fields(self) if field.name != "by"]
+        for name, value in options.items():
+            if name not in known:
+                msg = f"rec() has no option {name!r}{suggestion(name, known)}; it has {', '.join(known)}"
+                raise RecframeError(msg)
+            _check_option(name, value)
+        return replace(self, **options)
+
+    def grouped(self, by: Iterable[str]) -> Context:
+        """Return the context with `by` columns bound."""
+        return replace(self, by=(*self.by, *by))
+
+    def name_of(self, role: str) -> str:
+        """Return the column name of a role."""
+        return getattr(self, role) or role
+
+
+def _check_option(name: str, value: object) -> None:
+    choices = {"universe": Universe, "no_relevant": NoRelevant, "relevant_from": RelevantFrom}
+    if name in ROLES:
+        if value is not None and not isinstance(value, str):
+            msg = f"{name}= takes the name of a column as text; found {value!r}"
+            raise RecframeError(msg)
+    elif name in choices:
+        allowed = get_args(choices[name])
+        if value not in allowed and not (name == "universe" and value is None):
+            found = suggestion(value, allowed) if isinstance(value, str) else ""
+            msg = f"{name}={value!r} is not known{found}; write one of {', '.join(map(repr, allowed))}"
+            raise RecframeError(msg)
+    elif name == "min_relevance" and value is not None and not _is_positive(value):
+        msg = f"min_relevance={value!r}: write a number above 0; rows with at least this relevance are relevant"
+        raise RecframeError(msg)
+
+
+def _is_positive(value: object) -> bool:
+    try:
+        return not isinstance(value, bool | str) and 0 < float(value) < math.inf  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return False

@@ -1,0 +1,58 @@
+"""What recframe raises, and the words in it: what is wrong, what was found, what to write instead."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+import polars as pl
+
+# A check inside a lazy plan fails as a Polars error that quotes our sentence; the marks tell where it begins and ends.
+_OPEN, _CLOSE = "recframe: ", " (end of message)"
+
+
+class RecframeError(ValueError):
+    """The base of every error that recframe raises on purpose."""
+
+
+class UnknownMetricError(RecframeError):
+    """A metric, or a parameter of one, that is not in the registry."""
+
+
+class ColumnError(RecframeError):
+    """A column that is missing, ambiguous, or of a dtype that cannot be used for its role."""
+
+
+class DataError(RecframeError):
+    """Something that only the data can show, such as a rank below 1."""
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Return `; did you mean 'x'?` for the closest known name, or nothing where none is close."""
+    folded = {candidate.casefold(): candidate for candidate in known}
+    found = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    return f"; did you mean {folded[found[0]]!r}?" if found else ""
+
+
+def fails_if(condition: pl.Expr, message: str) -> pl.Expr:
+    """Return an expression of the value 0 that fails with `message` when the plan runs and `condition` is true.
+
+    NOTE: a strict cast of the message to a number is the one way to fail inside a plan without a Python function,
+    so that the plan still streams and serializes.
+    """
+    text = pl.when(condition).then(pl.lit(f"{_OPEN}{message}{_CLOSE}"))
+    return text.cast(pl.Int64).fill_null(0)
+
+
+@contextmanager
+def plan_errors() -> Iterator[None]:
+    """Turn the Polars error of a failed check into a DataError with the check's own words."""
+    try:
+        yield
+    except pl.exceptions.PolarsError as error:
+        found = re.search(f"{re.escape(_OPEN)}(.*?){re.escape(_CLOSE)}", str(error), re.DOTALL)
+        if found is None:
+            raise
+        raise DataError(found.group(1)) from None

@@ -1,0 +1,119 @@
+"""Frames in and out: the one place that knows Polars' eager and lazy frames and pandas' frames apart."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import polars as pl
+import polars.selectors as cs
+
+from recframe.errors import ColumnError, RecframeError, plan_errors
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame, "pd.DataFrame")
+
+
+def is_pandas(frame: object) -> bool:
+    """Whether a frame is pandas'; pandas is not imported to find out."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(frame, getattr(pandas, "DataFrame", ()))
+
+
+def is_lazy(frame: object) -> bool:
+    """Whether results stay lazy."""
+    return isinstance(frame, pl.LazyFrame)
+
+
+def check(frame: object, name: str) -> None:
+    """Say which frames are taken, where something else was given."""
+    if not (isinstance(frame, pl.DataFrame | pl.LazyFrame) or is_pandas(frame)):
+        kind = f"{type(frame).__module__}.{type(frame).__qualname__}"
+        msg = f"{name} is a {kind}; give a polars.DataFrame, a polars.LazyFrame or a pandas.DataFrame"
+        raise RecframeError(msg)
+
+
+def columns(frame: Any) -> list[str]:
+    """Return a frame's column names."""
+    return frame.collect_schema().names() if is_lazy(frame) else list(frame.columns)
+
+
+def take(frame: Any, named: Mapping[str, str], ids: Iterable[str] = ()) -> pl.LazyFrame:
+    """Return some columns of a frame as a LazyFrame, under the names that are the keys of `named`.
+
+    `ids` are the keys whose values must match those of other frames.
+    """
+    if is_pandas(frame):
+        return pl.DataFrame([_from_pandas(frame, name, inside, inside in ids) for inside, name in named.items()]).lazy()
+    return frame.lazy().select(cs.by_name(name).alias(inside) for inside, name in named.items())  # type: ignore[no-any-return]
+
+
+def _from_pandas(frame: pd.DataFrame, name: str, inside: str, is_id: bool) -> pl.Series:  # noqa: FBT001
+    column = frame[name]
+    if column.ndim > 1:
+        msg = f"the pandas frame has {column.shape[1]} columns named {name!r}; drop or rename all but one"
+        raise ColumnError(msg)
+    if _is_categorical(column.dtype):
+        labels = [str(label) for label in column.cat.categories]
+        if not is_id or column.cat.categories.map(lambda label: isinstance(label, str)).all():
+            places = pl.Series(column.cat.codes.to_numpy()).cast(pl.Int64)
+            return pl.Series(labels, dtype=pl.Enum(labels)).gather(places.replace(-1, None)).alias(inside)
+        column = column.astype(column.cat.categories.dtype)
+    try:
+        return pl.from_pandas(column).alias(inside)
+    except Exception as error:
+        msg = (
+            f"column {name!r} of the pandas frame cannot go through Arrow ({error}); "
+            f"give it one dtype, for example frame[{name!r}] = frame[{name!r}].astype(str)"
+        )
+        raise ColumnError(msg) from error
+
+
+def _is_categorical(dtype: object) -> bool:
+    return type(dtype).__name__ == "CategoricalDtype"
+
+
+def run(plan: pl.LazyFrame) -> pl.DataFrame:
+    """Collect a plan, once, for an eager frame."""
+    with plan_errors():
+        return plan.collect(engine="in-memory")
+
+
+def give(plan: pl.LazyFrame, like: Any, by: Mapping[str, Any]) -> Any:
+    """Return a plan's result as the same kind of frame as `like`; `by` has the dtypes that pandas columns had."""
+    if is_lazy(like):
+        return plan
+    result = run(plan)
+    return _to_pandas(result, by) if is_pandas(like) else result
+
+
+def dtype_in_pandas(frame: Any, name: str) -> Any:
+    """Return the dtype of a column of a pandas frame; None for any other frame."""
+    return frame[name].dtype if is_pandas(frame) else None
+
+
+def _to_pandas(result: pl.DataFrame, by: Mapping[str, Any]) -> pd.DataFrame:
+    frame = result.to_pandas()
+    for name, dtype in by.items():
+        frame[name] = _restored(result[name], frame[name], dtype)
+    if any(_is_categorical(dtype) for dtype in by.values()):
+        keys = [name for name in result.columns[: len(by)]]
+        frame = frame.sort_values(keys, na_position="last", ignore_index=True, kind="stable")
+    return frame
+
+
+def _restored(column: pl.Series, converted: pd.Series[Any], dtype: Any) -> Any:
+    import pandas as pd  # noqa: PLC0415  a pandas frame came in, so it is loaded
+
+    if _is_categorical(dtype):
+        if isinstance(column.dtype, pl.Enum):
+            return pd.Categorical.from_codes(column.to_physical().cast(pl.Int64).fill_null(-1).to_numpy(), dtype=dtype)
+        return converted.astype(dtype)
+    if dtype is None or converted.dtype == dtype:
+        return converted
+    if column.null_count() and getattr(dtype, "kind", "") in "iub" and not hasattr(dtype, "na_value"):
+        return pd.array(column.to_list(), dtype="boolean" if dtype.kind == "b" else f"{'U' * (dtype.kind == 'u')}Int{dtype.itemsize * 8}")
+    return converted.astype(dtype)

@@ -1,0 +1,223 @@
+"""The frames of one call under the names of their roles, with every check that their schemas allow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import polars as pl
+
+from recframe import frames
+from recframe.context import Context
+from recframe.errors import ColumnError, RecframeError, fails_if, suggestion
+
+IDS = ("user", "item", "model")
+Owner = Literal["role", "row", "recommendations", "truth", "users", "items"]
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One `by` column: its name inside the plan, its name in the result, and whose property it is."""
+
+    inside: str
+    name: str
+    owner: Owner
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The frames of one call, lazy and under their roles' names: what `judge` and `plan` build on."""
+
+    lists: pl.LazyFrame
+    """user, item, rank or score, relevance where it is a judged frame, model where bound, and segments of its rows."""
+    truth: pl.LazyFrame | None
+    """user, item, relevance and segments of its rows; None where the lists are a judged frame."""
+    users: pl.LazyFrame | None
+    items: pl.LazyFrame | None
+    segments: tuple[Segment, ...]
+    checks: tuple[pl.LazyFrame, ...]
+    context: Context
+    pandas_dtypes: Mapping[str, Any]
+
+    @property
+    def scored(self) -> bool:
+        """Whether ranks are made from scores."""
+        return "score" in self.lists.collect_schema()
+
+    @property
+    def model(self) -> list[str]:
+        """The model as a key, where one is bound."""
+        return ["model"] * (self.context.model is not None)
+
+    def inside(self, *owners: Owner) -> list[str]:
+        """Return the names, inside the plan, of the segments that some owners have."""
+        return [segment.inside for segment in self.segments if segment.owner in owners]
+
+
+class Side:
+    """One frame of the call, and how the messages name it."""
+
+    def __init__(self, title: str, frame: Any, context: Context) -> None:
+        frames.check(frame, title)
+        self.title, self.frame, self.context = title, frame, context
+        self.columns = frames.columns(frame)
+
+    def has(self, role: str) -> bool:
+        """Whether the frame has the column of a role."""
+        return self.context.name_of(role) in self.columns
+
+    def require(self, role: str, hint: str = "") -> str:
+        """Return the role's name, or say that its column is missing."""
+        name = self.context.name_of(role)
+        if name not in self.columns:
+            msg = f"{self.title} has no column {name!r}{suggestion(name, self.columns)}; it has {listed(self.columns)}. "
+            msg += hint or f"Name the column of the {role}: rec({role}='...')"
+            raise ColumnError(msg)
+        return name
+
+    def take(self, roles: Iterable[str], segments: Iterable[Segment] = ()) -> pl.LazyFrame:
+        """Return the columns of roles and segments, as a LazyFrame under their names inside the plan."""
+        named = {role: self.require(role) for role in roles} | {one.inside: one.name for one in segments}
+        return frames.take(self.frame, named, IDS)
+
+
+def listed(names: Iterable[str], most: int = 20) -> str:
+    """Return names as a short list."""
+    names = [repr(name) for name in names]
+    return (", ".join(names[:most]) or "no columns") + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def read(frame: Any, context: Context, by: Sequence[str] = ()) -> Inputs:
+    """Check a call's frames against their schemas and return them under their roles' names."""
+    title = "the judged frame" if context.truth is None else "the frame of recommendations"
+    main = Side(title, frame, context)
+    sides = {"recommendations": main}
+    for name in ("truth", "users", "items"):
+        if getattr(context, name) is not None:
+            sides[name] = Side(f"the frame {name}=", getattr(context, name), context)
+    segments = tuple(_segment(number, name, sides, context) for number, name in enumerate(by))
+    taken = {name: side.take(_roles(name, side), _of(segments, name)) for name, side in sides.items()}
+    if "truth" in taken and "relevance" not in taken["truth"].collect_schema():
+        taken["truth"] = taken["truth"].with_columns(relevance=pl.lit(1))
+    _check_dtypes(taken, sides)
+    taken = _matched(taken, sides)
+    dtypes = {one.name: frames.dtype_in_pandas(_holder(one, sides).frame, one.name) for one in segments}
+    return Inputs(
+        lists=taken["recommendations"],
+        truth=taken.get("truth"),
+        users=taken.get("users"),
+        items=taken.get("items"),
+        segments=segments,
+        checks=tuple(_repeated_key(taken[name], role, name) for name, role in (("users", "user"), ("items", "item")) if name in taken),
+        context=context,
+        pandas_dtypes=dtypes,
+    )
+
+
+def _roles(name: str, side: Side) -> list[str]:
+    """Return the roles that are taken from a side."""
+    context = side.context
+    if name in {"users", "items"}:
+        return [name.removesuffix("s")]
+    if name == "truth":
+        return ["user", "item"] + ["relevance"] * (side.has("relevance") or context.relevance is not None)
+    roles = ["user", "item", _order(side)] + ["model"] * (context.model is not None)
+    if context.truth is None:
+        side.require("relevance", "Name the column: rec(relevance='...'), or give the truth as a frame: rec(truth=truth)")
+        roles.append("relevance")
+    return roles
+
+
+def _order(side: Side) -> Literal["rank", "score"]:
+    """Return whether ranks are given or come from scores; a score that is bound by name goes before an unbound rank."""
+    context = side.context
+    if context.rank is None and side.has("score") and (context.score is not None or not side.has("rank")):
+        return "score"
+    side.require("rank", "Name the column of the ranks or of the scores: rec(rank='...') or rec(score='...')")
+    return "rank"
+
+
+def _of(segments: Sequence[Segment], name: str) -> list[Segment]:
+    """Return the segments whose columns are taken from a side."""
+    owners = {name, "row"} if name in {"recommendations", "truth"} else {name}
+    return [one for one in segments if one.owner in owners]
+
+
+def _segment(number: int, name: object, sides: Mapping[str, Side], context: Context) -> Segment:
+    """Find out whose property a `by` column is."""
+    if not isinstance(name, str):
+        msg = f"by= takes the names of columns as text; found {name!r}"
+        raise RecframeError(msg)
+    for role in ("user", "item", "model"):
+        if name in {role, context.name_of(role)} and (role != "model" or context.model is not None):
+            return Segment(role, context.name_of(role), "role")
+    holders = [owner for owner, side in sides.items() if name in side.columns]
+    if not holders:
+        known = dict.fromkeys(column for side in sides.values() for column in side.columns)
+        where = ", ".join(side.title for side in sides.values())
+        msg = f"by={name!r} is not a column of {where}{suggestion(name, known)}; there are {listed(known)}"
+        raise ColumnError(msg)
+    judged = {"recommendations", "truth"}
+    if len(holders) > 1 and not set(holders) <= judged:
+        found = " and ".join(sides[owner].title for owner in holders)
+        msg = f"by={name!r} is a column of {found}; drop or rename it in all but one of them"
+        raise ColumnError(msg)
+    alone = context.truth is None and holders == ["recommendations"]
+    owner: Any = "row" if alone or set(holders) == judged else holders[0]
+    return Segment(f"segment {number}", name, owner)
+
+
+def _holder(segment: Segment, sides: Mapping[str, Side]) -> Side:
+    return sides[segment.owner] if segment.owner in sides else sides["recommendations"]
+
+
+def _check_dtypes(taken: Mapping[str, pl.LazyFrame], sides: Mapping[str, Side]) -> None:
+    wanted = {"rank": "a number from 1 up", "score": "a number", "relevance": "a number or Boolean"}
+    for name, frame in taken.items():
+        schema = frame.collect_schema()
+        for role in [*IDS, *wanted]:
+            dtype = schema.get(role, pl.Null())
+            column = f"column {sides[name].context.name_of(role)!r} of {sides[name].title}"
+            number = dtype.is_numeric() or dtype == pl.Null or (role == "relevance" and dtype == pl.Boolean)
+            if role in wanted and not number:
+                msg = f"{column} is {dtype}; a {role} is {wanted[role]}: cast the column before"
+                raise ColumnError(msg)
+            if role in IDS and dtype == pl.Object:
+                msg = f"{column} holds Python objects, which no frame can join; cast it to text"
+                raise ColumnError(msg)
+
+
+def _matched(taken: Mapping[str, pl.LazyFrame], sides: Mapping[str, Side]) -> dict[str, pl.LazyFrame]:
+    """Cast the ids that match in value but not in dtype, such as Int32 and Int64, or say that they cannot match."""
+    result = dict(taken)
+    for role in ("user", "item"):
+        dtypes = {name: frame.collect_schema()[role] for name, frame in taken.items() if role in frame.collect_schema()}
+        dtype = _common(dtypes, role, sides)
+        for name, found in dtypes.items():
+            if found != dtype:
+                result[name] = result[name].with_columns(pl.col(role).cast(dtype))
+    return result
+
+
+def _common(dtypes: Mapping[str, pl.DataType], role: str, sides: Mapping[str, Side]) -> pl.DataType:
+    kinds = {name: dtype for name, dtype in dtypes.items() if dtype != pl.Null}
+    found = list(dict.fromkeys(kinds.values()))
+    if len(found) <= 1:
+        return found[0] if found else pl.Int64()
+    if all(dtype.is_integer() for dtype in found):
+        signed = any(dtype.is_signed_integer() for dtype in found)
+        wide = [dtype for dtype in found if dtype in {pl.UInt64, pl.Int128, pl.UInt128}]
+        return (pl.Int128() if wide else pl.Int64()) if signed else pl.UInt64()
+    if all(dtype in {pl.String, pl.Categorical, pl.Enum} for dtype in found):
+        return pl.String()
+    shown = ", ".join(f"{dtype} in {sides[name].title}" for name, dtype in kinds.items())
+    msg = f"the {role} ids have different dtypes: {shown}; cast them to one dtype, so that they can match"
+    if any(dtype.is_float() for dtype in found):
+        msg += ". A missing id makes a pandas column Float64: drop the rows without an id and cast to int"
+    raise ColumnError(msg)
+
+
+def _repeated_key(frame: pl.LazyFrame, role: str, name: str) -> pl.LazyFrame:
+    message = f"the frame {name}= has a {role} twice; it takes one row for each: {name}.unique('{role}')"
+    return frame.select(pl.col(role).drop_nulls()).select(check=fails_if(pl.col(role).is_duplicated().any(), message))

@@ -1,0 +1,261 @@
+"""Recommendations held against the truth: the universe, duplicates, nulls and unranked rows are decided here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import polars as pl
+
+from recframe.context import Context
+from recframe.errors import fails_if
+from recframe.inputs import Inputs, Segment
+from recframe.terms import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, STEEPEST, is_rank, is_relevant
+
+PAIR = ["user", "item"]
+
+
+def judge(inputs: Inputs) -> Judged:
+    """Hold the recommendations against the truth."""
+    lists = _with_items(_identified(inputs.lists), inputs)
+    if inputs.scored:
+        lists = _ranked(lists, [*inputs.model, "user"])
+    truth = inputs.truth
+    if truth is None and inputs.model:  # every model is held against the same truth: what the frame says of any of them
+        truth = inputs.lists.select(*PAIR, "relevance", *inputs.inside("row"))
+    if truth is None:
+        return Judged(inputs, lists)
+    truth = _with_items(_identified(truth).filter(pl.col("relevance").is_not_null()), inputs)
+    judged = Judged(inputs, lists, truth)
+    # A segment of rows cuts through the lists and the truth alike, so it needs them as one frame.
+    return replace(judged, lists=judged.frame(), truth=None, distinct=True) if judged.rows else judged
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The branches that metrics read: hits, relevant rows, rows judged not relevant, rows of the lists, and the users.
+
+    One frame (a judged frame) is the source of all of them. With two, each branch comes from the frame that has it: the
+    hits from an inner join, the relevant rows from the truth alone.
+    """
+
+    inputs: Inputs
+    lists: pl.LazyFrame
+    truth: pl.LazyFrame | None = None
+    distinct: bool = False
+    """Whether every pair of a user and an item stands in its frame once."""
+
+    @property
+    def context(self) -> Context:
+        """What `rec(...)` bound."""
+        return self.inputs.context
+
+    @property
+    def model(self) -> list[str]:
+        """The model as a key, where one is bound."""
+        return self.inputs.model
+
+    @property
+    def rows(self) -> list[str]:
+        """The segments that are a property of the row, as keys."""
+        return self.inputs.inside("row", "items") + ["item"] * any(one.inside == "item" for one in self.inputs.segments)
+
+    @property
+    def list_keys(self) -> list[str]:
+        """What tells one list from another."""
+        return [*self.rows, *self.model, "user"]
+
+    # The universe
+
+    @property
+    def universe(self) -> Literal["truth", "recs", "both", "all", "rows"]:
+        """Which users count; "rows" is every user of a judged frame."""
+        return self.context.universe or ("rows" if self.inputs.truth is None else "truth")
+
+    @cached_property
+    def recommended_users(self) -> pl.LazyFrame:
+        """The users with a ranked row."""
+        return self.lists.filter(is_rank(pl.col("rank"))).select("user")
+
+    @cached_property
+    def judged_users(self) -> pl.LazyFrame:
+        """The users with a judged row."""
+        if self.truth is not None:
+            return self.truth.select("user")
+        return self.lists.filter(pl.col("relevance").is_not_null()).select("user")
+
+    @cached_property
+    def users(self) -> pl.LazyFrame:
+        """The users of the universe, repeated as they come."""
+        if self.universe == "truth":
+            return self.judged_users
+        if self.universe == "recs":
+            return self.recommended_users
+        if self.universe == "both":
+            return self.judged_users.join(self.recommended_users.unique(), on="user", how="semi")
+        if self.universe == "rows" or self.truth is None:
+            everyone = [self.lists.select("user")]
+        else:
+            everyone = [self.judged_users, self.recommended_users]
+        if self.universe == "all" and self.inputs.users is not None:
+            everyone.append(self.inputs.users.select("user").drop_nulls())
+        return pl.concat(everyone) if len(everyone) > 1 else everyone[0]
+
+    def members(self) -> pl.LazyFrame:
+        """Return each user of the universe, once for each segment of rows in which the judged frame has a row of theirs."""
+        if not self.rows:
+            return self.users.unique()
+        return self._counted(self.lists, {"truth", "recs", "both"}).select(*self.rows, "user").unique()
+
+    def models(self) -> pl.LazyFrame:
+        """Return the models; rows that name none and rank nothing are judged rows of all of them."""
+        named = pl.col("model").is_not_null() | is_rank(pl.col("rank"))
+        return self.lists.filter(named).select("model").unique()
+
+    def _counted(self, frame: pl.LazyFrame, unless: set[str]) -> pl.LazyFrame:
+        """Return the rows of users in the universe; only the universes in `unless` can leave a user of this branch out."""
+        if self.universe not in unless:
+            return frame
+        return frame.join(self.users.unique(), on="user", how="semi")
+
+    # The branches
+
+    def hits(self, k: int | None = None) -> pl.LazyFrame:
+        """Return the relevant rows with a rank up to k, one for each item of a list: keys, item, rank, gain."""
+        rank = pl.col("rank")
+        inside = is_rank(rank) if k is None else is_rank(rank) & (rank <= float(k))
+        ranked = self.lists.filter(inside)
+        if self.truth is None:
+            rows = ranked.filter(self._relevant)
+        else:
+            relevant = self.truth.filter(self._relevant).select(*PAIR, "relevance")
+            rows = ranked.select(*self.model, *PAIR, "rank").join(relevant, on=PAIR)
+        rows = rows.select(*self.list_keys, *self._item, rank.cast(pl.Float64), gain=pl.col("relevance").cast(pl.Float64))
+        return rows.group_by(*self.list_keys, *self._item).agg(rank.min(), pl.col("gain").max())
+
+    def relevant(self) -> pl.LazyFrame:
+        """Return the relevant rows, one for each item: keys, gain."""
+        if self.context.relevant_from == "list":
+            return self.hits().select(*self.list_keys, "gain")
+        rows = self.lists if self.truth is None else self.truth
+        keys = self.list_keys if self.truth is None else ["user"]
+        rows = rows.filter(self._relevant).with_columns(gain=pl.col("relevance").cast(pl.Float64))
+        if not self.distinct:
+            rows = rows.group_by(*keys, *(name for name in ["item"] if name not in keys)).agg(pl.col("gain").max())
+        rows = self._counted(rows, {"recs", "both"})
+        return self._for_each_model(rows.select(*keys, "gain"))
+
+    def not_relevant(self) -> pl.LazyFrame:
+        """Return the rows judged not relevant, one for each item: keys, and True in `not_relevant`."""
+        if self.context.relevant_from == "list":
+            rows, keys = self.listed().filter(pl.col("listed_judged")), self.list_keys
+        elif self.truth is None:
+            rows, keys = self.lists.filter(pl.col("relevance").is_not_null()), self.list_keys
+        else:
+            rows, keys = self.truth, ["user"]
+        relevant = pl.col("listed_relevant") if self.context.relevant_from == "list" else self._relevant
+        items = rows.group_by(*keys, *(name for name in ["item"] if name not in keys)).agg(relevant.any().alias("relevant"))
+        misses = self._counted(items.filter(~pl.col("relevant")), {"recs", "both"})
+        misses = misses.select(*keys, not_relevant=pl.lit(value=True))
+        return misses if self.context.relevant_from == "list" else self._for_each_model(misses)
+
+    def listed(self) -> pl.LazyFrame:
+        """Return the rows of the lists, one for each item: keys, item, listed_rank, listed_relevant, listed_judged."""
+        rows = self.lists.filter(is_rank(pl.col("rank")))
+        if self.truth is not None:
+            truth = self.truth.group_by(PAIR).agg(pl.col("relevance").max())
+            rows = rows.select(*self.model, *PAIR, "rank").join(truth, on=PAIR, how="left")
+        rows = self._counted(rows, {"truth", "both"})
+        rank = pl.col("rank").cast(pl.Float64)
+        return rows.group_by(*self.list_keys, *self._item).agg(
+            listed_rank=rank.filter(self._relevant).min().fill_null(rank.min()),
+            listed_relevant=self._relevant.any(),
+            listed_judged=pl.col("relevance").is_not_null().any(),
+        )
+
+    def _for_each_model(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        return rows.join(self.models(), how="cross") if self.truth is not None and self.model else rows
+
+    @property
+    def _item(self) -> list[str]:
+        return ["item"] * ("item" not in self.list_keys)
+
+    @property
+    def _relevant(self) -> pl.Expr:
+        return is_relevant(pl.col("relevance"), self.context.min_relevance)
+
+    # The judged frame, and what only the data can show
+
+    def frame(self) -> pl.LazyFrame:
+        """Return the judged frame: keys, item, rank and relevance, and the segments of rows."""
+        keys = [*self.model, *PAIR]
+        segments = [name for name in self.rows if name != "item"]
+        rank, relevance = pl.col("rank"), pl.col("relevance")
+        kept = [pl.col(name).first() for name in segments]
+        ranked = pl.when(is_rank(rank)).then(rank)
+        if self.truth is None:
+            best = ranked.filter(self._relevant).min().fill_null(ranked.min())
+            pairs = self.lists.group_by(keys).agg(best.alias("rank"), relevance.max(), *kept)
+            return self._counted(pairs, {"truth", "recs", "both"})
+        lists = self._counted(self.lists.filter(is_rank(rank)), {"truth", "both"}).group_by(keys).agg(rank.min(), *kept)
+        truth = self._counted(self.truth, {"recs", "both"}).group_by(PAIR).agg(relevance.max(), *kept)
+        pairs = lists.join(self._for_each_model(truth), on=keys, how="full", coalesce=True, nulls_equal=True)
+        return pairs.with_columns(pl.coalesce(f"{name}_right", name).alias(name) for name in segments)
+
+    def checks(self, *, steep: bool) -> list[pl.LazyFrame]:
+        """Return frames of one row that fail when the plan runs: what no schema shows."""
+        rank, relevance = pl.col("rank"), pl.col("relevance")
+        found = [*self.inputs.checks]
+        if not self.inputs.scored:
+            lists = _identified(self.inputs.lists)
+            lowest = pl.when(is_rank(rank)).then(rank) if _is_float(lists, "rank") else rank
+            found.append(lists.select(check=fails_if(lowest.min() < 1, RANK_BELOW_1)))
+        source = _identified(self.inputs.lists if self.inputs.truth is None else self.inputs.truth)
+        if _is_float(source, "relevance"):
+            found.append(source.select(check=fails_if(relevance.max().is_infinite() & (relevance.max() > 0), INFINITE_RELEVANCE)))
+        for owner, frame in (("recommendations", self.inputs.lists), ("truth", self.inputs.truth)):
+            found += [_two_values(frame, one) for one in self.inputs.segments if one.owner == owner and frame is not None]
+        if steep:
+            found.append(source.select(check=fails_if(relevance.max().cast(pl.Float64) > STEEPEST, STEEP_RELEVANCE)))
+        return found
+
+
+def _two_values(frame: pl.LazyFrame, segment: Segment) -> pl.LazyFrame:
+    message = (
+        f"by={segment.name!r}: a user has two values of this column, so it is not a property of the user. "
+        f"If it tells systems apart, write rec(model={segment.name!r}); if it describes items, give it as rec(items=...)"
+    )
+    pairs = frame.select("user", segment.inside).drop_nulls().unique()
+    return pairs.select(check=fails_if(pl.col("user").is_duplicated().any(), message))
+
+
+def _is_float(frame: pl.LazyFrame, name: str) -> bool:
+    return frame.collect_schema()[name].is_float()
+
+
+def _with_items(frame: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
+    """Return the rows with the segments that are properties of their items."""
+    names = inputs.inside("items")
+    if not names or inputs.items is None:
+        return frame
+    return frame.join(inputs.items.select("item", *names), on="item", how="left")
+
+
+def _identified(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the rows with a user and an item."""
+    return frame.filter(pl.col("user").is_not_null() & pl.col("item").is_not_null())
+
+
+def _ranked(lists: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
+    """Return the lists with ranks made from scores: the higher the better, ties by item, null and NaN behind all."""
+    others = [name for name in lists.collect_schema() if name not in {*keys, "item", "score"}]
+    score = pl.col("score").cast(pl.Float64).fill_nan(None)
+    best = lists.group_by(*keys, "item").agg(score.max(), *(pl.col(name).max() if name == "relevance" else pl.col(name).first() for name in others))
+    order = best.sort(*keys, "score", "item", descending=[*[False] * len(keys), True, False], nulls_last=True)
+    return order.with_columns(rank=place_in_list(keys)).drop("score")
+
+
+def place_in_list(keys: list[str]) -> pl.Expr:
+    """Return the place of each row in its list, from 1, where the rows of a list stand together."""
+    return pl.int_range(1, pl.len() + 1).over(keys)

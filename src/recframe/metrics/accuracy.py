@@ -1,0 +1,323 @@
+"""Every accuracy metric, one short function each, in the words of `recframe.At`.
+
+Symbols in the formulas: k is the cut-off; a hit is a relevant item with a rank r up to k, g its gain (its relevance) and
+hits(r) the number of hits up to r; n_relevant is the number of the user's relevant items, listed or not; n_listed is the
+length of the list, and k is n_listed where no cut-off is given and a formula divides by it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Literal
+
+import polars as pl
+
+from recframe.registry import Bounds, metric
+from recframe.terms import At, ratio
+
+Gain = Literal["linear", "exp", "binary"]
+Positive = Annotated[float, Bounds(above=0)]
+Share = Annotated[float, Bounds(above=0, below=1)]
+LogBase = Annotated[float, Bounds(above=1)]
+Grade = Annotated[float, Bounds(above=0, below=1000)]
+UNIT, COUNT = (0.0, 1.0), (0.0, float("inf"))
+
+
+@metric(aliases=("hit", "hr", "success"), range=UNIT, direction="higher", formula="1 if there is a hit, else 0")
+def hit_rate(at: At) -> pl.Expr:
+    """Share of the users with at least one hit: 1 for a list with a hit, 0 for one without.
+
+    0 without relevant items and without a list.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], "rank": [1, 2, 1], "relevance": [0, 1, 0]})
+    >>> df.rec.hit_rate(k=2)
+    0.5
+
+    Source: Deshpande and Karypis 2004, Item-based top-N recommendation algorithms.
+    """
+    return (at.n_hits > 0).cast(pl.Float64)
+
+
+@metric(aliases=("p",), range=UNIT, direction="higher", formula="hits / k")
+def precision(at: At, *, denominator: Literal["k", "list", "achievable"] = "k") -> pl.Expr:
+    """Share of the first k places that are hits.
+
+    hits / k. A list shorter than k still counts k places; `denominator="list"` divides by min(k, n_listed) and
+    `"achievable"` by min(k, n_relevant). Without a cut-off, k is n_listed. 0 where that is 0.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2], "relevance": [1, 0]})
+    >>> df.rec.precision(k=5), df.rec.precision(k=5, denominator="list")
+    (0.2, 0.5)
+
+    Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8.
+    """
+    whole = {
+        "k": lambda: at.cutoff,
+        "list": lambda: at.up_to_k(at.list_length),
+        "achievable": lambda: pl.min_horizontal(at.cutoff, at.n_relevant),
+    }
+    return ratio(at.n_hits, whole[denominator]())
+
+
+@metric(aliases=("r",), range=UNIT, direction="higher", formula="hits / n_relevant")
+def recall(at: At, *, denominator: Literal["relevant", "capped"] = "relevant") -> pl.Expr:
+    """Share of the relevant items that reached the first k places.
+
+    hits / n_relevant; `denominator="capped"` divides by min(k, n_relevant), so that a list of hits alone scores 1.
+    0 without relevant items.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, None], "relevance": [1, 1]})
+    >>> df.rec.recall(k=1), df.rec.recall(k=1, denominator="capped")
+    (0.5, 1.0)
+
+    Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8.
+    """
+    return ratio(at.n_hits, at.n_relevant if denominator == "relevant" else at.up_to_k(at.n_relevant))
+
+
+@metric(aliases=("f1",), range=UNIT, direction="higher", formula="(1 + b²) P R / (b² P + R) with P = precision, R = recall")
+def f_score(at: At, *, beta: Positive = 1) -> pl.Expr:
+    """Weighted harmonic mean of a list's precision P and recall R; `beta` times as much weight on recall.
+
+    (1 + beta²) P R / (beta² P + R), with P = hits / k and R = hits / n_relevant; 0 where both are 0.
+    The mean runs over the users' own F, which is not the F of the mean precision and the mean recall.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2], "relevance": [1, 0]})
+    >>> round(df.rec.f_score(k=2), 6)
+    0.666667
+
+    Source: van Rijsbergen 1979, Information Retrieval, chapter 7.
+    """
+    weight = beta**2
+    return ratio((1 + weight) * at.n_hits, at.cutoff + weight * at.n_relevant)
+
+
+@metric(aliases=("ap",), range=UNIT, direction="higher", formula="1/n_relevant · Σ over hits of hits(r) / r")
+def map(at: At, *, normalizer: Literal["relevant", "min", "hits", "k"] = "relevant") -> pl.Expr:  # noqa: A001
+    """Mean average precision: the mean, over the relevant items, of the precision at the rank where each was found.
+
+    1/N · Σ over hits of hits(r) / r, with N = n_relevant, or min(k, n_relevant) (`normalizer="min"`), the number of hits
+    (`"hits"`) or k (`"k"`). A relevant item that was not found adds 0. 0 where N is 0.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
+    >>> round(df.rec.map(k=3), 6)
+    0.833333
+
+    Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8.
+    """
+    count = {
+        "relevant": lambda: at.n_relevant,
+        "min": lambda: at.up_to_k(at.n_relevant),
+        "hits": lambda: at.n_hits,
+        "k": lambda: at.cutoff,
+    }
+    return ratio((at.hits_so_far / at.rank).sum(), count[normalizer]())
+
+
+@metric(aliases=("rr",), range=UNIT, direction="higher", formula="1 / rank of the first hit")
+def mrr(at: At) -> pl.Expr:
+    """Mean reciprocal rank: 1 / rank of the first hit.
+
+    0 without a hit.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [0, 1, 1]})
+    >>> df.rec.mrr(k=10)
+    0.5
+
+    Source: Voorhees 1999, The TREC-8 question answering track report.
+    """
+    return (1 / at.rank).max().fill_null(0.0)
+
+
+@metric(range=COUNT, direction="higher", formula="Σ over hits of g / log2(r + 1)")
+def dcg(at: At, *, gain: Gain = "linear", log_base: LogBase = 2) -> pl.Expr:
+    """Discounted cumulative gain: the gains of the hits, each divided by the logarithm of its rank + 1.
+
+    Σ over hits of gain / log_b(r + 1), b = `log_base`. The gain is the relevance g, 2^g - 1 (`gain="exp"`) or 1
+    (`"binary"`). 0 without a hit; no upper bound. With `gain="exp"` a relevance above 1000 is an error.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [3, 0, 1]})
+    >>> df.rec.dcg(k=3), df.rec.dcg(k=3, gain="exp")
+    (3.5, 7.5)
+
+    Source: Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques; `exp`: Burges et al. 2005.
+    """
+    gains = {"linear": lambda: at.gain, "exp": lambda: at.exp_gain, "binary": lambda: at.hit.cast(pl.Float64)}
+    return (gains[gain]() * at.discount).sum() * math.log2(log_base)
+
+
+@metric(range=UNIT, direction="higher", formula="dcg / dcg of the best order of all relevant items, cut at k")
+def ndcg(
+    at: At,
+    *,
+    gain: Gain = "linear",
+    log_base: LogBase = 2,  # noqa: ARG001  as dcg's, so that a call of one fits the other; it cancels
+    ideal: Literal["relevant", "k", "list"] = "relevant",
+) -> pl.Expr:
+    """Normalized discounted cumulative gain: dcg, over the dcg of the best possible order.
+
+    dcg@k / ideal dcg@k. The best order is that of all relevant items, listed or not, cut at k; with `ideal="list"` that
+    of the hits among the list's own first k; with `ideal="k"` it is k relevant items, however many there are, and every
+    gain is 1. The base of the logarithm cancels. 0 without relevant items.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, None], "relevance": [0, 1, 1]})
+    >>> round(df.rec.ndcg(k=2), 6), round(df.rec.ndcg(k=2, ideal="list"), 6)
+    (0.386853, 0.63093)
+
+    Source: Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques.
+    """
+    if ideal == "k":
+        return ratio(dcg(gain="binary").value(at), at.all_discounts)
+    return ratio(dcg(gain=gain).value(at), dcg(gain=gain).value(at.ideal(ideal)))
+
+
+@metric(aliases=("rprec",), range=UNIT, direction="higher", formula="hits with r <= n_relevant, over n_relevant")
+def r_precision(at: At) -> pl.Expr:
+    """Precision at the rank n_relevant, where precision and recall are one number.
+
+    (hits with r <= n_relevant) / n_relevant; with a cut-off only hits up to k count. 0 without relevant items.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
+    >>> df.rec.r_precision()
+    0.5
+
+    Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8.
+    """
+    return ratio((at.rank <= at.each_n_relevant).sum(), at.n_relevant)
+
+
+@metric(range=UNIT, direction="higher", formula="(1 - p) · Σ over hits of p^(r - 1)")
+def rbp(at: At, *, p: Share = 0.8) -> pl.Expr:
+    """Rank-biased precision: the hits that a reader sees who goes on to the next rank with probability `p`.
+
+    (1 - p) · Σ over hits of p^(r - 1). 0 without a hit; 1 only for an endless list of hits.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 2, "item": [1, 2], "rank": [1, 2], "relevance": [1, 1]})
+    >>> round(df.rec.rbp(p=0.5), 6)
+    0.75
+
+    Source: Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness.
+    """
+    return (1 - p) * (pl.lit(float(p)) ** (at.rank - 1)).sum()
+
+
+@metric(range=UNIT, direction="higher", formula="Σ over hits of s(g) / r · Π over better hits of (1 - s), s(g) = (2^g - 1) / 2^max_grade")
+def err(at: At, *, max_grade: Grade = 4) -> pl.Expr:
+    """Expected reciprocal rank, at which a reader stops whom each item satisfies with a probability that its grade sets.
+
+    Σ over hits of s(g) / r · Π over the better ranked hits of (1 - s(g)), with s(g) = (2^g - 1) / 2^max_grade.
+    A relevance above `max_grade` counts as it. The grade is a parameter and not the highest one seen, so that a number
+    does not depend on other users. 0 without a hit.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 2, "item": [1, 2], "rank": [1, 2], "relevance": [1, 1]})
+    >>> df.rec.err(max_grade=1)
+    0.625
+
+    Source: Chapelle, Metzler, Zhang and Grinspan 2009, Expected reciprocal rank for graded relevance; gdeval.
+    """
+    satisfied = (pl.lit(2.0) ** at.gain.clip(upper_bound=max_grade) - 1) / 2.0**max_grade
+    still_reading = at.running((1 - satisfied).cum_prod().shift(1, fill_value=1.0))
+    return (satisfied * still_reading / at.rank).sum()
+
+
+@metric(range=UNIT, direction="higher", formula="1/R · Σ over relevant listed of 1 - min(judged misses above, R) / min(R, N)")
+def bpref(at: At) -> pl.Expr:
+    """Binary preference: how seldom items judged not relevant rank above relevant ones, whatever was not judged.
+
+    1/R · Σ over the relevant items of the list of 1 - min(n, R) / min(R, N), with n the number of items above it that are
+    judged not relevant, R = n_relevant and N the number of items judged not relevant, listed or not. A cut-off cuts the
+    list first. Equal to recall where nothing is judged not relevant; 0 without relevant items.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
+    >>> df.rec.bpref()
+    0.5
+
+    Source: Buckley and Voorhees 2004, Retrieval evaluation with incomplete information; trec_eval's form.
+    """
+    most = pl.min_horizontal(at.each_n_relevant, at.each_n_not_relevant)
+    lost = pl.when(at.judged_misses_above > 0).then(at.judged_misses_above / most).otherwise(0.0)
+    kept = pl.when(at.relevant).then(1 - lost.clip(upper_bound=1.0))
+    return ratio(kept.sum(), at.n_relevant)
+
+
+@metric(range=UNIT, direction="higher", formula="share of the list's (relevant, not relevant) pairs in the right order")
+def auc(at: At) -> pl.Expr:
+    """Share of the pairs of a relevant and a not relevant item of the list that stand in the right order.
+
+    1 - Σ over the relevant items of the list of (not relevant items above) / (relevant · not relevant items in the list);
+    two of the same rank count a half. A cut-off cuts the list first. Null for a list without such a pair.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
+    >>> df.rec.auc()
+    0.5
+
+    Source: Hanley and McNeil 1982, The meaning and use of the area under a ROC curve.
+    """
+    relevant, listed = at.relevant.sum().cast(pl.Float64), at.listed.sum()
+    pairs = relevant * (listed - relevant)
+    return pl.when(pairs > 0).then(1 - at.misses_above.sum() / pairs)
+
+
+@metric(range=COUNT, direction="higher", formula="hits")
+def n_hits(at: At) -> pl.Expr:
+    """Number of hits among the first k.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
+    >>> df.rec.n_hits(k=3)
+    2.0
+    """
+    return at.n_hits
+
+
+@metric(range=(1.0, float("inf")), direction="lower", formula="rank of the first hit")
+def first_rank(at: At) -> pl.Expr:
+    """Rank of the first hit, from 1; null without a hit, so that the mean runs over the lists with one.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], "rank": [1, 2, 1], "relevance": [0, 1, 0]})
+    >>> df.rec.first_rank()
+    2.0
+    """
+    return at.rank.min()
+
+
+@metric(range=COUNT, formula="items with r <= k")
+def list_length(at: At) -> pl.Expr:
+    """Number of items in the list, up to k; 0 without a list.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, None], "relevance": [0, 1, 1]})
+    >>> df.rec.list_length()
+    2.0
+    """
+    return at.listed.sum()
+
+
+@metric(range=UNIT, direction="higher", formula="judged items with r <= k, over items with r <= k")
+def judged(at: At) -> pl.Expr:
+    """Share of the list's first k items whose relevance is not null; where it is low, a low ndcg may be a hole in the truth.
+
+    Judged items with r <= k, over items with r <= k; 0 for an empty list.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 2, "item": [1, 2], "rank": [1, 2], "relevance": [0, None]})
+    >>> df.rec.judged(k=2)
+    0.5
+
+    Source: ir_measures' Judged@k.
+    """
+    return ratio(at.judged.sum(), at.listed.sum())

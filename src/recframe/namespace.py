@@ -1,0 +1,279 @@
+"""Class `Rec`, the `.rec` of a frame, and `rec(frame)`, the same object for type checkers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+import polars as pl
+
+from recframe import frames, plan, registry
+from recframe.context import Context, NoRelevant, RelevantFrom, Universe
+from recframe.errors import RecframeError, suggestion
+from recframe.inputs import Inputs, read
+from recframe.judge import judge
+from recframe.metrics import accuracy
+from recframe.registry import Metric
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+F = TypeVar("F", pl.DataFrame, pl.LazyFrame, "pd.DataFrame")
+Cutoffs = int | Iterable[int] | None
+By = str | Iterable[str] | None
+
+
+class Rec(Generic[F]):
+    """Recommender metrics of one frame in long format, one row for each user and item.
+
+    The frame is a judged frame (columns user, item, rank, relevance; rank null: judged but not recommended, relevance
+    null: recommended but not judged), or recommendations that `rec(truth=...)` holds against a truth. Call it to bind
+    column names, side frames and policies; see `__call__`.
+    """
+
+    _context = Context()
+
+    def __init__(self, frame: F) -> None:
+        # NOTE: Polars caches this object on the frame, and swallows an AttributeError raised here. So it stores the frame
+        # and nothing else, and all checks are made by the methods.
+        self._frame = frame
+
+    def __call__(  # noqa: PLR0913  the options of section "Columns and options" of the README
+        self,
+        *,
+        user: str | None = None,
+        item: str | None = None,
+        rank: str | None = None,
+        score: str | None = None,
+        relevance: str | None = None,
+        model: str | None = None,
+        truth: Any = None,
+        users: Any = None,
+        items: Any = None,
+        universe: Universe | None = None,
+        no_relevant: NoRelevant | None = None,
+        min_relevance: float | None = None,
+        relevant_from: RelevantFrom | None = None,
+    ) -> Rec[F]:
+        """Bind column names, side frames and policies, and return a new object; the frame and this object stay as they are.
+
+        Column names hold for every frame of the call:
+            user, item: the ids; any dtype that can be a key.
+            rank: from 1, lower is better. score: higher is better, ties by item ascending; used where there is no rank
+                column, or where it is named here and the rank is not.
+            relevance: above 0 is relevant; a truth without the column counts 1 for each row.
+            model: the column that tells systems apart. Each is held against the same truth and the same users.
+
+        Side frames, of any kind:
+            truth: what users really liked: user, item and, if graded, relevance.
+            users: one row for each user. items: one row for each item. Their columns serve `by=`.
+
+        Policies:
+            universe: the users that means run over: "truth" (the default with a truth), "recs", "both", "all" (the union,
+                with the `users` frame). A judged frame given directly counts every user in it.
+            no_relevant: a user without a relevant item counts "zero", "skip" leaves the user out, "null" gives null.
+            min_relevance: rows from this relevance up are relevant; a number above 0.
+            relevant_from: "truth", or "list" for the relevant rows of the list alone.
+
+        Raises a RecframeError for an unknown value; columns and dtypes are checked when a metric is asked for.
+
+        >>> import polars as pl, recframe
+        >>> recs = pl.DataFrame({"user": [1, 1], "movie": [10, 11], "rank": [1, 2]})
+        >>> truth = pl.DataFrame({"user": [1, 2], "movie": [11, 10]})
+        >>> recs.rec(truth=truth, item="movie").recall(k=2)
+        0.5
+        """
+        options = {name: value for name, value in locals().items() if name not in {"self"} and value is not None}
+        return self._with(self._context.bind(options))
+
+    def evaluate(self, *metrics: str | Metric[Any], k: Cutoffs = None, by: By = None) -> F:
+        """Return several metrics, at several cut-offs, overall or by segment, in one pass over the frame.
+
+        A metric is a string (`"ndcg@10"`, `"map(normalizer=min)@10"`) or an object (`rf.ndcg @ 10`). `k`, an int, a list
+        or range of them or None, goes to the metrics without an `@` of their own. `by` names columns of the judged frame,
+        of `users` or of `items`; `by="user"` gives each user's own values.
+
+        The result is a frame of the same kind: the `by` columns (a bound model first), `n_users`, and a column for each
+        metric, named by its string; rows sorted by the `by` columns, nulls last. Means run over values that are not null;
+        without a counted user a mean is null and n_users is 0.
+
+        For a judged frame without the rules (duplicates, nulls, unranked rows, empty users), `df.rec.evaluate("recall@10",
+        by="country")` stands for: for each user of each country, relevant rows with rank <= 10 over relevant rows; then
+        the mean over the country's users.
+
+        Raises an UnknownMetricError, a ColumnError for a column that is missing or cannot serve, and a DataError for what
+        only the data shows (ranks below 1, a user with two values of a `by` column); the last when a LazyFrame is
+        collected, as Polars' own error.
+
+        >>> import polars as pl, recframe
+        >>> df = pl.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], "rank": [1, 2, 1], "relevance": [0, 1, 1]})
+        >>> df.rec.evaluate("mrr", "recall", k=[1, 2])
+        shape: (1, 5)
+        ┌─────────┬───────┬───────┬──────────┬──────────┐
+        │ n_users ┆ mrr@1 ┆ mrr@2 ┆ recall@1 ┆ recall@2 │
+        │ ---     ┆ ---   ┆ ---   ┆ ---      ┆ ---      │
+        │ i64     ┆ f64   ┆ f64   ┆ f64      ┆ f64      │
+        ╞═════════╪═══════╪═══════╪══════════╪══════════╡
+        │ 2       ┆ 0.5   ┆ 0.75  ┆ 0.5      ┆ 1.0      │
+        └─────────┴───────┴───────┴──────────┴──────────┘
+        """
+        found = registry.asked(metrics, k)
+        inputs = self._inputs(by)
+        result: F = frames.give(plan.evaluate(inputs, found), self._frame, inputs.pandas_dtypes)
+        return result
+
+    def judge(self) -> F:
+        """Return the judged frame: one row for each pair that was recommended or judged, under the bound column names.
+
+        Columns: the model where bound, user, item, rank (null: not recommended) and relevance (null: not judged). Users
+        outside the universe are left out, duplicates count once; with a model each has all rows of the truth. Asking a
+        metric of the result, with the same options bound, gives the number asked of the frames themselves.
+
+        >>> import polars as pl, recframe
+        >>> recs = pl.DataFrame({"user": [1], "item": [10], "rank": [1]})
+        >>> truth = pl.DataFrame({"user": [1], "item": [11]})
+        >>> recs.rec(truth=truth).judge().sort("item")
+        shape: (2, 4)
+        ┌──────┬──────┬──────┬───────────┐
+        │ user ┆ item ┆ rank ┆ relevance │
+        │ ---  ┆ ---  ┆ ---  ┆ ---       │
+        │ i64  ┆ i64  ┆ i64  ┆ i32       │
+        ╞══════╪══════╪══════╪═══════════╡
+        │ 1    ┆ 10   ┆ 1    ┆ null      │
+        │ 1    ┆ 11   ┆ null ┆ 1         │
+        └──────┴──────┴──────┴───────────┘
+        """
+        inputs = self._inputs(None)
+        dtypes = {} if not frames.is_pandas(self._frame) else {
+            self._context.name_of(role): frames.dtype_in_pandas(self._frame, self._context.name_of(role))
+            for role in [*inputs.model, "user", "item"]
+        }
+        result: F = frames.give(plan.judged_frame(judge(inputs)), self._frame, dtypes)
+        return result
+
+    def group_by(self, *by: str | Iterable[str]) -> Rec[F]:
+        """Return the same object with `by` columns bound, so that any metric asked of it comes by segment.
+
+        >>> import polars as pl, recframe
+        >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 1], "relevance": [0, 1], "country": ["FR", "DE"]})
+        >>> df.rec.group_by("country").hit_rate(k=1)
+        shape: (2, 3)
+        ┌─────────┬─────────┬────────────┐
+        │ country ┆ n_users ┆ hit_rate@1 │
+        │ ---     ┆ ---     ┆ ---        │
+        │ str     ┆ i64     ┆ f64        │
+        ╞═════════╪═════════╪════════════╡
+        │ DE      ┆ 1       ┆ 1.0        │
+        │ FR      ┆ 1       ┆ 0.0        │
+        └─────────┴─────────┴────────────┘
+        """
+        names = [name for one in by for name in _names(one)]
+        if not names:
+            msg = "group_by() needs the name of at least one column: group_by('country')"
+            raise RecframeError(msg)
+        return self._with(self._context.grouped(names))
+
+    groupby = group_by
+
+    def _with(self, context: Context) -> Rec[F]:
+        bound = Rec(self._frame)
+        bound._context = context
+        return bound
+
+    def _inputs(self, by: By) -> Inputs:
+        return read(self._frame, self._context, list(dict.fromkeys([*self._context.by, *_names(by)])))
+
+    def _bound(self, metric: Metric[Any]) -> BoundMetric[F]:
+        return BoundMetric(self, metric)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> BoundMetric[F]:
+            """Give a metric of the user's own, or say which name is the closest."""
+            found = registry.registered().get(name)
+            if found is not None:
+                return self._bound(found)
+            close = suggestion(name, [*registry.registered(), *reserved_names()])
+            msg = f"rec has no method {name!r}{close or '; rf.list_metrics() has the metrics'}"
+            raise AttributeError(msg, name=name, obj=self)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *registry.registered()})
+
+    def __repr__(self) -> str:
+        kind = f"{type(self._frame).__module__.partition('.')[0]}.{type(self._frame).__name__}"
+        return f"<rec of a {kind}: evaluate(), judge(), group_by(), {', '.join(registry.registered())}>"
+
+    hit_rate = accuracy.hit_rate
+    precision = accuracy.precision
+    recall = accuracy.recall
+    f_score = accuracy.f_score
+    map = accuracy.map
+    mrr = accuracy.mrr
+    dcg = accuracy.dcg
+    ndcg = accuracy.ndcg
+    r_precision = accuracy.r_precision
+    rbp = accuracy.rbp
+    err = accuracy.err
+    bpref = accuracy.bpref
+    auc = accuracy.auc
+    n_hits = accuracy.n_hits
+    first_rank = accuracy.first_rank
+    list_length = accuracy.list_length
+    judged = accuracy.judged
+
+
+@dataclass(frozen=True)
+class BoundMetric(Generic[F]):
+    """A metric of a frame: call it with `k`, `by` and the metric's own parameters."""
+
+    rec: Rec[F]
+    metric: Metric[Any]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "__doc__", self.metric.__doc__)
+
+    @overload
+    def __call__(self: BoundMetric[pl.DataFrame], k: int | None = None, by: None = None, **parameters: Any) -> float: ...
+    @overload
+    def __call__(self, k: Cutoffs = None, by: By = None, **parameters: Any) -> F: ...
+    def __call__(self, k: Any = None, by: Any = None, **parameters: Any) -> Any:
+        """Return the metric: a float for one cut-off of an eager frame without segments, otherwise a frame as `evaluate`."""
+        asked = self.metric(**parameters)
+        result = self.rec.evaluate(asked, k=k, by=by)
+        context = self.rec._context  # noqa: SLF001  the two classes are one object to the user
+        one_number = isinstance(k, int | None) or not isinstance(k, Iterable)
+        if not one_number or by or context.by or context.model is not None or frames.is_lazy(result):
+            return result
+        value = result[registry.asked([asked], k)[0].__str__()][0]
+        return float("nan") if value is None else float(value)
+
+
+def reserved_names() -> frozenset[str]:
+    """Return the names that a metric of the user's own cannot have."""
+    coming = {"audit", "explain", "plot", "compare"}
+    return frozenset({name for name in vars(Rec) if not name.startswith("_")} | coming)
+
+
+def _names(by: By) -> list[str]:
+    return [by] if isinstance(by, str) else list(by or ())
+
+
+@overload
+def rec(frame: pl.DataFrame, **options: Any) -> Rec[pl.DataFrame]: ...
+@overload
+def rec(frame: pl.LazyFrame, **options: Any) -> Rec[pl.LazyFrame]: ...
+@overload
+def rec(frame: pd.DataFrame, **options: Any) -> Rec[pd.DataFrame]: ...
+def rec(frame: Any, **options: Any) -> Rec[Any]:
+    """Return `frame.rec`, or with options `frame.rec(...)`, in a form that type checkers and editors know.
+
+    >>> import polars as pl, recframe as rf
+    >>> df = pl.DataFrame({"user": [1], "item": [1], "rank": [1], "relevance": [1]})
+    >>> rf.rec(df).hit_rate(k=1)
+    1.0
+    """
+    frames.check(frame, "the first argument of rec()")
+    found = Rec(frame)
+    return found(**options) if options else found

@@ -1,0 +1,243 @@
+"""The one plan: branches of the judged frame, one row of terms each, one aggregation per list, one per segment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from recframe.errors import ColumnError
+from recframe.inputs import Inputs
+from recframe.judge import Judged, judge, place_in_list
+from recframe.registry import Metric
+from recframe.terms import At
+
+HITS = {"rank", "gain", "hits_so_far"}
+RELEVANT = {"relevant_gain", "ideal_gain", "ideal_rank"}
+LISTED = {"listed_rank", "listed_place", "listed_judged", "listed_relevant", "misses_above", "judged_misses_above"}
+TOTALS = {"each_n_relevant": "relevant_gain", "each_n_not_relevant": "not_relevant"}
+
+
+@dataclass
+class Words:
+    """Where the words of a plan take their columns from; it writes down which were asked for, so that no other is built."""
+
+    asked: set[str] = field(default_factory=set)
+    windows: list[pl.Expr] = field(default_factory=list)
+
+    def column(self, name: str) -> pl.Expr:
+        """Return the column of a name."""
+        self.asked.add(name)
+        return pl.lit(0) if name == "steepness" else pl.col(name)
+
+    def running(self, expression: pl.Expr) -> pl.Expr:
+        """Return the column of a cumulative expression."""
+        self.windows.append(expression)
+        return pl.col(f"running {len(self.windows) - 1}")
+
+
+def evaluate(inputs: Inputs, metrics: Sequence[Metric[Any]]) -> pl.LazyFrame:
+    """Return one row for each segment: the `by` columns, n_users, and a column for each metric."""
+    by = _by(inputs, metrics)
+    keys = [inside for inside, _ in by]
+    judged = judge(inputs)
+    words = Words()
+    deepest = None if any(metric.k is None for metric in metrics) else max(metric.k or 0 for metric in metrics)
+    values = [metric.value(At(metric.k, words, cut=metric.k == deepest)).cast(pl.Float64) for metric in metrics]
+    n_relevant = words.column("relevant_gain").count() if inputs.context.no_relevant != "zero" else pl.lit(1)
+    if inputs.context.no_relevant == "null":
+        values = [pl.when(n_relevant > 0).then(value) for value in values]
+    values = [value.alias(f"value {number}") for number, value in enumerate(values)]
+
+    rows = _rows(judged, words, deepest)
+    lists = rows.group_by(judged.list_keys).agg(*values, counted=n_relevant > 0)
+    if inputs.context.no_relevant == "skip":
+        lists = lists.filter("counted")
+    sums = _aggregate(_with_attributes(lists, inputs), keys, [
+        pl.len().cast(pl.Int64).alias("n_lists"),
+        *(pl.col(f"value {number}").sum().alias(f"sum {number}") for number in range(len(values))),
+        *(pl.col(f"value {number}").count().cast(pl.Int64).alias(f"count {number}") for number in range(len(values))),
+    ])
+    empty = rows.clear().select(value.alias(f"empty {number}") for number, value in enumerate(values))
+    support = _support(judged, keys)
+    joined = support.join(sums, on=keys, how="left", nulls_equal=True) if keys else support.join(sums, how="cross")
+    return _result(judged, by, joined.join(empty, how="cross"), metrics, steep="steepness" in words.asked)
+
+
+def _by(inputs: Inputs, metrics: Sequence[Metric[Any]]) -> list[tuple[str, str]]:
+    """Return the result's key columns, each by its name inside the plan and its own name; an unnamed model comes first."""
+    by = [(one.inside, one.name) for one in inputs.segments]
+    if inputs.model and ("model", inputs.context.name_of("model")) not in by:
+        by = [("model", inputs.context.name_of("model")), *by]
+    names = [name for _, name in by]
+    for name in names:
+        if name in {"n_users", "n_lists", *map(str, metrics)}:
+            msg = f"by={name!r} is also the name of a result column; rename the column before"
+            raise ColumnError(msg)
+    return by
+
+
+def _aggregate(frame: pl.LazyFrame, keys: Sequence[str], columns: Sequence[pl.Expr]) -> pl.LazyFrame:
+    return frame.group_by(keys).agg(columns) if keys else frame.select(columns)
+
+
+# ---- the rows that the words stand for
+
+
+def _rows(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
+    """Return the rows of every branch that was asked for, one under the other; a branch's columns are null in the others."""
+    asked = words.asked
+    branches = []
+    if asked & HITS or words.windows or any(name.startswith("list_ideal_rank@") for name in asked):
+        branches.append(_hits(judged, words, deepest))
+    if asked & RELEVANT:
+        branches.append(_relevant(judged, asked, deepest))
+    if asked & LISTED:
+        branches.append(_listed(judged, asked))
+    if "not_relevant" in asked:
+        branches.append(judged.not_relevant())
+    branches = branches or [judged.relevant()]
+    return pl.concat(branches, how="diagonal") if len(branches) > 1 else branches[0]
+
+
+def _hits(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
+    """Return the hits in the order of their ranks, where no two of a list are closer than 1."""
+    keys = judged.list_keys
+    rank, place = pl.col("rank"), pl.col("place")
+    hits = judged.hits(deepest).sort(*keys, "rank", *(["item"] if "item" not in keys else []))
+    hits = hits.with_columns(place=place_in_list(keys))
+    hits = hits.with_columns(rank=place + (rank - place).cum_max().over(keys), hits_so_far=place)
+    if deepest is not None:
+        hits = hits.filter(rank <= float(deepest))
+    hits = _with_totals(judged, hits, words.asked)
+    windows = [window.over(keys).alias(f"running {number}") for number, window in enumerate(words.windows)]
+    windows += [_list_ideal_rank(name).over(keys).alias(name) for name in sorted(words.asked) if name.startswith("list_ideal_rank@")]
+    columns = [*keys, "rank", "gain", "hits_so_far", *(name for name in TOTALS if name in words.asked)]
+    return hits.with_columns(windows).select(*columns, *(window.meta.output_name() for window in windows))
+
+
+def _list_ideal_rank(name: str) -> pl.Expr:
+    """Return the place of each hit among the hits up to k, in the order of their gains."""
+    k = name.partition("@")[2]
+    inside = pl.when(pl.col("rank") <= float(k)).then("gain") if k else pl.col("gain")
+    return inside.rank("ordinal", descending=True)
+
+
+def _relevant(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFrame:
+    """Return the relevant rows, listed or not, and where the best order was asked for, in that order."""
+    rows = judged.relevant().rename({"gain": "relevant_gain"})
+    if not asked & {"ideal_rank", "ideal_gain"}:
+        return rows
+    keys = judged.list_keys
+    rows = rows.sort(*keys, "relevant_gain", descending=[*[False] * len(keys), True])
+    rows = rows.with_columns(ideal_rank=place_in_list(keys), ideal_gain="relevant_gain")
+    if deepest is None:
+        return rows
+    inside = pl.col("ideal_rank") <= deepest
+    return rows.with_columns(pl.when(inside).then(name).alias(name) for name in ("ideal_rank", "ideal_gain"))
+
+
+def _listed(judged: Judged, asked: set[str]) -> pl.LazyFrame:
+    """Return the rows of the lists, and how many rows that are not relevant stand above the relevant ones."""
+    keys = judged.list_keys
+    rows = _with_totals(judged, judged.listed(), asked)
+    rank, relevant = pl.col("listed_rank"), pl.col("listed_relevant")
+
+    def above(which: pl.Expr, ties: Any) -> pl.Expr:
+        places = (pl.when(one).then(rank).rank(ties).over(keys).cast(pl.Float64) for one in (which, relevant))
+        return next(places) - next(places)
+
+    built = {
+        "listed_place": rank.rank("ordinal").over(keys),
+        "misses_above": above(rank.is_not_null(), "average"),
+        "judged_misses_above": above(pl.col("listed_judged"), "min"),
+    }
+    columns = [name for name in sorted(LISTED | set(TOTALS)) if name in asked]
+    return rows.with_columns(built[name].alias(name) for name in built if name in asked).select(*keys, *columns)
+
+
+def _with_totals(judged: Judged, rows: pl.LazyFrame, asked: set[str]) -> pl.LazyFrame:
+    """Return the rows with their list's number of relevant, and of not relevant, rows beside them."""
+    branches = {"each_n_relevant": judged.relevant, "each_n_not_relevant": judged.not_relevant}
+    for name, branch in branches.items():
+        if name in asked:
+            totals = branch().group_by(judged.list_keys).agg(pl.len().cast(pl.Int64).alias(name))
+            rows = rows.join(totals, on=judged.list_keys, how="left", nulls_equal=True)
+            rows = rows.with_columns(pl.col(name).fill_null(0))
+    return rows
+
+
+# ---- the users that the means run over
+
+
+def _with_attributes(lists: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
+    """Return lists or users with the segments that are properties of the user."""
+    names = inputs.inside("users")
+    if names and inputs.users is not None:
+        lists = lists.join(inputs.users.select("user", *names), on="user", how="left")
+    for owner, frame in (("recommendations", inputs.lists), ("truth", inputs.truth)):
+        for name in inputs.inside(owner):  # type: ignore[arg-type]
+            if frame is not None:
+                pairs = frame.select("user", name).drop_nulls().unique()
+                lists = lists.join(pairs.group_by("user").agg(pl.col(name).first()), on="user", how="left")
+    return lists
+
+
+def _support(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
+    """Return n_users for each segment, whether or not any of its users has a row in the branches."""
+    of_users = [key for key in keys if key != "model"]
+    if of_users:
+        members = _with_attributes(judged.members(), judged.inputs)
+        support = members.group_by(of_users).agg(n_users=pl.len().cast(pl.Int64))
+    else:
+        support = judged.users.select(n_users=pl.col("user").n_unique().cast(pl.Int64))
+    return support.join(judged.models(), how="cross") if judged.model else support
+
+
+def _result(
+    judged: Judged, by: list[tuple[str, str]], joined: pl.LazyFrame, metrics: Sequence[Metric[Any]], *, steep: bool
+) -> pl.LazyFrame:
+    """Return the means under their names: users without a row in the branches count with the value of an empty list."""
+    context = judged.context
+    present = pl.col("n_lists").fill_null(0)
+    n_users = present if context.no_relevant == "skip" else pl.col("n_users")
+    absent = n_users - present
+    checks = _checked(judged, steep=steep)
+    joined = joined.join(checks, how="cross")
+    passed = pl.sum_horizontal(checks.collect_schema().names())
+    means = []
+    for number in range(len(metrics)):
+        empty = pl.col(f"empty {number}")
+        total = pl.col(f"sum {number}").fill_null(0) + empty.fill_null(0) * absent
+        count = pl.col(f"count {number}").fill_null(0) + empty.is_not_null() * absent
+        means.append((pl.when(count > 0).then(total / count) + passed).alias(f"mean {number}"))
+    inside = [key for key, _ in by]
+    result = joined.select(*inside, (n_users + passed).alias("n_users"), *means)
+    if inside:
+        result = result.sort(inside, nulls_last=True)
+    if context.no_relevant == "skip" and set(inside) - {"model"}:
+        result = result.filter(pl.col("n_users") > 0)
+    n_users_shown = [] if "user" in inside else [pl.col("n_users")]
+    return result.select(
+        *(pl.col(key).alias(name) for key, name in by),
+        *n_users_shown,
+        *(pl.col(f"mean {number}").alias(str(metric)) for number, metric in enumerate(metrics)),
+    )
+
+
+def judged_frame(judged: Judged) -> pl.LazyFrame:
+    """Return the judged frame under the bound column names, after the same checks as a metric."""
+    names = {role: judged.context.name_of(role) for role in [*judged.model, "user", "item", "rank", "relevance"]}
+    checks = _checked(judged, steep=False)
+    frame = judged.frame().join(checks, how="cross")
+    passed = pl.sum_horizontal(checks.collect_schema().names())
+    dtype = frame.collect_schema()["rank"]
+    return frame.with_columns((pl.col("rank") + passed).cast(dtype)).select(pl.col(role).alias(name) for role, name in names.items())
+
+
+def _checked(judged: Judged, *, steep: bool) -> pl.LazyFrame:
+    """Return one row of zeros that fails to be made where the data breaks a rule."""
+    checks = [check.rename({"check": f"check {number}"}) for number, check in enumerate(judged.checks(steep=steep))]
+    return pl.concat(checks, how="horizontal")

@@ -1,0 +1,412 @@
+"""What a metric is: a definition, its parameters and its cut-off; the decorator, the registry and the string form."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import operator
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Generic, Literal, ParamSpec, get_args, get_origin
+from typing import get_type_hints, overload
+
+import polars as pl
+
+from recframe.errors import RecframeError, UnknownMetricError, suggestion
+from recframe.expression import JudgedList
+from recframe.terms import At
+
+if TYPE_CHECKING:
+    from recframe.namespace import BoundMetric, Rec
+
+P = ParamSpec("P")
+Value = str | int | float | bool
+Shape = Literal["user", "set"]
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_TEXT = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:\((.*)\))?\s*(?:@\s*(\S+))?\s*")
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The numbers that a parameter may take, between two ends that are left out."""
+
+    above: float = -math.inf
+    below: float = math.inf
+
+    def __contains__(self, value: float) -> bool:
+        return self.above < value < self.below
+
+    def __str__(self) -> str:
+        ends = [f"above {self.above:g}"] * (self.above > -math.inf) + [f"below {self.below:g}"] * (self.below < math.inf)
+        return "a number " + " and ".join(ends)
+
+
+Positive = Annotated[float, Bounds(above=0)]
+Share = Annotated[float, Bounds(above=0, below=1)]
+
+
+@dataclass(frozen=True, eq=False)
+class Definition:
+    """A metric as it was written: one function of the words in `recframe.terms`, and what the registry says of it."""
+
+    name: str
+    function: Callable[..., pl.Expr]
+    aliases: tuple[str, ...] = ()
+    formula: str = ""
+    range: tuple[float, float] = (-math.inf, math.inf)
+    direction: Literal["higher", "lower", ""] = ""
+    shape: Shape = "user"
+    needs: tuple[str, ...] = ()
+
+    @property
+    def builtin(self) -> bool:
+        """Whether the metric is recframe's own."""
+        return self.function.__module__.startswith("recframe.")
+
+    @property
+    def parameters(self) -> dict[str, inspect.Parameter]:
+        """The function's parameters after `at`, by name."""
+        return dict(list(inspect.signature(self.function).parameters.items())[1:])
+
+    def kind(self, parameter: str) -> tuple[Any, tuple[Any, ...]]:
+        """Return the parameter's type and what its annotation adds: the choices, or the bounds."""
+        try:
+            hint = get_type_hints(self.function, include_extras=True)[parameter]
+        except Exception:  # noqa: BLE001  a metric of the user's own may be annotated with names that only its author can resolve
+            return Any, ()
+        return (get_origin(hint) or hint), get_args(hint)
+
+
+@dataclass(frozen=True, eq=False)
+class Metric(Generic[P]):
+    """A metric with its parameters and, after `@ k`, its cut-off.
+
+    `ndcg @ 10`, `ndcg(gain="exp") @ 10` and the strings `"ndcg@10"`, `"ndcg(gain=exp)@10"` are the same thing:
+    equal, hashable, and printed alike. Calling a metric returns it with other parameters.
+    """
+
+    definition: Definition
+    settings: tuple[tuple[str, Value], ...] = ()
+    k: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "__doc__", inspect.getdoc(self.definition.function))
+
+    @property
+    def name(self) -> str:
+        """The canonical name, without parameters and cut-off."""
+        return self.definition.name
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Metric[P]:
+        if args:
+            msg = f"parameters of {self.name} are given by name: {self.name}({_signature(self.definition)})"
+            raise RecframeError(msg)
+        chosen = dict(self.settings) | {name: _checked(self.definition, name, value) for name, value in kwargs.items()}
+        defaults = {name: parameter.default for name, parameter in self.definition.parameters.items()}
+        settings = tuple((name, chosen[name]) for name in defaults if name in chosen and chosen[name] != defaults[name])
+        return replace(self, settings=settings)
+
+    def __matmul__(self, k: int) -> Metric[P]:
+        return replace(self, k=cutoff(k))
+
+    def __str__(self) -> str:
+        settings = ",".join(f"{name}={_printed(value)}" for name, value in self.settings)
+        return f"{self.name}{f'({settings})' if settings else ''}{f'@{self.k}' if self.k is not None else ''}"
+
+    def __repr__(self) -> str:
+        return f"<metric {self}>"
+
+    def __eq__(self, other: object) -> bool:
+        return str(self) == (str(other) if isinstance(other, Metric) else other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __reduce__(self) -> tuple[Callable[[str], Metric[Any]], tuple[str]]:
+        return parse, (str(self),)
+
+    def value(self, at: At) -> pl.Expr:
+        """Return the expression of one list's value, in the words of `at`."""
+        return self.definition.function(at, **dict(self.settings))
+
+    def expr(
+        self, k: int | None = None, *, rank: str = "rank", relevance: str = "relevance", item: str = "item"
+    ) -> pl.Expr:
+        """Return the metric as a plain Polars expression over one judged list.
+
+        For `frame.group_by("user").agg(...)`, `.over("user")`, or `select` on the list of a single user. The rules are
+        those of `rec`: null items are ignored, an item counts once, repeated ranks follow one another in the order
+        (rank, item), null and infinite ranks mean not recommended. A rank below 1 is an error when the expression runs.
+
+        >>> import polars as pl, recframe as rf
+        >>> judged = pl.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], "rank": [1, 2, 2], "relevance": [0, 1, 1]})
+        >>> judged.group_by("user", maintain_order=True).agg(rf.mrr.expr(k=10))
+        shape: (2, 2)
+        ┌──────┬────────┐
+        │ user ┆ mrr@10 │
+        │ ---  ┆ ---    │
+        │ i64  ┆ f64    │
+        ╞══════╪════════╡
+        │ 1    ┆ 0.5    │
+        │ 2    ┆ 0.5    │
+        └──────┴────────┘
+        """
+        metric = self if k is None or self.k is not None else self @ k
+        words = At(metric.k, JudgedList(pl.col(rank), pl.col(relevance), pl.col(item)))
+        return metric.value(words).cast(pl.Float64).alias(str(metric))
+
+    @overload
+    def __get__(self, rec: None, owner: Any = None) -> Metric[P]: ...
+    @overload
+    def __get__(self, rec: Rec[Any], owner: Any = None) -> BoundMetric[Any]: ...
+    def __get__(self, rec: Rec[Any] | None, owner: Any = None) -> Metric[P] | BoundMetric[Any]:
+        return self if rec is None else rec._bound(self)  # noqa: SLF001  a metric in the body of Rec is one of its methods
+
+
+_registry: dict[str, Metric[Any]] = {}
+
+
+def registered() -> dict[str, Metric[Any]]:
+    """Return every metric by its canonical name, in the order of definition."""
+    return dict(_registry)
+
+
+@overload
+def metric(function: Callable[Concatenate[At, P], pl.Expr], /) -> Metric[P]: ...
+@overload
+def metric(
+    *,
+    aliases: Iterable[str] = (),
+    formula: str = "",
+    range: tuple[float, float] = ...,  # noqa: A002  the registry's own word
+    direction: Literal["higher", "lower", ""] = "",
+    needs: Iterable[str] = (),
+) -> Callable[[Callable[Concatenate[At, P], pl.Expr]], Metric[P]]: ...
+def metric(function: Any = None, /, **about: Any) -> Any:
+    """Register a function as a metric; it then works wherever a built-in one does.
+
+    The function takes `at`, the words that metrics are written in (see `recframe.At`), and keyword parameters with
+    defaults. It returns a Polars expression with one value per list. Its name is the metric's name.
+
+    Raises a RecframeError where the name is taken, by another metric or by a method of `rec`. Defining a metric of
+    your own again, as notebooks do, replaces it.
+
+    >>> import polars as pl, recframe as rf
+    >>> @rf.metric
+    ... def first_page_hits(at):
+    ...     "Number of hits on the first page of five."
+    ...     return (at.rank <= 5).sum()
+    >>> df = pl.DataFrame({"user": [1, 1, 1], "item": [1, 2, 3], "rank": [1, 2, 7], "relevance": [1, 0, 1]})
+    >>> df.rec.first_page_hits()
+    1.0
+    """
+    if function is None:
+        return lambda written: _register(written, **about)
+    return _register(function, **about)
+
+
+def _register(function: Callable[..., pl.Expr], **about: Any) -> Metric[Any]:
+    name = getattr(function, "__name__", "")
+    about = {key: tuple(value) if key in {"aliases", "needs", "range"} else value for key, value in about.items()}
+    definition = Definition(name, function, **about)
+    _check_names(definition)
+    _check_signature(definition)
+    new: Metric[Any] = Metric(definition)
+    _registry[name] = new
+    return new
+
+
+def _check_names(definition: Definition) -> None:
+    reserved = frozenset() if definition.builtin else _names_of_rec()
+    taken = _spellings(without="" if definition.name in reserved else definition.name)
+    for name in (definition.name, *definition.aliases):
+        if not _NAME.fullmatch(name):
+            msg = f"{name!r} cannot name a metric; write the metric as a function with `def`"
+            raise RecframeError(msg)
+        if name in reserved:
+            msg = f"{name!r} is a name of recframe's own; give the metric another name"
+            raise RecframeError(msg)
+        if name.casefold() in taken:
+            msg = f"{name!r} already names the metric {taken[name.casefold()].name!r}; give the metric another name"
+            raise RecframeError(msg)
+
+
+def _names_of_rec() -> frozenset[str]:
+    from recframe.namespace import reserved_names  # noqa: PLC0415  the namespace is assembled from the metrics
+
+    return reserved_names()
+
+
+def _check_signature(definition: Definition) -> None:
+    if not inspect.signature(definition.function).parameters:
+        msg = f"a metric takes the words it is written in: def {definition.name}(at): ..."
+        raise RecframeError(msg)
+    for name, parameter in definition.parameters.items():
+        if parameter.default is parameter.empty or parameter.kind is not parameter.KEYWORD_ONLY:
+            msg = f"parameter {name!r} of {definition.name} needs a default and a star before it: (at, *, {name}=...)"
+            raise RecframeError(msg)
+
+
+def _spellings(without: str = "") -> dict[str, Metric[Any]]:
+    """Return every name and alias, case folded, with its metric."""
+    known = [one for one in _registry.values() if one.name != without]
+    return {name.casefold(): one for one in known for name in (one.name, *one.definition.aliases)}
+
+
+def _signature(definition: Definition) -> str:
+    return ", ".join(f"{name}={_printed(p.default)}" for name, p in definition.parameters.items())
+
+
+def _printed(value: Value) -> str:
+    if isinstance(value, str):
+        return value if _NAME.fullmatch(value) and value.casefold() not in {"true", "false"} else repr(value)
+    return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def _checked(definition: Definition, name: str, value: object) -> Value:
+    """Return the value in its plain form, or say what the parameter takes."""
+    if name not in definition.parameters:
+        has = f"it has {_signature(definition)}" if definition.parameters else "it has none"
+        msg = f"{definition.name} has no parameter {name!r}; {has}{suggestion(name, definition.parameters)}"
+        raise UnknownMetricError(msg)
+    kind, extras = definition.kind(name)
+    if kind is Literal:
+        if value in extras and isinstance(value, str):
+            return value
+        takes = " or ".join(repr(choice) for choice in extras)
+    elif bounds := [extra for extra in extras if isinstance(extra, Bounds)]:
+        number = _number(value)
+        if number is not None and math.isfinite(number) and number in bounds[0]:
+            return number
+        takes = str(bounds[0])
+    elif isinstance(value, str | bool) or (value := _number(value)) is not None:
+        return value
+    else:
+        takes = "a text, a number, True or False"
+    msg = f"{definition.name}({name}={value!r}): {name} takes {takes}"
+    raise RecframeError(msg)
+
+
+def _number(value: object) -> int | float | None:
+    if isinstance(value, bool | str):
+        return None
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+    return int(number) if number.is_integer() else number
+
+
+def cutoff(k: object) -> int:
+    """Return a cut-off as an int, or say what a cut-off is."""
+    try:
+        number = operator.index(k)  # type: ignore[arg-type]
+    except TypeError:
+        number = 0
+    if isinstance(k, bool) or number < 1:
+        msg = f"k is a positive whole number, a list or range of them, or None for the whole list; found {k!r}"
+        raise RecframeError(msg)
+    return number
+
+
+def parse(text: str) -> Metric[Any]:
+    """Return the metric that a string names, such as `"ndcg@10"`, `"P@5"` or `"map(normalizer=min)@10"`.
+
+    Names and aliases are read in any case. Raises an UnknownMetricError that gives the closest name.
+
+    >>> import recframe as rf
+    >>> str(rf.parse("nDCG(gain=exp)@10"))
+    'ndcg(gain=exp)@10'
+    """
+    parts = _TEXT.fullmatch(text) if isinstance(text, str) else None
+    if parts is None:
+        msg = f"{text!r} is not a metric; write a name, parameters and a cut-off, as in 'map(normalizer=min)@10'"
+        raise UnknownMetricError(msg)
+    name, settings, k = parts.groups()
+    found = lookup(name, shown=text)
+    chosen = found(**dict(_setting(found, part) for part in re.split(r",\s*", settings) if part.strip())) if settings else found
+    return chosen @ (int(k) if k.isdecimal() else k) if k is not None else chosen  # type: ignore[operator]
+
+
+def lookup(name: str, shown: str = "") -> Metric[Any]:
+    """Return the metric of a name or alias; `shown` is what the user wrote."""
+    known = _spellings()
+    if name.casefold() in known:
+        return known[name.casefold()]
+    close = suggestion(name, known)
+    close = close.replace("'?", f"{shown[shown.find(name) + len(name):]}'?") if close and shown else close
+    msg = f"unknown metric {shown or name!r}{close or '; known are ' + ', '.join(_registry)}"
+    raise UnknownMetricError(msg)
+
+
+def _setting(found: Metric[Any], part: str) -> tuple[str, Value]:
+    name, equals, text = (piece.strip() for piece in part.partition("="))
+    if not equals:
+        msg = f"{part!r} is not a parameter; write {found.name}({_signature(found.definition) or '...'})"
+        raise UnknownMetricError(msg)
+    if text[:1] in {"'", '"'} and text[-1:] == text[:1]:
+        return name, text[1:-1]
+    if text.casefold() in {"true", "false"}:
+        return name, text.casefold() == "true"
+    for kind in (int, float):
+        try:
+            return name, kind(text)
+        except ValueError:
+            continue
+    return name, text
+
+
+def asked(metrics: Iterable[object], k: object = None) -> list[Metric[Any]]:
+    """Return the metrics asked for, each with each cut-off, once and in the order asked."""
+    found = [one if isinstance(one, Metric) else parse(one) if isinstance(one, str) else _not_a_metric(one) for one in metrics]
+    if not found:
+        msg = 'no metric was asked for; write for example evaluate("ndcg@10", "recall@20"); rf.list_metrics() has them all'
+        raise RecframeError(msg)
+    ks = cutoffs(k)
+    return list(dict.fromkeys(one if one.k is not None or at is None else one @ at for one in found for at in ks))
+
+
+def _not_a_metric(one: object) -> Metric[Any]:
+    msg = f"{one!r} is not a metric; write names or metric objects one after another: evaluate('ndcg@10', rf.recall @ 20)"
+    raise RecframeError(msg)
+
+
+def cutoffs(k: object) -> list[int | None]:
+    """Return the cut-offs of a `k` argument: an int, a list or range of them, or None."""
+    if k is None:
+        return [None]
+    if isinstance(k, str) or not isinstance(k, Iterable):
+        return [cutoff(k)]
+    ks: list[int | None] = [cutoff(one) for one in k]
+    return ks or [cutoff(k)]
+
+
+def list_metrics() -> pl.DataFrame:
+    """Return the registry as a frame: name, aliases, parameters, range, direction, shape, formula and needs of each metric.
+
+    `needs` names the side frames that a metric cannot do without. An open end of a range is infinite.
+
+    >>> import recframe as rf
+    >>> rf.list_metrics().height >= 17
+    True
+    """
+    rows = [
+        {
+            "name": one.name,
+            "aliases": ", ".join(one.definition.aliases),
+            "parameters": _signature(one.definition),
+            "range": "[{:g}, {:g}]".format(*one.definition.range),
+            "direction": one.definition.direction,
+            "shape": one.definition.shape,
+            "formula": one.definition.formula,
+            "needs": ", ".join(one.definition.needs),
+        }
+        for one in _registry.values()
+    ]
+    return pl.DataFrame(rows, schema=dict.fromkeys(rows[0], pl.String))

@@ -1,0 +1,230 @@
+"""The words that metrics are written in: `At`, over the columns that a plan builds or over one judged list."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
+
+import polars as pl
+
+RANK_BELOW_1 = (
+    "a rank is below 1, but ranks start at 1; "
+    "if they count from 0, add 1 to them: frame.with_columns(pl.col('rank') + 1), or pandas_frame['rank'] += 1"
+)
+INFINITE_RELEVANCE = "a relevance is infinite; replace it with the highest grade before"
+STEEP_RELEVANCE = "a relevance is above 1000, too steep for gain='exp' (2^relevance - 1); write gain='linear'"
+STEEPEST = 1000
+
+
+class Source(Protocol):
+    """Where the words take their columns from."""
+
+    def column(self, name: str) -> pl.Expr:
+        """Return the column of a name; asking for one is what makes a plan build it."""
+
+    def running(self, expression: pl.Expr) -> pl.Expr:
+        """Return a cumulative expression of hit words, worked out list by list in the order of the ranks."""
+
+
+@dataclass(frozen=True)
+class At:
+    """The words that a metric is written in, for one list cut at `k`.
+
+    Row words have one value per row and are null on every other row, so that a sum, count, minimum or maximum of them
+    speaks of their rows alone. List words have one value per list and stand beside such sums.
+
+    Hits (relevant, with a rank up to k): `hit`, `rank`, `gain`, `exp_gain`, `discount`, `hits_so_far`, `running(...)`.
+    Relevant rows, listed or not, in their best order up to k: `ideal_gain`, `ideal_discount`, all words of `ideal()`.
+    Rows of the list up to k: `listed`, `judged`, `relevant`; on the relevant ones `misses_above`, `judged_misses_above`.
+    Per list: `k`, `cutoff`, `n_hits`, `n_relevant`, `n_not_relevant`, `list_length`, `all_discounts`.
+    """
+
+    k: int | None
+    """The cut-off; None for the whole list."""
+    source: Source
+    cut: bool = False
+    """Whether the source has already cut the hits and the best order at k."""
+    order: Literal["given", "relevant", "list"] = "given"
+    """Which ranks are spoken of: those given, or those of the best order of the relevant rows or of the list's hits."""
+
+    # Words of the hits
+
+    @property
+    def rank(self) -> pl.Expr:
+        """The rank of a hit, from 1, as Float64."""
+        if self.order == "list":
+            return self.source.column(f"list_ideal_rank@{self.k or ''}")
+        return self._cut(self.source.column(self._name("rank")))
+
+    @property
+    def gain(self) -> pl.Expr:
+        """The relevance of a hit, as Float64."""
+        return self._cut(self.source.column(self._name("gain")))
+
+    @property
+    def exp_gain(self) -> pl.Expr:
+        """2^relevance - 1 of a hit; a relevance above 1000 is an error when the plan runs."""
+        return pl.lit(2.0) ** self.gain - 1 + self.source.column("steepness")
+
+    @property
+    def hit(self) -> pl.Expr:
+        """True on a hit, with a rank up to k."""
+        rank = self.source.column(self._name("rank"))
+        return rank.is_not_null() if self.k is None or self.cut else (rank <= self.k)
+
+    @property
+    def discount(self) -> pl.Expr:
+        """1 / log2(rank + 1) of a hit."""
+        return 1 / (self.rank + 1).log(2)
+
+    @property
+    def hits_so_far(self) -> pl.Expr:
+        """The number of hits up to and with this one."""
+        return self._cut(self.source.column("hits_so_far"))
+
+    def running(self, expression: pl.Expr) -> pl.Expr:
+        """Return a cumulative expression of hit words (`cum_sum`, `cum_prod`, `shift`), taken from the best rank down."""
+        return self.source.running(expression)
+
+    # Words of the best order
+
+    def ideal(self, order: Literal["relevant", "list"] = "relevant") -> At:
+        """Return the same words for the best order: of all relevant rows, or of the hits that the list itself has."""
+        return replace(self, order=order)
+
+    @property
+    def ideal_gain(self) -> pl.Expr:
+        """The relevance of the relevant rows in their best order, up to k of them."""
+        return self.ideal().gain
+
+    @property
+    def ideal_discount(self) -> pl.Expr:
+        """1 / log2(rank + 1) of the relevant rows in their best order, up to k of them."""
+        return self.ideal().discount
+
+    # Words of the list's rows
+
+    @property
+    def listed(self) -> pl.Expr:
+        """True on a row of the list with a rank up to k."""
+        rank = self.source.column("listed_rank")
+        return rank.is_not_null() if self.k is None else (rank <= self.k)
+
+    @property
+    def judged(self) -> pl.Expr:
+        """True on a listed row whose relevance is not null."""
+        return self.listed & self.source.column("listed_judged")
+
+    @property
+    def relevant(self) -> pl.Expr:
+        """True on a listed row that is relevant."""
+        return self.listed & self.source.column("listed_relevant")
+
+    @property
+    def misses_above(self) -> pl.Expr:
+        """On a relevant listed row, how many rows that are not relevant rank above it; one of its own rank counts a half."""
+        return pl.when(self.relevant).then(self.source.column("misses_above"))
+
+    @property
+    def judged_misses_above(self) -> pl.Expr:
+        """On a relevant listed row, how many rows that are judged not relevant rank above it."""
+        return pl.when(self.relevant).then(self.source.column("judged_misses_above"))
+
+    # Words of the whole list
+
+    @property
+    def n_hits(self) -> pl.Expr:
+        """The number of hits."""
+        return self.hit.sum()
+
+    @property
+    def n_relevant(self) -> pl.Expr:
+        """The number of relevant rows, listed or not."""
+        return self.source.column("relevant_gain").count()
+
+    @property
+    def n_not_relevant(self) -> pl.Expr:
+        """The number of rows judged not relevant, listed or not."""
+        return self.source.column("not_relevant").count()
+
+    @property
+    def each_n_relevant(self) -> pl.Expr:
+        """`n_relevant` beside every hit and every listed row, to compare with row by row."""
+        return self.source.column("each_n_relevant")
+
+    @property
+    def each_n_not_relevant(self) -> pl.Expr:
+        """`n_not_relevant` beside every hit and every listed row, to compare with row by row."""
+        return self.source.column("each_n_not_relevant")
+
+    @property
+    def list_length(self) -> pl.Expr:
+        """The number of items in the whole list."""
+        return self.source.column("listed_rank").count()
+
+    @property
+    def cutoff(self) -> pl.Expr:
+        """The number k; without a cut-off the length of the list."""
+        return self.list_length if self.k is None else pl.lit(float(self.k))
+
+    def up_to_k(self, count: pl.Expr) -> pl.Expr:
+        """Return min(k, count); without a cut-off the count."""
+        return count if self.k is None else pl.min_horizontal(count, pl.lit(float(self.k)))
+
+    @property
+    def all_discounts(self) -> pl.Expr:
+        """The sum of the discounts of the ranks 1 to k; without a cut-off to the length of the list."""
+        if self.k is None:
+            return (1 / (self.source.column("listed_place") + 1).log(2)).sum()
+        return pl.lit(sum_of_discounts(self.k))
+
+    def _name(self, word: str) -> str:
+        return f"ideal_{word}" if self.order == "relevant" else word
+
+    def _cut(self, column: pl.Expr) -> pl.Expr:
+        if self.k is None or self.cut:
+            return column
+        return pl.when(self.source.column(self._name("rank")) <= self.k).then(column)
+
+
+def ratio(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
+    """Return part / whole, and 0 where the whole is 0."""
+    return pl.when(whole > 0).then(part / whole).otherwise(0.0)
+
+
+def sum_of_discounts(k: int) -> float:
+    """Return the sum of 1 / log2(r + 1) over r = 1..k, without a table as long as k.
+
+    The first terms are summed, the rest is the Euler-Maclaurin formula, whose integral of 1 / ln x is Ei(ln x); what it
+    leaves out is below 1e-15.
+    """
+    first = min(k, 10_000)
+    head = math.fsum(1 / math.log(n) for n in range(2, first + 2))
+    if k > first:
+        start, end = first + 1, k + 1
+        half = (1 / math.log(end) - 1 / math.log(start)) / 2
+        slope = (1 / (start * math.log(start) ** 2) - 1 / (end * math.log(end) ** 2)) / 12
+        head += _exponential_integral(math.log(end)) - _exponential_integral(math.log(start)) + half + slope
+    return head * math.log(2)
+
+
+def _exponential_integral(x: float) -> float:
+    """Return Ei(x) for x > 0, up to Euler's constant, by its power series."""
+    term, terms, n = 1.0, [math.log(x)], 0
+    while n < x or term / n > 1e-18 * terms[-1]:  # the terms grow as long as n < x
+        n += 1
+        term *= x / n
+        terms.append(term / n)
+    return math.fsum(terms)
+
+
+def is_relevant(relevance: pl.Expr, at_least: float | None = None) -> pl.Expr:
+    """Return whether a relevance counts as relevant: above 0 or from `at_least` up; null and NaN never do."""
+    value = relevance.cast(pl.Float64)
+    return (value > 0 if at_least is None else value >= at_least) & value.is_not_nan()
+
+
+def is_rank(rank: pl.Expr) -> pl.Expr:
+    """Return whether a rank puts its item into the list; null, NaN and infinite ranks do not."""
+    return rank.is_not_null() & rank.cast(pl.Float64).is_finite()

@@ -1,0 +1,74 @@
+"""The kinds of frame that every metric test runs on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of frame: how it is made from a Polars frame, and how a result of it is read back as one."""
+
+    name: str
+    make: Callable[[pl.DataFrame], Any]
+    read: Callable[[Any], pl.DataFrame]
+
+    def __call__(self, frame: pl.DataFrame) -> Any:
+        return self.make(frame)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def chunked(frame: pl.DataFrame) -> pl.DataFrame:
+    """Cut a frame into chunks of one and more rows, behind rows that a slice hides."""
+    pieces = [frame[:1], frame[1:3], frame[3:]]
+    return pl.concat([frame[:0], *pieces], rechunk=False)
+
+
+def with_an_index(frame: pl.DataFrame) -> pd.DataFrame:
+    result = frame.to_pandas()
+    result.index = pd.MultiIndex.from_arrays([range(len(result)), ["x"] * len(result)]) if len(result) else result.index
+    return result
+
+
+def from_pandas(frame: Any) -> pl.DataFrame:
+    assert isinstance(frame, pd.DataFrame)
+    assert isinstance(frame.index, pd.RangeIndex)
+    return pl.from_pandas(frame)
+
+
+def collected(engine: str) -> Callable[[Any], pl.DataFrame]:
+    def read(frame: Any) -> pl.DataFrame:
+        assert isinstance(frame, pl.LazyFrame)
+        return frame.collect(engine=engine)  # type: ignore[call-overload]
+
+    return read
+
+
+def eager(frame: Any) -> pl.DataFrame:
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
+KINDS = [
+    Kind("polars", lambda frame: frame, eager),
+    Kind("chunked", chunked, eager),
+    Kind("lazy", lambda frame: frame.lazy(), collected("in-memory")),
+    Kind("streaming", lambda frame: frame.lazy(), collected("streaming")),
+    Kind("pandas", with_an_index, from_pandas),
+    Kind("pandas-nullable", lambda frame: frame.to_pandas().convert_dtypes(), from_pandas),
+    Kind("pandas-arrow", lambda frame: frame.to_pandas(use_pyarrow_extension_array=True), from_pandas),
+]
+
+
+@pytest.fixture(params=KINDS, ids=repr)
+def kind(request: pytest.FixtureRequest) -> Kind:
+    """Every kind of frame, one after the other."""
+    return request.param
