@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from recframe.errors import RecframeError, suggestion
@@ -37,11 +37,7 @@ class Context:
 
     def bind(self, options: Mapping[str, Any]) -> Context:
         """Return the context with some options set anew, after a check of their values."""
-        known = [field.name for field in fields(self) if field.name != "by"]
         for name, value in options.items():
-            if name not in known:
-                msg = f"rec() has no option {name!r}{suggestion(name, known)}; it has {', '.join(known)}"
-                raise RecframeError(msg)
             _check_option(name, value)
         return replace(self, **options)
 
@@ -64,7 +60,7 @@ def _check_option(name: str, value: object) -> None:
         allowed = get_args(choices[name])
         if value not in allowed and not (name == "universe" and value is None):
             found = suggestion(value, allowed) if isinstance(value, str) else ""
-            msg = f"{name}={value!r} is not known{found}; write one of {', '.join(map(repr, allowed))}"
+            msg = f"{name}={value!r} is not known{found or ';'} write one of {', '.join(map(repr, allowed))}"
             raise RecframeError(msg)
     elif name == "min_relevance" and value is not None and not _is_positive(value):
         msg = f"min_relevance={value!r}: write a number above 0; rows with at least this relevance are relevant"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from recframe.errors import fails_if
-from recframe.terms import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, STEEPEST, is_rank, is_relevant
+from recframe.terms import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, STEEPEST, discount, is_rank, is_relevant
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,9 @@ class JudgedList:
     def _ideal_rank(self) -> pl.Expr:
         return self._ideal_gain().cum_count()
 
+    def _ideal_discount(self) -> pl.Expr:
+        return discount(self._ideal_rank())
+
     # The hits, in the order of their ranks
 
     def _by_rank(self, column: pl.Expr) -> pl.Expr:
@@ -79,6 +82,9 @@ class JudgedList:
     def _gain(self) -> pl.Expr:
         return self._by_rank(self._relevant_gain())
 
+    def _discount(self) -> pl.Expr:
+        return discount(self._rank())
+
     def _hits_so_far(self) -> pl.Expr:
         return self._rank().cum_count()
 
@@ -91,9 +97,10 @@ class JudgedList:
     def _list(self, column: pl.Expr) -> pl.Expr:
         rank = self._ranks()
         listed = rank.is_not_null() & self.item.is_not_null()
-        order = (self.item.filter(listed), ~is_relevant(self.relevance).fill_null(value=False).filter(listed), rank.filter(listed))
-        first = order[0].sort().is_first_distinct()
-        return column.filter(listed).sort_by(*order).filter(first)
+        relevant = is_relevant(self.relevance).fill_null(value=False)
+        items = self.item.filter(listed)
+        by_item = column.filter(listed).sort_by(items, ~relevant.filter(listed), rank.filter(listed))
+        return by_item.filter(items.sort().is_first_distinct())
 
     def _listed_rank(self) -> pl.Expr:
         return self._list(self._ranks())
@@ -115,8 +122,8 @@ class JudgedList:
 
     def _judged_misses_above(self) -> pl.Expr:
         rank = self._listed_rank()
-        above = [pl.when(which).then(rank).rank("min").cast(pl.Int64) for which in (self._listed_judged(), self._listed_relevant())]
-        return above[0] - above[1]
+        judged = pl.when(self._listed_judged()).then(rank).rank("min").cast(pl.Int64)
+        return judged - pl.when(self._listed_relevant()).then(rank).rank("min").cast(pl.Int64)
 
     def _not_relevant(self) -> pl.Expr:
         judged = self.item.filter(self.relevance.is_not_null() & self.item.is_not_null()).unique().sort()

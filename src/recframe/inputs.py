@@ -109,7 +109,7 @@ def read(frame: Any, context: Context, by: Sequence[str] = ()) -> Inputs:
         users=taken.get("users"),
         items=taken.get("items"),
         segments=segments,
-        checks=tuple(_repeated_key(taken[name], role, name) for name, role in (("users", "user"), ("items", "item")) if name in taken),
+        checks=tuple(_repeated_key(taken[name], name) for name in ("users", "items") if name in taken),
         context=context,
         pandas_dtypes=dtypes,
     )
@@ -218,6 +218,7 @@ def _common(dtypes: Mapping[str, pl.DataType], role: str, sides: Mapping[str, Si
     raise ColumnError(msg)
 
 
-def _repeated_key(frame: pl.LazyFrame, role: str, name: str) -> pl.LazyFrame:
+def _repeated_key(frame: pl.LazyFrame, name: str) -> pl.LazyFrame:
+    role = name.removesuffix("s")
     message = f"the frame {name}= has a {role} twice; it takes one row for each: {name}.unique('{role}')"
-    return frame.select(pl.col(role).drop_nulls()).select(check=fails_if(pl.col(role).is_duplicated().any(), message))
+    return frame.select(check=fails_if(pl.col(role).drop_nulls().is_duplicated().any(), message))

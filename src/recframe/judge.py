@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -11,6 +12,7 @@ import polars as pl
 from recframe.context import Context
 from recframe.errors import fails_if
 from recframe.inputs import Inputs, Segment
+from recframe.order import one_number, with_places
 from recframe.terms import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, STEEPEST, is_rank, is_relevant
 
 PAIR = ["user", "item"]
@@ -44,7 +46,10 @@ class Judged:
     lists: pl.LazyFrame
     truth: pl.LazyFrame | None = None
     distinct: bool = False
-    """Whether every pair of a user and an item stands in its frame once."""
+    """Whether every relevant pair of a user and an item is known to stand once in the frame that has the relevance."""
+
+    sorted_users: bool = False
+    """Whether `users` is known to be sorted."""
 
     @property
     def context(self) -> Context:
@@ -131,7 +136,9 @@ class Judged:
         else:
             relevant = self.truth.filter(self._relevant).select(*PAIR, "relevance")
             rows = ranked.select(*self.model, *PAIR, "rank").join(relevant, on=PAIR)
-        rows = rows.select(*self.list_keys, *self._item, rank.cast(pl.Float64), gain=pl.col("relevance").cast(pl.Float64))
+        rows = rows.select(*self.list_keys, *self._item, "rank", gain=pl.col("relevance").cast(pl.Float64))
+        if self.distinct and self.truth is None:
+            return rows
         return rows.group_by(*self.list_keys, *self._item).agg(rank.min(), pl.col("gain").max())
 
     def relevant(self) -> pl.LazyFrame:
@@ -142,7 +149,7 @@ class Judged:
         keys = self.list_keys if self.truth is None else ["user"]
         rows = rows.filter(self._relevant).with_columns(gain=pl.col("relevance").cast(pl.Float64))
         if not self.distinct:
-            rows = rows.group_by(*keys, *(name for name in ["item"] if name not in keys)).agg(pl.col("gain").max())
+            rows = rows.group_by(*dict.fromkeys([*keys, "item"])).agg(pl.col("gain").max())
         rows = self._counted(rows, {"recs", "both"})
         return self._for_each_model(rows.select(*keys, "gain"))
 
@@ -155,7 +162,8 @@ class Judged:
         else:
             rows, keys = self.truth, ["user"]
         relevant = pl.col("listed_relevant") if self.context.relevant_from == "list" else self._relevant
-        items = rows.group_by(*keys, *(name for name in ["item"] if name not in keys)).agg(relevant.any().alias("relevant"))
+        pair = dict.fromkeys([*keys, "item"])
+        items = rows.group_by(*pair).agg(relevant.any().alias("relevant"))
         misses = self._counted(items.filter(~pl.col("relevant")), {"recs", "both"})
         misses = misses.select(*keys, not_relevant=pl.lit(value=True))
         return misses if self.context.relevant_from == "list" else self._for_each_model(misses)
@@ -203,6 +211,22 @@ class Judged:
         pairs = lists.join(self._for_each_model(truth), on=keys, how="full", coalesce=True, nulls_equal=True)
         return pairs.with_columns(pl.coalesce(f"{name}_right", name).alias(name) for name in segments)
 
+    def count_users(self) -> pl.Expr:
+        """Return the number of different users in `users`."""
+        user = pl.col("user")
+        return (user != user.shift()).sum() + user.len().clip(upper_bound=1) if self.sorted_users else user.n_unique()
+
+    def questions(self) -> pl.LazyFrame:
+        """Return one row of what is worth knowing of an eager frame: the answers choose the plan and change no number."""
+        rows = self.lists if self.truth is None else self.truth
+        keys = self.list_keys if self.truth is None else ["user"]
+        pair = one_number([pl.col(key) for key in [*keys, *self._item]], rows.collect_schema())
+        pairs = rows.filter(self._relevant).select(pair=pair.sort())
+        pairs = pairs.select(distinct=~(pl.col("pair") == pl.col("pair").shift()).any())
+        user = pl.col("user")
+        order = self.users.select(sorted_users=(user >= user.shift()).all())
+        return pl.concat([pairs, order], how="horizontal")
+
     def checks(self, *, steep: bool) -> list[pl.LazyFrame]:
         """Return frames of one row that fail when the plan runs: what no schema shows."""
         rank, relevance = pl.col("rank"), pl.col("relevance")
@@ -213,7 +237,7 @@ class Judged:
             found.append(lists.select(check=fails_if(lowest.min() < 1, RANK_BELOW_1)))
         source = _identified(self.inputs.lists if self.inputs.truth is None else self.inputs.truth)
         if _is_float(source, "relevance"):
-            found.append(source.select(check=fails_if(relevance.max().is_infinite() & (relevance.max() > 0), INFINITE_RELEVANCE)))
+            found.append(source.select(check=fails_if(relevance.max() == math.inf, INFINITE_RELEVANCE)))
         for owner, frame in (("recommendations", self.inputs.lists), ("truth", self.inputs.truth)):
             found += [_two_values(frame, one) for one in self.inputs.segments if one.owner == owner and frame is not None]
         if steep:
@@ -251,11 +275,7 @@ def _ranked(lists: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
     """Return the lists with ranks made from scores: the higher the better, ties by item, null and NaN behind all."""
     others = [name for name in lists.collect_schema() if name not in {*keys, "item", "score"}]
     score = pl.col("score").cast(pl.Float64).fill_nan(None)
-    best = lists.group_by(*keys, "item").agg(score.max(), *(pl.col(name).max() if name == "relevance" else pl.col(name).first() for name in others))
+    kept = (pl.col(name).max() if name == "relevance" else pl.col(name).first() for name in others)
+    best = lists.group_by(*keys, "item").agg(score.max(), *kept)
     order = best.sort(*keys, "score", "item", descending=[*[False] * len(keys), True, False], nulls_last=True)
-    return order.with_columns(rank=place_in_list(keys)).drop("score")
-
-
-def place_in_list(keys: list[str]) -> pl.Expr:
-    """Return the place of each row in its list, from 1, where the rows of a list stand together."""
-    return pl.int_range(1, pl.len() + 1).over(keys)
+    return with_places(order, keys).drop("score", "start").rename({"place": "rank"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import polars as pl
@@ -37,7 +37,7 @@ class Rec(Generic[F]):
     def __init__(self, frame: F) -> None:
         # NOTE: Polars caches this object on the frame, and swallows an AttributeError raised here. So it stores the frame
         # and nothing else, and all checks are made by the methods.
-        self._frame = frame
+        self._frame: F = frame
 
     def __call__(  # noqa: PLR0913  the options of section "Columns and options" of the README
         self,
@@ -84,7 +84,7 @@ class Rec(Generic[F]):
         >>> recs.rec(truth=truth, item="movie").recall(k=2)
         0.5
         """
-        options = {name: value for name, value in locals().items() if name not in {"self"} and value is not None}
+        options = {name: value for name, value in locals().items() if name != "self" and value is not None}
         return self._with(self._context.bind(options))
 
     def evaluate(self, *metrics: str | Metric[Any], k: Cutoffs = None, by: By = None) -> F:
@@ -119,8 +119,10 @@ class Rec(Generic[F]):
         └─────────┴───────┴───────┴──────────┴──────────┘
         """
         found = registry.asked(metrics, k)
-        inputs = self._inputs(by)
-        result: F = frames.give(plan.evaluate(inputs, found), self._frame, inputs.pandas_dtypes)
+        judged = judge(self._inputs(by))
+        if frames.is_large(self._frame):
+            judged = replace(judged, **frames.run(judged.questions(), large=True).row(0, named=True))
+        result: F = frames.give(plan.evaluate(judged, found), self._frame, judged.inputs.pandas_dtypes)
         return result
 
     def judge(self) -> F:
@@ -145,10 +147,8 @@ class Rec(Generic[F]):
         └──────┴──────┴──────┴───────────┘
         """
         inputs = self._inputs(None)
-        dtypes = {} if not frames.is_pandas(self._frame) else {
-            self._context.name_of(role): frames.dtype_in_pandas(self._frame, self._context.name_of(role))
-            for role in [*inputs.model, "user", "item"]
-        }
+        names = [self._context.name_of(role) for role in [*inputs.model, "user", "item"]]
+        dtypes = {name: frames.dtype_in_pandas(self._frame, name) for name in names}
         result: F = frames.give(plan.judged_frame(judge(inputs)), self._frame, dtypes)
         return result
 
@@ -241,12 +241,12 @@ class BoundMetric(Generic[F]):
     def __call__(self, k: Any = None, by: Any = None, **parameters: Any) -> Any:
         """Return the metric: a float for one cut-off of an eager frame without segments, otherwise a frame as `evaluate`."""
         asked = self.metric(**parameters)
-        result = self.rec.evaluate(asked, k=k, by=by)
+        result: Any = self.rec.evaluate(asked, k=k, by=by)
         context = self.rec._context  # noqa: SLF001  the two classes are one object to the user
         one_number = isinstance(k, int | None) or not isinstance(k, Iterable)
         if not one_number or by or context.by or context.model is not None or frames.is_lazy(result):
             return result
-        value = result[registry.asked([asked], k)[0].__str__()][0]
+        value = result[str(registry.asked([asked], k)[0])][0]
         return float("nan") if value is None else float(value)
 
 

@@ -8,15 +8,17 @@ from typing import Any
 
 import polars as pl
 
-from recframe.errors import ColumnError
+from recframe.errors import ColumnError, RecframeError
 from recframe.inputs import Inputs
-from recframe.judge import Judged, judge, place_in_list
+from recframe.judge import Judged
+from recframe.order import best_first, spread_ranks, with_places
 from recframe.registry import Metric
-from recframe.terms import At
+from recframe.terms import At, discount
 
-HITS = {"rank", "gain", "hits_so_far"}
-RELEVANT = {"relevant_gain", "ideal_gain", "ideal_rank"}
+HITS = {"rank", "gain", "discount", "hits_so_far"}
+RELEVANT = {"relevant_gain", "ideal_gain", "ideal_rank", "ideal_discount"}
 LISTED = {"listed_rank", "listed_place", "listed_judged", "listed_relevant", "misses_above", "judged_misses_above"}
+LIST_IDEAL = "list_ideal_rank@"
 TOTALS = {"each_n_relevant": "relevant_gain", "each_n_not_relevant": "not_relevant"}
 
 
@@ -38,11 +40,11 @@ class Words:
         return pl.col(f"running {len(self.windows) - 1}")
 
 
-def evaluate(inputs: Inputs, metrics: Sequence[Metric[Any]]) -> pl.LazyFrame:
+def evaluate(judged: Judged, metrics: Sequence[Metric[Any]]) -> pl.LazyFrame:
     """Return one row for each segment: the `by` columns, n_users, and a column for each metric."""
+    inputs = judged.inputs
     by = _by(inputs, metrics)
     keys = [inside for inside, _ in by]
-    judged = judge(inputs)
     words = Words()
     deepest = None if any(metric.k is None for metric in metrics) else max(metric.k or 0 for metric in metrics)
     values = [metric.value(At(metric.k, words, cut=metric.k == deepest)).cast(pl.Float64) for metric in metrics]
@@ -53,13 +55,18 @@ def evaluate(inputs: Inputs, metrics: Sequence[Metric[Any]]) -> pl.LazyFrame:
 
     rows = _rows(judged, words, deepest)
     lists = rows.group_by(judged.list_keys).agg(*values, counted=n_relevant > 0)
+    _check_shapes(lists, metrics)
     if inputs.context.no_relevant == "skip":
         lists = lists.filter("counted")
-    sums = _aggregate(_with_attributes(lists, inputs), keys, [
-        pl.len().cast(pl.Int64).alias("n_lists"),
-        *(pl.col(f"value {number}").sum().alias(f"sum {number}") for number in range(len(values))),
-        *(pl.col(f"value {number}").count().cast(pl.Int64).alias(f"count {number}") for number in range(len(values))),
-    ])
+    sums = _aggregate(
+        _with_attributes(lists, inputs),
+        keys,
+        [
+            pl.len().cast(pl.Int64).alias("n_lists"),
+            *(pl.col(f"value {number}").sum().alias(f"sum {number}") for number in range(len(values))),
+            *(pl.col(f"value {number}").count().cast(pl.Int64).alias(f"count {number}") for number in range(len(values))),
+        ],
+    )
     empty = rows.clear().select(value.alias(f"empty {number}") for number, value in enumerate(values))
     support = _support(judged, keys)
     joined = support.join(sums, on=keys, how="left", nulls_equal=True) if keys else support.join(sums, how="cross")
@@ -79,6 +86,16 @@ def _by(inputs: Inputs, metrics: Sequence[Metric[Any]]) -> list[tuple[str, str]]
     return by
 
 
+def _check_shapes(lists: pl.LazyFrame, metrics: Sequence[Metric[Any]]) -> None:
+    """Say which of the user's own metrics has many values for a list where it should have one."""
+    for number, metric in enumerate(metrics):
+        if not metric.definition.builtin and lists.collect_schema()[f"value {number}"] != pl.Float64:
+            msg = (
+                f"the metric {metric.name!r} has a value for each row of a list; return one for the list: its sum(), max(), ..."
+            )
+            raise RecframeError(msg)
+
+
 def _aggregate(frame: pl.LazyFrame, keys: Sequence[str], columns: Sequence[pl.Expr]) -> pl.LazyFrame:
     return frame.group_by(keys).agg(columns) if keys else frame.select(columns)
 
@@ -90,7 +107,7 @@ def _rows(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
     """Return the rows of every branch that was asked for, one under the other; a branch's columns are null in the others."""
     asked = words.asked
     branches = []
-    if asked & HITS or words.windows or any(name.startswith("list_ideal_rank@") for name in asked):
+    if asked & HITS or words.windows or any(name.startswith(LIST_IDEAL) for name in asked):
         branches.append(_hits(judged, words, deepest))
     if asked & RELEVANT:
         branches.append(_relevant(judged, asked, deepest))
@@ -105,17 +122,17 @@ def _rows(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
 def _hits(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
     """Return the hits in the order of their ranks, where no two of a list are closer than 1."""
     keys = judged.list_keys
-    rank, place = pl.col("rank"), pl.col("place")
     hits = judged.hits(deepest).sort(*keys, "rank", *(["item"] if "item" not in keys else []))
-    hits = hits.with_columns(place=place_in_list(keys))
-    hits = hits.with_columns(rank=place + (rank - place).cum_max().over(keys), hits_so_far=place)
+    hits = spread_ranks(with_places(hits, keys), keys).rename({"place": "hits_so_far"})
     if deepest is not None:
-        hits = hits.filter(rank <= float(deepest))
+        hits = hits.filter(pl.col("rank") <= float(deepest))
     hits = _with_totals(judged, hits, words.asked)
     windows = [window.over(keys).alias(f"running {number}") for number, window in enumerate(words.windows)]
-    windows += [_list_ideal_rank(name).over(keys).alias(name) for name in sorted(words.asked) if name.startswith("list_ideal_rank@")]
-    columns = [*keys, "rank", "gain", "hits_so_far", *(name for name in TOTALS if name in words.asked)]
-    return hits.with_columns(windows).select(*columns, *(window.meta.output_name() for window in windows))
+    ideals = sorted(name for name in words.asked if name.startswith(LIST_IDEAL))
+    windows += [_list_ideal_rank(name).over(keys).alias(name) for name in ideals]
+    columns = [*keys, *(name for name in [*sorted(HITS), *TOTALS] if name in words.asked)]
+    columns += [window.meta.output_name() for window in windows]
+    return hits.with_columns(*windows, discount=discount(pl.col("rank"))).select(columns)
 
 
 def _list_ideal_rank(name: str) -> pl.Expr:
@@ -128,15 +145,15 @@ def _list_ideal_rank(name: str) -> pl.Expr:
 def _relevant(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFrame:
     """Return the relevant rows, listed or not, and where the best order was asked for, in that order."""
     rows = judged.relevant().rename({"gain": "relevant_gain"})
-    if not asked & {"ideal_rank", "ideal_gain"}:
+    ideal = sorted(asked & {"ideal_rank", "ideal_gain", "ideal_discount"})
+    if not ideal:
         return rows
     keys = judged.list_keys
-    rows = rows.sort(*keys, "relevant_gain", descending=[*[False] * len(keys), True])
-    rows = rows.with_columns(ideal_rank=place_in_list(keys), ideal_gain="relevant_gain")
-    if deepest is None:
-        return rows
-    inside = pl.col("ideal_rank") <= deepest
-    return rows.with_columns(pl.when(inside).then(name).alias(name) for name in ("ideal_rank", "ideal_gain"))
+    rows = with_places(best_first(rows, keys, "relevant_gain"), keys)
+    place = pl.col("place").cast(pl.Float64)
+    built = {"ideal_rank": place, "ideal_gain": pl.col("relevant_gain"), "ideal_discount": discount(place)}
+    inside = pl.lit(value=True) if deepest is None else place <= deepest
+    return rows.select(*keys, "relevant_gain", *(pl.when(inside).then(built[name]).alias(name) for name in ideal))
 
 
 def _listed(judged: Judged, asked: set[str]) -> pl.LazyFrame:
@@ -192,7 +209,7 @@ def _support(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
         members = _with_attributes(judged.members(), judged.inputs)
         support = members.group_by(of_users).agg(n_users=pl.len().cast(pl.Int64))
     else:
-        support = judged.users.select(n_users=pl.col("user").n_unique().cast(pl.Int64))
+        support = judged.users.select(n_users=judged.count_users().cast(pl.Int64))
     return support.join(judged.models(), how="cross") if judged.model else support
 
 
@@ -234,7 +251,8 @@ def judged_frame(judged: Judged) -> pl.LazyFrame:
     frame = judged.frame().join(checks, how="cross")
     passed = pl.sum_horizontal(checks.collect_schema().names())
     dtype = frame.collect_schema()["rank"]
-    return frame.with_columns((pl.col("rank") + passed).cast(dtype)).select(pl.col(role).alias(name) for role, name in names.items())
+    frame = frame.with_columns((pl.col("rank") + passed).cast(dtype))
+    return frame.select(pl.col(role).alias(name) for role, name in names.items())
 
 
 def _checked(judged: Judged, *, steep: bool) -> pl.LazyFrame:

@@ -31,7 +31,7 @@ def _register_on_pandas(pandas: ModuleType) -> None:
 class _AfterPandas(importlib.abc.MetaPathFinder):
     """Waits for the first import of pandas, so that `import recframe` does not have to pay for one."""
 
-    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+    def find_spec(self, name: str, _path: Sequence[str] | None, _target: ModuleType | None = None) -> ModuleSpec | None:
         """Find pandas as the other finders do, and have it registered on once it is loaded."""
         if name != "pandas":
             return None

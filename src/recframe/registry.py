@@ -8,8 +8,19 @@ import operator
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Generic, Literal, ParamSpec, get_args, get_origin
-from typing import get_type_hints, overload
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Concatenate,
+    Generic,
+    Literal,
+    ParamSpec,
+    get_args,
+    get_origin,
+    get_type_hints,
+    overload,
+)
 
 import polars as pl
 
@@ -100,6 +111,7 @@ class Metric(Generic[P]):
         return self.definition.name
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Metric[P]:
+        """Return the metric with some parameters set."""
         if args:
             msg = f"parameters of {self.name} are given by name: {self.name}({_signature(self.definition)})"
             raise RecframeError(msg)
@@ -129,11 +141,13 @@ class Metric(Generic[P]):
 
     def value(self, at: At) -> pl.Expr:
         """Return the expression of one list's value, in the words of `at`."""
-        return self.definition.function(at, **dict(self.settings))
+        value = self.definition.function(at, **dict(self.settings))
+        if not isinstance(value, pl.Expr):
+            msg = f"the metric {self.name!r} returned {value!r}; a metric returns a Polars expression, such as at.hit.sum()"
+            raise RecframeError(msg)
+        return value
 
-    def expr(
-        self, k: int | None = None, *, rank: str = "rank", relevance: str = "relevance", item: str = "item"
-    ) -> pl.Expr:
+    def expr(self, k: int | None = None, *, rank: str = "rank", relevance: str = "relevance", item: str = "item") -> pl.Expr:
         """Return the metric as a plain Polars expression over one judged list.
 
         For `frame.group_by("user").agg(...)`, `.over("user")`, or `select` on the list of a single user. The rules are
@@ -180,7 +194,7 @@ def metric(
     *,
     aliases: Iterable[str] = (),
     formula: str = "",
-    range: tuple[float, float] = ...,  # noqa: A002  the registry's own word
+    range: tuple[float, float] = ...,
     direction: Literal["higher", "lower", ""] = "",
     needs: Iterable[str] = (),
 ) -> Callable[[Callable[Concatenate[At, P], pl.Expr]], Metric[P]]: ...
@@ -340,7 +354,7 @@ def lookup(name: str, shown: str = "") -> Metric[Any]:
     if name.casefold() in known:
         return known[name.casefold()]
     close = suggestion(name, known)
-    close = close.replace("'?", f"{shown[shown.find(name) + len(name):]}'?") if close and shown else close
+    close = close.replace("'?", f"{shown[shown.find(name) + len(name) :]}'?") if close and shown else close
     msg = f"unknown metric {shown or name!r}{close or '; known are ' + ', '.join(_registry)}"
     raise UnknownMetricError(msg)
 
@@ -354,12 +368,10 @@ def _setting(found: Metric[Any], part: str) -> tuple[str, Value]:
         return name, text[1:-1]
     if text.casefold() in {"true", "false"}:
         return name, text.casefold() == "true"
-    for kind in (int, float):
-        try:
-            return name, kind(text)
-        except ValueError:
-            continue
-    return name, text
+    try:
+        return name, int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
+    except ValueError:
+        return name, text
 
 
 def asked(metrics: Iterable[object], k: object = None) -> list[Metric[Any]]:

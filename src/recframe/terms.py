@@ -8,6 +8,8 @@ from typing import Literal, Protocol
 
 import polars as pl
 
+from recframe.errors import suggestion
+
 RANK_BELOW_1 = (
     "a rank is below 1, but ranks start at 1; "
     "if they count from 0, add 1 to them: frame.with_columns(pl.col('rank') + 1), or pandas_frame['rank'] += 1"
@@ -48,6 +50,11 @@ class At:
     order: Literal["given", "relevant", "list"] = "given"
     """Which ranks are spoken of: those given, or those of the best order of the relevant rows or of the list's hits."""
 
+    def __getattr__(self, name: str) -> pl.Expr:
+        words = [word for word in dir(type(self)) if not word.startswith("_")]
+        msg = f"{name!r} is not a word that metrics are written in{suggestion(name, words)}; there are {', '.join(words)}"
+        raise AttributeError(msg)
+
     # Words of the hits
 
     @property
@@ -76,7 +83,9 @@ class At:
     @property
     def discount(self) -> pl.Expr:
         """1 / log2(rank + 1) of a hit."""
-        return 1 / (self.rank + 1).log(2)
+        if self.order == "list":
+            return discount(self.rank)
+        return self._cut(self.source.column(self._name("discount")))
 
     @property
     def hits_so_far(self) -> pl.Expr:
@@ -176,7 +185,7 @@ class At:
     def all_discounts(self) -> pl.Expr:
         """The sum of the discounts of the ranks 1 to k; without a cut-off to the length of the list."""
         if self.k is None:
-            return (1 / (self.source.column("listed_place") + 1).log(2)).sum()
+            return discount(self.source.column("listed_place")).sum()
         return pl.lit(sum_of_discounts(self.k))
 
     def _name(self, word: str) -> str:
@@ -191,6 +200,11 @@ class At:
 def ratio(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
     """Return part / whole, and 0 where the whole is 0."""
     return pl.when(whole > 0).then(part / whole).otherwise(0.0)
+
+
+def discount(rank: pl.Expr) -> pl.Expr:
+    """Return 1 / log2(rank + 1)."""
+    return math.log(2) / (rank.cast(pl.Float64) + 1).log()
 
 
 def sum_of_discounts(k: int) -> float:

@@ -211,7 +211,11 @@ def rbp(at: At, *, p: Share = 0.8) -> pl.Expr:
     return (1 - p) * (pl.lit(float(p)) ** (at.rank - 1)).sum()
 
 
-@metric(range=UNIT, direction="higher", formula="Σ over hits of s(g) / r · Π over better hits of (1 - s), s(g) = (2^g - 1) / 2^max_grade")
+@metric(
+    range=UNIT,
+    direction="higher",
+    formula="Σ over hits of s / r · Π over better hits of (1 - s), with s = (2^g - 1) / 2^max_grade",
+)
 def err(at: At, *, max_grade: Grade = 4) -> pl.Expr:
     """Expected reciprocal rank, at which a reader stops whom each item satisfies with a probability that its grade sets.
 
@@ -226,8 +230,8 @@ def err(at: At, *, max_grade: Grade = 4) -> pl.Expr:
 
     Source: Chapelle, Metzler, Zhang and Grinspan 2009, Expected reciprocal rank for graded relevance; gdeval.
     """
-    satisfied = (pl.lit(2.0) ** at.gain.clip(upper_bound=max_grade) - 1) / 2.0**max_grade
-    still_reading = at.running((1 - satisfied).cum_prod().shift(1, fill_value=1.0))
+    satisfied = (pl.lit(2.0) ** at.gain.clip(upper_bound=max_grade) - 1) / math.pow(2, max_grade)
+    still_reading: pl.Expr = at.running((1 - satisfied).cum_prod().shift(1, fill_value=1.0))
     return (satisfied * still_reading / at.rank).sum()
 
 
