@@ -29,7 +29,8 @@ def judge(inputs: Inputs) -> Judged:
     if truth is None:
         return Judged(inputs, lists)
     truth = _with_items(_identified(truth).filter(pl.col("relevance").is_not_null()), inputs)
-    judged = Judged(inputs, lists, truth)
+    models = lists.filter(_names_a_model()).select("model").unique() if inputs.model else None
+    judged = Judged(inputs, lists, truth, models)
     # A segment of rows cuts through the lists and the truth alike, so it needs them as one frame.
     return replace(judged, lists=judged.frame(), truth=None, distinct=True) if judged.rows else judged
 
@@ -45,6 +46,7 @@ class Judged:
     inputs: Inputs
     lists: pl.LazyFrame
     truth: pl.LazyFrame | None = None
+    models: pl.LazyFrame | None = None
     distinct: bool = False
     """Whether every relevant pair of a user and an item is known to stand once in the frame that has the relevance."""
 
@@ -113,11 +115,6 @@ class Judged:
             return self.users.unique()
         return self._counted(self.lists, {"truth", "recs", "both"}).select(*self.rows, "user").unique()
 
-    def models(self) -> pl.LazyFrame:
-        """Return the models; rows that name none and rank nothing are judged rows of all of them."""
-        named = pl.col("model").is_not_null() | is_rank(pl.col("rank"))
-        return self.lists.filter(named).select("model").unique()
-
     def _counted(self, frame: pl.LazyFrame, unless: set[str]) -> pl.LazyFrame:
         """Return the rows of users in the universe; only the universes in `unless` can leave a user of this branch out."""
         if self.universe not in unless:
@@ -128,30 +125,33 @@ class Judged:
 
     def hits(self, k: int | None = None) -> pl.LazyFrame:
         """Return the relevant rows with a rank up to k, one for each item of a list: keys, item, rank, gain."""
-        rank = pl.col("rank")
+        rank, gain = pl.col("rank"), pl.col("relevance").cast(pl.Float64)
         inside = is_rank(rank) if k is None else is_rank(rank) & (rank <= float(k))
-        ranked = self.lists.filter(inside)
         if self.truth is None:
-            rows = ranked.filter(self._relevant)
-        else:
-            relevant = self.truth.filter(self._relevant).select(*PAIR, "relevance")
-            rows = ranked.select(*self.model, *PAIR, "rank").join(relevant, on=PAIR)
+            return self._relevant_pairs().filter(inside)
+        relevant = self.truth.filter(self._relevant).select(*PAIR, gain=gain)
+        ranked = self.lists.filter(inside).select(*self.model, *PAIR, "rank")
+        return ranked.join(relevant, on=PAIR).group_by(*self.model, *PAIR).agg(rank.min(), pl.col("gain").max())
+
+    def _relevant_pairs(self) -> pl.LazyFrame:
+        """Return the relevant rows of a judged frame, one for each item of a list: keys, item, rank, gain."""
+        rank = pl.col("rank")
+        rows = self.lists.filter(self._relevant)
         rows = rows.select(*self.list_keys, *self._item, "rank", gain=pl.col("relevance").cast(pl.Float64))
-        if self.distinct and self.truth is None:
+        if self.distinct:
             return rows
-        return rows.group_by(*self.list_keys, *self._item).agg(rank.min(), pl.col("gain").max())
+        return rows.group_by(*self.list_keys, *self._item).agg(rank.filter(is_rank(rank)).min(), pl.col("gain").max())
 
     def relevant(self) -> pl.LazyFrame:
         """Return the relevant rows, one for each item: keys, gain."""
         if self.context.relevant_from == "list":
             return self.hits().select(*self.list_keys, "gain")
-        rows = self.lists if self.truth is None else self.truth
-        keys = self.list_keys if self.truth is None else ["user"]
-        rows = rows.filter(self._relevant).with_columns(gain=pl.col("relevance").cast(pl.Float64))
+        if self.truth is None:
+            return self._counted(self._relevant_pairs().select(*self.list_keys, "gain"), {"recs", "both"})
+        rows = self.truth.filter(self._relevant).select(*PAIR, gain=pl.col("relevance").cast(pl.Float64))
         if not self.distinct:
-            rows = rows.group_by(*dict.fromkeys([*keys, "item"])).agg(pl.col("gain").max())
-        rows = self._counted(rows, {"recs", "both"})
-        return self._for_each_model(rows.select(*keys, "gain"))
+            rows = rows.group_by(PAIR).agg(pl.col("gain").max())
+        return self._for_each_model(self._counted(rows.select("user", "gain"), {"recs", "both"}))
 
     def not_relevant(self) -> pl.LazyFrame:
         """Return the rows judged not relevant, one for each item: keys, and True in `not_relevant`."""
@@ -183,7 +183,7 @@ class Judged:
         )
 
     def _for_each_model(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        return rows.join(self.models(), how="cross") if self.truth is not None and self.model else rows
+        return rows.join(self.models, how="cross") if self.truth is not None and self.models is not None else rows
 
     @property
     def _item(self) -> list[str]:
@@ -230,6 +230,7 @@ class Judged:
     def checks(self, *, steep: bool) -> list[pl.LazyFrame]:
         """Return frames of one row that fail when the plan runs: what no schema shows."""
         rank, relevance = pl.col("rank"), pl.col("relevance")
+        highest = relevance.cast(pl.Float64).fill_nan(None).max()
         found = [*self.inputs.checks]
         if not self.inputs.scored:
             lists = _identified(self.inputs.lists)
@@ -237,11 +238,11 @@ class Judged:
             found.append(lists.select(check=fails_if(lowest.min() < 1, RANK_BELOW_1)))
         source = _identified(self.inputs.lists if self.inputs.truth is None else self.inputs.truth)
         if _is_float(source, "relevance"):
-            found.append(source.select(check=fails_if(relevance.max() == math.inf, INFINITE_RELEVANCE)))
+            found.append(source.select(check=fails_if(highest == math.inf, INFINITE_RELEVANCE)))
         for owner, frame in (("recommendations", self.inputs.lists), ("truth", self.inputs.truth)):
             found += [_two_values(frame, one) for one in self.inputs.segments if one.owner == owner and frame is not None]
         if steep:
-            found.append(source.select(check=fails_if(relevance.max().cast(pl.Float64) > STEEPEST, STEEP_RELEVANCE)))
+            found.append(source.select(check=fails_if(highest > STEEPEST, STEEP_RELEVANCE)))
         return found
 
 
@@ -252,6 +253,11 @@ def _two_values(frame: pl.LazyFrame, segment: Segment) -> pl.LazyFrame:
     )
     pairs = frame.select("user", segment.inside).drop_nulls().unique()
     return pairs.select(check=fails_if(pl.col("user").is_duplicated().any(), message))
+
+
+def _names_a_model() -> pl.Expr:
+    """Return whether a row is a model's; one that names none and ranks nothing is a judged row of all of them."""
+    return pl.col("model").is_not_null() | is_rank(pl.col("rank"))
 
 
 def _is_float(frame: pl.LazyFrame, name: str) -> bool:

@@ -147,7 +147,8 @@ class Rec(Generic[F]):
         └──────┴──────┴──────┴───────────┘
         """
         inputs = self._inputs(None)
-        names = [self._context.name_of(role) for role in [*inputs.model, "user", "item"]]
+        roles: list[str] = [*inputs.model, "user", "item"]
+        names = [self._context.name_of(role) for role in roles]
         dtypes = {name: frames.dtype_in_pandas(self._frame, name) for name in names}
         result: F = frames.give(plan.judged_frame(judge(inputs)), self._frame, dtypes)
         return result

@@ -210,7 +210,7 @@ def _support(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
         support = members.group_by(of_users).agg(n_users=pl.len().cast(pl.Int64))
     else:
         support = judged.users.select(n_users=judged.count_users().cast(pl.Int64))
-    return support.join(judged.models(), how="cross") if judged.model else support
+    return support.join(judged.models, how="cross") if judged.models is not None else support
 
 
 def _result(
