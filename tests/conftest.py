@@ -6,9 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import os
+
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import HealthCheck, settings
+
+# An example runs a hundred metrics, so no deadline; a failure in CI must come again where somebody looks at it.
+settings.register_profile("recframe", deadline=None, max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", settings.get_profile("recframe"), derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "recframe")
 
 
 @dataclass(frozen=True)

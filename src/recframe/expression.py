@@ -14,6 +14,9 @@ from recframe.terms import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, ST
 class JudgedList:
     """Where `Metric.expr` takes its columns from: each is worked out inside the group, by the rules of the plan.
 
+    Every column is as long as the list and null where its words are; items take the order of their ids, hits that of
+    their ranks.
+
     NOTE: sorting inside a group takes a group-by out of streaming. An expression on its own has no other way; `rec` has.
     """
 
@@ -31,38 +34,42 @@ class JudgedList:
         """Return the expression as it is: the hits already stand in the order of their ranks."""
         return expression
 
-    # The relevant rows, one for each item, in the order of the items
+    # What a row says
 
-    def _is_relevant(self) -> pl.Expr:
-        return is_relevant(self.relevance) & self.item.is_not_null()
+    @property
+    def _relevant(self) -> pl.Expr:
+        return is_relevant(self.relevance).fill_null(value=False)
 
-    def _ranks(self) -> pl.Expr:
+    @property
+    def _valid_rank(self) -> pl.Expr:
         valid = pl.when(is_rank(self.rank)).then(self.rank.cast(pl.Float64))
         return valid + fails_if(valid.min() < 1, RANK_BELOW_1)
 
-    def _items(self) -> pl.Expr:
-        return self.item.filter(self._is_relevant())
+    def _by_item(self, column: pl.Expr, *order: pl.Expr) -> pl.Expr:
+        """Return a column on the first row of each item, in an order of the item's rows; null on its other rows."""
+        items = self.item.sort(nulls_last=True)
+        first = items.is_not_null() & items.is_first_distinct()
+        return pl.when(first).then(column.sort_by(self.item, *order, nulls_last=True))
 
-    def _first(self) -> pl.Expr:
-        return self._items().sort().is_first_distinct()
-
-    def _best_rank(self) -> pl.Expr:
-        ranks = self._ranks().filter(self._is_relevant())
-        return ranks.sort_by(self._items(), ranks, nulls_last=True).filter(self._first())
+    # The relevant items
 
     def _relevant_gain(self) -> pl.Expr:
-        gains = self.relevance.cast(pl.Float64).filter(self._is_relevant())
-        best = gains.sort_by(self._items(), gains, descending=[False, True]).filter(self._first())
-        return best + fails_if(gains.max().is_infinite(), INFINITE_RELEVANCE)
+        gain = pl.when(self._relevant).then(self.relevance.cast(pl.Float64))
+        return self._by_item(gain, -gain) + fails_if(gain.max().is_infinite(), INFINITE_RELEVANCE)
+
+    def _relevant_rank(self) -> pl.Expr:
+        rank = pl.when(self._relevant).then(self._valid_rank)
+        return self._by_item(rank, rank)
 
     def _steepness(self) -> pl.Expr:
         return fails_if(self._relevant_gain().max() > STEEPEST, STEEP_RELEVANCE)
 
     def _ideal_gain(self) -> pl.Expr:
-        return self._relevant_gain().sort(descending=True)
+        return self._relevant_gain().sort(descending=True, nulls_last=True)
 
     def _ideal_rank(self) -> pl.Expr:
-        return self._ideal_gain().cum_count()
+        gain = self._ideal_gain()
+        return pl.when(gain.is_not_null()).then(gain.cum_count())
 
     def _ideal_discount(self) -> pl.Expr:
         return discount(self._ideal_rank())
@@ -70,12 +77,11 @@ class JudgedList:
     # The hits, in the order of their ranks
 
     def _by_rank(self, column: pl.Expr) -> pl.Expr:
-        rank, item = self._best_rank(), self._items().sort().filter(self._first())
-        hit = rank.is_not_null()
-        return column.filter(hit).sort_by(rank.filter(hit), item.filter(hit))
+        rank = self._relevant_rank()
+        return pl.when(rank.is_not_null()).then(column).sort_by(rank, self.item.sort(nulls_last=True), nulls_last=True)
 
     def _rank(self) -> pl.Expr:
-        rank = self._by_rank(self._best_rank())
+        rank = self._by_rank(self._relevant_rank())
         place = rank.cum_count().cast(pl.Int64)
         return place + (rank - place).cum_max()
 
@@ -86,35 +92,27 @@ class JudgedList:
         return discount(self._rank())
 
     def _hits_so_far(self) -> pl.Expr:
-        return self._rank().cum_count()
+        rank = self._rank()
+        return pl.when(rank.is_not_null()).then(rank.cum_count())
 
     def _list_ideal_rank(self, k: str) -> pl.Expr:
         inside = pl.when(self._rank() <= int(k)).then(self._gain()) if k else self._gain()
         return inside.rank("ordinal", descending=True)
 
-    # The rows of the list, one for each item: its best rank as a relevant item, else its best rank
-
-    def _list(self, column: pl.Expr) -> pl.Expr:
-        rank = self._ranks()
-        listed = rank.is_not_null() & self.item.is_not_null()
-        relevant = is_relevant(self.relevance).fill_null(value=False)
-        items = self.item.filter(listed)
-        by_item = column.filter(listed).sort_by(items, ~relevant.filter(listed), rank.filter(listed))
-        return by_item.filter(items.sort().is_first_distinct())
+    # The items of the list: each at its best rank as a relevant item, else at its best rank
 
     def _listed_rank(self) -> pl.Expr:
-        return self._list(self._ranks())
-
-    def _listed_place(self) -> pl.Expr:
-        return self._listed_rank().cum_count()
-
-    def _listed_judged(self) -> pl.Expr:
-        listed = self._ranks().is_not_null() & self.item.is_not_null()
-        items, judged = self.item.filter(listed), self.relevance.is_not_null().filter(listed)
-        return judged.sort_by(items, ~judged).filter(items.sort().is_first_distinct())
+        rank = self._valid_rank
+        return self._by_item(rank, rank.is_null(), ~self._relevant, rank)
 
     def _listed_relevant(self) -> pl.Expr:
-        return self._list(is_relevant(self.relevance).fill_null(value=False))
+        return self._by_item(self._relevant, self._valid_rank.is_null(), ~self._relevant)
+
+    def _listed_judged(self) -> pl.Expr:
+        return self._by_item(self.relevance.is_not_null(), self._valid_rank.is_null(), self.relevance.is_null())
+
+    def _listed_place(self) -> pl.Expr:
+        return self._listed_rank().rank("ordinal")
 
     def _misses_above(self) -> pl.Expr:
         rank = self._listed_rank()
@@ -125,12 +123,14 @@ class JudgedList:
         judged = pl.when(self._listed_judged()).then(rank).rank("min").cast(pl.Int64)
         return judged - pl.when(self._listed_relevant()).then(rank).rank("min").cast(pl.Int64)
 
+    # The counts of the whole list
+
     def _not_relevant(self) -> pl.Expr:
-        judged = self.item.filter(self.relevance.is_not_null() & self.item.is_not_null()).unique().sort()
-        return judged.head(judged.len() - self._items().n_unique())
+        judged = self._by_item(self.relevance.is_not_null(), self.relevance.is_null())
+        return pl.when(judged & self._relevant_gain().is_null()).then(statement=True)
 
     def _each_n_relevant(self) -> pl.Expr:
-        return self._relevant_gain().count()
+        return self._relevant_gain().is_not_null().sum()
 
     def _each_n_not_relevant(self) -> pl.Expr:
-        return self._not_relevant().count()
+        return self._not_relevant().is_not_null().sum()

@@ -99,7 +99,7 @@ def read(frame: Any, context: Context, by: Sequence[str] = ()) -> Inputs:
     segments = tuple(_segment(number, name, sides, context) for number, name in enumerate(by))
     taken = {name: side.take(_roles(name, side), _of(segments, name)) for name, side in sides.items()}
     if "truth" in taken and "relevance" not in taken["truth"].collect_schema():
-        taken["truth"] = taken["truth"].with_columns(relevance=pl.lit(1))
+        taken["truth"] = taken["truth"].with_columns(relevance=pl.lit(1, dtype=pl.Int64))
     _check_dtypes(taken, sides)
     taken = _matched(taken, sides)
     dtypes = {one.name: frames.dtype_in_pandas(_holder(one, sides).frame, one.name) for one in segments}

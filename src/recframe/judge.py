@@ -140,7 +140,9 @@ class Judged:
         rows = rows.select(*self.list_keys, *self._item, "rank", gain=pl.col("relevance").cast(pl.Float64))
         if self.distinct:
             return rows
-        return rows.group_by(*self.list_keys, *self._item).agg(rank.filter(is_rank(rank)).min(), pl.col("gain").max())
+        if _is_float(self.lists, "rank"):
+            rows = rows.with_columns(pl.when(is_rank(rank)).then(rank))
+        return rows.group_by(*self.list_keys, *self._item).agg(rank.min(), pl.col("gain").max())
 
     def relevant(self) -> pl.LazyFrame:
         """Return the relevant rows, one for each item: keys, gain."""

@@ -19,7 +19,7 @@ from recframe.registry import Metric
 if TYPE_CHECKING:
     import pandas as pd
 
-F = TypeVar("F", pl.DataFrame, pl.LazyFrame, "pd.DataFrame")
+F = TypeVar("F", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame")
 Cutoffs = int | Iterable[int] | None
 By = str | Iterable[str] | None
 
@@ -140,7 +140,7 @@ class Rec(Generic[F]):
         ┌──────┬──────┬──────┬───────────┐
         │ user ┆ item ┆ rank ┆ relevance │
         │ ---  ┆ ---  ┆ ---  ┆ ---       │
-        │ i64  ┆ i64  ┆ i64  ┆ i32       │
+        │ i64  ┆ i64  ┆ i64  ┆ i64       │
         ╞══════╪══════╪══════╪═══════════╡
         │ 1    ┆ 10   ┆ 1    ┆ null      │
         │ 1    ┆ 11   ┆ null ┆ 1         │

@@ -48,7 +48,7 @@ def evaluate(judged: Judged, metrics: Sequence[Metric[Any]]) -> pl.LazyFrame:
     words = Words()
     deepest = None if any(metric.k is None for metric in metrics) else max(metric.k or 0 for metric in metrics)
     values = [metric.value(At(metric.k, words, cut=metric.k == deepest)).cast(pl.Float64) for metric in metrics]
-    n_relevant = words.column("relevant_gain").count() if inputs.context.no_relevant != "zero" else pl.lit(1)
+    n_relevant = words.column("relevant_gain").is_not_null().sum() if inputs.context.no_relevant != "zero" else pl.lit(1)
     if inputs.context.no_relevant == "null":
         values = [pl.when(n_relevant > 0).then(value) for value in values]
     values = [value.alias(f"value {number}") for number, value in enumerate(values)]
@@ -122,11 +122,12 @@ def _rows(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
 def _hits(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
     """Return the hits in the order of their ranks, where no two of a list are closer than 1."""
     keys = judged.list_keys
-    hits = judged.hits(deepest).sort(*keys, "rank", *(["item"] if "item" not in keys else []))
+    # NOTE: a join does not keep the order of rows, so it comes before the sort that all that follows relies on.
+    hits = _with_totals(judged, judged.hits(deepest), words.asked)
+    hits = hits.sort(*keys, "rank", *(["item"] if "item" not in keys else []))
     hits = spread_ranks(with_places(hits, keys), keys).rename({"place": "hits_so_far"})
     if deepest is not None:
         hits = hits.filter(pl.col("rank") <= float(deepest))
-    hits = _with_totals(judged, hits, words.asked)
     windows = [window.over(keys).alias(f"running {number}") for number, window in enumerate(words.windows)]
     ideals = sorted(name for name in words.asked if name.startswith(LIST_IDEAL))
     windows += [_list_ideal_rank(name).over(keys).alias(name) for name in ideals]
@@ -257,5 +258,6 @@ def judged_frame(judged: Judged) -> pl.LazyFrame:
 
 def _checked(judged: Judged, *, steep: bool) -> pl.LazyFrame:
     """Return one row of zeros that fails to be made where the data breaks a rule."""
-    checks = [check.rename({"check": f"check {number}"}) for number, check in enumerate(judged.checks(steep=steep))]
-    return pl.concat(checks, how="horizontal")
+    nothing = pl.LazyFrame({"check": [0]})
+    checks = [nothing, *judged.checks(steep=steep)]
+    return pl.concat([check.rename({"check": f"check {number}"}) for number, check in enumerate(checks)], how="horizontal")

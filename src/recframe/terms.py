@@ -72,7 +72,7 @@ class At:
     @property
     def exp_gain(self) -> pl.Expr:
         """2^relevance - 1 of a hit; a relevance above 1000 is an error when the plan runs."""
-        return pl.lit(2.0) ** self.gain - 1 + self.source.column("steepness")
+        return pl.lit(2.0, dtype=pl.Float64) ** self.gain - 1 + self.source.column("steepness")
 
     @property
     def hit(self) -> pl.Expr:
@@ -150,12 +150,12 @@ class At:
     @property
     def n_relevant(self) -> pl.Expr:
         """The number of relevant rows, listed or not."""
-        return self.source.column("relevant_gain").count()
+        return _count(self.source.column("relevant_gain"))
 
     @property
     def n_not_relevant(self) -> pl.Expr:
         """The number of rows judged not relevant, listed or not."""
-        return self.source.column("not_relevant").count()
+        return _count(self.source.column("not_relevant"))
 
     @property
     def each_n_relevant(self) -> pl.Expr:
@@ -170,7 +170,7 @@ class At:
     @property
     def list_length(self) -> pl.Expr:
         """The number of items in the whole list."""
-        return self.source.column("listed_rank").count()
+        return _count(self.source.column("listed_rank"))
 
     @property
     def cutoff(self) -> pl.Expr:
@@ -195,6 +195,11 @@ class At:
         if self.k is None or self.cut:
             return column
         return pl.when(self.source.column(self._name("rank")) <= self.k).then(column)
+
+
+def _count(column: pl.Expr) -> pl.Expr:
+    # NOTE: count() inside a group-by of Polars 1.35 counts the nulls of a computed column.
+    return column.is_not_null().sum()
 
 
 def ratio(part: pl.Expr, whole: pl.Expr) -> pl.Expr:

@@ -208,7 +208,7 @@ def rbp(at: At, *, p: Share = 0.8) -> pl.Expr:
 
     Source: Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness.
     """
-    return (1 - p) * (pl.lit(float(p)) ** (at.rank - 1)).sum()
+    return (1 - p) * (pl.lit(p, dtype=pl.Float64) ** (at.rank - 1)).sum()
 
 
 @metric(
@@ -230,7 +230,7 @@ def err(at: At, *, max_grade: Grade = 4) -> pl.Expr:
 
     Source: Chapelle, Metzler, Zhang and Grinspan 2009, Expected reciprocal rank for graded relevance; gdeval.
     """
-    satisfied = (pl.lit(2.0) ** at.gain.clip(upper_bound=max_grade) - 1) / math.pow(2, max_grade)
+    satisfied = (pl.lit(2.0, dtype=pl.Float64) ** at.gain.clip(upper_bound=max_grade) - 1) / math.pow(2, max_grade)
     still_reading: pl.Expr = at.running((1 - satisfied).cum_prod().shift(1, fill_value=1.0))
     return (satisfied * still_reading / at.rank).sum()
 
