@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import polars as pl
 import pytest
-from conftest import KINDS
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
-from strategies import frame_pairs, judged_frames
 
 import recframe as rf
+from conftest import KINDS
 from recframe.registry import registered
+from strategies import frame_pairs, judged_frames
 
 BUILTIN = [metric for metric in registered().values() if metric.definition.builtin]
 VARIANTS = [
@@ -148,7 +149,11 @@ def test_a_perfect_order_scores_the_best(frame):
 @settings(max_examples=20)
 def test_exchanging_a_hit_with_a_miss_above_it_never_costs(frame):
     listed = frame.filter(pl.col("rank").is_not_null()).with_columns(hit=pl.col("relevance").fill_nan(0).fill_null(0) > 0)
-    above = listed.filter(~pl.col("hit")).join(listed.filter("hit"), on="user", suffix="_hit").filter(pl.col("rank") < pl.col("rank_hit"))
+    above = (
+        listed.filter(~pl.col("hit"))
+        .join(listed.filter("hit"), on="user", suffix="_hit")
+        .filter(pl.col("rank") < pl.col("rank_hit"))
+    )
     if above.is_empty():
         return
     row = above.row(0, named=True)
@@ -165,7 +170,10 @@ def test_exchanging_a_hit_with_a_miss_above_it_never_costs(frame):
 
     for metric in upward:
         # map over hits and ndcg of the list's own best order change their own yardstick
-        if str(metric).startswith(("map(normalizer=hits)", "ndcg(ideal=list)", "ndcg(gain=")) and "list" in str(metric) + "hits":
+        if (
+            str(metric).startswith(("map(normalizer=hits)", "ndcg(ideal=list)", "ndcg(gain="))
+            and "list" in str(metric) + "hits"
+        ):
             continue
         lost = (before[str(metric)].fill_null(0) - after[str(metric)].fill_null(0)).max()
         assert lost is None or lost <= 1e-12, metric
@@ -189,7 +197,7 @@ def test_metrics_that_are_lists_of_hits_over_k_never_fall_with_k(frame):
 
     for name in growing:
         values = [found[f"{name}@{k}"] for k in (1, 2, 3, 5, 8, 20)]
-        assert all(low is None or low <= high + 1e-12 for low, high in zip(values, values[1:], strict=False)), name
+        assert all(low is None or low <= high + 1e-12 for low, high in pairwise(values)), name
 
 
 @pytest.mark.parametrize("metric", VARIANTS, ids=str)
@@ -202,5 +210,7 @@ def test_a_metric_survives_its_own_string(metric):
 
 def test_a_sum_of_discounts_does_not_need_its_terms():
     for k in (10_001, 20_000, 300_000):
-        assert rf.terms.sum_of_discounts(k) == pytest.approx(math.fsum(1 / math.log2(r + 1) for r in range(1, k + 1)), rel=1e-13)
+        assert rf.terms.sum_of_discounts(k) == pytest.approx(
+            math.fsum(1 / math.log2(r + 1) for r in range(1, k + 1)), rel=1e-13
+        )
     assert rf.terms.sum_of_discounts(10**15) > rf.terms.sum_of_discounts(10**14)

@@ -12,7 +12,9 @@ import recframe as rf
 log2 = math.log2
 
 # One user; relevant A, C, F; ranking B A D C E F.
-ONE_LIST = pl.DataFrame({"user": ["u"] * 6, "item": list("BADCEF"), "rank": [1, 2, 3, 4, 5, 6], "relevance": [0, 1, 0, 1, 0, 1]})
+ONE_LIST = pl.DataFrame(
+    {"user": ["u"] * 6, "item": list("BADCEF"), "rank": [1, 2, 3, 4, 5, 6], "relevance": [0, 1, 0, 1, 0, 1]}
+)
 ONE_LIST_EXPECTED = {
     "hit_rate@1": 0.0,
     "hit_rate@2": 1.0,
@@ -48,12 +50,14 @@ ONE_LIST_EXPECTED = {
 }
 
 # Relevant 2 and 6; A ranks 6 2 1 0 3, B ranks 4 1 7 2 6.
-TWO_SYSTEMS = pl.DataFrame({
-    "system": ["A"] * 5 + ["B"] * 5,
-    "user": ["u"] * 10,
-    "item": [6, 2, 1, 0, 3, 4, 1, 7, 2, 6],
-    "rank": [1, 2, 3, 4, 5] * 2,
-})
+TWO_SYSTEMS = pl.DataFrame(
+    {
+        "system": ["A"] * 5 + ["B"] * 5,
+        "user": ["u"] * 10,
+        "item": [6, 2, 1, 0, 3, 4, 1, 7, 2, 6],
+        "rank": [1, 2, 3, 4, 5] * 2,
+    }
+)
 TWO_SYSTEMS_TRUTH = pl.DataFrame({"user": ["u", "u"], "item": [2, 6]})
 TWO_SYSTEMS_EXPECTED = {
     "precision@5": (0.4, 0.4),
@@ -64,12 +68,14 @@ TWO_SYSTEMS_EXPECTED = {
 }
 
 # Graded: ideal order 3 2 1, of which 2 was never recommended.
-GRADED = pl.DataFrame({
-    "user": [1] * 5,
-    "item": [10, 11, 12, 13, 14],
-    "rank": [1, 2, 3, 4, None],
-    "relevance": [1.0, None, 3.0, 0.0, 2.0],
-})
+GRADED = pl.DataFrame(
+    {
+        "user": [1] * 5,
+        "item": [10, 11, 12, 13, 14],
+        "rank": [1, 2, 3, 4, None],
+        "relevance": [1.0, None, 3.0, 0.0, 2.0],
+    }
+)
 GRADED_EXPECTED = {
     "dcg@3": 1 + 3 / 2,
     "dcg(gain=exp)@3": 1 + 7 / 2,
@@ -131,12 +137,14 @@ def test_five_users_of_five_sorts():
 
     # u1: two hits at 1 and 3; u2 and u4: nothing; u5: two hits at 1 and 2 of six relevant. u3 is not in the truth.
     ideal = 1 + 1 / log2(3) + 1 / 2
-    assert found == pytest.approx({
-        "n_users": 4,
-        "precision@3": (2 / 3 + 2 / 3) / 4,
-        "recall@3": (2 / 3 + 2 / 6) / 4,
-        "map@3": ((1 + 2 / 3) / 3 + 2 / 6) / 4,
-        "mrr@3": 0.5,
-        "ndcg@3": ((1 + 1 / 2) / ideal + (1 + 1 / log2(3)) / ideal) / 4,
-        "hit_rate@3": 0.5,
-    })
+    assert found == pytest.approx(
+        {
+            "n_users": 4,
+            "precision@3": (2 / 3 + 2 / 3) / 4,
+            "recall@3": (2 / 3 + 2 / 6) / 4,
+            "map@3": ((1 + 2 / 3) / 3 + 2 / 6) / 4,
+            "mrr@3": 0.5,
+            "ndcg@3": ((1 + 1 / 2) / ideal + (1 + 1 / log2(3)) / ideal) / 4,
+            "hit_rate@3": 0.5,
+        }
+    )

@@ -22,7 +22,7 @@ from recframe.metrics.accuracy import (
 )
 from recframe.namespace import Rec, rec
 from recframe.registration import register as _register
-from recframe.registry import Metric, list_metrics, metric, parse
+from recframe.registry import Bounds, Metric, list_metrics, metric, parse
 from recframe.terms import At, ratio
 
 __version__ = "0.1.0"
@@ -31,6 +31,7 @@ _register()
 
 __all__ = [
     "At",
+    "Bounds",
     "ColumnError",
     "DataError",
     "Metric",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from recframe.errors import RecframeError, suggestion
+from recframe.errors import RecframeError, sentence, suggestion
 
 Universe = Literal["truth", "recs", "both", "all"]
 NoRelevant = Literal["zero", "skip", "null"]
@@ -59,8 +59,8 @@ def _check_option(name: str, value: object) -> None:
     elif name in choices:
         allowed = get_args(choices[name])
         if value not in allowed and not (name == "universe" and value is None):
-            found = suggestion(value, allowed) if isinstance(value, str) else ""
-            msg = f"{name}={value!r} is not known{found or ';'} write one of {', '.join(map(repr, allowed))}"
+            close = suggestion(value, allowed) if isinstance(value, str) else ""
+            msg = f"{sentence(f'{name}={value!r} is not known', close)} Write one of {', '.join(map(repr, allowed))}"
             raise RecframeError(msg)
     elif name == "min_relevance" and value is not None and not _is_positive(value):
         msg = f"min_relevance={value!r}: write a number above 0; rows with at least this relevance are relevant"

@@ -46,6 +46,11 @@ def fails_if(condition: pl.Expr, message: str) -> pl.Expr:
     return text.cast(pl.Int64).fill_null(0)
 
 
+def sentence(statement: str, close: str) -> str:
+    """Return a statement as a sentence of its own, with the closest name where there is one."""
+    return statement + (close or ".")
+
+
 @contextmanager
 def plan_errors() -> Iterator[None]:
     """Turn the Polars error of a failed check into a DataError with the check's own words."""

@@ -42,8 +42,21 @@ class JudgedList:
 
     @property
     def _valid_rank(self) -> pl.Expr:
-        valid = pl.when(is_rank(self.rank)).then(self.rank.cast(pl.Float64))
-        return valid + fails_if(valid.min() < 1, RANK_BELOW_1)
+        return pl.when(is_rank(self.rank)).then(self.rank.cast(pl.Float64))
+
+    @property
+    def _valid_gain(self) -> pl.Expr:
+        return pl.when(self._relevant).then(self.relevance.cast(pl.Float64))
+
+    # NOTE: the checks are added to finished columns; Polars 1 mixes up groups where a sum with them is sorted.
+
+    @property
+    def _rank_check(self) -> pl.Expr:
+        return fails_if(self._valid_rank.min() < 1, RANK_BELOW_1)
+
+    @property
+    def _gain_check(self) -> pl.Expr:
+        return fails_if(self._valid_gain.max().is_infinite(), INFINITE_RELEVANCE)
 
     def _by_item(self, column: pl.Expr, *order: pl.Expr) -> pl.Expr:
         """Return a column on the first row of each item, in an order of the item's rows; null on its other rows."""
@@ -53,19 +66,23 @@ class JudgedList:
 
     # The relevant items
 
-    def _relevant_gain(self) -> pl.Expr:
-        gain = pl.when(self._relevant).then(self.relevance.cast(pl.Float64))
-        return self._by_item(gain, -gain) + fails_if(gain.max().is_infinite(), INFINITE_RELEVANCE)
+    @property
+    def _best_gain(self) -> pl.Expr:
+        return self._by_item(self._valid_gain, -self._valid_gain)
 
-    def _relevant_rank(self) -> pl.Expr:
+    @property
+    def _best_rank(self) -> pl.Expr:
         rank = pl.when(self._relevant).then(self._valid_rank)
         return self._by_item(rank, rank)
 
+    def _relevant_gain(self) -> pl.Expr:
+        return self._best_gain + self._gain_check
+
     def _steepness(self) -> pl.Expr:
-        return fails_if(self._relevant_gain().max() > STEEPEST, STEEP_RELEVANCE)
+        return fails_if(self._valid_gain.max() > STEEPEST, STEEP_RELEVANCE)
 
     def _ideal_gain(self) -> pl.Expr:
-        return self._relevant_gain().sort(descending=True, nulls_last=True)
+        return self._best_gain.sort(descending=True, nulls_last=True) + self._gain_check
 
     def _ideal_rank(self) -> pl.Expr:
         gain = self._ideal_gain()
@@ -77,16 +94,16 @@ class JudgedList:
     # The hits, in the order of their ranks
 
     def _by_rank(self, column: pl.Expr) -> pl.Expr:
-        rank = self._relevant_rank()
+        rank = self._best_rank
         return pl.when(rank.is_not_null()).then(column).sort_by(rank, self.item.sort(nulls_last=True), nulls_last=True)
 
     def _rank(self) -> pl.Expr:
-        rank = self._by_rank(self._relevant_rank())
+        rank = self._by_rank(self._best_rank)
         place = rank.cum_count().cast(pl.Int64)
-        return place + (rank - place).cum_max()
+        return place + (rank - place).cum_max() + self._rank_check
 
     def _gain(self) -> pl.Expr:
-        return self._by_rank(self._relevant_gain())
+        return self._by_rank(self._best_gain) + self._gain_check
 
     def _discount(self) -> pl.Expr:
         return discount(self._rank())
@@ -103,7 +120,7 @@ class JudgedList:
 
     def _listed_rank(self) -> pl.Expr:
         rank = self._valid_rank
-        return self._by_item(rank, rank.is_null(), ~self._relevant, rank)
+        return self._by_item(rank, rank.is_null(), ~self._relevant, rank) + self._rank_check
 
     def _listed_relevant(self) -> pl.Expr:
         return self._by_item(self._relevant, self._valid_rank.is_null(), ~self._relevant)
@@ -127,7 +144,7 @@ class JudgedList:
 
     def _not_relevant(self) -> pl.Expr:
         judged = self._by_item(self.relevance.is_not_null(), self.relevance.is_null())
-        return pl.when(judged & self._relevant_gain().is_null()).then(statement=True)
+        return pl.when(judged & self._best_gain.is_null()).then(statement=True)
 
     def _each_n_relevant(self) -> pl.Expr:
         return self._relevant_gain().is_not_null().sum()

@@ -10,7 +10,7 @@ import polars as pl
 
 from recframe import frames
 from recframe.context import Context
-from recframe.errors import ColumnError, RecframeError, fails_if, suggestion
+from recframe.errors import ColumnError, RecframeError, fails_if, sentence, suggestion
 
 IDS = ("user", "item", "model")
 Owner = Literal["role", "row", "recommendations", "truth", "users", "items"]
@@ -71,8 +71,9 @@ class Side:
         """Return the role's name, or say that its column is missing."""
         name = self.context.name_of(role)
         if name not in self.columns:
-            msg = f"{self.title} has no column {name!r}{suggestion(name, self.columns)}; it has {listed(self.columns)}. "
-            msg += hint or f"Name the column of the {role}: rec({role}='...')"
+            found = sentence(f"{self.title} has no column {name!r}", suggestion(name, self.columns))
+            hint = hint or f"Name the column of the {role}: rec({role}='...')"
+            msg = f"{found} It has {listed(self.columns)}. {hint}"
             raise ColumnError(msg)
         return name
 
@@ -156,7 +157,8 @@ def _segment(number: int, name: object, sides: Mapping[str, Side], context: Cont
     if not holders:
         known = dict.fromkeys(column for side in sides.values() for column in side.columns)
         where = ", ".join(side.title for side in sides.values())
-        msg = f"by={name!r} is not a column of {where}{suggestion(name, known)}; there are {listed(known)}"
+        found = sentence(f"by={name!r} is not a column of {where}", suggestion(name, known))
+        msg = f"{found} There are {listed(known)}"
         raise ColumnError(msg)
     judged = {"recommendations", "truth"}
     if len(holders) > 1 and not set(holders) <= judged:

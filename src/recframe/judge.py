@@ -101,7 +101,7 @@ class Judged:
             return self.recommended_users
         if self.universe == "both":
             return self.judged_users.join(self.recommended_users.unique(), on="user", how="semi")
-        if self.universe == "rows" or self.truth is None:
+        if self.universe == "rows" or self.inputs.truth is None:
             everyone = [self.lists.select("user")]
         else:
             everyone = [self.judged_users, self.recommended_users]

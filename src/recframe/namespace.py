@@ -129,8 +129,8 @@ class Rec(Generic[F]):
         """Return the judged frame: one row for each pair that was recommended or judged, under the bound column names.
 
         Columns: the model where bound, user, item, rank (null: not recommended) and relevance (null: not judged). Users
-        outside the universe are left out, duplicates count once; with a model each has all rows of the truth. Asking a
-        metric of the result, with the same options bound, gives the number asked of the frames themselves.
+        outside the universe are left out, duplicates count once; with a model each has all rows of the truth. The rows
+        stand in no order. Asking a metric of the result, with the same options bound, gives the number of the frames.
 
         >>> import polars as pl, recframe
         >>> recs = pl.DataFrame({"user": [1], "item": [10], "rank": [1]})

@@ -24,7 +24,7 @@ from typing import (
 
 import polars as pl
 
-from recframe.errors import RecframeError, UnknownMetricError, suggestion
+from recframe.errors import RecframeError, UnknownMetricError, sentence, suggestion
 from recframe.expression import JudgedList
 from recframe.terms import At
 
@@ -282,8 +282,8 @@ def _printed(value: Value) -> str:
 def _checked(definition: Definition, name: str, value: object) -> Value:
     """Return the value in its plain form, or say what the parameter takes."""
     if name not in definition.parameters:
-        has = f"it has {_signature(definition)}" if definition.parameters else "it has none"
-        msg = f"{definition.name} has no parameter {name!r}; {has}{suggestion(name, definition.parameters)}"
+        found = sentence(f"{definition.name} has no parameter {name!r}", suggestion(name, definition.parameters))
+        msg = f"{found} It has {_signature(definition) or 'none'}"
         raise UnknownMetricError(msg)
     kind, extras = definition.kind(name)
     if kind is Literal:
@@ -345,7 +345,10 @@ def parse(text: str) -> Metric[Any]:
     name, settings, k = parts.groups()
     found = lookup(name, shown=text)
     chosen = found(**dict(_setting(found, part) for part in re.split(r",\s*", settings) if part.strip())) if settings else found
-    return chosen @ (int(k) if k.isdecimal() else k) if k is not None else chosen  # type: ignore[operator]
+    if k is not None and not k.isdecimal():
+        msg = f"{text!r}: the cut-off behind @ is a positive whole number, as in '{name}@10'"
+        raise UnknownMetricError(msg)
+    return chosen if k is None else chosen @ int(k)
 
 
 def lookup(name: str, shown: str = "") -> Metric[Any]:

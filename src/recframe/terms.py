@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 import polars as pl
 
-from recframe.errors import suggestion
+from recframe.errors import sentence, suggestion
 
 RANK_BELOW_1 = (
     "a rank is below 1, but ranks start at 1; "
@@ -52,7 +52,8 @@ class At:
 
     def __getattr__(self, name: str) -> pl.Expr:
         words = [word for word in dir(type(self)) if not word.startswith("_")]
-        msg = f"{name!r} is not a word that metrics are written in{suggestion(name, words)}; there are {', '.join(words)}"
+        found = sentence(f"{name!r} is not a word that metrics are written in", suggestion(name, words))
+        msg = f"{found} There are {', '.join(words)}"
         raise AttributeError(msg)
 
     # Words of the hits

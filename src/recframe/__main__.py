@@ -1,0 +1,6 @@
+"""`python -m recframe`: the command line."""
+
+from recframe.cli import main
+
+if __name__ == "__main__":
+    main(prog_name="recframe")

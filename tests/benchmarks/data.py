@@ -1,0 +1,146 @@
+"""The frames of the benchmark: a judged frame of a chosen size, the two frames it is the join of, and bare sorted arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+# NOTE: a prime, so that steps of any size from any start visit every item once before one comes again
+N_ITEMS = 49_999
+UNRANKED = 0.08
+JUDGED_ZERO = 0.05
+GRADES = 5
+
+SHAPES = {
+    "judged": "one judged frame",
+    "two": "recommendations and truth, two frames",
+}
+ORDERS = {
+    "sorted": "sorted by user, then rank, by Polars (which remembers that the users are sorted)",
+    "unflagged": "sorted by user, then rank, but Polars does not know it (as after reading a file)",
+    "shuffled": "rows shuffled",
+}
+IDS = {"int": "Int64", "string": "String"}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the frames are like."""
+
+    users: int = 100_000
+    length: int = 100
+    relevant: float = 0.12
+    ids: str = "int"
+    order: str = "sorted"
+    shape: str = "judged"
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """What the compiled loop reads, sorted by user, then rank; in place of nulls a rank far down, and gain 0: not relevant."""
+
+    user: np.ndarray
+    rank: np.ndarray
+    gain: np.ndarray
+
+
+@dataclass
+class Case:
+    """The same rows in every form that a contender starts from; forms that nobody asks for are not made."""
+
+    settings: Settings
+    judged: pl.DataFrame
+    arrays: Arrays
+
+    @property
+    def two_frames(self) -> bool:
+        """Whether contenders are given recommendations and truth, rather than the judged frame."""
+        return self.settings.shape == "two"
+
+    @property
+    def n_users(self) -> int:
+        """How many users the rows are of."""
+        return self.settings.users
+
+    @cached_property
+    def recs(self) -> pl.DataFrame:
+        """The recommendations: user, item, rank."""
+        return self.judged.filter(pl.col("rank").is_not_null()).select("user", "item", "rank").rechunk()
+
+    @cached_property
+    def truth(self) -> pl.DataFrame:
+        """The truth: user, item, relevance from 1 to 5."""
+        return self.judged.filter(pl.col("relevance") > 0).select("user", "item", "relevance").rechunk()
+
+    @property
+    def given(self) -> list[pl.DataFrame]:
+        """The frames that contenders are given."""
+        return [self.recs, self.truth] if self.two_frames else [self.judged]
+
+    @cached_property
+    def given_pandas(self) -> list[Any]:
+        """The same as pandas frames: NumPy columns, nulls as NaN, strings in pandas' own dtype."""
+        return [frame.to_pandas() for frame in self.given]
+
+    def rec(self, kind: Callable[[pl.DataFrame], Any]) -> Any:
+        """Return `.rec` of the frames, each made into a kind of frame."""
+        return self._bound([kind(frame) for frame in self.given])
+
+    def rec_pandas(self) -> Any:
+        """Return `.rec` of the pandas frames."""
+        return self._bound(self.given_pandas)
+
+    def _bound(self, frames: list[Any]) -> Any:
+        return frames[0].rec(truth=frames[1]) if self.two_frames else frames[0].rec
+
+
+def numbers(settings: Settings) -> pl.DataFrame:
+    """Return the judged frame with Int64 ids, sorted by user and rank, rows without a rank last.
+
+    Users differ in how much they like (a gamma distribution around the share of relevant rows, so a few like nothing);
+    relevant rows are graded 1 to 5 and stand anywhere in the list; some of them were never recommended. Of the other rows
+    a few are judged 0 and most are not judged.
+    """
+    if settings.length > N_ITEMS:
+        msg = f"a list can have {N_ITEMS} rows at most, not {settings.length}"
+        raise ValueError(msg)
+    random = np.random.default_rng(settings.seed)
+    size = (settings.users, settings.length)
+    likes = np.minimum(random.gamma(2, settings.relevant / 2, (settings.users, 1)), 1 - JUDGED_ZERO)
+    draw = random.random(size, dtype=np.float32)
+    relevant = draw < likes
+    grade = np.where(relevant, random.integers(1, GRADES + 1, size, dtype=np.int64), 0)
+    ranked = ~(relevant & (random.random(size, dtype=np.float32) < UNRANKED))
+    first, step = random.integers(1, N_ITEMS, (2, settings.users, 1))
+    columns = {
+        "user": np.repeat(np.arange(settings.users), settings.length),
+        "item": ((first + step * np.arange(settings.length)) % N_ITEMS).ravel(),
+        "rank": ranked.cumsum(axis=1, dtype=np.int64).ravel(),
+        "relevance": grade.ravel(),
+    }
+    masks = {"rank": ranked.ravel(), "relevance": (relevant | (draw > 1 - JUDGED_ZERO)).ravel()}
+    frame = pl.DataFrame(columns).with_columns(pl.when(pl.Series(mask)).then(name).alias(name) for name, mask in masks.items())
+    return frame.sort("user", "rank", nulls_last=True)
+
+
+def case(frame: pl.DataFrame, settings: Settings) -> Case:
+    """Return the forms of a frame that `numbers` made: ids and order as the settings say."""
+    arrays = Arrays(
+        frame["user"].to_numpy(),
+        frame["rank"].fill_null(np.iinfo(np.int64).max).to_numpy(),
+        frame["relevance"].fill_null(0).to_numpy(),
+    )
+    judged = frame
+    if settings.ids == "string":
+        judged = judged.with_columns(pl.format("user_{}", "user").alias("user"), pl.format("item_{}", "item").alias("item"))
+    if settings.order == "shuffled":
+        judged = judged.sample(fraction=1, shuffle=True, seed=settings.seed)
+    if settings.order == "unflagged":
+        judged = pl.DataFrame(judged.to_arrow())
+    return Case(settings, judged.rechunk(), arrays)

@@ -1,0 +1,453 @@
+"""The contract said a second time, in plain Python: every accuracy metric and every policy over lists of dict rows.
+
+Written from the papers and the design, not from the library: dicts, loops and math. Rows have the keys user, item, rank
+or score, relevance, model, and segments of their own; a missing key is a null.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+Row = Mapping[str, Any]
+Rows = Sequence[Row]
+
+
+# ---- one list
+
+
+@dataclass(frozen=True)
+class Listed:
+    """An item of a list: the rank it was given, whether it was judged, and whether it is relevant."""
+
+    rank: float
+    judged: bool
+    relevant: bool
+
+
+@dataclass(frozen=True)
+class RankedList:
+    """All that a metric may know of one list."""
+
+    items: list[Listed]
+    hits: list[tuple[float, float]]
+    """(effective rank, gain) of the relevant items of the list, from the best rank down."""
+    gains: list[float]
+    """The gains of the relevant items, listed or not, from the highest down."""
+    n_not_relevant: int
+    """The items judged not relevant, listed or not."""
+
+    @property
+    def n_relevant(self) -> int:
+        return len(self.gains)
+
+    def hits_to(self, k: int | None) -> list[tuple[float, float]]:
+        return [hit for hit in self.hits if k is None or hit[0] <= k]
+
+    def items_to(self, k: int | None) -> list[Listed]:
+        return [item for item in self.items if k is None or item.rank <= k]
+
+    def places(self, k: int | None) -> int:
+        """The k that a formula divides by: without a cut-off the list's length."""
+        return len(self.items) if k is None else k
+
+
+def capped(count: int, k: int | None) -> int:
+    return count if k is None else min(k, count)
+
+
+def ratio(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+# ---- the metrics, for one list cut at k
+
+
+def hit_rate(one: RankedList, k: int | None) -> float:
+    return 1.0 if one.hits_to(k) else 0.0
+
+
+def precision(one: RankedList, k: int | None, denominator: str = "k") -> float:
+    whole = {
+        "k": one.places(k),
+        "list": min(one.places(k), len(one.items)),
+        "achievable": min(one.places(k), one.n_relevant),
+    }
+    return ratio(len(one.hits_to(k)), whole[denominator])
+
+
+def recall(one: RankedList, k: int | None, denominator: str = "relevant") -> float:
+    whole = {"relevant": one.n_relevant, "capped": capped(one.n_relevant, k)}
+    return ratio(len(one.hits_to(k)), whole[denominator])
+
+
+def f_score(one: RankedList, k: int | None, beta: float = 1) -> float:
+    p, r = precision(one, k), recall(one, k)
+    return ratio((1 + beta * beta) * p * r, beta * beta * p + r)
+
+
+def average_precision(one: RankedList, k: int | None, normalizer: str = "relevant") -> float:
+    total = 0.0
+    for so_far, (rank, _) in enumerate(one.hits_to(k), start=1):
+        total += so_far / rank
+    whole = {
+        "relevant": one.n_relevant,
+        "min": capped(one.n_relevant, k),
+        "hits": len(one.hits_to(k)),
+        "k": one.places(k),
+    }
+    return ratio(total, whole[normalizer])
+
+
+def mrr(one: RankedList, k: int | None) -> float:
+    hits = one.hits_to(k)
+    return 1 / hits[0][0] if hits else 0.0
+
+
+GAINS: dict[str, Callable[[float], float]] = {
+    "linear": lambda relevance: relevance,
+    "exp": lambda relevance: 2.0**relevance - 1,
+    "binary": lambda relevance: 1.0,  # noqa: ARG005
+}
+
+
+def discounted(hits: Iterable[tuple[float, float]], gain: str, log_base: float = 2) -> float:
+    return math.fsum(GAINS[gain](relevance) / math.log(rank + 1, log_base) for rank, relevance in hits)
+
+
+def in_order(gains: Iterable[float]) -> list[tuple[float, float]]:
+    """The best order: the highest gain at rank 1."""
+    return [(float(rank), gain) for rank, gain in enumerate(sorted(gains, reverse=True), start=1)]
+
+
+def dcg(one: RankedList, k: int | None, gain: str = "linear", log_base: float = 2) -> float:
+    return discounted(one.hits_to(k), gain, log_base)
+
+
+def ndcg(one: RankedList, k: int | None, gain: str = "linear", log_base: float = 2, ideal: str = "relevant") -> float:
+    if ideal == "k":
+        gain = "binary"
+        best = in_order([1.0] * one.places(k))
+    elif ideal == "list":
+        best = in_order(relevance for _, relevance in one.hits_to(k))
+    else:
+        best = in_order(one.gains)[:k]
+    return ratio(dcg(one, k, gain, log_base), discounted(best, gain, log_base))
+
+
+def r_precision(one: RankedList, k: int | None) -> float:
+    return ratio(len([rank for rank, _ in one.hits_to(k) if rank <= one.n_relevant]), one.n_relevant)
+
+
+def rbp(one: RankedList, k: int | None, p: float = 0.8) -> float:
+    return (1 - p) * math.fsum(p ** (rank - 1) for rank, _ in one.hits_to(k))
+
+
+def err(one: RankedList, k: int | None, max_grade: float = 4) -> float:
+    total, still_reading = 0.0, 1.0
+    for rank, relevance in one.hits_to(k):
+        satisfied = (2.0 ** min(relevance, max_grade) - 1) / 2.0**max_grade
+        total += still_reading * satisfied / rank
+        still_reading *= 1 - satisfied
+    return total
+
+
+def bpref(one: RankedList, k: int | None) -> float:
+    """Buckley and Voorhees 2004 as trec_eval computes it: what was not judged does not exist."""
+    total = 0.0
+    items = one.items_to(k)
+    for item in items:
+        if item.relevant:
+            above = sum(1 for other in items if other.judged and not other.relevant and other.rank < item.rank)
+            most = min(one.n_relevant, one.n_not_relevant)
+            total += 1 - (above / most if above < most else float(above > 0))
+    return ratio(total, one.n_relevant)
+
+
+def auc(one: RankedList, k: int | None) -> float | None:
+    items = one.items_to(k)
+    pairs = [(good.rank, bad.rank) for good in items if good.relevant for bad in items if not bad.relevant]
+    if not pairs:
+        return None
+    return sum(1.0 if good < bad else 0.5 if good == bad else 0.0 for good, bad in pairs) / len(pairs)
+
+
+def n_hits(one: RankedList, k: int | None) -> float:
+    return float(len(one.hits_to(k)))
+
+
+def first_rank(one: RankedList, k: int | None) -> float | None:
+    hits = one.hits_to(k)
+    return hits[0][0] if hits else None
+
+
+def list_length(one: RankedList, k: int | None) -> float:
+    return float(len(one.items_to(k)))
+
+
+def judged(one: RankedList, k: int | None) -> float:
+    items = one.items_to(k)
+    return ratio(sum(item.judged for item in items), len(items))
+
+
+METRICS: dict[str, Callable[..., float | None]] = {
+    "hit_rate": hit_rate,
+    "precision": precision,
+    "recall": recall,
+    "f_score": f_score,
+    "map": average_precision,
+    "mrr": mrr,
+    "dcg": dcg,
+    "ndcg": ndcg,
+    "r_precision": r_precision,
+    "rbp": rbp,
+    "err": err,
+    "bpref": bpref,
+    "auc": auc,
+    "n_hits": n_hits,
+    "first_rank": first_rank,
+    "list_length": list_length,
+    "judged": judged,
+}
+
+
+# ---- the policies
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The switches of `rec(...)`; `model` says whether the rows' model is bound."""
+
+    universe: str | None = None
+    no_relevant: str = "zero"
+    min_relevance: float | None = None
+    relevant_from: str = "truth"
+    model: bool = False
+
+    def relevant(self, relevance: float | None) -> bool:
+        if relevance is None or math.isnan(relevance):
+            return False
+        return relevance > 0 if self.min_relevance is None else relevance >= self.min_relevance
+
+
+@dataclass(frozen=True)
+class Case:
+    """What one call is given: the frames as rows, the `by` columns and the switches; without a truth `recs` are judged rows."""
+
+    recs: Rows
+    truth: Rows | None = None
+    users: Rows | None = None
+    items: Rows | None = None
+    by: tuple[str, ...] = ()
+    policy: Policy = field(default_factory=Policy)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A metric with its parameters and its cut-off."""
+
+    name: str
+    k: int | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        settings = ",".join(f"{name}={value}" for name, value in self.parameters.items())
+        return self.name + (f"({settings})" if settings else "") + (f"@{self.k}" if self.k is not None else "")
+
+    def value(self, one: RankedList) -> float | None:
+        return METRICS[self.name](one, self.k, **self.parameters)
+
+
+def has_rank(row: Row) -> bool:
+    return row.get("rank") is not None and math.isfinite(row["rank"])
+
+
+def is_judged(row: Row) -> bool:
+    return row.get("relevance") is not None
+
+
+def identified(rows: Rows) -> list[Row]:
+    return [row for row in rows if row["user"] is not None and row["item"] is not None]
+
+
+def highest(values: Iterable[float | None]) -> float | None:
+    """The highest number; NaN only where there is nothing else but nulls, null only where there is nothing else."""
+    found = [value for value in values if value is not None]
+    numbers = [value for value in found if not math.isnan(value)]
+    return max(numbers) if numbers else (math.nan if found else None)
+
+
+def grouped(rows: Iterable[Row], *names: str) -> dict[tuple[Any, ...], list[Row]]:
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row.get(name) for name in names), []).append(row)
+    return groups
+
+
+# ---- judged rows to one list
+
+
+def ranked_by_score(rows: Rows, list_key: Sequence[str]) -> list[Row]:
+    """Ranks from scores: each item once at its best score, the highest first, ties by item; what is no number goes last."""
+    result: list[Row] = []
+    for own in grouped(rows, *list_key).values():
+        order = []
+        for (item,), same in grouped(own, "item").items():
+            score = highest(row["score"] for row in same)
+            number = score is not None and not math.isnan(score)
+            row = {**same[0], "relevance": highest(row.get("relevance") for row in same)}
+            order.append((not number, -score if number else 0.0, item, row))
+        order.sort(key=lambda place: place[:3])
+        result += [{**row, "rank": float(rank)} for rank, (_, _, _, row) in enumerate(order, start=1)]
+    return result
+
+
+def effective(hits: Iterable[tuple[float, Any, float]]) -> list[tuple[float, float]]:
+    """(rank, gain) in the order (rank, item), no two ranks closer than 1."""
+    result: list[tuple[float, float]] = []
+    for rank, _, gain in sorted(hits):
+        result.append((max(rank, result[-1][0] + 1) if result else rank, gain))
+    return result
+
+
+def ranked_list(rows: Rows, policy: Policy) -> RankedList:
+    """One list from its judged rows; an item counts once, a relevant one at the best rank of its relevant rows."""
+    items, hits, gains, n_not_relevant = [], [], [], 0
+    from_truth = policy.relevant_from == "truth"
+    for (item,), same in grouped(rows, "item").items():
+        relevant = [row for row in same if policy.relevant(row["relevance"])]
+        listed = [row for row in same if has_rank(row)]
+        listed_relevant = [row for row in relevant if has_rank(row)]
+        gain = highest(row["relevance"] for row in relevant)
+        if listed:
+            rank = min(float(row["rank"]) for row in listed_relevant or listed)
+            items.append(Listed(rank, any(is_judged(row) for row in listed), bool(listed_relevant)))
+        if listed_relevant:
+            hits.append((rank, item, gain))
+        if relevant if from_truth else listed_relevant:
+            gains.append(gain)
+        elif any(is_judged(row) for row in (same if from_truth else listed)):
+            n_not_relevant += 1
+    return RankedList(items, effective(hits), sorted(gains, reverse=True), n_not_relevant)
+
+
+# ---- frames to judged rows
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The judged rows, each under its model; the models; and the users that count."""
+
+    rows: list[Row]
+    models: list[Any]
+    universe: set[Any]
+
+
+def judge(case: Case, row_columns: Sequence[str]) -> Judged:
+    """Hold the recommendations against the truth; a judged frame is its own truth, for all of its models."""
+    recs, bound = identified(case.recs), case.policy.model
+    if any("score" in row for row in recs):
+        recs = ranked_by_score(recs, ["model", "user"] if bound else ["user"])
+    truth = [row for row in identified(recs if case.truth is None else case.truth) if is_judged(row)]
+    models = [row["model"] for row in recs if row["model"] is not None or has_rank(row)] if bound else [None]
+    models = list(dict.fromkeys(models))
+    rows = recs if case.truth is None and not bound else full_join(recs, truth, models, row_columns)
+    return Judged(rows, models, universe(case, recs, truth))
+
+
+def universe(case: Case, recs: Rows, truth: Rows) -> set[Any]:
+    recommended = {row["user"] for row in recs if has_rank(row)}
+    judged_users = {row["user"] for row in truth}
+    everyone = {row["user"] for row in recs} if case.truth is None else recommended | judged_users
+    known = {row["user"] for row in case.users or () if row["user"] is not None}
+    chosen = {"truth": judged_users, "recs": recommended, "both": judged_users & recommended, "all": everyone | known}
+    if case.policy.universe is not None:
+        return chosen[case.policy.universe]
+    return everyone if case.truth is None else judged_users
+
+
+def full_join(recs: Rows, truth: Rows, models: Sequence[Any], row_columns: Sequence[str]) -> list[Row]:
+    """The ranked rows with the relevance that the truth gives their pair, and the truth's rows for each model."""
+    pairs = grouped(truth, "user", "item")
+    rows: list[Row] = []
+    for row in recs:
+        if has_rank(row):
+            same = pairs.get((row["user"], row["item"]), [])
+            described = {name: same[0][name] for name in row_columns if same and same[0][name] is not None}
+            rows.append({**row, **described, "relevance": highest(one["relevance"] for one in same)})
+    for model in models:
+        rows += [{**row, "model": model, "rank": None} for row in truth]
+    return rows
+
+
+# ---- segments and means
+
+
+def evaluate(asked: Sequence[Asked], case: Case) -> list[dict[str, Any]]:
+    """One row for each segment, as `rec(...).evaluate(...)` returns them, in any order."""
+    case = with_items(with_relevance(case))
+    of_users = {name: values for name in case.by if (values := values_of_users(name, case)) is not None}
+    row_columns = [name for name in case.by if name not in of_users and name not in {"user", "model"}]
+    judged_rows = judge(case, row_columns)
+    by = ["model", *case.by] if case.policy.model and "model" not in case.by else list(case.by)
+    groups: dict[tuple[Any, ...], list[list[float | None]]] = {}
+    for key, one in lists(judged_rows, row_columns, case.policy):
+        key |= {name: values.get(key["user"]) for name, values in of_users.items()}
+        counted = groups.setdefault(tuple(key[name] for name in by), [])
+        if one.n_relevant or case.policy.no_relevant == "zero":
+            counted.append([metric.value(one) for metric in asked])
+        elif case.policy.no_relevant == "null":
+            counted.append([None] * len(asked))
+    for key in [()] if not by else [(model,) for model in judged_rows.models] if by == ["model"] else []:
+        groups.setdefault(key, [])
+    always = set(by) <= {"model"}
+    return [means(asked, dict(zip(by, key, strict=True)), values) for key, values in groups.items() if values or always]
+
+
+def with_relevance(case: Case) -> Case:
+    """Without a relevance every row of the truth counts 1."""
+    if case.truth is None or any("relevance" in row for row in case.truth):
+        return case
+    return replace(case, truth=[{**row, "relevance": 1} for row in case.truth])
+
+
+def with_items(case: Case) -> Case:
+    """The same rows with the `by` columns that describe their items."""
+    described = {row["item"]: row for row in case.items or ()}
+    names = {name for row in described.values() for name in row if name in case.by and name != "item"}
+
+    def joined(rows: Rows) -> Rows:
+        return [{**row, **{name: described.get(row["item"], {}).get(name) for name in names}} for row in rows]
+
+    return replace(case, recs=joined(case.recs), truth=None if case.truth is None else joined(case.truth), items=None)
+
+
+def values_of_users(name: str, case: Case) -> dict[Any, Any] | None:
+    """Each user's value of a `by` column that is a property of the user: of `users`, or of one of two frames alone."""
+    holders = [rows for rows in (case.recs, case.truth, case.users) if rows and name in rows[0]]
+    if name in {"user", "item", "model"} or len(holders) != 1 or (case.truth is None and holders[0] is case.recs):
+        return None
+    return {row["user"]: row[name] for row in holders[0] if row[name] is not None}
+
+
+def lists(found: Judged, row_columns: Sequence[str], policy: Policy) -> Iterator[tuple[dict[str, Any], RankedList]]:
+    """Each list of a user that counts: once, or once in each segment of rows where any model has a row of theirs."""
+    names = ["user", *row_columns]
+    rows = grouped(found.rows, *(["model"] if policy.model else []), *names)
+    members = {(user,) for user in found.universe}
+    if row_columns:
+        members = {key for key in grouped(found.rows, *names) if key[0] in found.universe}
+    for model in found.models:
+        for member in members:
+            own = rows.get((model, *member) if policy.model else member, [])
+            yield {"model": model, **dict(zip(names, member, strict=True))}, ranked_list(own, policy)
+
+
+def means(asked: Sequence[Asked], key: dict[str, Any], values: Sequence[Sequence[float | None]]) -> dict[str, Any]:
+    row = key if "user" in key else {**key, "n_users": len(values)}
+    for number, metric in enumerate(asked):
+        present = [value[number] for value in values if value[number] is not None]
+        row[str(metric)] = math.fsum(present) / len(present) if present else None
+    return row

@@ -1,0 +1,498 @@
+"""What the command line promises: numbers from files of every kind, tables that are never cut, errors of one line."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import polars as pl
+import pytest
+from click.testing import CliRunner, Result
+from polars.testing import assert_frame_equal
+from rich.cells import cell_len
+
+import recframe as rf
+from recframe import files
+from recframe.cli import main
+
+# The worked example: relevant are A, C and F; the list is B A D C E F. Up to 5 the hits are A at 2 and C at 4.
+RECS = pl.DataFrame({"user": [1] * 6, "item": list("BADCEF"), "rank": [1, 2, 3, 4, 5, 6]})
+TRUTH = pl.DataFrame({"user": [1] * 3, "item": list("ACF")})
+
+# Two users: user 1 has a hit at 1 and nothing missed; user 2 has a hit at 2 of 2 relevant items. User 3 has no list.
+TWO = pl.DataFrame({"user": [1, 2, 2], "item": [10, 20, 30], "rank": [1, 1, 2]})
+TWO_TRUTH = pl.DataFrame({"user": [1, 2, 2, 3], "item": [10, 30, 40, 50], "relevance": [3, 1, 2, 1]})
+USERS = pl.DataFrame({"user": [1, 2, 3], "country": ["FR", "DE", "DE"]})
+ITEMS = pl.DataFrame({"item": [10, 20, 30, 40, 50], "genre": ["a", "a", "b", "b", "b"]})
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder that has the tables as Parquet files."""
+    monkeypatch.chdir(tmp_path)
+    tables = {"recs": RECS, "truth": TRUTH, "two": TWO, "two_truth": TWO_TRUTH, "users": USERS, "items": ITEMS}
+    for name, frame in tables.items():
+        frame.write_parquet(f"{name}.parquet")
+    return tmp_path
+
+
+def run(*arguments: str, **environment: str) -> Result:
+    return CliRunner(env=environment).invoke(main, arguments)
+
+
+def evaluate(*arguments: str) -> pl.DataFrame:
+    """Return the table that a command writes."""
+    result = run("evaluate", *arguments, "-o", "result.parquet")
+    assert result.exit_code == 0, result.output
+    return pl.read_parquet("result.parquet")
+
+
+def failure(*arguments: str) -> str:
+    """Return the one line of a command that fails on what it was given."""
+    result = run(*arguments)
+    assert result.exit_code == 1, result.output
+    assert isinstance(result.exception, SystemExit)
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.startswith("error: ")
+    return result.stderr.removeprefix("error: ").rstrip()
+
+
+def shell(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command, environment = [sys.executable, *arguments], {**os.environ, **environment}
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, env=environment)  # noqa: S603
+
+
+# what is computed
+
+
+def test_the_printed_table_has_the_numbers_of_the_worked_example_to_six_digits():
+    result = run(
+        "evaluate", "recs.parquet", "truth.parquet", "-m", "precision@5", "-m", "recall@5", "-m", "mrr", "-m", "ndcg@5"
+    )
+    assert result.exit_code == 0
+    header, _, row, *_ = result.stdout.splitlines()
+    assert header.split() == ["n_users", "precision@5", "recall@5", "mrr", "ndcg@5"]
+    # 2 / 5; 2 / 3; 1 / 2; (1/log2(3) + 1/log2(5)) / (1 + 1/log2(3) + 1/2) = 1.061606 / 2.130930
+    assert row.split() == ["1", "0.4", "0.666667", "0.5", "0.498189"]
+
+
+@pytest.mark.parametrize(
+    "ending", ["parquet", "pq", "csv", "CSV", "csv.gz", "tsv", "ndjson", "jsonl", "arrow", "ipc", "feather"]
+)
+def test_every_kind_of_file_gives_the_same_numbers(ending):
+    writers = {"pq": "parquet", "arrow": "ipc", "feather": "ipc", "jsonl": "ndjson", "tsv": "csv", "CSV": "csv"}
+    for name, frame in {"r": RECS, "t": TRUTH}.items():
+        path = f"{name}.{ending}"
+        if ending == "csv.gz":
+            Path(path).write_bytes(gzip.compress(frame.write_csv().encode()))
+        else:
+            options = {"separator": "\t"} if ending == "tsv" else {}
+            getattr(frame, f"write_{writers.get(ending, ending)}")(path, **options)
+    assert evaluate(f"r.{ending}", f"t.{ending}", "-m", "recall@5")["recall@5"].to_list() == [2 / 3]
+
+
+def test_a_pattern_stands_for_all_the_files_that_match():
+    Path("parts").mkdir()
+    TWO[:1].write_csv("parts/a.csv")
+    TWO[1:].write_csv("parts/b.csv")
+    # recall@2 of the users of the truth: 1, 1/2 and 0
+    assert evaluate("parts/*.csv", "two_truth.parquet", "-m", "recall@2")["recall@2"].to_list() == [0.5]
+
+
+def test_a_directory_stands_for_its_parquet_files_and_its_folders_for_columns():
+    for model, frame in {"new": TWO, "old": TWO[:1]}.items():
+        Path(f"lists/model={model}").mkdir(parents=True)
+        frame.write_parquet(f"lists/model={model}/part.parquet")
+    Path("lists/README.md").write_text("not a table")
+    result = evaluate("lists", "two_truth.parquet", "--model", "model", "-m", "recall@2")
+    assert result.rows() == [("new", 3, 0.5), ("old", 3, 1 / 3)]
+
+
+def test_a_name_with_brackets_is_a_file_where_there_is_one():
+    RECS.write_ndjson("recs[1].ndjson")
+    assert evaluate("recs[1].ndjson", "truth.parquet", "-m", "mrr")["mrr"].to_list() == [0.5]
+
+
+def test_one_table_alone_is_a_judged_table():
+    pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, None], "relevance": [1, 1]}).write_csv("judged.csv")
+    assert evaluate("judged.csv", "-m", "recall@1")["recall@1"].to_list() == [0.5]
+
+
+def test_scores_serve_where_there_are_no_ranks():
+    RECS.select("user", "item", score=-pl.col("rank").cast(pl.Float64)).write_csv("scores.csv")
+    assert evaluate("scores.csv", "truth.parquet", "-m", "mrr")["mrr"].to_list() == [0.5]
+
+
+def test_columns_give_the_names_of_roles_in_all_files():
+    names = {"user": "user_id", "item": "movie, id"}
+    TWO.rename({**names, "rank": "place"}).write_csv("named.csv")
+    TWO_TRUTH.rename({**names, "relevance": "stars"}).write_csv("named_truth.csv")
+    options = ["--columns", 'user=user_id,"item=movie, id"', "--columns", "rank=place", "--columns", "relevance=stars"]
+    found = evaluate("named.csv", "named_truth.csv", *options, "-m", "dcg@1")
+    assert found["dcg@1"].to_list() == [1.0]  # user 1 has gain 3 at rank 1, the two others 0: 3 / 3
+
+
+def test_by_takes_columns_of_users_and_of_items():
+    users = evaluate("two.parquet", "two_truth.parquet", "--users", "users.parquet", "--by", "country", "-m", "recall@2")
+    assert users.rows() == [("DE", 2, 0.25), ("FR", 1, 1.0)]  # DE: users 2 and 3, 1/2 and 0
+    items = evaluate("two.parquet", "two_truth.parquet", "--items", "items.parquet", "--by", "genre", "-m", "hit_rate@2")
+    # a: users 1 (hit) and 2 (recommended item 20, nothing relevant); b: users 2 (hit) and 3
+    assert items.rows() == [("a", 2, 0.5), ("b", 2, 0.5)]
+
+
+def test_by_is_repeated_or_separated_by_commas():
+    files = ["two.parquet", "two_truth.parquet", "--users", "users.parquet", "-m", "mrr"]
+    repeated = evaluate(*files, "--by", "country", "--by", "user")
+    assert repeated.columns == ["country", "user", "mrr"]
+    assert_frame_equal(evaluate(*files, "--by", "country,user"), repeated)
+
+
+def test_metrics_are_repeated_or_separated_by_commas_outside_of_brackets():
+    found = evaluate("recs.parquet", "truth.parquet", "-m", "ndcg(gain=exp,log_base=3)@5,P@5", "-m", "rr")
+    assert found.columns == ["n_users", "ndcg(gain=exp,log_base=3)@5", "precision@5", "mrr"]
+
+
+def test_without_a_metric_there_is_a_default_set_at_ten():
+    names = ["ndcg", "recall", "precision", "hit_rate", "mrr", "map"]
+    assert evaluate("recs.parquet", "truth.parquet").columns == ["n_users", *(f"{name}@10" for name in names)]
+    assert all(name in run("evaluate", "--help").stdout for name in names)
+
+
+def test_cutoffs_go_to_the_metrics_without_one():
+    found = evaluate("recs.parquet", "truth.parquet", "-m", "recall", "-m", "mrr@3", "-k", "2,4", "-k", "6")
+    assert found.columns == ["n_users", "recall@2", "recall@4", "recall@6", "mrr@3"]
+    assert found.row(0)[1:4] == (1 / 3, 2 / 3, 1.0)
+
+
+def test_the_policies_reach_the_evaluation():
+    files = ["two.parquet", "two_truth.parquet", "-m", "recall@2"]
+    assert evaluate(*files, "--universe", "recs").row(0) == (2, 0.75)  # without user 3: 1 and 1/2
+    # relevant are (1, 10) and (2, 40), which is not listed; user 3 has none
+    assert evaluate(*files, "--min-relevance", "2").row(0) == (3, 1 / 3)
+    assert evaluate(*files, "--min-relevance", "2", "--no-relevant", "skip").row(0) == (2, 0.5)
+    # of the lists' own items all relevant ones are found: 1, 1, and nothing for user 3
+    assert evaluate(*files, "--relevant-from", "list").row(0) == (3, 2 / 3)
+
+
+def test_ids_as_text_brings_together_files_that_disagree():
+    TWO.with_columns(pl.col("user").cast(pl.String)).write_parquet("text.parquet")
+    TWO_TRUTH.write_csv("truth.csv")
+    assert failure("evaluate", "text.parquet", "truth.csv").endswith("read them all as text with --ids-as-text")
+    found = evaluate(
+        "text.parquet", "truth.csv", "--ids-as-text", "--users", "users.parquet", "--by", "country", "-m", "recall@2"
+    )
+    assert found.rows() == [("DE", 2, 0.25), ("FR", 1, 1.0)]
+
+
+def test_ids_that_are_text_only_late_in_a_csv_file_are_an_error_until_they_are_read_as_text():
+    rows = pl.DataFrame({"user": range(1, files.ROWS_TO_INFER + 2), "item": 1, "rank": 1}).cast(pl.String)
+    rows = rows.with_columns(user=pl.when(pl.col("user") == rows["user"][-1]).then(pl.lit("x")).otherwise("user"))
+    rows.write_csv("late.csv")
+    pl.DataFrame({"user": ["x"], "item": [1]}).write_csv("x.csv")
+    pl.DataFrame({"user": [1], "item": [1]}).write_csv("one.csv")
+    assert "could not parse `x` as dtype `i64` at column 'user'" in failure("evaluate", "late.csv", "one.csv")
+    assert "Use --ids-as-text for ids" in failure("evaluate", "late.csv", "one.csv")
+    assert evaluate("late.csv", "x.csv", "--ids-as-text", "-m", "mrr").row(0) == (1, 1.0)
+
+
+# how it is shown and written
+
+
+def test_a_table_that_goes_into_a_pipe_is_never_cut_or_broken():
+    result = run("evaluate", "recs.parquet", "truth.parquet", "-k", "1,2,3,4,5,6", COLUMNS="40")
+    header, _, row = result.stdout.splitlines()[:3]
+    assert len(header.split()) == len(row.split()) == 1 + 6 * 6
+    assert "…" not in result.stdout
+
+
+@pytest.mark.parametrize("term", ["xterm", "dumb"])
+def test_on_a_terminal_columns_that_do_not_fit_follow_in_another_block(term):
+    terminal = {"COLUMNS": "60", "FORCE_COLOR": "1", "TERM": term}
+    command = ["evaluate", "two.parquet", "two_truth.parquet", "--users", "users.parquet", "--by", "country", "-k", "1,2"]
+    text = click.unstyle(run(*command, **terminal).stdout)
+    headers = [line.split() for line in text.splitlines() if "country" in line]
+    assert len(headers) > 1
+    assert all(header[:2] == ["country", "n_users"] for header in headers)
+    shown = [name for header in headers for name in header[2:]]
+    assert shown == [f"{name}@{k}" for name in ("ndcg", "recall", "precision", "hit_rate", "mrr", "map") for k in (1, 2)]
+    assert max(map(len, text.splitlines())) <= (60 if term == "xterm" else 80)
+
+
+def test_decimal_points_stand_one_under_the_other_and_null_is_shown():
+    frame = pl.DataFrame({"user": [1, 2, 3], "item": [1, 1, 1], "rank": [8, 1, None], "relevance": [1, 1, 1]})
+    frame.write_parquet("judged.parquet")
+    lines = run("evaluate", "judged.parquet", "-m", "mrr,first_rank", "--by", "user").stdout.splitlines()
+    # 1/8, 1, and no hit: mrr is 0 and first_rank is undefined
+    assert lines[2:5] == ["   1   0.125            8", "   2   1                1", "   3   0             null"]
+
+
+def test_a_long_table_keeps_its_columns_one_under_the_other():
+    frame = pl.DataFrame({"user": [f"日{number}" for number in range(2000)], "item": 1, "rank": 1, "relevance": 1})
+    frame.write_parquet("judged.parquet")
+    lines = run("evaluate", "judged.parquet", "-m", "mrr", "--by", "user").stdout.splitlines()
+    assert len(lines) == 2 + 2000 + 1
+    # a column of 6, as the sign is two wide, a gap of 3 and a number to the right of a column of 3
+    assert {cell_len(line.rstrip()) for line in lines[2:-1]} == {12}
+
+
+def test_text_with_brackets_is_shown_as_it_is():
+    USERS.with_columns(country=pl.lit("[red]a[/red]")).write_parquet("users.parquet")
+    result = run("evaluate", "two.parquet", "two_truth.parquet", "--users", "users.parquet", "--by", "country", "-m", "mrr")
+    assert "[red]a[/red]" in result.stdout
+
+
+def read_markdown(path: str) -> pl.DataFrame:
+    lines = [line.strip("| ").split(" | ") for line in Path(path).read_text(encoding="utf-8").splitlines()]
+    assert lines[1] == [":---", "---:", "---:"]
+    names, rows = lines[0], lines[2:]
+    return pl.DataFrame([(name, int(n_users), float(value)) for name, n_users, value in rows], schema=names, orient="row")
+
+
+@pytest.mark.parametrize(
+    ("ending", "read"),
+    [
+        (".csv", pl.read_csv),
+        (".CSV", pl.read_csv),
+        (".tsv", lambda path: pl.read_csv(path, separator="\t")),
+        (".json", pl.read_json),
+        (".ndjson", pl.read_ndjson),
+        (".jsonl", pl.read_ndjson),
+        (".parquet", pl.read_parquet),
+        (".arrow", lambda path: pl.read_ipc(Path(path).read_bytes())),
+        (".md", read_markdown),
+    ],
+)
+def test_a_written_table_has_full_precision(ending, read):
+    path = f"table{ending}"
+    command = ["evaluate", "two.parquet", "two_truth.parquet", "--users", "users.parquet", "--by", "country"]
+    result = run(*command, "-m", "ndcg@2", "-o", path)
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", f"wrote {path} (2 rows)\n")
+    expected = rf.rec(TWO, truth=TWO_TRUTH, users=USERS).evaluate("ndcg@2", by="country")
+    assert_frame_equal(read(path), expected, check_exact=True)
+
+
+def test_markdown_keeps_a_value_in_its_cell():
+    text = files.markdown(pl.DataFrame({"a|b": ["x|y\nz", None], "n": [1, 2]}))
+    assert text == "| a\\|b | n |\n| :--- | ---: |\n| x\\|y z | 1 |\n|  | 2 |\n"
+
+
+def test_a_result_never_overwrites_an_input():
+    before = Path("recs.parquet").read_bytes()
+    said = failure("evaluate", "*ecs.parquet", "truth.parquet", "-o", "./recs.parquet")
+    assert said == "cannot write './recs.parquet': it is one of the input files"
+    assert Path("recs.parquet").read_bytes() == before
+
+
+def test_models_that_are_put_together_are_noted():
+    TWO.with_columns(model=pl.lit("a")).write_parquet("models.parquet")
+    result = run("evaluate", "models.parquet", "two_truth.parquet")
+    assert result.exit_code == 0
+    assert result.stderr.startswith("note: RECS has a column 'model'")
+    assert run("evaluate", "models.parquet", "two_truth.parquet", "--model", "model").stderr == ""
+
+
+def test_a_truth_with_ranks_is_noted():
+    assert run("evaluate", "recs.parquet", "recs.parquet").stderr.startswith("note: TRUTH has a column 'rank'")
+
+
+# what goes wrong
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("rec.parquet truth.parquet", "there is no file 'rec.parquet'; did you mean 'recs.parquet'?"),
+        ("recs.parquet away/truth.csv", "there is no file 'away/truth.csv'; there is no directory 'away'"),
+        ("x*.csv truth.parquet", "no file matches the pattern 'x*.csv'"),
+        ("recs.parquet truth.parquet -m ndgc@10", "unknown metric 'ndgc@10'; did you mean 'ndcg@10'?"),
+        (
+            "recs.parquet truth.parquet --min-relevance 0",
+            "--min-relevance 0.0: write a number above 0; rows with at least this relevance are relevant",
+        ),
+        (
+            "recs.parquet truth.parquet -o table.xlsx",
+            (
+                "cannot write 'table.xlsx': its ending is '.xlsx'; "
+                "known are .csv, .tsv, .json, .ndjson, .jsonl, .md, .parquet, .arrow"
+            ),
+        ),
+        ("recs.parquet truth.parquet -o away/table.md", "cannot write 'away/table.md': there is no directory 'away'"),
+    ],
+)
+def test_an_error_is_one_line_that_says_what_to_do(arguments, said):
+    assert failure("evaluate", *arguments.split()) == said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        ("recs.parquet truth.parquet --columns item=movie", ["'recs.parquet' has no column 'movie'", "--columns item=NAME"]),
+        ("recs.parquet truth.parquet --model system", ["'recs.parquet' has no column 'system'", "--columns model=NAME"]),
+        (
+            "recs.parquet",
+            ["'recs.parquet' has no column 'relevance'", "--columns relevance=NAME", "give the truth as a second file"],
+        ),
+        ("truth.parquet recs.parquet", ["'truth.parquet' has no column 'rank'", "--columns rank=NAME or --columns score=NAME"]),
+        ("recs.parquet truth.parquet --columns relevance=stars", ["'truth.parquet' has no column 'stars'"]),
+        (
+            "two.parquet two_truth.parquet --users users.parquet --by county",
+            ["--by 'county' is not a column of 'two.parquet', 'two_truth.parquet', 'users.parquet'", "did you mean 'country'?"],
+        ),
+        (
+            "two.parquet two_truth.parquet --by item,rank",
+            ["--by 'rank': a user has two values", "--model 'rank'", "--items FILE"],
+        ),
+        (
+            "two.parquet two_truth.parquet --users truth.parquet",
+            ["'truth.parquet' has a user twice; it takes one row for each"],
+        ),
+    ],
+)
+def test_an_error_names_the_files_and_the_options(arguments, parts):
+    said = failure("evaluate", *arguments.split())
+    assert [part for part in parts if part not in said] == []
+    assert "rec(" not in said
+    assert "the frame" not in said
+
+
+def test_ranks_that_begin_at_zero_are_an_error_of_the_data():
+    RECS.with_columns(pl.col("rank") - 1).write_csv("zero.csv")
+    said = failure("evaluate", "zero.csv", "truth.parquet")
+    assert said == "a rank is below 1, but ranks start at 1; if they count from 0, add 1 to them in the file"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("broken.parquet", b"PAR1 but nothing else", "cannot read 'broken.parquet': parquet:"),
+        ("broken.arrow", b"ARROW1 but nothing else", "cannot read 'broken.arrow': "),
+        ("broken.ndjson", b"{user\n", "cannot read 'broken.ndjson': "),
+        ("empty.csv", b"", "cannot read 'empty.csv': empty CSV"),
+        ("parquet.csv", b"PAR1\x15\x04", "it is no .csv file but has the content of a .parquet file; rename it"),
+        (
+            "german.csv",
+            b"user;item;rank\n1;2;3\n",
+            "it seems to be separated by ';', where .csv files have ',' between columns",
+        ),
+        ("recs.xlsx", b"PK", "cannot read 'recs.xlsx': its ending is '.xlsx'; known are .parquet, .pq, .csv,"),
+        ("recs", b"user,item\n", "cannot read 'recs': its ending is 'missing'; known are"),
+        ("ragged.csv", b"user,item,rank\n1,A,1\n1,B,2,3\n", "found more fields than defined in 'Schema'"),
+        ("latin.csv", "user,item,rank\n1,é,1\n".encode("latin-1"), "invalid utf-8 sequence"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_one_line(folder, name, content, said):
+    (folder / name).write_bytes(content)
+    assert said in failure("evaluate", name, "truth.parquet")
+
+
+def test_files_of_a_pattern_that_differ_are_one_line():
+    RECS.write_csv("part.csv")
+    RECS.write_parquet("part.parquet")
+    assert failure("evaluate", "part.*", "truth.parquet") == (
+        "'part.*' stands for files of several kinds (.csv, .parquet); give a pattern of one kind"
+    )
+    RECS.with_columns(item=1).write_parquet("part2.parquet")
+    assert "data type mismatch for column item" in failure("evaluate", "part*.parquet", "truth.parquet")
+
+
+def test_an_empty_directory_is_one_line():
+    Path("lists").mkdir()
+    assert failure("evaluate", "lists", "truth.parquet") == (
+        "the directory 'lists' has no .parquet files; name another kind by a pattern: 'lists/*.csv'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("evaluate", "Missing argument 'RECS'"),
+        ("evaluate recs.parquet truth.parquet --columns usr=x", "unknown role 'usr'; did you mean 'user'?"),
+        ("evaluate recs.parquet truth.parquet --columns user", "'user' is no role=name"),
+        ("evaluate recs.parquet truth.parquet -k 0", "'0' is no cut-off; write whole numbers from 1"),
+        ("evaluate recs.parquet truth.parquet -k ten", "'ten' is no cut-off"),
+        ("evaluate recs.parquet truth.parquet --universe world", "'world' is not one of"),
+        ("evaluate a.parquet b.parquet c.parquet", "put a pattern in quotes"),
+        ("evalute", "No such command 'evalute'"),
+    ],
+)
+def test_a_mistake_in_the_options_is_exit_code_two(arguments, said):
+    result = run(*arguments.split())
+    assert result.exit_code == 2
+    assert said in " ".join(result.stderr.split())
+
+
+def test_an_interrupt_is_quiet(monkeypatch):
+    def interrupted(*arguments: object) -> None:
+        del arguments
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(files, "scan", interrupted)
+    result = run("evaluate", "recs.parquet", "truth.parquet")
+    assert (result.exit_code, result.output) == (130, "")
+
+
+# the list of metrics
+
+
+def test_the_metrics_are_listed_with_all_of_their_names():
+    shown = run("metrics").stdout
+    assert {line.split()[0] for line in shown.splitlines() if line} >= set(rf.list_metrics()["name"])
+
+
+def test_the_list_of_metrics_fits_a_terminal_of_eighty_columns():
+    lines = click.unstyle(run("metrics", COLUMNS="80", FORCE_COLOR="1", TERM="xterm").stdout).splitlines()
+    assert max(map(len, lines[: lines.index("")])) <= 80
+    assert {line.split()[0] for line in lines if line[:1].strip()} >= set(rf.list_metrics()["name"])
+
+
+@pytest.mark.parametrize("name", ["f_score", "F1", "f_score(beta=2)@10"])
+def test_one_metric_is_explained_by_its_docstring_under_any_of_its_names(name):
+    shown = run("metrics", name).stdout
+    assert shown.startswith("f_score(beta=1)\n")
+    assert str(rf.f_score.__doc__) in shown
+
+
+def test_an_unknown_metric_is_one_line():
+    assert failure("metrics", "ndgc") == "unknown metric 'ndgc'; did you mean 'ndcg'?"
+
+
+# as a program
+
+
+def test_the_program_has_its_exit_codes_and_no_traceback():
+    good = shell("-m", "recframe", "evaluate", "recs.parquet", "truth.parquet", "-m", "mrr")
+    assert (good.returncode, good.stderr) == (0, "")
+    bad = shell("-m", "recframe", "evaluate", "recs.parquet", "truth.csv")
+    assert (bad.returncode, bad.stderr) == (1, "error: there is no file 'truth.csv'; did you mean 'truth.parquet'?\n")
+    assert shell("-m", "recframe", "--version").stdout == f"recframe, version {rf.__version__}\n"
+
+
+def test_a_reader_that_leaves_early_is_no_error():
+    pl.DataFrame({"user": range(20_000), "item": 1, "rank": 1, "relevance": 1}).write_parquet("many.parquet")
+    command = [sys.executable, "-m", "recframe", "evaluate", "many.parquet", "-m", "mrr", "--by", "user"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:  # noqa: S603
+        assert process.stdout.readline().split() == ["user", "mrr"]
+        process.stdout.close()
+        assert process.stderr.read() == ""
+
+
+def test_an_encoding_without_the_signs_of_a_table_is_no_error():
+    result = shell("-m", "recframe", "metrics", PYTHONIOENCODING="ascii")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "hit_rate" in result.stdout
+
+
+@pytest.mark.parametrize("missing", ["click", "rich"])
+def test_without_the_extra_the_command_says_how_to_install_it(missing):
+    result = shell("-c", f"import sys; sys.modules[{missing!r}] = None; import recframe.cli")
+    assert (result.returncode, result.stderr) == (1, f"error: the command line needs {missing}: pip install 'recframe[cli]'\n")
+
+
+def test_importing_recframe_imports_nothing_of_the_command_line():
+    code = "import sys, recframe; print({'click', 'rich', 'numpy'} & set(sys.modules))"
+    assert shell("-c", code).stdout == "set()\n"

@@ -1,0 +1,144 @@
+"""What the demo promises: a shop with structure, recommenders that are real, tables that anyone can make again."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from polars.testing import assert_frame_equal
+
+import recframe as rf
+from recframe import demo
+from recframe.cli import main
+
+SMALL = ["demo", "--users", "120", "--items", "80"]
+
+
+@pytest.fixture(scope="module")
+def shop() -> demo.Simulation:
+    return demo.simulate(seed=3, n_users=300, n_items=150)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def frames(simulation: demo.Simulation) -> list[pl.DataFrame]:
+    return [simulation.recs, simulation.truth, simulation.train, simulation.users, simulation.items]
+
+
+def test_the_same_seed_gives_the_same_frames_and_another_seed_others():
+    first, second, other = (frames(demo.simulate(seed, 60, 50)) for seed in (1, 1, 2))
+    for one, same in zip(first, second, strict=True):
+        assert_frame_equal(one, same)
+    assert not first[1].equals(other[1])
+
+
+def test_training_and_truth_have_no_pair_in_common_and_every_user_is_in_both(shop):
+    assert shop.train.join(shop.truth, on=["user", "item"]).is_empty()
+    assert shop.train["user"].n_unique() == shop.truth["user"].n_unique() == shop.users.height == 300
+
+
+def test_no_list_has_an_item_of_the_training_part(shop):
+    assert shop.recs.join(shop.train, on=["user", "item"]).is_empty()
+
+
+def test_every_model_ranks_from_one_for_every_user_without_repeats(shop):
+    lists = shop.recs.group_by("model", "user").agg(pl.col("rank").sort(), n_items=pl.col("item").n_unique())
+    assert lists.height == 3 * 300
+    assert lists["rank"].to_list() == [list(range(1, demo.LIST_LENGTH + 1))] * lists.height
+    assert lists["n_items"].unique().to_list() == [demo.LIST_LENGTH]
+
+
+def test_few_items_make_up_a_third_of_the_training_rows(shop):
+    share = shop.items.filter(shelf="head").height / shop.items.height
+    assert share < 0.15
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_personalised_models_beat_popularity_clearly(seed):
+    shop = demo.simulate(seed, n_users=500, n_items=200)
+    values = dict(rf.rec(shop.recs, truth=shop.truth, model="model").ndcg(k=10).select("model", "ndcg@10").iter_rows())
+    assert values["item_neighbours"] > 1.2 * values["popularity"]
+    assert values["matrix_factorisation"] > 1.2 * values["popularity"]
+
+
+# Users 1 and 2 kept items 1 and 2, user 3 kept items 3 and 4, user 4 kept item 1 alone.
+TRAIN = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0, 0]], dtype=float)
+
+
+def test_popularity_scores_by_the_number_of_users():
+    assert demo.popularity(TRAIN).tolist() == [[3, 2, 1, 1]] * 4
+
+
+def test_item_neighbours_score_by_the_cosine_with_the_items_kept():
+    # cosine of items 1 and 2: 2 users in common / sqrt(3 * 2); of items 3 and 4: 1 / 1; of all others 0
+    cosine = 2 / np.sqrt(6)
+    expected = [[cosine, cosine, 0, 0], [cosine, cosine, 0, 0], [0, 0, 1, 1], [0, cosine, 0, 0]]
+    np.testing.assert_allclose(demo.item_neighbours(TRAIN), expected, atol=1e-6)
+
+
+def test_a_matrix_factorisation_scores_what_similar_users_kept_above_the_rest():
+    scores = demo.matrix_factorisation(TRAIN, n_factors=2)
+    assert scores[3, 1] > scores[3, 2] + 0.1
+
+
+@pytest.mark.parametrize("arguments", [["--users", "50", "--items", "50"], ["--users", "50", "--items", "300"]])
+def test_small_shops_work(arguments):
+    result = CliRunner().invoke(main, ["demo", *arguments])
+    assert result.exit_code == 0, result.output
+
+
+def test_the_demo_prints_every_table_with_the_python_lines_that_give_it():
+    shown = CliRunner().invoke(main, [*SMALL, "--seed", "5"]).stdout
+    lines = demo.python_lines(5, 120, 80)
+    assert lines in shown
+    names: dict[str, Any] = {}
+    exec(lines, names)  # noqa: S102  it is what a reader does
+    answers = list(demo.answers(demo.simulate(5, 120, 80)))
+    assert [answer.frame.columns[1] for answer in answers] == ["n_users", "country", "activity", "shelf"]
+    for answer in answers:
+        assert f"{answer.question}\n{answer.line}\n" in shown
+        assert answer.words in shown
+        assert_frame_equal(eval(answer.line, names), answer.frame)  # noqa: S307  likewise
+
+
+def test_the_words_name_the_best_model_and_the_segments_at_both_ends():
+    frame = pl.DataFrame({"model": ["a", "popularity"], "n_users": [9, 9], "ndcg@10": [0.3, 0.2]})
+    assert demo._ranking(frame) == "a has the highest ndcg@10: 1.5 times that of popularity."
+    assert demo._ranking(frame[1:]) == "popularity has the highest ndcg@10."
+    by = pl.DataFrame({"model": ["a"] * 3, "country": ["x", "y", "z"], "ndcg@10": [0.2, 0.1, 0.3]})
+    assert demo._spread(by, "a", "country") == "a: ndcg@10 from 0.100 (y) to 0.300 (z)"
+
+
+def test_saved_frames_give_the_numbers_of_the_demo_by_the_command_it_prints():
+    shown = CliRunner().invoke(main, [*SMALL, "--save", "a shop"]).stdout
+    commands = [shlex.split(line) for line in shown.splitlines() if line.startswith("recframe evaluate")]
+    assert len(commands) == 2
+    result = CliRunner().invoke(main, [*commands[0][1:], "-o", "table.parquet"])
+    assert result.exit_code == 0, result.output
+    shop = demo.simulate(0, 120, 80)
+    expected = rf.rec(shop.recs, truth=shop.truth, users=shop.users, model="model").evaluate("ndcg@10", by="activity")
+    assert_frame_equal(pl.read_parquet("table.parquet"), expected, rel_tol=1e-12, abs_tol=0)
+    assert CliRunner().invoke(main, commands[1][1:]).exit_code == 0
+
+
+def test_a_folder_that_cannot_be_made_is_one_line():
+    Path("taken").write_text("a file")
+    result = CliRunner().invoke(main, [*SMALL, "--save", "taken/shop"])
+    assert result.exit_code == 1
+    assert result.stderr == "error: cannot write into 'taken/shop': Not a directory\n"
+
+
+def test_without_numpy_the_demo_says_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "numpy", None)
+    monkeypatch.delitem(__import__("sys").modules, "recframe.demo")
+    monkeypatch.delattr(rf, "demo")
+    result = CliRunner().invoke(main, SMALL)
+    assert (result.exit_code, result.stderr) == (1, "error: the demo needs numpy: pip install 'recframe[cli]'\n")
