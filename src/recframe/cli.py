@@ -218,7 +218,7 @@ def _evaluated(paths: dict[str, str], options: dict[str, Any]) -> tuple[pl.DataF
     return _collected(plan), list(_notes(frames, columns))
 
 
-def _asked(metrics: Sequence[str], cutoffs: Sequence[int]) -> tuple[list[rf.Metric[Any]], list[int] | None]:
+def _asked(metrics: Sequence[str], cutoffs: Sequence[int]) -> tuple[list[rf.Metric[...]], list[int] | None]:
     """Return the metrics and the cut-offs, or those that are sensible where none was asked for."""
     if not metrics:
         return [rf.parse(name) for name in DEFAULT_METRICS], list(cutoffs) or [DEFAULT_K]

@@ -47,7 +47,8 @@ class Context:
 
     def name_of(self, role: str) -> str:
         """Return the column name of a role."""
-        return getattr(self, role) or role
+        name: str | None = getattr(self, role)
+        return role if name is None else name
 
 
 def _check_option(name: str, value: object) -> None:

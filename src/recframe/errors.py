@@ -31,7 +31,8 @@ class DataError(RecframeError):
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """Return `; did you mean 'x'?` for the closest known name, or nothing where none is close."""
-    folded = {candidate.casefold(): candidate for candidate in known}
+    # pandas has columns that are named by numbers and tuples
+    folded = {candidate.casefold(): candidate for candidate in known if isinstance(candidate, str)}
     found = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
     return f"; did you mean {folded[found[0]]!r}?" if found else ""
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-import polars.selectors as cs
 
 from recframe.errors import ColumnError, RecframeError, plan_errors
 
@@ -48,7 +47,9 @@ def take(frame: Any, named: Mapping[str, str], ids: Iterable[str] = ()) -> pl.La
     """
     if is_pandas(frame):
         return pl.DataFrame([_from_pandas(frame, name, inside, inside in ids) for inside, name in named.items()]).lazy()
-    return frame.lazy().select(cs.by_name(name).alias(inside) for inside, name in named.items())  # type: ignore[no-any-return]
+    # NOTE: by position, since a column may be named "*" or "^.*$", which pl.col() reads as a pattern.
+    places = {name: place for place, name in enumerate(columns(frame))}
+    return frame.lazy().select(pl.nth(places[name]).alias(inside) for inside, name in named.items())  # type: ignore[no-any-return]
 
 
 def _from_pandas(frame: pd.DataFrame, name: str, inside: str, is_id: bool) -> pl.Series:  # noqa: FBT001
@@ -62,14 +63,26 @@ def _from_pandas(frame: pd.DataFrame, name: str, inside: str, is_id: bool) -> pl
             places = pl.Series(column.cat.codes.to_numpy()).cast(pl.Int64)
             return pl.Series(labels, dtype=pl.Enum(labels)).gather(places.replace(-1, None)).alias(inside)
         column = column.astype(column.cat.categories.dtype)
+    if column.dtype == object and not len(column):
+        return pl.Series(inside, [], dtype=pl.Null)
     try:
-        return pl.from_pandas(column).alias(inside)
+        converted = pl.from_pandas(column).alias(inside)
+        if converted.dtype == pl.Binary and column.dtype == object:
+            _check_bytes(column)
     except Exception as error:
         msg = (
             f"column {name!r} of the pandas frame cannot go through Arrow ({error}); "
             f"give it one dtype, for example frame[{name!r}] = frame[{name!r}].astype(str)"
         )
         raise ColumnError(msg) from error
+    return converted
+
+
+def _check_bytes(column: pd.Series[Any]) -> None:
+    found = column.dropna().iloc[0]
+    if not isinstance(found, bytes):  # Arrow stores a UUID as its bytes, which would come back in its stead
+        msg = f"it holds Python objects of the type {type(found).__name__}"
+        raise TypeError(msg)
 
 
 def _is_categorical(dtype: object) -> bool:
@@ -115,13 +128,15 @@ def _restored(column: pl.Series, converted: pd.Series[Any], dtype: Any) -> Any:
     if _is_categorical(dtype):
         if isinstance(column.dtype, pl.Enum):
             return pd.Categorical.from_codes(column.to_physical().cast(pl.Int64).fill_null(-1).to_numpy(), dtype=dtype)
-        return converted.astype(dtype)
+        return converted.astype(dtype) if converted.dropna().isin(dtype.categories).all() else converted
     if dtype is None or converted.dtype == dtype:
         return converted
     if column.null_count() and getattr(dtype, "kind", "") in "iub" and not hasattr(dtype, "na_value"):
         # NumPy's integers and Booleans have no null; pandas' nullable ones of the same size do.
         return pd.Series(column.to_list(), dtype=_nullable(dtype))
-    return converted.astype(dtype)
+    restored = converted.astype(dtype)
+    # A wider dtype may have come of a match with another frame; the narrow one must hold every value.
+    return restored if restored.astype(converted.dtype).equals(converted) else converted
 
 
 def _nullable(dtype: Any) -> Any:

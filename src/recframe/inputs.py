@@ -10,7 +10,7 @@ import polars as pl
 
 from recframe import frames
 from recframe.context import Context
-from recframe.errors import ColumnError, RecframeError, fails_if, sentence, suggestion
+from recframe.errors import ColumnError, fails_if, sentence, suggestion
 
 IDS = ("user", "item", "model")
 Owner = Literal["role", "row", "recommendations", "truth", "users", "items"]
@@ -102,7 +102,7 @@ def read(frame: Any, context: Context, by: Sequence[str] = ()) -> Inputs:
     if "truth" in taken and "relevance" not in taken["truth"].collect_schema():
         taken["truth"] = taken["truth"].with_columns(relevance=pl.lit(1, dtype=pl.Int64))
     _check_dtypes(taken, sides)
-    taken = _matched(taken, sides)
+    taken = _matched(taken, sides, segments)
     dtypes = {one.name: frames.dtype_in_pandas(_holder(one, sides).frame, one.name) for one in segments}
     return Inputs(
         lists=taken["recommendations"],
@@ -145,11 +145,8 @@ def _of(segments: Sequence[Segment], name: str) -> list[Segment]:
     return [one for one in segments if one.owner in owners]
 
 
-def _segment(number: int, name: object, sides: Mapping[str, Side], context: Context) -> Segment:
+def _segment(number: int, name: str, sides: Mapping[str, Side], context: Context) -> Segment:
     """Find out whose property a `by` column is."""
-    if not isinstance(name, str):
-        msg = f"by= takes the names of columns as text; found {name!r}"
-        raise RecframeError(msg)
     for role in ("user", "item", "model"):
         if name in {role, context.name_of(role)} and (role != "model" or context.model is not None):
             return Segment(role, context.name_of(role), "role")
@@ -190,31 +187,35 @@ def _check_dtypes(taken: Mapping[str, pl.LazyFrame], sides: Mapping[str, Side]) 
                 raise ColumnError(msg)
 
 
-def _matched(taken: Mapping[str, pl.LazyFrame], sides: Mapping[str, Side]) -> dict[str, pl.LazyFrame]:
-    """Cast the ids that match in value but not in dtype, such as Int32 and Int64, or say that they cannot match."""
+def _matched(
+    taken: Mapping[str, pl.LazyFrame], sides: Mapping[str, Side], segments: Iterable[Segment]
+) -> dict[str, pl.LazyFrame]:
+    """Cast the columns that match in value but not in dtype, such as Int32 and Int64, or say that they cannot match."""
     result = dict(taken)
-    for role in ("user", "item"):
-        dtypes = {name: frame.collect_schema()[role] for name, frame in taken.items() if role in frame.collect_schema()}
-        dtype = _common(dtypes, role, sides)
+    shared = {"user": "the user ids", "item": "the item ids"}
+    shared |= {one.inside: f"the values of {one.name!r}" for one in segments if one.owner == "row"}
+    for inside, title in shared.items():
+        dtypes = {name: frame.collect_schema()[inside] for name, frame in taken.items() if inside in frame.collect_schema()}
+        dtype = _common(dtypes, title, sides)
         for name, found in dtypes.items():
             if found != dtype:
-                result[name] = result[name].with_columns(pl.col(role).cast(dtype))
+                result[name] = result[name].with_columns(pl.col(inside).cast(dtype))
     return result
 
 
-def _common(dtypes: Mapping[str, pl.DataType], role: str, sides: Mapping[str, Side]) -> pl.DataType:
+def _common(dtypes: Mapping[str, pl.DataType], title: str, sides: Mapping[str, Side]) -> pl.DataType:
     kinds = {name: dtype for name, dtype in dtypes.items() if dtype != pl.Null}
     found = list(dict.fromkeys(kinds.values()))
     if len(found) <= 1:
         return found[0] if found else pl.Int64()
     if all(dtype.is_integer() for dtype in found):
         signed = any(dtype.is_signed_integer() for dtype in found)
-        wide = [dtype for dtype in found if dtype in {pl.UInt64, pl.Int128, pl.UInt128}]
+        wide = any(dtype in (pl.UInt64, pl.Int128) for dtype in found)
         return (pl.Int128() if wide else pl.Int64()) if signed else pl.UInt64()
-    if all(dtype in {pl.String, pl.Categorical, pl.Enum} for dtype in found):
+    if all(dtype in (pl.String, pl.Categorical, pl.Enum) for dtype in found):  # a tuple: an Enum's hash is not that of pl.Enum
         return pl.String()
     shown = ", ".join(f"{dtype} in {sides[name].title}" for name, dtype in kinds.items())
-    msg = f"the {role} ids have different dtypes: {shown}; cast them to one dtype, so that they can match"
+    msg = f"{title} have different dtypes: {shown}; cast them to one dtype, so that they can match"
     if any(dtype.is_float() for dtype in found):
         msg += ". A missing id makes a pandas column Float64: drop the rows without an id and cast to int"
     raise ColumnError(msg)
@@ -223,4 +224,5 @@ def _common(dtypes: Mapping[str, pl.DataType], role: str, sides: Mapping[str, Si
 def _repeated_key(frame: pl.LazyFrame, name: str) -> pl.LazyFrame:
     role = name.removesuffix("s")
     message = f"the frame {name}= has a {role} twice; it takes one row for each: {name}.unique('{role}')"
-    return frame.select(check=fails_if(pl.col(role).drop_nulls().is_duplicated().any(), message))
+    keys = frame.filter(pl.col(role).is_not_null())
+    return keys.select(check=fails_if(pl.col(role).n_unique() < pl.len(), message))

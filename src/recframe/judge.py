@@ -83,7 +83,7 @@ class Judged:
     @cached_property
     def recommended_users(self) -> pl.LazyFrame:
         """The users with a ranked row."""
-        return self.lists.filter(is_rank(pl.col("rank"))).select("user")
+        return self.lists.filter(self._ranked).select("user")
 
     @cached_property
     def judged_users(self) -> pl.LazyFrame:
@@ -126,22 +126,21 @@ class Judged:
     def hits(self, k: int | None = None) -> pl.LazyFrame:
         """Return the relevant rows with a rank up to k, one for each item of a list: keys, item, rank, gain."""
         rank, gain = pl.col("rank"), pl.col("relevance").cast(pl.Float64)
-        inside = is_rank(rank) if k is None else is_rank(rank) & (rank <= float(k))
+        inside = self._ranked if k is None else self._ranked & (rank <= k)
         if self.truth is None:
             return self._relevant_pairs().filter(inside)
         relevant = self.truth.filter(self._relevant).select(*PAIR, gain=gain)
-        ranked = self.lists.filter(inside).select(*self.model, *PAIR, "rank")
+        ranked = self.lists.filter(inside).select(*self.model, *PAIR, self._rank)
         return ranked.join(relevant, on=PAIR).group_by(*self.model, *PAIR).agg(rank.min(), pl.col("gain").max())
 
     def _relevant_pairs(self) -> pl.LazyFrame:
         """Return the relevant rows of a judged frame, one for each item of a list: keys, item, rank, gain."""
         rank = pl.col("rank")
         rows = self.lists.filter(self._relevant)
-        rows = rows.select(*self.list_keys, *self._item, "rank", gain=pl.col("relevance").cast(pl.Float64))
+        rows = rows.select(*self.list_keys, *self._item, self._rank, gain=pl.col("relevance").cast(pl.Float64))
         if self.distinct:
-            return rows
-        if _is_float(self.lists, "rank"):
-            rows = rows.with_columns(pl.when(is_rank(rank)).then(rank))
+            return rows.cache()  # the hits and the best order start from the same few rows
+        rows = rows.with_columns(pl.when(is_rank(rank)).then(rank))
         return rows.group_by(*self.list_keys, *self._item).agg(rank.min(), pl.col("gain").max())
 
     def relevant(self) -> pl.LazyFrame:
@@ -172,7 +171,7 @@ class Judged:
 
     def listed(self) -> pl.LazyFrame:
         """Return the rows of the lists, one for each item: keys, item, listed_rank, listed_relevant, listed_judged."""
-        rows = self.lists.filter(is_rank(pl.col("rank")))
+        rows = self.lists.filter(self._ranked)
         if self.truth is not None:
             truth = self.truth.group_by(PAIR).agg(pl.col("relevance").max())
             rows = rows.select(*self.model, *PAIR, "rank").join(truth, on=PAIR, how="left")
@@ -193,7 +192,18 @@ class Judged:
 
     @property
     def _relevant(self) -> pl.Expr:
-        return is_relevant(pl.col("relevance"), self.context.min_relevance)
+        schema = (self.lists if self.truth is None else self.truth).collect_schema()
+        return is_relevant(pl.col("relevance"), self.context.min_relevance, schema["relevance"])
+
+    @property
+    def _rank(self) -> pl.Expr:
+        dtype = self.lists.collect_schema()["rank"]
+        fits = dtype.is_integer() and dtype not in (pl.UInt64, pl.Int128)
+        return pl.col("rank").cast(pl.Int64 if fits else pl.Float64)
+
+    @property
+    def _ranked(self) -> pl.Expr:
+        return is_rank(pl.col("rank"), self.lists.collect_schema()["rank"])
 
     # The judged frame, and what only the data can show
 
@@ -203,12 +213,12 @@ class Judged:
         segments = [name for name in self.rows if name != "item"]
         rank, relevance = pl.col("rank"), pl.col("relevance")
         kept = [pl.col(name).first() for name in segments]
-        ranked = pl.when(is_rank(rank)).then(rank)
+        ranked = pl.when(self._ranked).then(rank)
         if self.truth is None:
             best = ranked.filter(self._relevant).min().fill_null(ranked.min())
             pairs = self.lists.group_by(keys).agg(best.alias("rank"), relevance.max(), *kept)
             return self._counted(pairs, {"truth", "recs", "both"})
-        lists = self._counted(self.lists.filter(is_rank(rank)), {"truth", "both"}).group_by(keys).agg(rank.min(), *kept)
+        lists = self._counted(self.lists.filter(self._ranked), {"truth", "both"}).group_by(keys).agg(rank.min(), *kept)
         truth = self._counted(self.truth, {"recs", "both"}).group_by(PAIR).agg(relevance.max(), *kept)
         pairs = lists.join(self._for_each_model(truth), on=keys, how="full", coalesce=True, nulls_equal=True)
         return pairs.with_columns(pl.coalesce(f"{name}_right", name).alias(name) for name in segments)
@@ -254,7 +264,7 @@ def _two_values(frame: pl.LazyFrame, segment: Segment) -> pl.LazyFrame:
         f"If it tells systems apart, write rec(model={segment.name!r}); if it describes items, give it as rec(items=...)"
     )
     pairs = frame.select("user", segment.inside).drop_nulls().unique()
-    return pairs.select(check=fails_if(pl.col("user").is_duplicated().any(), message))
+    return pairs.select(check=fails_if(pl.col("user").n_unique() < pl.len(), message))
 
 
 def _names_a_model() -> pl.Expr:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 import polars as pl
 
@@ -87,7 +87,7 @@ class Rec(Generic[F]):
         options = {name: value for name, value in locals().items() if name != "self" and value is not None}
         return self._with(self._context.bind(options))
 
-    def evaluate(self, *metrics: str | Metric[Any], k: Cutoffs = None, by: By = None) -> F:
+    def evaluate(self, *metrics: str | Metric[...], k: Cutoffs = None, by: By = None) -> F:
         """Return several metrics, at several cut-offs, overall or by segment, in one pass over the frame.
 
         A metric is a string (`"ndcg@10"`, `"map(normalizer=min)@10"`) or an object (`rf.ndcg @ 10`). `k`, an int, a list
@@ -153,7 +153,7 @@ class Rec(Generic[F]):
         result: F = frames.give(plan.judged_frame(judge(inputs)), self._frame, dtypes)
         return result
 
-    def group_by(self, *by: str | Iterable[str]) -> Rec[F]:
+    def group_by(self, *by: str | Iterable[str]) -> Segmented[F]:
         """Return the same object with `by` columns bound, so that any metric asked of it comes by segment.
 
         >>> import polars as pl, recframe
@@ -169,11 +169,11 @@ class Rec(Generic[F]):
         │ FR      ┆ 1       ┆ 0.0        │
         └─────────┴─────────┴────────────┘
         """
-        names = [name for one in by for name in _names(one)]
+        names: list[str] = [name for one in by for name in _names(one)]
         if not names:
             msg = "group_by() needs the name of at least one column: group_by('country')"
             raise RecframeError(msg)
-        return self._with(self._context.grouped(names))
+        return cast("Segmented[F]", self._with(self._context.grouped(names)))
 
     groupby = group_by
 
@@ -185,7 +185,7 @@ class Rec(Generic[F]):
     def _inputs(self, by: By) -> Inputs:
         return read(self._frame, self._context, list(dict.fromkeys([*self._context.by, *_names(by)])))
 
-    def _bound(self, metric: Metric[Any]) -> BoundMetric[F]:
+    def _bound(self, metric: Metric[...]) -> BoundMetric[F]:
         return BoundMetric(self, metric)
 
     if not TYPE_CHECKING:
@@ -225,18 +225,26 @@ class Rec(Generic[F]):
     judged = accuracy.judged
 
 
+if TYPE_CHECKING:
+
+    class Segmented(Rec[F]):
+        """What type checkers know of a Rec with `by` columns bound: every answer is a frame."""
+
+
 @dataclass(frozen=True)
 class BoundMetric(Generic[F]):
     """A metric of a frame: call it with `k`, `by` and the metric's own parameters."""
 
     rec: Rec[F]
-    metric: Metric[Any]
+    metric: Metric[...]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__doc__", self.metric.__doc__)
 
     @overload
-    def __call__(self: BoundMetric[pl.DataFrame], k: int | None = None, by: None = None, **parameters: Any) -> float: ...
+    def __call__(
+        self: BoundMetric[pl.DataFrame] | BoundMetric[pd.DataFrame], k: int | None = None, by: None = None, **parameters: Any
+    ) -> float: ...
     @overload
     def __call__(self, k: Cutoffs = None, by: By = None, **parameters: Any) -> F: ...
     def __call__(self, k: Any = None, by: Any = None, **parameters: Any) -> Any:
@@ -244,8 +252,8 @@ class BoundMetric(Generic[F]):
         asked = self.metric(**parameters)
         result: Any = self.rec.evaluate(asked, k=k, by=by)
         context = self.rec._context  # noqa: SLF001  the two classes are one object to the user
-        one_number = isinstance(k, int | None) or not isinstance(k, Iterable)
-        if not one_number or by or context.by or context.model is not None or frames.is_lazy(result):
+        by_segment = bool(_names(by) or context.by or context.model is not None)
+        if by_segment or registry.is_many(k) or frames.is_lazy(result):
             return result
         value = result[str(registry.asked([asked], k)[0])][0]
         return float("nan") if value is None else float(value)
@@ -257,8 +265,15 @@ def reserved_names() -> frozenset[str]:
     return frozenset({name for name in vars(Rec) if not name.startswith("_")} | coming)
 
 
-def _names(by: By) -> list[str]:
-    return [by] if isinstance(by, str) else list(by or ())
+def _names(by: object) -> list[str]:
+    if by is None:
+        return []
+    names: list[Any] = [by] if isinstance(by, str) or not isinstance(by, Iterable) else list(by)
+    for name in names:
+        if not isinstance(name, str):
+            msg = f"by= takes the names of columns as text; found {name!r}"
+            raise RecframeError(msg)
+    return names
 
 
 @overload

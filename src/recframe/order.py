@@ -54,8 +54,9 @@ def best_first(rows: pl.LazyFrame, keys: Sequence[str], gain: str) -> pl.LazyFra
 
 def one_number(keys: Sequence[pl.Expr], schema: Mapping[str, pl.DataType]) -> pl.Expr:
     """Return one number for a row's keys, the same where all of them are the same, and seldom otherwise."""
-    if len(keys) == 2 and all(schema[key.meta.output_name()].is_integer() for key in keys):  # noqa: PLR2004  a pair
-        return keys[0].cast(pl.Int128) * 2**64 + keys[1]
+    narrow = {pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32}
+    if len(keys) == 2 and all(schema[key.meta.output_name()] in narrow for key in keys):  # noqa: PLR2004  a pair
+        return keys[0].cast(pl.Int64) * 2**32 + keys[1].cast(pl.Int64)
     number = keys[0].hash()
     for seed, key in enumerate(keys[1:], 1):
         number = number ^ key.hash(seed)

@@ -12,7 +12,7 @@ from recframe.errors import ColumnError, RecframeError
 from recframe.inputs import Inputs
 from recframe.judge import Judged
 from recframe.order import best_first, spread_ranks, with_places
-from recframe.registry import Metric
+from recframe.registry import Metric, reach
 from recframe.terms import At, discount
 
 HITS = {"rank", "gain", "discount", "hits_so_far"}
@@ -40,14 +40,16 @@ class Words:
         return pl.col(f"running {len(self.windows) - 1}")
 
 
-def evaluate(judged: Judged, metrics: Sequence[Metric[Any]]) -> pl.LazyFrame:
+def evaluate(judged: Judged, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
     """Return one row for each segment: the `by` columns, n_users, and a column for each metric."""
     inputs = judged.inputs
     by = _by(inputs, metrics)
     keys = [inside for inside, _ in by]
     words = Words()
-    deepest = None if any(metric.k is None for metric in metrics) else max(metric.k or 0 for metric in metrics)
-    values = [metric.value(At(metric.k, words, cut=metric.k == deepest)).cast(pl.Float64) for metric in metrics]
+    ks = [reach(metric.k) for metric in metrics]
+    deepest = None if None in ks else max(k for k in ks if k is not None)
+    at = [At(k, words, cut=k == deepest) for k in ks]
+    values = [metric.value(at[number]).cast(pl.Float64) for number, metric in enumerate(metrics)]
     n_relevant = words.column("relevant_gain").is_not_null().sum() if inputs.context.no_relevant != "zero" else pl.lit(1)
     if inputs.context.no_relevant == "null":
         values = [pl.when(n_relevant > 0).then(value) for value in values]
@@ -73,7 +75,7 @@ def evaluate(judged: Judged, metrics: Sequence[Metric[Any]]) -> pl.LazyFrame:
     return _result(judged, by, joined.join(empty, how="cross"), metrics, steep="steepness" in words.asked)
 
 
-def _by(inputs: Inputs, metrics: Sequence[Metric[Any]]) -> list[tuple[str, str]]:
+def _by(inputs: Inputs, metrics: Sequence[Metric[...]]) -> list[tuple[str, str]]:
     """Return the result's key columns, each by its name inside the plan and its own name; an unnamed model comes first."""
     by = [(one.inside, one.name) for one in inputs.segments]
     if inputs.model and ("model", inputs.context.name_of("model")) not in by:
@@ -86,7 +88,7 @@ def _by(inputs: Inputs, metrics: Sequence[Metric[Any]]) -> list[tuple[str, str]]
     return by
 
 
-def _check_shapes(lists: pl.LazyFrame, metrics: Sequence[Metric[Any]]) -> None:
+def _check_shapes(lists: pl.LazyFrame, metrics: Sequence[Metric[...]]) -> None:
     """Say which of the user's own metrics has many values for a list where it should have one."""
     for number, metric in enumerate(metrics):
         if not metric.definition.builtin and lists.collect_schema()[f"value {number}"] != pl.Float64:
@@ -127,7 +129,7 @@ def _hits(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
     hits = hits.sort(*keys, "rank", *(["item"] if "item" not in keys else []))
     hits = spread_ranks(with_places(hits, keys), keys).rename({"place": "hits_so_far"})
     if deepest is not None:
-        hits = hits.filter(pl.col("rank") <= float(deepest))
+        hits = hits.filter(pl.col("rank") <= deepest)
     windows = [window.over(keys).alias(f"running {number}") for number, window in enumerate(words.windows)]
     ideals = sorted(name for name in words.asked if name.startswith(LIST_IDEAL))
     windows += [_list_ideal_rank(name).over(keys).alias(name) for name in ideals]
@@ -215,7 +217,7 @@ def _support(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
 
 
 def _result(
-    judged: Judged, by: list[tuple[str, str]], joined: pl.LazyFrame, metrics: Sequence[Metric[Any]], *, steep: bool
+    judged: Judged, by: list[tuple[str, str]], joined: pl.LazyFrame, metrics: Sequence[Metric[...]], *, steep: bool
 ) -> pl.LazyFrame:
     """Return the means under their names: users without a row in the branches count with the value of an empty list."""
     context = judged.context

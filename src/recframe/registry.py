@@ -29,12 +29,13 @@ from recframe.expression import JudgedList
 from recframe.terms import At
 
 if TYPE_CHECKING:
-    from recframe.namespace import BoundMetric, Rec
+    from recframe.namespace import BoundMetric, F, Rec, Segmented
 
 P = ParamSpec("P")
 Value = str | int | float | bool
 Shape = Literal["user", "set"]
 
+_DIGITS = 4000  # Python reads no longer number
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TEXT = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:\((.*)\))?\s*(?:@\s*(\S+))?\s*")
 
@@ -136,7 +137,7 @@ class Metric(Generic[P]):
     def __hash__(self) -> int:
         return hash(str(self))
 
-    def __reduce__(self) -> tuple[Callable[[str], Metric[Any]], tuple[str]]:
+    def __reduce__(self) -> tuple[Callable[[str], Metric[...]], tuple[str]]:
         return parse, (str(self),)
 
     def value(self, at: At) -> pl.Expr:
@@ -168,21 +169,21 @@ class Metric(Generic[P]):
         └──────┴────────┘
         """
         metric = self if k is None or self.k is not None else self @ k
-        words = At(metric.k, JudgedList(pl.col(rank), pl.col(relevance), pl.col(item)))
+        words = At(reach(metric.k), JudgedList(pl.col(rank), pl.col(relevance), pl.col(item)))
         return metric.value(words).cast(pl.Float64).alias(str(metric))
 
     @overload
     def __get__(self, rec: None, owner: Any = None) -> Metric[P]: ...
     @overload
-    def __get__(self, rec: Rec[Any], owner: Any = None) -> BoundMetric[Any]: ...
-    def __get__(self, rec: Rec[Any] | None, owner: Any = None) -> Metric[P] | BoundMetric[Any]:
+    def __get__(self, rec: Rec[Any], owner: Any = None) -> BoundMetric[...]: ...
+    def __get__(self, rec: Rec[Any] | None, owner: Any = None) -> Metric[P] | BoundMetric[...]:
         return self if rec is None else rec._bound(self)  # noqa: SLF001  a metric in the body of Rec is one of its methods
 
 
-_registry: dict[str, Metric[Any]] = {}
+_registry: dict[str, Metric[...]] = {}
 
 
-def registered() -> dict[str, Metric[Any]]:
+def registered() -> dict[str, Metric[...]]:
     """Return every metric by its canonical name, in the order of definition."""
     return dict(_registry)
 
@@ -221,13 +222,13 @@ def metric(function: Any = None, /, **about: Any) -> Any:
     return _register(function, **about)
 
 
-def _register(function: Callable[..., pl.Expr], **about: Any) -> Metric[Any]:
+def _register(function: Callable[..., pl.Expr], **about: Any) -> Metric[...]:
     name = getattr(function, "__name__", "")
     about = {key: tuple(value) if key in {"aliases", "needs", "range"} else value for key, value in about.items()}
     definition = Definition(name, function, **about)
     _check_names(definition)
     _check_signature(definition)
-    new: Metric[Any] = Metric(definition)
+    new: Metric[...] = Metric(definition)
     _registry[name] = new
     return new
 
@@ -263,7 +264,7 @@ def _check_signature(definition: Definition) -> None:
             raise RecframeError(msg)
 
 
-def _spellings(without: str = "") -> dict[str, Metric[Any]]:
+def _spellings(without: str = "") -> dict[str, Metric[...]]:
     """Return every name and alias, case folded, with its metric."""
     known = [one for one in _registry.values() if one.name != without]
     return {name.casefold(): one for one in known for name in (one.name, *one.definition.aliases)}
@@ -320,16 +321,16 @@ def _number(value: object) -> int | float | None:
 def cutoff(k: object) -> int:
     """Return a cut-off as an int, or say what a cut-off is."""
     try:
-        number = operator.index(k)  # type: ignore[arg-type]
+        number = 0 if _is_bool(k) else operator.index(k)  # type: ignore[arg-type]
     except TypeError:
         number = 0
-    if isinstance(k, bool) or number < 1:
+    if number < 1:
         msg = f"k is a positive whole number, a list or range of them, or None for the whole list; found {k!r}"
         raise RecframeError(msg)
     return number
 
 
-def parse(text: str) -> Metric[Any]:
+def parse(text: str) -> Metric[...]:
     """Return the metric that a string names, such as `"ndcg@10"`, `"P@5"` or `"map(normalizer=min)@10"`.
 
     Names and aliases are read in any case. Raises an UnknownMetricError that gives the closest name.
@@ -345,13 +346,13 @@ def parse(text: str) -> Metric[Any]:
     name, settings, k = parts.groups()
     found = lookup(name, shown=text)
     chosen = found(**dict(_setting(found, part) for part in re.split(r",\s*", settings) if part.strip())) if settings else found
-    if k is not None and not k.isdecimal():
+    if k is not None and (not k.isdecimal() or len(k) > _DIGITS):
         msg = f"{text!r}: the cut-off behind @ is a positive whole number, as in '{name}@10'"
         raise UnknownMetricError(msg)
     return chosen if k is None else chosen @ int(k)
 
 
-def lookup(name: str, shown: str = "") -> Metric[Any]:
+def lookup(name: str, shown: str = "") -> Metric[...]:
     """Return the metric of a name or alias; `shown` is what the user wrote."""
     known = _spellings()
     if name.casefold() in known:
@@ -362,7 +363,7 @@ def lookup(name: str, shown: str = "") -> Metric[Any]:
     raise UnknownMetricError(msg)
 
 
-def _setting(found: Metric[Any], part: str) -> tuple[str, Value]:
+def _setting(found: Metric[...], part: str) -> tuple[str, Value]:
     name, equals, text = (piece.strip() for piece in part.partition("="))
     if not equals:
         msg = f"{part!r} is not a parameter; write {found.name}({_signature(found.definition) or '...'})"
@@ -377,7 +378,7 @@ def _setting(found: Metric[Any], part: str) -> tuple[str, Value]:
         return name, text
 
 
-def asked(metrics: Iterable[object], k: object = None) -> list[Metric[Any]]:
+def asked(metrics: Iterable[object], k: object = None) -> list[Metric[...]]:
     """Return the metrics asked for, each with each cut-off, once and in the order asked."""
     found = [one if isinstance(one, Metric) else parse(one) if isinstance(one, str) else _not_a_metric(one) for one in metrics]
     if not found:
@@ -387,19 +388,33 @@ def asked(metrics: Iterable[object], k: object = None) -> list[Metric[Any]]:
     return list(dict.fromkeys(one if one.k is not None or at is None else one @ at for one in found for at in ks))
 
 
-def _not_a_metric(one: object) -> Metric[Any]:
+def _not_a_metric(one: object) -> Metric[...]:
     msg = f"{one!r} is not a metric; write names or metric objects one after another: evaluate('ndcg@10', rf.recall @ 20)"
     raise RecframeError(msg)
+
+
+def reach(k: int | None) -> int | None:
+    """Return the cut-off that a plan works with: beyond 2^53 no rank differs from the next one."""
+    return None if k is None else min(k, 2**53)
+
+
+def _is_bool(k: object) -> bool:
+    return isinstance(k, bool) or type(k).__name__ == "bool_"  # NumPy's, which says that it is an index
 
 
 def cutoffs(k: object) -> list[int | None]:
     """Return the cut-offs of a `k` argument: an int, a list or range of them, or None."""
     if k is None:
         return [None]
-    if isinstance(k, str) or not isinstance(k, Iterable):
+    if not is_many(k):
         return [cutoff(k)]
-    ks: list[int | None] = [cutoff(one) for one in k]
+    ks: list[int | None] = [cutoff(one) for one in k]  # type: ignore[attr-defined]
     return ks or [cutoff(k)]
+
+
+def is_many(k: object) -> bool:
+    """Whether a `k` argument is a list or range of cut-offs."""
+    return isinstance(k, Iterable) and not isinstance(k, str) and getattr(k, "ndim", 1) > 0
 
 
 def list_metrics() -> pl.DataFrame:

@@ -239,12 +239,19 @@ def _exponential_integral(x: float) -> float:
     return math.fsum(terms)
 
 
-def is_relevant(relevance: pl.Expr, at_least: float | None = None) -> pl.Expr:
-    """Return whether a relevance counts as relevant: above 0 or from `at_least` up; null and NaN never do."""
-    value = relevance.cast(pl.Float64)
+def is_relevant(relevance: pl.Expr, at_least: float | None = None, dtype: pl.DataType | None = None) -> pl.Expr:
+    """Return whether a relevance counts as relevant: above 0 or from `at_least` up; null and NaN never do.
+
+    With the dtype known, the condition is the plain one that a scan can evaluate.
+    """
+    if dtype is not None and dtype.is_integer() and at_least is None:
+        return relevance > 0
+    value = relevance if dtype == pl.Float64 else relevance.cast(pl.Float64)
     return (value > 0 if at_least is None else value >= at_least) & value.is_not_nan()
 
 
-def is_rank(rank: pl.Expr) -> pl.Expr:
+def is_rank(rank: pl.Expr, dtype: pl.DataType | None = None) -> pl.Expr:
     """Return whether a rank puts its item into the list; null, NaN and infinite ranks do not."""
+    if dtype is not None and dtype.is_integer():
+        return rank.is_not_null()
     return rank.is_not_null() & rank.cast(pl.Float64).is_finite()

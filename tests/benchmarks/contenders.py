@@ -9,7 +9,7 @@ from typing import Any
 import peers
 import polars as pl
 from data import Case
-from loop import compiled_loop
+from loop import compiled_loop, tuned_loop
 
 import recframe  # noqa: F401  registers .rec
 
@@ -50,6 +50,7 @@ def from_pandas(case: Case, k: int) -> list[float]:
 
 CONTENDERS = [
     Contender(LOOP, compiled_loop),
+    Contender("compiled loop, tuned", tuned_loop),
     Contender(EAGER, eager),
     Contender("recframe, lazy, collect()", collected()),
     Contender("recframe, lazy, in-memory", collected(engine="in-memory")),
