@@ -6,7 +6,6 @@ import io
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -15,8 +14,9 @@ import recframe as rf
 from recframe.registry import registered
 
 # NOTE: Polars 1 streams neither a window nor a filter inside an aggregate, so there the calls that need the rows of the
-# lists, or a running value, fall back to memory. From Polars 2 on nothing may.
-STREAMS_WINDOWS = int(pl.__version__.partition(".")[0]) >= 2
+# lists, or a running value, fall back to memory; and it pushes nothing through one shared part of a plan inside another.
+# From Polars 2 on every call is held to all of it.
+POLARS_2 = int(pl.__version__.partition(".")[0]) >= 2
 BUILTIN = [metric for metric in registered().values() if metric.definition.builtin]
 SIX = ("hit_rate@10", "precision@10", "recall@10", "map@10", "mrr@10", "ndcg@10")
 READ_LISTS = {"bpref", "auc", "list_length", "judged"}
@@ -96,7 +96,7 @@ CALLS: dict[str, Call] = {
 }
 each_call = pytest.mark.parametrize("made", CALLS.values(), ids=CALLS)
 each_metric = pytest.mark.parametrize("metric", BUILTIN, ids=str)
-unscored = pytest.mark.parametrize("made", [CALLS[name] for name in CALLS if "scored" not in name])
+UNSCORED = {name: made for name, made in CALLS.items() if "scored" not in name}  # ranks come from all scores of a list
 all_metrics = tuple(f"{metric}@{k}" for metric in registered() for k in (5, 10))
 
 
@@ -160,7 +160,7 @@ def keys(group_by: Node) -> set[str]:
     """Return the columns that a physical group-by runs over, which it knows under names of its own."""
     head = group_by.label.partition("aggs:")[0]
     inside = re.findall(r'col\(\\"(\w+)\\"\)', head)
-    defined = [re.search(rf'\b{name} = (?:col\(\\")?(\w+)', group_by.inputs[0].label) for name in inside]
+    defined = [re.search(rf'(?:\\n|\s){name} += (?:col\(\\")?(\w+)', group_by.inputs[0].label) for name in inside]
     return {found.group(1) if found else name for name, found in zip(inside, defined, strict=True)}
 
 
@@ -180,22 +180,243 @@ FILTERED = re.compile(r'col\(\\"relevance\\"\)[^&|]*>|col\(\\"rank\\"\)[^&|]*(<=
 
 
 def whole_frames(node: Node) -> list[str]:
-    """Return the scans that feed a logical node with rows that no filter on relevance or rank, and no group-by, reduced."""
-    below, keeps = node.label.partition("\\nBY\\n"), node.kind in {"FILTER BY", "Parquet SCAN", "FILTER BY "}
-    if keeps and FILTERED.search(node.label):
-        return []
-    if node.kind.startswith("AGG") and r"col(\"item\")" not in below[2]:
+    """Return the scans that give a logical node rows that no filter on relevance or rank, and no group-by, made fewer."""
+    if node.kind.startswith(("Parquet SCAN", "FILTER")) and FILTERED.search(node.label):
         return []
     if node.kind.startswith("Parquet SCAN"):
-        return [] if FILTERED.search(node.label) else [node.label]
-    if node.kind.startswith("FILTER") and FILTERED.search(node.label):
+        return [node.label]
+    if node.kind.startswith("AGG") and r"col(\"item\")" not in node.label.rpartition("BY")[2]:
         return []
-    return [scan for one in node.inputs for scan in whole_frames(one)]
+    # the right side of a left or semi join gives columns, or takes rows away
+    givers = node.inputs[:1] if node.kind.startswith(("JOIN LEFT", "JOIN SEMI")) else node.inputs
+    return [scan for one in givers for scan in whole_frames(one)]
 
 
 def sorts(plan: pl.LazyFrame) -> list[Node]:
     return [node for node in logical(plan).below() if node.kind.startswith("SORT")]
 
 
+def is_of_the_result(sort: Node) -> bool:
+    """Whether a sort is by segments, models or users alone, as the rows of a result are."""
+    return set(re.findall(r'col\(\\"(\w+)[^"]*\\"\)', sort.label)) <= {"segment", "model", "user"}
+
+
 def windows(plan: pl.LazyFrame) -> list[Node]:
     return [node for node in logical(plan).below() if ".over(" in node.label]
+
+
+def python_functions(plan: pl.LazyFrame) -> list[str]:
+    """Return the lines of the plan that hold a Python function."""
+    text = re.sub(r"SCAN \[.*\]", "SCAN", plan.explain())
+    return [line for line in text.splitlines() if "python" in line.casefold()]
+
+
+# ---- the guards see what they guard against
+
+
+def test_the_guards_see_a_python_function(files):
+    rank = pl.col("rank")
+
+    assert python_functions(files.judged.map_batches(lambda frame: frame))
+    assert python_functions(files.judged.select(rank.map_batches(lambda column: column, return_dtype=pl.Int64)))
+    assert python_functions(files.judged.select(rank.map_elements(lambda value: value, return_dtype=pl.Int64)))
+    assert not python_functions(files.judged.select(rank))
+
+
+def test_the_guards_see_what_does_not_stream(files):
+    by_user = files.judged.group_by("user")
+
+    assert fallbacks(by_user.agg(pl.col("rank").sort()))
+    assert fallbacks(by_user.agg(rf.ndcg.expr(k=10)))
+    assert fallbacks(files.judged.select(pl.col("rank").rank()))
+    assert not fallbacks(by_user.agg(pl.col("rank").min()).sort("user"))
+
+
+def test_the_guards_see_a_sort_and_a_window_over_whole_frames(files):
+    relevant = files.judged.filter(pl.col("relevance") > 0)
+    window = pl.col("rank").cum_sum().over("user")
+
+    (sort,) = sorts(files.judged.sort("rank"))
+    assert whole_frames(sort)
+    (sort,) = sorts(files.judged.group_by("user", "item").agg(pl.col("rank").min()).sort("rank"))
+    assert whole_frames(sort)
+    (sort,) = sorts(relevant.sort("rank"))
+    assert not whole_frames(sort)
+    (one,) = windows(files.judged.with_columns(total=window))
+    assert whole_frames(one)
+    (one,) = windows(relevant.with_columns(total=window))
+    assert not whole_frames(one)
+
+
+def test_the_guards_tell_a_cross_join_with_one_row_from_one_of_two_frames(files):
+    models = files.judged.select("model").unique()
+
+    def sides(other: pl.LazyFrame) -> list[bool]:
+        joined = physical(files.judged.select("user").join(other, how="cross"))
+        (join,) = [node for node in joined.below() if node.kind == "cross-join"]
+        return sorted(is_small(side) for side in join.inputs)
+
+    assert sides(files.truth.select("item")) == [False, False]
+    assert sides(files.truth.select(pl.col("item").max())) == [False, True]
+    assert sides(models) == [False, True]
+
+
+# ---- every call
+
+
+@each_call
+def test_no_python_function_is_in_the_plan(files, made):
+    plan = made(files, all_metrics)
+
+    assert not python_functions(plan)
+    assert pl.LazyFrame.deserialize(io.BytesIO(plan.serialize())).collect_schema() == plan.collect_schema()
+
+
+@each_metric
+def test_a_metric_of_its_own_has_no_python_function(files, metric):
+    assert not python_functions(CALLS["judged"](files, (str(metric),)))
+    assert not python_functions(CALLS["two frames"](files, (str(metric @ 10),)))
+
+
+@each_call
+def test_a_cross_join_is_one_with_a_single_row_or_the_models(files, made):
+    joins = [node for node in physical(made(files, all_metrics)).below() if node.kind == "cross-join"]
+
+    assert joins
+    for join in joins:
+        assert any(is_small(side) for side in join.inputs), join.label
+
+
+@pytest.mark.parametrize("made", UNSCORED.values(), ids=UNSCORED)
+def test_sorts_and_windows_run_over_filtered_rows(files, made):
+    plan = made(files, all_metrics)
+
+    for node in [*(one for one in sorts(plan) if not is_of_the_result(one)), *windows(plan)]:
+        assert not whole_frames(node), node.label
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if name.startswith("two frames") and "item" not in name])
+def test_the_filters_lie_below_the_join_of_the_two_frames(files, name):
+    metrics = tuple(str(metric @ 10) for metric in OF_HITS)
+    joins = [
+        node
+        for node in logical(CALLS[name](files, metrics)).below()
+        if node.kind.startswith("JOIN INNER") and r"col(\"item\")" in node.label
+    ]
+
+    assert joins
+    for join in joins:
+        ranked, relevant = (whole_frames(side) for side in join.inputs)
+        assert not relevant, "the truth is joined before its relevant rows are chosen"
+        assert not ranked or "scored" in name, "the lists are joined before they are cut at k"
+
+
+# ---- sorts and windows that are needed, and no other
+
+
+@pytest.mark.parametrize("name", ["judged", "two frames"])
+@each_metric
+def test_only_hits_and_best_orders_are_sorted(files, metric, name):
+    found = sorts(CALLS[name](files, (str(metric @ 10),)))
+
+    # The hits, for the ranks that repeat; and for ndcg the relevant rows, for their best order.
+    assert len(found) <= (0 if metric.name in READ_LISTS else 2 if metric.name == "ndcg" else 1), found
+
+
+@pytest.mark.parametrize("name", ["judged", "two frames"])
+def test_six_metrics_at_many_cutoffs_share_their_two_sorts(files, name):
+    names = tuple(f"{metric.partition('@')[0]}@{k}" for metric in SIX for k in (1, 5, 10, 20))
+
+    assert len(sorts(CALLS[name](files, names))) <= 2
+
+
+@pytest.mark.parametrize("name", UNSCORED)
+def test_the_six_metrics_need_no_window(files, name):
+    assert not windows(CALLS[name](files, SIX))
+
+
+# ---- what is read
+
+
+def scans(plan: pl.LazyFrame) -> list[tuple[str, str, str]]:
+    """Return each scan's file, the number of columns it reads, and its predicate."""
+    scan = re.compile(r"Parquet SCAN \[\S*?(\w+)\.parquet\]\s+PROJECT (\S+)/\d+ COLUMNS(?:\s+SELECTION: (.*))?")
+    return scan.findall(plan.explain())
+
+
+@pytest.mark.parametrize("metrics", [("recall@10",), SIX, all_metrics], ids=["one", "six", "all"])
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [
+        ("judged", {"judged": 4}),  # user, item, rank, relevance
+        ("judged by its own column", {"judged": 5}),
+        ("judged by users", {"judged": 4, "users": 2}),
+        ("judged, scored", {"judged": 4}),
+        ("two frames", {"recs": 3, "truth": 3}),
+        ("two frames by a column of the recommendations", {"recs": 4, "truth": 3}),
+        *([("two frames by items", {"recs": 3, "truth": 3, "items": 2})] if POLARS_2 else []),
+        ("two frames, models", {"recs": 4, "truth": 3}),
+    ],
+)
+def test_columns_that_nobody_asked_for_are_not_read(files, name, most, metrics):
+    found = scans(CALLS[name](files, metrics))
+
+    assert {file for file, _, _ in found} == most.keys()
+    for file, columns, _ in found:
+        assert columns != "*"
+        assert int(columns) <= most[file]
+
+
+@pytest.mark.parametrize("name", ["two frames", "two frames by users", "two frames, models"])
+def test_the_relevance_is_filtered_in_the_scan_of_the_truth(files, name):
+    predicates = [predicate for file, _, predicate in scans(CALLS[name](files, ("ndcg@10",))) if file == "truth"]
+
+    assert any(re.search(r'col\("relevance"\)\)? > ', predicate) for predicate in predicates)
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if POLARS_2 or name != "two frames by items"])
+def test_rows_without_ids_are_left_in_the_file(files, name):
+    for file, _, predicate in scans(CALLS[name](files, ("recall@10",))):
+        if file in {"judged", "recs", "truth"}:
+            assert "is_not_null" in predicate
+
+
+# ---- the streaming engine
+
+
+def streamable(metrics: list[str]) -> tuple[str, ...]:
+    """Return the metrics that this version of Polars can stream."""
+    return tuple(name for name in metrics if POLARS_2 or rf.parse(name).name not in NEED_WINDOWS)
+
+
+@each_call
+def test_every_call_streams(files, made):
+    found = fallbacks(made(files, streamable([str(metric @ k) for metric in BUILTIN for k in (5, 10)])))
+
+    assert not found
+
+
+@pytest.mark.parametrize("name", ["judged", "two frames", "two frames, models"])
+@pytest.mark.parametrize(
+    "metric",
+    streamable(
+        [
+            *(str(metric @ 10) for metric in BUILTIN),
+            *(["precision", "map(normalizer=k)", "auc", "ndcg(ideal=list)@10"] if POLARS_2 else []),
+            *("ndcg", "ndcg(gain=exp)@10", "ndcg(gain=binary)", "ndcg(ideal=k)@10", "recall(denominator=capped)@5"),
+            *("precision(denominator=achievable)@10", "map(normalizer=min)@10", "map(normalizer=hits)", "dcg(gain=exp)"),
+        ]
+    ),
+)
+def test_every_metric_streams(files, metric, name):
+    assert not fallbacks(CALLS[name](files, (metric,)))
+
+
+@pytest.mark.parametrize("options", [*([{}] if POLARS_2 else []), TWO, TWO | {"model": "model"}], ids=str)
+def test_the_judged_frame_streams(files, options):
+    bound = {name: getattr(files, value, value) for name, value in options.items()}
+
+    plan = (files.recs if options else files.judged).rec(**bound).judge()
+
+    assert not python_functions(plan)
+    assert not fallbacks(plan)

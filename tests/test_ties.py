@@ -64,7 +64,7 @@ def test_a_tie_with_an_irrelevant_item_leaves_the_rank(kind):
 def test_ranks_closer_than_1_are_pushed_apart(kind):
     frame = ranking([1, 1, 1]).with_columns(rank=pl.Series([1.0, 1.5, 2.25]))
 
-    # 1, max(1.5, 2) and max(2.25, 3)
+    # 1.5 moves to 2 and 2.25 to 3
     assert ask_one(kind, frame, "n_hits@2", "n_hits@3", "dcg") == exactly(
         {"n_users": 1, "n_hits@2": 2, "n_hits@3": 3, "dcg": 1 + 1 / log2(3) + 1 / 2}
     )
@@ -93,7 +93,9 @@ def test_integer_items_of_one_score_rank_as_numbers(kind):
 
 
 def test_no_order_of_rows_moves_a_tied_score():
-    frame = rows(("u", "a", 1, 0), ("u", "b", 1, 1), ("u", "c", 1, 1), ("u", "d", 2, 2), schema=("user", "item", "score", "relevance"))
+    frame = rows(
+        ("u", "a", 1, 0), ("u", "b", 1, 1), ("u", "c", 1, 1), ("u", "d", 2, 2), schema=("user", "item", "score", "relevance")
+    )
     frame = frame.with_columns(pl.col("score").cast(pl.Int64))
     # d, a, b, c
     expected = {"n_users": 1, "map": (1 + 2 / 3 + 3 / 4) / 3, "dcg@3": 2 + 1 / 2}

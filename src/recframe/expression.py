@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import polars as pl
@@ -59,21 +60,24 @@ class JudgedList:
         return fails_if(self._valid_gain.max().is_infinite(), INFINITE_RELEVANCE)
 
     def _by_item(self, column: pl.Expr, *order: pl.Expr) -> pl.Expr:
-        """Return a column on the first row of each item, in an order of the item's rows; null on its other rows."""
-        items = self.item.sort(nulls_last=True)
+        """Return a column on the first row of each item, in an order of the item's rows; null on its other rows.
+
+        NOTE: no key of an order is null; Polars 1 does not put nulls last where several columns order a group.
+        """
+        items = self.item.sort()
         first = items.is_not_null() & items.is_first_distinct()
-        return pl.when(first).then(column.sort_by(self.item, *order, nulls_last=True))
+        return pl.when(first).then(column.sort_by(self.item, *order))
 
     # The relevant items
 
     @property
     def _best_gain(self) -> pl.Expr:
-        return self._by_item(self._valid_gain, -self._valid_gain)
+        return self._by_item(self._valid_gain, -self._valid_gain.fill_null(0.0))
 
     @property
     def _best_rank(self) -> pl.Expr:
         rank = pl.when(self._relevant).then(self._valid_rank)
-        return self._by_item(rank, rank)
+        return self._by_item(rank, rank.fill_null(math.inf))
 
     def _relevant_gain(self) -> pl.Expr:
         return self._best_gain + self._gain_check
@@ -95,7 +99,7 @@ class JudgedList:
 
     def _by_rank(self, column: pl.Expr) -> pl.Expr:
         rank = self._best_rank
-        return pl.when(rank.is_not_null()).then(column).sort_by(rank, self.item.sort(nulls_last=True), nulls_last=True)
+        return pl.when(rank.is_not_null()).then(column).sort_by(rank.fill_null(math.inf), self.item.sort())
 
     def _rank(self) -> pl.Expr:
         rank = self._by_rank(self._best_rank)
@@ -120,7 +124,7 @@ class JudgedList:
 
     def _listed_rank(self) -> pl.Expr:
         rank = self._valid_rank
-        return self._by_item(rank, rank.is_null(), ~self._relevant, rank) + self._rank_check
+        return self._by_item(rank, rank.is_null(), ~self._relevant, rank.fill_null(math.inf)) + self._rank_check
 
     def _listed_relevant(self) -> pl.Expr:
         return self._by_item(self._relevant, self._valid_rank.is_null(), ~self._relevant)

@@ -114,30 +114,39 @@ def dtype_in_pandas(frame: Any, name: str) -> Any:
 
 
 def _to_pandas(result: pl.DataFrame, by: Mapping[str, Any]) -> pd.DataFrame:
-    frame = result.to_pandas()
+    # By position and not by name: a column may be named "*", which Polars reads as a pattern.
+    frame = result[:, [place for place, name in enumerate(result.columns) if name not in by]].to_pandas()
     for name, dtype in by.items():
-        frame[name] = _restored(result[name], frame[name], dtype)
+        place = result.columns.index(name)
+        frame.insert(place, name, _restored(result.to_series(place), dtype))
     if any(_is_categorical(dtype) for dtype in by.values()):
         frame = frame.sort_values(list(by), na_position="last", ignore_index=True, kind="stable")
     return frame
 
 
-def _restored(column: pl.Series, converted: pd.Series[Any], dtype: Any) -> Any:
+def _restored(column: pl.Series, dtype: Any) -> Any:
+    """Return a column in the dtype that it had in pandas, if that holds every value."""
     import pandas as pd  # noqa: PLC0415  a pandas frame came in, so it is loaded
 
-    if _is_categorical(dtype):
-        if isinstance(column.dtype, pl.Enum):
-            return pd.Categorical.from_codes(column.to_physical().cast(pl.Int64).fill_null(-1).to_numpy(), dtype=dtype)
-        return converted.astype(dtype) if converted.dropna().isin(dtype.categories).all() else converted
-    if dtype is None or converted.dtype == dtype:
-        return converted
+    if _is_categorical(dtype) and isinstance(column.dtype, pl.Enum):
+        codes = column.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+        return pd.Series(pd.Categorical.from_codes(codes, dtype=dtype))
+    if dtype is None or not _holds(column, dtype):
+        return pd.Series(column.to_list()) if column.dtype == pl.Int128 else column.to_pandas()
     if column.null_count() and getattr(dtype, "kind", "") in "iub" and not hasattr(dtype, "na_value"):
         # NumPy's integers and Booleans have no null; pandas' nullable ones of the same size do.
-        return pd.Series(column.to_list(), dtype=_nullable(dtype))
-    restored = converted.astype(dtype)
-    # A wider dtype may have come of a match with another frame; the narrow one must hold every value.
-    return restored if restored.astype(converted.dtype).equals(converted) else converted
+        dtype = "boolean" if dtype.kind == "b" else f"{'U' if dtype.kind == 'u' else ''}Int{dtype.itemsize * 8}"
+    return pd.Series(column.to_list(), dtype=dtype)
 
 
-def _nullable(dtype: Any) -> Any:
-    return "boolean" if dtype.kind == "b" else f"{'U' if dtype.kind == 'u' else ''}Int{dtype.itemsize * 8}"
+def _holds(column: pl.Series, dtype: Any) -> bool:
+    """Whether a dtype of pandas holds every value; a match with another frame may have made the column wider."""
+    import numpy as np  # noqa: PLC0415  pandas is loaded, and NumPy with it
+
+    values = column.drop_nulls()
+    if _is_categorical(dtype):
+        return set(values.unique().to_list()) <= set(dtype.categories)
+    if values.dtype.is_integer() and getattr(dtype, "kind", "") in "iu" and len(values):
+        bounds = np.iinfo(getattr(dtype, "numpy_dtype", dtype))
+        return bool(values.is_between(int(bounds.min), int(bounds.max)).all())
+    return True

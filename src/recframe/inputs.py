@@ -133,7 +133,10 @@ def _roles(name: str, side: Side) -> list[str]:
 def _order(side: Side) -> Literal["rank", "score"]:
     """Return whether ranks are given or come from scores; a score that is bound by name goes before an unbound rank."""
     context = side.context
-    if context.rank is None and side.has("score") and (context.score is not None or not side.has("rank")):
+    # What judge() returns has ranks and no score, whichever of them was bound.
+    scored = context.score is not None and (context.truth is not None or side.has("score") or not side.has("rank"))
+    if context.rank is None and (scored or (side.has("score") and not side.has("rank"))):
+        side.require("score")
         return "score"
     side.require("rank", "Name the column of the ranks or of the scores: rec(rank='...') or rec(score='...')")
     return "rank"

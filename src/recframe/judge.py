@@ -12,7 +12,7 @@ import polars as pl
 from recframe.context import Context
 from recframe.errors import fails_if
 from recframe.inputs import Inputs, Segment
-from recframe.order import one_number, with_places
+from recframe.order import is_narrow, one_number, with_places
 from recframe.terms import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, STEEPEST, is_rank, is_relevant
 
 PAIR = ["user", "item"]
@@ -50,6 +50,8 @@ class Judged:
     distinct: bool = False
     """Whether every relevant pair of a user and an item is known to stand once in the frame that has the relevance."""
 
+    narrow: bool = False
+    """Whether the relevant rows' users and gains are known to fit into one number of 64 bits; see `order.is_narrow`."""
     sorted_users: bool = False
     """Whether `users` is known to be sorted."""
 
@@ -232,10 +234,15 @@ class Judged:
         """Return one row of what is worth knowing of an eager frame: the answers choose the plan and change no number."""
         rows = self.lists if self.truth is None else self.truth
         keys = self.list_keys if self.truth is None else ["user"]
-        pair = one_number([pl.col(key) for key in [*keys, *self._item]], rows.collect_schema())
-        pairs = rows.filter(self._relevant).select(pair=pair.sort())
-        pairs = pairs.select(distinct=~(pl.col("pair") == pl.col("pair").shift()).any())
-        user = pl.col("user")
+        schema, user = rows.collect_schema(), pl.col("user")
+        pair = one_number([pl.col(key) for key in [*keys, *self._item]], schema)
+        whole = schema["user"].is_signed_integer() and keys == ["user"]
+        gain = pl.col("relevance").cast(pl.Float64)
+        relevant = rows.filter(self._relevant).select(
+            pair=pair.sort(), narrow=is_narrow(user, gain) if whole else pl.lit(value=False)
+        )
+        repeated = pl.col("pair") == pl.col("pair").shift()
+        pairs = relevant.select(distinct=~repeated.any(), narrow=pl.col("narrow").first())
         order = self.users.select(sorted_users=(user >= user.shift()).all())
         return pl.concat([pairs, order], how="horizontal")
 

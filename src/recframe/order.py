@@ -17,7 +17,8 @@ def with_places(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     NOTE: positions from the running maximum of the first rows' numbers cost a tenth of a window over the lists.
     """
     row = pl.col("start")
-    first = pl.any_horizontal(pl.col(key).ne_missing(pl.col(key).shift()) for key in keys)
+    changes = [pl.col(key).ne_missing(pl.col(key).shift()) for key in keys]
+    first = changes[0] if len(keys) == 1 else pl.any_horizontal(changes)
     rows = rows.with_row_index("start").with_columns(row.cast(pl.Int64))
     rows = rows.with_columns(place=row, start=pl.when(first).then(row).otherwise(0).cum_max())
     return rows.with_columns(place=pl.col("place") - row + 1)
@@ -36,20 +37,29 @@ def spread_ranks(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     return rows.with_columns(rank=(place + furthest).cast(pl.Float64))
 
 
-def best_first(rows: pl.LazyFrame, keys: Sequence[str], gain: str) -> pl.LazyFrame:
+def best_first(rows: pl.LazyFrame, keys: Sequence[str], gain: str, *, narrow: bool) -> pl.LazyFrame:
     """Return the keys and gains of rows list by list, the best gain first; gains are positive.
 
-    NOTE: one packed key sorts twice as fast as two columns: the bits of a positive float order as the float does.
+    NOTE: one packed number sorts two to four times as fast as two columns: the list's number in its upper half, in its
+    lower half the gain, turned round. Narrow lists and gains (see `is_narrow`) fit into 64 bits, any whole numbers of
+    lists and any gains into 128: the bits of a positive float order as the float does.
     """
     rows = rows.select(*keys, gain)
-    if not (_READS_BITS and len(keys) == 1 and rows.collect_schema()[keys[0]].is_signed_integer()):
+    key, dtype = keys[-1], rows.collect_schema()[keys[-1]]
+    if len(keys) > 1 or not dtype.is_signed_integer() or not (narrow or _READS_BITS):
         return rows.sort(*keys, gain, descending=[*[False] * len(keys), True])
-    key, dtype = keys[0], rows.collect_schema()[keys[0]]
-    bits = 2**63 - 1 - pl.col(gain).reinterpret(dtype=pl.Int64)
-    packed = rows.select(packed=pl.col(key).cast(pl.Int128) * 2**64 + bits).sort("packed")
-    number = pl.col("packed") // 2**64
-    gains = (2**63 - 1 - pl.col("packed") % 2**64).cast(pl.Int64).reinterpret(dtype=pl.Float64)
-    return packed.select(number.cast(dtype).alias(key), gains.alias(gain))
+    wide, half = (pl.Int64, 2**32) if narrow else (pl.Int128, 2**64)
+    top = half // (1 if narrow else 2) - 1
+    lower = pl.col(gain).cast(pl.Int64) if narrow else pl.col(gain).reinterpret(dtype=pl.Int64)
+    packed = rows.select(packed=pl.col(key).cast(wide) * half + (top - lower)).sort("packed")
+    lower = (top - pl.col("packed") % half).cast(pl.Int64)
+    gains = lower.cast(pl.Float64) if narrow else lower.reinterpret(dtype=pl.Float64)
+    return packed.select((pl.col("packed") // half).cast(dtype).alias(key), gains.alias(gain))
+
+
+def is_narrow(key: pl.Expr, gain: pl.Expr) -> pl.Expr:
+    """Return whether all numbers of lists lie in [0, 2^31) and all gains are whole numbers below 2^32."""
+    return key.is_between(0, 2**31 - 1).all() & (gain < 2**32).all() & (gain == gain.floor()).all()
 
 
 def one_number(keys: Sequence[pl.Expr], schema: Mapping[str, pl.DataType]) -> pl.Expr:

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from recframe.context import NoRelevant
 from recframe.errors import ColumnError, RecframeError
 from recframe.inputs import Inputs
 from recframe.judge import Judged
@@ -42,37 +43,48 @@ class Words:
 
 def evaluate(judged: Judged, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
     """Return one row for each segment: the `by` columns, n_users, and a column for each metric."""
-    inputs = judged.inputs
-    by = _by(inputs, metrics)
+    by = _by(judged.inputs, metrics)
     keys = [inside for inside, _ in by]
     words = Words()
-    ks = [reach(metric.k) for metric in metrics]
-    deepest = None if None in ks else max(k for k in ks if k is not None)
-    at = [At(k, words, cut=k == deepest) for k in ks]
-    values = [metric.value(at[number]).cast(pl.Float64) for number, metric in enumerate(metrics)]
-    n_relevant = words.column("relevant_gain").is_not_null().sum() if inputs.context.no_relevant != "zero" else pl.lit(1)
-    if inputs.context.no_relevant == "null":
-        values = [pl.when(n_relevant > 0).then(value) for value in values]
-    values = [value.alias(f"value {number}") for number, value in enumerate(values)]
-
-    rows = _rows(judged, words, deepest)
-    lists = rows.group_by(judged.list_keys).agg(*values, counted=n_relevant > 0)
+    deepest = _deepest(metrics)
+    values = _values(metrics, words, deepest, judged.context.no_relevant)
+    counted = _is_counted(words, judged.context.no_relevant)
+    rows = _rows(judged, words, deepest)  # the branches that the words above have asked for
+    lists = rows.group_by(judged.list_keys).agg(*values.values(), counted=counted)
     _check_shapes(lists, metrics)
-    if inputs.context.no_relevant == "skip":
-        lists = lists.filter("counted")
-    sums = _aggregate(
-        _with_attributes(lists, inputs),
-        keys,
-        [
-            pl.len().cast(pl.Int64).alias("n_lists"),
-            *(pl.col(f"value {number}").sum().alias(f"sum {number}") for number in range(len(values))),
-            *(pl.col(f"value {number}").count().cast(pl.Int64).alias(f"count {number}") for number in range(len(values))),
-        ],
-    )
-    empty = rows.clear().select(value.alias(f"empty {number}") for number, value in enumerate(values))
+    lists = _with_attributes(lists.filter("counted"), judged.inputs)
+    sums = [(pl.col(name).sum().alias(f"sum {name}"), pl.col(name).count().alias(f"count {name}")) for name in values]
+    per_segment = _aggregate(lists, keys, [pl.len().alias("n_present"), *(column for pair in sums for column in pair)])
+    empty = rows.clear().select(value.alias(f"empty {name}") for name, value in values.items())
     support = _support(judged, keys)
-    joined = support.join(sums, on=keys, how="left", nulls_equal=True) if keys else support.join(sums, how="cross")
+    on = {"on": keys, "how": "left", "nulls_equal": True} if keys else {"how": "cross"}
+    joined = support.join(per_segment, **on)
     return _result(judged, by, joined.join(empty, how="cross"), metrics, steep="steepness" in words.asked)
+
+
+def _deepest(metrics: Sequence[Metric[...]]) -> int | None:
+    ks = [reach(metric.k) for metric in metrics]
+    return None if None in ks else max(k for k in ks if k is not None)
+
+
+def _values(metrics: Sequence[Metric[...]], words: Words, deepest: int | None, no_relevant: NoRelevant) -> dict[str, pl.Expr]:
+    """Return each metric's value of a list, under a name of its own."""
+    values = {}
+    for number, metric in enumerate(metrics):
+        k = reach(metric.k)
+        value = metric.value(At(k, words, cut=k == deepest)).cast(pl.Float64)
+        if no_relevant == "null":
+            value = pl.when(_n_relevant(words) > 0).then(value)
+        values[f"value {number}"] = value.alias(f"value {number}")
+    return values
+
+
+def _is_counted(words: Words, no_relevant: NoRelevant) -> pl.Expr:
+    return _n_relevant(words) > 0 if no_relevant == "skip" else pl.len() > 0
+
+
+def _n_relevant(words: Words) -> pl.Expr:
+    return At(None, words).n_relevant
 
 
 def _by(inputs: Inputs, metrics: Sequence[Metric[...]]) -> list[tuple[str, str]]:
@@ -152,7 +164,7 @@ def _relevant(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFr
     if not ideal:
         return rows
     keys = judged.list_keys
-    rows = with_places(best_first(rows, keys, "relevant_gain"), keys)
+    rows = with_places(best_first(rows, keys, "relevant_gain", narrow=judged.narrow), keys)
     place = pl.col("place").cast(pl.Float64)
     built = {"ideal_rank": place, "ideal_gain": pl.col("relevant_gain"), "ideal_discount": discount(place)}
     inside = pl.lit(value=True) if deepest is None else place <= deepest
@@ -221,20 +233,16 @@ def _result(
 ) -> pl.LazyFrame:
     """Return the means under their names: users without a row in the branches count with the value of an empty list."""
     context = judged.context
-    present = pl.col("n_lists").fill_null(0)
+    present = pl.col("n_present").cast(pl.Int64).fill_null(0)
     n_users = present if context.no_relevant == "skip" else pl.col("n_users")
     absent = n_users - present
     checks = _checked(judged, steep=steep)
     joined = joined.join(checks, how="cross")
     passed = pl.sum_horizontal(checks.collect_schema().names())
-    means = []
-    for number in range(len(metrics)):
-        empty = pl.col(f"empty {number}")
-        total = pl.col(f"sum {number}").fill_null(0) + empty.fill_null(0) * absent
-        count = pl.col(f"count {number}").fill_null(0) + empty.is_not_null() * absent
-        means.append((pl.when(count > 0).then(total / count) + passed).alias(f"mean {number}"))
+    means = [_mean(f"value {number}", absent) + passed for number in range(len(metrics))]
     inside = [key for key, _ in by]
-    result = joined.select(*inside, (n_users + passed).alias("n_users"), *means)
+    named = [mean.alias(f"mean {number}") for number, mean in enumerate(means)]
+    result = joined.select(*inside, (n_users + passed).alias("n_users"), *named)
     if inside:
         result = result.sort(inside, nulls_last=True)
     if context.no_relevant == "skip" and set(inside) - {"model"}:
@@ -245,6 +253,14 @@ def _result(
         *n_users_shown,
         *(pl.col(f"mean {number}").alias(str(metric)) for number, metric in enumerate(metrics)),
     )
+
+
+def _mean(value: str, absent: pl.Expr) -> pl.Expr:
+    """Return the mean over the users with a value, of whom those absent from the branches have that of an empty list."""
+    empty = pl.col(f"empty {value}")
+    total = pl.col(f"sum {value}").fill_null(0) + empty.fill_null(0) * absent
+    count = pl.col(f"count {value}").cast(pl.Int64).fill_null(0) + empty.is_not_null() * absent
+    return pl.when(count > 0).then(total / count)
 
 
 def judged_frame(judged: Judged) -> pl.LazyFrame:

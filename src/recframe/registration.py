@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
 import polars as pl
 
@@ -31,20 +32,29 @@ def _register_on_pandas(pandas: ModuleType) -> None:
 class _AfterPandas(importlib.abc.MetaPathFinder):
     """Waits for the first import of pandas, so that `import recframe` does not have to pay for one."""
 
+    _looking = False
+
     def find_spec(self, name: str, _path: Sequence[str] | None, _target: ModuleType | None = None) -> ModuleSpec | None:
         """Find pandas as the other finders do, and have it registered on once it is loaded."""
-        if name != "pandas":
+        if name != "pandas" or self._looking:
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
+        self._looking = True
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self._looking = False
         if spec is not None and spec.loader is not None:
-            spec.loader = _RegisteringLoader(spec.loader)
+            spec.loader = _RegisteringLoader(spec.loader, self)
         return spec
 
 
 class _RegisteringLoader(importlib.abc.Loader):
-    def __init__(self, loader: importlib.abc.Loader) -> None:
-        self._loader = loader
+    def __init__(self, loader: importlib.abc.Loader, finder: _AfterPandas) -> None:
+        self._loader, self._finder = loader, finder
+
+    def __getattr__(self, name: str) -> Any:
+        """Give what others ask a loader for, such as `get_source`."""
+        return getattr(self._loader, name)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         return self._loader.create_module(spec)
@@ -55,4 +65,6 @@ class _RegisteringLoader(importlib.abc.Loader):
         if module.__spec__ is not None:
             module.__spec__.loader = self._loader
         self._loader.exec_module(module)
+        if self._finder in sys.meta_path:  # it stays until pandas is really there: a look or a failed import is none
+            sys.meta_path.remove(self._finder)
         _register_on_pandas(module)

@@ -175,8 +175,10 @@ class Metric(Generic[P]):
     @overload
     def __get__(self, rec: None, owner: Any = None) -> Metric[P]: ...
     @overload
-    def __get__(self, rec: Rec[Any], owner: Any = None) -> BoundMetric[...]: ...
-    def __get__(self, rec: Rec[Any] | None, owner: Any = None) -> Metric[P] | BoundMetric[...]:
+    def __get__(self, rec: Segmented[F], owner: Any = None) -> Callable[..., F]: ...
+    @overload
+    def __get__(self, rec: Rec[F], owner: Any = None) -> BoundMetric[F]: ...
+    def __get__(self, rec: Rec[Any] | None, owner: Any = None) -> Any:
         return self if rec is None else rec._bound(self)  # noqa: SLF001  a metric in the body of Rec is one of its methods
 
 
@@ -296,8 +298,10 @@ def _checked(definition: Definition, name: str, value: object) -> Value:
         if number is not None and math.isfinite(number) and number in bounds[0]:
             return number
         takes = str(bounds[0])
-    elif isinstance(value, str | bool) or (value := _number(value)) is not None:
+    elif isinstance(value, str | bool):
         return value
+    elif (number := _number(value)) is not None:
+        return number
     else:
         takes = "a text, a number, True or False"
     msg = f"{definition.name}({name}={value!r}): {name} takes {takes}"
@@ -399,7 +403,7 @@ def reach(k: int | None) -> int | None:
 
 
 def _is_bool(k: object) -> bool:
-    return isinstance(k, bool) or type(k).__name__ == "bool_"  # NumPy's, which says that it is an index
+    return isinstance(k, bool) or type(k).__name__ in {"bool", "bool_"}  # NumPy's, which says that it is an index
 
 
 def cutoffs(k: object) -> list[int | None]:

@@ -39,7 +39,8 @@ class At:
     Hits (relevant, with a rank up to k): `hit`, `rank`, `gain`, `exp_gain`, `discount`, `hits_so_far`, `running(...)`.
     Relevant rows, listed or not, in their best order up to k: `ideal_gain`, `ideal_discount`, all words of `ideal()`.
     Rows of the list up to k: `listed`, `judged`, `relevant`; on the relevant ones `misses_above`, `judged_misses_above`.
-    Per list: `k`, `cutoff`, `n_hits`, `n_relevant`, `n_not_relevant`, `list_length`, `all_discounts`.
+    Beside every one of those rows, to compare with row by row: `each_n_relevant`, `each_n_not_relevant`.
+    Per list: `k`, `cutoff`, `up_to_k(...)`, `n_hits`, `n_relevant`, `n_not_relevant`, `list_length`, `all_discounts`.
     """
 
     k: int | None
@@ -246,7 +247,8 @@ def is_relevant(relevance: pl.Expr, at_least: float | None = None, dtype: pl.Dat
     """
     if dtype is not None and dtype.is_integer() and at_least is None:
         return relevance > 0
-    value = relevance if dtype == pl.Float64 else relevance.cast(pl.Float64)
+    # A threshold is compared in the column's own precision: 0.7 as Float32 is at least 0.7.
+    value = relevance if dtype is not None and dtype.is_float() else relevance.cast(pl.Float64)
     return (value > 0 if at_least is None else value >= at_least) & value.is_not_nan()
 
 

@@ -1,0 +1,381 @@
+"""What `.rec` promises of itself: where it is registered, what it costs and what it leaves alone."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import io
+import pickle
+import subprocess
+import sys
+
+import pandas as pd
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import recframe as rf
+from recframe import registry
+
+# u1 finds one of two relevant items, at rank 2; u2 finds its only one, at rank 1.
+FRAME = pl.DataFrame(
+    {
+        "user": ["u1", "u1", "u1", "u2", "u2"],
+        "item": ["a", "b", "c", "a", "d"],
+        "rank": [1, 2, None, 2, 1],
+        "relevance": [0, 1, 2, None, 1],
+        "country": ["FR", "FR", "FR", "DE", "DE"],
+    }
+)
+RECS = FRAME.filter(pl.col("rank").is_not_null()).select("user", "item", "rank")
+TRUTH = FRAME.filter(pl.col("relevance").is_not_null()).select("user", "item", "relevance")
+
+
+def value(kind, result, name):
+    """Return the one number of a result; a float of eager frames, else a column of one row."""
+    return result if isinstance(result, float) else kind.read(result)[name].item()
+
+
+def run(script: str, *options: str) -> str:
+    """Run a script in an interpreter of its own, where every warning is an error, and return what it printed."""
+    done = subprocess.run(  # noqa: S603  the scripts stand below
+        [sys.executable, "-W", "error", *options, "-c", script], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+# ---- registration
+
+
+def test_every_kind_of_frame_has_it(kind):
+    frame = kind(FRAME)
+
+    assert hasattr(frame, "rec")
+    assert "rec" in dir(frame)
+    assert isinstance(frame.rec, rf.Rec)
+    assert value(kind, frame.rec.recall(k=10), "recall@10") == 0.75
+
+
+def test_the_class_is_what_the_frames_have():
+    assert pl.DataFrame.rec is rf.Rec
+    assert pl.LazyFrame.rec is rf.Rec
+    assert pd.DataFrame.rec is rf.Rec
+
+
+USES_PANDAS = """
+frame = pandas.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2], "relevance": [0, 1]})
+print(frame.rec.mrr(k=10), type(frame.rec.evaluate("mrr")).__module__.partition(".")[0])
+"""
+
+
+@pytest.mark.parametrize(
+    "imports", ["import pandas, recframe", "import recframe, pandas", "import recframe; from pandas import *"]
+)
+def test_pandas_and_recframe_are_imported_in_any_order(imports):
+    assert run(f"{imports}; import pandas {USES_PANDAS}") == "0.5 pandas"
+
+
+def test_importing_recframe_imports_polars_and_nothing_heavier():
+    heavy = run(
+        "import sys, recframe; names = {name.partition('.')[0] for name in sys.modules};"
+        "print('polars' in names, sorted(names & {'pandas', 'pyarrow', 'numpy', 'click', 'rich', 'scipy', 'hypothesis'}))"
+    )
+
+    assert heavy == "True []"
+
+
+def test_a_polars_frame_is_measured_without_importing_pandas_or_numpy():
+    script = """
+import sys, polars, recframe
+frame = polars.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2], "relevance": [0, 1], "country": ["FR", "FR"]})
+print(frame.rec.mrr(k=10), frame.lazy().rec.evaluate("ndcg", by="country").collect().height, frame.rec.judge().height)
+print([name for name in ("pandas", "pyarrow", "numpy") if name in sys.modules])
+"""
+    assert run(script).splitlines() == ["0.5 1 2", "[]"]
+
+
+def test_it_works_where_pandas_is_not_installed():
+    script = """
+import sys
+from importlib.abc import MetaPathFinder
+
+class Without(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {"pandas", "pyarrow", "numpy"}:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Without())
+import polars, recframe
+frame = polars.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2], "relevance": [0, 1]})
+print(frame.rec.mrr(k=10), frame.rec.evaluate("ndcg", "auc", by="user").columns)
+for _ in range(2):
+    try:
+        import pandas
+    except ModuleNotFoundError as error:
+        print(error)
+"""
+    assert run(script).splitlines() == ["0.5 ['user', 'ndcg', 'auc']", *["No module named 'pandas'"] * 2]
+
+
+def test_looking_for_pandas_without_importing_it_is_not_an_import():
+    script = f"""
+import importlib.util, sys, recframe
+spec = importlib.util.find_spec("pandas")
+print(spec.name, spec.origin == spec.loader.get_filename("pandas"), spec.loader.is_package("pandas"), "pandas" in sys.modules)
+import pandas
+{USES_PANDAS}"""
+    assert run(script).splitlines() == ["pandas True True False", "0.5 pandas"]
+
+
+def test_an_import_of_pandas_that_failed_can_be_made_again():
+    script = f"""
+import sys, recframe
+sys.modules["numpy"] = None  # as if it were not installed yet
+try:
+    import pandas
+except ImportError:
+    print("failed")
+del sys.modules["numpy"]
+import pandas
+{USES_PANDAS}"""
+    assert run(script).splitlines() == ["failed", "0.5 pandas"]
+
+
+def test_an_import_of_pandas_leaves_its_loader_and_spec_as_they_were():
+    script = """
+import sys, importlib.resources
+{first}
+import pandas
+print(type(pandas.__loader__), pandas.__loader__ is pandas.__spec__.loader, pandas.__spec__.origin == pandas.__file__)
+print(pandas.__loader__.get_source("pandas") is not None, (importlib.resources.files(pandas) / "__init__.py").is_file())
+print([type(finder).__module__ for finder in sys.meta_path if "recframe" in type(finder).__module__])
+"""
+    plain = run(script.format(first=""))
+
+    assert run(script.format(first="import recframe")) == plain
+    assert plain.splitlines()[1:] == ["True True", "[]"]
+
+
+def test_reloading_recframe_registers_again_without_harm():
+    script = f"""
+import importlib, warnings, pandas, recframe
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # Polars and pandas warn of any second registration
+    importlib.reload(recframe)
+{USES_PANDAS}"""
+    assert run(script) == "0.5 pandas"
+
+
+# ---- the object
+
+
+@pytest.mark.parametrize("make", [lambda frame: frame, lambda frame: frame.lazy(), lambda frame: frame.to_pandas()])
+def test_a_frame_without_any_right_column_has_it_and_raises_only_when_asked(make):
+    frame = make(pl.DataFrame({"x": [1]}))
+
+    rec = frame.rec
+    assert hasattr(frame, "rec")
+    assert "ndcg" in dir(rec)
+    assert repr(rec)
+    assert rec(user="x", truth=frame) is not None
+    assert rec.group_by("x") is not None
+    with pytest.raises(rf.ColumnError, match="the judged frame has no column"):
+        rec.ndcg(k=10)
+
+
+def test_rec_of_a_frame_is_the_frames_own(kind):
+    frame = kind(FRAME)
+
+    for made in (rf.rec(frame), rf.Rec(frame), frame.rec):
+        assert isinstance(made, rf.Rec)
+        assert_frame_equal(kind.read(made.evaluate("ndcg@2", by="user")), kind.read(frame.rec.evaluate("ndcg@2", by="user")))
+
+
+def test_rec_of_a_frame_binds_options(kind):
+    bound = rf.rec(kind(RECS), truth=kind(TRUTH), universe="recs")
+
+    assert_frame_equal(
+        kind.read(bound.evaluate("recall@2", by="user")),
+        kind.read(kind(RECS).rec(truth=kind(TRUTH), universe="recs").evaluate("recall@2", by="user")),
+    )
+
+
+@pytest.mark.parametrize("thing", [[1, 2], {"user": [1]}, pl.Series([1]), None, "frame"], ids=repr)
+def test_rec_of_anything_else_says_what_it_takes(thing):
+    with pytest.raises(rf.RecframeError, match=r"first argument of rec\(\) is a .*; give a polars.DataFrame"):
+        rf.rec(thing)
+
+
+def test_a_frame_that_changed_in_place_gives_the_new_numbers():
+    # Polars keeps the namespace object on the frame
+    frame = FRAME.clone()
+    rec = frame.rec
+    assert frame.rec.recall(k=1) == 0.5
+
+    frame.replace_column(frame.get_column_index("rank"), pl.Series("rank", [2, 1, None, 2, 1]))
+    frame.insert_column(0, pl.Series("device", ["phone"] * 5))
+
+    assert frame.rec.recall(k=1) == rec.recall(k=1) == 0.75
+    assert frame.rec.recall(k=1, by="device")["device"].to_list() == ["phone"]
+
+
+def test_a_pandas_frame_that_changed_in_place_gives_the_new_numbers():
+    frame = FRAME.to_pandas()
+    rec = frame.rec
+
+    frame["rank"] = [2, 1, None, 2, 1]
+
+    assert frame.rec.recall(k=1) == rec.recall(k=1) == 0.75
+
+
+def test_binding_returns_a_new_object_and_leaves_the_first_as_it_was(kind):
+    first = kind(FRAME.rename({"user": "who"})).rec(user="who")
+    second = first(min_relevance=2)
+    grouped = first.group_by("country")
+
+    assert second is not first
+    # of relevance 2 and more: u1's c, which is not listed; u2 has nothing relevant
+    assert value(kind, second.recall(), "recall") == 0
+    assert value(kind, first.recall(), "recall") == 0.75
+    assert kind.read(grouped.recall()).columns == ["country", "n_users", "recall"]
+    assert kind.read(first.evaluate("recall")).columns == ["n_users", "recall"]
+
+
+def test_what_is_bound_later_holds():
+    rec = FRAME.rec(min_relevance=2, no_relevant="skip")
+
+    assert rec(min_relevance=1, no_relevant="zero").recall() == 0.75
+    assert rec(min_relevance=1).group_by("country").group_by("user").recall().columns == ["country", "user", "recall"]
+
+
+def test_nothing_is_bound_to_the_frame(kind):
+    frame = kind(FRAME)
+    frame.rec(min_relevance=2, no_relevant="skip").evaluate("recall")
+    frame.rec.group_by("country").evaluate("recall")
+
+    assert value(kind, frame.rec.recall(), "recall") == 0.75
+
+
+def test_no_frame_is_written_to(kind):
+    recs, truth, users = kind(RECS), kind(TRUTH), kind(FRAME.select("user", "country").unique(maintain_order=True))
+    before = [copy.deepcopy(frame) for frame in (recs, truth, users)]
+
+    rec = recs.rec(truth=truth, users=users, no_relevant="null")
+    for result in (rec.judge(), rec.evaluate(*registry.registered(), k=[1, 2], by=["country", "user"])):
+        kind.read(result)
+
+    for frame, as_it_was in zip((recs, truth, users), before, strict=True):
+        if isinstance(frame, pd.DataFrame):
+            pd.testing.assert_frame_equal(frame, as_it_was)
+        else:
+            assert_frame_equal(frame, as_it_was)
+
+
+def test_a_frame_keeps_no_trace_but_the_object_that_its_library_caches():
+    frame, lazy, pandas = FRAME.clone(), FRAME.lazy(), FRAME.to_pandas()
+    before = [set(vars(one)) for one in (frame, lazy, pandas)]
+    for one in (frame, lazy, pandas):
+        one.rec(truth=TRUTH).ndcg(k=10)
+
+    for one, seen in zip((frame, lazy, pandas), before, strict=True):
+        assert set(vars(one)) - seen <= {"rec"}  # pandas keeps it up to version 2
+    assert vars(frame.rec) == {"_frame": frame}
+
+
+# ---- what people read at the prompt
+
+
+def test_dir_has_the_methods_and_the_metrics():
+    names = dir(FRAME.rec)
+
+    assert names == sorted(names)
+    assert set(names) >= {"evaluate", "judge", "group_by", "groupby", *registry.registered()}
+
+
+def test_a_metric_explains_itself_on_the_frame():
+    for name, metric in registry.registered().items():
+        bound = getattr(FRAME.rec, name)
+        assert bound.__doc__ == metric.__doc__
+        assert inspect.getdoc(bound) == inspect.getdoc(metric)
+    assert "discounted cumulative gain" in FRAME.rec.ndcg.__doc__
+
+
+def test_help_shows_what_a_metric_is(capsys):
+    help(FRAME.rec.ndcg)
+
+    assert "Järvelin and Kekäläinen" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("frame", "kind"),
+    [(FRAME, "polars.DataFrame"), (FRAME.lazy(), "polars.LazyFrame"), (FRAME.to_pandas(), "pandas.DataFrame")],
+)
+def test_the_repr_names_the_kind_of_frame_and_the_methods(frame, kind):
+    assert repr(frame.rec).startswith(f"<rec of a {kind}: evaluate()")
+    assert "ndcg" in repr(frame.rec)
+    assert repr(rf.ndcg(gain="exp") @ 10) == "<metric ndcg(gain=exp)@10>"
+
+
+@pytest.mark.parametrize(
+    ("typo", "meant"), [("ndgc", "ndcg"), ("evalute", "evaluate"), ("Recall", "recall"), ("jugde", "judge")]
+)
+def test_an_unknown_method_is_an_attribute_error_with_the_closest_name(typo, meant):
+    for frame in (FRAME, FRAME.lazy(), FRAME.to_pandas()):
+        with pytest.raises(AttributeError, match=f"rec has no method '{typo}'; did you mean '{meant}'"):
+            getattr(frame.rec, typo)
+
+
+def test_an_unknown_method_without_a_close_one_says_where_to_look():
+    with pytest.raises(AttributeError, match=r"rec has no method 'xyzzy'; rf.list_metrics\(\)"):
+        FRAME.rec.xyzzy  # noqa: B018
+    assert not hasattr(FRAME.rec, "xyzzy")
+
+
+# ---- copies and pickles
+
+
+@pytest.mark.parametrize("name", ["ndcg", "ndcg@10", "f_score(beta=2)@10", "map(normalizer=min)", "rbp(p=0.95)@100"])
+def test_a_metric_survives_pickle_and_copy(name):
+    metric = rf.parse(name)
+
+    for twin in (pickle.loads(pickle.dumps(metric)), copy.copy(metric), copy.deepcopy(metric)):  # noqa: S301  our own bytes
+        assert twin == metric
+        assert hash(twin) == hash(metric)
+        assert str(twin) == name
+        assert FRAME.rec.evaluate(twin).equals(FRAME.rec.evaluate(name))
+
+
+def test_a_frame_that_was_asked_is_copied_and_pickled_like_any_other():
+    for make in (FRAME.clone, FRAME.to_pandas):
+        frame = make()
+        assert frame.rec.recall() == 0.75
+        for twin in (copy.copy(frame), copy.deepcopy(frame), pickle.loads(pickle.dumps(frame))):  # noqa: S301  our own bytes
+            assert twin.rec.recall() == 0.75
+
+
+@pytest.mark.parametrize("options", [{}, {"truth": TRUTH.lazy(), "universe": "all"}], ids=["judged", "two frames"])
+def test_a_lazy_evaluation_travels_as_a_plan_without_python(options, monkeypatch):
+    plan = (RECS if options else FRAME).lazy().rec(**options).evaluate(*registry.registered(), k=[1, 2], by="user")
+    # Polars takes it to serialize functions
+    monkeypatch.setitem(sys.modules, "cloudpickle", None)
+
+    sent = plan.serialize()
+    pickled = pickle.dumps(plan)
+
+    assert b"recframe.registry" not in sent
+    for twin in (pl.LazyFrame.deserialize(io.BytesIO(sent)), pickle.loads(pickled)):  # noqa: S301  our own bytes
+        assert_frame_equal(twin.collect(), plan.collect())
+
+
+def test_a_plan_travels_to_an_interpreter_that_has_no_recframe(tmp_path):
+    plan = FRAME.lazy().rec.evaluate("recall@1", "map", by="country")
+    (tmp_path / "plan").write_bytes(plan.serialize())
+
+    script = f"""
+import sys, polars
+result = polars.LazyFrame.deserialize({str(tmp_path / "plan")!r}).collect()
+print("recframe" in sys.modules, result.rows())
+"""
+    # u2 (DE): d at rank 1 of one; u1 (FR): b at rank 2 of two
+    assert run(script) == "False [('DE', 1, 1.0, 1.0), ('FR', 1, 0.0, 0.25)]"
