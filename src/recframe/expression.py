@@ -98,8 +98,11 @@ class JudgedList:
     # The hits, in the order of their ranks
 
     def _by_rank(self, column: pl.Expr) -> pl.Expr:
+        # NOTE: one key and a stable sort, since items stand in order already; by two keys that were worked out inside the
+        # group, Polars 1 mixes up groups.
         rank = self._best_rank
-        return pl.when(rank.is_not_null()).then(column).sort_by(rank.fill_null(math.inf), self.item.sort())
+        ranked = pl.when(rank.is_not_null()).then(column)
+        return ranked.sort_by(rank.fill_null(math.inf), maintain_order=True)
 
     def _rank(self) -> pl.Expr:
         rank = self._by_rank(self._best_rank)
