@@ -29,11 +29,11 @@ class DataError(RecframeError):
     """Something that only the data can show, such as a rank below 1."""
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
+def suggestion(name: str, known: Iterable[str], closeness: float = 0.6) -> str:
     """Return `; did you mean 'x'?` for the closest known name, or nothing where none is close."""
     # pandas has columns that are named by numbers and tuples
     folded = {candidate.casefold(): candidate for candidate in known if isinstance(candidate, str)}
-    found = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    found = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=closeness)
     return f"; did you mean {folded[found[0]]!r}?" if found else ""
 
 

@@ -361,7 +361,7 @@ def lookup(name: str, shown: str = "") -> Metric[...]:
     known = _spellings()
     if name.casefold() in known:
         return known[name.casefold()]
-    close = suggestion(name, known)
+    close = suggestion(name, known, closeness=0.5)  # two letters of 'ndcg' exchanged
     close = close.replace("'?", f"{shown[shown.find(name) + len(name) :]}'?") if close and shown else close
     msg = f"unknown metric {shown or name!r}{close or '; known are ' + ', '.join(_registry)}"
     raise UnknownMetricError(msg)
