@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -45,6 +46,13 @@ def with_an_index(frame: pl.DataFrame) -> pd.DataFrame:
     return result
 
 
+def nullable(frame: pl.DataFrame) -> pd.DataFrame:
+    with warnings.catch_warnings():
+        # pandas 2.2 tries whether floats are whole numbers by casting them, infinite ones too
+        warnings.filterwarnings("ignore", "invalid value encountered in cast", RuntimeWarning)
+        return frame.to_pandas().convert_dtypes()
+
+
 def from_pandas(frame: Any) -> pl.DataFrame:
     assert isinstance(frame, pd.DataFrame)
     assert isinstance(frame.index, pd.RangeIndex)
@@ -70,7 +78,7 @@ KINDS = [
     Kind("lazy", lambda frame: frame.lazy(), collected("in-memory")),
     Kind("streaming", lambda frame: frame.lazy(), collected("streaming")),
     Kind("pandas", with_an_index, from_pandas),
-    Kind("pandas-nullable", lambda frame: frame.to_pandas().convert_dtypes(), from_pandas),
+    Kind("pandas-nullable", nullable, from_pandas),
     Kind("pandas-arrow", lambda frame: frame.to_pandas(use_pyarrow_extension_array=True), from_pandas),
 ]
 
