@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -52,8 +53,8 @@ class Judged:
 
     narrow: bool = False
     """Whether the relevant rows' users and gains are known to fit into one number of 64 bits; see `order.is_narrow`."""
-    sorted_users: bool = False
-    """Whether `users` is known to be sorted."""
+    n_users: int | None = None
+    """How many users there are in `users`, where that is known."""
 
     @property
     def context(self) -> Context:
@@ -225,13 +226,14 @@ class Judged:
         pairs = lists.join(self._for_each_model(truth), on=keys, how="full", coalesce=True, nulls_equal=True)
         return pairs.with_columns(pl.coalesce(f"{name}_right", name).alias(name) for name in segments)
 
-    def count_users(self) -> pl.Expr:
-        """Return the number of different users in `users`."""
-        user = pl.col("user")
-        return (user != user.shift()).sum() + user.len().clip(upper_bound=1) if self.sorted_users else user.n_unique()
+    def settled(self, run: Callable[[pl.LazyFrame], pl.DataFrame]) -> Judged:
+        """Return the same for a large eager frame, asked once what its plan can rely on; the answers change no number."""
+        if self.distinct:  # a judged frame made of two, which every branch reads
+            return replace(self, lists=run(self.lists).lazy())
+        answers = run(self._questions()).row(0, named=True)
+        return replace(self, **answers)
 
-    def questions(self) -> pl.LazyFrame:
-        """Return one row of what is worth knowing of an eager frame: the answers choose the plan and change no number."""
+    def _questions(self) -> pl.LazyFrame:
         rows = self.lists if self.truth is None else self.truth
         keys = self.list_keys if self.truth is None else ["user"]
         schema, user = rows.collect_schema(), pl.col("user")
@@ -243,8 +245,11 @@ class Judged:
         )
         repeated = pl.col("pair") == pl.col("pair").shift()
         pairs = relevant.select(distinct=~repeated.any(), narrow=pl.col("narrow").first())
-        order = self.users.select(sorted_users=(user >= user.shift()).all())
-        return pl.concat([pairs, order], how="horizontal")
+        if not schema["user"].is_integer():  # comparing whole numbers costs next to nothing, and structs have no order
+            return pairs
+        changes = (user != user.shift()).sum() + user.len().clip(upper_bound=1)
+        n_users = self.users.select(n_users=pl.when((user >= user.shift()).all()).then(changes))
+        return pl.concat([pairs, n_users], how="horizontal")
 
     def checks(self, *, steep: bool) -> list[pl.LazyFrame]:
         """Return frames of one row that fail when the plan runs: what no schema shows."""

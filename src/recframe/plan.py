@@ -224,7 +224,9 @@ def _support(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
         members = _with_attributes(judged.members(), judged.inputs)
         support = members.group_by(of_users).agg(n_users=pl.len().cast(pl.Int64))
     else:
-        support = judged.users.select(n_users=judged.count_users().cast(pl.Int64))
+        known = pl.LazyFrame({"n_users": [judged.n_users]}, schema={"n_users": pl.Int64})
+        counted = judged.users.select(n_users=pl.col("user").n_unique().cast(pl.Int64))
+        support = counted if judged.n_users is None else known
     return support.join(judged.models, how="cross") if judged.models is not None else support
 
 

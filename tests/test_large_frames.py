@@ -1,0 +1,62 @@
+"""Eager frames so large that they are asked what the plan can rely on: ids of any dtype, in any order, with duplicates."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from recframe import frames
+
+SIZE = 24_000
+METRICS = ["ndcg", "recall", "map", "err", "auc", "list_length"]
+NUMBER = pl.col("number")
+TEXT = NUMBER.cast(pl.String).str.zfill(5)
+IDS = {
+    "Int64": NUMBER,
+    "Int8": (NUMBER % 100).cast(pl.Int8),
+    "UInt64": NUMBER.cast(pl.UInt64) + 2**63,
+    "negative": -NUMBER,
+    "wide": NUMBER * 2**40,
+    "String": TEXT,
+    "Categorical": TEXT.cast(pl.Categorical),
+    "Binary": TEXT.cast(pl.Binary),
+    "Boolean": NUMBER % 2 == 0,
+    "Float64": NUMBER.cast(pl.Float64),
+    "Decimal": NUMBER.cast(pl.Decimal(20, 2)),
+    "Date": NUMBER.cast(pl.Int32).cast(pl.Date),
+    "Struct": pl.struct("number", TEXT.alias("text")),
+}
+ORDERS = {
+    "sorted": lambda frame: frame,
+    "shuffled": lambda frame: frame.sample(fraction=1, shuffle=True, seed=0),
+    "with duplicates": lambda frame: pl.concat([frame, frame[::5].with_columns(pl.col("rank") + 3, pl.col("relevance") + 1)]),
+    "without users": lambda frame: frame.with_columns(user=pl.lit(None, dtype=frame.schema["user"])),
+}
+
+
+def judged(user: pl.Expr, item: pl.Expr) -> pl.DataFrame:
+    row = pl.int_range(SIZE)
+    users = pl.select(number=row // 12).select(user=user)
+    items = pl.select(number=row % 12).select(item=item)
+    values = pl.select(rank=row % 12 + 1, relevance=pl.when(row % 7 > 0).then((row * 31) % 5 - 1))
+    return pl.concat([users, items, values], how="horizontal")
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("dtype", IDS)
+def test_a_large_eager_frame_gives_what_the_lazy_plan_gives(dtype, order):
+    for user, item in ((IDS[dtype], NUMBER), (NUMBER, IDS[dtype])):
+        frame = ORDERS[order](judged(user, item))
+        assert frames.is_large(frame)
+
+        found = frame.rec.evaluate(*METRICS, k=[3, 10])
+
+        assert_frame_equal(found, frame.lazy().rec.evaluate(*METRICS, k=[3, 10]).collect(engine="in-memory"), rel_tol=1e-12)
+
+
+@pytest.mark.parametrize("factor", [1, 0.5, 2**33])
+def test_gains_of_any_size_take_their_best_order(factor):
+    frame = judged(NUMBER, NUMBER).with_columns(pl.col("relevance") * factor)
+
+    assert_frame_equal(frame.rec.evaluate("ndcg@5"), judged(NUMBER, NUMBER).rec.evaluate("ndcg@5"), rel_tol=1e-12)
