@@ -75,7 +75,7 @@ class Definition:
     @property
     def builtin(self) -> bool:
         """Whether the metric is recframe's own."""
-        return self.function.__module__.startswith("recframe.")
+        return self.function.__module__.startswith("recframe.metrics.")
 
     @property
     def parameters(self) -> dict[str, inspect.Parameter]:
