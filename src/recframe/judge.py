@@ -128,13 +128,16 @@ class Judged:
 
     def hits(self, k: int | None = None) -> pl.LazyFrame:
         """Return the relevant rows with a rank up to k, one for each item of a list: keys, item, rank, gain."""
-        rank, gain = pl.col("rank"), pl.col("relevance").cast(pl.Float64)
+        rank = pl.col("rank")
         inside = self._ranked if k is None else self._ranked & (rank <= k)
         if self.truth is None:
             return self._relevant_pairs().filter(inside)
-        relevant = self.truth.filter(self._relevant).select(*PAIR, gain=gain)
         ranked = self.lists.filter(inside).select(*self.model, *PAIR, self._rank)
-        return ranked.join(relevant, on=PAIR).group_by(*self.model, *PAIR).agg(rank.min(), pl.col("gain").max())
+        return (
+            ranked.join(self._relevant_truth(self.truth), on=PAIR)
+            .group_by(*self.model, *PAIR)
+            .agg(rank.min(), pl.col("gain").max())
+        )
 
     def _relevant_pairs(self) -> pl.LazyFrame:
         """Return the relevant rows of a judged frame, one for each item of a list: keys, item, rank, gain."""
@@ -146,13 +149,16 @@ class Judged:
         rows = rows.with_columns(pl.when(is_rank(rank)).then(rank))
         return rows.group_by(*self.list_keys, *self._item).agg(rank.min(), pl.col("gain").max())
 
+    def _relevant_truth(self, truth: pl.LazyFrame) -> pl.LazyFrame:
+        return truth.filter(self._relevant).select(*PAIR, gain=pl.col("relevance").cast(pl.Float64))
+
     def relevant(self) -> pl.LazyFrame:
         """Return the relevant rows, one for each item: keys, gain."""
         if self.context.relevant_from == "list":
             return self.hits().select(*self.list_keys, "gain")
         if self.truth is None:
             return self._counted(self._relevant_pairs().select(*self.list_keys, "gain"), {"recs", "both"})
-        rows = self.truth.filter(self._relevant).select(*PAIR, gain=pl.col("relevance").cast(pl.Float64))
+        rows = self._relevant_truth(self.truth)
         if not self.distinct:
             rows = rows.group_by(PAIR).agg(pl.col("gain").max())
         return self._for_each_model(self._counted(rows.select("user", "gain"), {"recs", "both"}))

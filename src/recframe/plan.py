@@ -20,7 +20,7 @@ HITS = {"rank", "gain", "discount", "hits_so_far"}
 RELEVANT = {"relevant_gain", "ideal_gain", "ideal_rank", "ideal_discount"}
 LISTED = {"listed_rank", "listed_place", "listed_judged", "listed_relevant", "misses_above", "judged_misses_above"}
 LIST_IDEAL = "list_ideal_rank@"
-TOTALS = {"each_n_relevant": "relevant_gain", "each_n_not_relevant": "not_relevant"}
+TOTALS = ("each_n_relevant", "each_n_not_relevant")
 
 
 @dataclass
@@ -186,14 +186,13 @@ def _listed(judged: Judged, asked: set[str]) -> pl.LazyFrame:
         "misses_above": above(rank.is_not_null(), "average"),
         "judged_misses_above": above(pl.col("listed_judged"), "min"),
     }
-    columns = [name for name in sorted(LISTED | set(TOTALS)) if name in asked]
+    columns = [name for name in sorted(LISTED.union(TOTALS)) if name in asked]
     return rows.with_columns(built[name].alias(name) for name in built if name in asked).select(*keys, *columns)
 
 
 def _with_totals(judged: Judged, rows: pl.LazyFrame, asked: set[str]) -> pl.LazyFrame:
     """Return the rows with their list's number of relevant, and of not relevant, rows beside them."""
-    branches = {"each_n_relevant": judged.relevant, "each_n_not_relevant": judged.not_relevant}
-    for name, branch in branches.items():
+    for name, branch in zip(TOTALS, (judged.relevant, judged.not_relevant), strict=True):
         if name in asked:
             totals = branch().group_by(judged.list_keys).agg(pl.len().cast(pl.Int64).alias(name))
             rows = rows.join(totals, on=judged.list_keys, how="left", nulls_equal=True)
