@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 import polars as pl
@@ -122,7 +121,7 @@ class Rec(Generic[F]):
         found = registry.asked(metrics, k)
         judged = judge(self._inputs(by))
         if frames.is_large(self._frame):
-            judged = judged.settled(partial(frames.run, large=True))
+            judged = judged.settled(frames.ask)
         result: F = frames.give(plan.evaluate(judged, found), self._frame, judged.inputs.pandas_dtypes)
         return result
 
