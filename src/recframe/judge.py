@@ -18,9 +18,11 @@ from recframe.order import (
     are_distinct,
     are_in_order,
     by_user,
+    heads,
     is_narrow,
     n_distinct,
-    n_unordered,
+    numbered,
+    unordered,
     with_places,
 )
 from recframe.terms import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, STEEPEST, is_rank, is_relevant
@@ -69,6 +71,10 @@ class Judged:
     """Whether the relevant rows are known to stand list by list by rank, the ranks at least 1 apart."""
     n_users: int | None = None
     """How many users there are in `users`, where that is known."""
+    crowd: pl.LazyFrame | None = None
+    """The users again, with fewer repeats."""
+    names: pl.LazyFrame | None = None
+    """The users by their numbers, where lists are told apart by a number."""
 
     @property
     def context(self) -> Context:
@@ -88,7 +94,15 @@ class Judged:
     @property
     def list_keys(self) -> list[str]:
         """What tells one list from another."""
-        return [*self.rows, *self.model, "user"]
+        return [*self.rows, *self.model, self._key]
+
+    @property
+    def _key(self) -> str:
+        return "user" if self.names is None else "number"
+
+    def named(self, lists: pl.LazyFrame) -> pl.LazyFrame:
+        """Return lists with their users."""
+        return lists if self.names is None else lists.join(self.names, on="number", how="left")
 
     # The universe
 
@@ -112,6 +126,8 @@ class Judged:
     @cached_property
     def users(self) -> pl.LazyFrame:
         """The users of the universe, repeated as they come."""
+        if self.crowd is not None:
+            return self.crowd
         if self.universe == "truth":
             return self.judged_users
         if self.universe == "recs":
@@ -149,17 +165,17 @@ class Judged:
         ranked = self.lists.filter(inside).select(*self.model, *PAIR, self._rank)
         return (
             ranked.join(self._relevant_rows(), on=PAIR)
-            .group_by(*self.model, *PAIR)
+            .group_by(*self.list_keys, "item")
             .agg(rank.min(), pl.col("gain").max())
         )
 
     def _relevant_rows(self) -> pl.LazyFrame:
-        """Return the relevant rows as they stand in the frame that has the relevance: keys, item, gain, and rank if it has it."""
+        """Return the relevant rows of the frame that has the relevance: keys, item, gain, and a rank if it has one."""
         if self.pairs is not None:
             return self.pairs
         rows = (self.lists if self.truth is None else self.truth).filter(self._relevant)
-        gain = _number(rows, "relevance").alias("gain")
-        return rows.select(*PAIR, gain) if self.truth is not None else rows.select(*self.list_keys, *self._item, self._rank, gain)
+        kept = PAIR if self.truth is not None else [*self.list_keys, *self._item, self._rank]
+        return rows.select(*kept, _number(rows, "relevance").alias("gain"))
 
     def _relevant_pairs(self) -> pl.LazyFrame:
         """Return the relevant rows of a judged frame, one for each item of a list: keys, item, rank, gain."""
@@ -177,8 +193,8 @@ class Judged:
             return self._counted(self._relevant_pairs().select(*self.list_keys, "gain"), {"recs", "both"})
         rows = self._relevant_rows()
         if not self.distinct:
-            rows = rows.group_by(PAIR).agg(pl.col("gain").max())
-        return self._for_each_model(self._counted(rows.select("user", "gain"), {"recs", "both"}))
+            rows = rows.group_by(self._key, "item").agg(pl.col("gain").max())
+        return self._for_each_model(self._counted(rows.select(self._key, "gain"), {"recs", "both"}))
 
     def not_relevant(self) -> pl.LazyFrame:
         """Return the rows judged not relevant, one for each item: keys, and True in `not_relevant`."""
@@ -216,16 +232,16 @@ class Judged:
     def _item(self) -> list[str]:
         return ["item"] * ("item" not in self.list_keys)
 
-    @property
+    @cached_property
     def _relevant(self) -> pl.Expr:
         schema = (self.lists if self.truth is None else self.truth).collect_schema()
         return is_relevant(pl.col("relevance"), self.context.min_relevance, schema["relevance"])
 
-    @property
+    @cached_property
     def _rank(self) -> pl.Expr:
         return _number(self.lists, "rank")
 
-    @property
+    @cached_property
     def _ranked(self) -> pl.Expr:
         return is_rank(pl.col("rank"), self.lists.collect_schema()["rank"])
 
@@ -247,23 +263,35 @@ class Judged:
         pairs = lists.join(self._for_each_model(truth), on=keys, how="full", coalesce=True, nulls_equal=True)
         return pairs.with_columns(pl.coalesce(f"{name}_right", name).alias(name) for name in segments)
 
-    def settled(self, ask: Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]) -> Judged:
-        """Return the same for a large eager frame, asked once what its plan can rely on; the answers change no number."""
+    def settled(self, ask: Callable[[list[pl.LazyFrame]], list[pl.DataFrame]], *, by_number: bool) -> Judged:
+        """Return the same for a large eager frame, asked once what its plan can rely on; the answers change no number.
+
+        `by_number` allows lists to be told apart by a number in place of their user, which no branch but the hits and the
+        relevant rows has.
+        """
         if self.distinct:  # a judged frame made of two, which every branch reads
             return replace(self, lists=ask([self.lists])[0].lazy())
-        pairs, users = (by_user(rows) for rows in ask([self._relevant_rows(), self.users]))
-        keys = self.list_keys if self.truth is None else ["user"]
+        pairs, users = ask([self._relevant_rows(), self.users])
+        judged = self
+        if by_number and not pairs.schema["user"].is_integer() and self.universe not in {"recs", "both"}:
+            pairs = numbered(pairs)
+            judged = replace(self, names=pairs.lazy().select("number", "user").unique("number"))
+        key = judged._key  # noqa: SLF001
+        keys = judged.list_keys if self.truth is None else [key]
+        pairs, users = by_user(pairs, key), by_user(users, "user")
         questions = [are_distinct(pairs, keys), n_distinct(users)]
         if self.truth is None:
             questions.append(are_in_order(pairs, keys))
-        answers = [answer.item() for answer in ask(questions)]
+        distinct, n_users, *in_order = (answer.item() for answer in ask(questions))
+        crowd = heads(users.lazy()) if n_users is not None else unordered(users).lazy()
         return replace(
-            self,
+            judged,
             pairs=pairs.lazy(),
-            distinct=answers[0],
-            n_users=n_unordered(users["user"]) if answers[1] is None else answers[1],
-            in_order=self.truth is None and answers[2],
-            narrow=keys == ["user"] and is_narrow(pairs["user"], pairs["gain"]),
+            distinct=distinct,
+            in_order=in_order == [True],
+            narrow=keys == [key] and is_narrow(pairs[key], pairs["gain"]),
+            n_users=n_users,
+            crowd=crowd,
         )
 
     def checks(self, *, steep: bool) -> list[pl.LazyFrame]:
