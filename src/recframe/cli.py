@@ -15,7 +15,7 @@ import polars as pl
 import recframe as rf
 from recframe import files
 from recframe.context import ROLES, NoRelevant, RelevantFrom, Universe
-from recframe.errors import plan_errors, suggestion
+from recframe.errors import suggestion
 
 try:
     import click
@@ -24,6 +24,8 @@ try:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+    from recframe.progress import bar
 except ModuleNotFoundError as missing:
     message = f"error: the command line needs {missing.name}: pip install 'recframe[cli]'"
     raise SystemExit(message) from None
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 DEFAULT_METRICS = ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
 DEFAULT_K = 10
 ROWS_BY_RICH = 500
+TRUTH_ROWS = 8_000_000
 GAP = 3
 INTERRUPTED = 130
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -214,8 +217,17 @@ def _evaluated(paths: dict[str, str], options: dict[str, Any]) -> tuple[pl.DataF
     policies = {name: options[name] for name in ("universe", "no_relevant", "min_relevance", "relevant_from")}
     given = {name: value for name, value in policies.items() if value is not None}
     sides = {name: frame for name, frame in frames.items() if name != "recs"}
-    plan = rf.rec(frames["recs"], **sides, **columns, **given).evaluate(*metrics, k=cutoffs, by=options["by"])
-    return _collected(plan), list(_notes(frames, columns))
+    rec = rf.rec(frames["recs"], **sides, **columns, **given)
+    rec.evaluate(*metrics, k=cutoffs, by=options["by"])  # what a schema can show is said before a file is read
+    with _read_errors(), bar("reading") as tell:
+        result = rec.collect(*metrics, k=cutoffs, by=options["by"], parts=_parts(frames), tell=tell)
+    return result, list(_notes(frames, columns))
+
+
+def _parts(frames: dict[str, pl.LazyFrame]) -> int:
+    """Return into how many parts the users are split, so that the truth of one takes a gigabyte or two."""
+    rows = frames.get("truth", frames["recs"]).select(pl.len()).collect(engine="streaming").item()
+    return -(-rows // (TRUTH_ROWS if "truth" in frames else 10 * TRUTH_ROWS)) or 1
 
 
 def _asked(metrics: Sequence[str], cutoffs: Sequence[int]) -> tuple[list[rf.Metric[...]], list[int] | None]:
@@ -235,11 +247,11 @@ def _notes(frames: dict[str, pl.LazyFrame], columns: dict[str, str]) -> Iterator
         yield f"TRUTH has a column {rank!r}, as recommendations have; if it comes from a pattern, quote it: 'recs/*.parquet'"
 
 
-def _collected(plan: pl.LazyFrame) -> pl.DataFrame:
-    """Run the plan, once, on the streaming engine."""
+@contextmanager
+def _read_errors() -> Iterator[None]:
+    """Say which files cannot be read."""
     try:
-        with plan_errors():
-            return plan.collect(engine="streaming")
+        yield
     except (pl.exceptions.PolarsError, OSError) as error:
         text = files.first_line(error)
         hint = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import polars as pl
@@ -53,6 +53,12 @@ class Inputs:
         if owner in self.complete:
             return rows
         return rows.filter(pl.col("user").is_not_null() & pl.col("item").is_not_null())
+
+    def part(self, number: int, of: int) -> Inputs:
+        """Return the rows of one of several parts of the users; together they have every row that has a user."""
+        mine = pl.col("user").hash() % of == number
+        frames = {name: getattr(self, name) for name in ("lists", "truth", "users")}
+        return replace(self, **{name: frame.filter(mine) for name, frame in frames.items() if frame is not None})
 
     @property
     def model(self) -> list[str]:

@@ -30,8 +30,8 @@ from recframe.terms import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, ST
 PAIR = ["user", "item"]
 
 
-def judge(inputs: Inputs) -> Judged:
-    """Hold the recommendations against the truth."""
+def judge(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
+    """Hold the recommendations against the truth; `models` are those that a part of the users may not show."""
     lists = _with_items(inputs.identified("recommendations"), inputs)
     if inputs.scored:
         lists = _ranked(lists, [*inputs.model, "user"])
@@ -41,7 +41,8 @@ def judge(inputs: Inputs) -> Judged:
     if inputs.truth is None:  # every model is held against the same truth: what the frame says of any of them
         truth = truth.select(*PAIR, "relevance", *inputs.inside("row"))
     truth = _with_items(truth.filter(pl.col("relevance").is_not_null()), inputs)
-    models = lists.filter(_names_a_model()).select("model").unique() if inputs.model else None
+    if inputs.model and models is None:
+        models = lists.filter(_names_a_model()).select("model").unique()
     judged = Judged(inputs, lists, truth, models)
     # A segment of rows cuts through the lists and the truth alike, so it needs them as one frame.
     return replace(judged, lists=judged.frame(), truth=None, distinct=True) if judged.rows else judged
@@ -164,9 +165,7 @@ class Judged:
             return self._relevant_pairs().filter(inside)
         ranked = self.lists.filter(inside).select(*self.model, *PAIR, self._rank)
         return (
-            ranked.join(self._relevant_rows(), on=PAIR)
-            .group_by(*self.list_keys, "item")
-            .agg(rank.min(), pl.col("gain").max())
+            ranked.join(self._relevant_rows(), on=PAIR).group_by(*self.list_keys, "item").agg(rank.min(), pl.col("gain").max())
         )
 
     def _relevant_rows(self) -> pl.LazyFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
@@ -123,6 +123,52 @@ class Rec(Generic[F]):
         ask = frames.ask if frames.is_large(self._frame) else None
         result: F = frames.give(plan.evaluate(judged, found, ask), self._frame, judged.inputs.pandas_dtypes)
         return result
+
+    def collect(
+        self,
+        *metrics: str | Metric[...],
+        k: Cutoffs = None,
+        by: By = None,
+        parts: int = 1,
+        tell: Callable[[float], object] | None = None,
+    ) -> pl.DataFrame:
+        """Return `evaluate(...)` of LazyFrames as a DataFrame, a part of the users after the other.
+
+        The memory is that of one part's truth, some 200 bytes for each of its rows, whatever the number of recommendations;
+        every part reads the files anew. `tell` is called with the share that is done after each part.
+
+        Raises what `evaluate` raises.
+
+        >>> import polars as pl, recframe
+        >>> recs = pl.LazyFrame({"user": [1, 2], "item": [10, 11], "rank": [1, 1]})
+        >>> truth = pl.LazyFrame({"user": [1, 2], "item": [10, 10]})
+        >>> recs.rec(truth=truth).collect("recall@10", parts=4)
+        shape: (1, 2)
+        ┌─────────┬───────────┐
+        │ n_users ┆ recall@10 │
+        │ ---     ┆ ---       │
+        │ i64     ┆ f64       │
+        ╞═════════╪═══════════╡
+        │ 2       ┆ 0.5       │
+        └─────────┴───────────┘
+        """
+        if not isinstance(parts, int) or isinstance(parts, bool) or parts < 1:
+            msg = f"parts={parts!r}: write a whole number from 1 up"
+            raise RecframeError(msg)
+        found, inputs = registry.asked(metrics, k), self._inputs(by)
+        if parts == 1:
+            return frames.run(plan.evaluate(judge(inputs), found), large=True)
+        done: list[pl.DataFrame] = []
+
+        def run(sums: pl.LazyFrame) -> pl.DataFrame:
+            done.append(frames.run(sums, large=True))
+            if tell is not None:
+                tell(len(done) / parts)
+            return done[-1]
+
+        models = judge(inputs).models
+        judged = [judge(inputs.part(number, parts), models) for number in range(parts)]
+        return frames.run(plan.evaluate_parts(judged, found, run), large=False)
 
     def judge(self) -> F:
         """Return the judged frame: one row for each pair that was recommended or judged, under the bound column names.
