@@ -8,11 +8,8 @@ each road in a process of its own. It needs the `[test]` extra and some 5 bytes 
 
 from __future__ import annotations
 
-import argparse
-import json
 import resource
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
