@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,7 @@ def cases(settings: Settings) -> Iterator[list[Work]]:
     two = data.case(numbers, replace(settings, shape="two"))
     yield [
         Work("two frames, six metrics at 10", "bare inner join", asked(two), joined(two)),
-        Work("two frames, six metrics at 100", "bare inner join", lambda: bound(two).evaluate(*METRICS, k=100), joined(two)),
+        Work("two frames, six metrics at 100", "bare inner join", partial(bound(two).evaluate, *METRICS, k=100), joined(two)),
     ]
     text = data.case(numbers, replace(settings, shape="two", ids="string"))
     yield [Work("two frames, ids as strings", "the same with Int64 ids", asked(text), asked(two))]
@@ -103,7 +104,12 @@ def bound(case: Case) -> Any:
 
 def asked(case: Case, *metrics: str) -> Callable[[], object]:
     """Return the call for some metrics, or for the six at 10."""
-    return lambda: bound(case).evaluate(*(metrics or [f"{name}@10" for name in METRICS]))
+    return partial(bound(case).evaluate, *(metrics or [f"{name}@10" for name in METRICS]))
+
+
+def pandas(case: Case) -> Callable[[], object]:
+    """Return the call for the six at 10 on pandas frames."""
+    return partial(case.rec_pandas().evaluate, *METRICS, k=10)
 
 
 def joined(case: Case) -> Callable[[], object]:
