@@ -76,9 +76,7 @@ def cases(settings: Settings) -> Iterator[list[Work]]:
     text = data.case(numbers, replace(settings, ids="string"))
     yield [
         Work("ids as strings", "the same with Int64 ids", asked(text), six),
-        Work(
-            "pandas in and out, strings", "the same on Polars", lambda: text.rec_pandas().evaluate(*METRICS, k=10), asked(text)
-        ),
+        Work("pandas in and out, strings", "the same on Polars", pandas(text), asked(text)),
     ]
     del text
     two = data.case(numbers, replace(settings, shape="two"))
