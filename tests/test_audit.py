@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from asking import rows
-from conftest import Kind
+from conftest import KINDS, Kind
 from recframe.audit import COLUMNS
 from recframe.checks import CHECKS
 from recframe.findings import SEVERITIES
@@ -389,6 +389,13 @@ def test_a_column_that_does_not_tell_all_rows_of_a_rank_apart_names_no_system(ki
     assert "pooled_models" not in audit(kind, labelled, truth=TRUTH)["check"]
 
 
+def test_a_column_of_places_names_no_system(kind):
+    """Of three rows two are tied in rank, and each has a place of its own."""
+    frame = with_row(RECS.with_columns(place=pl.Series([1, 2, 1, 2])), ("u", "x", 2, 3), ("v", "x", 2, 3))
+
+    assert found(kind, frame, truth=TRUTH, k=1) == [("repeated_ranks", "warning", "recommendations", 4, 2)]
+
+
 def test_errors_come_before_warnings_and_those_before_the_rest(kind):
     frame = with_row(RECS[:3], ("u", "z", 2), ("u", "y", 0))
 
@@ -499,6 +506,26 @@ def large(order: str) -> pl.DataFrame:
     return frame.sample(fraction=1, shuffle=True, seed=1) if order == "shuffled" else frame
 
 
+@pytest.mark.parametrize("dtype", [pl.Boolean, pl.UInt8, pl.Decimal(10, 2), pl.Float32])
+def test_a_relevance_of_any_dtype_is_audited(kind, dtype):
+    if dtype == pl.Decimal(10, 2) and kind.name == "pandas":
+        pytest.skip("a Decimal is a Python object there")
+    relevance = pl.Series([True, False] if dtype == pl.Boolean else [1, 0], dtype=dtype)
+    truth = pl.DataFrame({"user": ["u", "u"], "item": ["a", "a"], "relevance": relevance})
+
+    assert found(kind, RECS[:2], truth=truth) == [("conflicting_truth", "error", "truth", 2, 1)]
+    assert found(kind, RECS[:2], truth=pl.concat([truth[:1], truth[:1]])) == [("duplicate_truth", "warning", "truth", 2, 1)]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if "pandas" not in kind.name], ids=repr)
+def test_columns_without_a_value_or_a_dtype_are_audited(kind):
+    nothing = pl.Series([None, None], dtype=pl.Null)
+    judged = JUDGED[:2].with_columns(rank=nothing, relevance=nothing)
+
+    assert audit(kind, judged).is_empty()
+    assert found(kind, RECS[:2], truth=TRUTH[:2].with_columns(relevance=nothing))[0][0] == "null_relevance"
+
+
 @pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.String, pl.Categorical, pl.Binary])
 @pytest.mark.parametrize("order", ["sorted", "shuffled"])
 @pytest.mark.parametrize("defects", [0, 3])
@@ -513,7 +540,8 @@ def test_a_large_eager_frame_has_the_findings_of_the_lazy_one(order, dtype, defe
     counts = ["check", "severity", "frame", "rows", "users"]
     result = frame.rec.audit(11).select(counts)
 
-    assert_frame_equal(result, frame.lazy().rec.audit(11).select(counts).collect())
+    for engine in ("in-memory", "streaming"):
+        assert_frame_equal(result, frame.lazy().rec.audit(11).select(counts).collect(engine=engine))
     # of three users the first row stands there twice, and an item more has the rank 1
     repeated = [("duplicate_items", "error", "judged", 6, 3), ("repeated_ranks", "warning", "judged", 9, 3)]
     assert result.rows() == (repeated if defects else [])

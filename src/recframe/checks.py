@@ -12,8 +12,7 @@ from recframe.findings import PAIR, Audited, Check, Found, check, identified
 
 user, item, rank, relevance = (pl.col(name) for name in ("user", "item", "rank", "relevance"))
 ROWS = pl.len().cast(pl.Int64).alias("rows")
-SYSTEMS = 100
-"""How many systems there are at most: a column with more values than that names none."""
+EMPTY = {"zero": "the user counts, with 0", "skip": "the user is left out", "null": "the user's values are null"}
 
 
 # ---- ids
@@ -103,14 +102,14 @@ def repeated_ranks(data: Audited) -> Iterator[Found]:
 
 @check("error", "all rows of a user count as one list", "tell the systems apart")
 def pooled_models(data: Audited) -> Iterator[Found]:
-    """Ranks repeated, by half of the users or more, in a way that one column explains: it seems to name several systems."""
+    """Ranks repeated for half of the users or more, as often as a column has values that tell their rows apart."""
     rows = _sharing_a_rank(data)
     if rows is None:
         return
     n_users = data.lengths.select(n_users=user.n_unique())
     for inside, name in data.inputs.labels.items():
         names = data.lists.select(n_names=pl.col(inside).n_unique())
-        explains = (pl.col(inside) == pl.col("rows")).all() & (pl.col("n_names") <= SYSTEMS)
+        explains = (pl.col(inside) == pl.col("rows")).all() & (pl.col("n_names") == pl.col("rows").max())
         many = 2 * user.n_unique() >= pl.col("n_users")
         found = rows.join(n_users, how="cross").join(names, how="cross").filter(explains & many)
         remedy = f"column {name!r} tells the rows of one rank apart; if it names systems, write rec(model={name!r})"
@@ -202,8 +201,8 @@ def relevance_like_scores(data: Audited) -> Iterator[Found]:
 def no_relevant_beyond_lists(data: Audited) -> Iterator[Found]:
     """A judged frame whose relevant rows all stand in lists."""
     if data.is_judged and data.context.relevant_from == "truth":
-        rows = identified(data.inputs.lists).filter(data.relevant)
-        yield Found(data.main, rows.filter(data.ranked.all()))
+        users = data.judged_users.filter(pl.col("beyond").sum() == 0).filter(pl.col("relevant") > 0)
+        yield Found(data.main, users.select("user", rows="relevant"), ("user", "rows"))
 
 
 # ---- the same twice
@@ -297,11 +296,11 @@ def uneven_lists(data: Audited) -> Iterator[Found]:
 @check("info", "the user is left out", "nothing, if the truth is meant to say who counts; else rec(universe='all')")
 def users_without_truth(data: Audited) -> Iterator[Found]:
     """Users who have a list and no judged row."""
-    rows = data.lengths.join(data.truth.select("user").unique(), on="user", how="anti")
+    rows = data.lengths.join(data.judged_users, on="user", how="anti")
     counts = (data.context.universe or ("rows" if data.is_judged else "truth")) in {"rows", "recs", "all"}
     if counts:
-        found = Found(data.main, rows, ("user",), "warning")
-        yield replace(found, treatment="the user counts, with 0", remedy="leave the user out: rec(universe='both')")
+        said = EMPTY[data.context.no_relevant]
+        yield Found(data.main, rows, ("user",), "warning", said, "leave the user out: rec(universe='both')")
     else:
         yield Found(data.main, rows, ("user",))
 
@@ -309,7 +308,7 @@ def users_without_truth(data: Audited) -> Iterator[Found]:
 @check("warning", "the user counts, with 0", "recommend to all, or leave the user out: rec(universe='both')")
 def users_without_lists(data: Audited) -> Iterator[Found]:
     """Users, of each model, who have a judged row and no list."""
-    users = data.truth.group_by("user").agg(ROWS)
+    users = data.judged_users
     if data.inputs.model:
         users = users.join(data.lists.select("model").unique(), how="cross")
     rows = users.join(data.lengths, on=data.keys, how="anti")
@@ -322,9 +321,8 @@ def users_without_lists(data: Audited) -> Iterator[Found]:
 @check("info", "the user counts, with 0", "leave the user out: rec(no_relevant='skip')")
 def users_without_relevant(data: Audited) -> Iterator[Found]:
     """Users with judged rows, none of which is relevant."""
-    users = data.truth.group_by("user").agg(ROWS, relevant=data.relevant.any())
-    said = {"skip": "the user is left out", "null": "the user's values are null"}.get(data.context.no_relevant)
-    yield Found(data.judging[0], users.filter(~pl.col("relevant")), ("user", "rows"), treatment=said)
+    said = EMPTY[data.context.no_relevant]
+    yield Found(data.judging[0], data.judged_users.filter(pl.col("relevant") == 0), ("user", "rows"), treatment=said)
 
 
 @check("error", "a metric raises", "by= takes properties of the user; rec(model=...) compares systems")

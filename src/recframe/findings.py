@@ -16,6 +16,7 @@ from recframe.order import one_number
 from recframe.terms import is_rank, is_relevant
 
 PAIR = ["user", "item"]
+TEXT = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 Run = Callable[[pl.LazyFrame], pl.DataFrame]
@@ -158,34 +159,64 @@ class Audited:
         """The judged rows."""
         return identified(self.judging[1]).filter(pl.col("relevance").is_not_null())
 
+    # What several checks ask: a row for each list and each judged user, and suspects, mostly none, to find rows from
+
     @cached_property
     def lengths(self) -> pl.LazyFrame:
         """The lists: their keys, their number of rows as `rows`, and without scores their last rank as `last`."""
+        return self._shared("lengths")
+
+    @cached_property
+    def judged_users(self) -> pl.LazyFrame:
+        """The judged users: their judged rows as `rows`, how many are relevant, and how many of those stand in no list."""
+        return self._shared("judged users")
+
+    def suspected(self, name: str) -> pl.LazyFrame | None:
+        """Return some suspects, unless there are known to be none or the question does not arise."""
+        if name not in self._questions or (name in self.known and self.known[name].is_empty()):
+            return None
+        return self._shared(name)
+
+    def settled(self, run: Run) -> Audited:
+        """Return the same for a large eager frame, asked once what checks share; the answers change no finding."""
+        return replace(self, consecutive=self._is_consecutive(run)).answered(run)
+
+    def answered(self, run: Run) -> Audited:
+        """Return the same with every shared question answered."""
+        return replace(self, known={name: run(plan) for name, plan in self._questions.items()})
+
+    def _shared(self, name: str) -> pl.LazyFrame:
+        return self.known[name].lazy() if name in self.known else self._cached[name]
+
+    @cached_property
+    def _cached(self) -> dict[str, pl.LazyFrame]:
+        return {name: plan.cache() for name, plan in self._questions.items()}
+
+    @cached_property
+    def _questions(self) -> dict[str, pl.LazyFrame]:
+        asked = {"lengths": self._lengths(), "judged users": self._judged_users()}
+        asked["pair"] = _repeated(self.pairs_of_lists, [*self.inputs.model, *PAIR])
+        if self.same_truth == "truth":
+            asked["truth"] = _repeated(self.truth.select(*PAIR, "relevance").unique() if self.is_judged else self.truth, PAIR)
+        if self.inputs.scored or not self.consecutive:
+            order = "score" if self.inputs.scored else "rank"
+            asked[order] = _repeated(self.lists, [*self.keys, order])
+        asked |= {role: self._spellings(role) for role in PAIR if self._is_text(role)}
+        return asked
+
+    def _lengths(self) -> pl.LazyFrame:
         if self.consecutive:
             ends = self.lists.filter((pl.col("user") != pl.col("user").shift(-1)).fill_null(value=True))
             return ends.select("user", rows=pl.col("rank").cast(pl.Int64), last="rank")
         last = [] if self.inputs.scored else [pl.col("rank").max().alias("last")]
         return self.lists.group_by(self.keys).agg(pl.len().cast(pl.Int64).alias("rows"), *last)
 
-    # Suspects: small frames, mostly empty, from which the rows in question are found
-
-    @cached_property
-    def suspects(self) -> dict[str, pl.LazyFrame]:
-        """What a large eager frame is asked before, since an empty answer makes checks superfluous."""
-        asked = {"pair": _repeated(self.pairs_of_lists, [*self.inputs.model, *PAIR])}
-        if self.same_truth == "truth":
-            asked["truth"] = _repeated(self.truth.select(*PAIR, "relevance").unique() if self.is_judged else self.truth, PAIR)
-        if self.inputs.scored or not self.consecutive:
-            order = "score" if self.inputs.scored else "rank"
-            asked[order] = _repeated(self.lists, [*self.keys, order])
-        roles = [role for role in PAIR if self._is_text(role)]
-        return asked | {role: self._spellings(role) for role in roles}
-
-    def suspected(self, name: str) -> pl.LazyFrame | None:
-        """Return some suspects, unless there are known to be none."""
-        if name not in self.known:
-            return self.suspects.get(name)
-        return None if self.known[name].is_empty() else self.known[name].lazy()
+    def _judged_users(self) -> pl.LazyFrame:
+        beyond = self.relevant & ~self.ranked if self.is_judged else pl.lit(value=False)
+        rows = self.truth.select("user", is_relevant=self.relevant, is_beyond=beyond)
+        return rows.group_by("user").agg(
+            pl.len().cast(pl.Int64).alias("rows"), relevant=pl.col("is_relevant").sum(), beyond=pl.col("is_beyond").sum()
+        )
 
     @property
     def pairs_of_lists(self) -> pl.LazyFrame:
@@ -202,7 +233,7 @@ class Audited:
 
     def _is_text(self, role: str) -> bool:
         dtypes = [frame.collect_schema()[role] for frame in self.having(role).values()]
-        return all(dtype in (pl.String, pl.Categorical, pl.Enum) for dtype in dtypes)
+        return all(dtype in TEXT for dtype in dtypes)
 
     def _spellings(self, role: str) -> pl.LazyFrame:
         """Return ids that are another one's but for blanks around them or a point and noughts behind them."""
@@ -213,22 +244,17 @@ class Audited:
         several = text.group_by("plain").agg(spellings=pl.len()).filter(pl.col("spellings") > 1)
         return text.join(several, on="plain", how="semi").filter(pl.col("spelling") != pl.col("plain"))
 
-    def settled(self, run: Run) -> Audited:
-        """Return the same for a large eager frame, asked once what checks can do without; the answers change no finding."""
-        data = replace(self, consecutive=self._is_consecutive(run))
-        return replace(data, known={name: run(plan) for name, plan in data.suspects.items()})
-
     def _is_consecutive(self, run: Run) -> bool:
-        if self.inputs.scored or self.inputs.model or not self.inputs.lists.collect_schema()["rank"].is_integer():
+        schema = self.inputs.lists.collect_schema()
+        if self.inputs.scored or self.inputs.model or not schema["rank"].is_integer():
             return False
         user, rank = pl.col("user"), pl.col("rank")
         first = user.ne_missing(user.shift())
         expected = pl.when(first).then(1).otherwise(rank.shift() + 1)
-        asked = self.lists.select(right=(rank == expected).all(), n_blocks=first.sum())
-        answer = run(asked)
-        if not answer["right"].item():
-            return False
-        return bool(run(self.lists.select(n_users=user.n_unique()))["n_users"].item() == answer["n_blocks"].item())
+        ascending = (user >= user.shift()).all() if schema["user"].is_integer() else pl.lit(value=False)
+        asked = self.lists.select(n_blocks=first.sum(), right=(rank == expected).all(), ascending=ascending)
+        n_blocks, right, ascending = run(asked).row(0)
+        return bool(right and (ascending or n_blocks == run(self.lists.select(user.n_unique())).item()))
 
 
 def identified(frame: pl.LazyFrame) -> pl.LazyFrame:
@@ -247,11 +273,13 @@ def example(shown: Sequence[str], schema: pl.Schema) -> pl.Expr:
     """Return the first row as text, such as `user 1, item 'a', rank 0`."""
     if isinstance(shown, str):
         return pl.lit(shown)
-    first = pl.struct(pl.col(name) for name in shown).first().struct
+    is_text = {name: schema[name] in TEXT for name in shown}
+    # NOTE: Polars 1.35 streams no structs that hold categories.
+    first = pl.struct(pl.col(name).cast(pl.String) if is_text[name] else pl.col(name) for name in shown).first().struct
     parts = []
     for name in shown:
-        text = as_text(first.field(name), schema[name])
-        if schema[name] in (pl.String, pl.Categorical, pl.Enum):
+        text = first.field(name) if is_text[name] else as_text(first.field(name), schema[name])
+        if is_text[name]:
             text = pl.concat_str(pl.lit("'"), text, pl.lit("'"))
         parts.append(pl.concat_str(pl.lit(f"{name} "), text.fill_null("null")))
     return pl.concat_str(parts, separator=", ")
