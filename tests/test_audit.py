@@ -285,6 +285,8 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
         [("unknown_items", "warning", "recommendations", 1, 1), ("unknown_items", "warning", "truth", 1, 1)],
     ),
 }
+PLAIN = [kind for kind in KINDS if kind.name in {"polars", "lazy", "pandas"}]  # the others are made of these
+on_plain_kinds = pytest.mark.parametrize("kind", PLAIN, ids=repr)
 each_case = pytest.mark.parametrize(("frame", "options", "findings"), CASES.values(), ids=CASES)
 
 
@@ -381,6 +383,13 @@ def test_the_remedy_names_the_column_that_seems_to_tell_systems_apart(kind):
     assert first["check"] == "pooled_models"
     assert "rec(model='system')" in first["remedy"]
     assert "pooled_models" not in audit(kind, POOLED, truth=TRUTH, model="system", k=1)["check"]
+
+
+def test_a_column_named_model_that_is_not_bound_is_one_that_seems_to_tell_systems_apart(kind):
+    first = audit(kind, POOLED.rename({"system": "model"}), truth=TRUTH).row(0, named=True)
+
+    assert first["check"] == "pooled_models"
+    assert "rec(model='model')" in first["remedy"]
 
 
 def test_a_column_that_does_not_tell_all_rows_of_a_rank_apart_names_no_system(kind):
@@ -484,6 +493,7 @@ def test_an_empty_frame_has_nothing_odd_but_the_users_who_get_nothing(kind):
 # ---- it changes no number
 
 
+@on_plain_kinds
 @each_case
 def test_no_number_changes(kind, frame, options, findings):
     options = {name: value for name, value in options.items() if name not in {"k", "by"}}
@@ -558,6 +568,7 @@ def raises(kind: Kind, call: Any, *words: str) -> None:
     assert all(word in str(caught.value) for word in words)
 
 
+@on_plain_kinds
 @each_case
 def test_strict_raises_what_the_audit_finds_as_an_error_and_nothing_else(kind, frame, options, findings):
     by, options = options.get("by"), {name: value for name, value in options.items() if name not in {"k", "by"}}

@@ -81,13 +81,8 @@ def fractional_ranks(data: Audited) -> Iterator[Found]:
 
 
 def _sharing_a_rank(data: Audited) -> pl.LazyFrame | None:
-    """Return the lists' ranks that two items have, each with what is in the columns that may name systems."""
-    rows = None if data.inputs.scored else data.repeated("rank", data.lists, [*data.keys, "rank"])
-    if rows is None:
-        return None
-    labels = [pl.col(label).n_unique() for label in data.inputs.labels]
-    groups = rows.group_by(*data.keys, "rank").agg(ROWS, pl.len().alias("items"), item.n_unique().alias("distinct"), *labels)
-    return groups.filter(pl.col("distinct") > 1)
+    """Return the rows of lists that may share their rank with another one."""
+    return None if data.inputs.scored else data.repeated("rank", data.lists, [*data.keys, "rank"])
 
 
 @check(
@@ -97,7 +92,8 @@ def repeated_ranks(data: Audited) -> Iterator[Found]:
     """Ranks that several items of one list have."""
     rows = _sharing_a_rank(data)
     if rows is not None:
-        yield Found(data.main, rows, ("user", "rank", "items"))
+        ranks = rows.group_by(*data.keys, "rank").agg(ROWS, items=item.n_unique())
+        yield Found(data.main, ranks.filter(pl.col("items") > 1), ("user", "rank", "items"))
 
 
 @check("error", "all rows of a user count as one list", "tell the systems apart")
@@ -106,12 +102,14 @@ def pooled_models(data: Audited) -> Iterator[Found]:
     rows = _sharing_a_rank(data)
     if rows is None:
         return
-    n_users = data.lengths.select(n_users=user.n_unique())
     for inside, name in data.inputs.labels.items():
-        names = data.lists.select(n_names=pl.col(inside).n_unique())
-        explains = (pl.col(inside) == pl.col("rows")).all() & (pl.col("n_names") == pl.col("rows").max())
-        many = 2 * user.n_unique() >= pl.col("n_users")
-        found = rows.join(n_users, how="cross").join(names, how="cross").filter(explains & many)
+        label = pl.col(inside)
+        ranks = rows.group_by(*data.keys, "rank").agg(ROWS, items=item.n_unique(), names=label.n_unique())
+        ranks = ranks.filter(pl.col("items") > 1)
+        ranks = ranks.join(data.lengths.select(n_users=user.n_unique()), how="cross")
+        ranks = ranks.join(data.lists.select(n_names=label.n_unique()), how="cross")
+        explains = (pl.col("names") == pl.col("rows")).all() & (pl.col("n_names") == pl.col("rows").max())
+        found = ranks.filter(explains & (2 * user.n_unique() >= pl.col("n_users")))
         remedy = f"column {name!r} tells the rows of one rank apart; if it names systems, write rec(model={name!r})"
         yield Found(data.main, found, ("user", "rank", "items"), remedy=remedy)
 

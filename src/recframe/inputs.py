@@ -151,7 +151,7 @@ def _roles(name: str, side: Side) -> list[str]:
 
 def _labels(main: Side, segments: Sequence[Segment]) -> list[Segment]:
     """Return the columns of the lists that nothing is bound to and whose values may be the names of systems."""
-    bound = {main.context.name_of(role) for role in ROLES} | {segment.name for segment in segments}
+    bound = {main.context.name_of(role) for role in ROLES if role != "model"} | {segment.name for segment in segments}
     names = [name for name in frames.labels(main.frame) if name not in bound]
     return [Segment(f"label {number}", name, "recommendations") for number, name in enumerate(names)]
 
