@@ -42,11 +42,20 @@ class Inputs:
     pandas_dtypes: Mapping[str, Any]
     labels: Mapping[str, str]
     """Columns of the lists that nothing was bound to and that may name systems: their names inside the plan, and their own."""
+    complete: frozenset[str] = frozenset()
+    """The frames whose every row is known to have a user and an item."""
 
     @property
     def scored(self) -> bool:
         """Whether ranks are made from scores."""
         return "score" in self.lists.collect_schema()
+
+    def identified(self, owner: Literal["recommendations", "truth"]) -> pl.LazyFrame:
+        """Return the rows of the lists or of the truth that have a user and an item."""
+        rows = self.truth if owner == "truth" and self.truth is not None else self.lists
+        if owner in self.complete:
+            return rows
+        return rows.filter(pl.col("user").is_not_null() & pl.col("item").is_not_null())
 
     @property
     def model(self) -> list[str]:
@@ -84,8 +93,8 @@ class Side:
             raise ColumnError(msg)
         return name
 
-    def take(self, roles: Iterable[str], segments: Iterable[Segment] = ()) -> pl.LazyFrame:
-        """Return the columns of roles and segments, as a LazyFrame under their names inside the plan."""
+    def take(self, roles: Iterable[str], segments: Iterable[Segment] = ()) -> pl.LazyFrame | pl.DataFrame:
+        """Return the columns of roles and segments, under their names inside the plan."""
         named = {role: self.require(role) for role in roles} | {one.inside: one.name for one in segments}
         return frames.take(self.frame, named, IDS)
 
@@ -104,16 +113,12 @@ def read(
     Columns whose dtypes cannot match raise a ColumnError. Where `clashes` is given they become text, and the error's words
     are written into it, under the names of the columns inside the plan. `labelled` takes the columns that may name systems.
     """
-    title = "the judged frame" if context.truth is None else "the frame of recommendations"
-    main = Side(title, frame, context)
-    sides = {"recommendations": main}
-    for name in ("truth", "users", "items", "train"):
-        if getattr(context, name) is not None:
-            sides[name] = Side(f"the frame {name}=", getattr(context, name), context)
+    sides = _sides(frame, context)
     described = {name: side for name, side in sides.items() if name != "train"}
     segments = tuple(_segment(number, name, described, context) for number, name in enumerate(by))
-    labels = _labels(main, segments) if labelled and context.model is None else []
-    taken = {name: side.take(_roles(name, side), _of([*segments, *labels], name)) for name, side in sides.items()}
+    labels = _labels(sides["recommendations"], segments) if labelled and context.model is None else []
+    given = {name: side.take(_roles(name, side), _of([*segments, *labels], name)) for name, side in sides.items()}
+    taken = {name: rows.lazy() for name, rows in given.items()}
     if "truth" in taken and "relevance" not in taken["truth"].collect_schema():
         taken["truth"] = taken["truth"].with_columns(relevance=pl.lit(1, dtype=pl.Int64))
     _check_dtypes(taken, sides)
@@ -130,7 +135,18 @@ def read(
         context=context,
         pandas_dtypes=dtypes,
         labels={label.inside: label.name for label in labels},
+        complete=frozenset(
+            name for name in ("recommendations", "truth") if name in given and frames.is_complete(given[name], ["user", "item"])
+        ),
     )
+
+
+def _sides(frame: Any, context: Context) -> dict[str, Side]:
+    """Return every frame of the call."""
+    title = "the judged frame" if context.truth is None else "the frame of recommendations"
+    given = {name: getattr(context, name) for name in ("truth", "users", "items", "train")}
+    sides = {name: Side(f"the frame {name}=", side, context) for name, side in given.items() if side is not None}
+    return {"recommendations": Side(title, frame, context)} | sides
 
 
 def _roles(name: str, side: Side) -> list[str]:

@@ -176,7 +176,7 @@ def ndcg(
     """
     if ideal == "k":
         return ratio(dcg(gain="binary").value(at), at.all_discounts)
-    return ratio(dcg(gain=gain).value(at), dcg(gain=gain).value(at.ideal(ideal)))
+    return ratio(dcg(gain=gain).value(at), at.best(dcg(gain=gain).value, ideal))
 
 
 @metric(aliases=("rprec",), range=UNIT, direction="higher", formula="hits with r <= n_relevant, over n_relevant")
@@ -208,7 +208,7 @@ def rbp(at: At, *, p: Share = 0.8) -> pl.Expr:
 
     Source: Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness.
     """
-    return (1 - p) * (pl.lit(p, dtype=pl.Float64) ** (at.rank - 1)).sum()
+    return (1 - p) * ((at.rank - 1) * math.log(p)).exp().sum()
 
 
 @metric(
