@@ -29,10 +29,12 @@ class Context:
     truth: Any = None
     users: Any = None
     items: Any = None
+    train: Any = None
     universe: Universe | None = None
     no_relevant: NoRelevant = "zero"
     min_relevance: float | None = None
     relevant_from: RelevantFrom = "truth"
+    strict: bool = False
     by: tuple[str, ...] = ()
 
     def bind(self, options: Mapping[str, Any]) -> Context:
@@ -63,6 +65,9 @@ def _check_option(name: str, value: object) -> None:
             close = suggestion(value, allowed) if isinstance(value, str) else ""
             msg = f"{sentence(f'{name}={value!r} is not known', close)} Write one of {', '.join(map(repr, allowed))}"
             raise RecframeError(msg)
+    elif name == "strict" and not isinstance(value, bool):
+        msg = f"strict={value!r}: write True, so that findings of severity error raise, or False"
+        raise RecframeError(msg)
     elif name == "min_relevance" and value is not None and not _is_positive(value):
         msg = f"min_relevance={value!r}: write a number above 0; rows with at least this relevance are relevant"
         raise RecframeError(msg)

@@ -298,17 +298,19 @@ class Judged:
         rank, relevance = pl.col("rank"), pl.col("relevance")
         highest = relevance.cast(pl.Float64).fill_nan(None).max()
         found = [*self.inputs.checks]
+        source = self.inputs.identified("truth")
+        if steep:
+            found.append(source.select(check=fails_if(highest > STEEPEST, STEEP_RELEVANCE)))
+        if self.context.strict:  # the audit's errors, which have what follows among them
+            return found
         if not self.inputs.scored:
             lists = self.inputs.identified("recommendations")
             lowest = pl.when(is_rank(rank)).then(rank) if _is_float(lists, "rank") else rank
             found.append(lists.select(check=fails_if(lowest.min() < 1, RANK_BELOW_1)))
-        source = self.inputs.identified("truth")
         if _is_float(source, "relevance"):
             found.append(source.select(check=fails_if(highest == math.inf, INFINITE_RELEVANCE)))
         for owner, frame in (("recommendations", self.inputs.lists), ("truth", self.inputs.truth)):
             found += [_two_values(frame, one) for one in self.inputs.segments if one.owner == owner and frame is not None]
-        if steep:
-            found.append(source.select(check=fails_if(highest > STEEPEST, STEEP_RELEVANCE)))
         return found
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 import polars as pl
 
-from recframe import frames, plan, registry
+from recframe import audit, frames, plan, registry
 from recframe.context import Context, NoRelevant, RelevantFrom, Universe
 from recframe.errors import RecframeError, suggestion
+from recframe.findings import Audited
 from recframe.inputs import Inputs, read
 from recframe.judge import judge
 from recframe.metrics import accuracy
@@ -51,10 +53,12 @@ class Rec(Generic[F]):
         truth: Any = None,
         users: Any = None,
         items: Any = None,
+        train: Any = None,
         universe: Universe | None = None,
         no_relevant: NoRelevant | None = None,
         min_relevance: float | None = None,
         relevant_from: RelevantFrom | None = None,
+        strict: bool | None = None,
     ) -> Rec[F]:
         """Bind column names, side frames and policies, and return a new object; the frame and this object stay as they are.
 
@@ -68,6 +72,7 @@ class Rec(Generic[F]):
         Side frames, of any kind:
             truth: what users really liked: user, item and, if graded, relevance.
             users: one row for each user. items: one row for each item. Their columns serve `by=`.
+            train: what the systems were fitted on: user and item. `audit()` holds the lists and the truth against it.
 
         Policies:
             universe: the users that means run over: "truth" (the default with a truth), "recs", "both", "all" (the union,
@@ -75,6 +80,7 @@ class Rec(Generic[F]):
             no_relevant: a user without a relevant item counts "zero", "skip" leaves the user out, "null" gives null.
             min_relevance: rows from this relevance up are relevant; a number above 0.
             relevant_from: "truth", or "list" for the relevant rows of the list alone.
+            strict: True makes what `audit()` finds with the severity "error" raise when a metric is asked for.
 
         Raises a RecframeError for an unknown value; columns and dtypes are checked when a metric is asked for.
 
@@ -198,6 +204,42 @@ class Rec(Generic[F]):
         result: F = frames.give(plan.judged_frame(judge(inputs)), self._frame, dtypes)
         return result
 
+    def audit(self, k: int | None = None, *, by: By = None) -> F:
+        """Return what is odd about the frames, one row for each finding; no row where all is well. No number changes.
+
+        Columns: `check` names the rule and `severity` is "error" (a metric raises, or its number is not what is meant),
+        "warning" (the number depends on a convention) or "info"; rows are sorted by it. `frame` says in which frame ("judged",
+        "recommendations", "truth", "users", "items" or "train"), `rows` in how many of its rows and `users` for how many users
+        (0 where the frame has none); `example` is one of them. `treatment` says what recframe does about it, `remedy` how to
+        mend it.
+
+        `k` finds lists with fewer than k rows; without it, lists shorter than the longest. `by` names columns that are to
+        serve as segments, as bound by `group_by`: it finds users with two values of one. Ids of dtypes that cannot match are
+        a finding here.
+
+        Raises a ColumnError for a column that is missing or of no use for its role.
+
+        >>> import polars as pl, recframe
+        >>> recs = pl.DataFrame({"user": [1, 1, 2], "item": [1, 1, 2], "rank": [1, 2, 1]})
+        >>> truth = pl.DataFrame({"user": [1, 1], "item": [1, 3]})
+        >>> recs.rec(truth=truth).audit(k=1).select("check", "severity", "rows", "users", "example")
+        shape: (2, 5)
+        ┌─────────────────────┬──────────┬──────┬───────┬────────────────────────┐
+        │ check               ┆ severity ┆ rows ┆ users ┆ example                │
+        │ ---                 ┆ ---      ┆ ---  ┆ ---   ┆ ---                    │
+        │ str                 ┆ str      ┆ i64  ┆ i64   ┆ str                    │
+        ╞═════════════════════╪══════════╪══════╪═══════╪════════════════════════╡
+        │ duplicate_items     ┆ error    ┆ 2    ┆ 1     ┆ user 1, item 1, rows 2 │
+        │ users_without_truth ┆ info     ┆ 1    ┆ 1     ┆ user 2                 │
+        └─────────────────────┴──────────┴──────┴───────┴────────────────────────┘
+        """
+        inputs, clashes = self._labelled(by)
+        data = Audited(inputs, None if k is None else registry.cutoff(k), clashes)
+        if frames.is_large(self._frame):
+            data = data.settled(partial(frames.run, large=True))
+        result: F = frames.give(audit.audit(data), self._frame, {})
+        return result
+
     def group_by(self, *by: str | Iterable[str]) -> Segmented[F]:
         """Return the same object with `by` columns bound, so that any metric asked of it comes by segment.
 
@@ -228,7 +270,17 @@ class Rec(Generic[F]):
         return bound
 
     def _inputs(self, by: By) -> Inputs:
-        return read(self._frame, self._context, list(dict.fromkeys([*self._context.by, *_names(by)])))
+        names = list(dict.fromkeys([*self._context.by, *_names(by)]))
+        if not self._context.strict:
+            return read(self._frame, self._context, names)
+        inputs = read(self._frame, self._context, names, labelled=True)
+        return replace(inputs.without_labels(), checks=(audit.errors(inputs),))
+
+    def _labelled(self, by: By) -> tuple[Inputs, dict[str, str]]:
+        """Return the frames with columns that may name systems, and the words on columns that cannot match."""
+        names = list(dict.fromkeys([*self._context.by, *_names(by)]))
+        clashes: dict[str, str] = {}
+        return read(self._frame, self._context, names, labelled=True, clashes=clashes), clashes
 
     def _bound(self, metric: Metric[...]) -> BoundMetric[F]:
         return BoundMetric(self, metric)
@@ -249,7 +301,7 @@ class Rec(Generic[F]):
 
     def __repr__(self) -> str:
         kind = f"{type(self._frame).__module__.partition('.')[0]}.{type(self._frame).__name__}"
-        return f"<rec of a {kind}: evaluate(), judge(), group_by(), {', '.join(registry.registered())}>"
+        return f"<rec of a {kind}: evaluate(), judge(), audit(), group_by(), {', '.join(registry.registered())}>"
 
     hit_rate = accuracy.hit_rate
     precision = accuracy.precision
@@ -306,7 +358,7 @@ class BoundMetric(Generic[F]):
 
 def reserved_names() -> frozenset[str]:
     """Return the names that a metric of the user's own cannot have."""
-    coming = {"audit", "explain", "plot", "compare"}
+    coming = {"explain", "plot", "compare"}
     return frozenset({name for name in vars(Rec) if not name.startswith("_")} | coming)
 
 

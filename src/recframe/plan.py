@@ -102,13 +102,15 @@ def _sums(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = None
     lists = lists.filter("counted")
     if set(keys) - {"model"}:
         lists = _with_attributes(judged.named(lists), judged.inputs)
-    sums = [(pl.col(name).sum().alias(f"sum {name}"), pl.col(name).count().alias(f"count {name}")) for name in values]
-    per_segment = _aggregate(lists, keys, [pl.len().alias("n_present"), *(column for pair in sums for column in pair)])
+    sums = [pl.col(name).sum().alias(f"sum {name}") for name in values]
+    counts = [pl.col(name).count().alias(f"count {name}") for name in values]
+    per_segment = _aggregate(lists, keys, [pl.len().alias("n_present"), *sums, *counts])
     empty = rows.clear().select(value.alias(f"empty {name}") for name, value in values.items())
     support = _support(judged, keys)
     on = {"on": keys, "how": "left", "nulls_equal": True} if keys else {"how": "cross"}
     joined, passed = _checked(support.join(per_segment, **on), judged, steep="steepness" in words.asked)
-    return joined.join(empty, how="cross").with_columns(pl.col("n_users", "n_present") + passed)
+    kept = [f"{part} {name}" for part in ("sum", "count", "empty") for name in values]
+    return joined.join(empty, how="cross").select(*keys, pl.col("n_users", "n_present") + passed, *kept)
 
 
 def _deepest(metrics: Sequence[Metric[...]]) -> int | None:

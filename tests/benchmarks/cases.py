@@ -64,10 +64,8 @@ def cases(settings: Settings) -> Iterator[list[Work]]:
             lambda: rf.rec(whole.judged)(users=segments).evaluate(*METRICS, k=10, by="segment"),
             six,
         ),
-        Work(
-            "pandas in and out, NumPy columns", "the same on Polars", lambda: whole.rec_pandas().evaluate(*METRICS, k=10), six
-        ),
-        Work("rank from a score", "the same with ranks", lambda: rf.rec(scored).evaluate(*METRICS, k=10), six),
+        Work("pandas in and out, NumPy columns", "the same on Polars", pandas(whole), six),
+        Work("rank from a score", "the same with ranks", partial(rf.rec(scored).evaluate, *METRICS, k=10), six),
     ]
     del scored
     shuffled = data.case(numbers, replace(settings, order="shuffled"))
