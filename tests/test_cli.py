@@ -453,8 +453,30 @@ def test_the_list_of_metrics_fits_a_terminal_of_eighty_columns():
 @pytest.mark.parametrize("name", ["f_score", "F1", "f_score(beta=2)@10"])
 def test_one_metric_is_explained_by_its_docstring_under_any_of_its_names(name):
     shown = run("metrics", name).stdout
-    assert shown.startswith("f_score(beta=1)\n")
+    assert shown.startswith("f_score(beta=1, denominator=k, average=users)\n")
     assert str(rf.f_score.__doc__) in shown
+
+
+def test_a_profile_gives_the_numbers_of_its_library():
+    # user 1 has 1 hit in a list of one, user 2 one in a list of two; user 3 has no list
+    found = evaluate("two.parquet", "two_truth.parquet", "-m", "precision", "-k", "4", "--profile", "jurity")
+    assert found.row(0) == (2, 0.75)
+    rounded = evaluate("two.parquet", "two_truth.parquet", "-m", "precision@4", "--decimals", "2")
+    assert rounded.row(0) == (3, 0.17)
+
+
+def test_an_unknown_profile_is_one_line():
+    message = "unknown profile 'recbol'; did you mean 'recbole'?"
+    assert failure("evaluate", "two.parquet", "two_truth.parquet", "--profile", "recbol") == message
+    assert failure("profiles", "recbol") == message
+
+
+def test_the_profiles_are_listed_and_one_is_shown():
+    listed = run("profiles").stdout
+    assert all(name in listed for name in rf.list_profiles()["profile"])
+    shown = run("profiles", "jurity").stdout
+    assert "universe:          truth\n" in shown
+    assert "ndcg(gain=binary, ideal=all)" in shown
 
 
 def test_an_unknown_metric_is_one_line():

@@ -21,6 +21,7 @@ from recframe.metrics.accuracy import (
     recall,
 )
 from recframe.namespace import Rec, rec
+from recframe.profiles import list_profiles
 from recframe.registration import register as _register
 from recframe.registry import Bounds, Metric, list_metrics, metric, parse
 from recframe.terms import At, ratio
@@ -48,6 +49,7 @@ __all__ = [
     "judged",
     "list_length",
     "list_metrics",
+    "list_profiles",
     "map",
     "metric",
     "mrr",

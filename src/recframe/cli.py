@@ -1,4 +1,4 @@
-"""The command line: `recframe evaluate` on files, `recframe demo` without any, and `recframe metrics`."""
+"""The command line: `recframe evaluate` on files, `recframe demo` without any, `recframe metrics` and `profiles`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import polars as pl
 
 import recframe as rf
 from recframe import files
-from recframe.context import ROLES, NoRelevant, RelevantFrom, Universe
+from recframe.context import MOST_DECIMALS, ROLES, NoRelevant, RelevantFrom, Universe
 from recframe.errors import plan_errors, suggestion
 
 try:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 DEFAULT_METRICS = ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
 DEFAULT_K = 10
+POLICIES = ("universe", "no_relevant", "min_relevance", "relevant_from", "decimals", "profile")
 ROWS_BY_RICH = 500
 GAP = 3
 INTERRUPTED = 130
@@ -71,6 +72,7 @@ def main() -> None:
     recframe demo                                         see it work, without any file
     recframe evaluate recs.parquet truth.parquet          your own files
     recframe metrics                                      what can be computed
+    recframe profiles                                     as which other library
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that cannot show a character shows a question mark
@@ -166,6 +168,10 @@ def _one_truth(ctx: click.Context, parameter: click.Parameter, values: tuple[str
     type=click.Choice(get_args(RelevantFrom)),
     help="Where the relevant items come from: the truth, or the list alone.  [default: truth]",
 )
+@click.option("--decimals", type=click.IntRange(0, MOST_DECIMALS), metavar="N", help="Round means to so many decimals.")
+@click.option(
+    "--profile", metavar="NAME", help="The conventions of another library, such as trec_eval or recbole; see recframe profiles."
+)
 @click.option(
     "-o",
     "--output",
@@ -211,8 +217,7 @@ def _evaluated(paths: dict[str, str], options: dict[str, Any]) -> tuple[pl.DataF
     columns = options["columns"] | ({"model": options["model"]} if options["model"] else {})
     text = [columns.get(role, role) for role in ("user", "item")] if options["ids_as_text"] else []
     frames = {name: files.scan(path, text) for name, path in paths.items()}
-    policies = {name: options[name] for name in ("universe", "no_relevant", "min_relevance", "relevant_from")}
-    given = {name: value for name, value in policies.items() if value is not None}
+    given = {name: options[name] for name in POLICIES if options[name] is not None}
     sides = {name: frame for name, frame in frames.items() if name != "recs"}
     plan = rf.rec(frames["recs"], **sides, **columns, **given).evaluate(*metrics, k=cutoffs, by=options["by"])
     return _collected(plan), list(_notes(frames, columns))
@@ -348,6 +353,22 @@ def metrics(name: str | None) -> None:
         if about[title]:
             click.echo(f"  {title + ':':<11}{about[title]}")
     click.echo(f"\n{metric.__doc__ or 'This metric has no docstring.'}")
+
+
+@main.command(short_help="List the conventions of other libraries.")
+@click.argument("name", required=False)
+def profiles(name: str | None) -> None:
+    """List the conventions that --profile takes, or what the one called NAME sets."""
+    table = rf.list_profiles()
+    if name is None:
+        _print_frame(table.select("profile", "metrics"), wrapped=True)
+        click.echo("recframe profiles NAME shows the policies, the notes and the source of one.")
+        return
+    rf.rec(pl.DataFrame(), profile=name)  # an unknown name is said to be one
+    for about in table.filter(profile=name).iter_rows(named=True):
+        for title, value in about.items():
+            if value:
+                click.echo(f"  {title + ':':<19}{value}")
 
 
 def _print_frame(frame: pl.DataFrame, *, wrapped: bool = False) -> None:

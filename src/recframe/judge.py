@@ -143,14 +143,14 @@ class Judged:
         """Return the relevant rows of a judged frame, one for each item of a list: keys, item, rank, gain."""
         rank = pl.col("rank")
         rows = self.lists.filter(self._relevant)
-        rows = rows.select(*self.list_keys, *self._item, self._rank, gain=pl.col("relevance").cast(pl.Float64))
+        rows = rows.select(*self.list_keys, *self._item, self._rank, gain=self._gain)
         if self.distinct:
             return rows.cache()  # the hits and the best order start from the same few rows
         rows = rows.with_columns(pl.when(is_rank(rank)).then(rank))
         return rows.group_by(*self.list_keys, *self._item).agg(rank.min(), pl.col("gain").max())
 
     def _relevant_truth(self, truth: pl.LazyFrame) -> pl.LazyFrame:
-        return truth.filter(self._relevant).select(*PAIR, gain=pl.col("relevance").cast(pl.Float64))
+        return truth.filter(self._relevant).select(*PAIR, gain=self._gain)
 
     def relevant(self) -> pl.LazyFrame:
         """Return the relevant rows, one for each item: keys, gain."""
@@ -203,6 +203,11 @@ class Judged:
     def _relevant(self) -> pl.Expr:
         schema = (self.lists if self.truth is None else self.truth).collect_schema()
         return is_relevant(pl.col("relevance"), self.context.min_relevance, schema["relevance"])
+
+    @property
+    def _gain(self) -> pl.Expr:
+        gain = pl.col("relevance").cast(pl.Float64)
+        return gain if self.context.min_relevance != "any" else pl.when(gain > 0).then(gain).otherwise(0.0)
 
     @property
     def _rank(self) -> pl.Expr:

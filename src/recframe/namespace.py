@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 import polars as pl
 
-from recframe import frames, plan, registry
-from recframe.context import Context, NoRelevant, RelevantFrom, Universe
+from recframe import conventions, frames, plan, registry
+from recframe.context import Context, MinRelevance, MinRelevanceFor, NoRelevant, RelevantFrom, Ties, Universe
 from recframe.errors import RecframeError, suggestion
 from recframe.inputs import Inputs, read
-from recframe.judge import judge
+from recframe.judge import Judged, judge
 from recframe.metrics import accuracy
 from recframe.registry import Metric
 
@@ -54,8 +54,12 @@ class Rec(Generic[F]):
         items: Any = None,
         universe: Universe | None = None,
         no_relevant: NoRelevant | None = None,
-        min_relevance: float | None = None,
+        min_relevance: MinRelevance | None = None,
         relevant_from: RelevantFrom | None = None,
+        min_relevance_for: MinRelevanceFor | None = None,
+        ties: Ties | None = None,
+        decimals: int | None = None,
+        profile: str | None = None,
     ) -> Rec[F]:
         """Bind column names, side frames and policies, and return a new object; the frame and this object stay as they are.
 
@@ -74,8 +78,14 @@ class Rec(Generic[F]):
             universe: the users that means run over: "truth" (the default with a truth), "recs", "both", "all" (the union,
                 with the `users` frame). A judged frame given directly counts every user in it.
             no_relevant: a user without a relevant item counts "zero", "skip" leaves the user out, "null" gives null.
-            min_relevance: rows from this relevance up are relevant; a number above 0.
+            min_relevance: rows from this relevance up are relevant; a number above 0, or "any" for every judged row.
             relevant_from: "truth", or "list" for the relevant rows of the list alone.
+            min_relevance_for: "all" metrics, or "binary" for those that count relevant rows, while those that weigh gains
+                take every relevance above 0.
+            ties: the order of equal scores: by "item".
+            decimals: means are rounded to so many decimals.
+            profile: the conventions of another library, such as "trec_eval" (see `rf.list_profiles`): these policies and
+                the parameters of metrics. What is given here or with a metric wins over the profile.
 
         Raises a RecframeError for an unknown value; columns and dtypes are checked when a metric is asked for.
 
@@ -88,16 +98,17 @@ class Rec(Generic[F]):
         options = {name: value for name, value in locals().items() if name != "self" and value is not None}
         return self._with(self._context.bind(options))
 
-    def evaluate(self, *metrics: str | Metric[...], k: Cutoffs = None, by: By = None) -> F:
+    def evaluate(self, *metrics: str | Metric[...], k: Cutoffs = None, by: By = None, profile: str | None = None) -> F:
         """Return several metrics, at several cut-offs, overall or by segment, in one pass over the frame.
 
         A metric is a string (`"ndcg@10"`, `"map(normalizer=min)@10"`) or an object (`rf.ndcg @ 10`). `k`, an int, a list
         or range of them or None, goes to the metrics without an `@` of their own. `by` names columns of the judged frame,
-        of `users` or of `items`; `by="user"` gives each user's own values.
+        of `users` or of `items`; `by="user"` gives each user's own values. `profile` is that of `rec(...)`.
 
         The result is a frame of the same kind: the `by` columns (a bound model first), `n_users`, and a column for each
         metric, named by its string; rows sorted by the `by` columns, nulls last. Means run over values that are not null;
-        without a counted user a mean is null and n_users is 0.
+        without a counted user a mean is null and n_users is 0. Where a profile's metrics run over different users, n_users
+        is that of the profile's own universe.
 
         For a judged frame without the rules (duplicates, nulls, unranked rows, empty users), `df.rec.evaluate("recall@10",
         by="country")` stands for: for each user of each country, relevant rows with rank <= 10 over relevant rows; then
@@ -120,10 +131,9 @@ class Rec(Generic[F]):
         └─────────┴───────┴───────┴──────────┴──────────┘
         """
         found = registry.asked(metrics, k)
-        judged = judge(self._inputs(by))
-        if frames.is_large(self._frame):
-            judged = judged.settled(partial(frames.run, large=True))
-        result: F = frames.give(plan.evaluate(judged, found), self._frame, judged.inputs.pandas_dtypes)
+        inputs = self._inputs(by, profile)
+        asked = conventions.asked(inputs.context, found)
+        result: F = frames.give(conventions.evaluate(inputs, asked, self._settled), self._frame, inputs.pandas_dtypes)
         return result
 
     def judge(self) -> F:
@@ -148,6 +158,7 @@ class Rec(Generic[F]):
         └──────┴──────┴──────┴───────────┘
         """
         inputs = self._inputs(None)
+        inputs = replace(inputs, context=conventions.own(inputs.context))
         roles: list[str] = [*inputs.model, "user", "item"]
         names = [self._context.name_of(role) for role in roles]
         dtypes = {name: frames.dtype_in_pandas(self._frame, name) for name in names}
@@ -183,8 +194,12 @@ class Rec(Generic[F]):
         bound._context = context
         return bound
 
-    def _inputs(self, by: By) -> Inputs:
-        return read(self._frame, self._context, list(dict.fromkeys([*self._context.by, *_names(by)])))
+    def _inputs(self, by: By, profile: str | None = None) -> Inputs:
+        context = self._context if profile is None else self._context.bind({"profile": profile})
+        return read(self._frame, context, list(dict.fromkeys([*context.by, *_names(by)])))
+
+    def _settled(self, judged: Judged) -> Judged:
+        return judged.settled(partial(frames.run, large=True)) if frames.is_large(self._frame) else judged
 
     def _bound(self, metric: Metric[...]) -> BoundMetric[F]:
         return BoundMetric(self, metric)
@@ -244,14 +259,19 @@ class BoundMetric(Generic[F]):
 
     @overload
     def __call__(
-        self: BoundMetric[pl.DataFrame] | BoundMetric[pd.DataFrame], k: int | None = None, by: None = None, **parameters: Any
+        self: BoundMetric[pl.DataFrame] | BoundMetric[pd.DataFrame],
+        k: int | None = None,
+        by: None = None,
+        *,
+        profile: str | None = None,
+        **parameters: Any,
     ) -> float: ...
     @overload
-    def __call__(self, k: Cutoffs = None, by: By = None, **parameters: Any) -> F: ...
-    def __call__(self, k: Any = None, by: Any = None, **parameters: Any) -> Any:
+    def __call__(self, k: Cutoffs = None, by: By = None, *, profile: str | None = None, **parameters: Any) -> F: ...
+    def __call__(self, k: Any = None, by: Any = None, *, profile: str | None = None, **parameters: Any) -> Any:
         """Return the metric: a float for one cut-off of an eager frame without segments, otherwise a frame as `evaluate`."""
         asked = self.metric(**parameters)
-        result: Any = self.rec.evaluate(asked, k=k, by=by)
+        result: Any = self.rec.evaluate(asked, k=k, by=by, profile=profile)
         context = self.rec._context  # noqa: SLF001  the two classes are one object to the user
         by_segment = bool(_names(by) or context.by or context.model is not None)
         if by_segment or registry.is_many(k) or frames.is_lazy(result):

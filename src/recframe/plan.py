@@ -17,7 +17,8 @@ from recframe.registry import Metric, reach
 from recframe.terms import At, discount
 
 HITS = {"rank", "gain", "discount", "hits_so_far"}
-RELEVANT = {"relevant_gain", "ideal_gain", "ideal_rank", "ideal_discount"}
+BEST_ORDER = {f"{order}_{word}" for order in ("ideal", "uncut") for word in ("gain", "rank", "discount")}
+RELEVANT = {"relevant_gain"} | BEST_ORDER
 LISTED = {"listed_rank", "listed_place", "listed_judged", "listed_relevant", "misses_above", "judged_misses_above"}
 LIST_IDEAL = "list_ideal_rank@"
 TOTALS = ("each_n_relevant", "each_n_not_relevant")
@@ -160,15 +161,17 @@ def _list_ideal_rank(name: str) -> pl.Expr:
 def _relevant(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFrame:
     """Return the relevant rows, listed or not, and where the best order was asked for, in that order."""
     rows = judged.relevant().rename({"gain": "relevant_gain"})
-    ideal = sorted(asked & {"ideal_rank", "ideal_gain", "ideal_discount"})
+    ideal = sorted(asked & BEST_ORDER)
     if not ideal:
         return rows
     keys = judged.list_keys
     rows = with_places(best_first(rows, keys, "relevant_gain", narrow=judged.narrow), keys)
     place = pl.col("place").cast(pl.Float64)
-    built = {"ideal_rank": place, "ideal_gain": pl.col("relevant_gain"), "ideal_discount": discount(place)}
-    inside = pl.lit(value=True) if deepest is None else place <= deepest
-    return rows.select(*keys, "relevant_gain", *(pl.when(inside).then(built[name]).alias(name) for name in ideal))
+    built = {"rank": place, "gain": pl.col("relevant_gain"), "discount": discount(place)}
+    columns = {name: built[name.partition("_")[2]] for name in ideal}
+    if deepest is not None:
+        columns |= {name: pl.when(place <= deepest).then(columns[name]) for name in ideal if name.startswith("ideal")}
+    return rows.select(*keys, "relevant_gain", *(column.alias(name) for name, column in columns.items()))
 
 
 def _listed(judged: Judged, asked: set[str]) -> pl.LazyFrame:
