@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -477,6 +478,31 @@ def test_the_profiles_are_listed_and_one_is_shown():
     shown = run("profiles", "jurity").stdout
     assert "universe:          truth\n" in shown
     assert "ndcg(gain=binary, ideal=all)" in shown
+
+
+def test_a_metric_and_a_difference_are_explained():
+    assert run("explain", "map@10").stdout == f"{rf.explain('map@10')}\n"
+    assert run("explain", "map@10", "ranx", "recbole").stdout == f"{rf.explain('map@10', 'ranx', 'recbole')}\n"
+
+
+def test_a_difference_is_explained_with_numbers():
+    # precision@4: 1 of 4, 1 of 4 and no list; over those with a list, by its length: 1 of 1 and 1 of 2
+    shown = run("explain", "precision@4", "recframe", "jurity", "--recs", "two.parquet", "--truth", "two_truth.parquet").stdout
+    assert "0.166667 and 0.750000; one switch after the other:" in shown
+    assert "adds +0.500000" in shown
+    assert re.search(r"denominator +k +list +up +0\.5 +0\.75 ", shown)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["mrr", "ranx", "recbol"], "unknown profile 'recbol'; did you mean 'recbole'?"),
+        (["mrr", "--recs", "recs.parquet"], "'recs.parquet' has no column 'relevance'"),
+        (["mrr", "--recs", "nowhere.parquet"], "nowhere.parquet"),
+    ],
+)
+def test_what_cannot_be_explained_is_one_line(arguments: list[str], message: str):
+    assert message in failure("explain", *arguments)
 
 
 def test_an_unknown_metric_is_one_line():

@@ -1,6 +1,7 @@
 """Recommender metrics as dataframe expressions: importing recframe puts `.rec` on Polars and pandas frames."""
 
 from recframe.errors import ColumnError, DataError, RecframeError, UnknownMetricError
+from recframe.explanation import explain
 from recframe.metrics.accuracy import (
     auc,
     bpref,
@@ -43,6 +44,7 @@ __all__ = [
     "bpref",
     "dcg",
     "err",
+    "explain",
     "f_score",
     "first_rank",
     "hit_rate",

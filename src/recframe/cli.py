@@ -1,4 +1,4 @@
-"""The command line: `recframe evaluate` on files, `recframe demo` without any, `recframe metrics` and `profiles`."""
+"""The command line: `recframe evaluate` on files, `recframe demo` without any, `recframe metrics`, `profiles` and `explain`."""
 
 from __future__ import annotations
 
@@ -73,6 +73,7 @@ def main() -> None:
     recframe evaluate recs.parquet truth.parquet          your own files
     recframe metrics                                      what can be computed
     recframe profiles                                     as which other library
+    recframe explain ndcg@10 elliot recbole               why two libraries differ
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that cannot show a character shows a question mark
@@ -369,6 +370,28 @@ def profiles(name: str | None) -> None:
         for title, value in about.items():
             if value:
                 click.echo(f"  {title + ':':<19}{value}")
+
+
+@main.command(short_help="Explain a metric, or why two libraries differ in it.")
+@click.argument("metric")
+@click.argument("names", nargs=-1, metavar="[PROFILE]...")
+@click.option("--recs", metavar="RECS", help="A table of recommendations, or a judged table, to give the numbers of.")
+@click.option("--truth", metavar="TRUTH", help="A table of what users really liked.")
+@click.option("--columns", multiple=True, callback=_split_columns, metavar="ROLE=NAME", help="As in recframe evaluate.")
+def explain(metric: str, names: Sequence[str], recs: str | None, truth: str | None, columns: dict[str, str]) -> None:
+    """Say what METRIC means, under a PROFILE, or how it differs between two; recframe is one of the profiles.
+
+    With RECS also in numbers: what each switch adds when one is switched after the other.
+    """
+    if recs is None:
+        click.echo(rf.explain(metric, *names).text)
+        return
+    paths = {"recs": recs} | ({} if truth is None else {"truth": truth})
+    with _words_of_the_shell(paths):
+        frames = {name: _collected(files.scan(path)) for name, path in paths.items()}
+        told = rf.rec(frames.pop("recs"), **frames, **columns).explain(metric, *names)
+    click.echo(f"{told.text}\n")
+    _print_frame(told.frame)
 
 
 def _print_frame(frame: pl.DataFrame, *, wrapped: bool = False) -> None:

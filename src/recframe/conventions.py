@@ -61,11 +61,17 @@ def probed(metric: Metric[...]) -> tuple[Probe, pl.Expr]:
 
 
 def under(context: Context, metric: Metric[...]) -> Convention:
-    """Return the metric under the profile of a context; what was bound or stated wins over the profile."""
+    """Return the metric under the profile of a context; what was bound or stated wins over the profile.
+
+    A threshold that holds for binary metrics alone is dropped here from a metric that weighs gains.
+    """
     switches = profiles.switches_of(context.profile, metric.name, metric.k)
     policies = {name: value for name, value in switches.items() if name in profiles.DEFAULTS}
     parameters = {name: value for name, value in switches.items() if name not in profiles.DEFAULTS}
-    return Convention(context.assuming(policies), metric.assuming(parameters))
+    context, metric = context.assuming(policies), metric.assuming(parameters)
+    if context.min_relevance_for == "binary" and probed(metric)[0].asked & GAINS:
+        context = replace(context, min_relevance=None)
+    return Convention(replace(context, min_relevance_for="all"), metric)
 
 
 def own(context: Context) -> Context:
@@ -98,7 +104,7 @@ def evaluate(inputs: Inputs, conventions: Sequence[Convention], settle: Settle) 
     plain = True
     for one in conventions:
         probe, value = probed(one.metric)
-        context = _of_the_plan(one, probe, inputs)
+        context = _of_the_plan(one.context, inputs)
         _, metrics = runs.setdefault(_policies(context), (context, []))
         metrics.extend(probe.parts or [one.metric])
         name, decimals = str(one.metric), one.context.decimals
@@ -106,17 +112,15 @@ def evaluate(inputs: Inputs, conventions: Sequence[Convention], settle: Settle) 
         column = pl.when(*known).then(value) if known else pl.col(name)
         columns[name] = column if decimals is None else column.round(decimals)
         plain = plain and not probe.parts and decimals is None
-    first = _policies(_of_the_plan(Convention(own(inputs.context), conventions[0].metric), Probe(""), inputs))
+    first = _policies(_of_the_plan(own(inputs.context), inputs))
     ordered = sorted(runs, key=lambda policies: policies != first)
     plans = [_plan(inputs, *runs[policies], settle) for policies in ordered]
     return plans[0] if plain and len(plans) == 1 else _joined(plans, columns, inputs)
 
 
-def _of_the_plan(one: Convention, probe: Probe, inputs: Inputs) -> Context:
+def _of_the_plan(context: Context, inputs: Inputs) -> Context:
     """Return the context with the policies that a plan knows; those that change nothing have their default."""
-    context = replace(one.context, decimals=None, min_relevance_for="all")
-    if one.context.min_relevance_for == "binary" and probe.asked & GAINS:
-        context = replace(context, min_relevance=None)
+    context = replace(context, decimals=None, min_relevance_for="all")
     return context if inputs.scored else replace(context, ties="item")
 
 
@@ -131,12 +135,9 @@ def _plan(inputs: Inputs, context: Context, metrics: Sequence[Metric[...]], sett
 def _joined(plans: Sequence[pl.LazyFrame], columns: dict[str, pl.Expr], inputs: Inputs) -> pl.LazyFrame:
     """Return the results of several plans as one, with what is made of their columns."""
     names = plans[0].collect_schema().names()
-    n_keys = len(inputs.segments) + (bool(inputs.model) and all(one.inside != "model" for one in inputs.segments))
-    keys = [f"key {place}" for place in range(n_keys)]
-    # NOTE: by position, since a by column may have any name.
-    numbered = [_numbered(one, keys) for one in plans]
-    joined, *others = numbered
-    support = [name for name in names[n_keys:] if name in {"n_users", "n_lists"}]
+    keys = [f"key {place}" for place in range(n_keys(inputs))]
+    joined, *others = (numbered(one, keys) for one in plans)
+    support = [name for name in names[len(keys) :] if name in {"n_users", "n_lists"}]
     how: Any = {"on": keys, "how": "full", "coalesce": True, "nulls_equal": True} if keys else {"how": "cross"}
     for other in others:
         joined = joined.join(other.drop(support), **how)
@@ -148,6 +149,12 @@ def _joined(plans: Sequence[pl.LazyFrame], columns: dict[str, pl.Expr], inputs: 
     )
 
 
-def _numbered(result: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+def n_keys(inputs: Inputs) -> int:
+    """Return how many key columns a result begins with: the `by` columns, and a bound model where it is none of them."""
+    return len(inputs.segments) + (bool(inputs.model) and all(one.inside != "model" for one in inputs.segments))
+
+
+def numbered(result: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Return a result with plain names for its key columns; it goes by position, since they may have any name."""
     names = result.collect_schema().names()
     return result.select(pl.nth(place).alias(name) for place, name in enumerate([*keys, *names[len(keys) :]]))

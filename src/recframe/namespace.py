@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 import polars as pl
 
-from recframe import conventions, frames, plan, registry
+from recframe import conventions, explanation, frames, plan, registry
 from recframe.context import Context, MinRelevance, MinRelevanceFor, NoRelevant, RelevantFrom, Ties, Universe
 from recframe.errors import RecframeError, suggestion
 from recframe.inputs import Inputs, read
@@ -165,6 +165,39 @@ class Rec(Generic[F]):
         result: F = frames.give(plan.judged_frame(judge(inputs)), self._frame, dtypes)
         return result
 
+    def explain(
+        self, metric: str | Metric[...], *profiles: str, k: int | None = None, by: By = None
+    ) -> explanation.Explanation[F]:
+        """Say what a metric means on this frame, or why it differs under two profiles, with the numbers.
+
+        As `rf.explain`, under the options that are bound here. With two profiles, `frame` has one row for each switch that
+        differs, after one of the start, in the order in which they are switched: what the switch adds to the number
+        (`contribution`), and the number that it makes (`value`); the contributions sum to the whole difference. What a
+        switch adds depends on the order, so with at most six switches `shapley` is its mean over all orders. `by` columns
+        and models come first. The frame is of the same kind; nothing of a LazyFrame is collected, so its `text` has no
+        numbers.
+
+        >>> import polars as pl, recframe
+        >>> recs = pl.DataFrame({"user": [1, 1], "item": [10, 11], "rank": [1, 2]})
+        >>> truth = pl.DataFrame({"user": [1, 2], "item": [11, 10]})
+        >>> recs.rec(truth=truth).explain("precision@4", "ranx", "jurity").frame.select("switch", "contribution", "value")
+        shape: (4, 3)
+        ┌─────────────┬──────────────┬───────┐
+        │ switch      ┆ contribution ┆ value │
+        │ ---         ┆ ---          ┆ ---   │
+        │ str         ┆ f64          ┆ f64   │
+        ╞═════════════╪══════════════╪═══════╡
+        │ start       ┆ 0.0          ┆ 0.125 │
+        │ universe    ┆ 0.125        ┆ 0.25  │
+        │ no_relevant ┆ 0.0          ┆ 0.25  │
+        │ denominator ┆ 0.25         ┆ 0.5   │
+        └─────────────┴──────────────┴───────┘
+        """
+        asked = explanation.question(self._inputs(by), metric, profiles, k)
+        plan = asked.table(conventions.evaluate(asked.inputs, asked.conventions, self._settled))
+        result: F = frames.give(plan, self._frame, asked.inputs.pandas_dtypes)
+        return explanation.Explanation(asked.text(frames.rows(result)), result)
+
     def group_by(self, *by: str | Iterable[str]) -> Segmented[F]:
         """Return the same object with `by` columns bound, so that any metric asked of it comes by segment.
 
@@ -282,7 +315,7 @@ class BoundMetric(Generic[F]):
 
 def reserved_names() -> frozenset[str]:
     """Return the names that a metric of the user's own cannot have."""
-    coming = {"audit", "explain", "plot", "compare"}
+    coming = {"audit", "plot", "compare"}
     return frozenset({name for name in vars(Rec) if not name.startswith("_")} | coming)
 
 
