@@ -256,7 +256,7 @@ DEFINED: dict[str, Library] = {
     "ranx": Library(
         "truth",
         {**TOP, "map": ap_r, "f_score": f1, "dcg": dcg, "ndcg": graded(whole_truth), "r_precision": r_precision}
-        | {"bpref": bpref, "n_hits": TREC["n_hits"]},
+        | {"bpref": bpref, "n_hits": TREC["n_hits"], "rbp": rbp(0.8)},
     ),
     "rectools": Library(
         "truth", {**TOP, "f_score": f1, "map": ap_r, "ndcg": binary_ndcg(lambda one: one.k)}, relevant=every_row
@@ -309,7 +309,7 @@ DEFINED: dict[str, Library] = {
 OF_THE_WHOLE_LIST = {
     "trec_eval": {"f_score", "r_precision", "bpref", "n_hits", "list_length"},
     "pytrec_eval": {"f_score", "r_precision", "bpref", "n_hits", "list_length", "mrr"},
-    "ranx": {"r_precision", "bpref"},
+    "ranx": {"r_precision", "bpref", "rbp"},
     "torchmetrics": {"r_precision"},
     "sklearn": {"map", "auc"},
 }

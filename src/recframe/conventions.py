@@ -12,11 +12,10 @@ from recframe import plan, profiles
 from recframe.context import Context
 from recframe.errors import RecframeError
 from recframe.inputs import Inputs
-from recframe.judge import Judged, judge
+from recframe.judge import judge
 from recframe.registry import Metric, reach
-from recframe.terms import At
+from recframe.terms import At, Source
 
-Settle = Callable[[Judged], Judged]
 GAINS = {"gain", "ideal_gain", "uncut_gain"}
 
 
@@ -44,6 +43,10 @@ class Probe:
     def running(self, expression: pl.Expr) -> pl.Expr:
         """Return the expression as it is."""
         return expression
+
+    def of_relevant(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
+        """Return the value as it is."""
+        return value(self)
 
     def mean(self, metric: Any) -> pl.Expr:
         """Return the column of another metric's mean."""
@@ -93,7 +96,7 @@ def asked(context: Context, metrics: Iterable[Metric[...]]) -> list[Convention]:
     return list(found.values())
 
 
-def evaluate(inputs: Inputs, conventions: Sequence[Convention], settle: Settle) -> pl.LazyFrame:
+def evaluate(inputs: Inputs, conventions: Sequence[Convention], ask: plan.Ask | None) -> pl.LazyFrame:
     """Return one row for each segment: the `by` columns, n_users, and a column for each metric.
 
     Metrics under the same policies share a plan; several plans are joined on the `by` columns. n_users is then that of the
@@ -114,7 +117,7 @@ def evaluate(inputs: Inputs, conventions: Sequence[Convention], settle: Settle) 
         plain = plain and not probe.parts and decimals is None
     first = _policies(_of_the_plan(own(inputs.context), inputs))
     ordered = sorted(runs, key=lambda policies: policies != first)
-    plans = [_plan(inputs, *runs[policies], settle) for policies in ordered]
+    plans = [_plan(inputs, *runs[policies], ask) for policies in ordered]
     return plans[0] if plain and len(plans) == 1 else _joined(plans, columns, inputs)
 
 
@@ -128,8 +131,8 @@ def _policies(context: Context) -> tuple[object, ...]:
     return tuple(getattr(context, name) for name in profiles.DEFAULTS)
 
 
-def _plan(inputs: Inputs, context: Context, metrics: Sequence[Metric[...]], settle: Settle) -> pl.LazyFrame:
-    return plan.evaluate(settle(judge(replace(inputs, context=context))), metrics)
+def _plan(inputs: Inputs, context: Context, metrics: Sequence[Metric[...]], ask: plan.Ask | None) -> pl.LazyFrame:
+    return plan.evaluate(judge(replace(inputs, context=context)), metrics, ask)
 
 
 def _joined(plans: Sequence[pl.LazyFrame], columns: dict[str, pl.Expr], inputs: Inputs) -> pl.LazyFrame:

@@ -13,7 +13,18 @@ import polars as pl
 from recframe.context import Context
 from recframe.errors import fails_if
 from recframe.inputs import Inputs, Segment
-from recframe.order import is_narrow, one_number, with_places
+from recframe.order import (
+    SMALL_INTEGERS,
+    are_distinct,
+    are_in_order,
+    by_user,
+    heads,
+    is_narrow,
+    n_distinct,
+    numbered,
+    unordered,
+    with_places,
+)
 from recframe.terms import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, STEEPEST, is_rank, is_relevant
 
 PAIR = ["user", "item"]
@@ -21,15 +32,15 @@ PAIR = ["user", "item"]
 
 def judge(inputs: Inputs) -> Judged:
     """Hold the recommendations against the truth."""
-    lists = _with_items(_identified(inputs.lists), inputs)
+    lists = _with_items(inputs.identified("recommendations"), inputs)
     if inputs.scored:
         lists = _ranked(lists, [*inputs.model, "user"])
-    truth = inputs.truth
-    if truth is None and inputs.model:  # every model is held against the same truth: what the frame says of any of them
-        truth = inputs.lists.select(*PAIR, "relevance", *inputs.inside("row"))
-    if truth is None:
+    if inputs.truth is None and not inputs.model:
         return Judged(inputs, lists)
-    truth = _with_items(_identified(truth).filter(pl.col("relevance").is_not_null()), inputs)
+    truth = inputs.identified("truth")
+    if inputs.truth is None:  # every model is held against the same truth: what the frame says of any of them
+        truth = truth.select(*PAIR, "relevance", *inputs.inside("row"))
+    truth = _with_items(truth.filter(pl.col("relevance").is_not_null()), inputs)
     models = lists.filter(_names_a_model()).select("model").unique() if inputs.model else None
     judged = Judged(inputs, lists, truth, models)
     # A segment of rows cuts through the lists and the truth alike, so it needs them as one frame.
@@ -48,13 +59,22 @@ class Judged:
     lists: pl.LazyFrame
     truth: pl.LazyFrame | None = None
     models: pl.LazyFrame | None = None
+    pairs: pl.LazyFrame | None = None
+    """The relevant rows, where they were taken from the frame that has the relevance ahead of the plan."""
+
     distinct: bool = False
     """Whether every relevant pair of a user and an item is known to stand once in the frame that has the relevance."""
 
     narrow: bool = False
     """Whether the relevant rows' users and gains are known to fit into one number of 64 bits; see `order.is_narrow`."""
+    in_order: bool = False
+    """Whether the relevant rows are known to stand list by list by rank, the ranks at least 1 apart."""
     n_users: int | None = None
     """How many users there are in `users`, where that is known."""
+    crowd: pl.LazyFrame | None = None
+    """The users again, with fewer repeats."""
+    names: pl.LazyFrame | None = None
+    """The users by their numbers, where lists are told apart by a number."""
 
     @property
     def context(self) -> Context:
@@ -74,7 +94,15 @@ class Judged:
     @property
     def list_keys(self) -> list[str]:
         """What tells one list from another."""
-        return [*self.rows, *self.model, "user"]
+        return [*self.rows, *self.model, self._key]
+
+    @property
+    def _key(self) -> str:
+        return "user" if self.names is None else "number"
+
+    def named(self, lists: pl.LazyFrame) -> pl.LazyFrame:
+        """Return lists with their users."""
+        return lists if self.names is None else lists.join(self.names, on="number", how="left")
 
     # The universe
 
@@ -98,6 +126,8 @@ class Judged:
     @cached_property
     def users(self) -> pl.LazyFrame:
         """The users of the universe, repeated as they come."""
+        if self.crowd is not None:
+            return self.crowd
         if self.universe == "truth":
             return self.judged_users
         if self.universe == "recs":
@@ -134,23 +164,24 @@ class Judged:
             return self._relevant_pairs().filter(inside)
         ranked = self.lists.filter(inside).select(*self.model, *PAIR, self._rank)
         return (
-            ranked.join(self._relevant_truth(self.truth), on=PAIR)
-            .group_by(*self.model, *PAIR)
-            .agg(rank.min(), pl.col("gain").max())
+            ranked.join(self._relevant_rows(), on=PAIR).group_by(*self.list_keys, "item").agg(rank.min(), pl.col("gain").max())
         )
+
+    def _relevant_rows(self) -> pl.LazyFrame:
+        """Return the relevant rows of the frame that has the relevance: keys, item, gain, and a rank if it has one."""
+        if self.pairs is not None:
+            return self.pairs
+        rows = (self.lists if self.truth is None else self.truth).filter(self._relevant)
+        kept = PAIR if self.truth is not None else [*self.list_keys, *self._item, self._rank]
+        return rows.select(*kept, gain=self._gain)
 
     def _relevant_pairs(self) -> pl.LazyFrame:
         """Return the relevant rows of a judged frame, one for each item of a list: keys, item, rank, gain."""
-        rank = pl.col("rank")
-        rows = self.lists.filter(self._relevant)
-        rows = rows.select(*self.list_keys, *self._item, self._rank, gain=self._gain)
+        rank, rows = pl.col("rank"), self._relevant_rows()
         if self.distinct:
-            return rows.cache()  # the hits and the best order start from the same few rows
+            return rows
         rows = rows.with_columns(pl.when(is_rank(rank)).then(rank))
         return rows.group_by(*self.list_keys, *self._item).agg(rank.min(), pl.col("gain").max())
-
-    def _relevant_truth(self, truth: pl.LazyFrame) -> pl.LazyFrame:
-        return truth.filter(self._relevant).select(*PAIR, gain=self._gain)
 
     def relevant(self) -> pl.LazyFrame:
         """Return the relevant rows, one for each item: keys, gain."""
@@ -158,10 +189,10 @@ class Judged:
             return self.hits().select(*self.list_keys, "gain")
         if self.truth is None:
             return self._counted(self._relevant_pairs().select(*self.list_keys, "gain"), {"recs", "both"})
-        rows = self._relevant_truth(self.truth)
+        rows = self._relevant_rows()
         if not self.distinct:
-            rows = rows.group_by(PAIR).agg(pl.col("gain").max())
-        return self._for_each_model(self._counted(rows.select("user", "gain"), {"recs", "both"}))
+            rows = rows.group_by(self._key, "item").agg(pl.col("gain").max())
+        return self._for_each_model(self._counted(rows.select(self._key, "gain"), {"recs", "both"}))
 
     def not_relevant(self) -> pl.LazyFrame:
         """Return the rows judged not relevant, one for each item: keys, and True in `not_relevant`."""
@@ -199,23 +230,21 @@ class Judged:
     def _item(self) -> list[str]:
         return ["item"] * ("item" not in self.list_keys)
 
-    @property
+    @cached_property
     def _relevant(self) -> pl.Expr:
         schema = (self.lists if self.truth is None else self.truth).collect_schema()
         return is_relevant(pl.col("relevance"), self.context.min_relevance, schema["relevance"])
 
     @property
     def _gain(self) -> pl.Expr:
-        gain = pl.col("relevance").cast(pl.Float64)
-        return gain if self.context.min_relevance != "any" else pl.when(gain > 0).then(gain).otherwise(0.0)
+        gain = _number(self.lists if self.truth is None else self.truth, "relevance")
+        return gain if self.context.min_relevance != "any" else pl.when(gain > 0).then(gain).otherwise(0)
 
-    @property
+    @cached_property
     def _rank(self) -> pl.Expr:
-        dtype = self.lists.collect_schema()["rank"]
-        fits = dtype.is_integer() and dtype not in (pl.UInt64, pl.Int128)
-        return pl.col("rank").cast(pl.Int64 if fits else pl.Float64)
+        return _number(self.lists, "rank")
 
-    @property
+    @cached_property
     def _ranked(self) -> pl.Expr:
         return is_rank(pl.col("rank"), self.lists.collect_schema()["rank"])
 
@@ -237,30 +266,36 @@ class Judged:
         pairs = lists.join(self._for_each_model(truth), on=keys, how="full", coalesce=True, nulls_equal=True)
         return pairs.with_columns(pl.coalesce(f"{name}_right", name).alias(name) for name in segments)
 
-    def settled(self, run: Callable[[pl.LazyFrame], pl.DataFrame]) -> Judged:
-        """Return the same for a large eager frame, asked once what its plan can rely on; the answers change no number."""
-        if self.distinct:  # a judged frame made of two, which every branch reads
-            return replace(self, lists=run(self.lists).lazy())
-        answers = run(self._questions()).row(0, named=True)
-        return replace(self, **answers)
+    def settled(self, ask: Callable[[list[pl.LazyFrame]], list[pl.DataFrame]], *, by_number: bool) -> Judged:
+        """Return the same for a large eager frame, asked once what its plan can rely on; the answers change no number.
 
-    def _questions(self) -> pl.LazyFrame:
-        rows = self.lists if self.truth is None else self.truth
-        keys = self.list_keys if self.truth is None else ["user"]
-        schema, user = rows.collect_schema(), pl.col("user")
-        pair = one_number([pl.col(key) for key in [*keys, *self._item]], schema)
-        whole = schema["user"].is_signed_integer() and keys == ["user"]
-        gain = pl.col("relevance").cast(pl.Float64)
-        relevant = rows.filter(self._relevant).select(
-            pair=pair.sort(), narrow=is_narrow(user, gain) if whole else pl.lit(value=False)
+        `by_number` allows lists to be told apart by a number in place of their user, which no branch but the hits and the
+        relevant rows has.
+        """
+        if self.distinct:  # a judged frame made of two, which every branch reads
+            return replace(self, lists=ask([self.lists])[0].lazy())
+        pairs, users = ask([self._relevant_rows(), self.users])
+        judged = self
+        if by_number and not pairs.schema["user"].is_integer() and self.universe not in {"recs", "both"}:
+            pairs = numbered(pairs)
+            judged = replace(self, names=pairs.lazy().select("number", "user").unique("number"))
+        key = judged._key  # noqa: SLF001
+        keys = judged.list_keys if self.truth is None else [key]
+        pairs, users = by_user(pairs, key), by_user(users, "user")
+        questions = [are_distinct(pairs, keys), n_distinct(users)]
+        if self.truth is None:
+            questions.append(are_in_order(pairs, keys))
+        distinct, n_users, *in_order = (answer.item() for answer in ask(questions))
+        crowd = heads(users.lazy()) if n_users is not None else unordered(users).lazy()
+        return replace(
+            judged,
+            pairs=pairs.lazy(),
+            distinct=distinct,
+            in_order=in_order == [True],
+            narrow=keys == [key] and is_narrow(pairs[key], pairs["gain"]),
+            n_users=n_users,
+            crowd=crowd,
         )
-        repeated = pl.col("pair") == pl.col("pair").shift()
-        pairs = relevant.select(distinct=~repeated.any(), narrow=pl.col("narrow").first())
-        if not schema["user"].is_integer():  # comparing whole numbers costs next to nothing, and structs have no order
-            return pairs
-        changes = (user != user.shift()).sum() + user.len().clip(upper_bound=1)
-        n_users = self.users.select(n_users=pl.when((user >= user.shift()).all()).then(changes))
-        return pl.concat([pairs, n_users], how="horizontal")
 
     def checks(self, *, steep: bool) -> list[pl.LazyFrame]:
         """Return frames of one row that fail when the plan runs: what no schema shows."""
@@ -268,10 +303,10 @@ class Judged:
         highest = relevance.cast(pl.Float64).fill_nan(None).max()
         found = [*self.inputs.checks]
         if not self.inputs.scored:
-            lists = _identified(self.inputs.lists)
+            lists = self.inputs.identified("recommendations")
             lowest = pl.when(is_rank(rank)).then(rank) if _is_float(lists, "rank") else rank
             found.append(lists.select(check=fails_if(lowest.min() < 1, RANK_BELOW_1)))
-        source = _identified(self.inputs.lists if self.inputs.truth is None else self.inputs.truth)
+        source = self.inputs.identified("truth")
         if _is_float(source, "relevance"):
             found.append(source.select(check=fails_if(highest == math.inf, INFINITE_RELEVANCE)))
         for owner, frame in (("recommendations", self.inputs.lists), ("truth", self.inputs.truth)):
@@ -295,6 +330,11 @@ def _names_a_model() -> pl.Expr:
     return pl.col("model").is_not_null() | is_rank(pl.col("rank"))
 
 
+def _number(frame: pl.LazyFrame, name: str) -> pl.Expr:
+    """Return a column as Int64 where that holds all its values, else as Float64."""
+    return pl.col(name).cast(pl.Int64 if frame.collect_schema()[name] in SMALL_INTEGERS else pl.Float64)
+
+
 def _is_float(frame: pl.LazyFrame, name: str) -> bool:
     return frame.collect_schema()[name].is_float()
 
@@ -305,11 +345,6 @@ def _with_items(frame: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
     if not names or inputs.items is None:
         return frame
     return frame.join(inputs.items.select("item", *names), on="item", how="left")
-
-
-def _identified(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the rows with a user and an item."""
-    return frame.filter(pl.col("user").is_not_null() & pl.col("item").is_not_null())
 
 
 def _ranked(lists: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 import polars as pl
@@ -13,7 +12,7 @@ from recframe import conventions, explanation, frames, plan, registry
 from recframe.context import Context, MinRelevance, MinRelevanceFor, NoRelevant, RelevantFrom, Ties, Universe
 from recframe.errors import RecframeError, suggestion
 from recframe.inputs import Inputs, read
-from recframe.judge import Judged, judge
+from recframe.judge import judge
 from recframe.metrics import accuracy
 from recframe.registry import Metric
 
@@ -133,7 +132,7 @@ class Rec(Generic[F]):
         found = registry.asked(metrics, k)
         inputs = self._inputs(by, profile)
         asked = conventions.asked(inputs.context, found)
-        result: F = frames.give(conventions.evaluate(inputs, asked, self._settled), self._frame, inputs.pandas_dtypes)
+        result: F = frames.give(conventions.evaluate(inputs, asked, self._ask), self._frame, inputs.pandas_dtypes)
         return result
 
     def judge(self) -> F:
@@ -194,7 +193,7 @@ class Rec(Generic[F]):
         └─────────────┴──────────────┴───────┘
         """
         asked = explanation.question(self._inputs(by), metric, profiles, k)
-        plan = asked.table(conventions.evaluate(asked.inputs, asked.conventions, self._settled))
+        plan = asked.table(conventions.evaluate(asked.inputs, asked.conventions, self._ask))
         result: F = frames.give(plan, self._frame, asked.inputs.pandas_dtypes)
         return explanation.Explanation(asked.text(frames.rows(result)), result)
 
@@ -231,8 +230,9 @@ class Rec(Generic[F]):
         context = self._context if profile is None else self._context.bind({"profile": profile})
         return read(self._frame, context, list(dict.fromkeys([*context.by, *_names(by)])))
 
-    def _settled(self, judged: Judged) -> Judged:
-        return judged.settled(partial(frames.run, large=True)) if frames.is_large(self._frame) else judged
+    @property
+    def _ask(self) -> plan.Ask | None:
+        return frames.ask if frames.is_large(self._frame) else None
 
     def _bound(self, metric: Metric[...]) -> BoundMetric[F]:
         return BoundMetric(self, metric)

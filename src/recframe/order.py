@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 import polars as pl
 
+Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
+
 # Polars 2 can read the bits of a number as another type of the same size.
 _READS_BITS = "dtype" in inspect.signature(pl.Expr.reinterpret).parameters
+
+SMALL_INTEGERS = {pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32}
+"""The dtypes whose values all fit into Int64."""
+_SLICE = 2**20  # so many at a time take little memory
 
 
 def with_places(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     """Return rows that stand list by list with `place`, from 1 in each list, and `start`, the number of its list's first row.
 
-    NOTE: positions from the running maximum of the first rows' numbers cost a tenth of a window over the lists.
+    NOTE: positions from the first rows' numbers, filled forward, cost a tenth of a window over the lists.
     """
     row = pl.col("start")
     changes = [pl.col(key).ne_missing(pl.col(key).shift()) for key in keys]
     first = changes[0] if len(keys) == 1 else pl.any_horizontal(changes)
     rows = rows.with_row_index("start").with_columns(row.cast(pl.Int64))
-    rows = rows.with_columns(place=row, start=pl.when(first).then(row).otherwise(0).cum_max())
+    rows = rows.with_columns(place=row, start=pl.when(first).then(row).forward_fill())
     return rows.with_columns(place=pl.col("place") - row + 1)
 
 
@@ -38,7 +46,7 @@ def spread_ranks(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
 
 
 def best_first(rows: pl.LazyFrame, keys: Sequence[str], gain: str, *, narrow: bool) -> pl.LazyFrame:
-    """Return the keys and gains of rows list by list, the best gain first; gains are positive.
+    """Return the keys and gains of rows list by list, the best gain first, as Float64; gains are positive.
 
     NOTE: one packed number sorts two to four times as fast as two columns: the list's number in its upper half, in its
     lower half the gain, turned round. Narrow lists and gains (see `is_narrow`) fit into 64 bits, any whole numbers of
@@ -47,25 +55,95 @@ def best_first(rows: pl.LazyFrame, keys: Sequence[str], gain: str, *, narrow: bo
     rows = rows.select(*keys, gain)
     key, dtype = keys[-1], rows.collect_schema()[keys[-1]]
     if len(keys) > 1 or not dtype.is_signed_integer() or not (narrow or _READS_BITS):
-        return rows.sort(*keys, gain, descending=[*[False] * len(keys), True])
+        return rows.sort(*keys, gain, descending=[*[False] * len(keys), True]).with_columns(pl.col(gain).cast(pl.Float64))
     wide, half = (pl.Int64, 2**32) if narrow else (pl.Int128, 2**64)
     top = half // (1 if narrow else 2) - 1
-    lower = pl.col(gain).cast(pl.Int64) if narrow else pl.col(gain).reinterpret(dtype=pl.Int64)
+    lower = pl.col(gain).cast(pl.Int64) if narrow else pl.col(gain).cast(pl.Float64).reinterpret(dtype=pl.Int64)
     packed = rows.select(packed=pl.col(key).cast(wide) * half + (top - lower)).sort("packed")
     lower = (top - pl.col("packed") % half).cast(pl.Int64)
     gains = lower.cast(pl.Float64) if narrow else lower.reinterpret(dtype=pl.Float64)
-    return packed.select((pl.col("packed") // half).cast(dtype).alias(key), gains.alias(gain))
+    return packed.select((pl.col("packed") // half).cast(dtype).set_sorted().alias(key), gains.alias(gain))
 
 
-def is_narrow(key: pl.Expr, gain: pl.Expr) -> pl.Expr:
+def is_narrow(key: pl.Series, gain: pl.Series) -> bool:
     """Return whether all numbers of lists lie in [0, 2^31) and all gains are whole numbers below 2^32."""
-    return (key.min() >= 0) & (key.max() < 2**31) & (gain.max() < 2**32) & (gain == gain.floor()).all()
+    if not key.dtype.is_signed_integer() or not len(key):
+        return False
+    whole = gain.dtype.is_integer() or bool((gain == gain.floor()).all())
+    lowest: Any
+    highest: Any
+    most: Any
+    lowest, highest, most = key.min(), key.max(), gain.max()
+    return whole and bool(lowest >= 0 and highest < 2**31 and most < 2**32)
+
+
+def numbered(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows with a `number` for each user: in the order of the rows where these stand user by user."""
+    user = pl.col("user")
+    runs = rows.select(number=(user != user.shift()).fill_null(value=True).cum_sum().cast(pl.Int64)).to_series()
+    if len(runs) and heads(rows)["user"].n_unique() < runs[-1]:
+        return rows.with_columns(number=user.rank("dense").cast(pl.Int64))
+    return rows.with_columns(runs.set_sorted())
+
+
+def heads(rows: Frame) -> Frame:
+    """Return the users of the rows that follow one of another user: every user, and once where rows stand user by user."""
+    user = pl.col("user")
+    return rows.select("user").filter((user != user.shift()).fill_null(value=True))
+
+
+def by_user(rows: pl.DataFrame, key: str) -> pl.DataFrame:
+    """Return the rows with the users marked as sorted, if they are, which is what some operations look at."""
+    user = rows[key]
+    return rows.with_columns(user.set_sorted()) if user.dtype.is_integer() and user.is_sorted() else rows
+
+
+def n_distinct(rows: pl.DataFrame) -> pl.LazyFrame:
+    """Return how many users there are; null for whole numbers that stand in no order."""
+    user = pl.col("user")
+    if rows["user"].flags["SORTED_ASC"]:
+        return rows.lazy().select(user.n_unique())
+    if not rows.schema["user"].is_integer():
+        return heads(rows.lazy()).select(user.n_unique())
+    changes = (user != user.shift()).sum() + pl.len().clip(upper_bound=1)
+    return rows.lazy().select(pl.when((user >= user.shift()).all()).then(changes))
+
+
+def unordered(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return each user once, where they are whole numbers; without a hash table where these lie in a small range."""
+    users = rows["user"]
+    bounds: list[Any] = [users.min(), users.max()] if len(users) and users.dtype in SMALL_INTEGERS else [0, math.inf]
+    if bounds[1] - bounds[0] >= len(users):
+        return rows.select("user").unique()
+    found = pl.Series([False]).new_from_index(0, bounds[1] - bounds[0] + 1)
+    for start in range(0, len(users), _SLICE):
+        part = users.slice(start, _SLICE)
+        found.scatter(part - bounds[0] if bounds[0] else part, values=True)
+    distinct: pl.Series = (found.arg_true().cast(pl.Int64) + bounds[0]).cast(users.dtype)
+    return distinct.alias("user").to_frame()
+
+
+def are_distinct(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Return whether no list has an item twice; where that is not sure, False."""
+    if len(keys) == 1 and rows[keys[0]].flags["SORTED_ASC"]:
+        lists = rows.lazy().group_by(keys).agg(distinct=pl.col("item").n_unique() == pl.len())
+        return lists.select(pl.col("distinct").all())
+    pair = one_number([pl.col(key) for key in dict.fromkeys([*keys, "item"])], rows.schema).sort()
+    return rows.lazy().select(distinct=(pair != pair.shift()).all())
+
+
+def are_in_order(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Return whether the rows stand list by list by rank, the ranks at least 1 apart, and those without one last."""
+    if len(keys) > 1 or not rows[keys[0]].flags["SORTED_ASC"]:
+        return pl.LazyFrame({"in_order": [False]})
+    rank, user = pl.col("rank"), pl.col(keys[0])
+    follows = rank.is_null() | (user != user.shift()).fill_null(value=True) | (rank - rank.shift() >= 1).fill_null(value=False)
+    return rows.lazy().select(in_order=follows.all())
 
 
 def one_number(keys: Sequence[pl.Expr], schema: Mapping[str, pl.DataType]) -> pl.Expr:
     """Return one number for a row's keys, the same where all of them are the same, and seldom otherwise."""
-    narrow = {pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32}
-    if len(keys) == 2 and all(schema[key.meta.output_name()] in narrow for key in keys):  # noqa: PLR2004  a pair
+    if len(keys) == 2 and all(schema[key.meta.output_name()] in SMALL_INTEGERS for key in keys):  # noqa: PLR2004  a pair
         return keys[0].cast(pl.Int64) * 2**32 + keys[1].cast(pl.Int64)
     number = keys[0].hash()
     for seed, key in enumerate(keys[1:], 1):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,14 +14,17 @@ from recframe.inputs import Inputs
 from recframe.judge import Judged
 from recframe.order import best_first, spread_ranks, with_places
 from recframe.registry import Metric, reach
-from recframe.terms import At, discount
+from recframe.terms import At, Source, discount
 
 HITS = {"rank", "gain", "discount", "hits_so_far"}
 BEST_ORDER = {f"{order}_{word}" for order in ("ideal", "uncut") for word in ("gain", "rank", "discount")}
 RELEVANT = {"relevant_gain"} | BEST_ORDER
+NOT_RELEVANT = {"not_relevant"}
 LISTED = {"listed_rank", "listed_place", "listed_judged", "listed_relevant", "misses_above", "judged_misses_above"}
 LIST_IDEAL = "list_ideal_rank@"
 TOTALS = ("each_n_relevant", "each_n_not_relevant")
+
+Ask = Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]
 
 
 @dataclass
@@ -30,6 +33,8 @@ class Words:
 
     asked: set[str] = field(default_factory=set)
     windows: list[pl.Expr] = field(default_factory=list)
+    values: list[pl.Expr] = field(default_factory=list)
+    """The values of the relevant rows, and of those judged not relevant, that are worked out ahead, list by list."""
 
     def column(self, name: str) -> pl.Expr:
         """Return the column of a name."""
@@ -41,19 +46,48 @@ class Words:
         self.windows.append(expression)
         return pl.col(f"running {len(self.windows) - 1}")
 
+    def of_relevant(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
+        """Return the sum of a column that has the value on one row of each list."""
+        inner = Words()
+        expression = value(inner)
+        names = inner.asked - {"steepness"}
+        if inner.windows or inner.values or not (names <= RELEVANT or names <= NOT_RELEVANT):
+            return value(self)
+        self.asked |= inner.asked - names
+        number = next((place for place, other in enumerate(self.values) if other.meta.eq(expression)), len(self.values))
+        if number == len(self.values):
+            self.values.append(expression)
+        return pl.col(f"of list {number}").sum()
 
-def evaluate(judged: Judged, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
-    """Return one row for each segment: the `by` columns, n_users, and a column for each metric."""
+    def reads_lists(self) -> bool:
+        """Whether a word needs more than the hits and the relevant rows."""
+        return bool(self.asked & {*LISTED, *NOT_RELEVANT, "each_n_not_relevant"} or self.values_of(NOT_RELEVANT))
+
+    def values_of(self, names: set[str]) -> list[pl.Expr]:
+        """Return the values that are worked out from some columns, each under the name of its own column."""
+        numbered = enumerate(self.values)
+        return [value.alias(f"of list {number}") for number, value in numbered if names.issuperset(value.meta.root_names())]
+
+
+def evaluate(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = None) -> pl.LazyFrame:
+    """Return one row for each segment: the `by` columns, n_users, and a column for each metric.
+
+    `ask` collects plans: given for large eager frames, which are asked what the plan can rely on.
+    """
     by = _by(judged.inputs, metrics)
     keys = [inside for inside, _ in by]
     words = Words()
     deepest = _deepest(metrics)
     values = _values(metrics, words, deepest, judged.context.no_relevant)
     counted = _is_counted(words, judged.context.no_relevant)
+    if ask is not None:
+        judged = judged.settled(ask, by_number=not words.reads_lists())
     rows = _rows(judged, words, deepest)  # the branches that the words above have asked for
     lists = rows.group_by(judged.list_keys).agg(*values.values(), counted=counted)
     _check_shapes(lists, metrics)
-    lists = _with_attributes(lists.filter("counted"), judged.inputs)
+    lists = lists.filter("counted")
+    if set(keys) - {"model"}:
+        lists = _with_attributes(judged.named(lists), judged.inputs)
     sums = [(pl.col(name).sum().alias(f"sum {name}"), pl.col(name).count().alias(f"count {name}")) for name in values]
     per_segment = _aggregate(lists, keys, [pl.len().alias("n_present"), *(column for pair in sums for column in pair)])
     empty = rows.clear().select(value.alias(f"empty {name}") for name, value in values.items())
@@ -124,12 +158,11 @@ def _rows(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
     branches = []
     if asked & HITS or words.windows or any(name.startswith(LIST_IDEAL) for name in asked):
         branches.append(_hits(judged, words, deepest))
-    if asked & RELEVANT:
-        branches.append(_relevant(judged, asked, deepest))
+    branches += _relevant(judged, words, deepest)
     if asked & LISTED:
         branches.append(_listed(judged, asked))
-    if "not_relevant" in asked:
-        branches.append(judged.not_relevant())
+    if words.values_of(NOT_RELEVANT):
+        branches += _read(judged, words, judged.not_relevant(), NOT_RELEVANT)
     branches = branches or [judged.relevant()]
     return pl.concat(branches, how="diagonal") if len(branches) > 1 else branches[0]
 
@@ -137,18 +170,21 @@ def _rows(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
 def _hits(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
     """Return the hits in the order of their ranks, where no two of a list are closer than 1."""
     keys = judged.list_keys
-    # NOTE: a join does not keep the order of rows, so it comes before the sort that all that follows relies on.
     hits = _with_totals(judged, judged.hits(deepest), words.asked)
-    hits = hits.sort(*keys, "rank", *(["item"] if "item" not in keys else []))
-    hits = spread_ranks(with_places(hits, keys), keys).rename({"place": "hits_so_far"})
-    if deepest is not None:
-        hits = hits.filter(pl.col("rank") <= deepest)
+    if not (judged.in_order and judged.distinct):
+        hits = hits.sort(*keys, "rank", *(["item"] if "item" not in keys else []))
+        hits = spread_ranks(with_places(hits, keys), keys).rename({"place": "hits_so_far"})
+        if deepest is not None:
+            hits = hits.filter(pl.col("rank") <= deepest)
+    elif "hits_so_far" in words.asked:
+        hits = with_places(hits, keys).rename({"place": "hits_so_far"})
     windows = [window.over(keys).alias(f"running {number}") for number, window in enumerate(words.windows)]
     ideals = sorted(name for name in words.asked if name.startswith(LIST_IDEAL))
     windows += [_list_ideal_rank(name).over(keys).alias(name) for name in ideals]
     columns = [*keys, *(name for name in [*sorted(HITS), *TOTALS] if name in words.asked)]
     columns += [window.meta.output_name() for window in windows]
-    return hits.with_columns(*windows, discount=discount(pl.col("rank"))).select(columns)
+    hits = hits.with_columns(pl.col("rank", "gain").cast(pl.Float64), discount=discount(pl.col("rank")))
+    return hits.with_columns(windows).select(columns)
 
 
 def _list_ideal_rank(name: str) -> pl.Expr:
@@ -158,20 +194,29 @@ def _list_ideal_rank(name: str) -> pl.Expr:
     return inside.rank("ordinal", descending=True)
 
 
-def _relevant(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFrame:
-    """Return the relevant rows, listed or not, and where the best order was asked for, in that order."""
-    rows = judged.relevant().rename({"gain": "relevant_gain"})
-    ideal = sorted(asked & BEST_ORDER)
-    if not ideal:
-        return rows
-    keys = judged.list_keys
-    rows = with_places(best_first(rows, keys, "relevant_gain", narrow=judged.narrow), keys)
-    place = pl.col("place").cast(pl.Float64)
-    built = {"rank": place, "gain": pl.col("relevant_gain"), "discount": discount(place)}
-    columns = {name: built[name.partition("_")[2]] for name in ideal}
-    if deepest is not None:
-        columns |= {name: pl.when(place <= deepest).then(columns[name]) for name in ideal if name.startswith("ideal")}
-    return rows.select(*keys, "relevant_gain", *(column.alias(name) for name, column in columns.items()))
+def _relevant(judged: Judged, words: Words, deepest: int | None) -> list[pl.LazyFrame]:
+    """Return what is read of the relevant rows, listed or not, and where the best order was asked for, in that order."""
+    values = words.values_of(RELEVANT)
+    asked = (words.asked & RELEVANT).union(*(value.meta.root_names() for value in values))
+    if not asked:
+        return []
+    rows, keys = judged.relevant().rename({"gain": "relevant_gain"}), judged.list_keys
+    if ideal := sorted(asked - {"relevant_gain"}):
+        rows = with_places(best_first(rows, keys, "relevant_gain", narrow=judged.narrow), keys)
+        place = pl.col("place").cast(pl.Float64)
+        built = {"rank": place, "gain": pl.col("relevant_gain"), "discount": discount(place)}
+        columns = {name: built[name.partition("_")[2]] for name in ideal}
+        if deepest is not None:
+            columns |= {name: pl.when(place <= deepest).then(columns[name]) for name in ideal if name.startswith("ideal")}
+        rows = rows.select(*keys, "relevant_gain", *(column.alias(name) for name, column in columns.items()))
+    return _read(judged, words, rows, RELEVANT)
+
+
+def _read(judged: Judged, words: Words, rows: pl.LazyFrame, names: set[str]) -> list[pl.LazyFrame]:
+    """Return what is asked of some rows: the values of each list, and the columns that are read row by row."""
+    keys, values, columns = judged.list_keys, words.values_of(names), sorted(words.asked & names)
+    branches = [rows.group_by(keys).agg(values)] if values else []
+    return [*branches, rows.select(*keys, *columns)] if columns else branches
 
 
 def _listed(judged: Judged, asked: set[str]) -> pl.LazyFrame:
@@ -198,7 +243,7 @@ def _with_totals(judged: Judged, rows: pl.LazyFrame, asked: set[str]) -> pl.Lazy
     for name, branch in zip(TOTALS, (judged.relevant, judged.not_relevant), strict=True):
         if name in asked:
             totals = branch().group_by(judged.list_keys).agg(pl.len().cast(pl.Int64).alias(name))
-            rows = rows.join(totals, on=judged.list_keys, how="left", nulls_equal=True)
+            rows = rows.join(totals, on=judged.list_keys, how="left", nulls_equal=True, maintain_order="left")
             rows = rows.with_columns(pl.col(name).fill_null(0))
     return rows
 
@@ -240,9 +285,7 @@ def _result(
     present = pl.col("n_present").cast(pl.Int64).fill_null(0)
     n_users = present if context.no_relevant == "skip" else pl.col("n_users")
     absent = n_users - present
-    checks = _checked(judged, steep=steep)
-    joined = joined.join(checks, how="cross")
-    passed = pl.sum_horizontal(checks.collect_schema().names())
+    joined, passed = _checked(joined, judged, steep=steep)
     means = [_mean(f"value {number}", absent) + passed for number in range(len(metrics))]
     inside = [key for key, _ in by]
     named = [mean.alias(f"mean {number}") for number, mean in enumerate(means)]
@@ -270,16 +313,15 @@ def _mean(value: str, absent: pl.Expr) -> pl.Expr:
 def judged_frame(judged: Judged) -> pl.LazyFrame:
     """Return the judged frame under the bound column names, after the same checks as a metric."""
     names = {role: judged.context.name_of(role) for role in [*judged.model, "user", "item", "rank", "relevance"]}
-    checks = _checked(judged, steep=False)
-    frame = judged.frame().join(checks, how="cross")
-    passed = pl.sum_horizontal(checks.collect_schema().names())
+    frame, passed = _checked(judged.frame(), judged, steep=False)
     dtype = frame.collect_schema()["rank"]
     frame = frame.with_columns((pl.col("rank") + passed).cast(dtype))
     return frame.select(pl.col(role).alias(name) for role, name in names.items())
 
 
-def _checked(judged: Judged, *, steep: bool) -> pl.LazyFrame:
-    """Return one row of zeros that fails to be made where the data breaks a rule."""
-    nothing = pl.LazyFrame({"check": [0]})
-    checks = [nothing, *judged.checks(steep=steep)]
-    return pl.concat([check.rename({"check": f"check {number}"}) for number, check in enumerate(checks)], how="horizontal")
+def _checked(frame: pl.LazyFrame, judged: Judged, *, steep: bool) -> tuple[pl.LazyFrame, pl.Expr]:
+    """Return a frame and a zero to add to its columns that fails to be made where the data breaks a rule."""
+    checks = [pl.LazyFrame({"check": [0]}), *judged.checks(steep=steep)]
+    named = {f"check {number}": check for number, check in enumerate(checks)}
+    row = pl.concat([check.rename({"check": name}) for name, check in named.items()], how="horizontal")
+    return frame.join(row, how="cross"), pl.sum_horizontal(*named)

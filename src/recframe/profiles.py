@@ -96,9 +96,10 @@ PROFILES["ranx"] = Profile(
         "r_precision": WHOLE,
         "bpref": WHOLE,
         "n_hits": {},
+        "rbp": WHOLE,
     },
-    notes="bpref is NaN there where nothing is judged not relevant",
-    instead={"rbp": "ranx multiplies each hit by its grade, beyond 1; on binary relevance ask for rbp without a profile"},
+    notes="bpref is NaN there where nothing is judged not relevant; rbp multiplies each hit by its grade, beyond 1: the same "
+    "here on binary relevance alone",
 )
 PROFILES["rectools"] = Profile(
     source="RecTools 0.19.0 (metrics/classification.py, metrics/ranking.py)",

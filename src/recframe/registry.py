@@ -8,6 +8,7 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -77,18 +78,27 @@ class Definition:
         """Whether the metric is recframe's own."""
         return self.function.__module__.startswith("recframe.metrics.")
 
-    @property
+    @cached_property
+    def doc(self) -> str | None:
+        """The function's docstring."""
+        return inspect.getdoc(self.function)
+
+    @cached_property
     def parameters(self) -> dict[str, inspect.Parameter]:
         """The function's parameters after `at`, by name."""
         return dict(list(inspect.signature(self.function).parameters.items())[1:])
 
     def kind(self, parameter: str) -> tuple[Any, tuple[Any, ...]]:
         """Return the parameter's type and what its annotation adds: the choices, or the bounds."""
-        try:
-            hint = get_type_hints(self.function, include_extras=True)[parameter]
-        except Exception:  # noqa: BLE001  a metric of the user's own may be annotated with names that only its author can resolve
-            return Any, ()
+        hint = self._hints.get(parameter, Any)
         return (get_origin(hint) or hint), get_args(hint)
+
+    @cached_property
+    def _hints(self) -> dict[str, Any]:
+        try:
+            return get_type_hints(self.function, include_extras=True)
+        except Exception:  # noqa: BLE001  a metric of the user's own may be annotated with names that only its author can resolve
+            return {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +118,7 @@ class Metric(Generic[P]):
     """The name of the metric's column, where it is not the string form."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "__doc__", inspect.getdoc(self.definition.function))
+        object.__setattr__(self, "__doc__", self.definition.doc)
 
     @property
     def name(self) -> str:

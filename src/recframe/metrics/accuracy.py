@@ -210,7 +210,7 @@ def ndcg(
         best = at.all_discounts if discount == "shifted" else at.all_unshifted_discounts(log_base)
         return ratio(dcg(gain="binary", discount=discount, log_base=base).value(at), best)
     gained = dcg(gain=gain, discount=discount, offset=offset, log_base=base)
-    return ratio(gained.value(at), gained.value(at.ideal(ideal)))
+    return ratio(gained.value(at), at.best(gained.value, ideal))
 
 
 @metric(aliases=("rprec",), range=UNIT, direction="higher", formula="hits with r <= n_relevant, over n_relevant")
@@ -245,7 +245,7 @@ def rbp(at: At, *, p: Share = 0.8) -> pl.Expr:
 
     Source: Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness.
     """
-    return (1 - p) * (pl.lit(p, dtype=pl.Float64) ** (at.rank - 1)).sum()
+    return (1 - p) * ((at.rank - 1) * math.log(p)).exp().sum()
 
 
 @metric(
