@@ -83,18 +83,37 @@ def recall(one: RankedList, k: int | None, denominator: str = "relevant") -> flo
     return ratio(len(one.hits_to(k)), whole[denominator])
 
 
-def f_score(one: RankedList, k: int | None, beta: float = 1) -> float:
-    p, r = precision(one, k), recall(one, k)
+@dataclass(frozen=True)
+class FOfMeans:
+    """What one list adds to an F that is made of the mean precision and the mean recall."""
+
+    p: float
+    r: float
+    beta: float
+
+
+def harmonic_mean(p: float, r: float, beta: float) -> float:
     return ratio((1 + beta * beta) * p * r, beta * beta * p + r)
 
 
+def f_score(
+    one: RankedList, k: int | None, beta: float = 1, denominator: str = "k", average: str = "users"
+) -> float | FOfMeans:
+    p, r = precision(one, k, denominator), recall(one, k)
+    return FOfMeans(p, r, beta) if average == "means" else harmonic_mean(p, r, beta)
+
+
 def average_precision(one: RankedList, k: int | None, normalizer: str = "relevant") -> float:
+    if normalizer == "ranks":
+        places = one.places(k)
+        return ratio(sum(len(one.hits_to(place)) / place for place in range(1, places + 1)), places)
     total = 0.0
     for so_far, (rank, _) in enumerate(one.hits_to(k), start=1):
         total += so_far / rank
     whole = {
         "relevant": one.n_relevant,
         "min": capped(one.n_relevant, k),
+        "list": min(capped(one.n_relevant, k), len(one.items)),
         "hits": len(one.hits_to(k)),
         "k": one.places(k),
     }
@@ -113,8 +132,20 @@ GAINS: dict[str, Callable[[float], float]] = {
 }
 
 
-def discounted(hits: Iterable[tuple[float, float]], gain: str, log_base: float = 2) -> float:
-    return math.fsum(GAINS[gain](relevance) / math.log(rank + 1, log_base) for rank, relevance in hits)
+@dataclass(frozen=True)
+class Weighed:
+    """How a hit is weighed: its gain, over the logarithm of its rank."""
+
+    gain: str = "linear"
+    log_base: float = 2
+    discount: str = "shifted"
+    offset: float = 0
+
+    def sum(self, hits: Iterable[tuple[float, float]]) -> float:
+        return math.fsum(max(GAINS[self.gain](g + self.offset), 0.0) / self.logarithm(rank) for rank, g in hits)
+
+    def logarithm(self, rank: float) -> float:
+        return math.log(rank + 1 if self.discount == "shifted" else max(rank, self.log_base), self.log_base)
 
 
 def in_order(gains: Iterable[float]) -> list[tuple[float, float]]:
@@ -122,23 +153,24 @@ def in_order(gains: Iterable[float]) -> list[tuple[float, float]]:
     return [(float(rank), gain) for rank, gain in enumerate(sorted(gains, reverse=True), start=1)]
 
 
-def dcg(one: RankedList, k: int | None, gain: str = "linear", log_base: float = 2) -> float:
-    return discounted(one.hits_to(k), gain, log_base)
+def dcg(one: RankedList, k: int | None, **how: Any) -> float:
+    return Weighed(**how).sum(one.hits_to(k))
 
 
-def ndcg(one: RankedList, k: int | None, gain: str = "linear", log_base: float = 2, ideal: str = "relevant") -> float:
+def ndcg(one: RankedList, k: int | None, ideal: str = "relevant", **how: Any) -> float:
     if ideal == "k":
-        gain = "binary"
+        how["gain"] = "binary"
         best = in_order([1.0] * one.places(k))
     elif ideal == "list":
         best = in_order(relevance for _, relevance in one.hits_to(k))
     else:
-        best = in_order(one.gains)[:k]
-    return ratio(dcg(one, k, gain, log_base), discounted(best, gain, log_base))
+        best = in_order(one.gains)[: k if ideal == "relevant" else None]
+    return ratio(dcg(one, k, **how), Weighed(**how).sum(best))
 
 
-def r_precision(one: RankedList, k: int | None) -> float:
-    return ratio(len([rank for rank, _ in one.hits_to(k) if rank <= one.n_relevant]), one.n_relevant)
+def r_precision(one: RankedList, k: int | None, without_hit: str = "zero") -> float | None:
+    hits = len([rank for rank, _ in one.hits_to(k) if rank <= one.n_relevant])
+    return None if without_hit == "null" and not hits else ratio(hits, one.n_relevant)
 
 
 def rbp(one: RankedList, k: int | None, p: float = 0.8) -> float:
@@ -192,7 +224,7 @@ def judged(one: RankedList, k: int | None) -> float:
     return ratio(sum(item.judged for item in items), len(items))
 
 
-METRICS: dict[str, Callable[..., float | None]] = {
+METRICS: dict[str, Callable[..., float | FOfMeans | None]] = {
     "hit_rate": hit_rate,
     "precision": precision,
     "recall": recall,
@@ -222,13 +254,16 @@ class Policy:
 
     universe: str | None = None
     no_relevant: str = "zero"
-    min_relevance: float | None = None
+    min_relevance: float | str | None = None
     relevant_from: str = "truth"
     model: bool = False
+    min_relevance_for: str = "all"
 
     def relevant(self, relevance: float | None) -> bool:
         if relevance is None or math.isnan(relevance):
             return False
+        if self.min_relevance == "any":
+            return True
         return relevance > 0 if self.min_relevance is None else relevance >= self.min_relevance
 
 
@@ -256,8 +291,13 @@ class Asked:
         settings = ",".join(f"{name}={value}" for name, value in self.parameters.items())
         return self.name + (f"({settings})" if settings else "") + (f"@{self.k}" if self.k is not None else "")
 
-    def value(self, one: RankedList) -> float | None:
+    def value(self, one: RankedList) -> float | FOfMeans | None:
         return METRICS[self.name](one, self.k, **self.parameters)
+
+    @property
+    def weighs_gains(self) -> bool:
+        binary = self.parameters.get("gain") == "binary" or self.parameters.get("ideal") == "k"
+        return self.name == "err" or (self.name in {"dcg", "ndcg"} and not binary)
 
 
 def has_rank(row: Row) -> bool:
@@ -321,6 +361,7 @@ def ranked_list(rows: Rows, policy: Policy) -> RankedList:
         listed = [row for row in same if has_rank(row)]
         listed_relevant = [row for row in relevant if has_rank(row)]
         gain = highest(row["relevance"] for row in relevant)
+        gain = max(gain, 0.0) if gain is not None and policy.min_relevance == "any" else gain
         if listed:
             rank = min(float(row["rank"]) for row in listed_relevant or listed)
             items.append(Listed(rank, any(is_judged(row) for row in listed), bool(listed_relevant)))
@@ -387,12 +428,42 @@ def full_join(recs: Rows, truth: Rows, models: Sequence[Any], row_columns: Seque
 
 def evaluate(asked: Sequence[Asked], case: Case) -> list[dict[str, Any]]:
     """One row for each segment, as `rec(...).evaluate(...)` returns them, in any order."""
+    plain = replace(case, policy=replace(case.policy, min_relevance_for="all"))
+    if case.policy.min_relevance_for == "all" or case.policy.min_relevance is None:
+        return evaluate_all(asked, plain)
+    gains = [one for one in asked if one.weighs_gains]
+    others = [one for one in asked if not one.weighs_gains]
+    if not gains:
+        return evaluate_all(others, plain)
+    of_gains = evaluate_all(gains, replace(plain, policy=replace(plain.policy, min_relevance=None)))
+    return together(evaluate_all(others, plain), of_gains) if others else of_gains
+
+
+def together(own: list[dict[str, Any]], others: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of two results by their keys; n_users is that of the first, and no one where it lacks the segment."""
+
+    def keyed(rows: list[dict[str, Any]]) -> dict[tuple[Any, ...], dict[str, Any]]:
+        values = {"n_users", *(name for row in rows for name in row if name.split("@")[0].split("(")[0] in METRICS)}
+        return {tuple((name, row[name]) for name in row if name not in values): row for row in rows}
+
+    first, second = keyed(own), keyed(others)
+    nothing = [dict.fromkeys(next(iter(found.values()), {})) for found in (first, second)]
+    result = []
+    for key in {**first, **second}:
+        row = {**nothing[0], **nothing[1], **second.get(key, {}), **dict(key)}
+        row = {name: None if name in nothing[0] and name not in dict(key) else value for name, value in row.items()}
+        row |= first.get(key, {})
+        result.append({**row, "n_users": row["n_users"] or 0} if "n_users" in row else row)
+    return result
+
+
+def evaluate_all(asked: Sequence[Asked], case: Case) -> list[dict[str, Any]]:
     case = with_items(with_relevance(case))
     of_users = {name: values for name in case.by if (values := values_of_users(name, case)) is not None}
     row_columns = [name for name in case.by if name not in of_users and name not in {"user", "model"}]
     judged_rows = judge(case, row_columns)
     by = ["model", *case.by] if case.policy.model and "model" not in case.by else list(case.by)
-    groups: dict[tuple[Any, ...], list[list[float | None]]] = {}
+    groups: dict[tuple[Any, ...], list[list[Any]]] = {}
     for key, one in lists(judged_rows, row_columns, case.policy):
         key |= {name: values.get(key["user"]) for name, values in of_users.items()}
         counted = groups.setdefault(tuple(key[name] for name in by), [])
@@ -445,9 +516,15 @@ def lists(found: Judged, row_columns: Sequence[str], policy: Policy) -> Iterator
             yield {"model": model, **dict(zip(names, member, strict=True))}, ranked_list(own, policy)
 
 
-def means(asked: Sequence[Asked], key: dict[str, Any], values: Sequence[Sequence[float | None]]) -> dict[str, Any]:
+def means(asked: Sequence[Asked], key: dict[str, Any], values: Sequence[Sequence[Any]]) -> dict[str, Any]:
     row = key if "user" in key else {**key, "n_users": len(values)}
     for number, metric in enumerate(asked):
         present = [value[number] for value in values if value[number] is not None]
-        row[str(metric)] = math.fsum(present) / len(present) if present else None
+        row[str(metric)] = mean(present) if present else None
     return row
+
+
+def mean(present: Sequence[Any]) -> float:
+    if isinstance(present[0], FOfMeans):
+        return harmonic_mean(mean([one.p for one in present]), mean([one.r for one in present]), present[0].beta)
+    return math.fsum(present) / len(present)

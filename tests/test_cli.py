@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -453,8 +454,55 @@ def test_the_list_of_metrics_fits_a_terminal_of_eighty_columns():
 @pytest.mark.parametrize("name", ["f_score", "F1", "f_score(beta=2)@10"])
 def test_one_metric_is_explained_by_its_docstring_under_any_of_its_names(name):
     shown = run("metrics", name).stdout
-    assert shown.startswith("f_score(beta=1)\n")
+    assert shown.startswith("f_score(beta=1, denominator=k, average=users)\n")
     assert str(rf.f_score.__doc__) in shown
+
+
+def test_a_profile_gives_the_numbers_of_its_library():
+    # user 1 has 1 hit in a list of one, user 2 one in a list of two; user 3 has no list
+    found = evaluate("two.parquet", "two_truth.parquet", "-m", "precision", "-k", "4", "--profile", "jurity")
+    assert found.row(0) == (2, 0.75)
+    rounded = evaluate("two.parquet", "two_truth.parquet", "-m", "precision@4", "--decimals", "2")
+    assert rounded.row(0) == (3, 0.17)
+
+
+def test_an_unknown_profile_is_one_line():
+    message = "unknown profile 'recbol'; did you mean 'recbole'?"
+    assert failure("evaluate", "two.parquet", "two_truth.parquet", "--profile", "recbol") == message
+    assert failure("profiles", "recbol") == message
+
+
+def test_the_profiles_are_listed_and_one_is_shown():
+    listed = run("profiles").stdout
+    assert all(name in listed for name in rf.list_profiles()["profile"])
+    shown = run("profiles", "jurity").stdout
+    assert "universe:          truth\n" in shown
+    assert "ndcg(gain=binary, ideal=all)" in shown
+
+
+def test_a_metric_and_a_difference_are_explained():
+    assert run("explain", "map@10").stdout == f"{rf.explain('map@10')}\n"
+    assert run("explain", "map@10", "ranx", "recbole").stdout == f"{rf.explain('map@10', 'ranx', 'recbole')}\n"
+
+
+def test_a_difference_is_explained_with_numbers():
+    # precision@4: 1 of 4, 1 of 4 and no list; over those with a list, by its length: 1 of 1 and 1 of 2
+    shown = run("explain", "precision@4", "recframe", "jurity", "--recs", "two.parquet", "--truth", "two_truth.parquet").stdout
+    assert "0.166667 and 0.750000; one switch after the other:" in shown
+    assert "adds +0.500000" in shown
+    assert re.search(r"denominator +k +list +up +0\.5 +0\.75 ", shown)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["mrr", "ranx", "recbol"], "unknown profile 'recbol'; did you mean 'recbole'?"),
+        (["mrr", "--recs", "recs.parquet"], "'recs.parquet' has no column 'relevance'"),
+        (["mrr", "--recs", "nowhere.parquet"], "nowhere.parquet"),
+    ],
+)
+def test_what_cannot_be_explained_is_one_line(arguments: list[str], message: str):
+    assert message in failure("explain", *arguments)
 
 
 def test_an_unknown_metric_is_one_line():

@@ -22,9 +22,15 @@ VARIANTS = [
     *(rf.precision(denominator=way) for way in ("list", "achievable")),
     rf.recall(denominator="capped"),
     rf.f_score(beta=2),
-    *(rf.map(normalizer=way) for way in ("min", "hits", "k")),
+    rf.f_score(denominator="list", average="means"),
+    *(rf.map(normalizer=way) for way in ("min", "list", "hits", "k", "ranks")),
     rf.dcg(gain="exp"),
+    rf.dcg(offset=-1, discount="unshifted"),
     *(rf.ndcg(gain=gain, ideal=ideal) for gain in ("linear", "exp", "binary") for ideal in ("relevant", "list")),
+    rf.ndcg(ideal="all"),
+    rf.ndcg(ideal="k", discount="unshifted"),
+    rf.ndcg(gain="exp", offset=1, discount="unshifted"),
+    rf.r_precision(without_hit="null"),
     rf.ndcg(ideal="k"),
     rf.rbp(p=0.5),
     rf.err(max_grade=2),
@@ -32,6 +38,8 @@ VARIANTS = [
 CUTOFFS = [1, 3, None]
 EVERY = list(dict.fromkeys(metric if k is None else metric @ k for metric in VARIANTS for k in CUTOFFS))
 BEST_OF_1 = ["hit_rate", "recall(denominator=capped)", "map(normalizer=min)", "mrr", "ndcg", "ndcg(ideal=list)"]
+BEST_OF_1 += ["map(normalizer=list)", "ndcg(discount=unshifted)", "ndcg(gain=exp,offset=1)"]
+OF_MEANS = {"f_score(denominator=list,average=means)"}  # no mean of the users' own values
 BEST_OF_1_WHOLE = ["r_precision", "bpref"]  # a cut-off cuts the list before these
 
 
@@ -92,17 +100,19 @@ def test_every_kind_of_frame_gives_the_same_of_two_frames(kind, frames):
 @given(judged_frames())
 @settings(max_examples=20)
 def test_values_of_users_average_to_the_overall_one(frame):
-    users = frame.rec.evaluate(*EVERY, by="user")
-    overall = frame.rec.evaluate(*EVERY)
+    metrics = [metric for metric in EVERY if str(metric).partition("@")[0] not in OF_MEANS]
+    users = frame.rec.evaluate(*metrics, by="user")
+    overall = frame.rec.evaluate(*metrics)
 
     assert overall["n_users"].item() == len(users)
-    assert_same(users.select(pl.col(str(metric)).mean() for metric in EVERY), overall.drop("n_users"))
+    assert_same(users.select(pl.col(str(metric)).mean() for metric in metrics), overall.drop("n_users"))
 
 
 @given(judged_frames(), st.lists(st.sampled_from(["FR", "DE", None]), min_size=5, max_size=5))
 @settings(max_examples=20)
 def test_segments_of_users_weighted_by_their_users_average_to_the_overall_value(frame, countries):
-    metrics = [metric for metric in EVERY if metric.name not in {"auc", "first_rank"}]  # these are null for some users
+    null_for_some = {"auc", "first_rank", "r_precision(without_hit=null)"}
+    metrics = [metric for metric in EVERY if str(metric).partition("@")[0] not in null_for_some | OF_MEANS]
     users = pl.DataFrame({"user": range(1, 6), "country": countries}, schema_overrides={"country": pl.String})
     rec = frame.rec(users=users)
     segments, overall = rec.evaluate(*metrics, by="country"), rec.evaluate(*metrics)

@@ -120,7 +120,10 @@ def test_no_metric():
 
 
 def test_an_unknown_parameter():
-    expected = "ndcg has no parameter 'gian'; did you mean 'gain'? It has gain=linear, log_base=2, ideal=relevant"
+    expected = (
+        "ndcg has no parameter 'gian'; did you mean 'gain'? "
+        "It has gain=linear, log_base=2, ideal=relevant, discount=shifted, offset=0"
+    )
 
     for call in (lambda: rf.ndcg(gian="exp"), lambda: rf.parse("ndcg(gian=exp)"), lambda: FRAME.lazy().rec.ndcg(gian="exp")):
         with says(expected, rf.UnknownMetricError):
@@ -133,7 +136,8 @@ def test_an_unknown_parameter():
     ("text", "expected"),
     [
         ("ndcg(gain=square)", "ndcg(gain='square'): gain takes 'linear' or 'exp' or 'binary'"),
-        ("map(normalizer=3)", "map(normalizer=3): normalizer takes 'relevant' or 'min' or 'hits' or 'k'"),
+        ("map(normalizer=3)", "map(normalizer=3): normalizer takes 'relevant' or 'min' or 'list' or 'hits' or 'k' or 'ranks'"),
+        ("ndcg(offset=10)", "ndcg(offset=10): offset takes a number above -1000 and below 10"),
         ("f_score(beta=0)", "f_score(beta=0): beta takes a number above 0"),
         ("f_score(beta=nan)", "f_score(beta=nan): beta takes a number above 0"),
         ("f_score(beta=inf)", "f_score(beta=inf): beta takes a number above 0"),
@@ -155,7 +159,8 @@ def test_a_value_that_a_parameter_does_not_take(text, expected):
 def test_parameters_are_given_by_name():
     with says("parameters of rbp are given by name: rbp(p=0.8)"):
         rf.rbp(0.5)
-    with says("'exp' is not a parameter; write ndcg(gain=linear, log_base=2, ideal=relevant)", rf.UnknownMetricError):
+    expected = "'exp' is not a parameter; write ndcg(gain=linear, log_base=2, ideal=relevant, discount=shifted, offset=0)"
+    with says(expected, rf.UnknownMetricError):
         rf.parse("ndcg(exp)@10")
 
 

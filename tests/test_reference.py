@@ -26,10 +26,23 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     *(("precision", {"denominator": value}) for value in ("list", "achievable")),
     ("recall", {"denominator": "capped"}),
     *(("f_score", {"beta": value}) for value in (0.5, 2)),
-    *(("map", {"normalizer": value}) for value in ("min", "hits", "k")),
+    *(("f_score", {"denominator": value}) for value in ("list", "achievable")),
+    ("f_score", {"average": "means"}),
+    ("f_score", {"beta": 2, "denominator": "list", "average": "means"}),
+    *(("map", {"normalizer": value}) for value in ("min", "list", "hits", "k", "ranks")),
     *(("dcg", {"gain": value}) for value in ("exp", "binary")),
     ("dcg", {"gain": "exp", "log_base": 10}),
     ("dcg", {"log_base": 1.5}),
+    ("dcg", {"discount": "unshifted"}),
+    *(("dcg", {"log_base": value, "discount": "unshifted"}) for value in (1.5, 3.7)),
+    *(("dcg", {"gain": value, "offset": -1.5}) for value in ("exp", "binary")),
+    ("r_precision", {"without_hit": "null"}),
+    ("ndcg", {"discount": "unshifted"}),
+    *(("ndcg", {"log_base": 3.7, "ideal": value, "discount": "unshifted"}) for value in ("k", "list", "all")),
+    ("ndcg", {"ideal": "all"}),
+    *(("ndcg", {"gain": value, "ideal": "all"}) for value in ("exp", "binary")),
+    ("ndcg", {"gain": "exp", "offset": 1}),
+    ("ndcg", {"offset": -0.5}),
     *(("ndcg", {"gain": value}) for value in ("exp", "binary")),
     *(("ndcg", {"ideal": value}) for value in ("k", "list")),
     *(("ndcg", {"gain": value, "ideal": "list"}) for value in ("exp", "binary")),
@@ -127,7 +140,8 @@ def a_policy(choose: Choose) -> Policy:
     return Policy(
         universe=choose([None, *UNIVERSES]),
         no_relevant=choose(["zero", "zero", "skip", "null"]),
-        min_relevance=choose([None, None, 0.5, 2]),
+        min_relevance=choose([None, None, 0.5, 2, "any"]),
+        min_relevance_for=choose(["all", "all", "binary"]),
         relevant_from=choose(["truth", "truth", "list"]),
         model=choose([False, False, True]),
     )
@@ -284,7 +298,8 @@ def test_every_policy_agrees(shape: str, relevant_from: str, no_relevant: str, u
     rng = seeded(f"policies {shape} {relevant_from} {no_relevant} {universe}")
     policy = Policy(universe, no_relevant, relevant_from=relevant_from)
     for number in range(3):
-        policy = replace(policy, min_relevance=rng.choice([None, 0.5, 2]), model=number == 2)
+        policy = replace(policy, min_relevance=rng.choice([None, 0.5, 2, "any"]), model=number == 2)
+        policy = replace(policy, min_relevance_for=rng.choice(["all", "binary"]))
         check(CASES[shape](rng.choice, 60, 12, policy=policy), AT_ONE_CUT)
 
 

@@ -207,12 +207,12 @@ def test_rec_binds_what_a_context_holds():
     options = [one for one in inspect.signature(rf.Rec.__call__).parameters.values() if one.name != "self"]
 
     assert all(one.kind is inspect.Parameter.KEYWORD_ONLY for one in options)
-    assert [one.name for one in options] == [field.name for field in fields(Context) if field.name != "by"]
+    assert [one.name for one in options] == [field.name for field in fields(Context) if field.name not in {"by", "given"}]
 
 
 def test_every_option_of_rec_is_in_its_docstring():
     for field in fields(Context):
-        assert field.name == "by" or re.search(rf"\b{field.name}(:|,)", rf.Rec.__call__.__doc__), field.name
+        assert field.name in {"by", "given"} or re.search(rf"\b{field.name}(:|,)", rf.Rec.__call__.__doc__), field.name
 
 
 # ---- the house rules

@@ -51,6 +51,16 @@ def a_metric_at_one_cutoff_of_an_eager_frame_is_a_float(df: pl.DataFrame, pdf: p
     assert_type(rf.rec(df)(user="user_id").mrr(k=10), float)
 
 
+def profiles_and_explanations_keep_the_kind_of_frame(df: pl.DataFrame, lf: pl.LazyFrame, pdf: pd.DataFrame) -> None:
+    assert_type(rf.rec(df).ndcg(k=10, profile="ranx"), float)
+    assert_type(rf.rec(lf)(profile="trec_eval").evaluate("ndcg@10", profile="recbole"), pl.LazyFrame)
+    assert_type(rf.rec(df).explain("ndcg@10", "ranx", "recbole").frame, pl.DataFrame)
+    assert_type(rf.rec(lf).explain(rf.ndcg @ 10, "ranx", "recbole").frame, pl.LazyFrame)
+    assert_type(rf.rec(pdf).explain("ndcg", k=10, by="user").frame, pd.DataFrame)
+    assert_type(rf.explain("ndcg@10").text, str)
+    assert_type(rf.list_profiles(), pl.DataFrame)
+
+
 def a_metric_of_a_lazy_frame_is_a_lazy_frame(lf: pl.LazyFrame) -> None:
     assert_type(rf.rec(lf).ndcg(k=10), pl.LazyFrame)
     assert_type(rf.rec(lf).ndcg(k=[5, 10], by="country"), pl.LazyFrame)

@@ -1,6 +1,7 @@
 """Recommender metrics as dataframe expressions: importing recframe puts `.rec` on Polars and pandas frames."""
 
 from recframe.errors import ColumnError, DataError, RecframeError, UnknownMetricError
+from recframe.explanation import explain
 from recframe.metrics.accuracy import (
     auc,
     bpref,
@@ -21,6 +22,7 @@ from recframe.metrics.accuracy import (
     recall,
 )
 from recframe.namespace import Rec, rec
+from recframe.profiles import list_profiles
 from recframe.registration import register as _register
 from recframe.registry import Bounds, Metric, list_metrics, metric, parse
 from recframe.terms import At, ratio
@@ -42,12 +44,14 @@ __all__ = [
     "bpref",
     "dcg",
     "err",
+    "explain",
     "f_score",
     "first_rank",
     "hit_rate",
     "judged",
     "list_length",
     "list_metrics",
+    "list_profiles",
     "map",
     "metric",
     "mrr",

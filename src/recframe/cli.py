@@ -1,4 +1,4 @@
-"""The command line: `recframe evaluate` and `recframe audit` on files, `recframe demo` without any, and `recframe metrics`."""
+"""The command line: `recframe evaluate` and `audit` on files, `demo` without any, and `metrics`, `profiles` and `explain`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import polars as pl
 
 import recframe as rf
 from recframe import files
-from recframe.context import ROLES, NoRelevant, RelevantFrom, Universe
+from recframe.context import MOST_DECIMALS, ROLES, NoRelevant, RelevantFrom, Universe
 from recframe.errors import plan_errors, suggestion
 
 try:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 DEFAULT_METRICS = ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
 DEFAULT_K = 10
 TRUTH_ROWS = 8_000_000
+POLICIES = ("universe", "no_relevant", "min_relevance", "relevant_from", "decimals", "profile")
 INTERRUPTED = 130
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -69,6 +70,8 @@ def main() -> None:
     recframe evaluate recs.parquet truth.parquet          your own files
     recframe audit recs.parquet truth.parquet             what is odd about them
     recframe metrics                                      what can be computed
+    recframe profiles                                     as which other library
+    recframe explain ndcg@10 elliot recbole               why two libraries differ
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that cannot show a character shows a question mark
@@ -164,6 +167,10 @@ def _one_truth(ctx: click.Context, parameter: click.Parameter, values: tuple[str
     type=click.Choice(get_args(RelevantFrom)),
     help="Where the relevant items come from: the truth, or the list alone.  [default: truth]",
 )
+@click.option("--decimals", type=click.IntRange(0, MOST_DECIMALS), metavar="N", help="Round means to so many decimals.")
+@click.option(
+    "--profile", metavar="NAME", help="The conventions of another library, such as trec_eval or recbole; see recframe profiles."
+)
 @click.option(
     "-o",
     "--output",
@@ -216,8 +223,7 @@ def _bound(paths: dict[str, str], options: dict[str, Any]) -> tuple[rf.Rec[pl.La
     columns = options["columns"] | ({"model": options["model"]} if options["model"] else {})
     text = [columns.get(role, role) for role in ("user", "item")] if options["ids_as_text"] else []
     frames = {name: files.scan(path, text) for name, path in paths.items()}
-    policies = {name: options[name] for name in ("universe", "no_relevant", "min_relevance", "relevant_from")}
-    given = {name: value for name, value in policies.items() if value is not None}
+    given = {name: options[name] for name in POLICIES if options[name] is not None}
     sides = {name: frame for name, frame in frames.items() if name != "recs"}
     return rf.rec(frames["recs"], **sides, **columns, **given), frames
 
@@ -407,3 +413,42 @@ def metrics(name: str | None) -> None:
         if about[title]:
             click.echo(f"  {title + ':':<11}{about[title]}")
     click.echo(f"\n{metric.__doc__ or 'This metric has no docstring.'}")
+
+
+@main.command(short_help="List the conventions of other libraries.")
+@click.argument("name", required=False)
+def profiles(name: str | None) -> None:
+    """List the conventions that --profile takes, or what the one called NAME sets."""
+    table = rf.list_profiles()
+    if name is None:
+        print_frame(table.select("profile", "metrics"), wrapped=True)
+        click.echo("recframe profiles NAME shows the policies, the notes and the source of one.")
+        return
+    rf.rec(pl.DataFrame(), profile=name)  # an unknown name is said to be one
+    for about in table.filter(profile=name).iter_rows(named=True):
+        for title, value in about.items():
+            if value:
+                click.echo(f"  {title + ':':<19}{value}")
+
+
+@main.command(short_help="Explain a metric, or why two libraries differ in it.")
+@click.argument("metric")
+@click.argument("names", nargs=-1, metavar="[PROFILE]...")
+@click.option("--recs", metavar="RECS", help="A table of recommendations, or a judged table, to give the numbers of.")
+@click.option("--truth", metavar="TRUTH", help="A table of what users really liked.")
+@click.option("--columns", multiple=True, callback=_split_columns, metavar="ROLE=NAME", help="As in recframe evaluate.")
+def explain(metric: str, names: Sequence[str], recs: str | None, truth: str | None, columns: dict[str, str]) -> None:
+    """Say what METRIC means, under a PROFILE, or how it differs between two; recframe is one of the profiles.
+
+    With RECS also in numbers: what each switch adds when one is switched after the other.
+    """
+    if recs is None:
+        click.echo(rf.explain(metric, *names).text)
+        return
+    paths = {"recs": recs} | ({} if truth is None else {"truth": truth})
+    with _words_of_the_shell(paths):
+        with _read_errors():
+            frames = {name: files.scan(path).collect(engine="streaming") for name, path in paths.items()}
+        told = rf.rec(frames.pop("recs"), **frames, **columns).explain(metric, *names)
+    click.echo(f"{told.text}\n")
+    print_frame(told.frame)

@@ -7,13 +7,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
+from recframe import profiles
 from recframe.errors import RecframeError, sentence, suggestion
 
 Universe = Literal["truth", "recs", "both", "all"]
 NoRelevant = Literal["zero", "skip", "null"]
 RelevantFrom = Literal["truth", "list"]
+MinRelevance = float | Literal["any"]
+MinRelevanceFor = Literal["all", "binary"]
+Ties = Literal["item", "item_desc", "order", "expected", "pessimistic", "optimistic"]
 
 ROLES = ("user", "item", "rank", "score", "relevance", "model")
+MOST_DECIMALS = 15
 
 
 @dataclass(frozen=True)
@@ -32,16 +37,26 @@ class Context:
     train: Any = None
     universe: Universe | None = None
     no_relevant: NoRelevant = "zero"
-    min_relevance: float | None = None
+    min_relevance: MinRelevance | None = None
     relevant_from: RelevantFrom = "truth"
     strict: bool = False
+    min_relevance_for: MinRelevanceFor = "all"
+    ties: Ties = "item"
+    decimals: int | None = None
+    profile: str | None = None
     by: tuple[str, ...] = ()
+    given: frozenset[str] = frozenset()
+    """The options that were bound: a profile leaves them as they are."""
 
     def bind(self, options: Mapping[str, Any]) -> Context:
         """Return the context with some options set anew, after a check of their values."""
         for name, value in options.items():
             _check_option(name, value)
-        return replace(self, **options)
+        return replace(self, **options, given=self.given.union(options))
+
+    def assuming(self, policies: Mapping[str, Any]) -> Context:
+        """Return the context with values for the policies that were not bound."""
+        return replace(self, **{name: value for name, value in policies.items() if name not in self.given})
 
     def grouped(self, by: Iterable[str]) -> Context:
         """Return the context with `by` columns bound."""
@@ -55,6 +70,7 @@ class Context:
 
 def _check_option(name: str, value: object) -> None:
     choices = {"universe": Universe, "no_relevant": NoRelevant, "relevant_from": RelevantFrom}
+    choices |= {"min_relevance_for": MinRelevanceFor, "ties": Ties}
     if name in ROLES:
         if value is not None and not isinstance(value, str):
             msg = f"{name}= takes the name of a column as text; found {value!r}"
@@ -68,13 +84,20 @@ def _check_option(name: str, value: object) -> None:
     elif name == "strict" and not isinstance(value, bool):
         msg = f"strict={value!r}: write True, so that findings of severity error raise, or False"
         raise RecframeError(msg)
-    elif name == "min_relevance" and value is not None and not _is_positive(value):
+    elif name == "min_relevance" and value is not None and not _is_threshold(value):
         msg = f"min_relevance={value!r}: write a number above 0; rows with at least this relevance are relevant"
         raise RecframeError(msg)
+    elif name == "decimals" and not (type(value) is int and 0 <= value <= MOST_DECIMALS):
+        msg = f"decimals={value!r}: write a whole number from 0 to {MOST_DECIMALS}; means are rounded to so many decimals"
+        raise RecframeError(msg)
+    elif name == "profile":
+        profiles.check(value)
 
 
-def _is_positive(value: object) -> bool:
+def _is_threshold(value: object) -> bool:
+    if isinstance(value, str | bool):
+        return value == "any"
     try:
-        return not isinstance(value, bool | str) and 0 < float(value) < math.inf  # type: ignore[arg-type]
+        return 0 < float(value) < math.inf  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return False

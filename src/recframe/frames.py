@@ -155,6 +155,14 @@ def give(plan: pl.LazyFrame, like: Any, by: Mapping[str, Any]) -> Any:
     return _to_pandas(result, by) if is_pandas(like) else result
 
 
+def rows(frame: Any) -> list[dict[str, Any]] | None:
+    """Return the rows of a small result; None for a lazy one."""
+    if is_lazy(frame):
+        return None
+    found: list[dict[str, Any]] = frame.to_dict("records") if is_pandas(frame) else frame.to_dicts()
+    return found
+
+
 def dtype_in_pandas(frame: Any, name: str) -> Any:
     """Return the dtype of a column of a pandas frame; None for any other frame."""
     return frame[name].dtype if is_pandas(frame) else None

@@ -174,7 +174,7 @@ class Judged:
             return self.pairs
         rows = (self.lists if self.truth is None else self.truth).filter(self._relevant)
         kept = PAIR if self.truth is not None else [*self.list_keys, *self._item, self._rank]
-        return rows.select(*kept, _number(rows, "relevance").alias("gain"))
+        return rows.select(*kept, gain=self._gain)
 
     def _relevant_pairs(self) -> pl.LazyFrame:
         """Return the relevant rows of a judged frame, one for each item of a list: keys, item, rank, gain."""
@@ -235,6 +235,11 @@ class Judged:
     def _relevant(self) -> pl.Expr:
         schema = (self.lists if self.truth is None else self.truth).collect_schema()
         return is_relevant(pl.col("relevance"), self.context.min_relevance, schema["relevance"])
+
+    @property
+    def _gain(self) -> pl.Expr:
+        gain = _number(self.lists if self.truth is None else self.truth, "relevance")
+        return gain if self.context.min_relevance != "any" else pl.when(gain > 0).then(gain).otherwise(0)
 
     @cached_property
     def _rank(self) -> pl.Expr:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 import polars as pl
 
-from recframe import audit, frames, plan, registry
-from recframe.context import Context, NoRelevant, RelevantFrom, Universe
+from recframe import audit, conventions, explanation, frames, plan, registry
+from recframe.context import Context, MinRelevance, MinRelevanceFor, NoRelevant, RelevantFrom, Ties, Universe
 from recframe.errors import RecframeError, suggestion
 from recframe.findings import Audited
 from recframe.inputs import Inputs, read
@@ -56,9 +56,13 @@ class Rec(Generic[F]):
         train: Any = None,
         universe: Universe | None = None,
         no_relevant: NoRelevant | None = None,
-        min_relevance: float | None = None,
+        min_relevance: MinRelevance | None = None,
         relevant_from: RelevantFrom | None = None,
         strict: bool | None = None,
+        min_relevance_for: MinRelevanceFor | None = None,
+        ties: Ties | None = None,
+        decimals: int | None = None,
+        profile: str | None = None,
     ) -> Rec[F]:
         """Bind column names, side frames and policies, and return a new object; the frame and this object stay as they are.
 
@@ -78,9 +82,15 @@ class Rec(Generic[F]):
             universe: the users that means run over: "truth" (the default with a truth), "recs", "both", "all" (the union,
                 with the `users` frame). A judged frame given directly counts every user in it.
             no_relevant: a user without a relevant item counts "zero", "skip" leaves the user out, "null" gives null.
-            min_relevance: rows from this relevance up are relevant; a number above 0.
+            min_relevance: rows from this relevance up are relevant; a number above 0, or "any" for every judged row.
             relevant_from: "truth", or "list" for the relevant rows of the list alone.
             strict: True makes what `audit()` finds with the severity "error" raise when a metric is asked for.
+            min_relevance_for: "all" metrics, or "binary" for those that count relevant rows, while those that weigh gains
+                take every relevance above 0.
+            ties: the order of equal scores: by "item".
+            decimals: means are rounded to so many decimals.
+            profile: the conventions of another library, such as "trec_eval" (see `rf.list_profiles`): these policies and
+                the parameters of metrics. What is given here or with a metric wins over the profile.
 
         Raises a RecframeError for an unknown value; columns and dtypes are checked when a metric is asked for.
 
@@ -93,16 +103,17 @@ class Rec(Generic[F]):
         options = {name: value for name, value in locals().items() if name != "self" and value is not None}
         return self._with(self._context.bind(options))
 
-    def evaluate(self, *metrics: str | Metric[...], k: Cutoffs = None, by: By = None) -> F:
+    def evaluate(self, *metrics: str | Metric[...], k: Cutoffs = None, by: By = None, profile: str | None = None) -> F:
         """Return several metrics, at several cut-offs, overall or by segment, in one pass over the frame.
 
         A metric is a string (`"ndcg@10"`, `"map(normalizer=min)@10"`) or an object (`rf.ndcg @ 10`). `k`, an int, a list
         or range of them or None, goes to the metrics without an `@` of their own. `by` names columns of the judged frame,
-        of `users` or of `items`; `by="user"` gives each user's own values.
+        of `users` or of `items`; `by="user"` gives each user's own values. `profile` is that of `rec(...)`.
 
         The result is a frame of the same kind: the `by` columns (a bound model first), `n_users`, and a column for each
         metric, named by its string; rows sorted by the `by` columns, nulls last. Means run over values that are not null;
-        without a counted user a mean is null and n_users is 0.
+        without a counted user a mean is null and n_users is 0. Where a profile's metrics run over different users, n_users
+        is that of the profile's own universe.
 
         For a judged frame without the rules (duplicates, nulls, unranked rows, empty users), `df.rec.evaluate("recall@10",
         by="country")` stands for: for each user of each country, relevant rows with rank <= 10 over relevant rows; then
@@ -125,9 +136,9 @@ class Rec(Generic[F]):
         └─────────┴───────┴───────┴──────────┴──────────┘
         """
         found = registry.asked(metrics, k)
-        judged = judge(self._inputs(by))
-        ask = frames.ask if frames.is_large(self._frame) else None
-        result: F = frames.give(plan.evaluate(judged, found, ask), self._frame, judged.inputs.pandas_dtypes)
+        inputs = self._inputs(by, profile)
+        asked = conventions.asked(inputs.context, found)
+        result: F = frames.give(conventions.evaluate(inputs, asked, self._plan), self._frame, inputs.pandas_dtypes)
         return result
 
     def collect(
@@ -136,6 +147,7 @@ class Rec(Generic[F]):
         k: Cutoffs = None,
         by: By = None,
         parts: int = 1,
+        profile: str | None = None,
         tell: Callable[[float], object] | None = None,
     ) -> pl.DataFrame:
         """Return `evaluate(...)` of LazyFrames as a DataFrame, a part of the users after the other.
@@ -161,10 +173,7 @@ class Rec(Generic[F]):
         if not isinstance(parts, int) or isinstance(parts, bool) or parts < 1:
             msg = f"parts={parts!r}: write a whole number from 1 up"
             raise RecframeError(msg)
-        found, inputs = registry.asked(metrics, k), self._inputs(by)
-        if parts == 1:
-            return frames.run(plan.evaluate(judge(inputs), found), large=True)
-        done: list[pl.DataFrame] = []
+        inputs, done = self._inputs(by, profile), list[pl.DataFrame]()
 
         def run(sums: pl.LazyFrame) -> pl.DataFrame:
             done.append(frames.run(sums, large=True))
@@ -172,9 +181,13 @@ class Rec(Generic[F]):
                 tell(len(done) / parts)
             return done[-1]
 
-        models = judge(inputs).models
-        judged = [judge(inputs.part(number, parts), models) for number in range(parts)]
-        return frames.run(plan.evaluate_parts(judged, found, run), large=False)
+        def plan_of(inputs: Inputs, found: Sequence[Metric[...]]) -> pl.LazyFrame:
+            models = judge(inputs).models
+            judged = [judge(inputs.part(number, parts), models) for number in range(parts)]
+            return plan.evaluate(judged[0], found) if parts == 1 else plan.evaluate_parts(judged, found, run)
+
+        asked = conventions.asked(inputs.context, registry.asked(metrics, k))
+        return frames.run(conventions.evaluate(inputs, asked, plan_of), large=True)
 
     def judge(self) -> F:
         """Return the judged frame: one row for each pair that was recommended or judged, under the bound column names.
@@ -198,6 +211,7 @@ class Rec(Generic[F]):
         └──────┴──────┴──────┴───────────┘
         """
         inputs = self._inputs(None)
+        inputs = replace(inputs, context=conventions.own(inputs.context))
         roles: list[str] = [*inputs.model, "user", "item"]
         names = [self._context.name_of(role) for role in roles]
         dtypes = {name: frames.dtype_in_pandas(self._frame, name) for name in names}
@@ -240,6 +254,39 @@ class Rec(Generic[F]):
         result: F = frames.give(audit.audit(data), self._frame, {})
         return result
 
+    def explain(
+        self, metric: str | Metric[...], *profiles: str, k: int | None = None, by: By = None
+    ) -> explanation.Explanation[F]:
+        """Say what a metric means on this frame, or why it differs under two profiles, with the numbers.
+
+        As `rf.explain`, under the options that are bound here. With two profiles, `frame` has one row for each switch that
+        differs, after one of the start, in the order in which they are switched: what the switch adds to the number
+        (`contribution`), and the number that it makes (`value`); the contributions sum to the whole difference. What a
+        switch adds depends on the order, so with at most six switches `shapley` is its mean over all orders. `by` columns
+        and models come first. The frame is of the same kind; nothing of a LazyFrame is collected, so its `text` has no
+        numbers.
+
+        >>> import polars as pl, recframe
+        >>> recs = pl.DataFrame({"user": [1, 1], "item": [10, 11], "rank": [1, 2]})
+        >>> truth = pl.DataFrame({"user": [1, 2], "item": [11, 10]})
+        >>> recs.rec(truth=truth).explain("precision@4", "ranx", "jurity").frame.select("switch", "contribution", "value")
+        shape: (4, 3)
+        ┌─────────────┬──────────────┬───────┐
+        │ switch      ┆ contribution ┆ value │
+        │ ---         ┆ ---          ┆ ---   │
+        │ str         ┆ f64          ┆ f64   │
+        ╞═════════════╪══════════════╪═══════╡
+        │ start       ┆ 0.0          ┆ 0.125 │
+        │ universe    ┆ 0.125        ┆ 0.25  │
+        │ no_relevant ┆ 0.0          ┆ 0.25  │
+        │ denominator ┆ 0.25         ┆ 0.5   │
+        └─────────────┴──────────────┴───────┘
+        """
+        asked = explanation.question(self._inputs(by), metric, profiles, k)
+        made = asked.table(conventions.evaluate(asked.inputs, asked.conventions, self._plan))
+        result: F = frames.give(made, self._frame, asked.inputs.pandas_dtypes)
+        return explanation.Explanation(asked.text(frames.rows(result)), result)
+
     def group_by(self, *by: str | Iterable[str]) -> Segmented[F]:
         """Return the same object with `by` columns bound, so that any metric asked of it comes by segment.
 
@@ -269,11 +316,12 @@ class Rec(Generic[F]):
         bound._context = context
         return bound
 
-    def _inputs(self, by: By) -> Inputs:
-        names = list(dict.fromkeys([*self._context.by, *_names(by)]))
-        if not self._context.strict:
-            return read(self._frame, self._context, names)
-        inputs = read(self._frame, self._context, names, labelled=True)
+    def _inputs(self, by: By, profile: str | None = None) -> Inputs:
+        context = self._context if profile is None else self._context.bind({"profile": profile})
+        names = list(dict.fromkeys([*context.by, *_names(by)]))
+        if not context.strict:
+            return read(self._frame, context, names)
+        inputs = read(self._frame, context, names, labelled=True)
         return replace(inputs.without_labels(), checks=(audit.errors(inputs),))
 
     def _labelled(self, by: By) -> tuple[Inputs, dict[str, str]]:
@@ -281,6 +329,9 @@ class Rec(Generic[F]):
         names = list(dict.fromkeys([*self._context.by, *_names(by)]))
         clashes: dict[str, str] = {}
         return read(self._frame, self._context, names, labelled=True, clashes=clashes), clashes
+
+    def _plan(self, inputs: Inputs, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
+        return plan.evaluate(judge(inputs), metrics, frames.ask if frames.is_large(self._frame) else None)
 
     def _bound(self, metric: Metric[...]) -> BoundMetric[F]:
         return BoundMetric(self, metric)
@@ -340,14 +391,19 @@ class BoundMetric(Generic[F]):
 
     @overload
     def __call__(
-        self: BoundMetric[pl.DataFrame] | BoundMetric[pd.DataFrame], k: int | None = None, by: None = None, **parameters: Any
+        self: BoundMetric[pl.DataFrame] | BoundMetric[pd.DataFrame],
+        k: int | None = None,
+        by: None = None,
+        *,
+        profile: str | None = None,
+        **parameters: Any,
     ) -> float: ...
     @overload
-    def __call__(self, k: Cutoffs = None, by: By = None, **parameters: Any) -> F: ...
-    def __call__(self, k: Any = None, by: Any = None, **parameters: Any) -> Any:
+    def __call__(self, k: Cutoffs = None, by: By = None, *, profile: str | None = None, **parameters: Any) -> F: ...
+    def __call__(self, k: Any = None, by: Any = None, *, profile: str | None = None, **parameters: Any) -> Any:
         """Return the metric: a float for one cut-off of an eager frame without segments, otherwise a frame as `evaluate`."""
         asked = self.metric(**parameters)
-        result: Any = self.rec.evaluate(asked, k=k, by=by)
+        result: Any = self.rec.evaluate(asked, k=k, by=by, profile=profile)
         context = self.rec._context  # noqa: SLF001  the two classes are one object to the user
         by_segment = bool(_names(by) or context.by or context.model is not None)
         if by_segment or registry.is_many(k) or frames.is_lazy(result):
@@ -358,7 +414,7 @@ class BoundMetric(Generic[F]):
 
 def reserved_names() -> frozenset[str]:
     """Return the names that a metric of the user's own cannot have."""
-    coming = {"explain", "plot", "compare"}
+    coming = {"plot", "compare"}
     return frozenset({name for name in vars(Rec) if not name.startswith("_")} | coming)
 
 

@@ -17,7 +17,8 @@ from recframe.registry import Metric, reach
 from recframe.terms import At, Source, discount
 
 HITS = {"rank", "gain", "discount", "hits_so_far"}
-RELEVANT = {"relevant_gain", "ideal_gain", "ideal_rank", "ideal_discount"}
+BEST_ORDER = {f"{order}_{word}" for order in ("ideal", "uncut") for word in ("gain", "rank", "discount")}
+RELEVANT = {"relevant_gain"} | BEST_ORDER
 NOT_RELEVANT = {"not_relevant"}
 LISTED = {"listed_rank", "listed_place", "listed_judged", "listed_relevant", "misses_above", "judged_misses_above"}
 LIST_IDEAL = "list_ideal_rank@"
@@ -220,9 +221,11 @@ def _relevant(judged: Judged, words: Words, deepest: int | None) -> list[pl.Lazy
     if ideal := sorted(asked - {"relevant_gain"}):
         rows = with_places(best_first(rows, keys, "relevant_gain", narrow=judged.narrow), keys)
         place = pl.col("place").cast(pl.Float64)
-        built = {"ideal_rank": place, "ideal_gain": pl.col("relevant_gain"), "ideal_discount": discount(place)}
-        inside = pl.lit(value=True) if deepest is None else place <= deepest
-        rows = rows.select(*keys, "relevant_gain", *(pl.when(inside).then(built[name]).alias(name) for name in ideal))
+        built = {"rank": place, "gain": pl.col("relevant_gain"), "discount": discount(place)}
+        columns = {name: built[name.partition("_")[2]] for name in ideal}
+        if deepest is not None:
+            columns |= {name: pl.when(place <= deepest).then(columns[name]) for name in ideal if name.startswith("ideal")}
+        rows = rows.select(*keys, "relevant_gain", *(column.alias(name) for name, column in columns.items()))
     return _read(judged, words, rows, RELEVANT)
 
 

@@ -6,7 +6,7 @@ import inspect
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import (
@@ -112,6 +112,10 @@ class Metric(Generic[P]):
     definition: Definition
     settings: tuple[tuple[str, Value], ...] = ()
     k: int | None = None
+    stated: frozenset[str] = frozenset()
+    """The parameters that were given, though it be their default: a profile does not change them."""
+    label: str = ""
+    """The name of the metric's column, where it is not the string form."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__doc__", self.definition.doc)
@@ -129,14 +133,28 @@ class Metric(Generic[P]):
         chosen = dict(self.settings) | {name: _checked(self.definition, name, value) for name, value in kwargs.items()}
         defaults = {name: parameter.default for name, parameter in self.definition.parameters.items()}
         settings = tuple((name, chosen[name]) for name in defaults if name in chosen and chosen[name] != defaults[name])
-        return replace(self, settings=settings)
+        return replace(self, settings=settings, stated=self.stated.union(kwargs))
+
+    @property
+    def parameters(self) -> dict[str, Value]:
+        """Every parameter and its value."""
+        return {name: about.default for name, about in self.definition.parameters.items()} | dict(self.settings)
+
+    def assuming(self, parameters: Mapping[str, Value]) -> Metric[P]:
+        """Return the metric with values for the parameters that were not given; its column keeps its name."""
+        chosen = {name: value for name, value in parameters.items() if name not in self.stated}
+        assumed: Any = self
+        return replace(assumed(**chosen), label=str(self))
 
     def __matmul__(self, k: int) -> Metric[P]:
         return replace(self, k=cutoff(k))
 
     def __str__(self) -> str:
-        settings = ",".join(f"{name}={_printed(value)}" for name, value in self.settings)
-        return f"{self.name}{f'({settings})' if settings else ''}{f'@{self.k}' if self.k is not None else ''}"
+        return self.label or self._written(self.settings)
+
+    def _written(self, settings: Iterable[tuple[str, Value]]) -> str:
+        shown = ",".join(f"{name}={_printed(value)}" for name, value in settings)
+        return f"{self.name}{f'({shown})' if shown else ''}{f'@{self.k}' if self.k is not None else ''}"
 
     def __repr__(self) -> str:
         return f"<metric {self}>"
@@ -148,7 +166,8 @@ class Metric(Generic[P]):
         return hash(str(self))
 
     def __reduce__(self) -> tuple[Callable[[str], Metric[...]], tuple[str]]:
-        return parse, (str(self),)
+        stated = [(name, value) for name, value in self.parameters.items() if name in self.stated]
+        return parse, (self._written(stated),)
 
     def value(self, at: At) -> pl.Expr:
         """Return the expression of one list's value, in the words of `at`."""
@@ -399,7 +418,9 @@ def asked(metrics: Iterable[object], k: object = None) -> list[Metric[...]]:
         msg = 'no metric was asked for; write for example evaluate("ndcg@10", "recall@20"); rf.list_metrics() has them all'
         raise RecframeError(msg)
     ks = cutoffs(k)
-    return list(dict.fromkeys(one if one.k is not None or at is None else one @ at for one in found for at in ks))
+    each = [one if one.k is not None or at is None else one @ at for one in found for at in ks]
+    # Equal metrics come once; one that states a default is kept beside one that leaves it to a profile.
+    return list({(one, one.stated): one for one in each}.values())
 
 
 def _not_a_metric(one: object) -> Metric[...]:

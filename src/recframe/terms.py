@@ -18,6 +18,7 @@ RANK_BELOW_1 = (
 INFINITE_RELEVANCE = "a relevance is infinite; replace it with the highest grade before"
 STEEP_RELEVANCE = "a relevance is above 1000, too steep for gain='exp' (2^relevance - 1); write gain='linear'"
 STEEPEST = 1000
+EULER = 0.5772156649015329
 
 
 class Source(Protocol):
@@ -36,6 +37,20 @@ class Source(Protocol):
         """
 
 
+class Metric(Protocol):
+    """Another metric, as far as the words have to do with it."""
+
+    def value(self, at: At) -> pl.Expr:
+        """Return the expression of one list's value."""
+
+
+class Means(Source, Protocol):
+    """A source that stands for the lists of a segment, and not for one list."""
+
+    def mean(self, metric: Metric) -> pl.Expr:
+        """Return the column of another metric's mean."""
+
+
 @dataclass(frozen=True)
 class At:
     """The words that a metric is written in, for one list cut at `k`.
@@ -44,11 +59,12 @@ class At:
     speaks of their rows alone. List words have one value per list and stand beside such sums.
 
     Hits (relevant, with a rank up to k): `hit`, `rank`, `gain`, `exp_gain`, `discount`, `hits_so_far`, `running(...)`.
-    Relevant rows, listed or not, in their best order up to k: `ideal_gain`, `ideal_discount`, all words of `ideal()`;
+    Relevant rows, listed or not, in their best order up to k: `ideal_gain`, `ideal_discount`, all words of `ideal(...)`;
     `best(...)` is a metric's value in that order.
     Rows of the list up to k: `listed`, `judged`, `relevant`; on the relevant ones `misses_above`, `judged_misses_above`.
     Beside every one of those rows, to compare with row by row: `each_n_relevant`, `each_n_not_relevant`.
-    Per list: `k`, `cutoff`, `up_to_k(...)`, `n_hits`, `n_relevant`, `n_not_relevant`, `list_length`, `all_discounts`.
+    Per list: `k`, `cutoff`, `up_to_k(...)`, `n_hits`, `n_relevant`, `n_not_relevant`, `list_length`, `all_discounts`,
+    `all_unshifted_discounts(...)`. Per segment: `mean(...)`.
     """
 
     k: int | None
@@ -56,8 +72,9 @@ class At:
     source: Source
     cut: bool = False
     """Whether the source has already cut the hits and the best order at k."""
-    order: Literal["given", "relevant", "list"] = "given"
-    """Which ranks are spoken of: those given, or those of the best order of the relevant rows or of the list's hits."""
+    order: Literal["given", "relevant", "list", "all"] = "given"
+    """Which ranks are spoken of: those given, or those of the best order of the relevant rows, of the list's hits, or of
+    the relevant rows without a cut."""
 
     def __getattr__(self, name: str) -> pl.Expr:
         words = [word for word in dir(type(self)) if not word.startswith("_")]
@@ -88,7 +105,7 @@ class At:
     def hit(self) -> pl.Expr:
         """True on a hit, with a rank up to k."""
         rank = self.source.column(self._name("rank"))
-        return rank.is_not_null() if self.k is None or self.cut else (rank <= self.k)
+        return (rank <= self.k) if self._is_to_cut else rank.is_not_null()
 
     @property
     def discount(self) -> pl.Expr:
@@ -110,11 +127,11 @@ class At:
 
     # Words of the best order
 
-    def ideal(self, order: Literal["relevant", "list"] = "relevant") -> At:
-        """Return the same words for the best order: of all relevant rows, or of the hits that the list itself has."""
+    def ideal(self, order: Literal["relevant", "list", "all"] = "relevant") -> At:
+        """Return the same words for the best order: of the relevant rows up to k, of the list's own hits, of all without k."""
         return replace(self, order=order)
 
-    def best(self, value: Callable[[At], pl.Expr], order: Literal["relevant", "list"] = "relevant") -> pl.Expr:
+    def best(self, value: Callable[[At], pl.Expr], order: Literal["relevant", "list", "all"] = "relevant") -> pl.Expr:
         """Return the value of a metric in the best order, for one that is 0 without a relevant row."""
         if order == "list":
             return value(self.ideal(order))
@@ -206,11 +223,28 @@ class At:
             return discount(self.source.column("listed_place")).sum()
         return pl.lit(sum_of_discounts(self.k))
 
+    def all_unshifted_discounts(self, base: float = 2) -> pl.Expr:
+        """The sum of 1 / log_base(max(rank, base)) over the ranks 1 to k; without a cut-off to the length of the list."""
+        if self.k is None:
+            return unshifted_discount(self.source.column("listed_place"), base).sum()
+        return pl.lit(sum_of_unshifted_discounts(self.k, base))
+
+    # Words of the segment
+
+    def mean(self, metric: Metric) -> pl.Expr:
+        """Return the mean of another metric, at the same k, over the lists of the segment; of one list alone, its own value."""
+        of_means = getattr(self.source, "mean", None)
+        return metric.value(self) if of_means is None else of_means(metric)
+
     def _name(self, word: str) -> str:
-        return f"ideal_{word}" if self.order == "relevant" else word
+        return {"relevant": "ideal_", "all": "uncut_"}.get(self.order, "") + word
+
+    @property
+    def _is_to_cut(self) -> bool:
+        return not (self.k is None or self.cut or self.order == "all")
 
     def _cut(self, column: pl.Expr) -> pl.Expr:
-        if self.k is None or self.cut:
+        if not self._is_to_cut:
             return column
         return pl.when(self.source.column(self._name("rank")) <= self.k).then(column)
 
@@ -230,6 +264,20 @@ def discount(rank: pl.Expr) -> pl.Expr:
     return math.log(2) / (rank.cast(pl.Float64) + 1).log()
 
 
+def unshifted_discount(rank: pl.Expr, base: float) -> pl.Expr:
+    """Return 1 / log_base(max(rank, base))."""
+    return math.log(base) / rank.cast(pl.Float64).clip(lower_bound=base).log()
+
+
+def harmonic(n: pl.Expr) -> pl.Expr:
+    """Return 1 + 1/2 + ... + 1/n of whole numbers, by the asymptotic series sixteen terms on, which is exact to 1e-16."""
+    far = n.cast(pl.Float64) + 16
+    square = far**2
+    series = (1 / 252 - (1 / 240 - 1 / (132 * square)) / square) / square
+    tail = (1 / 12 - (1 / 120 - series) / square) / square
+    return far.log() + EULER + 1 / (2 * far) - tail - pl.sum_horizontal(1 / (n + place) for place in range(1, 17))
+
+
 def sum_of_discounts(k: int) -> float:
     """Return the sum of 1 / log2(r + 1) over r = 1..k, without a table as long as k.
 
@@ -246,6 +294,12 @@ def sum_of_discounts(k: int) -> float:
     return head * math.log(2)
 
 
+def sum_of_unshifted_discounts(k: int, base: float) -> float:
+    """Return the sum of 1 / log_base(max(r, base)) over r = 1..k."""
+    whole = min(k, math.floor(base))
+    return whole + math.log2(base) * (sum_of_discounts(k - 1) - sum_of_discounts(whole - 1))
+
+
 def _exponential_integral(x: float) -> float:
     """Return Ei(x) for x > 0, up to Euler's constant, by its power series."""
     term, terms, n = 1.0, [math.log(x)], 0
@@ -256,8 +310,10 @@ def _exponential_integral(x: float) -> float:
     return math.fsum(terms)
 
 
-def is_relevant(relevance: pl.Expr, at_least: float | None = None, dtype: pl.DataType | None = None) -> pl.Expr:
-    """Return whether a relevance counts as relevant: above 0 or from `at_least` up; null and NaN never do.
+def is_relevant(
+    relevance: pl.Expr, at_least: float | Literal["any"] | None = None, dtype: pl.DataType | None = None
+) -> pl.Expr:
+    """Return whether a relevance counts as relevant: above 0, from `at_least` up, or any; null and NaN never do.
 
     With the dtype known, the condition is the plain one that a scan can evaluate.
     """
@@ -265,6 +321,8 @@ def is_relevant(relevance: pl.Expr, at_least: float | None = None, dtype: pl.Dat
         return relevance > 0
     # A threshold is compared in the column's own precision: 0.7 as Float32 is at least 0.7.
     value = relevance if dtype is not None and dtype.is_float() else relevance.cast(pl.Float64)
+    if at_least == "any":
+        return value.is_not_nan().fill_null(value=False)
     return (value > 0 if at_least is None else value >= at_least) & value.is_not_nan()
 
 

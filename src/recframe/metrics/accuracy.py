@@ -13,9 +13,12 @@ from typing import Annotated, Literal
 import polars as pl
 
 from recframe.registry import Bounds, metric
-from recframe.terms import At, ratio
+from recframe.terms import At, harmonic, ratio, unshifted_discount
 
 Gain = Literal["linear", "exp", "binary"]
+Discount = Literal["shifted", "unshifted"]
+Offset = Annotated[float, Bounds(above=-1000, below=10)]
+Places = Literal["k", "list", "achievable"]
 Positive = Annotated[float, Bounds(above=0)]
 Share = Annotated[float, Bounds(above=0, below=1)]
 LogBase = Annotated[float, Bounds(above=1)]
@@ -40,7 +43,7 @@ def hit_rate(at: At) -> pl.Expr:
 
 
 @metric(aliases=("p",), range=UNIT, direction="higher", formula="hits / k")
-def precision(at: At, *, denominator: Literal["k", "list", "achievable"] = "k") -> pl.Expr:
+def precision(at: At, *, denominator: Places = "k") -> pl.Expr:
     """Share of the first k places that are hits.
 
     hits / k. A list shorter than k still counts k places; `denominator="list"` divides by min(k, n_listed) and
@@ -53,12 +56,16 @@ def precision(at: At, *, denominator: Literal["k", "list", "achievable"] = "k") 
 
     Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8.
     """
+    return ratio(at.n_hits, _places(at, denominator))
+
+
+def _places(at: At, denominator: Places) -> pl.Expr:
     whole = {
         "k": lambda: at.cutoff,
         "list": lambda: at.up_to_k(at.list_length),
         "achievable": lambda: pl.min_horizontal(at.cutoff, at.n_relevant),
     }
-    return ratio(at.n_hits, whole[denominator]())
+    return whole[denominator]()
 
 
 @metric(aliases=("r",), range=UNIT, direction="higher", formula="hits / n_relevant")
@@ -79,11 +86,12 @@ def recall(at: At, *, denominator: Literal["relevant", "capped"] = "relevant") -
 
 
 @metric(aliases=("f1",), range=UNIT, direction="higher", formula="(1 + b²) P R / (b² P + R) with P = precision, R = recall")
-def f_score(at: At, *, beta: Positive = 1) -> pl.Expr:
+def f_score(at: At, *, beta: Positive = 1, denominator: Places = "k", average: Literal["users", "means"] = "users") -> pl.Expr:
     """Weighted harmonic mean of a list's precision P and recall R; `beta` times as much weight on recall.
 
-    (1 + beta²) P R / (beta² P + R), with P = hits / k and R = hits / n_relevant; 0 where both are 0.
-    The mean runs over the users' own F, which is not the F of the mean precision and the mean recall.
+    (1 + beta²) P R / (beta² P + R), with P = hits / k, or over precision's other `denominator`, and R = hits / n_relevant;
+    0 where both are 0. The mean runs over the users' own F; `average="means"` is the F of the mean P and the mean R of all
+    users of a segment, another number.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2], "relevance": [1, 0]})
@@ -93,15 +101,22 @@ def f_score(at: At, *, beta: Positive = 1) -> pl.Expr:
     Source: van Rijsbergen 1979, Information Retrieval, chapter 7.
     """
     weight = beta**2
-    return ratio((1 + weight) * at.n_hits, at.cutoff + weight * at.n_relevant)
+    if average == "means":
+        p, r = at.mean(precision(denominator=denominator)), at.mean(recall)
+        return ratio((1 + weight) * p * r, weight * p + r)
+    return ratio((1 + weight) * at.n_hits, _places(at, denominator) + weight * at.n_relevant)
 
 
 @metric(aliases=("ap",), range=UNIT, direction="higher", formula="1/n_relevant · Σ over hits of hits(r) / r")
-def map(at: At, *, normalizer: Literal["relevant", "min", "hits", "k"] = "relevant") -> pl.Expr:  # noqa: A001
+def map(  # noqa: A001
+    at: At, *, normalizer: Literal["relevant", "min", "list", "hits", "k", "ranks"] = "relevant"
+) -> pl.Expr:
     """Mean average precision: the mean, over the relevant items, of the precision at the rank where each was found.
 
-    1/N · Σ over hits of hits(r) / r, with N = n_relevant, or min(k, n_relevant) (`normalizer="min"`), the number of hits
-    (`"hits"`) or k (`"k"`). A relevant item that was not found adds 0. 0 where N is 0.
+    1/N · Σ over hits of hits(r) / r, with N = n_relevant, or min(k, n_relevant) (`normalizer="min"`),
+    min(k, n_relevant, n_listed) (`"list"`), the number of hits (`"hits"`) or k (`"k"`). A relevant item that was not found
+    adds 0. `"ranks"` is the mean of the precision at every rank from 1 to k, hit or not:
+    1/k · Σ over hits of 1/r + 1/(r + 1) + ... + 1/k. 0 where N or k is 0.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
@@ -110,9 +125,13 @@ def map(at: At, *, normalizer: Literal["relevant", "min", "hits", "k"] = "releva
 
     Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8.
     """
+    if normalizer == "ranks":
+        below = harmonic(at.cutoff) - harmonic(at.rank.ceil() - 1)
+        return ratio(pl.when(at.hit).then(below.clip(lower_bound=0.0)).sum(), at.cutoff)
     count = {
         "relevant": lambda: at.n_relevant,
         "min": lambda: at.up_to_k(at.n_relevant),
+        "list": lambda: at.up_to_k(pl.min_horizontal(at.n_relevant, at.list_length)),
         "hits": lambda: at.n_hits,
         "k": lambda: at.cutoff,
     }
@@ -136,11 +155,13 @@ def mrr(at: At) -> pl.Expr:
 
 
 @metric(range=COUNT, direction="higher", formula="Σ over hits of g / log2(r + 1)")
-def dcg(at: At, *, gain: Gain = "linear", log_base: LogBase = 2) -> pl.Expr:
+def dcg(at: At, *, gain: Gain = "linear", log_base: LogBase = 2, discount: Discount = "shifted", offset: Offset = 0) -> pl.Expr:
     """Discounted cumulative gain: the gains of the hits, each divided by the logarithm of its rank + 1.
 
-    Σ over hits of gain / log_b(r + 1), b = `log_base`. The gain is the relevance g, 2^g - 1 (`gain="exp"`) or 1
-    (`"binary"`). 0 without a hit; no upper bound. With `gain="exp"` a relevance above 1000 is an error.
+    Σ over hits of gain / log_b(r + 1), b = `log_base`; with `discount="unshifted"`, as in the paper, by log_b(max(r, b)),
+    so that the first b ranks count in full. The gain is the relevance g, 2^g - 1 (`gain="exp"`) or 1 (`"binary"`);
+    `offset` is added to g before, and a gain below 0 is 0. 0 without a hit; no upper bound. With `gain="exp"` a relevance
+    above 1000 is an error.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [3, 0, 1]})
@@ -150,7 +171,14 @@ def dcg(at: At, *, gain: Gain = "linear", log_base: LogBase = 2) -> pl.Expr:
     Source: Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques; `exp`: Burges et al. 2005.
     """
     gains = {"linear": lambda: at.gain, "exp": lambda: at.exp_gain, "binary": lambda: at.hit.cast(pl.Float64)}
-    return (gains[gain]() * at.discount).sum() * math.log2(log_base)
+    weights = gains[gain]()
+    if offset and gain != "binary":
+        # 2^(g + offset) - 1, out of the 2^g - 1 that brings the check for steep grades along
+        weights = weights + offset if gain == "linear" else (weights + 1) * 2.0**offset - 1
+        weights = weights.clip(lower_bound=0.0)
+    if discount == "unshifted":
+        return (weights * unshifted_discount(at.rank, log_base)).sum()
+    return (weights * at.discount).sum() * math.log2(log_base)
 
 
 @metric(range=UNIT, direction="higher", formula="dcg / dcg of the best order of all relevant items, cut at k")
@@ -158,14 +186,17 @@ def ndcg(
     at: At,
     *,
     gain: Gain = "linear",
-    log_base: LogBase = 2,  # noqa: ARG001  as dcg's, so that a call of one fits the other; it cancels
-    ideal: Literal["relevant", "k", "list"] = "relevant",
+    log_base: LogBase = 2,
+    ideal: Literal["relevant", "k", "list", "all"] = "relevant",
+    discount: Discount = "shifted",
+    offset: Offset = 0,
 ) -> pl.Expr:
     """Normalized discounted cumulative gain: dcg, over the dcg of the best possible order.
 
-    dcg@k / ideal dcg@k. The best order is that of all relevant items, listed or not, cut at k; with `ideal="list"` that
-    of the hits among the list's own first k; with `ideal="k"` it is k relevant items, however many there are, and every
-    gain is 1. The base of the logarithm cancels. 0 without relevant items.
+    dcg@k / ideal dcg@k. The best order is that of all relevant items, listed or not, cut at k; with `ideal="all"` it is
+    not cut; with `ideal="list"` it is that of the hits among the list's own first k; with `ideal="k"` it is k relevant
+    items, however many there are, and every gain is 1. `gain`, `discount` and `offset` are those of dcg, on both sides.
+    With the shifted discount the base of the logarithm, `log_base`, cancels. 0 without relevant items.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, None], "relevance": [0, 1, 1]})
@@ -174,16 +205,20 @@ def ndcg(
 
     Source: Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques.
     """
+    base = 2 if discount == "shifted" else log_base
     if ideal == "k":
-        return ratio(dcg(gain="binary").value(at), at.all_discounts)
-    return ratio(dcg(gain=gain).value(at), at.best(dcg(gain=gain).value, ideal))
+        best = at.all_discounts if discount == "shifted" else at.all_unshifted_discounts(log_base)
+        return ratio(dcg(gain="binary", discount=discount, log_base=base).value(at), best)
+    gained = dcg(gain=gain, discount=discount, offset=offset, log_base=base)
+    return ratio(gained.value(at), at.best(gained.value, ideal))
 
 
 @metric(aliases=("rprec",), range=UNIT, direction="higher", formula="hits with r <= n_relevant, over n_relevant")
-def r_precision(at: At) -> pl.Expr:
+def r_precision(at: At, *, without_hit: Literal["zero", "null"] = "zero") -> pl.Expr:
     """Precision at the rank n_relevant, where precision and recall are one number.
 
     (hits with r <= n_relevant) / n_relevant; with a cut-off only hits up to k count. 0 without relevant items.
+    `without_hit="null"` makes every 0 null, so that the mean runs over the lists with such a hit alone.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
@@ -192,7 +227,9 @@ def r_precision(at: At) -> pl.Expr:
 
     Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8.
     """
-    return ratio((at.rank <= at.each_n_relevant).sum(), at.n_relevant)
+    hits = (at.rank <= at.each_n_relevant).sum()
+    share = ratio(hits, at.n_relevant)
+    return share if without_hit == "zero" else pl.when(hits > 0).then(share)
 
 
 @metric(range=UNIT, direction="higher", formula="(1 - p) · Σ over hits of p^(r - 1)")

@@ -1,0 +1,160 @@
+"""Metrics under the conventions that were asked for: one plan for each set of policies, and what follows the means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import polars as pl
+
+from recframe import profiles
+from recframe.context import Context
+from recframe.errors import RecframeError
+from recframe.inputs import Inputs
+from recframe.registry import Metric, reach
+from recframe.terms import At, Source
+
+Plan = Callable[[Inputs, Sequence[Metric[...]]], pl.LazyFrame]
+
+GAINS = {"gain", "ideal_gain", "uncut_gain"}
+
+
+@dataclass(frozen=True)
+class Convention:
+    """A metric and the context that it stands under, with every switch set; its string form is the name of its column."""
+
+    context: Context
+    metric: Metric[...]
+
+
+@dataclass
+class Probe:
+    """A source without rows: it writes down which columns a metric asks for, and of which metrics it takes the means."""
+
+    name: str
+    asked: set[str] = field(default_factory=set)
+    parts: list[Metric[...]] = field(default_factory=list)
+
+    def column(self, name: str) -> pl.Expr:
+        """Return the column of a name."""
+        self.asked.add(name)
+        return pl.col(name)
+
+    def running(self, expression: pl.Expr) -> pl.Expr:
+        """Return the expression as it is."""
+        return expression
+
+    def of_relevant(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
+        """Return the value as it is."""
+        return value(self)
+
+    def mean(self, metric: Any) -> pl.Expr:
+        """Return the column of another metric's mean."""
+        label = f"mean {len(self.parts)} of {self.name}"
+        self.parts.append(replace(metric, label=label))
+        return pl.col(label)
+
+
+def probed(metric: Metric[...]) -> tuple[Probe, pl.Expr]:
+    """Return what a metric asks for, and its expression over that."""
+    probe = Probe(str(metric))
+    value = metric.value(At(reach(metric.k), probe))
+    probe.parts = [replace(part, k=metric.k) for part in probe.parts]
+    return probe, value
+
+
+def under(context: Context, metric: Metric[...]) -> Convention:
+    """Return the metric under the profile of a context; what was bound or stated wins over the profile.
+
+    A threshold that holds for binary metrics alone is dropped here from a metric that weighs gains.
+    """
+    switches = profiles.switches_of(context.profile, metric.name, metric.k)
+    policies = {name: value for name, value in switches.items() if name in profiles.DEFAULTS}
+    parameters = {name: value for name, value in switches.items() if name not in profiles.DEFAULTS}
+    context, metric = context.assuming(policies), metric.assuming(parameters)
+    if context.min_relevance_for == "binary" and probed(metric)[0].asked & GAINS:
+        context = replace(context, min_relevance=None)
+    return Convention(replace(context, min_relevance_for="all"), metric)
+
+
+def own(context: Context) -> Context:
+    """Return the context under its profile's policies, those that hold where no metric has others."""
+    return context.assuming(profiles.policies_of(context.profile))
+
+
+def asked(context: Context, metrics: Iterable[Metric[...]]) -> list[Convention]:
+    """Return the metrics under the profile of a context, one for each column."""
+    found: dict[str, Convention] = {}
+    for metric in metrics:
+        new = under(context, metric)
+        if found.setdefault(str(metric), new).metric.settings != new.metric.settings:
+            msg = (
+                f"{str(metric)!r} is asked for with the parameters of the profile {context.profile!r} and with others, but "
+                "both columns would have one name; ask for them in two calls"
+            )
+            raise RecframeError(msg)
+    return list(found.values())
+
+
+def evaluate(inputs: Inputs, conventions: Sequence[Convention], plan: Plan) -> pl.LazyFrame:
+    """Return one row for each segment: the `by` columns, n_users, and a column for each metric.
+
+    Metrics under the same policies share a plan; several plans are joined on the `by` columns. n_users is then that of the
+    profile's own universe, or of the first metric where none runs over it.
+    """
+    runs: dict[tuple[object, ...], tuple[Context, list[Metric[...]]]] = {}
+    columns: dict[str, pl.Expr] = {}
+    plain = True
+    for one in conventions:
+        probe, value = probed(one.metric)
+        context = _of_the_plan(one.context, inputs)
+        _, metrics = runs.setdefault(_policies(context), (context, []))
+        metrics.extend(probe.parts or [one.metric])
+        name, decimals = str(one.metric), one.context.decimals
+        known = [pl.col(str(part)).is_not_null() for part in probe.parts]  # without a counted user there is nothing to make
+        column = pl.when(*known).then(value) if known else pl.col(name)
+        columns[name] = column if decimals is None else column.round(decimals)
+        plain = plain and not probe.parts and decimals is None
+    first = _policies(_of_the_plan(own(inputs.context), inputs))
+    ordered = sorted(runs, key=lambda policies: policies != first)
+    plans = [plan(replace(inputs, context=context), metrics) for context, metrics in map(runs.__getitem__, ordered)]
+    return plans[0] if plain and len(plans) == 1 else _joined(plans, columns, inputs)
+
+
+def _of_the_plan(context: Context, inputs: Inputs) -> Context:
+    """Return the context with the policies that a plan knows; those that change nothing have their default."""
+    context = replace(context, decimals=None, min_relevance_for="all")
+    return context if inputs.scored else replace(context, ties="item")
+
+
+def _policies(context: Context) -> tuple[object, ...]:
+    return tuple(getattr(context, name) for name in profiles.DEFAULTS)
+
+
+def _joined(plans: Sequence[pl.LazyFrame], columns: dict[str, pl.Expr], inputs: Inputs) -> pl.LazyFrame:
+    """Return the results of several plans as one, with what is made of their columns."""
+    names = plans[0].collect_schema().names()
+    keys = [f"key {place}" for place in range(n_keys(inputs))]
+    joined, *others = (numbered(one, keys) for one in plans)
+    support = [name for name in names[len(keys) :] if name in {"n_users", "n_lists"}]
+    how: Any = {"on": keys, "how": "full", "coalesce": True, "nulls_equal": True} if keys else {"how": "cross"}
+    for other in others:
+        joined = joined.join(other.drop(support), **how)
+    joined = joined.sort(keys, nulls_last=True) if keys else joined
+    return joined.select(
+        *(pl.col(key).alias(name) for key, name in zip(keys, names, strict=False)),
+        *(pl.col(name).fill_null(0) for name in support),
+        *(column.alias(name) for name, column in columns.items()),
+    )
+
+
+def n_keys(inputs: Inputs) -> int:
+    """Return how many key columns a result begins with: the `by` columns, and a bound model where it is none of them."""
+    return len(inputs.segments) + (bool(inputs.model) and all(one.inside != "model" for one in inputs.segments))
+
+
+def numbered(result: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Return a result with plain names for its key columns; it goes by position, since they may have any name."""
+    names = result.collect_schema().names()
+    return result.select(pl.nth(place).alias(name) for place, name in enumerate([*keys, *names[len(keys) :]]))

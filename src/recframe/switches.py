@@ -1,0 +1,220 @@
+"""Every switch in plain words: what each of its values means, and in which direction it moves a number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Direction = Literal["up", "down", "same", "either"]
+Chains = tuple[tuple[Any, ...], ...]
+OTHER = object()
+"""Stands for every value that has no words of its own."""
+
+# Columns that a metric asks for where it counts hits, and where it places them by the number of relevant items.
+OF_HITS = {"rank", "gain", "discount", "hits_so_far", "listed_relevant"}
+PLACED_BY_RELEVANT = {"each_n_relevant", "not_relevant"}
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A policy or a parameter in words.
+
+    A chain has values in an order in which none gives a lower number than the next; two values that no chain puts in order
+    can differ either way. A policy's chains hold of metrics that count hits and are better when higher.
+    """
+
+    says: Mapping[Any, str]
+    chains: Chains = ()
+    up: str = ""
+    down: str = ""
+    either: str = ""
+    unless: AbstractSet[str] = frozenset()
+    """Columns of metrics of which the chains do not hold."""
+    of_binary_gains: Chains = ()
+    """Chains that hold where every gain is 1 on both sides."""
+
+    def words(self, value: Any) -> str:
+        """Return what a value means."""
+        found = self.says.get(value, self.says.get(OTHER, "{value}"))
+        return found.format(value=value)
+
+    def direction(self, old: Any, new: Any, *, chained: bool = True, binary: bool = False) -> tuple[Direction, str]:
+        """Return which way the number goes from one value to another, and why."""
+        chains = self.chains + (self.of_binary_gains if binary else ())
+        rises, falls = chained and _in_order(new, old, chains), chained and _in_order(old, new, chains)
+        if rises and falls:
+            return "same", ""
+        if rises or falls:
+            return ("up", self.up) if rises else ("down", self.down)
+        return "either", self.either
+
+
+def _in_order(high: Any, low: Any, chains: Chains) -> bool:
+    """Return whether some chains lead from one value down to another."""
+    found = {high}
+    for _ in chains:
+        for chain in chains:
+            places = [place for place, value in enumerate(chain) if value in found]
+            found.update(chain[min(places) :] if places else ())
+    return low in found
+
+
+POLICIES: dict[str, Switch] = {
+    "universe": Switch(
+        {
+            "truth": "every user of the truth counts, one without a list as an empty list",
+            "recs": "every user with a list counts, whether in the truth or not",
+            "both": "users with a list and a truth count, no others",
+            "all": "every user of the lists, of the truth and of users= counts",
+            None: "every user of the judged frame counts",
+        },
+        (("both", "truth", None, "all"), ("both", "recs", None, "all")),
+        up="users who can only count 0 are left out",
+        down="users who can only count 0 come in",
+        either="some users come in and others are left out",
+    ),
+    "no_relevant": Switch(
+        {
+            "zero": "a counted user without a relevant item counts 0",
+            "skip": "a user without a relevant item is left out",
+            "null": "a user without a relevant item has no value, and the mean runs over the others",
+        },
+        (("skip", "null", "zero"), ("null", "skip", "zero")),
+        up="users without relevant items no longer count 0",
+        down="users without relevant items count 0",
+        either="users without relevant items come in or are left out",
+    ),
+    "relevant_from": Switch(
+        {
+            "truth": "relevant items come from the truth, listed or not",
+            "list": "relevant items are those of the whole list alone; one that was not listed does not exist",
+        },
+        (("list", "truth"),),
+        up="relevant items that were not listed no longer count as missed",
+        down="relevant items that were not listed count as missed",
+        either="other relevant items count",
+        unless=PLACED_BY_RELEVANT,
+    ),
+    "min_relevance": Switch(
+        {
+            None: "a relevance above 0 is relevant",
+            "any": "every judged row is relevant, whatever its relevance",
+            OTHER: "a relevance of at least {value} is relevant",
+        },
+        either="with more relevant items there are more hits, and more to find",
+    ),
+    "ties": Switch(
+        {
+            "item": "where ranks come from scores, equal scores stand in the order of their items",
+            "item_desc": "where ranks come from scores, equal scores stand in the order of their items as text, the last first",
+            "order": "where ranks come from scores, equal scores stand as the rows do",
+            "expected": "where ranks come from scores, the value is the expectation over all orders of equal scores",
+            "pessimistic": "where ranks come from scores, the relevant one of equal scores stands last",
+            "optimistic": "where ranks come from scores, the relevant one of equal scores stands first",
+        },
+        tuple(("optimistic", one, "pessimistic") for one in ("item", "item_desc", "order", "expected")),
+        up="relevant items stand better among equal scores",
+        down="relevant items stand worse among equal scores",
+        either="equal scores stand in another order; nothing changes where ranks are given",
+    ),
+    "decimals": Switch(
+        {None: "nothing is rounded", OTHER: "the mean is rounded to {value} decimals"}, either="the mean is rounded, or not"
+    ),
+}
+
+_SMALLER, _LARGER = "the denominator is smaller for some users and never larger", "the denominator is larger for some users"
+_OTHER = "neither denominator is the smaller one for every user"
+
+PARAMETERS: dict[str, Switch] = {
+    "denominator": Switch(
+        {
+            "k": "hits are divided by k, by lists shorter than k too",
+            "list": "hits are divided by the length of the list up to k",
+            "achievable": "hits are divided by min(k, the user's relevant items)",
+            "relevant": "hits are divided by the user's relevant items",
+            "capped": "hits are divided by min(k, the user's relevant items)",
+        },
+        (("list", "k"), ("achievable", "k"), ("capped", "relevant")),
+        up=_SMALLER,
+        down=_LARGER,
+        either=_OTHER,
+    ),
+    "normalizer": Switch(
+        {
+            "relevant": "the sum of precisions is divided by the user's relevant items",
+            "min": "the sum of precisions is divided by min(k, the user's relevant items)",
+            "list": "the sum of precisions is divided by min(k, the user's relevant items, the length of the list)",
+            "hits": "the sum of precisions is divided by the hits",
+            "k": "the sum of precisions is divided by k",
+            "ranks": "precision is averaged over every rank up to k, hit or not",
+        },
+        (("hits", "list", "min", "relevant"), ("min", "k"), ("ranks", "k")),
+        up=_SMALLER,
+        down=_LARGER,
+        either="neither sum over its denominator is the smaller one for every user",
+    ),
+    "average": Switch(
+        {"users": "each user has an F, and the mean runs over them", "means": "it is the F of the mean precision and recall"},
+        either="the F of two means is not the mean of the F",
+    ),
+    "beta": Switch(
+        {OTHER: "recall weighs {value} times as much as precision"}, either="precision and recall weigh differently"
+    ),
+    "gain": Switch(
+        {
+            "linear": "a hit gains its relevance g",
+            "exp": "a hit gains 2^g - 1 of its relevance g",
+            "binary": "a hit gains 1, whatever its relevance",
+        },
+        either="high grades weigh more or less in both orders",
+    ),
+    "log_base": Switch({OTHER: "discounts are logarithms to the base {value}"}, either="ranks are discounted by another base"),
+    "discount": Switch(
+        {
+            "shifted": "rank r is discounted by log(r + 1)",
+            "unshifted": "rank r is discounted by log(r), and the first ranks not at all",
+        },
+        either="lower ranks weigh more or less in both orders",
+    ),
+    "offset": Switch({OTHER: "{value} is added to the relevance"}, either="low grades weigh more or less in both orders"),
+    "ideal": Switch(
+        {
+            "relevant": "the best order has all relevant items, listed or not, cut at k",
+            "all": "the best order has all relevant items and is not cut at k",
+            "list": "the best order has the list's own hits alone",
+            "k": "the best order has k relevant items of gain 1, however few there are",
+        },
+        (("list", "relevant", "all"),),
+        up="the best order gains less",
+        down="the best order gains more",
+        either="the best order gains something else",
+        of_binary_gains=(("relevant", "k"),),
+    ),
+    "without_hit": Switch(
+        {
+            "zero": "a list without a hit counts 0",
+            "null": "a list without a hit has no value, and the mean runs over the others",
+        },
+        (("null", "zero"),),
+        up="lists without a hit no longer count 0",
+        down="lists without a hit count 0",
+    ),
+    "p": Switch(
+        {OTHER: "the reader goes on to the next rank with a probability of {value}"}, either="lower ranks weigh otherwise"
+    ),
+    "max_grade": Switch({OTHER: "the highest grade is {value}"}, either="a grade satisfies with another probability"),
+}
+
+RULES = (
+    "An item counts once in a list, at its best rank; a pair counts once in the truth, at its highest relevance.",
+    "Rows without a user or an item are ignored. A null, NaN or infinite rank is an item that was not recommended.",
+    "A missing rank is a miss. Relevant items of one rank follow one another in the order of their items.",
+)
+"""What no switch changes."""
+
+
+def switch_of(name: str) -> Switch:
+    """Return a policy or parameter in words; one that nobody described shows its values."""
+    return POLICIES.get(name) or PARAMETERS.get(name) or Switch({OTHER: f"{name} is {{value}}"}, either="another value")

@@ -1,0 +1,346 @@
+"""What each library computes, in plain Python: written from their sources' definitions, not from the profiles."""
+
+from __future__ import annotations
+
+import functools
+import math
+import random
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+Lists = dict[str, list[str]]
+Truth = dict[str, dict[str, float]]
+
+
+@functools.cache
+def a_crowd(*, n_users: int = 150, full: bool = False) -> tuple[Lists, Truth]:
+    """Ragged lists, users without list, without truth, without anything relevant; or full lists and ratings of 4.5 and 5."""
+    rng = random.Random("recframe profiles")  # noqa: S311  no secret
+    lists, truth = {}, {}
+    for number in range(n_users):
+        items = [f"i{item}" for item in rng.sample(range(60), 60)]
+        if full:
+            n_relevant = rng.choice([1, 1, 2, 2, 3, 5, 8, 30])
+            lists[f"u{number}"] = items[:20]
+            truth[f"u{number}"] = {item: rng.choice([4.5, 5.0]) for item in rng.sample(items, n_relevant)}
+            continue
+        length = rng.choice([0, 1, 2, 4, 10, 20])
+        judged = rng.sample(items[: 2 * length + 8], rng.choice([0, 1, 2, 5, 8]))
+        grades = rng.choice([[0.0], [1.0], [0.0, 0.0, 1.0], [0.0, 1.0, 2.0, 3.0, 4.0]])
+        lists |= {f"u{number}": items[:length]} if length else {}
+        truth |= {f"u{number}": {item: rng.choice(grades) for item in judged}} if judged else {}
+    return lists, truth
+
+
+@dataclass(frozen=True)
+class One:
+    """One user: the list, the grades of the truth, and which of them are relevant."""
+
+    items: list[str]
+    grades: Mapping[str, float]
+    relevant: set[str]
+    cut: int | None
+
+    @property
+    def k(self) -> int:
+        return len(self.items) if self.cut is None else self.cut
+
+    @property
+    def n(self) -> int:
+        return min(self.k, len(self.items))
+
+    @property
+    def r(self) -> int:
+        return len(self.relevant)
+
+    @property
+    def capped(self) -> int:
+        return self.r if self.cut is None else min(self.cut, self.r)
+
+    @property
+    def hits(self) -> list[int]:
+        """The ranks of the hits."""
+        return [rank for rank, item in enumerate(self.items[: self.k], 1) if item in self.relevant]
+
+    @property
+    def gains(self) -> list[tuple[int, float]]:
+        """The rank and the grade of each item up to k that the truth has."""
+        return [(rank, self.grades[item]) for rank, item in enumerate(self.items[: self.k], 1) if item in self.grades]
+
+
+Value = Callable[[One], float | None]
+UNDEFINED = None
+
+
+def over(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+def precisions(one: One) -> float:
+    return math.fsum(place / rank for place, rank in enumerate(one.hits, 1))
+
+
+def log2(rank: int) -> float:
+    return math.log2(rank + 1)
+
+
+def late(rank: int) -> float:
+    return math.log2(max(rank, 2))
+
+
+def normalized(gain: Callable[[float], float], order: Callable[[One], list[float]]) -> Value:
+    """An nDCG of graded gains, whose best order is that of the grades that `order` gives."""
+
+    def value(one: One) -> float:
+        best = sorted(order(one), reverse=True)[: one.cut]
+        found = math.fsum(gain(g) / log2(rank) for rank, g in one.gains)
+        return over(found, math.fsum(gain(g) / log2(rank) for rank, g in enumerate(best, 1)))
+
+    return value
+
+
+def binary_ndcg(length: Callable[[One], int], weight: Callable[[int], float] = log2) -> Value:
+    def value(one: One) -> float:
+        best = math.fsum(1 / weight(rank) for rank in range(1, length(one) + 1))
+        return over(math.fsum(1 / weight(rank) for rank in one.hits), best)
+
+    return value
+
+
+def positive(grade: float) -> float:
+    return max(grade, 0.0)
+
+
+def whole_truth(one: One) -> list[float]:
+    return [positive(grade) for grade in one.grades.values()]
+
+
+def whole_list(one: One) -> list[float]:
+    return [positive(one.grades.get(item, 0.0)) for item in one.items]
+
+
+# The formulas by their usual names
+
+
+def hit(one: One) -> float:
+    return float(bool(one.hits))
+
+
+def p_k(one: One) -> float:
+    return over(len(one.hits), one.k)
+
+
+def p_n(one: One) -> float:
+    return over(len(one.hits), one.n)
+
+
+def recall(one: One) -> float:
+    return over(len(one.hits), one.r)
+
+
+def recall_capped(one: One) -> float:
+    return over(len(one.hits), one.capped)
+
+
+def ap_r(one: One) -> float:
+    return over(precisions(one), one.r)
+
+
+def ap_min(one: One) -> float:
+    return over(precisions(one), one.capped)
+
+
+def ap_list(one: One) -> float:
+    return over(precisions(one), min(one.r, one.n))
+
+
+def ap_hits(one: One) -> float:
+    return over(precisions(one), len(one.hits))
+
+
+def mean_of_precisions(one: One) -> float:
+    return over(math.fsum(sum(rank <= place for rank in one.hits) / place for place in range(1, one.k + 1)), one.k)
+
+
+def rr(one: One) -> float:
+    return 1 / one.hits[0] if one.hits else 0.0
+
+
+def f1(one: One) -> float:
+    return over(2 * p_k(one) * recall(one), p_k(one) + recall(one))
+
+
+def r_precision(one: One) -> float:
+    return over(sum(rank <= one.r for rank in one.hits), one.r)
+
+
+def r_precision_of_users_with_a_hit(one: One) -> float | None:
+    return r_precision(one) or UNDEFINED
+
+
+def dcg(one: One) -> float:
+    return math.fsum(positive(g) / log2(rank) for rank, g in one.gains)
+
+
+def judged_share(one: One) -> float:
+    listed = one.items[: one.k]
+    return over(sum(item in one.grades for item in listed), len(listed))
+
+
+def err(one: One) -> float:
+    total, reading = 0.0, 1.0
+    for rank, g in one.gains:
+        stop = (2 ** positive(g) - 1) / 16
+        total, reading = total + reading * stop / rank, reading * (1 - stop)
+    return total
+
+
+def rbp(p: float) -> Value:
+    return lambda one: (1 - p) * math.fsum(p ** (rank - 1) for rank in one.hits)
+
+
+def bpref(one: One) -> float:
+    misses = [rank for rank, item in enumerate(one.items[: one.k], 1) if item in one.grades and item not in one.relevant]
+    most = min(one.r, len(one.grades) - one.r)
+    lost = [min(sum(miss < rank for miss in misses), one.r) for rank in one.hits]
+    return over(math.fsum(1 - (above / most if above else 0) for above in lost), one.r)
+
+
+def area(one: One) -> float | None:
+    good, bad = one.hits, [rank for rank in range(1, one.n + 1) if rank not in one.hits]
+    return sum(g < b for g in good for b in bad) / (len(good) * len(bad)) if good and bad else UNDEFINED
+
+
+# The libraries: which users, what is relevant, and each metric
+
+
+def positive_grade(grade: float) -> bool:
+    return grade > 0
+
+
+def every_row(_grade: float) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Library:
+    """A library's metrics, the users they are averaged over, and what it takes for relevant."""
+
+    users: str
+    values: Mapping[str, Value]
+    relevant: Callable[[float], bool] = positive_grade
+    from_list: bool = False
+    without_relevant: str = "counted"
+    users_of: Mapping[str, str] = field(default_factory=dict)
+    elsewhere: frozenset[str] = frozenset()
+    """Metrics that are no mean over users, or that have a test of their own."""
+
+
+def graded(k_of_ideal: Callable[[One], list[float]]) -> Value:
+    return normalized(positive, k_of_ideal)
+
+
+TREC: dict[str, Value] = {
+    "hit_rate": hit, "precision": p_k, "recall": recall, "map": ap_r, "ndcg": graded(whole_truth), "mrr": rr,
+    "f_score": f1, "r_precision": r_precision, "bpref": bpref, "n_hits": lambda one: float(len(one.hits)),
+    "list_length": lambda one: float(one.n),
+}  # fmt: skip
+IR: dict[str, Value] = {**TREC, "err": err, "rbp": rbp(0.8), "judged": judged_share}
+TOP: dict[str, Value] = {"hit_rate": hit, "precision": p_k, "recall": recall, "mrr": rr}
+CUT = binary_ndcg(lambda one: one.capped)
+
+DEFINED: dict[str, Library] = {
+    "trec_eval": Library("truth", IR, without_relevant="dropped"),
+    "ir_measures": Library("truth", IR),
+    "pytrec_eval": Library("both", TREC),
+    "ranx": Library(
+        "truth",
+        {**TOP, "map": ap_r, "f_score": f1, "dcg": dcg, "ndcg": graded(whole_truth), "r_precision": r_precision}
+        | {"bpref": bpref, "n_hits": TREC["n_hits"], "rbp": rbp(0.8)},
+    ),
+    "rectools": Library(
+        "truth", {**TOP, "f_score": f1, "map": ap_r, "ndcg": binary_ndcg(lambda one: one.k)}, relevant=every_row
+    ),
+    "replay": Library("truth", {**TOP, "map": ap_min, "ndcg": CUT}, relevant=every_row),
+    "recbole": Library("truth", {**TOP, "map": ap_min, "ndcg": CUT}, relevant=every_row),
+    "recpack": Library(
+        "truth",
+        {"n_hits": TREC["n_hits"], "precision": p_k, "recall": recall, "mrr": rr, "ndcg": CUT}
+        | {"dcg": lambda one: math.fsum(1 / log2(rank) for rank in one.hits)},
+        without_relevant="dropped",
+    ),
+    "elliot": Library(
+        "both",
+        {**TOP, "f_score": f1, "map": mean_of_precisions, "ndcg": normalized(lambda g: 2 ** (g + 1) - 1, whole_truth)},
+        relevant=every_row,
+    ),
+    "microsoft": Library(
+        "truth",
+        {"precision": p_k, "recall": recall, "map": ap_r, "ndcg": CUT, "r_precision": r_precision_of_users_with_a_hit},
+        relevant=every_row,
+        users_of=dict.fromkeys(["precision", "recall", "map", "r_precision"], "both"),
+    ),
+    "lenskit": Library(
+        "recs",
+        {"hit_rate": hit, "precision": p_n, "recall": recall_capped, "map": ap_list, "mrr": rr, "rbp": rbp(0.85)}
+        | {"dcg": lambda one: math.fsum(1 / late(rank) for rank in one.hits), "list_length": TREC["list_length"]}
+        | {"ndcg": binary_ndcg(lambda one: one.capped, late)},
+        relevant=every_row,
+    ),
+    "torchmetrics": Library(
+        "recs", {**TOP, "map": ap_hits, "ndcg": graded(whole_list), "r_precision": r_precision}, from_list=True
+    ),
+    "sklearn": Library("recs", {"dcg": dcg, "ndcg": graded(whole_list), "map": ap_r, "auc": area}, from_list=True),
+    "spark_mllib": Library("both", {"precision": p_k, "recall": recall, "map": ap_min, "ndcg": CUT}, relevant=every_row),
+    "jurity": Library(
+        "truth",
+        {"precision": p_n, "recall": recall, "map": ap_min, "ndcg": binary_ndcg(lambda one: one.r)},
+        without_relevant="dropped",
+        users_of={"precision": "both", "map": "both"},
+    ),
+    "evidently": Library(
+        "recs",
+        {"hit_rate": hit, "precision": p_n, "recall": recall, "map": ap_r, "mrr": rr, "ndcg": graded(whole_list)},
+        from_list=True,
+        without_relevant="dropped",
+        elsewhere=frozenset({"f_score"}),
+    ),
+}
+OF_THE_WHOLE_LIST = {
+    "trec_eval": {"f_score", "r_precision", "bpref", "n_hits", "list_length"},
+    "pytrec_eval": {"f_score", "r_precision", "bpref", "n_hits", "list_length", "mrr"},
+    "ranx": {"r_precision", "bpref", "rbp"},
+    "torchmetrics": {"r_precision"},
+    "sklearn": {"map", "auc"},
+}
+OF_THE_WHOLE_LIST["ir_measures"] = OF_THE_WHOLE_LIST["trec_eval"]
+
+
+def expected(profile: str, k: int | None) -> dict[str, float]:
+    """The means of every metric that the library has at this k."""
+    library = DEFINED[profile]
+    names = set(library.values) - (OF_THE_WHOLE_LIST.get(profile, set()) if k is not None else set())
+    found = {name: mean(library.values[name](one) for one in counted(library, name, k)) for name in sorted(names)}
+    if "f_score" in library.elsewhere:
+        p, r = found["precision"], found["recall"]
+        found["f_score"] = over(2 * p * r, p + r)
+    return found
+
+
+def counted(library: Library, metric: str, k: int | None) -> list[One]:
+    lists, truth = a_crowd()
+    users = {"truth": set(truth), "recs": set(lists), "both": set(truth) & set(lists)}
+    result = []
+    for user in sorted(users[library.users_of.get(metric, library.users)]):
+        items, grades = lists.get(user, []), truth.get(user, {})
+        if library.from_list:
+            grades = {item: grade for item, grade in grades.items() if item in items}
+        relevant = {item for item, grade in grades.items() if library.relevant(grade)}
+        if relevant or library.without_relevant == "counted":
+            result.append(One(items, grades, relevant, k))
+    return result
+
+
+def mean(values: Iterable[float | None]) -> float:
+    present = [value for value in values if value is not None]
+    return math.fsum(present) / len(present)
