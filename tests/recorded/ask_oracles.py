@@ -1,4 +1,4 @@
-"""pytrec_eval (users with both), ir_measures (all users of the truth: trec_eval's -c), ranx and scikit-learn."""
+"""pytrec_eval (users with both), ir_measures (all users of the truth), ranx and scikit-learn."""
 
 from __future__ import annotations
 
@@ -80,11 +80,12 @@ def _ir_measures(name, scene):
     for call, ours in [*IR.items(), *IR_WHOLE.items()]:
         values = _calculated(call, qrels, run)
         plain = None if name == "tied" else ours
-        yield answer(name, call.replace("{}", "k"), ours, values, profile="trec_eval", plain=plain)
+        yield answer(name, call.replace("{}", "k"), ours, values, profile="ir_measures", plain=plain)
     if name == "graded":  # from gdeval, which wants numbers as names of users and prints five decimals
         qrels, run = ({str(number(user) + 1): items for user, items in one.items()} for one in (qrels, run))
         for call, ours in GDEVAL.items():
-            yield answer(name, call.replace("{}", "k"), None, _calculated(call, qrels, run), plain=ours, decimals=5)
+            values = _calculated(call, qrels, run)
+            yield answer(name, call.replace("{}", "k"), ours, values, profile="ir_measures", decimals=5)
 
 
 def _calculated(call, qrels, run):

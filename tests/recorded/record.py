@@ -25,11 +25,12 @@ HERE = Path(__file__).parent
 VALUES = HERE / "values.json"
 ENVIRONMENTS = HERE.parents[1] / "build" / "peers"
 
+# The first four are benchmarked too (`benchmarks/apart.py`), from Polars and pandas frames.
 PEERS = {
-    "rectools": ["rectools==0.19.0", "pandas==2.3.3", "numpy==1.26.4"],
-    "replay": ["torch==2.13.0", "replay-rec==0.22.0", "polars==1.44.2"],
-    "microsoft": ["recommenders==1.2.1", "pandas==2.3.3", "numpy==2.4.6"],
-    "torchmetrics": ["torch==2.13.0", "torchmetrics==1.9.0"],
+    "rectools": ["rectools==0.19.0", "pandas==2.3.3", "polars==2.1.0", "pyarrow==22.0.0", "numpy==1.26.4"],
+    "replay": ["torch==2.13.0", "replay-rec==0.22.0", "polars==1.44.2", "pandas==2.3.3", "pyarrow==22.0.0", "numpy==2.4.6"],
+    "microsoft": ["recommenders==1.2.1", "pandas==2.3.3", "polars==2.1.0", "pyarrow==26.0.1", "numpy==2.4.6"],
+    "torchmetrics": ["torch==2.13.0", "torchmetrics==1.9.0", "polars==2.1.0", "pandas==2.3.3", "pyarrow==26.0.1"],
     "lenskit": ["torch==2.13.0", "lenskit==2025.8.1", "pandas==2.3.3"],
     "recbole": ["torch==2.13.0", "recbole==1.2.1", "numpy==2.4.6"],
     "recpack": ["torch==2.13.0", "recpack==0.3.6", "scipy==1.17.1", "numpy==1.26.4"],
