@@ -51,6 +51,7 @@ NOT_SHARED = {
     ("ranx", "rbp, graded"): "weighs a hit with its grade, so that it can exceed 1; recorded on binary relevance",
     ("ranx", "ties"): "an unstable sort",
     ("ir_measures", "users with nothing relevant"): "counted as 0 by it and dropped by trec_eval -c",
+    ("ir_measures", "RR@k of tied scores"): "from another of its providers, with another order of ties than its other measures",
     ("elliot", "all"): "not on PyPI, so not run",
     ("all", "repeated items"): "several peers then give values above 1; no item is repeated here",
 }
