@@ -14,6 +14,7 @@ from recframe.findings import SEVERITIES
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 RESULT = ROOT / "tests" / "benchmarks" / "result.json"
+LARGE = ROOT / "tests" / "benchmarks" / "large.json"
 CASES = ROOT / "tests" / "benchmarks" / "cases.json"
 APART = ROOT / "tests" / "benchmarks" / "apart.json"
 
@@ -88,6 +89,24 @@ def case_table() -> str:
     return "\n".join([head, "", "| work | seconds | multiple | of |", "|---|---|---|---|", *table, "", tail])
 
 
+def large_table() -> str:
+    """Return the last full run on files, as text and a Markdown table."""
+    result: dict[str, Any] = json.loads(LARGE.read_text(encoding="utf-8"))
+    head = (
+        f"Parquet files of {result['length']} recommendations and {result['truth']} graded truth rows a user, the six metrics, "
+        "each in a process of its own:"
+    )
+    roads = list(dict.fromkeys(run["road"] for run in result["runs"]))
+    shown = {"collect": '`evaluate(...).collect(engine="streaming")`', "command line": "`recframe evaluate`"}
+    titles = [shown.get(road, f"`rec.collect(..., parts={road.partition(' ')[0]})`") for road in roads]
+    table = [f"| recommendations | {' | '.join(titles)} |", f"|---{'|---' * len(roads)}|"]
+    for users in dict.fromkeys(run["users"] for run in result["runs"]):
+        runs = {run["road"]: run for run in result["runs"] if run["users"] == users}
+        cells = [f"{runs[road]['seconds']:.1f} s, {runs[road]['peak_bytes'] / 1e9:.1f} GB" for road in roads]
+        table.append(f"| {users * result['length']:,} | {' | '.join(cells)} |")
+    return "\n".join([head, "", *table])
+
+
 def apart_table() -> str:
     """Return the last full run of the libraries that have environments of their own, nothing where there was none yet."""
     return table_of(json.loads(APART.read_text(encoding="utf-8"))) if APART.exists() else ""
@@ -125,7 +144,7 @@ def _had(metrics: list[str], six: list[str]) -> str:
 
 def written(text: str) -> str:
     """Return a README with its generated parts made anew."""
-    parts = {"metrics": metric_table, "checks": check_table, "speed": speed_table, "cases": case_table, "apart": apart_table}
+    parts = {"metrics": metric_table, "checks": check_table, "speed": speed_table, "cases": case_table, "apart": apart_table, "large": large_table}
     for name, made in parts.items():
         pattern = rf"(<!-- {name}: [^\n]*-->\n).*?(<!-- end -->)"
         text = re.sub(pattern, lambda found, made=made: f"{found[1]}{made()}\n{found[2]}", text, count=1, flags=re.DOTALL)
