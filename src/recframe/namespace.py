@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 import polars as pl
 
-from recframe import audit, conventions, explanation, frames, plan, registry
+from recframe import conventions, frames, plan, registry
 from recframe.context import Context, MinRelevance, MinRelevanceFor, NoRelevant, RelevantFrom, Ties, Universe
 from recframe.errors import RecframeError, suggestion
-from recframe.findings import Audited
 from recframe.inputs import Inputs, read
 from recframe.judge import judge
 from recframe.metrics import accuracy
@@ -20,6 +19,8 @@ from recframe.registry import Metric
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from recframe import explanation
 
 F = TypeVar("F", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame")
 Cutoffs = int | Iterable[int] | None
@@ -247,6 +248,9 @@ class Rec(Generic[F]):
         │ users_without_truth ┆ info     ┆ 1    ┆ 1     ┆ user 2                 │
         └─────────────────────┴──────────┴──────┴───────┴────────────────────────┘
         """
+        from recframe import audit  # noqa: PLC0415  importing recframe should take no time
+        from recframe.findings import Audited  # noqa: PLC0415
+
         inputs, clashes = self._labelled(by)
         data = Audited(inputs, None if k is None else registry.cutoff(k), clashes)
         if frames.is_large(self._frame):
@@ -282,6 +286,8 @@ class Rec(Generic[F]):
         │ denominator ┆ 0.25         ┆ 0.5   │
         └─────────────┴──────────────┴───────┘
         """
+        from recframe import explanation  # noqa: PLC0415  importing recframe should take no time
+
         asked = explanation.question(self._inputs(by), metric, profiles, k)
         made = asked.table(conventions.evaluate(asked.inputs, asked.conventions, self._plan))
         result: F = frames.give(made, self._frame, asked.inputs.pandas_dtypes)
@@ -321,6 +327,8 @@ class Rec(Generic[F]):
         names = list(dict.fromkeys([*context.by, *_names(by)]))
         if not context.strict:
             return read(self._frame, context, names)
+        from recframe import audit  # noqa: PLC0415  importing recframe should take no time
+
         inputs = read(self._frame, context, names, labelled=True)
         return replace(inputs.without_labels(), checks=(audit.errors(inputs),))
 
