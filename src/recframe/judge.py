@@ -13,7 +13,8 @@ import polars as pl
 from recframe.context import Context
 from recframe.errors import fails_if
 from recframe.inputs import Inputs, Segment
-from recframe.order import is_narrow, one_number, with_places
+from recframe.order import is_narrow, one_number
+from recframe.scores import Scored, scored
 from recframe.terms import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, STEEPEST, is_rank, is_relevant
 
 PAIR = ["user", "item"]
@@ -22,18 +23,21 @@ PAIR = ["user", "item"]
 def judge(inputs: Inputs) -> Judged:
     """Hold the recommendations against the truth."""
     lists = _with_items(_identified(inputs.lists), inputs)
+    truth, scores = inputs.truth, None
     if inputs.scored:
-        lists = _ranked(lists, [*inputs.model, "user"])
-    truth = inputs.truth
-    if truth is None and inputs.model:  # every model is held against the same truth: what the frame says of any of them
+        own = ["relevance"] * (truth is None and not inputs.model)
+        scores = scored(lists, [*inputs.model, "user"], [*inputs.inside("row", "items"), *own])
+    if truth is None and (inputs.model or scores):  # every model is held against what the frame says of any of them
         truth = inputs.lists.select(*PAIR, "relevance", *inputs.inside("row"))
     if truth is None:
         return Judged(inputs, lists)
     truth = _with_items(_identified(truth).filter(pl.col("relevance").is_not_null()), inputs)
-    models = lists.filter(_names_a_model()).select("model").unique() if inputs.model else None
-    judged = Judged(inputs, lists, truth, models)
+    named = pl.col("model").is_not_null() | (pl.lit(value=True) if scores else is_rank(pl.col("rank")))
+    # A row that names no model and ranks nothing is a judged row of all of them.
+    models = lists.filter(named).select("model").unique() if inputs.model else None
+    judged = Judged(inputs, lists, truth, models, scores)
     # A segment of rows cuts through the lists and the truth alike, so it needs them as one frame.
-    return replace(judged, lists=judged.frame(), truth=None, distinct=True) if judged.rows else judged
+    return replace(judged, lists=judged.frame(), truth=None, scores=None, distinct=True) if judged.rows else judged
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,8 @@ class Judged:
     lists: pl.LazyFrame
     truth: pl.LazyFrame | None = None
     models: pl.LazyFrame | None = None
+    scores: Scored | None = None
+    """The lists once more, where their ranks come from scores."""
     distinct: bool = False
     """Whether every relevant pair of a user and an item is known to stand once in the frame that has the relevance."""
 
@@ -86,7 +92,7 @@ class Judged:
     @cached_property
     def recommended_users(self) -> pl.LazyFrame:
         """The users with a ranked row."""
-        return self.lists.filter(self._ranked).select("user")
+        return (self.lists if self.scores else self.lists.filter(self._ranked)).select("user")
 
     @cached_property
     def judged_users(self) -> pl.LazyFrame:
@@ -129,10 +135,12 @@ class Judged:
     def hits(self, k: int | None = None) -> pl.LazyFrame:
         """Return the relevant rows with a rank up to k, one for each item of a list: keys, item, rank, gain."""
         rank = pl.col("rank")
-        inside = self._ranked if k is None else self._ranked & (rank <= k)
         if self.truth is None:
-            return self._relevant_pairs().filter(inside)
-        ranked = self.lists.filter(inside).select(*self.model, *PAIR, self._rank)
+            return self._relevant_pairs().filter(self._up_to(k))
+        if self._judges_itself and self.distinct and self.scores is not None and self.scores.at_hand(k) is not None:
+            rows = self._ranked_lists(k).filter(self._relevant)
+            return rows.select(*PAIR, self._rank, gain=pl.col("relevance").cast(pl.Float64))
+        ranked = self._ranked_lists(k).select(*self.model, *PAIR, self._rank)
         return (
             ranked.join(self._relevant_truth(self.truth), on=PAIR)
             .group_by(*self.model, *PAIR)
@@ -180,7 +188,7 @@ class Judged:
 
     def listed(self) -> pl.LazyFrame:
         """Return the rows of the lists, one for each item: keys, item, listed_rank, listed_relevant, listed_judged."""
-        rows = self.lists.filter(self._ranked)
+        rows = self._ranked_lists()
         if self.truth is not None:
             truth = self.truth.group_by(PAIR).agg(pl.col("relevance").max())
             rows = rows.select(*self.model, *PAIR, "rank").join(truth, on=PAIR, how="left")
@@ -204,15 +212,31 @@ class Judged:
         schema = (self.lists if self.truth is None else self.truth).collect_schema()
         return is_relevant(pl.col("relevance"), self.context.min_relevance, schema["relevance"])
 
+    def _ranked_lists(self, k: int | None = None) -> pl.LazyFrame:
+        """Return the rows of the lists with a rank, up to k."""
+        return (self.lists if self.scores is None else self.scores.ranked(k)).filter(self._up_to(k))
+
+    def _up_to(self, k: int | None) -> pl.Expr:
+        return self._ranked if k is None else self._ranked & (pl.col("rank") <= k)
+
+    @property
+    def _judges_itself(self) -> bool:
+        """Whether each row of the lists has the one relevance that counts for its pair, but for duplicates."""
+        return self.inputs.truth is None and not self.model
+
     @property
     def _rank(self) -> pl.Expr:
-        dtype = self.lists.collect_schema()["rank"]
+        dtype = self._rank_dtype
         fits = dtype.is_integer() and dtype not in (pl.UInt64, pl.Int128)
         return pl.col("rank").cast(pl.Int64 if fits else pl.Float64)
 
     @property
     def _ranked(self) -> pl.Expr:
-        return is_rank(pl.col("rank"), self.lists.collect_schema()["rank"])
+        return is_rank(pl.col("rank"), self._rank_dtype)
+
+    @property
+    def _rank_dtype(self) -> pl.DataType:
+        return pl.Int64() if self.scores else self.lists.collect_schema()["rank"]
 
     # The judged frame, and what only the data can show
 
@@ -227,28 +251,32 @@ class Judged:
             best = ranked.filter(self._relevant).min().fill_null(ranked.min())
             pairs = self.lists.group_by(keys).agg(best.alias("rank"), relevance.max(), *kept)
             return self._counted(pairs, {"truth", "recs", "both"})
-        lists = self._counted(self.lists.filter(self._ranked), {"truth", "both"}).group_by(keys).agg(rank.min(), *kept)
+        lists = self._counted(self._ranked_lists(), {"truth", "both"}).group_by(keys).agg(rank.min(), *kept)
         truth = self._counted(self.truth, {"recs", "both"}).group_by(PAIR).agg(relevance.max(), *kept)
         pairs = lists.join(self._for_each_model(truth), on=keys, how="full", coalesce=True, nulls_equal=True)
         return pairs.with_columns(pl.coalesce(f"{name}_right", name).alias(name) for name in segments)
 
-    def settled(self, run: Callable[[pl.LazyFrame], pl.DataFrame]) -> Judged:
-        """Return the same for a large eager frame, asked once what its plan can rely on; the answers change no number."""
+    def settled(self, run: Callable[[pl.LazyFrame], pl.DataFrame], k: int | None) -> Judged:
+        """Return the same for a large eager frame, asked once what its plan can rely on; no number changes."""
         if self.distinct:  # a judged frame made of two, which every branch reads
             return replace(self, lists=run(self.lists).lazy())
-        answers = run(self._questions()).row(0, named=True)
-        return replace(self, **answers)
+        judged = replace(self, scores=self.scores and self.scores.settled(run, k))
+        return replace(judged, **run(judged.questions()).row(0, named=True))
 
-    def _questions(self) -> pl.LazyFrame:
+    def questions(self) -> pl.LazyFrame:
+        """Return one row of what a plan can rely on, where the data says so."""
         rows = self.lists if self.truth is None else self.truth
         keys = self.list_keys if self.truth is None else ["user"]
         schema, user = rows.collect_schema(), pl.col("user")
         pair = one_number([pl.col(key) for key in [*keys, *self._item]], schema)
         whole = schema["user"].is_signed_integer() and keys == ["user"]
         gain = pl.col("relevance").cast(pl.Float64)
-        relevant = rows.filter(self._relevant).select(
-            pair=pair.sort(), narrow=is_narrow(user, gain) if whole else pl.lit(value=False)
-        )
+        relevant = rows.filter(self._relevant)
+        if self._judges_itself and self.scores is not None and self.scores.best is not None:
+            # The first rows, too: none of those that are not relevant may be of an item that another row says is.
+            misses = self.scores.best.filter(~self._relevant.fill_null(value=False))
+            relevant = pl.concat([relevant, misses], how="diagonal_relaxed")
+        relevant = relevant.select(pair=pair.sort(), narrow=is_narrow(user, gain) if whole else pl.lit(value=False))
         repeated = pl.col("pair") == pl.col("pair").shift()
         pairs = relevant.select(distinct=~repeated.any(), narrow=pl.col("narrow").first())
         if not schema["user"].is_integer():  # comparing whole numbers costs next to nothing, and structs have no order
@@ -285,11 +313,6 @@ def _two_values(frame: pl.LazyFrame, segment: Segment) -> pl.LazyFrame:
     return pairs.select(check=fails_if(pl.col("user").n_unique() < pl.len(), message))
 
 
-def _names_a_model() -> pl.Expr:
-    """Return whether a row is a model's; one that names none and ranks nothing is a judged row of all of them."""
-    return pl.col("model").is_not_null() | is_rank(pl.col("rank"))
-
-
 def _is_float(frame: pl.LazyFrame, name: str) -> bool:
     return frame.collect_schema()[name].is_float()
 
@@ -305,13 +328,3 @@ def _with_items(frame: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
 def _identified(frame: pl.LazyFrame) -> pl.LazyFrame:
     """Return the rows with a user and an item."""
     return frame.filter(pl.col("user").is_not_null() & pl.col("item").is_not_null())
-
-
-def _ranked(lists: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
-    """Return the lists with ranks made from scores: the higher the better, ties by item, null and NaN behind all."""
-    others = [name for name in lists.collect_schema() if name not in {*keys, "item", "score"}]
-    score = pl.col("score").cast(pl.Float64).fill_nan(None)
-    kept = (pl.col(name).max() if name == "relevance" else pl.col(name).first() for name in others)
-    best = lists.group_by(*keys, "item").agg(score.max(), *kept)
-    order = best.sort(*keys, "score", "item", descending=[*[False] * len(keys), True, False], nulls_last=True)
-    return with_places(order, keys).drop("score", "start").rename({"place": "rank"})

@@ -122,7 +122,7 @@ class Rec(Generic[F]):
         found = registry.asked(metrics, k)
         judged = judge(self._inputs(by))
         if frames.is_large(self._frame):
-            judged = judged.settled(partial(frames.run, large=True))
+            judged = judged.settled(partial(frames.run, large=True), registry.depth(found))
         result: F = frames.give(plan.evaluate(judged, found), self._frame, judged.inputs.pandas_dtypes)
         return result
 

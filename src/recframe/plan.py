@@ -13,7 +13,7 @@ from recframe.errors import ColumnError, RecframeError
 from recframe.inputs import Inputs
 from recframe.judge import Judged
 from recframe.order import best_first, spread_ranks, with_places
-from recframe.registry import Metric, reach
+from recframe.registry import Metric, depth, reach
 from recframe.terms import At, discount
 
 HITS = {"rank", "gain", "discount", "hits_so_far"}
@@ -46,7 +46,7 @@ def evaluate(judged: Judged, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
     by = _by(judged.inputs, metrics)
     keys = [inside for inside, _ in by]
     words = Words()
-    deepest = _deepest(metrics)
+    deepest = depth(metrics)
     values = _values(metrics, words, deepest, judged.context.no_relevant)
     counted = _is_counted(words, judged.context.no_relevant)
     rows = _rows(judged, words, deepest)  # the branches that the words above have asked for
@@ -60,11 +60,6 @@ def evaluate(judged: Judged, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
     on = {"on": keys, "how": "left", "nulls_equal": True} if keys else {"how": "cross"}
     joined = support.join(per_segment, **on)
     return _result(judged, by, joined.join(empty, how="cross"), metrics, steep="steepness" in words.asked)
-
-
-def _deepest(metrics: Sequence[Metric[...]]) -> int | None:
-    ks = [reach(metric.k) for metric in metrics]
-    return None if None in ks else max(k for k in ks if k is not None)
 
 
 def _values(metrics: Sequence[Metric[...]], words: Words, deepest: int | None, no_relevant: NoRelevant) -> dict[str, pl.Expr]:

@@ -402,6 +402,12 @@ def reach(k: int | None) -> int | None:
     return None if k is None else min(k, 2**53)
 
 
+def depth(metrics: Iterable[Metric[...]]) -> int | None:
+    """Return the rank up to which metrics read the lists; None for the whole of them."""
+    ks = [reach(metric.k) for metric in metrics]
+    return None if None in ks else max(k for k in ks if k is not None)
+
+
 def _is_bool(k: object) -> bool:
     return isinstance(k, bool) or type(k).__name__ in {"bool", "bool_"}  # NumPy's, which says that it is an index
 
