@@ -12,6 +12,7 @@ from recframe.errors import RecframeError, sentence, suggestion
 Universe = Literal["truth", "recs", "both", "all"]
 NoRelevant = Literal["zero", "skip", "null"]
 RelevantFrom = Literal["truth", "list"]
+Ties = Literal["item", "item_desc", "pessimistic", "optimistic", "order", "expected"]
 
 ROLES = ("user", "item", "rank", "score", "relevance", "model")
 
@@ -33,6 +34,7 @@ class Context:
     no_relevant: NoRelevant = "zero"
     min_relevance: float | None = None
     relevant_from: RelevantFrom = "truth"
+    ties: Ties = "item"
     by: tuple[str, ...] = ()
 
     def bind(self, options: Mapping[str, Any]) -> Context:
@@ -52,7 +54,7 @@ class Context:
 
 
 def _check_option(name: str, value: object) -> None:
-    choices = {"universe": Universe, "no_relevant": NoRelevant, "relevant_from": RelevantFrom}
+    choices = {"universe": Universe, "no_relevant": NoRelevant, "relevant_from": RelevantFrom, "ties": Ties}
     if name in ROLES:
         if value is not None and not isinstance(value, str):
             msg = f"{name}= takes the name of a column as text; found {value!r}"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import polars as pl
 
 from recframe.errors import fails_if
-from recframe.terms import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, STEEPEST, discount, is_rank, is_relevant
+from recframe.terms import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, STEEPEST, Source, discount, is_rank, is_relevant
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,10 @@ class JudgedList:
     def running(self, expression: pl.Expr) -> pl.Expr:
         """Return the expression as it is: the hits already stand in the order of their ranks."""
         return expression
+
+    def of_relevant(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
+        """Return the value as it is."""
+        return value(self)
 
     # What a row says
 

@@ -52,6 +52,11 @@ def take(frame: Any, named: Mapping[str, str], ids: Iterable[str] = ()) -> pl.La
     return frame.lazy().select(pl.nth(places[name]).alias(inside) for inside, name in named.items())  # type: ignore[no-any-return]
 
 
+def is_complete(frame: Any, names: Iterable[str]) -> bool:
+    """Whether a frame is known to have no null in some columns; only Polars' eager frames know it."""
+    return isinstance(frame, pl.DataFrame) and not any(frame[name].null_count() for name in names)
+
+
 def _from_pandas(frame: pd.DataFrame, name: str, inside: str, is_id: bool) -> pl.Series:  # noqa: FBT001
     column = frame[name]
     if column.ndim > 1:
@@ -98,6 +103,12 @@ def run(plan: pl.LazyFrame, *, large: bool) -> pl.DataFrame:
     """Collect a plan for an eager frame; the streaming engine is the faster one from some ten thousand rows up."""
     with plan_errors():
         return plan.collect(engine="streaming" if large else "in-memory")
+
+
+def ask(plans: list[pl.LazyFrame]) -> list[pl.DataFrame]:
+    """Collect what a plan for a large eager frame starts from."""
+    with plan_errors():
+        return pl.collect_all(plans, engine="in-memory")
 
 
 def give(plan: pl.LazyFrame, like: Any, by: Mapping[str, Any]) -> Any:

@@ -10,7 +10,7 @@ import polars as pl
 
 from recframe import frames
 from recframe.context import Context
-from recframe.errors import ColumnError, fails_if, sentence, suggestion
+from recframe.errors import ColumnError, RecframeError, fails_if, sentence, suggestion
 
 IDS = ("user", "item", "model")
 Owner = Literal["role", "row", "recommendations", "truth", "users", "items"]
@@ -39,11 +39,20 @@ class Inputs:
     checks: tuple[pl.LazyFrame, ...]
     context: Context
     pandas_dtypes: Mapping[str, Any]
+    complete: frozenset[str] = frozenset()
+    """The frames whose every row is known to have a user and an item."""
 
     @property
     def scored(self) -> bool:
         """Whether ranks are made from scores."""
         return "score" in self.lists.collect_schema()
+
+    def identified(self, owner: Literal["recommendations", "truth"]) -> pl.LazyFrame:
+        """Return the rows of the lists or of the truth that have a user and an item."""
+        rows = self.truth if owner == "truth" and self.truth is not None else self.lists
+        if owner in self.complete:
+            return rows
+        return rows.filter(pl.col("user").is_not_null() & pl.col("item").is_not_null())
 
     @property
     def model(self) -> list[str]:
@@ -113,7 +122,13 @@ def read(frame: Any, context: Context, by: Sequence[str] = ()) -> Inputs:
         checks=tuple(_repeated_key(taken[name], name) for name in ("users", "items") if name in taken),
         context=context,
         pandas_dtypes=dtypes,
+        complete=frozenset(name for name, side in sides.items() if _is_complete(side)),
     )
+
+
+def _is_complete(side: Side) -> bool:
+    ids = [side.context.name_of(role) for role in ("user", "item")]
+    return set(ids) <= set(side.columns) and frames.is_complete(side.frame, ids)
 
 
 def _roles(name: str, side: Side) -> list[str]:
@@ -139,6 +154,12 @@ def _order(side: Side) -> Literal["rank", "score"]:
         side.require("score")
         return "score"
     side.require("rank", "Name the column of the ranks or of the scores: rec(rank='...') or rec(score='...')")
+    if context.ties != "item":
+        msg = (
+            f"ties={context.ties!r} says how items of one score are ranked, but {side.title} has ranks; "
+            "leave ties= out, or name the column of the scores: rec(score='...')"
+        )
+        raise RecframeError(msg)
     return "rank"
 
 

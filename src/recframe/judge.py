@@ -13,8 +13,16 @@ import polars as pl
 from recframe.context import Context
 from recframe.errors import fails_if
 from recframe.inputs import Inputs, Segment
-from recframe.order import is_narrow, one_number
-from recframe.scores import Scored, scored
+from recframe.order import (
+    SMALL_INTEGERS,
+    are_distinct,
+    are_in_order,
+    by_user,
+    is_narrow,
+    n_distinct,
+    n_unordered,
+)
+from recframe.scores import Scored, in_order_given, scored
 from recframe.terms import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, STEEPEST, is_rank, is_relevant
 
 PAIR = ["user", "item"]
@@ -22,19 +30,16 @@ PAIR = ["user", "item"]
 
 def judge(inputs: Inputs) -> Judged:
     """Hold the recommendations against the truth."""
-    lists = _with_items(_identified(inputs.lists), inputs)
-    truth, scores = inputs.truth, None
-    if inputs.scored:
-        own = ["relevance"] * (truth is None and not inputs.model)
-        scores = scored(lists, [*inputs.model, "user"], [*inputs.inside("row", "items"), *own])
-    if truth is None and (inputs.model or scores):  # every model is held against what the frame says of any of them
-        truth = inputs.lists.select(*PAIR, "relevance", *inputs.inside("row"))
-    if truth is None:
+    lists = in_order_given(inputs.identified("recommendations"), inputs.context.ties)
+    lists = _with_items(lists, inputs)
+    scores = _scored(lists, inputs) if inputs.scored else None
+    if inputs.truth is None and not (inputs.model or scores):
         return Judged(inputs, lists)
-    truth = _with_items(_identified(truth).filter(pl.col("relevance").is_not_null()), inputs)
-    named = pl.col("model").is_not_null() | (pl.lit(value=True) if scores else is_rank(pl.col("rank")))
-    # A row that names no model and ranks nothing is a judged row of all of them.
-    models = lists.filter(named).select("model").unique() if inputs.model else None
+    truth = inputs.identified("truth")
+    if inputs.truth is None:  # every model is held against the same truth: what the frame says of any of them
+        truth = truth.select(*PAIR, "relevance", *inputs.inside("row"))
+    truth = _with_items(truth.filter(pl.col("relevance").is_not_null()), inputs)
+    models = lists.filter(_names_a_model(inputs)).select("model").unique() if inputs.model else None
     judged = Judged(inputs, lists, truth, models, scores)
     # A segment of rows cuts through the lists and the truth alike, so it needs them as one frame.
     return replace(judged, lists=judged.frame(), truth=None, scores=None, distinct=True) if judged.rows else judged
@@ -54,11 +59,17 @@ class Judged:
     models: pl.LazyFrame | None = None
     scores: Scored | None = None
     """The lists once more, where their ranks come from scores."""
+
+    pairs: pl.LazyFrame | None = None
+    """The relevant rows, where they were taken from the frame that has the relevance ahead of the plan."""
+
     distinct: bool = False
     """Whether every relevant pair of a user and an item is known to stand once in the frame that has the relevance."""
 
     narrow: bool = False
     """Whether the relevant rows' users and gains are known to fit into one number of 64 bits; see `order.is_narrow`."""
+    in_order: bool = False
+    """Whether the relevant rows are known to stand list by list by rank, the ranks at least 1 apart."""
     n_users: int | None = None
     """How many users there are in `users`, where that is known."""
 
@@ -66,6 +77,11 @@ class Judged:
     def context(self) -> Context:
         """What `rec(...)` bound."""
         return self.inputs.context
+
+    @property
+    def expected(self) -> bool:
+        """Whether metrics are expectations over the orders of tied items; the lists' ranks are then those of whole ties."""
+        return self.inputs.scored and self.context.ties == "expected"
 
     @property
     def model(self) -> list[str]:
@@ -137,28 +153,33 @@ class Judged:
         rank = pl.col("rank")
         if self.truth is None:
             return self._relevant_pairs().filter(self._up_to(k))
-        if self._judges_itself and self.distinct and self.scores is not None and self.scores.at_hand(k) is not None:
-            rows = self._ranked_lists(k).filter(self._relevant)
-            return rows.select(*PAIR, self._rank, gain=pl.col("relevance").cast(pl.Float64))
-        ranked = self._ranked_lists(k).select(*self.model, *PAIR, self._rank)
+        ranked = self._ranked_lists(k)
+        if self.scores is not None and self.scores.gains_at_hand(k):
+            return ranked.filter(pl.col("gain").is_not_null()).select(*PAIR, "rank", *self._tied, "gain")
         return (
-            ranked.join(self._relevant_truth(self.truth), on=PAIR)
+            ranked.select(*self.model, *PAIR, self._rank, *self._tied)
+            .join(self._relevant_rows(), on=PAIR)
             .group_by(*self.model, *PAIR)
-            .agg(rank.min(), pl.col("gain").max())
+            .agg(rank.min(), *(pl.col(name).first() for name in self._tied), pl.col("gain").max())
         )
+
+    def _relevant_rows(self) -> pl.LazyFrame:
+        """Return the relevant rows as they stand in the frame that has the relevance: keys, item, gain, and rank if it has it."""
+        if self.pairs is not None:
+            return self.pairs
+        rows = (self.lists if self.truth is None else self.truth).filter(self._relevant)
+        gain = _number(rows, "relevance").alias("gain")
+        if self.truth is not None:
+            return rows.select(*PAIR, gain)
+        return rows.select(*self.list_keys, *self._item, self._rank, *self._tied, gain)
 
     def _relevant_pairs(self) -> pl.LazyFrame:
         """Return the relevant rows of a judged frame, one for each item of a list: keys, item, rank, gain."""
-        rank = pl.col("rank")
-        rows = self.lists.filter(self._relevant)
-        rows = rows.select(*self.list_keys, *self._item, self._rank, gain=pl.col("relevance").cast(pl.Float64))
+        rank, rows = pl.col("rank"), self._relevant_rows()
         if self.distinct:
-            return rows.cache()  # the hits and the best order start from the same few rows
+            return rows
         rows = rows.with_columns(pl.when(is_rank(rank)).then(rank))
         return rows.group_by(*self.list_keys, *self._item).agg(rank.min(), pl.col("gain").max())
-
-    def _relevant_truth(self, truth: pl.LazyFrame) -> pl.LazyFrame:
-        return truth.filter(self._relevant).select(*PAIR, gain=pl.col("relevance").cast(pl.Float64))
 
     def relevant(self) -> pl.LazyFrame:
         """Return the relevant rows, one for each item: keys, gain."""
@@ -166,10 +187,7 @@ class Judged:
             return self.hits().select(*self.list_keys, "gain")
         if self.truth is None:
             return self._counted(self._relevant_pairs().select(*self.list_keys, "gain"), {"recs", "both"})
-        rows = self._relevant_truth(self.truth)
-        if not self.distinct:
-            rows = rows.group_by(PAIR).agg(pl.col("gain").max())
-        return self._for_each_model(self._counted(rows.select("user", "gain"), {"recs", "both"}))
+        return self._for_each_model(self._counted(self._gains().select("user", "gain"), {"recs", "both"}))
 
     def not_relevant(self) -> pl.LazyFrame:
         """Return the rows judged not relevant, one for each item: keys, and True in `not_relevant`."""
@@ -191,13 +209,14 @@ class Judged:
         rows = self._ranked_lists()
         if self.truth is not None:
             truth = self.truth.group_by(PAIR).agg(pl.col("relevance").max())
-            rows = rows.select(*self.model, *PAIR, "rank").join(truth, on=PAIR, how="left")
+            rows = rows.select(*self.model, *PAIR, "rank", *self._tied).join(truth, on=PAIR, how="left")
         rows = self._counted(rows, {"truth", "both"})
         rank = pl.col("rank").cast(pl.Float64)
         return rows.group_by(*self.list_keys, *self._item).agg(
             listed_rank=rank.filter(self._relevant).min().fill_null(rank.min()),
             listed_relevant=self._relevant.any(),
             listed_judged=pl.col("relevance").is_not_null().any(),
+            **{f"listed_{name}": pl.col(name).first() for name in self._tied},
         )
 
     def _for_each_model(self, rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -209,26 +228,28 @@ class Judged:
 
     @property
     def _relevant(self) -> pl.Expr:
-        schema = (self.lists if self.truth is None else self.truth).collect_schema()
-        return is_relevant(pl.col("relevance"), self.context.min_relevance, schema["relevance"])
+        return _is_relevant(self.lists if self.truth is None else self.truth, self.inputs)
 
     def _ranked_lists(self, k: int | None = None) -> pl.LazyFrame:
         """Return the rows of the lists with a rank, up to k."""
-        return (self.lists if self.scores is None else self.scores.ranked(k)).filter(self._up_to(k))
+        lists = self.lists if self.scores is None else self.scores.ranked(k, self._gains())
+        return lists.filter(self._up_to(k))
+
+    def _gains(self) -> pl.LazyFrame:
+        """Return each relevant pair of the truth once, with its gain."""
+        rows = self._relevant_rows()
+        return rows if self.distinct else rows.group_by(PAIR).agg(pl.col("gain").max())
 
     def _up_to(self, k: int | None) -> pl.Expr:
         return self._ranked if k is None else self._ranked & (pl.col("rank") <= k)
 
     @property
-    def _judges_itself(self) -> bool:
-        """Whether each row of the lists has the one relevance that counts for its pair, but for duplicates."""
-        return self.inputs.truth is None and not self.model
+    def _tied(self) -> list[str]:
+        return ["tied"] * self.expected
 
     @property
     def _rank(self) -> pl.Expr:
-        dtype = self._rank_dtype
-        fits = dtype.is_integer() and dtype not in (pl.UInt64, pl.Int128)
-        return pl.col("rank").cast(pl.Int64 if fits else pl.Float64)
+        return pl.col("rank") if self.scores else _number(self.lists, "rank")
 
     @property
     def _ranked(self) -> pl.Expr:
@@ -245,45 +266,37 @@ class Judged:
         keys = [*self.model, *PAIR]
         segments = [name for name in self.rows if name != "item"]
         rank, relevance = pl.col("rank"), pl.col("relevance")
-        kept = [pl.col(name).first() for name in segments]
+        kept = [pl.col(name).first() for name in [*segments, *self._tied]]
         ranked = pl.when(self._ranked).then(rank)
         if self.truth is None:
             best = ranked.filter(self._relevant).min().fill_null(ranked.min())
             pairs = self.lists.group_by(keys).agg(best.alias("rank"), relevance.max(), *kept)
             return self._counted(pairs, {"truth", "recs", "both"})
         lists = self._counted(self._ranked_lists(), {"truth", "both"}).group_by(keys).agg(rank.min(), *kept)
-        truth = self._counted(self.truth, {"recs", "both"}).group_by(PAIR).agg(relevance.max(), *kept)
+        described = (pl.col(name).first() for name in segments)
+        truth = self._counted(self.truth, {"recs", "both"}).group_by(PAIR).agg(relevance.max(), *described)
         pairs = lists.join(self._for_each_model(truth), on=keys, how="full", coalesce=True, nulls_equal=True)
         return pairs.with_columns(pl.coalesce(f"{name}_right", name).alias(name) for name in segments)
 
-    def settled(self, run: Callable[[pl.LazyFrame], pl.DataFrame], k: int | None) -> Judged:
+    def settled(self, ask: Callable[[list[pl.LazyFrame]], list[pl.DataFrame]], k: int | None) -> Judged:
         """Return the same for a large eager frame, asked once what its plan can rely on; no number changes."""
         if self.distinct:  # a judged frame made of two, which every branch reads
-            return replace(self, lists=run(self.lists).lazy())
-        judged = replace(self, scores=self.scores and self.scores.settled(run, k))
-        return replace(judged, **run(judged.questions()).row(0, named=True))
-
-    def questions(self) -> pl.LazyFrame:
-        """Return one row of what a plan can rely on, where the data says so."""
-        rows = self.lists if self.truth is None else self.truth
+            return replace(self, lists=ask([self.lists])[0].lazy())
+        pairs, users = (by_user(rows) for rows in ask([self._relevant_rows(), self.users]))
         keys = self.list_keys if self.truth is None else ["user"]
-        schema, user = rows.collect_schema(), pl.col("user")
-        pair = one_number([pl.col(key) for key in [*keys, *self._item]], schema)
-        whole = schema["user"].is_signed_integer() and keys == ["user"]
-        gain = pl.col("relevance").cast(pl.Float64)
-        relevant = rows.filter(self._relevant)
-        if self._judges_itself and self.scores is not None and self.scores.best is not None:
-            # The first rows, too: none of those that are not relevant may be of an item that another row says is.
-            misses = self.scores.best.filter(~self._relevant.fill_null(value=False))
-            relevant = pl.concat([relevant, misses], how="diagonal_relaxed")
-        relevant = relevant.select(pair=pair.sort(), narrow=is_narrow(user, gain) if whole else pl.lit(value=False))
-        repeated = pl.col("pair") == pl.col("pair").shift()
-        pairs = relevant.select(distinct=~repeated.any(), narrow=pl.col("narrow").first())
-        if not schema["user"].is_integer():  # comparing whole numbers costs next to nothing, and structs have no order
-            return pairs
-        changes = (user != user.shift()).sum() + user.len().clip(upper_bound=1)
-        n_users = self.users.select(n_users=pl.when((user >= user.shift()).all()).then(changes))
-        return pl.concat([pairs, n_users], how="horizontal")
+        questions = [are_distinct(pairs, keys), n_distinct(users)]
+        if self.truth is None:
+            questions.append(are_in_order(pairs, keys))
+        answers = [answer.item() for answer in ask(questions)]
+        return replace(
+            self,
+            scores=self.scores and self.scores.settled(ask, k, pairs if answers[0] else None),
+            pairs=pairs.lazy(),
+            distinct=answers[0],
+            n_users=n_unordered(users["user"]) if answers[1] is None else answers[1],
+            in_order=self.truth is None and answers[2],
+            narrow=keys == ["user"] and is_narrow(pairs["user"], pairs["gain"]),
+        )
 
     def checks(self, *, steep: bool) -> list[pl.LazyFrame]:
         """Return frames of one row that fail when the plan runs: what no schema shows."""
@@ -291,10 +304,10 @@ class Judged:
         highest = relevance.cast(pl.Float64).fill_nan(None).max()
         found = [*self.inputs.checks]
         if not self.inputs.scored:
-            lists = _identified(self.inputs.lists)
+            lists = self.inputs.identified("recommendations")
             lowest = pl.when(is_rank(rank)).then(rank) if _is_float(lists, "rank") else rank
             found.append(lists.select(check=fails_if(lowest.min() < 1, RANK_BELOW_1)))
-        source = _identified(self.inputs.lists if self.inputs.truth is None else self.inputs.truth)
+        source = self.inputs.identified("truth")
         if _is_float(source, "relevance"):
             found.append(source.select(check=fails_if(highest == math.inf, INFINITE_RELEVANCE)))
         for owner, frame in (("recommendations", self.inputs.lists), ("truth", self.inputs.truth)):
@@ -313,6 +326,29 @@ def _two_values(frame: pl.LazyFrame, segment: Segment) -> pl.LazyFrame:
     return pairs.select(check=fails_if(pl.col("user").n_unique() < pl.len(), message))
 
 
+def _names_a_model(inputs: Inputs) -> pl.Expr:
+    """Return whether a row is a model's; one that names none and ranks nothing is a judged row of all of them."""
+    return pl.lit(value=True) if inputs.scored else pl.col("model").is_not_null() | is_rank(pl.col("rank"))
+
+
+def _scored(lists: pl.LazyFrame, inputs: Inputs) -> Scored:
+    """Return the lists with their scores, and where a row of theirs has the relevance of its pair, with its gain."""
+    segments = inputs.inside("row", "items")
+    if inputs.truth is not None or inputs.model:
+        return scored(lists, [*inputs.model, "user"], segments, inputs.context.ties)
+    gain = pl.when(_is_relevant(lists, inputs)).then(_number(lists, "relevance"))
+    return scored(lists.with_columns(gain=gain), ["user"], [*segments, "gain"], inputs.context.ties)
+
+
+def _is_relevant(frame: pl.LazyFrame, inputs: Inputs) -> pl.Expr:
+    return is_relevant(pl.col("relevance"), inputs.context.min_relevance, frame.collect_schema()["relevance"])
+
+
+def _number(frame: pl.LazyFrame, name: str) -> pl.Expr:
+    """Return a column as Int64 where that holds all its values, else as Float64."""
+    return pl.col(name).cast(pl.Int64 if frame.collect_schema()[name] in SMALL_INTEGERS else pl.Float64)
+
+
 def _is_float(frame: pl.LazyFrame, name: str) -> bool:
     return frame.collect_schema()[name].is_float()
 
@@ -323,8 +359,3 @@ def _with_items(frame: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
     if not names or inputs.items is None:
         return frame
     return frame.join(inputs.items.select("item", *names), on="item", how="left")
-
-
-def _identified(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the rows with a user and an item."""
-    return frame.filter(pl.col("user").is_not_null() & pl.col("item").is_not_null())

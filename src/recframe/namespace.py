@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 import polars as pl
 
 from recframe import frames, plan, registry
-from recframe.context import Context, NoRelevant, RelevantFrom, Universe
+from recframe.context import Context, NoRelevant, RelevantFrom, Ties, Universe
 from recframe.errors import RecframeError, suggestion
 from recframe.inputs import Inputs, read
 from recframe.judge import judge
@@ -56,6 +55,7 @@ class Rec(Generic[F]):
         no_relevant: NoRelevant | None = None,
         min_relevance: float | None = None,
         relevant_from: RelevantFrom | None = None,
+        ties: Ties | None = None,
     ) -> Rec[F]:
         """Bind column names, side frames and policies, and return a new object; the frame and this object stay as they are.
 
@@ -122,7 +122,7 @@ class Rec(Generic[F]):
         found = registry.asked(metrics, k)
         judged = judge(self._inputs(by))
         if frames.is_large(self._frame):
-            judged = judged.settled(partial(frames.run, large=True), registry.depth(found))
+            judged = judged.settled(frames.ask, registry.depth(found))
         result: F = frames.give(plan.evaluate(judged, found), self._frame, judged.inputs.pandas_dtypes)
         return result
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,10 +14,11 @@ from recframe.inputs import Inputs
 from recframe.judge import Judged
 from recframe.order import best_first, spread_ranks, with_places
 from recframe.registry import Metric, depth, reach
-from recframe.terms import At, discount
+from recframe.terms import At, Source, discount
 
 HITS = {"rank", "gain", "discount", "hits_so_far"}
 RELEVANT = {"relevant_gain", "ideal_gain", "ideal_rank", "ideal_discount"}
+NOT_RELEVANT = {"not_relevant"}
 LISTED = {"listed_rank", "listed_place", "listed_judged", "listed_relevant", "misses_above", "judged_misses_above"}
 LIST_IDEAL = "list_ideal_rank@"
 TOTALS = ("each_n_relevant", "each_n_not_relevant")
@@ -29,6 +30,8 @@ class Words:
 
     asked: set[str] = field(default_factory=set)
     windows: list[pl.Expr] = field(default_factory=list)
+    values: list[pl.Expr] = field(default_factory=list)
+    """The values of the relevant rows, and of those judged not relevant, that are worked out ahead, list by list."""
 
     def column(self, name: str) -> pl.Expr:
         """Return the column of a name."""
@@ -39,6 +42,24 @@ class Words:
         """Return the column of a cumulative expression."""
         self.windows.append(expression)
         return pl.col(f"running {len(self.windows) - 1}")
+
+    def of_relevant(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
+        """Return the sum of a column that has the value on one row of each list."""
+        inner = Words()
+        expression = value(inner)
+        names = inner.asked - {"steepness"}
+        if inner.windows or inner.values or not (names <= RELEVANT or names <= NOT_RELEVANT):
+            return value(self)
+        self.asked |= inner.asked - names
+        number = next((place for place, other in enumerate(self.values) if other.meta.eq(expression)), len(self.values))
+        if number == len(self.values):
+            self.values.append(expression)
+        return pl.col(f"of list {number}").sum()
+
+    def values_of(self, names: set[str]) -> list[pl.Expr]:
+        """Return the values that are worked out from some columns, each under the name of its own column."""
+        numbered = enumerate(self.values)
+        return [value.alias(f"of list {number}") for number, value in numbered if names.issuperset(value.meta.root_names())]
 
 
 def evaluate(judged: Judged, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
@@ -118,12 +139,11 @@ def _rows(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
     branches = []
     if asked & HITS or words.windows or any(name.startswith(LIST_IDEAL) for name in asked):
         branches.append(_hits(judged, words, deepest))
-    if asked & RELEVANT:
-        branches.append(_relevant(judged, asked, deepest))
+    branches += _relevant(judged, words, deepest)
     if asked & LISTED:
         branches.append(_listed(judged, asked))
-    if "not_relevant" in asked:
-        branches.append(judged.not_relevant())
+    if words.values_of(NOT_RELEVANT):
+        branches += _read(judged, words, judged.not_relevant(), NOT_RELEVANT)
     branches = branches or [judged.relevant()]
     return pl.concat(branches, how="diagonal") if len(branches) > 1 else branches[0]
 
@@ -133,16 +153,20 @@ def _hits(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
     keys = judged.list_keys
     # NOTE: a join does not keep the order of rows, so it comes before the sort that all that follows relies on.
     hits = _with_totals(judged, judged.hits(deepest), words.asked)
-    hits = hits.sort(*keys, "rank", *(["item"] if "item" not in keys else []))
-    hits = spread_ranks(with_places(hits, keys), keys).rename({"place": "hits_so_far"})
-    if deepest is not None:
-        hits = hits.filter(pl.col("rank") <= deepest)
+    if not (judged.in_order and judged.distinct) or words.asked & {*TOTALS}:
+        hits = hits.sort(*keys, "rank", *(["item"] if "item" not in keys else []))
+        hits = spread_ranks(with_places(hits, keys), keys).rename({"place": "hits_so_far"})
+        if deepest is not None:
+            hits = hits.filter(pl.col("rank") <= deepest)
+    elif "hits_so_far" in words.asked:
+        hits = with_places(hits, keys).rename({"place": "hits_so_far"})
     windows = [window.over(keys).alias(f"running {number}") for number, window in enumerate(words.windows)]
     ideals = sorted(name for name in words.asked if name.startswith(LIST_IDEAL))
     windows += [_list_ideal_rank(name).over(keys).alias(name) for name in ideals]
     columns = [*keys, *(name for name in [*sorted(HITS), *TOTALS] if name in words.asked)]
     columns += [window.meta.output_name() for window in windows]
-    return hits.with_columns(*windows, discount=discount(pl.col("rank"))).select(columns)
+    hits = hits.with_columns(pl.col("rank", "gain").cast(pl.Float64), discount=discount(pl.col("rank")))
+    return hits.with_columns(windows).select(columns)
 
 
 def _list_ideal_rank(name: str) -> pl.Expr:
@@ -152,18 +176,27 @@ def _list_ideal_rank(name: str) -> pl.Expr:
     return inside.rank("ordinal", descending=True)
 
 
-def _relevant(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFrame:
-    """Return the relevant rows, listed or not, and where the best order was asked for, in that order."""
-    rows = judged.relevant().rename({"gain": "relevant_gain"})
-    ideal = sorted(asked & {"ideal_rank", "ideal_gain", "ideal_discount"})
-    if not ideal:
-        return rows
-    keys = judged.list_keys
-    rows = with_places(best_first(rows, keys, "relevant_gain", narrow=judged.narrow), keys)
-    place = pl.col("place").cast(pl.Float64)
-    built = {"ideal_rank": place, "ideal_gain": pl.col("relevant_gain"), "ideal_discount": discount(place)}
-    inside = pl.lit(value=True) if deepest is None else place <= deepest
-    return rows.select(*keys, "relevant_gain", *(pl.when(inside).then(built[name]).alias(name) for name in ideal))
+def _relevant(judged: Judged, words: Words, deepest: int | None) -> list[pl.LazyFrame]:
+    """Return what is read of the relevant rows, listed or not, and where the best order was asked for, in that order."""
+    values = words.values_of(RELEVANT)
+    asked = (words.asked & RELEVANT).union(*(value.meta.root_names() for value in values))
+    if not asked:
+        return []
+    rows, keys = judged.relevant().rename({"gain": "relevant_gain"}), judged.list_keys
+    if ideal := sorted(asked - {"relevant_gain"}):
+        rows = with_places(best_first(rows, keys, "relevant_gain", narrow=judged.narrow), keys)
+        place = pl.col("place").cast(pl.Float64)
+        built = {"ideal_rank": place, "ideal_gain": pl.col("relevant_gain"), "ideal_discount": discount(place)}
+        inside = pl.lit(value=True) if deepest is None else place <= deepest
+        rows = rows.select(*keys, "relevant_gain", *(pl.when(inside).then(built[name]).alias(name) for name in ideal))
+    return _read(judged, words, rows, RELEVANT)
+
+
+def _read(judged: Judged, words: Words, rows: pl.LazyFrame, names: set[str]) -> list[pl.LazyFrame]:
+    """Return what is asked of some rows: the values of each list, and the columns that are read row by row."""
+    keys, values, columns = judged.list_keys, words.values_of(names), sorted(words.asked & names)
+    branches = [rows.group_by(keys).agg(values)] if values else []
+    return [*branches, rows.select(*keys, *columns)] if columns else branches
 
 
 def _listed(judged: Judged, asked: set[str]) -> pl.LazyFrame:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
 
-from recframe.order import one_number, with_places
+from recframe.context import Ties
+from recframe.order import are_distinct, by_user, with_places
 
 SCORE = pl.col("score")
+# As they were given, other ids have an order of their own.
+_TEXT = (pl.Binary, pl.String, pl.Struct, pl.List, pl.Array)
 
 
 @dataclass(frozen=True)
@@ -21,28 +24,36 @@ class Scored:
     """
 
     rows: pl.LazyFrame
-    """The lists' keys, item, score and segments."""
+    """The lists' keys, item, score and what stays beside them: segments, `row`, and `gain` where a row has its own."""
     keys: tuple[str, ...]
     """What tells one list from another."""
+    ties: Ties
     standing: bool = False
     """Whether the rows are known to stand list by list, in the order of their ranks."""
     best: pl.LazyFrame | None = None
     """The rows that `first` returns for `depth`, where they are at hand, and no item is among them twice."""
     depth: int | None = None
+    gained: bool = False
+    """Whether the rows of `best` are known to have the gains that count for their pairs."""
 
-    def ranked(self, k: int | None = None) -> pl.LazyFrame:
-        """Return each item of the lists once, with its rank; with k at least those whose rank is up to k."""
-        rows = self.at_hand(k)
+    def ranked(self, k: int | None, gains: pl.LazyFrame) -> pl.LazyFrame:
+        """Return each item of the lists once, with its rank; with k at least those whose rank is up to k.
+
+        Under ties="expected" tied items share the first rank of theirs, and `tied` is their number. `gains` has each
+        relevant pair of a user and an item once, with its gain.
+        """
+        rows = self._at_hand(k)
         if rows is None:
             rows = self._each_item_once(self.rows) if k is None else self._first_items(k)
-        if not self.standing or self.at_hand(k) is None:
-            order = {**dict.fromkeys(self.keys, False), "score": True, "item": False}
-            rows = rows.sort(*order, descending=list(order.values()), nulls_last=True)
-        return with_places(rows, self.keys).drop("score", "start").rename({"place": "rank"})
-
-    def at_hand(self, k: int | None) -> pl.LazyFrame | None:
-        """Return the first rows, where they are at hand and no item is among them twice."""
-        return self.best if self.depth == k else None
+        elif self.standing:
+            return self._placed(rows)
+        if self.ties == "expected":
+            return self._sharing(rows)
+        if self.ties in {"pessimistic", "optimistic"} and not self.gains_at_hand(k):
+            rows = rows.drop("gain", strict=False).join(gains, on=["user", "item"], how="left")
+        order = [(pl.col(key), False) for key in self.keys] + [(SCORE, True), *self._order_of_ties()]
+        descending = [turned for _, turned in order]
+        return self._placed(rows.sort([key for key, _ in order], descending=descending, nulls_last=True))
 
     def first(self, k: int | None) -> pl.LazyFrame:
         """Return the rows with fewer than k better scores in their list, and those without a score."""
@@ -51,6 +62,13 @@ class Scored:
         if self.standing:
             return self.rows.filter(pl.any_horizontal(pl.col(key).ne_missing(pl.col(key).shift(k)) for key in self.keys))
         return self.rows.filter((SCORE.rank("min", descending=True).over(self.keys) <= k) | SCORE.is_null())
+
+    def gains_at_hand(self, k: int | None) -> bool:
+        """Return whether the items ranked up to k have the gains that count for their pairs."""
+        return self.gained and self.depth == k
+
+    def _at_hand(self, k: int | None) -> pl.LazyFrame | None:
+        return self.best if self.depth == k else None
 
     def _first_items(self, k: int) -> pl.LazyFrame:
         """Return the first rows, and all rows of the lists in which one of them repeats an item, each item once.
@@ -65,18 +83,53 @@ class Scored:
 
     def _each_item_once(self, rows: pl.LazyFrame, **counted: pl.Expr) -> pl.LazyFrame:
         others = [name for name in rows.collect_schema() if name not in {*self.keys, "item", "score"}]
-        return rows.group_by(*self.keys, "item").agg(SCORE.max(), *(pl.col(name).first() for name in others), **counted)
+        kept = [pl.col(name).min() if name == "row" else pl.col(name).first() for name in others]
+        if "row" in others:  # an item's place is that of its best row
+            rows = rows.filter(SCORE.eq_missing(SCORE.max().over(*self.keys, "item")))
+        return rows.group_by(*self.keys, "item").agg(SCORE.max(), *kept, **counted)
 
-    def settled(self, run: Callable[[pl.LazyFrame], pl.DataFrame], k: int | None) -> Scored:
-        """Return the same for a large eager frame, asked once what the ranks up to k can rely on."""
-        found = self
-        if self.keys == ("user",) and run(self._question()).item():
-            found = replace(self, standing=True)
-        best = run(found.first(k))
-        pair = one_number([pl.col(key) for key in (*self.keys, "item")], best.schema)
-        pairs = best.lazy().select(pair=pair.sort())
-        distinct = run(pairs.select((pl.col("pair") != pl.col("pair").shift()).all())).item()
-        return replace(found, best=best.lazy(), depth=k) if distinct else found
+    def _placed(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows that stand in the order of their ranks with these."""
+        rows = with_places(rows, self.keys).rename({"place": "rank"})
+        tied = [pl.lit(1, dtype=pl.Int64).alias("tied")] * (self.ties == "expected")
+        return rows.drop("score", "start").with_columns(tied)
+
+    def _sharing(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows with the ranks that tied ones share, and the number of those."""
+        better = SCORE.rank("min", descending=True).over(self.keys).cast(pl.Int64)
+        rank = better.fill_null(SCORE.count().over(self.keys).cast(pl.Int64) + 1)
+        return rows.with_columns(rank=rank, tied=pl.len().over(*self.keys, "score").cast(pl.Int64)).drop("score")
+
+    def _order_of_ties(self) -> list[tuple[pl.Expr, bool]]:
+        """Return what tied rows are sorted by, and whether that is descending."""
+        item, gain = pl.col("item"), pl.col("gain").fill_null(0)
+        text = item if self.rows.collect_schema()["item"] in _TEXT else item.cast(pl.String)
+        return {
+            "item": [(item, False)],
+            "item_desc": [(text, True)],
+            "order": [(pl.col("row"), False)],
+            "pessimistic": [(gain, False), (item, False)],
+            "optimistic": [(gain, True), (item, False)],
+        }[self.ties]
+
+    def settled(
+        self, ask: Callable[[list[pl.LazyFrame]], list[pl.DataFrame]], k: int | None, relevant: pl.DataFrame | None
+    ) -> Scored:
+        """Return the same for a large eager frame, asked once what the ranks up to k can rely on.
+
+        `relevant` has the relevant pairs of a user and an item, where each is known to stand once.
+        """
+        standing = self.keys == ("user",) and ask([self._question()])[0].item()
+        found = replace(self, standing=standing)
+        best = by_user(ask([found.first(k)])[0])
+        if not ask([are_distinct(best, list(self.keys))])[0].item():
+            return found
+        gained = "gain" in best.columns and relevant is not None
+        if gained and relevant is not None:
+            # A row that is not relevant may repeat an item that another row says is.
+            others = best.filter(pl.col("gain").is_null()).select("user", "item")
+            gained = ask([are_distinct(pl.concat([relevant.select("user", "item"), others]), list(self.keys))])[0].item()
+        return replace(found, best=best.lazy(), depth=k, gained=gained)
 
     def _question(self) -> pl.LazyFrame:
         """Return whether the rows stand in the order of their ranks, users ascending."""
@@ -84,12 +137,19 @@ class Scored:
         if not all(schema[name].is_integer() or schema[name] == pl.String for name in ("user", "item")):
             return pl.LazyFrame({"standing": [False]})
         user, item, score = pl.col("user"), pl.col("item"), pl.col("score")
-        later = (score < score.shift()) | ((score == score.shift()) & (item > item.shift()))
+        first = {"item": item > item.shift(), "order": pl.lit(value=True)}.get(self.ties, pl.lit(value=False))
+        later = (score < score.shift()) | ((score == score.shift()) & first)
         standing = (user > user.shift()) | ((user == user.shift()) & later)
         return self.rows.select(standing.all() & score.is_not_null().all())
 
 
-def scored(lists: pl.LazyFrame, keys: list[str], others: list[str]) -> Scored:
+def scored(lists: pl.LazyFrame, keys: Sequence[str], others: Sequence[str], ties: Ties) -> Scored:
     """Return the lists with scores to compare; `others` are the columns that stay beside them."""
-    score = SCORE.cast(pl.Float64).fill_nan(None)
-    return Scored(lists.select(*keys, "item", *others, score=score), tuple(keys))
+    score = SCORE.cast(pl.Float32 if ties == "item_desc" else pl.Float64).fill_nan(None)
+    row = ["row"] * (ties == "order")
+    return Scored(lists.select(*keys, "item", *others, *row, score=score), tuple(keys), ties)
+
+
+def in_order_given(lists: pl.LazyFrame, ties: Ties) -> pl.LazyFrame:
+    """Return the lists with the numbers of their rows, where these put tied ones in order."""
+    return lists.with_row_index("row") if ties == "order" else lists

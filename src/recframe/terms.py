@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
@@ -28,6 +29,12 @@ class Source(Protocol):
     def running(self, expression: pl.Expr) -> pl.Expr:
         """Return a cumulative expression of hit words, worked out list by list in the order of the ranks."""
 
+    def of_relevant(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
+        """Return a value of a list's relevant rows, or of its rows judged not relevant, that is 0 without such a row.
+
+        A plan works it out ahead of the others, so that the many relevant rows are summed up once.
+        """
+
 
 @dataclass(frozen=True)
 class At:
@@ -37,7 +44,8 @@ class At:
     speaks of their rows alone. List words have one value per list and stand beside such sums.
 
     Hits (relevant, with a rank up to k): `hit`, `rank`, `gain`, `exp_gain`, `discount`, `hits_so_far`, `running(...)`.
-    Relevant rows, listed or not, in their best order up to k: `ideal_gain`, `ideal_discount`, all words of `ideal()`.
+    Relevant rows, listed or not, in their best order up to k: `ideal_gain`, `ideal_discount`, all words of `ideal()`;
+    `best(...)` is a metric's value in that order.
     Rows of the list up to k: `listed`, `judged`, `relevant`; on the relevant ones `misses_above`, `judged_misses_above`.
     Beside every one of those rows, to compare with row by row: `each_n_relevant`, `each_n_not_relevant`.
     Per list: `k`, `cutoff`, `up_to_k(...)`, `n_hits`, `n_relevant`, `n_not_relevant`, `list_length`, `all_discounts`.
@@ -92,6 +100,8 @@ class At:
     @property
     def hits_so_far(self) -> pl.Expr:
         """The number of hits up to and with this one."""
+        if self.order != "given":
+            return self.rank
         return self._cut(self.source.column("hits_so_far"))
 
     def running(self, expression: pl.Expr) -> pl.Expr:
@@ -103,6 +113,12 @@ class At:
     def ideal(self, order: Literal["relevant", "list"] = "relevant") -> At:
         """Return the same words for the best order: of all relevant rows, or of the hits that the list itself has."""
         return replace(self, order=order)
+
+    def best(self, value: Callable[[At], pl.Expr], order: Literal["relevant", "list"] = "relevant") -> pl.Expr:
+        """Return the value of a metric in the best order, for one that is 0 without a relevant row."""
+        if order == "list":
+            return value(self.ideal(order))
+        return self.source.of_relevant(lambda source: value(replace(self, source=source, order=order)))
 
     @property
     def ideal_gain(self) -> pl.Expr:
@@ -152,12 +168,12 @@ class At:
     @property
     def n_relevant(self) -> pl.Expr:
         """The number of relevant rows, listed or not."""
-        return _count(self.source.column("relevant_gain"))
+        return self.source.of_relevant(lambda source: _count(source.column("relevant_gain")))
 
     @property
     def n_not_relevant(self) -> pl.Expr:
         """The number of rows judged not relevant, listed or not."""
-        return _count(self.source.column("not_relevant"))
+        return self.source.of_relevant(lambda source: _count(source.column("not_relevant")))
 
     @property
     def each_n_relevant(self) -> pl.Expr:

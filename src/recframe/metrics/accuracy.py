@@ -176,7 +176,7 @@ def ndcg(
     """
     if ideal == "k":
         return ratio(dcg(gain="binary").value(at), at.all_discounts)
-    return ratio(dcg(gain=gain).value(at), dcg(gain=gain).value(at.ideal(ideal)))
+    return ratio(dcg(gain=gain).value(at), at.best(dcg(gain=gain).value, ideal))
 
 
 @metric(aliases=("rprec",), range=UNIT, direction="higher", formula="hits with r <= n_relevant, over n_relevant")
