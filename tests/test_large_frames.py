@@ -82,7 +82,7 @@ def test_a_large_eager_frame_with_scores_gives_what_the_lazy_plan_gives(dtype, o
 @pytest.mark.parametrize("tied", [1, 3, 30])
 @pytest.mark.parametrize("order", ["sorted", "with duplicates"])
 def test_a_large_eager_frame_that_stands_best_first_gives_what_the_lazy_plan_gives(order, tied):
-    frame = scored(ORDERS[order](judged(NUMBER, NUMBER)), tied)
+    frame = scored(ORDERS[order](judged(NUMBER, NUMBER)), tied).with_columns(pl.col("score").fill_null(-30))
 
     check_scores(frame.sort("user", "score", "item", descending=[False, True, False]))
     check_scores(frame.sort("user", "score", "item", descending=[False, True, True]))

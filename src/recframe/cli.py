@@ -211,7 +211,7 @@ def _evaluated(paths: dict[str, str], options: dict[str, Any]) -> tuple[pl.DataF
     columns = options["columns"] | ({"model": options["model"]} if options["model"] else {})
     text = [columns.get(role, role) for role in ("user", "item")] if options["ids_as_text"] else []
     frames = {name: files.scan(path, text) for name, path in paths.items()}
-    policies = {name: options[name] for name in ("universe", "no_relevant", "min_relevance", "relevant_from")}
+    policies = {name: options[name] for name in ("universe", "no_relevant", "min_relevance", "relevant_from", "ties")}
     given = {name: value for name, value in policies.items() if value is not None}
     sides = {name: frame for name, frame in frames.items() if name != "recs"}
     plan = rf.rec(frames["recs"], **sides, **columns, **given).evaluate(*metrics, k=cutoffs, by=options["by"])

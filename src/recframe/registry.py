@@ -71,6 +71,8 @@ class Definition:
     direction: Literal["higher", "lower", ""] = ""
     shape: Shape = "user"
     needs: tuple[str, ...] = ()
+    linear: bool = False
+    """Whether a metric of the user's own says that it holds in expectation over the orders of tied items; see `At`."""
 
     @property
     def builtin(self) -> bool:
@@ -200,6 +202,7 @@ def metric(
     range: tuple[float, float] = ...,
     direction: Literal["higher", "lower", ""] = "",
     needs: Iterable[str] = (),
+    linear: bool = False,
 ) -> Callable[[Callable[Concatenate[At, P], pl.Expr]], Metric[P]]: ...
 def metric(function: Any = None, /, **about: Any) -> Any:
     """Register a function as a metric; it then works wherever a built-in one does.

@@ -36,7 +36,7 @@ def hit_rate(at: At) -> pl.Expr:
 
     Source: Deshpande and Karypis 2004, Item-based top-N recommendation algorithms.
     """
-    return (at.n_hits > 0).cast(pl.Float64)
+    return at.first_hit.sum()
 
 
 @metric(aliases=("p",), range=UNIT, direction="higher", formula="hits / k")
@@ -113,7 +113,7 @@ def map(at: At, *, normalizer: Literal["relevant", "min", "hits", "k"] = "releva
     count = {
         "relevant": lambda: at.n_relevant,
         "min": lambda: at.up_to_k(at.n_relevant),
-        "hits": lambda: at.n_hits,
+        "hits": lambda: at.certain(at.n_hits),
         "k": lambda: at.cutoff,
     }
     return ratio((at.hits_so_far / at.rank).sum(), count[normalizer]())
@@ -132,7 +132,7 @@ def mrr(at: At) -> pl.Expr:
 
     Source: Voorhees 1999, The TREC-8 question answering track report.
     """
-    return (1 / at.rank).max().fill_null(0.0)
+    return (at.first_hit / at.rank).sum()
 
 
 @metric(range=COUNT, direction="higher", formula="Σ over hits of g / log2(r + 1)")
@@ -192,7 +192,7 @@ def r_precision(at: At) -> pl.Expr:
 
     Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8.
     """
-    return ratio((at.rank <= at.each_n_relevant).sum(), at.n_relevant)
+    return ratio(pl.when(at.rank <= at.each_n_relevant).then(at.hit).sum(), at.n_relevant)
 
 
 @metric(range=UNIT, direction="higher", formula="(1 - p) · Σ over hits of p^(r - 1)")
@@ -208,7 +208,7 @@ def rbp(at: At, *, p: Share = 0.8) -> pl.Expr:
 
     Source: Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness.
     """
-    return (1 - p) * (pl.lit(p, dtype=pl.Float64) ** (at.rank - 1)).sum()
+    return (1 - p) * (at.hit * pl.lit(p, dtype=pl.Float64) ** (at.rank - 1)).sum()
 
 
 @metric(
@@ -296,7 +296,8 @@ def first_rank(at: At) -> pl.Expr:
     >>> df.rec.first_rank()
     2.0
     """
-    return at.rank.min()
+    found = at.first_hit.sum()
+    return pl.when(found > 0).then((at.first_hit * at.rank).sum() / found)
 
 
 @metric(range=COUNT, formula="items with r <= k")
