@@ -102,7 +102,9 @@ EXPECTED = {
     "judged": call(score="score", ties="expected"),
     "judged by items": call(score="score", ties="expected", by="genre", items="items"),
     "two frames": call("recs", score="score", ties="expected", **TWO),
-    "two frames, models by users": call("recs", score="score", ties="expected", model="model", by="country", users="users", **TWO),
+    "two frames, models by users": call(
+        "recs", score="score", ties="expected", model="model", by="country", users="users", **TWO
+    ),
 }
 each_call = pytest.mark.parametrize("made", CALLS.values(), ids=CALLS)
 each_metric = pytest.mark.parametrize("metric", BUILTIN, ids=str)

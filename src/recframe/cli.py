@@ -14,7 +14,7 @@ import polars as pl
 
 import recframe as rf
 from recframe import files
-from recframe.context import ROLES, NoRelevant, RelevantFrom, Universe
+from recframe.context import ROLES, NoRelevant, RelevantFrom, Ties, Universe
 from recframe.errors import plan_errors, suggestion
 
 try:
@@ -166,6 +166,7 @@ def _one_truth(ctx: click.Context, parameter: click.Parameter, values: tuple[str
     type=click.Choice(get_args(RelevantFrom)),
     help="Where the relevant items come from: the truth, or the list alone.  [default: truth]",
 )
+@click.option("--ties", type=click.Choice(get_args(Ties)), help="How items of one score are ranked.  [default: item]")
 @click.option(
     "-o",
     "--output",

@@ -76,6 +76,14 @@ class Rec(Generic[F]):
             no_relevant: a user without a relevant item counts "zero", "skip" leaves the user out, "null" gives null.
             min_relevance: rows from this relevance up are relevant; a number above 0.
             relevant_from: "truth", or "list" for the relevant rows of the list alone.
+            ties: how items of one score are ranked, where ranks come from scores (an error where ranks are given):
+                "item": by item, ascending. "item_desc": as trec_eval, scores compared in 32 bits, then items as text (whole
+                numbers as their digits), byte by byte, descending. "pessimistic", "optimistic": the lowest, the highest
+                gain first, then by item. "order": as the rows stand; a LazyFrame's source must then give them in a certain
+                order, as files and frames do and joins and group-bys do not. "expected": metrics are their expectation over
+                all orders of tied items; those without a closed form (err, bpref, map by hits, ndcg by the list's own best
+                order, auc with a cut-off) raise an error, as judge() does; first_rank with a cut-off is that of the orders
+                with a hit.
 
         Raises a RecframeError for an unknown value; columns and dtypes are checked when a metric is asked for.
 
@@ -131,7 +139,8 @@ class Rec(Generic[F]):
 
         Columns: the model where bound, user, item, rank (null: not recommended) and relevance (null: not judged). Users
         outside the universe are left out, duplicates count once; with a model each has all rows of the truth. The rows
-        stand in no order. Asking a metric of the result, with the same options bound, gives the number of the frames.
+        stand in no order. Asking a metric of the result, with the same options bound except `ties`, gives the number of the
+        frames.
 
         >>> import polars as pl, recframe
         >>> recs = pl.DataFrame({"user": [1], "item": [10], "rank": [1]})

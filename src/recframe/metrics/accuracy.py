@@ -291,6 +291,8 @@ def n_hits(at: At) -> pl.Expr:
 def first_rank(at: At) -> pl.Expr:
     """Rank of the first hit, from 1; null without a hit, so that the mean runs over the lists with one.
 
+    With `ties="expected"` and a cut-off it is the expectation over the orders in which there is a hit.
+
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], "rank": [1, 2, 1], "relevance": [0, 1, 0]})
     >>> df.rec.first_rank()
