@@ -86,8 +86,8 @@ class Side:
             raise ColumnError(msg)
         return name
 
-    def take(self, roles: Iterable[str], segments: Iterable[Segment] = ()) -> pl.LazyFrame:
-        """Return the columns of roles and segments, as a LazyFrame under their names inside the plan."""
+    def take(self, roles: Iterable[str], segments: Iterable[Segment] = ()) -> pl.LazyFrame | pl.DataFrame:
+        """Return the columns of roles and segments, under their names inside the plan."""
         named = {role: self.require(role) for role in roles} | {one.inside: one.name for one in segments}
         return frames.take(self.frame, named, IDS)
 
@@ -107,7 +107,8 @@ def read(frame: Any, context: Context, by: Sequence[str] = ()) -> Inputs:
         if getattr(context, name) is not None:
             sides[name] = Side(f"the frame {name}=", getattr(context, name), context)
     segments = tuple(_segment(number, name, sides, context) for number, name in enumerate(by))
-    taken = {name: side.take(_roles(name, side), _of(segments, name)) for name, side in sides.items()}
+    given = {name: side.take(_roles(name, side), _of(segments, name)) for name, side in sides.items()}
+    taken = {name: rows.lazy() for name, rows in given.items()}
     if "truth" in taken and "relevance" not in taken["truth"].collect_schema():
         taken["truth"] = taken["truth"].with_columns(relevance=pl.lit(1, dtype=pl.Int64))
     _check_dtypes(taken, sides)
@@ -122,13 +123,10 @@ def read(frame: Any, context: Context, by: Sequence[str] = ()) -> Inputs:
         checks=tuple(_repeated_key(taken[name], name) for name in ("users", "items") if name in taken),
         context=context,
         pandas_dtypes=dtypes,
-        complete=frozenset(name for name, side in sides.items() if _is_complete(side)),
+        complete=frozenset(
+            name for name in ("recommendations", "truth") if name in given and frames.is_complete(given[name], ["user", "item"])
+        ),
     )
-
-
-def _is_complete(side: Side) -> bool:
-    ids = [side.context.name_of(role) for role in ("user", "item")]
-    return set(ids) <= set(side.columns) and frames.is_complete(side.frame, ids)
 
 
 def _roles(name: str, side: Side) -> list[str]:

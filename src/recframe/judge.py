@@ -18,9 +18,11 @@ from recframe.order import (
     are_distinct,
     are_in_order,
     by_user,
+    heads,
     is_narrow,
     n_distinct,
-    n_unordered,
+    numbered,
+    unordered,
 )
 from recframe.scores import Scored, in_order_given, scored
 from recframe.terms import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, STEEPEST, is_rank, is_relevant
@@ -72,6 +74,10 @@ class Judged:
     """Whether the relevant rows are known to stand list by list by rank, the ranks at least 1 apart."""
     n_users: int | None = None
     """How many users there are in `users`, where that is known."""
+    crowd: pl.LazyFrame | None = None
+    """The users again, with fewer repeats."""
+    names: pl.LazyFrame | None = None
+    """The users by their numbers, where lists are told apart by a number."""
 
     @property
     def context(self) -> Context:
@@ -96,7 +102,15 @@ class Judged:
     @property
     def list_keys(self) -> list[str]:
         """What tells one list from another."""
-        return [*self.rows, *self.model, "user"]
+        return [*self.rows, *self.model, self._key]
+
+    @property
+    def _key(self) -> str:
+        return "user" if self.names is None else "number"
+
+    def named(self, lists: pl.LazyFrame) -> pl.LazyFrame:
+        """Return lists with their users."""
+        return lists if self.names is None else lists.join(self.names, on="number", how="left")
 
     # The universe
 
@@ -120,6 +134,8 @@ class Judged:
     @cached_property
     def users(self) -> pl.LazyFrame:
         """The users of the universe, repeated as they come."""
+        if self.crowd is not None:
+            return self.crowd
         if self.universe == "truth":
             return self.judged_users
         if self.universe == "recs":
@@ -155,23 +171,22 @@ class Judged:
             return self._relevant_pairs().filter(self._up_to(k))
         ranked = self._ranked_lists(k)
         if self.scores is not None and self.scores.gains_at_hand(k):
-            return ranked.filter(pl.col("gain").is_not_null()).select(*PAIR, "rank", *self._tied, "gain")
+            hits = ranked.filter(pl.col("gain").is_not_null()).select(*PAIR, "rank", *self._tied, "gain")
+            return hits if self.names is None else hits.join(self.names, on="user")
         return (
             ranked.select(*self.model, *PAIR, self._rank, *self._tied)
             .join(self._relevant_rows(), on=PAIR)
-            .group_by(*self.model, *PAIR)
+            .group_by(*self.list_keys, "item")
             .agg(rank.min(), *(pl.col(name).first() for name in self._tied), pl.col("gain").max())
         )
 
     def _relevant_rows(self) -> pl.LazyFrame:
-        """Return the relevant rows as they stand in the frame that has the relevance: keys, item, gain, and rank if it has it."""
+        """Return the relevant rows of the frame that has the relevance: keys, item, gain, and a rank if it has one."""
         if self.pairs is not None:
             return self.pairs
         rows = (self.lists if self.truth is None else self.truth).filter(self._relevant)
-        gain = _number(rows, "relevance").alias("gain")
-        if self.truth is not None:
-            return rows.select(*PAIR, gain)
-        return rows.select(*self.list_keys, *self._item, self._rank, *self._tied, gain)
+        kept = PAIR if self.truth is not None else [*self.list_keys, *self._item, self._rank, *self._tied]
+        return rows.select(*kept, _number(rows, "relevance").alias("gain"))
 
     def _relevant_pairs(self) -> pl.LazyFrame:
         """Return the relevant rows of a judged frame, one for each item of a list: keys, item, rank, gain."""
@@ -187,7 +202,10 @@ class Judged:
             return self.hits().select(*self.list_keys, "gain")
         if self.truth is None:
             return self._counted(self._relevant_pairs().select(*self.list_keys, "gain"), {"recs", "both"})
-        return self._for_each_model(self._counted(self._gains().select("user", "gain"), {"recs", "both"}))
+        rows = self._relevant_rows()
+        if not self.distinct:
+            rows = rows.group_by(self._key, "item").agg(pl.col("gain").max())
+        return self._for_each_model(self._counted(rows.select(self._key, "gain"), {"recs", "both"}))
 
     def not_relevant(self) -> pl.LazyFrame:
         """Return the rows judged not relevant, one for each item: keys, and True in `not_relevant`."""
@@ -226,13 +244,13 @@ class Judged:
     def _item(self) -> list[str]:
         return ["item"] * ("item" not in self.list_keys)
 
-    @property
+    @cached_property
     def _relevant(self) -> pl.Expr:
         return _is_relevant(self.lists if self.truth is None else self.truth, self.inputs)
 
     def _ranked_lists(self, k: int | None = None) -> pl.LazyFrame:
         """Return the rows of the lists with a rank, up to k."""
-        lists = self.lists if self.scores is None else self.scores.ranked(k, self._gains())
+        lists = self.lists if self.scores is None else self.scores.ranked(k, self._gains)
         return lists.filter(self._up_to(k))
 
     def _gains(self) -> pl.LazyFrame:
@@ -247,11 +265,11 @@ class Judged:
     def _tied(self) -> list[str]:
         return ["tied"] * self.expected
 
-    @property
+    @cached_property
     def _rank(self) -> pl.Expr:
         return pl.col("rank") if self.scores else _number(self.lists, "rank")
 
-    @property
+    @cached_property
     def _ranked(self) -> pl.Expr:
         return is_rank(pl.col("rank"), self._rank_dtype)
 
@@ -278,24 +296,36 @@ class Judged:
         pairs = lists.join(self._for_each_model(truth), on=keys, how="full", coalesce=True, nulls_equal=True)
         return pairs.with_columns(pl.coalesce(f"{name}_right", name).alias(name) for name in segments)
 
-    def settled(self, ask: Callable[[list[pl.LazyFrame]], list[pl.DataFrame]], k: int | None) -> Judged:
-        """Return the same for a large eager frame, asked once what its plan can rely on; no number changes."""
+    def settled(self, ask: Callable[[list[pl.LazyFrame]], list[pl.DataFrame]], k: int | None, *, by_number: bool) -> Judged:
+        """Return the same for a large eager frame, asked once what its plan up to k can rely on; no answer changes a number.
+
+        `by_number` allows lists to be told apart by a number in place of their user, which no branch but the hits and the
+        relevant rows has.
+        """
         if self.distinct:  # a judged frame made of two, which every branch reads
             return replace(self, lists=ask([self.lists])[0].lazy())
-        pairs, users = (by_user(rows) for rows in ask([self._relevant_rows(), self.users]))
-        keys = self.list_keys if self.truth is None else ["user"]
+        pairs, users = ask([self._relevant_rows(), self.users])
+        judged = self
+        if by_number and not pairs.schema["user"].is_integer() and self.universe not in {"recs", "both"}:
+            pairs = numbered(pairs)
+            judged = replace(self, names=pairs.lazy().select("number", "user").unique("number"))
+        key = judged._key  # noqa: SLF001
+        keys = judged.list_keys if self.truth is None else [key]
+        pairs, users = by_user(pairs, key), by_user(users, "user")
         questions = [are_distinct(pairs, keys), n_distinct(users)]
         if self.truth is None:
             questions.append(are_in_order(pairs, keys))
-        answers = [answer.item() for answer in ask(questions)]
+        distinct, n_users, *in_order = (answer.item() for answer in ask(questions))
+        crowd = heads(users.lazy()) if n_users is not None else unordered(users).lazy()
         return replace(
-            self,
-            scores=self.scores and self.scores.settled(ask, k, pairs if answers[0] else None),
+            judged,
+            scores=self.scores and self.scores.settled(ask, k, pairs if distinct else None),
             pairs=pairs.lazy(),
-            distinct=answers[0],
-            n_users=n_unordered(users["user"]) if answers[1] is None else answers[1],
-            in_order=self.truth is None and answers[2],
-            narrow=keys == ["user"] and is_narrow(pairs["user"], pairs["gain"]),
+            distinct=distinct,
+            in_order=in_order == [True],
+            narrow=keys == [key] and is_narrow(pairs[key], pairs["gain"]),
+            n_users=n_users,
+            crowd=crowd,
         )
 
     def checks(self, *, steep: bool) -> list[pl.LazyFrame]:

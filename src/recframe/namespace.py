@@ -129,9 +129,8 @@ class Rec(Generic[F]):
         """
         found = registry.asked(metrics, k)
         judged = judge(self._inputs(by))
-        if frames.is_large(self._frame):
-            judged = judged.settled(frames.ask, registry.depth(found))
-        result: F = frames.give(plan.evaluate(judged, found), self._frame, judged.inputs.pandas_dtypes)
+        ask = frames.ask if frames.is_large(self._frame) else None
+        result: F = frames.give(plan.evaluate(judged, found, ask), self._frame, judged.inputs.pandas_dtypes)
         return result
 
     def judge(self) -> F:

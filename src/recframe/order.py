@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 import polars as pl
 
+Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
+
 # Polars 2 can read the bits of a number as another type of the same size.
-_READS_BITS = "dtype" in inspect.signature(pl.Expr.reinterpret).parameters
+READS_BITS = "dtype" in inspect.signature(pl.Expr.reinterpret).parameters
 
 SMALL_INTEGERS = {pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32}
 """The dtypes whose values all fit into Int64."""
+_SLICE = 2**20  # so many at a time take little memory
 
 
 def with_places(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
@@ -49,7 +54,7 @@ def best_first(rows: pl.LazyFrame, keys: Sequence[str], gain: str, *, narrow: bo
     """
     rows = rows.select(*keys, gain)
     key, dtype = keys[-1], rows.collect_schema()[keys[-1]]
-    if len(keys) > 1 or not dtype.is_signed_integer() or not (narrow or _READS_BITS):
+    if len(keys) > 1 or not dtype.is_signed_integer() or not (narrow or READS_BITS):
         return rows.sort(*keys, gain, descending=[*[False] * len(keys), True]).with_columns(pl.col(gain).cast(pl.Float64))
     wide, half = (pl.Int64, 2**32) if narrow else (pl.Int128, 2**64)
     top = half // (1 if narrow else 2) - 1
@@ -65,42 +70,63 @@ def is_narrow(key: pl.Series, gain: pl.Series) -> bool:
     if not key.dtype.is_signed_integer() or not len(key):
         return False
     whole = gain.dtype.is_integer() or bool((gain == gain.floor()).all())
-    return whole and bool(key.min() >= 0 and key.max() < 2**31 and gain.max() < 2**32)  # type: ignore[operator]
+    lowest: Any
+    highest: Any
+    most: Any
+    lowest, highest, most = key.min(), key.max(), gain.max()
+    return whole and bool(lowest >= 0 and highest < 2**31 and most < 2**32)
 
 
-def by_user(rows: pl.DataFrame) -> pl.DataFrame:
+def numbered(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows with a `number` for each user: in the order of the rows where these stand user by user."""
+    user = pl.col("user")
+    runs = rows.select(number=(user != user.shift()).fill_null(value=True).cum_sum().cast(pl.Int64)).to_series()
+    if len(runs) and heads(rows)["user"].n_unique() < runs[-1]:
+        return rows.with_columns(number=user.rank("dense").cast(pl.Int64))
+    return rows.with_columns(runs.set_sorted())
+
+
+def heads(rows: Frame) -> Frame:
+    """Return the users of the rows that follow one of another user: every user, and once where rows stand user by user."""
+    user = pl.col("user")
+    return rows.select("user").filter((user != user.shift()).fill_null(value=True))
+
+
+def by_user(rows: pl.DataFrame, key: str) -> pl.DataFrame:
     """Return the rows with the users marked as sorted, if they are, which is what some operations look at."""
-    user = rows["user"]
+    user = rows[key]
     return rows.with_columns(user.set_sorted()) if user.dtype.is_integer() and user.is_sorted() else rows
 
 
-def is_by_user(rows: pl.DataFrame) -> bool:
-    """Return whether the users are marked as sorted."""
-    return rows["user"].flags["SORTED_ASC"]
-
-
 def n_distinct(rows: pl.DataFrame) -> pl.LazyFrame:
-    """Return how many users there are, where whole numbers stand in order; null where they do not."""
+    """Return how many users there are; null for whole numbers that stand in no order."""
     user = pl.col("user")
-    if is_by_user(rows) or not rows.schema["user"].is_integer():
+    if rows["user"].flags["SORTED_ASC"]:
         return rows.lazy().select(user.n_unique())
+    if not rows.schema["user"].is_integer():
+        return heads(rows.lazy()).select(user.n_unique())
     changes = (user != user.shift()).sum() + pl.len().clip(upper_bound=1)
     return rows.lazy().select(pl.when((user >= user.shift()).all()).then(changes))
 
 
-def n_unordered(ids: pl.Series) -> int:
-    """Return how many values there are, without a hash table where they are whole numbers in a small range."""
-    lowest, highest = (ids.min(), ids.max()) if ids.dtype.is_integer() else (None, None)
-    if lowest is None or highest - lowest >= len(ids):
-        return ids.n_unique()
-    found = pl.Series([False]).new_from_index(0, highest - lowest + 1)
-    return int(found.scatter(ids - lowest if lowest else ids, values=True).sum())
+def unordered(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return each user once, where they are whole numbers; without a hash table where these lie in a small range."""
+    users = rows["user"]
+    bounds: list[Any] = [users.min(), users.max()] if len(users) and users.dtype in SMALL_INTEGERS else [0, math.inf]
+    if bounds[1] - bounds[0] >= len(users):
+        return rows.select("user").unique()
+    found = pl.Series([False]).new_from_index(0, bounds[1] - bounds[0] + 1)
+    for start in range(0, len(users), _SLICE):
+        part = users.slice(start, _SLICE)
+        found.scatter(part - bounds[0] if bounds[0] else part, values=True)
+    distinct: pl.Series = (found.arg_true().cast(pl.Int64) + bounds[0]).cast(users.dtype)
+    return distinct.alias("user").to_frame()
 
 
 def are_distinct(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
     """Return whether no list has an item twice; where that is not sure, False."""
-    if keys == ["user"] and is_by_user(rows):
-        lists = rows.lazy().group_by("user").agg(distinct=pl.col("item").n_unique() == pl.len())
+    if len(keys) == 1 and rows[keys[0]].flags["SORTED_ASC"]:
+        lists = rows.lazy().group_by(keys).agg(distinct=pl.col("item").n_unique() == pl.len())
         return lists.select(pl.col("distinct").all())
     pair = one_number([pl.col(key) for key in dict.fromkeys([*keys, "item"])], rows.schema).sort()
     return rows.lazy().select(distinct=(pair != pair.shift()).all())
@@ -108,9 +134,9 @@ def are_distinct(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
 
 def are_in_order(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
     """Return whether the rows stand list by list by rank, the ranks at least 1 apart, and those without one last."""
-    rank, user = pl.col("rank"), pl.col("user")
-    if keys != ["user"] or not is_by_user(rows):
+    if len(keys) > 1 or not rows[keys[0]].flags["SORTED_ASC"]:
         return pl.LazyFrame({"in_order": [False]})
+    rank, user = pl.col("rank"), pl.col(keys[0])
     follows = rank.is_null() | (user != user.shift()).fill_null(value=True) | (rank - rank.shift() >= 1).fill_null(value=False)
     return rows.lazy().select(in_order=follows.all())
 

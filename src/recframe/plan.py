@@ -14,7 +14,7 @@ from recframe.expectation import over_places
 from recframe.inputs import Inputs
 from recframe.judge import Judged
 from recframe.order import best_first, spread_ranks, with_places
-from recframe.registry import Metric, depth, reach
+from recframe.registry import Metric, reach
 from recframe.terms import At, Source, discount
 
 HITS = {"rank", "gain", "discount", "hits_so_far"}
@@ -32,6 +32,8 @@ LISTED = {
 }
 LIST_IDEAL = "list_ideal_rank@"
 TOTALS = ("each_n_relevant", "each_n_not_relevant")
+
+Ask = Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]
 
 
 @dataclass
@@ -66,24 +68,35 @@ class Words:
             self.values.append(expression)
         return pl.col(f"of list {number}").sum()
 
+    def reads_lists(self) -> bool:
+        """Whether a word needs more than the hits and the relevant rows."""
+        return bool(self.asked & {*LISTED, *NOT_RELEVANT, "each_n_not_relevant"} or self.values_of(NOT_RELEVANT))
+
     def values_of(self, names: set[str]) -> list[pl.Expr]:
         """Return the values that are worked out from some columns, each under the name of its own column."""
         numbered = enumerate(self.values)
         return [value.alias(f"of list {number}") for number, value in numbered if names.issuperset(value.meta.root_names())]
 
 
-def evaluate(judged: Judged, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
-    """Return one row for each segment: the `by` columns, n_users, and a column for each metric."""
+def evaluate(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = None) -> pl.LazyFrame:
+    """Return one row for each segment: the `by` columns, n_users, and a column for each metric.
+
+    `ask` collects plans: given for large eager frames, which are asked what the plan can rely on.
+    """
     by = _by(judged.inputs, metrics)
     keys = [inside for inside, _ in by]
     words = Words()
-    deepest = depth(metrics)
+    deepest = _deepest(metrics)
     values = _values(metrics, words, deepest, judged)
     counted = _is_counted(words, judged.context.no_relevant)
+    if ask is not None:
+        judged = judged.settled(ask, deepest, by_number=not words.reads_lists())
     rows = _rows(judged, words, deepest)  # the branches that the words above have asked for
     lists = rows.group_by(judged.list_keys).agg(*values.values(), counted=counted)
     _check_shapes(lists, metrics)
-    lists = _with_attributes(lists.filter("counted"), judged.inputs)
+    lists = lists.filter("counted")
+    if set(keys) - {"model"}:
+        lists = _with_attributes(judged.named(lists), judged.inputs)
     sums = [(pl.col(name).sum().alias(f"sum {name}"), pl.col(name).count().alias(f"count {name}")) for name in values]
     per_segment = _aggregate(lists, keys, [pl.len().alias("n_present"), *(column for pair in sums for column in pair)])
     empty = rows.clear().select(value.alias(f"empty {name}") for name, value in values.items())
@@ -91,6 +104,11 @@ def evaluate(judged: Judged, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
     on = {"on": keys, "how": "left", "nulls_equal": True} if keys else {"how": "cross"}
     joined = support.join(per_segment, **on)
     return _result(judged, by, joined.join(empty, how="cross"), metrics, steep="steepness" in words.asked)
+
+
+def _deepest(metrics: Sequence[Metric[...]]) -> int | None:
+    ks = [reach(metric.k) for metric in metrics]
+    return None if None in ks else max(k for k in ks if k is not None)
 
 
 def _values(metrics: Sequence[Metric[...]], words: Words, deepest: int | None, judged: Judged) -> dict[str, pl.Expr]:
@@ -180,9 +198,8 @@ def _hits(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
     keys = judged.list_keys
     if judged.expected:
         return _expected_hits(judged, words, deepest)
-    # NOTE: a join does not keep the order of rows, so it comes before the sort that all that follows relies on.
     hits = _with_totals(judged, judged.hits(deepest), words.asked)
-    if not (judged.in_order and judged.distinct) or words.asked & {*TOTALS}:
+    if not (judged.in_order and judged.distinct):
         hits = hits.sort(*keys, "rank", *(["item"] if "item" not in keys else []))
         hits = spread_ranks(with_places(hits, keys), keys).rename({"place": "hits_so_far"})
         if deepest is not None:
@@ -266,7 +283,7 @@ def _with_totals(judged: Judged, rows: pl.LazyFrame, asked: set[str]) -> pl.Lazy
     for name, branch in zip(TOTALS, (judged.relevant, judged.not_relevant), strict=True):
         if name in asked:
             totals = branch().group_by(judged.list_keys).agg(pl.len().cast(pl.Int64).alias(name))
-            rows = rows.join(totals, on=judged.list_keys, how="left", nulls_equal=True)
+            rows = rows.join(totals, on=judged.list_keys, how="left", nulls_equal=True, maintain_order="left")
             rows = rows.with_columns(pl.col(name).fill_null(0))
     return rows
 
@@ -308,9 +325,7 @@ def _result(
     present = pl.col("n_present").cast(pl.Int64).fill_null(0)
     n_users = present if context.no_relevant == "skip" else pl.col("n_users")
     absent = n_users - present
-    checks = _checked(judged, steep=steep)
-    joined = joined.join(checks, how="cross")
-    passed = pl.sum_horizontal(checks.collect_schema().names())
+    joined, passed = _checked(joined, judged, steep=steep)
     means = [_mean(f"value {number}", absent) + passed for number in range(len(metrics))]
     inside = [key for key, _ in by]
     named = [mean.alias(f"mean {number}") for number, mean in enumerate(means)]
@@ -341,16 +356,15 @@ def judged_frame(judged: Judged) -> pl.LazyFrame:
         msg = "judge() gives each item one rank, and ties='expected' has none for tied items; write another ties= for it"
         raise RecframeError(msg)
     names = {role: judged.context.name_of(role) for role in [*judged.model, "user", "item", "rank", "relevance"]}
-    checks = _checked(judged, steep=False)
-    frame = judged.frame().join(checks, how="cross")
-    passed = pl.sum_horizontal(checks.collect_schema().names())
+    frame, passed = _checked(judged.frame(), judged, steep=False)
     dtype = frame.collect_schema()["rank"]
     frame = frame.with_columns((pl.col("rank") + passed).cast(dtype))
     return frame.select(pl.col(role).alias(name) for role, name in names.items())
 
 
-def _checked(judged: Judged, *, steep: bool) -> pl.LazyFrame:
-    """Return one row of zeros that fails to be made where the data breaks a rule."""
-    nothing = pl.LazyFrame({"check": [0]})
-    checks = [nothing, *judged.checks(steep=steep)]
-    return pl.concat([check.rename({"check": f"check {number}"}) for number, check in enumerate(checks)], how="horizontal")
+def _checked(frame: pl.LazyFrame, judged: Judged, *, steep: bool) -> tuple[pl.LazyFrame, pl.Expr]:
+    """Return a frame and a zero to add to its columns that fails to be made where the data breaks a rule."""
+    checks = [pl.LazyFrame({"check": [0]}), *judged.checks(steep=steep)]
+    named = {f"check {number}": check for number, check in enumerate(checks)}
+    row = pl.concat([check.rename({"check": name}) for name, check in named.items()], how="horizontal")
+    return frame.join(row, how="cross"), pl.sum_horizontal(*named)

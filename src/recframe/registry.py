@@ -8,6 +8,7 @@ import operator
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -79,18 +80,27 @@ class Definition:
         """Whether the metric is recframe's own."""
         return self.function.__module__.startswith("recframe.metrics.")
 
-    @property
+    @cached_property
+    def doc(self) -> str | None:
+        """The function's docstring."""
+        return inspect.getdoc(self.function)
+
+    @cached_property
     def parameters(self) -> dict[str, inspect.Parameter]:
         """The function's parameters after `at`, by name."""
         return dict(list(inspect.signature(self.function).parameters.items())[1:])
 
     def kind(self, parameter: str) -> tuple[Any, tuple[Any, ...]]:
         """Return the parameter's type and what its annotation adds: the choices, or the bounds."""
-        try:
-            hint = get_type_hints(self.function, include_extras=True)[parameter]
-        except Exception:  # noqa: BLE001  a metric of the user's own may be annotated with names that only its author can resolve
-            return Any, ()
+        hint = self._hints.get(parameter, Any)
         return (get_origin(hint) or hint), get_args(hint)
+
+    @cached_property
+    def _hints(self) -> dict[str, Any]:
+        try:
+            return get_type_hints(self.function, include_extras=True)
+        except Exception:  # noqa: BLE001  a metric of the user's own may be annotated with names that only its author can resolve
+            return {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +116,7 @@ class Metric(Generic[P]):
     k: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "__doc__", inspect.getdoc(self.definition.function))
+        object.__setattr__(self, "__doc__", self.definition.doc)
 
     @property
     def name(self) -> str:
@@ -404,12 +414,6 @@ def _not_a_metric(one: object) -> Metric[...]:
 def reach(k: int | None) -> int | None:
     """Return the cut-off that a plan works with: beyond 2^53 no rank differs from the next one."""
     return None if k is None else min(k, 2**53)
-
-
-def depth(metrics: Iterable[Metric[...]]) -> int | None:
-    """Return the rank up to which metrics read the lists; None for the whole of them."""
-    ks = [reach(metric.k) for metric in metrics]
-    return None if None in ks else max(k for k in ks if k is not None)
 
 
 def _is_bool(k: object) -> bool:
