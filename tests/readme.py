@@ -144,7 +144,14 @@ def _had(metrics: list[str], six: list[str]) -> str:
 
 def written(text: str) -> str:
     """Return a README with its generated parts made anew."""
-    parts = {"metrics": metric_table, "checks": check_table, "speed": speed_table, "cases": case_table, "apart": apart_table, "large": large_table}
+    parts = {
+        "metrics": metric_table,
+        "checks": check_table,
+        "speed": speed_table,
+        "cases": case_table,
+        "apart": apart_table,
+        "large": large_table,
+    }
     for name, made in parts.items():
         pattern = rf"(<!-- {name}: [^\n]*-->\n).*?(<!-- end -->)"
         text = re.sub(pattern, lambda found, made=made: f"{found[1]}{made()}\n{found[2]}", text, count=1, flags=re.DOTALL)

@@ -7,6 +7,7 @@ or score, relevance, model, and segments of their own; a missing key is a null.
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -258,6 +259,7 @@ class Policy:
     relevant_from: str = "truth"
     model: bool = False
     min_relevance_for: str = "all"
+    ties: str = "item"
 
     def relevant(self, relevance: float | None) -> bool:
         if relevance is None or math.isnan(relevance):
@@ -329,19 +331,40 @@ def grouped(rows: Iterable[Row], *names: str) -> dict[tuple[Any, ...], list[Row]
 # ---- judged rows to one list
 
 
-def ranked_by_score(rows: Rows, list_key: Sequence[str]) -> list[Row]:
-    """Ranks from scores: each item once at its best score, the highest first, ties by item; what is no number goes last."""
-    result: list[Row] = []
-    for own in grouped(rows, *list_key).values():
-        order = []
-        for (item,), same in grouped(own, "item").items():
-            score = highest(row["score"] for row in same)
-            number = score is not None and not math.isnan(score)
-            row = {**same[0], "relevance": highest(row.get("relevance") for row in same)}
-            order.append((not number, -score if number else 0.0, item, row))
-        order.sort(key=lambda place: place[:3])
-        result += [{**row, "rank": float(rank)} for rank, (_, _, _, row) in enumerate(order, start=1)]
+def each_item_once(rows: Rows) -> list[Row]:
+    """The rows of one list, each item at its best score (a null where that is no number) and its highest relevance."""
+    result = []
+    for same in grouped(rows, "item").values():
+        score = highest(row["score"] for row in same)
+        score = None if score is None or math.isnan(score) else score
+        # where two rows of an item say the same, the first of them
+        best = next((row for row in same if score is not None and row["score"] == score), same[0])
+        result.append({**best, "score": score, "relevance": highest(row.get("relevance") for row in same)})
     return result
+
+
+def ranked_by_score(rows: Rows, list_key: Sequence[str], ties: str = "item", truth: Rows = (), policy: Any = None) -> list[Row]:
+    """Ranks from scores: each item once at its best score, the highest first, ties by item; what is no number goes last."""
+    gains: dict[tuple[Any, Any], float] = {}
+    for row in truth:
+        if policy.relevant(row["relevance"]):
+            gains[row["user"], row["item"]] = max(gains.get((row["user"], row["item"]), 0), row["relevance"])
+    result: list[Row] = []
+    for own in grouped([{**row, "place": place} for place, row in enumerate(rows)], *list_key).values():
+        by_item = sorted(each_item_once(own), key=lambda row: row["item"], reverse=ties == "item_desc")
+        if ties == "order":
+            by_item.sort(key=lambda row: row["place"])
+        elif ties in {"pessimistic", "optimistic"}:
+            by_item.sort(key=lambda row: gains.get((row["user"], row["item"]), 0), reverse=ties == "optimistic")
+        # sorts keep the order of what is the same
+        order = sorted(by_item, key=lambda row: (row["score"] is None, -as_compared(row["score"] or 0.0, ties)))
+        result += [{**row, "rank": float(rank)} for rank, row in enumerate(order, start=1)]
+    return result
+
+
+def as_compared(score: float, ties: str) -> float:
+    """The score as trec_eval stores it, in 32 bits, where its order is asked for."""
+    return struct.unpack("f", struct.pack("f", score))[0] if ties == "item_desc" else score
 
 
 def effective(hits: Iterable[tuple[float, Any, float]]) -> list[tuple[float, float]]:
@@ -389,9 +412,9 @@ class Judged:
 def judge(case: Case, row_columns: Sequence[str]) -> Judged:
     """Hold the recommendations against the truth; a judged frame is its own truth, for all of its models."""
     recs, bound = identified(case.recs), case.policy.model
-    if any("score" in row for row in recs):
-        recs = ranked_by_score(recs, ["model", "user"] if bound else ["user"])
     truth = [row for row in identified(recs if case.truth is None else case.truth) if is_judged(row)]
+    if any("score" in row for row in recs):
+        recs = ranked_by_score(recs, ["model", "user"] if bound else ["user"], case.policy.ties, truth, case.policy)
     models = [row["model"] for row in recs if row["model"] is not None or has_rank(row)] if bound else [None]
     models = list(dict.fromkeys(models))
     rows = recs if case.truth is None and not bound else full_join(recs, truth, models, row_columns)

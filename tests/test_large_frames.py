@@ -55,6 +55,48 @@ def test_a_large_eager_frame_gives_what_the_lazy_plan_gives(dtype, order):
         assert_frame_equal(found, frame.lazy().rec.evaluate(*METRICS, k=[3, 10]).collect(engine="in-memory"), rel_tol=1e-12)
 
 
+def scored(frame: pl.DataFrame, tied: int) -> pl.DataFrame:
+    """Give scores in place of ranks; about `tied` items of a list share each of them."""
+    score = -((pl.col("rank") - 1) // tied)
+    return frame.select("user", "item", "relevance", score=pl.when(pl.col("rank") < 12).then(score))
+
+
+def check_scores(frame: pl.DataFrame) -> None:
+    truth = frame.filter(pl.col("relevance") > 1).select("user", "item", "relevance")
+    for given, options in ((frame, {}), (frame, {"truth": truth}), (frame.with_columns(m=pl.lit("m")), {"model": "m"})):
+        k = None if "model" in options else [3, 10]
+        found = given.rec(**options).evaluate(*METRICS, k=k)
+        lazy = given.lazy().rec(**options).evaluate(*METRICS, k=k)
+        assert_frame_equal(found, lazy.collect(engine="in-memory"), rel_tol=1e-12)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("dtype", IDS)
+def test_a_large_eager_frame_with_scores_gives_what_the_lazy_plan_gives(dtype, order):
+    frame = scored(ORDERS[order](judged(IDS[dtype], IDS[dtype])), tied=3)
+    assert frames.is_large(frame)
+
+    check_scores(frame)
+
+
+@pytest.mark.parametrize("tied", [1, 3, 30])
+@pytest.mark.parametrize("order", ["sorted", "with duplicates"])
+def test_a_large_eager_frame_that_stands_best_first_gives_what_the_lazy_plan_gives(order, tied):
+    frame = scored(ORDERS[order](judged(NUMBER, NUMBER)), tied).with_columns(pl.col("score").fill_null(-30))
+
+    check_scores(frame.sort("user", "score", "item", descending=[False, True, False]))
+    check_scores(frame.sort("user", "score", "item", descending=[False, True, True]))
+
+
+def test_a_score_in_the_order_of_the_ranks_gives_the_numbers_of_the_ranks():
+    frame = judged(NUMBER, NUMBER)
+    ranked = frame.rec.evaluate(*METRICS, k=[3, 10])
+    best_first = frame.select("user", "item", "relevance", score=-pl.col("rank"))
+
+    for order in ("sorted", "shuffled"):
+        assert_frame_equal(ORDERS[order](best_first).rec.evaluate(*METRICS, k=[3, 10]), ranked, rel_tol=1e-12)
+
+
 @pytest.mark.parametrize("factor", [1, 0.5, 2**33])
 def test_gains_of_any_size_take_their_best_order(factor):
     frame = judged(NUMBER, NUMBER).with_columns(pl.col("relevance") * factor)

@@ -91,8 +91,20 @@ CALLS: dict[str, Call] = {
     "two frames, models": call("recs", model="model", **TWO),
     "two frames, models by users": call("recs", model="model", by="country", users="users", **TWO),
     "two frames, scored": call("recs", score="score", **TWO),
+    **{
+        f"two frames, scored, {ties}": call("recs", score="score", ties=ties, **TWO)
+        for ties in ("item_desc", "optimistic", "order")
+    },
     **{f"two frames, {one}": call("recs", universe=one, **TWO) for one in ("recs", "both", "all")},
     "two frames, from the list": call("recs", relevant_from="list", **TWO),
+}
+EXPECTED = {
+    "judged": call(score="score", ties="expected"),
+    "judged by items": call(score="score", ties="expected", by="genre", items="items"),
+    "two frames": call("recs", score="score", ties="expected", **TWO),
+    "two frames, models by users": call(
+        "recs", score="score", ties="expected", model="model", by="country", users="users", **TWO
+    ),
 }
 each_call = pytest.mark.parametrize("made", CALLS.values(), ids=CALLS)
 each_metric = pytest.mark.parametrize("metric", BUILTIN, ids=str)
@@ -417,6 +429,15 @@ def test_the_judged_frame_streams(files, options):
     bound = {name: getattr(files, value, value) for name, value in options.items()}
 
     plan = (files.recs if options else files.judged).rec(**bound).judge()
+
+    assert not python_functions(plan)
+    assert not fallbacks(plan)
+
+
+@pytest.mark.parametrize("made", EXPECTED.values(), ids=EXPECTED)
+def test_expectations_over_ties_stream(files, made):
+    of_hits = (str(metric @ k) for metric in OF_HITS if metric.name != "err" for k in (5, 10))
+    plan = made(files, (*of_hits, "auc", "ndcg(gain=exp)", "map(normalizer=min)@10"))
 
     assert not python_functions(plan)
     assert not fallbacks(plan)

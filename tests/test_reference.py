@@ -54,6 +54,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
 EVERYTHING = [Asked(name, k, parameters) for name, parameters in VARIANTS for k in KS]
 AT_ONE_CUT = [Asked(name, 3, parameters) for name, parameters in VARIANTS]
 UNIVERSES = [None, "truth", "recs", "both", "all"]
+TIES = ["item", "item_desc", "pessimistic", "optimistic", "order"]
 
 SCHEMA = {
     "user": pl.String,
@@ -136,7 +137,7 @@ SEGMENTS_OF_JUDGED = [(), (), ("user",), ("country",), ("genre",), ("genre", "co
 SEGMENTS_OF_TWO = [(), (), ("user",), ("country",), ("genre",), ("country", "genre"), ("item",), ("genre", "user")]
 
 
-def a_policy(choose: Choose) -> Policy:
+def a_policy(choose: Choose, ties: Sequence[str] = ("item",)) -> Policy:
     return Policy(
         universe=choose([None, *UNIVERSES]),
         no_relevant=choose(["zero", "zero", "skip", "null"]),
@@ -144,6 +145,7 @@ def a_policy(choose: Choose) -> Policy:
         min_relevance_for=choose(["all", "all", "binary"]),
         relevant_from=choose(["truth", "truth", "list"]),
         model=choose([False, False, True]),
+        ties=choose(ties),
     )
 
 
@@ -163,7 +165,7 @@ def described(choose: Choose, column: str, values: Sequence[Any], key: str, rows
 
 def judged_case(choose: Choose, n_rows: int, n_users: int, order: str = "rank", policy: Policy | None = None) -> Case:
     """A judged frame with its segments as columns of its own or of side frames."""
-    policy = policy or a_policy(choose)
+    policy = policy or a_policy(choose, TIES if order == "score" else ["item"])
     by = choose(SEGMENTS_OF_JUDGED) if not policy.model else choose([*SEGMENTS_OF_JUDGED, ("country", "model")])
     columns = {order: RANKS if order == "rank" else SCORES, "relevance": RELEVANCES}
     columns |= {"model": ["m1", "m2", "m2", *[None] * (order == "rank")]} if policy.model else {}
@@ -183,7 +185,7 @@ def judged_case(choose: Choose, n_rows: int, n_users: int, order: str = "rank", 
 
 def two_frames(choose: Choose, n_rows: int, n_users: int, order: str = "rank", policy: Policy | None = None) -> Case:
     """Recommendations and truth; segments on one of the frames (users'), on both (rows') or on side frames."""
-    policy = policy or a_policy(choose)
+    policy = policy or a_policy(choose, TIES if order == "score" else ["item"])
     by = choose(SEGMENTS_OF_TWO) if not policy.model else choose([*SEGMENTS_OF_TWO, ("country", "model")])
     models = {"model": ["m1", "m2", "m2", None]} if policy.model else {}
     recs = some_rows(choose, n_rows, n_users, {order: RANKS if order == "rank" else SCORES, **models})
@@ -308,7 +310,8 @@ def test_every_policy_agrees(shape: str, relevant_from: str, no_relevant: str, u
 def test_ranks_from_scores_agree(shape: str, kind: Kind):
     rng = seeded(f"scores {shape}")
     for policy in (Policy(), Policy(model=True), Policy(relevant_from="list", no_relevant="skip")):
-        check(CASES[shape](rng.choice, 120, 20, "score", policy), AT_ONE_CUT, kind)
+        for ties in TIES:
+            check(CASES[shape](rng.choice, 120, 20, "score", replace(policy, ties=ties)), AT_ONE_CUT, kind)
 
 
 @exploring

@@ -14,7 +14,7 @@ import polars as pl
 
 import recframe as rf
 from recframe import files
-from recframe.context import MOST_DECIMALS, ROLES, NoRelevant, RelevantFrom, Universe
+from recframe.context import MOST_DECIMALS, ROLES, NoRelevant, RelevantFrom, Ties, Universe
 from recframe.errors import plan_errors, suggestion
 
 try:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 DEFAULT_METRICS = ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
 DEFAULT_K = 10
 TRUTH_ROWS = 8_000_000
-POLICIES = ("universe", "no_relevant", "min_relevance", "relevant_from", "decimals", "profile")
+POLICIES = ("universe", "no_relevant", "min_relevance", "relevant_from", "ties", "decimals", "profile")
 INTERRUPTED = 130
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -171,6 +171,7 @@ def _one_truth(ctx: click.Context, parameter: click.Parameter, values: tuple[str
 @click.option(
     "--profile", metavar="NAME", help="The conventions of another library, such as trec_eval or recbole; see recframe profiles."
 )
+@click.option("--ties", type=click.Choice(get_args(Ties)), help="How items of one score are ranked.  [default: item]")
 @click.option(
     "-o",
     "--output",

@@ -15,7 +15,7 @@ NoRelevant = Literal["zero", "skip", "null"]
 RelevantFrom = Literal["truth", "list"]
 MinRelevance = float | Literal["any"]
 MinRelevanceFor = Literal["all", "binary"]
-Ties = Literal["item", "item_desc", "order", "expected", "pessimistic", "optimistic"]
+Ties = Literal["item", "item_desc", "pessimistic", "optimistic", "order", "expected"]
 
 ROLES = ("user", "item", "rank", "score", "relevance", "model")
 MOST_DECIMALS = 15

@@ -29,6 +29,10 @@ class DataError(RecframeError):
     """Something that only the data can show, such as a rank below 1."""
 
 
+class NoExpectationError(RecframeError):
+    """A word that has no expectation over the orders of tied items; the plan says which metric it is in."""
+
+
 def suggestion(name: str, known: Iterable[str], closeness: float = 0.6) -> str:
     """Return `; did you mean 'x'?` for the closest known name, or nothing where none is close."""
     # pandas has columns that are named by numbers and tuples

@@ -10,7 +10,7 @@ import polars as pl
 
 from recframe import frames
 from recframe.context import ROLES, Context
-from recframe.errors import ColumnError, fails_if, sentence, suggestion
+from recframe.errors import ColumnError, RecframeError, fails_if, sentence, suggestion
 
 IDS = ("user", "item", "model")
 Owner = Literal["role", "row", "recommendations", "truth", "users", "items", "train"]
@@ -188,6 +188,12 @@ def _order(side: Side) -> Literal["rank", "score"]:
         side.require("score")
         return "score"
     side.require("rank", "Name the column of the ranks or of the scores: rec(rank='...') or rec(score='...')")
+    if context.ties != "item":
+        msg = (
+            f"ties={context.ties!r} says how items of one score are ranked, but {side.title} has ranks; "
+            "leave ties= out, or name the column of the scores: rec(score='...')"
+        )
+        raise RecframeError(msg)
     return "rank"
 
 

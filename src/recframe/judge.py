@@ -23,8 +23,8 @@ from recframe.order import (
     n_distinct,
     numbered,
     unordered,
-    with_places,
 )
+from recframe.scores import Scored, in_order_given, scored
 from recframe.terms import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, STEEPEST, is_rank, is_relevant
 
 PAIR = ["user", "item"]
@@ -32,20 +32,20 @@ PAIR = ["user", "item"]
 
 def judge(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
     """Hold the recommendations against the truth; `models` are those that a part of the users may not show."""
-    lists = _with_items(inputs.identified("recommendations"), inputs)
-    if inputs.scored:
-        lists = _ranked(lists, [*inputs.model, "user"])
-    if inputs.truth is None and not inputs.model:
+    lists = in_order_given(inputs.identified("recommendations"), inputs.context.ties)
+    lists = _with_items(lists, inputs)
+    scores = _scored(lists, inputs) if inputs.scored else None
+    if inputs.truth is None and not (inputs.model or scores):
         return Judged(inputs, lists)
     truth = inputs.identified("truth")
     if inputs.truth is None:  # every model is held against the same truth: what the frame says of any of them
         truth = truth.select(*PAIR, "relevance", *inputs.inside("row"))
     truth = _with_items(truth.filter(pl.col("relevance").is_not_null()), inputs)
     if inputs.model and models is None:
-        models = lists.filter(_names_a_model()).select("model").unique()
-    judged = Judged(inputs, lists, truth, models)
+        models = lists.filter(_names_a_model(inputs)).select("model").unique()
+    judged = Judged(inputs, lists, truth, models, scores)
     # A segment of rows cuts through the lists and the truth alike, so it needs them as one frame.
-    return replace(judged, lists=judged.frame(), truth=None, distinct=True) if judged.rows else judged
+    return replace(judged, lists=judged.frame(), truth=None, scores=None, distinct=True) if judged.rows else judged
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,9 @@ class Judged:
     lists: pl.LazyFrame
     truth: pl.LazyFrame | None = None
     models: pl.LazyFrame | None = None
+    scores: Scored | None = None
+    """The lists once more, where their ranks come from scores."""
+
     pairs: pl.LazyFrame | None = None
     """The relevant rows, where they were taken from the frame that has the relevance ahead of the plan."""
 
@@ -81,6 +84,11 @@ class Judged:
     def context(self) -> Context:
         """What `rec(...)` bound."""
         return self.inputs.context
+
+    @property
+    def expected(self) -> bool:
+        """Whether metrics are expectations over the orders of tied items; the lists' ranks are then those of whole ties."""
+        return self.inputs.scored and self.context.ties == "expected"
 
     @property
     def model(self) -> list[str]:
@@ -115,7 +123,7 @@ class Judged:
     @cached_property
     def recommended_users(self) -> pl.LazyFrame:
         """The users with a ranked row."""
-        return self.lists.filter(self._ranked).select("user")
+        return (self.lists if self.scores else self.lists.filter(self._ranked)).select("user")
 
     @cached_property
     def judged_users(self) -> pl.LazyFrame:
@@ -160,12 +168,17 @@ class Judged:
     def hits(self, k: int | None = None) -> pl.LazyFrame:
         """Return the relevant rows with a rank up to k, one for each item of a list: keys, item, rank, gain."""
         rank = pl.col("rank")
-        inside = self._ranked if k is None else self._ranked & (rank <= k)
         if self.truth is None:
-            return self._relevant_pairs().filter(inside)
-        ranked = self.lists.filter(inside).select(*self.model, *PAIR, self._rank)
+            return self._relevant_pairs().filter(self._up_to(k))
+        ranked = self._ranked_lists(k)
+        if self.scores is not None and self.scores.gains_at_hand(k):
+            hits = ranked.filter(pl.col("gain").is_not_null()).select(*PAIR, "rank", *self._tied, "gain")
+            return hits if self.names is None else hits.join(self.names, on="user")
         return (
-            ranked.join(self._relevant_rows(), on=PAIR).group_by(*self.list_keys, "item").agg(rank.min(), pl.col("gain").max())
+            ranked.select(*self.model, *PAIR, self._rank, *self._tied)
+            .join(self._relevant_rows(), on=PAIR)
+            .group_by(*self.list_keys, "item")
+            .agg(rank.min(), *(pl.col(name).first() for name in self._tied), pl.col("gain").max())
         )
 
     def _relevant_rows(self) -> pl.LazyFrame:
@@ -173,7 +186,7 @@ class Judged:
         if self.pairs is not None:
             return self.pairs
         rows = (self.lists if self.truth is None else self.truth).filter(self._relevant)
-        kept = PAIR if self.truth is not None else [*self.list_keys, *self._item, self._rank]
+        kept = PAIR if self.truth is not None else [*self.list_keys, *self._item, self._rank, *self._tied]
         return rows.select(*kept, gain=self._gain)
 
     def _relevant_pairs(self) -> pl.LazyFrame:
@@ -212,16 +225,17 @@ class Judged:
 
     def listed(self) -> pl.LazyFrame:
         """Return the rows of the lists, one for each item: keys, item, listed_rank, listed_relevant, listed_judged."""
-        rows = self.lists.filter(self._ranked)
+        rows = self._ranked_lists()
         if self.truth is not None:
             truth = self.truth.group_by(PAIR).agg(pl.col("relevance").max())
-            rows = rows.select(*self.model, *PAIR, "rank").join(truth, on=PAIR, how="left")
+            rows = rows.select(*self.model, *PAIR, "rank", *self._tied).join(truth, on=PAIR, how="left")
         rows = self._counted(rows, {"truth", "both"})
         rank = pl.col("rank").cast(pl.Float64)
         return rows.group_by(*self.list_keys, *self._item).agg(
             listed_rank=rank.filter(self._relevant).min().fill_null(rank.min()),
             listed_relevant=self._relevant.any(),
             listed_judged=pl.col("relevance").is_not_null().any(),
+            **{f"listed_{name}": pl.col(name).first() for name in self._tied},
         )
 
     def _for_each_model(self, rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -233,8 +247,24 @@ class Judged:
 
     @cached_property
     def _relevant(self) -> pl.Expr:
-        schema = (self.lists if self.truth is None else self.truth).collect_schema()
-        return is_relevant(pl.col("relevance"), self.context.min_relevance, schema["relevance"])
+        return _is_relevant(self.lists if self.truth is None else self.truth, self.inputs)
+
+    def _ranked_lists(self, k: int | None = None) -> pl.LazyFrame:
+        """Return the rows of the lists with a rank, up to k."""
+        lists = self.lists if self.scores is None else self.scores.ranked(k, self._gains)
+        return lists.filter(self._up_to(k))
+
+    def _gains(self) -> pl.LazyFrame:
+        """Return each relevant pair of the truth once, with its gain."""
+        rows = self._relevant_rows()
+        return rows if self.distinct else rows.group_by(PAIR).agg(pl.col("gain").max())
+
+    def _up_to(self, k: int | None) -> pl.Expr:
+        return self._ranked if k is None else self._ranked & (pl.col("rank") <= k)
+
+    @property
+    def _tied(self) -> list[str]:
+        return ["tied"] * self.expected
 
     @property
     def _gain(self) -> pl.Expr:
@@ -243,11 +273,15 @@ class Judged:
 
     @cached_property
     def _rank(self) -> pl.Expr:
-        return _number(self.lists, "rank")
+        return pl.col("rank") if self.scores else _number(self.lists, "rank")
 
     @cached_property
     def _ranked(self) -> pl.Expr:
-        return is_rank(pl.col("rank"), self.lists.collect_schema()["rank"])
+        return is_rank(pl.col("rank"), self._rank_dtype)
+
+    @property
+    def _rank_dtype(self) -> pl.DataType:
+        return pl.Int64() if self.scores else self.lists.collect_schema()["rank"]
 
     # The judged frame, and what only the data can show
 
@@ -256,19 +290,20 @@ class Judged:
         keys = [*self.model, *PAIR]
         segments = [name for name in self.rows if name != "item"]
         rank, relevance = pl.col("rank"), pl.col("relevance")
-        kept = [pl.col(name).first() for name in segments]
+        kept = [pl.col(name).first() for name in [*segments, *self._tied]]
         ranked = pl.when(self._ranked).then(rank)
         if self.truth is None:
             best = ranked.filter(self._relevant).min().fill_null(ranked.min())
             pairs = self.lists.group_by(keys).agg(best.alias("rank"), relevance.max(), *kept)
             return self._counted(pairs, {"truth", "recs", "both"})
-        lists = self._counted(self.lists.filter(self._ranked), {"truth", "both"}).group_by(keys).agg(rank.min(), *kept)
-        truth = self._counted(self.truth, {"recs", "both"}).group_by(PAIR).agg(relevance.max(), *kept)
+        lists = self._counted(self._ranked_lists(), {"truth", "both"}).group_by(keys).agg(rank.min(), *kept)
+        described = (pl.col(name).first() for name in segments)
+        truth = self._counted(self.truth, {"recs", "both"}).group_by(PAIR).agg(relevance.max(), *described)
         pairs = lists.join(self._for_each_model(truth), on=keys, how="full", coalesce=True, nulls_equal=True)
         return pairs.with_columns(pl.coalesce(f"{name}_right", name).alias(name) for name in segments)
 
-    def settled(self, ask: Callable[[list[pl.LazyFrame]], list[pl.DataFrame]], *, by_number: bool) -> Judged:
-        """Return the same for a large eager frame, asked once what its plan can rely on; the answers change no number.
+    def settled(self, ask: Callable[[list[pl.LazyFrame]], list[pl.DataFrame]], k: int | None, *, by_number: bool) -> Judged:
+        """Return the same for a large eager frame, asked once what its plan up to k can rely on; no answer changes a number.
 
         `by_number` allows lists to be told apart by a number in place of their user, which no branch but the hits and the
         relevant rows has.
@@ -290,6 +325,7 @@ class Judged:
         crowd = heads(users.lazy()) if n_users is not None else unordered(users).lazy()
         return replace(
             judged,
+            scores=self.scores and self.scores.settled(ask, k, pairs if distinct else None),
             pairs=pairs.lazy(),
             distinct=distinct,
             in_order=in_order == [True],
@@ -328,9 +364,22 @@ def _two_values(frame: pl.LazyFrame, segment: Segment) -> pl.LazyFrame:
     return pairs.select(check=fails_if(pl.col("user").n_unique() < pl.len(), message))
 
 
-def _names_a_model() -> pl.Expr:
+def _names_a_model(inputs: Inputs) -> pl.Expr:
     """Return whether a row is a model's; one that names none and ranks nothing is a judged row of all of them."""
-    return pl.col("model").is_not_null() | is_rank(pl.col("rank"))
+    return pl.lit(value=True) if inputs.scored else pl.col("model").is_not_null() | is_rank(pl.col("rank"))
+
+
+def _scored(lists: pl.LazyFrame, inputs: Inputs) -> Scored:
+    """Return the lists with their scores, and where a row of theirs has the relevance of its pair, with its gain."""
+    segments = inputs.inside("row", "items")
+    if inputs.truth is not None or inputs.model:
+        return scored(lists, [*inputs.model, "user"], segments, inputs.context.ties)
+    gain = pl.when(_is_relevant(lists, inputs)).then(_number(lists, "relevance"))
+    return scored(lists.with_columns(gain=gain), ["user"], [*segments, "gain"], inputs.context.ties)
+
+
+def _is_relevant(frame: pl.LazyFrame, inputs: Inputs) -> pl.Expr:
+    return is_relevant(pl.col("relevance"), inputs.context.min_relevance, frame.collect_schema()["relevance"])
 
 
 def _number(frame: pl.LazyFrame, name: str) -> pl.Expr:
@@ -348,13 +397,3 @@ def _with_items(frame: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
     if not names or inputs.items is None:
         return frame
     return frame.join(inputs.items.select("item", *names), on="item", how="left")
-
-
-def _ranked(lists: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
-    """Return the lists with ranks made from scores: the higher the better, ties by item, null and NaN behind all."""
-    others = [name for name in lists.collect_schema() if name not in {*keys, "item", "score"}]
-    score = pl.col("score").cast(pl.Float64).fill_nan(None)
-    kept = (pl.col(name).max() if name == "relevance" else pl.col(name).first() for name in others)
-    best = lists.group_by(*keys, "item").agg(score.max(), *kept)
-    order = best.sort(*keys, "score", "item", descending=[*[False] * len(keys), True, False], nulls_last=True)
-    return with_places(order, keys).drop("score", "start").rename({"place": "rank"})

@@ -88,7 +88,14 @@ class Rec(Generic[F]):
             strict: True makes what `audit()` finds with the severity "error" raise when a metric is asked for.
             min_relevance_for: "all" metrics, or "binary" for those that count relevant rows, while those that weigh gains
                 take every relevance above 0.
-            ties: the order of equal scores: by "item".
+            ties: how items of one score are ranked, where ranks come from scores (an error where ranks are given):
+                "item": by item, ascending. "item_desc": as trec_eval, scores compared in 32 bits, then items as text (whole
+                numbers as their digits), byte by byte, descending. "pessimistic", "optimistic": the lowest, the highest
+                gain first, then by item. "order": as the rows stand; a LazyFrame's source must then give them in a certain
+                order, as files and frames do and joins and group-bys do not. "expected": metrics are their expectation over
+                all orders of tied items; those without a closed form (err, bpref, map by hits, ndcg by the list's own best
+                order, auc with a cut-off) raise an error, as judge() does; first_rank with a cut-off is that of the orders
+                with a hit.
             decimals: means are rounded to so many decimals.
             profile: the conventions of another library, such as "trec_eval" (see `rf.list_profiles`): these policies and
                 the parameters of metrics. What is given here or with a metric wins over the profile.
@@ -195,7 +202,8 @@ class Rec(Generic[F]):
 
         Columns: the model where bound, user, item, rank (null: not recommended) and relevance (null: not judged). Users
         outside the universe are left out, duplicates count once; with a model each has all rows of the truth. The rows
-        stand in no order. Asking a metric of the result, with the same options bound, gives the number of the frames.
+        stand in no order. Asking a metric of the result, with the same options bound except `ties`, gives the number of the
+        frames.
 
         >>> import polars as pl, recframe
         >>> recs = pl.DataFrame({"user": [1], "item": [10], "rank": [1]})

@@ -12,7 +12,7 @@ import polars as pl
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 
 # Polars 2 can read the bits of a number as another type of the same size.
-_READS_BITS = "dtype" in inspect.signature(pl.Expr.reinterpret).parameters
+READS_BITS = "dtype" in inspect.signature(pl.Expr.reinterpret).parameters
 
 SMALL_INTEGERS = {pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32}
 """The dtypes whose values all fit into Int64."""
@@ -54,7 +54,7 @@ def best_first(rows: pl.LazyFrame, keys: Sequence[str], gain: str, *, narrow: bo
     """
     rows = rows.select(*keys, gain)
     key, dtype = keys[-1], rows.collect_schema()[keys[-1]]
-    if len(keys) > 1 or not dtype.is_signed_integer() or not (narrow or _READS_BITS):
+    if len(keys) > 1 or not dtype.is_signed_integer() or not (narrow or READS_BITS):
         return rows.sort(*keys, gain, descending=[*[False] * len(keys), True]).with_columns(pl.col(gain).cast(pl.Float64))
     wide, half = (pl.Int64, 2**32) if narrow else (pl.Int128, 2**64)
     top = half // (1 if narrow else 2) - 1

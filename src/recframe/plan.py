@@ -9,7 +9,8 @@ from typing import Any
 import polars as pl
 
 from recframe.context import NoRelevant
-from recframe.errors import ColumnError, RecframeError
+from recframe.errors import ColumnError, NoExpectationError, RecframeError
+from recframe.expectation import over_places
 from recframe.inputs import Inputs
 from recframe.judge import Judged
 from recframe.order import best_first, spread_ranks, with_places
@@ -17,10 +18,19 @@ from recframe.registry import Metric, reach
 from recframe.terms import At, Source, discount
 
 HITS = {"rank", "gain", "discount", "hits_so_far"}
+EXPECTED = {"hit", "first_hit", "exp_gain"}
 BEST_ORDER = {f"{order}_{word}" for order in ("ideal", "uncut") for word in ("gain", "rank", "discount")}
 RELEVANT = {"relevant_gain"} | BEST_ORDER
 NOT_RELEVANT = {"not_relevant"}
-LISTED = {"listed_rank", "listed_place", "listed_judged", "listed_relevant", "misses_above", "judged_misses_above"}
+LISTED = {
+    "listed_rank",
+    "listed_tied",
+    "listed_place",
+    "listed_judged",
+    "listed_relevant",
+    "misses_above",
+    "judged_misses_above",
+}
 LIST_IDEAL = "list_ideal_rank@"
 TOTALS = ("each_n_relevant", "each_n_not_relevant")
 
@@ -93,10 +103,10 @@ def _sums(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = None
     keys = [inside for inside, _ in _by(judged.inputs, metrics)]
     words = Words()
     deepest = _deepest(metrics)
-    values = _values(metrics, words, deepest, judged.context.no_relevant)
+    values = _values(metrics, words, deepest, judged)
     counted = _is_counted(words, judged.context.no_relevant)
     if ask is not None:
-        judged = judged.settled(ask, by_number=not words.reads_lists())
+        judged = judged.settled(ask, deepest, by_number=not words.reads_lists())
     rows = _rows(judged, words, deepest)  # the branches that the words above have asked for
     lists = rows.group_by(judged.list_keys).agg(*values.values(), counted=counted)
     _check_shapes(lists, metrics)
@@ -119,16 +129,33 @@ def _deepest(metrics: Sequence[Metric[...]]) -> int | None:
     return None if None in ks else max(k for k in ks if k is not None)
 
 
-def _values(metrics: Sequence[Metric[...]], words: Words, deepest: int | None, no_relevant: NoRelevant) -> dict[str, pl.Expr]:
+def _values(metrics: Sequence[Metric[...]], words: Words, deepest: int | None, judged: Judged) -> dict[str, pl.Expr]:
     """Return each metric's value of a list, under a name of its own."""
     values = {}
     for number, metric in enumerate(metrics):
         k = reach(metric.k)
-        value = metric.value(At(k, words, cut=k == deepest)).cast(pl.Float64)
-        if no_relevant == "null":
+        value = _value(metric, At(k, words, cut=k == deepest, expected=judged.expected)).cast(pl.Float64)
+        if judged.context.no_relevant == "null":
             value = pl.when(_n_relevant(words) > 0).then(value)
         values[f"value {number}"] = value.alias(f"value {number}")
     return values
+
+
+def _value(metric: Metric[...], at: At) -> pl.Expr:
+    """Return a metric's value of a list, or say why it has no expectation over the orders of tied items."""
+    definition = metric.definition
+    others = "write another ties=, such as 'item', or 'pessimistic' and 'optimistic' for its bounds"
+    if at.expected and not (definition.builtin or definition.linear):
+        msg = (
+            f"ties='expected' takes a metric of your own, such as {metric.name!r}, if it sums up words of the hits (see rf.At) "
+            f"and says so: @rf.metric(linear=True); if it does not, {others}"
+        )
+        raise RecframeError(msg)
+    try:
+        return metric.value(at)
+    except NoExpectationError as error:
+        msg = f"{str(metric)!r} has no expectation in closed form (ties='expected'): {error}; {others}"
+        raise RecframeError(msg) from None
 
 
 def _is_counted(words: Words, no_relevant: NoRelevant) -> pl.Expr:
@@ -173,7 +200,7 @@ def _rows(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
     """Return the rows of every branch that was asked for, one under the other; a branch's columns are null in the others."""
     asked = words.asked
     branches = []
-    if asked & HITS or words.windows or any(name.startswith(LIST_IDEAL) for name in asked):
+    if asked & (HITS | EXPECTED) or words.windows or any(name.startswith(LIST_IDEAL) for name in asked):
         branches.append(_hits(judged, words, deepest))
     branches += _relevant(judged, words, deepest)
     if asked & LISTED:
@@ -187,6 +214,8 @@ def _rows(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
 def _hits(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
     """Return the hits in the order of their ranks, where no two of a list are closer than 1."""
     keys = judged.list_keys
+    if judged.expected:
+        return _expected_hits(judged, words, deepest)
     hits = _with_totals(judged, judged.hits(deepest), words.asked)
     if not (judged.in_order and judged.distinct):
         hits = hits.sort(*keys, "rank", *(["item"] if "item" not in keys else []))
@@ -202,6 +231,14 @@ def _hits(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
     columns += [window.meta.output_name() for window in windows]
     hits = hits.with_columns(pl.col("rank", "gain").cast(pl.Float64), discount=discount(pl.col("rank")))
     return hits.with_columns(windows).select(columns)
+
+
+def _expected_hits(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
+    """Return the places that tied hits may take, with the expectations of the words there."""
+    keys = judged.list_keys
+    places = over_places(judged.hits(deepest), keys, deepest, lambda ties: _with_totals(judged, ties, words.asked))
+    columns = [name for name in [*sorted(HITS | EXPECTED), *TOTALS] if name in words.asked]
+    return places.with_columns(discount=discount(pl.col("rank"))).select(*keys, *columns)
 
 
 def _list_ideal_rank(name: str) -> pl.Expr:
@@ -239,6 +276,12 @@ def _read(judged: Judged, words: Words, rows: pl.LazyFrame, names: set[str]) -> 
 def _listed(judged: Judged, asked: set[str]) -> pl.LazyFrame:
     """Return the rows of the lists, and how many rows that are not relevant stand above the relevant ones."""
     keys = judged.list_keys
+    if "listed_tied" in asked and judged.rows:
+        msg = (
+            "ties='expected' does not tell how many items of a segment are among the first k; "
+            "ask list_length and judged without k here, or by a property of the user"
+        )
+        raise RecframeError(msg)
     rows = _with_totals(judged, judged.listed(), asked)
     rank, relevant = pl.col("listed_rank"), pl.col("listed_relevant")
 
@@ -325,6 +368,9 @@ def _mean(value: str, absent: pl.Expr) -> pl.Expr:
 
 def judged_frame(judged: Judged) -> pl.LazyFrame:
     """Return the judged frame under the bound column names, after the same checks as a metric."""
+    if judged.expected:
+        msg = "judge() gives each item one rank, and ties='expected' has none for tied items; write another ties= for it"
+        raise RecframeError(msg)
     names = {role: judged.context.name_of(role) for role in [*judged.model, "user", "item", "rank", "relevance"]}
     frame, passed = _checked(judged.frame(), judged, steep=False)
     dtype = frame.collect_schema()["rank"]

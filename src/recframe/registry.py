@@ -72,6 +72,8 @@ class Definition:
     direction: Literal["higher", "lower", ""] = ""
     shape: Shape = "user"
     needs: tuple[str, ...] = ()
+    linear: bool = False
+    """Whether a metric of the user's own says that it holds in expectation over the orders of tied items; see `At`."""
 
     @property
     def builtin(self) -> bool:
@@ -229,12 +231,14 @@ def metric(
     range: tuple[float, float] = ...,
     direction: Literal["higher", "lower", ""] = "",
     needs: Iterable[str] = (),
+    linear: bool = False,
 ) -> Callable[[Callable[Concatenate[At, P], pl.Expr]], Metric[P]]: ...
 def metric(function: Any = None, /, **about: Any) -> Any:
     """Register a function as a metric; it then works wherever a built-in one does.
 
     The function takes `at`, the words that metrics are written in (see `recframe.At`), and keyword parameters with
-    defaults. It returns a Polars expression with one value per list. Its name is the metric's name.
+    defaults. It returns a Polars expression with one value per list. Its name is the metric's name. `linear=True` says that
+    it is a sum of words of the hits, in the sense of `At`, and so holds with `ties="expected"`.
 
     Raises a RecframeError where the name is taken, by another metric or by a method of `rec`. Defining a metric of
     your own again, as notebooks do, replaces it.

@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 
 import polars as pl
 
-from recframe.errors import sentence, suggestion
+from recframe.errors import NoExpectationError, sentence, suggestion
 
 RANK_BELOW_1 = (
     "a rank is below 1, but ranks start at 1; "
@@ -58,13 +58,19 @@ class At:
     Row words have one value per row and are null on every other row, so that a sum, count, minimum or maximum of them
     speaks of their rows alone. List words have one value per list and stand beside such sums.
 
-    Hits (relevant, with a rank up to k): `hit`, `rank`, `gain`, `exp_gain`, `discount`, `hits_so_far`, `running(...)`.
+    Hits (relevant, with a rank up to k): `hit`, `first_hit`, `rank`, `gain`, `exp_gain`, `discount`, `hits_so_far`,
+    `running(...)`.
     Relevant rows, listed or not, in their best order up to k: `ideal_gain`, `ideal_discount`, all words of `ideal(...)`;
     `best(...)` is a metric's value in that order.
     Rows of the list up to k: `listed`, `judged`, `relevant`; on the relevant ones `misses_above`, `judged_misses_above`.
     Beside every one of those rows, to compare with row by row: `each_n_relevant`, `each_n_not_relevant`.
     Per list: `k`, `cutoff`, `up_to_k(...)`, `n_hits`, `n_relevant`, `n_not_relevant`, `list_length`, `all_discounts`,
-    `all_unshifted_discounts(...)`. Per segment: `mean(...)`.
+    `all_unshifted_discounts(...)`; `certain(...)` for a count of hits that is not only summed up. Per segment: `mean(...)`.
+
+    With `ties="expected"` the hits' rows are the places that tied hits may take: `rank` and `discount` are the place's, and
+    `hit`, `first_hit`, `gain`, `exp_gain` and `hits_so_far` are expectations there, each with the probability that there is
+    a hit in it. So a metric holds in expectation if it sums up one of these words, alone or times something that depends
+    on the rank; the words that have no expectation raise an error.
     """
 
     k: int | None
@@ -75,6 +81,8 @@ class At:
     order: Literal["given", "relevant", "list", "all"] = "given"
     """Which ranks are spoken of: those given, or those of the best order of the relevant rows, of the list's hits, or of
     the relevant rows without a cut."""
+    expected: bool = False
+    """Whether words of the hits and of the list are expectations over the orders of tied items."""
 
     def __getattr__(self, name: str) -> pl.Expr:
         words = [word for word in dir(type(self)) if not word.startswith("_")]
@@ -99,13 +107,22 @@ class At:
     @property
     def exp_gain(self) -> pl.Expr:
         """2^relevance - 1 of a hit; a relevance above 1000 is an error when the plan runs."""
+        if self._in_expectation:
+            return self._cut(self.source.column("exp_gain")) + self.source.column("steepness")
         return pl.lit(2.0, dtype=pl.Float64) ** self.gain - 1 + self.source.column("steepness")
 
     @property
     def hit(self) -> pl.Expr:
         """True on a hit, with a rank up to k."""
+        if self._in_expectation:
+            return self._cut(self.source.column("hit"))
         rank = self.source.column(self._name("rank"))
         return (rank <= self.k) if self._is_to_cut else rank.is_not_null()
+
+    @property
+    def first_hit(self) -> pl.Expr:
+        """True on the first hit, False on the others."""
+        return self._cut(self.source.column("first_hit")) if self._in_expectation else self.hits_so_far == 1
 
     @property
     def discount(self) -> pl.Expr:
@@ -123,12 +140,15 @@ class At:
 
     def running(self, expression: pl.Expr) -> pl.Expr:
         """Return a cumulative expression of hit words (`cum_sum`, `cum_prod`, `shift`), taken from the best rank down."""
+        self._needs_an_order("it multiplies or shifts along the ranks")
         return self.source.running(expression)
 
     # Words of the best order
 
     def ideal(self, order: Literal["relevant", "list", "all"] = "relevant") -> At:
         """Return the same words for the best order: of the relevant rows up to k, of the list's own hits, of all without k."""
+        if order == "list":
+            self._needs_an_order("which hits are among the first k, and so their best order, is uncertain")
         return replace(self, order=order)
 
     def best(self, value: Callable[[At], pl.Expr], order: Literal["relevant", "list", "all"] = "relevant") -> pl.Expr:
@@ -153,26 +173,31 @@ class At:
     def listed(self) -> pl.Expr:
         """True on a row of the list with a rank up to k."""
         rank = self.source.column("listed_rank")
+        if self.expected and self.k is not None:  # the share of the tie's places that are up to k
+            return ((self.k + 1 - rank) / self.source.column("listed_tied")).clip(0.0, 1.0)
         return rank.is_not_null() if self.k is None else (rank <= self.k)
 
     @property
     def judged(self) -> pl.Expr:
         """True on a listed row whose relevance is not null."""
-        return self.listed & self.source.column("listed_judged")
+        return pl.when(self.source.column("listed_judged")).then(self.listed)
 
     @property
     def relevant(self) -> pl.Expr:
         """True on a listed row that is relevant."""
-        return self.listed & self.source.column("listed_relevant")
+        return pl.when(self.source.column("listed_relevant")).then(self.listed)
 
     @property
     def misses_above(self) -> pl.Expr:
         """On a relevant listed row, how many rows that are not relevant rank above it; one of its own rank counts a half."""
+        if self.k is not None:
+            self._needs_an_order("the pairs that a cut-off leaves are uncertain")
         return pl.when(self.relevant).then(self.source.column("misses_above"))
 
     @property
     def judged_misses_above(self) -> pl.Expr:
         """On a relevant listed row, how many rows that are judged not relevant rank above it."""
+        self._needs_an_order("it takes the lesser of two counts")
         return pl.when(self.relevant).then(self.source.column("judged_misses_above"))
 
     # Words of the whole list
@@ -181,6 +206,11 @@ class At:
     def n_hits(self) -> pl.Expr:
         """The number of hits."""
         return self.hit.sum()
+
+    def certain(self, count: pl.Expr) -> pl.Expr:
+        """Return a count of hits, to divide by or to compare with, which is not the same as doing so with its expectation."""
+        self._needs_an_order("it divides by a count of hits, or compares one")
+        return count
 
     @property
     def n_relevant(self) -> pl.Expr:
@@ -235,6 +265,14 @@ class At:
         """Return the mean of another metric, at the same k, over the lists of the segment; of one list alone, its own value."""
         of_means = getattr(self.source, "mean", None)
         return metric.value(self) if of_means is None else of_means(metric)
+
+    @property
+    def _in_expectation(self) -> bool:
+        return self.expected and self.order == "given"
+
+    def _needs_an_order(self, reason: str) -> None:
+        if self.expected:
+            raise NoExpectationError(reason)
 
     def _name(self, word: str) -> str:
         return {"relevant": "ideal_", "all": "uncut_"}.get(self.order, "") + word

@@ -39,7 +39,7 @@ def hit_rate(at: At) -> pl.Expr:
 
     Source: Deshpande and Karypis 2004, Item-based top-N recommendation algorithms.
     """
-    return (at.n_hits > 0).cast(pl.Float64)
+    return at.first_hit.sum()
 
 
 @metric(aliases=("p",), range=UNIT, direction="higher", formula="hits / k")
@@ -132,7 +132,7 @@ def map(  # noqa: A001
         "relevant": lambda: at.n_relevant,
         "min": lambda: at.up_to_k(at.n_relevant),
         "list": lambda: at.up_to_k(pl.min_horizontal(at.n_relevant, at.list_length)),
-        "hits": lambda: at.n_hits,
+        "hits": lambda: at.certain(at.n_hits),
         "k": lambda: at.cutoff,
     }
     return ratio((at.hits_so_far / at.rank).sum(), count[normalizer]())
@@ -151,7 +151,7 @@ def mrr(at: At) -> pl.Expr:
 
     Source: Voorhees 1999, The TREC-8 question answering track report.
     """
-    return (1 / at.rank).max().fill_null(0.0)
+    return (at.first_hit / at.rank).sum()
 
 
 @metric(range=COUNT, direction="higher", formula="Σ over hits of g / log2(r + 1)")
@@ -227,7 +227,7 @@ def r_precision(at: At, *, without_hit: Literal["zero", "null"] = "zero") -> pl.
 
     Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8.
     """
-    hits = (at.rank <= at.each_n_relevant).sum()
+    hits = pl.when(at.rank <= at.each_n_relevant).then(at.hit).sum()
     share = ratio(hits, at.n_relevant)
     return share if without_hit == "zero" else pl.when(hits > 0).then(share)
 
@@ -245,7 +245,7 @@ def rbp(at: At, *, p: Share = 0.8) -> pl.Expr:
 
     Source: Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness.
     """
-    return (1 - p) * ((at.rank - 1) * math.log(p)).exp().sum()
+    return (1 - p) * (at.hit * ((at.rank - 1) * math.log(p)).exp()).sum()
 
 
 @metric(
@@ -328,12 +328,15 @@ def n_hits(at: At) -> pl.Expr:
 def first_rank(at: At) -> pl.Expr:
     """Rank of the first hit, from 1; null without a hit, so that the mean runs over the lists with one.
 
+    With `ties="expected"` and a cut-off it is the expectation over the orders in which there is a hit.
+
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], "rank": [1, 2, 1], "relevance": [0, 1, 0]})
     >>> df.rec.first_rank()
     2.0
     """
-    return at.rank.min()
+    found = at.first_hit.sum()
+    return pl.when(found > 0).then((at.first_hit * at.rank).sum() / found)
 
 
 @metric(range=COUNT, formula="items with r <= k")

@@ -1,0 +1,191 @@
+"""Ranks from scores: the higher the better, null and NaN behind all, each item of a list once, at its best score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from recframe.context import Ties
+from recframe.order import READS_BITS, SMALL_INTEGERS, are_distinct, by_user, with_places
+
+Ask = Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]
+SCORE = pl.col("score")
+# As they were given, other ids have an order of their own.
+_TEXT = (pl.Binary, pl.String, pl.Struct, pl.List, pl.Array)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Lists whose ranks come from their scores, and what is known of their rows.
+
+    NOTE: no more than the first k of a list are sorted. They are all that a metric cut at k asks for, and counting the
+    better scores of each row costs a fifth of sorting all of them, let alone of grouping all of them by their items.
+    """
+
+    rows: pl.LazyFrame
+    """The lists' keys, item, score and what stays beside them: segments, `row`, and `gain` where a row has its own."""
+    keys: tuple[str, ...]
+    """What tells one list from another."""
+    ties: Ties
+    by_score: bool = False
+    """Whether the rows are known to stand list by list, the best score first."""
+    standing: bool = False
+    """Whether they stand in the order of their ranks even where they are tied."""
+    best: pl.LazyFrame | None = None
+    """The rows that `first` returns for `depth`, where they are at hand, and no item is among them twice."""
+    depth: int | None = None
+    gained: bool = False
+    """Whether the rows of `best` are known to have the gains that count for their pairs."""
+
+    def ranked(self, k: int | None, gains: Callable[[], pl.LazyFrame]) -> pl.LazyFrame:
+        """Return each item of the lists once, with its rank; with k at least those whose rank is up to k.
+
+        Under ties="expected" tied items share the first rank of theirs, and `tied` is their number. `gains` has each
+        relevant pair of a user and an item once, with its gain.
+        """
+        rows = self._at_hand(k)
+        if rows is None:
+            rows = self._each_item_once(self.rows) if k is None else self._first_items(k)
+        elif self.standing:
+            return self._placed(rows)
+        if self.ties == "expected":
+            return self._sharing(rows)
+        if self.ties in {"pessimistic", "optimistic"} and not self.gains_at_hand(k):
+            rows = rows.drop("gain", strict=False).join(gains(), on=["user", "item"], how="left")
+        order = [(pl.col(key), False) for key in self.keys] + [(SCORE, True), *self._order_of_ties()]
+        descending = [turned for _, turned in order]
+        return self._placed(rows.sort([key for key, _ in order], descending=descending, nulls_last=True))
+
+    def first(self, k: int | None) -> pl.LazyFrame:
+        """Return at least the rows with fewer than k better scores in their list, and those without a score."""
+        if k is None:
+            return self.rows
+        if not self.by_score:
+            return self.rows.filter((SCORE.rank("min", descending=True).over(self.keys) <= k) | SCORE.is_null())
+        user = pl.col("user")
+        inside = user.ne_missing(user.shift(k))
+        if self.standing:
+            return self.rows.filter(inside)
+        last = pl.when((user == user.shift(k - 1)) & inside).then(SCORE).forward_fill()
+        return self.rows.filter(inside | (last == SCORE))
+
+    def gains_at_hand(self, k: int | None) -> bool:
+        """Return whether the items ranked up to k have the gains that count for their pairs."""
+        return self.gained and self.depth == k
+
+    def _at_hand(self, k: int | None) -> pl.LazyFrame | None:
+        return self.best if self.depth == k else None
+
+    def _first_items(self, k: int) -> pl.LazyFrame:
+        """Return the first rows, and all rows of the lists in which one of them repeats an item, each item once.
+
+        NOTE: a repeated item takes a place from one behind the first rows; seldom, so that few lists are read whole.
+        """
+        found = self._each_item_once(self.first(k), times=pl.len()).cache()
+        repeating = found.filter(pl.col("times") > 1).select(self.keys).unique()
+        whole = self.rows.join(repeating, on=self.keys, how="semi", nulls_equal=True)
+        others = found.drop("times").join(repeating, on=self.keys, how="anti", nulls_equal=True)
+        return pl.concat([others, self._each_item_once(whole)])
+
+    def _each_item_once(self, rows: pl.LazyFrame, **counted: pl.Expr) -> pl.LazyFrame:
+        others = [name for name in rows.collect_schema() if name not in {*self.keys, "item", "score"}]
+        kept = [pl.col(name).min() if name == "row" else pl.col(name).first() for name in others]
+        if "row" in others:  # an item's place is that of its best row
+            rows = rows.filter(SCORE.eq_missing(SCORE.max().over(*self.keys, "item")))
+        return rows.group_by(*self.keys, "item").agg(SCORE.max(), *kept, **counted)
+
+    def _placed(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows that stand in the order of their ranks with these."""
+        rows = with_places(rows, self.keys).rename({"place": "rank"})
+        tied = [pl.lit(1, dtype=pl.Int64).alias("tied")] * (self.ties == "expected")
+        return rows.drop("score", "start").with_columns(tied)
+
+    def _sharing(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows with the ranks that tied ones share, and the number of those."""
+        better = SCORE.rank("min", descending=True).over(self.keys).cast(pl.Int64)
+        rank = better.fill_null(SCORE.count().over(self.keys).cast(pl.Int64) + 1)
+        return rows.with_columns(rank=rank, tied=pl.len().over(*self.keys, "score").cast(pl.Int64)).drop("score")
+
+    def _order_of_ties(self) -> list[tuple[pl.Expr, bool]]:
+        """Return what tied rows are sorted by, and whether that is descending."""
+        item, gain = pl.col("item"), pl.col("gain").fill_null(0)
+        text = item if self.rows.collect_schema()["item"] in _TEXT else item.cast(pl.String)
+        return {
+            "item": [(item, False)],
+            "item_desc": [(text, True)],
+            "order": [(pl.col("row"), False)],
+            "pessimistic": [(gain, False), (item, False)],
+            "optimistic": [(gain, True), (item, False)],
+        }[self.ties]
+
+    def settled(self, ask: Ask, k: int | None, relevant: pl.DataFrame | None) -> Scored:
+        """Return the same for a large eager frame, asked once what the ranks up to k can rely on.
+
+        `relevant` has the relevant pairs of a user and an item, where each is known to stand once.
+        """
+        found, first = self, None
+        if self.keys == ("user",):
+            found = replace(self, **ask([self._question()])[0].row(0, named=True))
+            first = None if k is None or found.by_score else _within_reach(self.rows, k, ask)
+        best = by_user(ask([found.first(k) if first is None else first])[0], "user")
+        keys = list(self.keys)
+        if not ask([are_distinct(best, keys)])[0].item():
+            return found
+        if "gain" not in best.columns or relevant is None:
+            return replace(found, best=best.lazy(), depth=k)
+        # A row that is not relevant may repeat an item that another row says is.
+        others = best.filter(pl.col("gain").is_null()).select("user", "item")
+        gained = ask([are_distinct(pl.concat([relevant.select("user", "item"), others]), keys)])[0].item()
+        return replace(found, best=best.lazy(), depth=k, gained=gained)
+
+    def _question(self) -> pl.LazyFrame:
+        """Return whether the rows stand by user and score, and whether in the order of their ranks."""
+        schema = self.rows.collect_schema()
+        if not all(schema[name].is_integer() or schema[name] == pl.String for name in ("user", "item")):
+            return pl.LazyFrame({"by_score": [False], "standing": [False]})
+        user, item, score = pl.col("user"), pl.col("item"), pl.col("score")
+        same, tied = user == user.shift(), score == score.shift()
+        in_order = {"item": item > item.shift(), "order": pl.lit(value=True)}.get(self.ties, pl.lit(value=False))
+        by_score = (user > user.shift()) | (same & (score <= score.shift()))
+        complete = score.is_not_null().all()
+        return self.rows.select(
+            by_score=by_score.all() & complete, standing=(by_score & (~same | ~tied | in_order)).all() & complete
+        )
+
+
+def _within_reach(rows: pl.LazyFrame, k: int, ask: Ask) -> pl.LazyFrame | None:
+    """Return the rows that may be among the first k of their list; None where users are no whole numbers in a small range.
+
+    NOTE: sorting one packed number, the user's in its upper half and the score's in 32 bits, turned round, in its lower one,
+    and looking up each list's k-th takes a third of ranking all scores; rounding keeps their order but for new ties.
+    """
+    if not READS_BITS or rows.collect_schema()["user"] not in SMALL_INTEGERS:
+        return None
+    user = pl.col("user").cast(pl.Int64)
+    low, high, size = ask([rows.select(low=user.min(), high=user.max(), size=pl.len())])[0].row(0)
+    if low is None or high - low >= min(size, 2**31):
+        return None
+    bits = (SCORE.cast(pl.Float32) + 0.0).reinterpret(dtype=pl.Int32)  # adding turns -0.0, which is no lower, into 0.0
+    # Those of positive numbers order as these do, those of negative ones the other way round.
+    height = pl.when(bits < 0).then(bits ^ (2**31 - 1)).otherwise(bits).cast(pl.Int64)
+    packed = (user - low) * 2**32 - height
+    number = pl.col("number")
+    places = ask([rows.select(packed=packed).drop_nulls()])[0].to_series().sort().to_frame().lazy()
+    places = places.with_columns(number=(pl.col("packed") + 2**31) // 2**32)
+    (last,) = ask([places.filter((number == number.shift(k - 1)) & number.ne_missing(number.shift(k)))])
+    limits = pl.Series([2**63 - 1]).new_from_index(0, high - low + 1).scatter(last["number"], last["packed"])
+    return rows.filter((packed <= pl.lit(limits).gather(user - low)) | SCORE.is_null())
+
+
+def scored(lists: pl.LazyFrame, keys: Sequence[str], others: Sequence[str], ties: Ties) -> Scored:
+    """Return the lists with scores to compare; `others` are the columns that stay beside them."""
+    score = SCORE.cast(pl.Float32 if ties == "item_desc" else pl.Float64).fill_nan(None)
+    row = ["row"] * (ties == "order")
+    return Scored(lists.select(*keys, "item", *others, *row, score=score), tuple(keys), ties)
+
+
+def in_order_given(lists: pl.LazyFrame, ties: Ties) -> pl.LazyFrame:
+    """Return the lists with the numbers of their rows, where these put tied ones in order."""
+    return lists.with_row_index("row") if ties == "order" else lists

@@ -1,0 +1,466 @@
+"""What `ties=` does where ranks come from scores; "expected" against brute force over every order of the tied items."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import permutations, product
+from typing import Any, get_args
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+from sklearn.metrics import ndcg_score
+
+import recframe as rf
+from asking import ask, ask_one, liked, rows
+from conftest import KINDS, Kind
+from recframe.context import Ties
+from reference import Asked, Case, Policy, Row, Rows, each_item_once, evaluate, grouped, identified
+from test_reference import ALL_KINDS, CASES, TOLERANCE, VARIANTS, bound, exploring, seeded
+
+log2 = math.log2
+UNCERTAIN = {"err", "bpref", "map(normalizer=hits)"}
+UNCUT_ALONE = {"auc"}
+LINEAR = [
+    asked
+    for name, parameters in VARIANTS
+    for k in (None, 1, 2, 3, 5)
+    if str(asked := Asked(name, k, parameters)).partition("@")[0] not in UNCERTAIN
+    and name != "err"
+    and parameters.get("ideal") != "list"
+    and (k is None or name not in UNCUT_ALONE)
+]
+
+
+def exactly(value):
+    return pytest.approx(value, rel=1e-12, abs=1e-12)
+
+
+def scored(*scores: Any, relevance: Any, user: str = "u") -> pl.DataFrame:
+    """Make the judged list of one user: items a, b, c and so on."""
+    items = "abcdefghijklmnopqrstuvwxyz"[: len(scores)]
+    found = [(user, item, score, one) for item, score, one in zip(items, scores, relevance, strict=True)]
+    return rows(*found, schema=("user", "item", "score", "relevance"), score=pl.Float64)
+
+
+# ---- one order of tied items
+
+
+ONE_SCORE = scored(0.5, 0.5, 0.5, 0.5, relevance=[1, 0, 2, 0])
+
+
+@pytest.mark.parametrize(
+    ("ties", "order"),
+    [
+        (None, "abcd"),
+        ("item", "abcd"),
+        ("item_desc", "dcba"),
+        ("pessimistic", "bdac"),
+        ("optimistic", "cabd"),
+        ("order", "dbca"),
+    ],
+)
+def test_the_order_of_tied_items(kind: Kind, ties, order):
+    frame = ONE_SCORE[[3, 1, 2, 0]]
+    expected = sum({"a": 1, "c": 2}.get(item, 0) / log2(rank + 1) for rank, item in enumerate(order, start=1))
+
+    assert ask_one(kind, frame, "dcg", ties=ties) == exactly({"n_users": 1, "dcg": expected})
+    found = kind.read(kind(frame).rec(ties=ties).judge()).sort("rank")
+    assert "".join(found["item"]) == order
+    assert found["rank"].to_list() == [1, 2, 3, 4]
+
+
+def test_the_relevance_that_orders_tied_items_is_that_of_the_truth(kind: Kind):
+    recs = ONE_SCORE.with_columns(relevance=pl.Series([0.0, 9, 0, 9]))
+
+    assert ask_one(kind, recs, "first_rank", truth=liked(u="c"), ties="pessimistic")["first_rank"] == 4
+    assert ask_one(kind, recs, "first_rank", truth=liked(u="c"), ties="optimistic")["first_rank"] == 1
+
+
+def test_integer_items_in_descending_order_are_text(kind: Kind):
+    recs = pl.DataFrame({"user": [1] * 3, "item": [100, 20, 3], "score": [1.0] * 3})
+
+    # "3", "20", "100"
+    for item, rank in ((3, 1), (20, 2), (100, 3)):
+        truth = pl.DataFrame({"user": [1], "item": [item]})
+        assert ask_one(kind, recs, "first_rank", truth=truth, ties="item_desc")["first_rank"] == rank
+
+
+def test_scores_that_are_one_in_32_bits_are_tied_in_descending_order(kind: Kind):
+    frame = scored(1 + 1e-9, 1, relevance=[1, 0])
+
+    assert ask_one(kind, frame, "mrr", ties="item_desc")["mrr"] == 0.5
+    assert ask_one(kind, frame, "mrr", ties="expected")["mrr"] == 1
+
+
+def test_bytes_are_compared_and_not_letters(kind: Kind):
+    # in UTF-8 "é" is C3 A9, behind "z" and before a Chinese character
+    recs = pl.DataFrame({"user": ["u"] * 3, "item": ["z", "é", "中"], "score": [1.0] * 3})
+
+    for item, rank in (("中", 1), ("é", 2), ("z", 3)):
+        assert ask_one(kind, recs, "first_rank", truth=liked(u=item), ties="item_desc")["first_rank"] == rank
+
+
+def test_trec_eval_orders_ties_as_item_desc():
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    rng = np.random.default_rng(5)
+    measures = {
+        "map_cut.5": "map@5",
+        "P.5": "p@5",
+        "recall.5": "recall@5",
+        "ndcg_cut.5": "ndcg@5",
+        "recip_rank": "mrr",
+        "bpref": "bpref",
+    }
+    pairs = [(f"u{user:02}", item) for user in range(60) for item in rng.choice(200, 12, replace=False)]
+    near = rng.integers(0, 4, len(pairs)) + rng.choice([0, 1e-9, 1e-12], len(pairs))
+    for name in ("x{}", "{}"):
+        frame = pl.DataFrame(pairs, schema={"user": pl.String, "item": pl.Int64}, orient="row")
+        frame = frame.with_columns(score=pl.Series(near), relevance=pl.Series(rng.integers(0, 3, len(pairs))))
+        run, truth = {}, {}
+        for user, item, score, relevance in frame.iter_rows():
+            run.setdefault(user, {})[name.format(item)] = score
+            truth.setdefault(user, {})[name.format(item)] = relevance
+        theirs = pytrec_eval.RelevanceEvaluator(truth, set(measures)).evaluate(run)
+        if name == "x{}":
+            frame = frame.with_columns(pl.format("x{}", "item").alias("item"))
+
+        ours = frame.rec(ties="item_desc").evaluate(*measures.values(), by="user")
+
+        for row in ours.iter_rows(named=True):
+            for theirs_name, name_of_ours in measures.items():
+                column = str(rf.parse(name_of_ours))
+                assert row[column] == pytest.approx(theirs[row["user"]][theirs_name.replace(".", "_")], abs=1e-9), column
+
+
+# ---- the expectation, worked by hand (McSherry and Najork's formulas)
+
+
+@pytest.mark.parametrize(
+    ("scores", "relevance", "unlisted", "k", "expected"),
+    [
+        ([3, 2, 2, 2, 1], [0, 1, 0, 2, 1], 1, 3, (4 / 9, 1 / 3, 1, 4 / 9, 1 / 6, 1.130930, 0.361212)),
+        ([1, 1, 1, 1], [1, 0, 0, 0], 0, 2, (1 / 4, 1 / 2, 1 / 2, 3 / 8, 3 / 8, 0.407732, 0.407732)),
+        ([2, 2, 1, 1, 1], [1, 1, 0, 3, 0], 0, 4, (2 / 3, 8 / 9, 1, 1, 0.861111, 2.561606, 0.620104)),
+    ],
+)
+def test_expectations_worked_by_hand(kind: Kind, scores, relevance, unlisted, k, expected):
+    recs = scored(*scores, relevance=relevance)
+    truth = recs.filter(pl.col("relevance") > 0).select("user", "item", "relevance")
+    truth = pl.concat([truth, rows(*[("u", "z", 1)] * unlisted, schema=("user", "item", "relevance"))])
+    metrics = ["precision", "recall", "hit_rate", "mrr", "map", "dcg", "ndcg"]
+
+    found = ask_one(kind, recs.drop("relevance"), *metrics, k=k, truth=truth, ties="expected")
+
+    assert found.pop("n_users") == 1
+    assert list(found.values()) == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_expected_first_rank(kind: Kind):
+    # one better item, then 2 relevant of 5: 1 + (5 + 1) / (2 + 1)
+    frame = scored(2, 1, 1, 1, 1, 1, relevance=[0, 1, 1, 0, 0, 0])
+
+    assert ask_one(kind, frame, "first_rank", ties="expected")["first_rank"] == exactly(3)
+
+
+def test_the_expected_first_rank_with_a_cut_is_that_of_the_orders_with_a_hit(kind: Kind):
+    # the relevant one of three stands at 1 or 2 in two of three orders
+    frame = scored(1, 1, 1, relevance=[1, 0, 0])
+
+    assert ask_one(kind, frame, "first_rank@2", "hit_rate@2", ties="expected") == exactly(
+        {"n_users": 1, "first_rank@2": 1.5, "hit_rate@2": 2 / 3}
+    )
+
+
+def test_two_tied_items_in_auc_are_half_a_pair(kind: Kind):
+    # a above c, and half above b
+    assert ask_one(kind, scored(1, 1, 0, relevance=[1, 0, 0]), "auc", ties="expected")["auc"] == exactly(0.75)
+
+
+# ---- the expectation, by brute force
+
+
+def orders(lists: Rows, keys: tuple[str, ...]) -> Iterator[list[Row]]:
+    """The lists with ranks, once for every order of the tied items of each of them."""
+    choices = []
+    for own in grouped(lists, *keys).values():
+        once = each_item_once(own)
+        ties = grouped(sorted(once, key=lambda row: (row["score"] is None, -(row["score"] or 0))), "score").values()
+        choices += [list(permutations(tie)) for tie in ties]
+    for chosen in product(*choices):
+        places: dict[Any, int] = {}
+        found = []
+        for row in (row for tie in chosen for row in tie):
+            key = tuple(row.get(name) for name in keys)
+            places[key] = places.get(key, 0) + 1
+            found.append({name: value for name, value in row.items() if name != "score"} | {"rank": float(places[key])})
+        yield found
+
+
+def by_brute_force(asked: list[Asked], case: Case) -> dict[tuple[Any, ...], dict[str, float | None]]:
+    """Each segment's mean over the orders in which a value is not null."""
+    keys = ["model"] * (case.policy.model and "model" not in case.by) + [*case.by]
+    values: dict[tuple[Any, ...], dict[str, list[float]]] = {}
+    for recs in orders(identified(case.recs), ("model", "user") if case.policy.model else ("user",)):
+        for row in evaluate(asked, replace(case, recs=recs)):
+            segment = values.setdefault(tuple(row[name] for name in keys), {str(one): [] for one in asked})
+            for one in asked:
+                if row[str(one)] is not None:
+                    segment[str(one)].append(row[str(one)])
+    return {
+        key: {name: math.fsum(found) / len(found) if found else None for name, found in segment.items()}
+        for key, segment in values.items()
+    }
+
+
+def check_expectation(case: Case, asked: list[Asked], kind: Kind = KINDS[0]) -> None:
+    """Compare each segment of the one user's lists, or of the lists of users, with brute force."""
+    case = replace(case, policy=replace(case.policy, ties="expected"))
+    expected = by_brute_force(asked, case)
+    keys = ["model"] * (case.policy.model and "model" not in case.by) + [*case.by]
+    result = kind.read(bound(case, kind).evaluate(*map(str, asked), by=list(case.by) or None))
+    assert {tuple(row[name] for name in keys) for row in result.iter_rows(named=True)} == expected.keys()
+    for row in result.iter_rows(named=True):
+        theirs = expected[tuple(row[name] for name in keys)]
+        wrong = {name: (row[name], value) for name, value in theirs.items() if not is_close(row[name], value)}
+        assert not wrong
+
+
+def is_close(ours: float | None, theirs: float | None) -> bool:
+    if ours is None or theirs is None:
+        return ours is theirs
+    return math.isclose(ours, theirs, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+
+
+def a_tied_case(choose: Any, *, n_items: int = 6, policy: Policy | None = None, by: tuple[str, ...] | None = None) -> Case:
+    """One user's list with few scores, with repeats of items, judged itself or held against a truth."""
+    scores, grades = choose([[1.0], [0.0, 1.0], [0.5, 1.0, 2.0], [None, 1.0, math.nan, -math.inf]]), [None, 0, 1, 1, 2, 3.0]
+    by = choose([("user",), ("user", "genre"), ("user", "item")]) if by is None else by
+    items = [f"i{number}" for number in range(choose(range(1, n_items + 1)))]
+    recs = [{"user": "u", "item": item, "score": choose(scores)} for item in items]
+    if len(items) < n_items and choose([True, False]):
+        recs.append(recs[0] | {"score": choose(scores)})
+    policy = policy or Policy(
+        relevant_from=choose(["truth", "list"]), no_relevant=choose(["zero", "null"]), min_relevance=choose([None, 2])
+    )
+    sides: dict[str, Any] = {"items": [{"item": item, "genre": choose("xy")} for item in items]} if "genre" in by else {}
+    if choose([True, False]):
+        return Case([row | {"relevance": choose(grades)} for row in recs], by=by, policy=policy, **sides)
+    truth = [
+        {"user": "u", "item": item, "relevance": choose(grades)} for item in [*items, "j", "k"] if choose([True, True, False])
+    ]
+    return Case(recs, truth or [{"user": "u", "item": "j", "relevance": 1}], by=by, policy=policy, **sides)
+
+
+def without_uncertain_counts(case: Case) -> list[Asked]:
+    """What can be asked of a case: how many items of a segment of rows are among the first k is uncertain."""
+    return (
+        LINEAR
+        if case.by == ("user",)
+        else [one for one in LINEAR if one.k is None or one.name not in {"list_length", "judged"}]
+    )
+
+
+def test_every_metric_with_an_expectation_is_that_of_every_order():
+    rng = seeded("expectations")
+    for number in range(60):
+        case = a_tied_case(rng.choice, n_items=6 if number % 10 == 0 else 5)
+        check_expectation(case, without_uncertain_counts(case))
+
+
+@exploring
+@given(data=st.data())
+def test_small_random_expectations(data):
+    case = a_tied_case(lambda values: data.draw(st.sampled_from(values)), n_items=4)
+    asked = data.draw(st.lists(st.sampled_from(without_uncertain_counts(case)), min_size=1, max_size=6, unique_by=str))
+    check_expectation(case, asked, data.draw(st.sampled_from(ALL_KINDS)))
+
+
+@pytest.mark.parametrize("kind", ALL_KINDS, ids=repr)
+@pytest.mark.parametrize("shape", CASES)
+def test_every_kind_of_frame_gives_the_expectation_of_models_and_segments(kind: Kind, shape: str):
+    rng = seeded(f"expected {shape}")
+    for policy in (Policy(), Policy(universe="all"), Policy(model=True), Policy(relevant_from="list")):
+        for by in ((), ("user",), ("genre",)):
+            case = few_lists(rng, shape, policy, by)
+            check_expectation(
+                case, [Asked(name, k) for name in ("ndcg", "map", "mrr", "hit_rate", "rbp", "recall") for k in (None, 2)], kind
+            )
+
+
+def few_lists(rng: random.Random, shape: str, policy: Policy, by: tuple[str, ...]) -> Case:
+    """Three users, of whom two have a list of three items in it, for each of one or two models."""
+    models = ["m", "n"] if policy.model else [None]
+    recs: list[dict[str, Any]] = [
+        {"user": user, "item": item, "score": float(rng.randint(0, 1))} | ({"model": model} if model else {})
+        for model in models
+        for user in ("u", "v")
+        for item in rng.sample("abcd", 3)
+    ]
+    truth = [
+        {"user": user, "item": item, "relevance": rng.randint(1, 3)} for user in ("u", "w") for item in rng.sample("abcd", 2)
+    ]
+    sides: dict[str, Any] = (
+        {"items": [{"item": item, "genre": genre} for item, genre in zip("abcd", "xxyy", strict=True)]}
+        if by == ("genre",)
+        else {}
+    )
+    if shape == "two":
+        return Case(recs, truth, by=by, policy=policy, **sides)
+    return Case([row | {"relevance": rng.choice([None, 0, 1, 2])} for row in recs], by=by, policy=policy, **sides)
+
+
+def test_scikit_learn_averages_ties_to_the_same_ndcg():
+    rng = np.random.default_rng(0)
+    relevance, scores = rng.integers(0, 4, (200, 9)), rng.integers(0, 3, (200, 9))
+    relevance[:, 0] += 1
+    users, items = np.divmod(np.arange(relevance.size), relevance.shape[1])
+    frame = pl.DataFrame({"user": users, "item": items, "score": scores.ravel(), "relevance": relevance.ravel()})
+
+    for k in (1, 3, 5, 9, None):
+        found = frame.rec(ties="expected").ndcg(k=k)
+        assert found == exactly(ndcg_score(relevance, scores, k=k, ignore_ties=False))
+
+
+def test_a_list_without_ties_has_the_numbers_of_any_order():
+    frame = pl.DataFrame(
+        {"user": [1] * 6 + [2] * 6, "item": [*range(6)] * 2, "score": [*range(12)], "relevance": [0, 1, 3, 0, 2, None] * 2}
+    )
+    names = [str(one) for one in LINEAR]
+
+    expected = frame.rec.evaluate(*names)
+    for ties in get_args(Ties):
+        assert_frame_equal(frame.rec(ties=ties).evaluate(*names), expected, rel_tol=1e-12)
+
+
+BOUNDED = [
+    "hit_rate",
+    "precision",
+    "recall",
+    "f_score",
+    "map",
+    "map(normalizer=min)",
+    "mrr",
+    "dcg",
+    "ndcg",
+    "rbp",
+    "n_hits",
+    "r_precision",
+]
+
+
+def test_the_expectation_lies_between_the_worst_and_the_best_order():
+    rng = np.random.default_rng(1)
+    size = 3_000
+    frame = pl.DataFrame(
+        {
+            "user": rng.integers(0, 300, size),
+            "item": rng.integers(0, 50, size),
+            "score": rng.integers(0, 4, size),
+            "relevance": rng.integers(0, 3, size),
+        }
+    ).unique(["user", "item"])
+    names = [f"{name}@{k}" for name in BOUNDED for k in (1, 3, 10)] + [*BOUNDED, "auc"]
+
+    worst, mean, best = (
+        frame.rec(ties=ties).evaluate(*names, "first_rank", by="user") for ties in ("pessimistic", "expected", "optimistic")
+    )
+
+    for name in names:
+        assert (worst[name].is_null() | (worst[name] <= mean[name] + 1e-12)).all(), name
+        assert (mean[name].is_null() | (mean[name] <= best[name] + 1e-12)).all(), name
+    assert worst["recall@3"].mean() < mean["recall@3"].mean() < best["recall@3"].mean()
+    assert (worst["first_rank"].is_null() | (worst["first_rank"] >= mean["first_rank"] - 1e-12)).all()
+
+
+def test_long_ties_keep_their_precision():
+    # one relevant item among 5,000: its expected reciprocal rank is H(5000) / 5000
+    frame = pl.DataFrame({"user": [1] * 5_000, "item": range(5_000), "score": [0] * 5_000, "relevance": [1] + [0] * 4_999})
+
+    found = frame.rec(ties="expected").evaluate("mrr", "map", "first_rank", "hit_rate@10").row(0, named=True)
+
+    harmonic = math.fsum(1 / rank for rank in range(1, 5_001)) / 5_000
+    assert found == exactly(
+        {"n_users": 1, "mrr": harmonic, "map": harmonic, "first_rank": 5_001 / 2, "hit_rate@10": 10 / 5_000}
+    )
+
+
+# ---- what has no expectation, and where ties mean nothing
+
+
+@pytest.mark.parametrize("metric", ["err@3", "bpref", "map(normalizer=hits)@3", "ndcg(ideal=list)@3", "auc@3"])
+def test_a_metric_without_an_expectation_says_so(kind: Kind, metric):
+    message = (
+        rf"'{metric}' has no expectation in closed form \(ties='expected'\): .+; write another ties=".replace("(n", r"\(n")
+        .replace("(ideal=list)", r"\(ideal=list\)")
+        .replace("hits)", r"hits\)")
+    )
+    with pytest.raises(rf.RecframeError, match=message):
+        kind(ONE_SCORE).rec(ties="expected").evaluate("ndcg@3", metric)
+
+
+@pytest.mark.parametrize("metric", ["list_length@3", "judged@3"])
+def test_how_many_items_of_a_segment_are_listed_is_uncertain(metric):
+    with pytest.raises(rf.RecframeError, match="how many items of a segment are among the first k"):
+        ONE_SCORE.rec(ties="expected").evaluate(metric, by="item")
+
+
+def test_the_judged_frame_has_one_rank_for_each_item(kind: Kind):
+    with pytest.raises(rf.RecframeError, match=r"judge\(\) gives each item one rank, and ties='expected' has none"):
+        kind(ONE_SCORE).rec(ties="expected").judge()
+
+
+@pytest.mark.parametrize("ties", get_args(Ties))
+def test_ties_of_scores_mean_nothing_where_ranks_are_given(kind: Kind, ties):
+    frame = kind(ONE_SCORE.with_columns(rank=pl.Series([1, 2, 3, 4])))
+    assert kind.read(frame.rec(score="score", ties=ties).evaluate("mrr")).height == 1
+    if ties == "item":
+        assert kind.read(frame.rec(ties=ties).evaluate("mrr"))["mrr"].item() == 1
+        return
+    with pytest.raises(
+        rf.RecframeError, match=rf"ties='{ties}' says how items of one score are ranked, but the judged frame has ranks"
+    ):
+        frame.rec(ties=ties).evaluate("mrr")
+
+
+def test_an_unknown_order_of_ties():
+    with pytest.raises(
+        rf.RecframeError, match=r"ties='expect' is not known; did you mean 'expected'\? Write one of 'item', 'item_desc'"
+    ):
+        ONE_SCORE.rec(ties="expect")
+
+
+# ---- a metric of one's own
+
+
+def test_a_metric_of_ones_own_that_is_a_sum_says_so(kind: Kind):
+    @rf.metric(linear=True)
+    def gain_on_two(at):
+        return pl.when(at.rank <= 2).then(at.gain).sum()
+
+    @rf.metric
+    def last_rank(at):
+        return at.rank.max()
+
+    # of (1 + 2) / 4 a place, two places
+    assert ask_one(kind, ONE_SCORE, "gain_on_two", ties="expected")["gain_on_two"] == exactly(1.5)
+    with pytest.raises(
+        rf.RecframeError, match=r"such as 'last_rank', if it sums up words of the hits .+@rf\.metric\(linear=True\)"
+    ):
+        ask(kind, ONE_SCORE, "last_rank", ties="expected")
+
+
+def test_a_count_that_is_not_summed_up_is_certain_or_an_error(kind: Kind):
+    @rf.metric(linear=True)
+    def all_found(at):
+        return (at.certain(at.n_hits) >= at.n_relevant).cast(pl.Float64)
+
+    assert ask_one(kind, ONE_SCORE, "all_found@3", ties="item")["all_found@3"] == 1
+    with pytest.raises(rf.RecframeError, match="'all_found@3' has no expectation"):
+        ask(kind, ONE_SCORE, "all_found@3", ties="expected")
