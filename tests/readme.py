@@ -78,8 +78,8 @@ def case_table() -> str:
     machine = ", ".join(f"{name} {value}" for name, value in result["machine"].items())
     rows = result["settings"]["users"] * result["settings"]["length"]
     head = (
-        f"How it grows with what is asked: {rows:,} rows, each piece of work as a multiple of another one that takes turns with "
-        f"it, medians of {result['repeats']} ({machine}):"
+        f"How it grows with what is asked: {rows:,} rows, each piece of work as a multiple of another one that takes turns "
+        f"with it, medians of {result['repeats']} ({machine}):"
     )
     table = [
         f"| {one['work']} | {one['seconds']:.3g} | {one['seconds'] / one['yardstick_seconds']:.2f} | {one['yardstick']} |"

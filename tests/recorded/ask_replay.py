@@ -25,7 +25,7 @@ def answers(name, scene):
     relevant = [row[:2] for row in scene.truth if row[2] > 0]
     truth = pl.DataFrame(relevant, schema=["query_id", "item_id"], orient="row")
     # what RePlay is handed is what recframe must take as the truth
-    bound = {"no_relevant": "skip"} if name == "tied" else {}
+    bound = {"no_relevant": "skip", "min_relevance": 1} if name == "tied" else {}
     for metric, (ours, plain) in CALLS.items():
         values = {k: metric([k])(recs, truth)[f"{metric.__name__}@{k}"] for k in KS}
         users = {k: metric([k], mode=PerUser())(recs, truth)[f"{metric.__name__}-PerUser@{k}"] for k in KS}
