@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import recframe as rf
+from recframe.checks import CHECKS
+from recframe.findings import SEVERITIES
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -36,6 +38,13 @@ def _parameters(name: str) -> str:
     return "; ".join(shown)
 
 
+def check_table() -> str:
+    """Return the checks of the audit as a Markdown table, the most severe first."""
+    checks = sorted(CHECKS, key=lambda check: SEVERITIES.index(check.severity))
+    rows = [f"| `{check.name}` | {check.severity} | {check.meaning.rstrip('.')} | {check.treatment} |" for check in checks]
+    return "\n".join(["| check | severity | what it finds | what recframe does |", "|---|---|---|---|", *rows])
+
+
 def speed_table() -> str:
     """Return the last full run of the benchmark, as it was stored, as text and a Markdown table."""
     result: dict[str, Any] = json.loads(RESULT.read_text(encoding="utf-8"))
@@ -62,7 +71,7 @@ def speed_table() -> str:
 
 def written(text: str) -> str:
     """Return a README with its generated parts made anew."""
-    for name, made in (("metrics", metric_table), ("speed", speed_table)):
+    for name, made in (("metrics", metric_table), ("checks", check_table), ("speed", speed_table)):
         pattern = rf"(<!-- {name}: [^\n]*-->\n).*?(<!-- end -->)"
         text = re.sub(pattern, lambda found, made=made: f"{found[1]}{made()}\n{found[2]}", text, count=1, flags=re.DOTALL)
     return text

@@ -1,4 +1,4 @@
-"""The command line: `recframe evaluate` on files, `recframe demo` without any, `recframe metrics`, `profiles` and `explain`."""
+"""The command line: `recframe evaluate` and `audit` on files, `demo` without any, and `metrics`, `profiles` and `explain`."""
 
 from __future__ import annotations
 
@@ -19,11 +19,9 @@ from recframe.errors import plan_errors, suggestion
 
 try:
     import click
-    from rich import box
-    from rich.cells import cell_len
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+
+    from recframe.printing import print_frame
+    from recframe.progress import bar
 except ModuleNotFoundError as missing:
     message = f"error: the command line needs {missing.name}: pip install 'recframe[cli]'"
     raise SystemExit(message) from None
@@ -34,8 +32,7 @@ if TYPE_CHECKING:
 DEFAULT_METRICS = ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
 DEFAULT_K = 10
 POLICIES = ("universe", "no_relevant", "min_relevance", "relevant_from", "decimals", "profile")
-ROWS_BY_RICH = 500
-GAP = 3
+TRUTH_ROWS = 8_000_000
 INTERRUPTED = 130
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -71,6 +68,7 @@ def main() -> None:
     \b
     recframe demo                                         see it work, without any file
     recframe evaluate recs.parquet truth.parquet          your own files
+    recframe audit recs.parquet truth.parquet             what is odd about them
     recframe metrics                                      what can be computed
     recframe profiles                                     as which other library
     recframe explain ndcg@10 elliot recbole               why two libraries differ
@@ -200,28 +198,81 @@ def evaluate(recs: str, truth: str | None, **options: Any) -> None:
     paths = {"recs": recs, "truth": truth, "users": options["users"], "items": options["items"]}
     paths = {name: path for name, path in paths.items() if path is not None}
     with _words_of_the_shell(paths):
-        result, notes = _evaluated(paths, options)
-    for note in notes:
+        metrics, cutoffs = _asked(options["metrics"], options["cutoffs"])
+        rec, frames = _bound(paths, options)
+        rec.evaluate(*metrics, k=cutoffs, by=options["by"])  # what a schema can show is said before a file is read
+        with _read_errors(), bar("reading") as tell:
+            result = rec.collect(*metrics, k=cutoffs, by=options["by"], parts=_parts(frames), tell=tell)
+    for note in _notes(frames, options):
         click.echo(f"note: {note}", err=True)
     if options["output"] is None:
-        _print_frame(result)
+        print_frame(result)
     else:
-        files.write(result, options["output"])
-        click.echo(f"wrote {options['output']} ({result.height} row{'s' * (result.height != 1)})", err=True)
+        _write(result, options["output"])
 
 
-def _evaluated(paths: dict[str, str], options: dict[str, Any]) -> tuple[pl.DataFrame, list[str]]:
-    """Return the result, and what is worth a note."""
+def _write(result: pl.DataFrame, path: str) -> None:
+    files.write(result, path)
+    click.echo(f"wrote {path} ({result.height} row{'s' * (result.height != 1)})", err=True)
+
+
+def _bound(paths: dict[str, str], options: dict[str, Any]) -> tuple[rf.Rec[pl.LazyFrame], dict[str, pl.LazyFrame]]:
+    """Return the recommendations with all that is bound to them, and all frames by their names."""
     if options["output"] is not None:
         files.check_output(options["output"], paths.values())
-    metrics, cutoffs = _asked(options["metrics"], options["cutoffs"])
     columns = options["columns"] | ({"model": options["model"]} if options["model"] else {})
     text = [columns.get(role, role) for role in ("user", "item")] if options["ids_as_text"] else []
     frames = {name: files.scan(path, text) for name, path in paths.items()}
     given = {name: options[name] for name in POLICIES if options[name] is not None}
     sides = {name: frame for name, frame in frames.items() if name != "recs"}
-    plan = rf.rec(frames["recs"], **sides, **columns, **given).evaluate(*metrics, k=cutoffs, by=options["by"])
-    return _collected(plan), list(_notes(frames, columns))
+    return rf.rec(frames["recs"], **sides, **columns, **given), frames
+
+
+def _parts(frames: dict[str, pl.LazyFrame]) -> int:
+    """Return into how many parts the users are split, so that the truth of one takes a gigabyte or two."""
+    rows = frames.get("truth", frames["recs"]).select(pl.len()).collect(engine="streaming").item()
+    return -(-rows // (TRUTH_ROWS if "truth" in frames else 10 * TRUTH_ROWS)) or 1
+
+
+@main.command(
+    short_help="Say what is odd about files before they are evaluated.",
+    params=[one for one in evaluate.params if one.name not in {"metrics", "cutoffs"}],
+)
+@click.option("--train", metavar="TRAIN", help="What the systems were fitted on: user and item.")
+@click.option("-k", type=click.IntRange(min=1), metavar="K", help="Find lists with fewer than K rows.")
+def audit(recs: str, truth: str | None, k: int | None, **options: Any) -> None:
+    """Say what is odd about the recommendations in RECS and the TRUTH that they are held against.
+
+    The files and columns are those of recframe evaluate, which does with each finding what is said here. Exit status: 1 for a
+    finding of severity error, and for files or columns that cannot be read; 2 for the options; else 0.
+
+    \b
+    Examples:
+      recframe audit recs.parquet truth.parquet
+      recframe audit recs.parquet truth.parquet --train train.parquet --items items.csv -k 10 -o findings.csv
+    """  # noqa: D301  click reads the backspace as: leave these lines as they are
+    paths = {"recs": recs, "truth": truth, **{name: options[name] for name in ("users", "items", "train")}}
+    paths = {name: path for name, path in paths.items() if path is not None}
+    with _words_of_the_shell(paths):
+        rec, _ = _bound(paths, options)
+        with _read_errors(), plan_errors(), bar("reading"):
+            found = rec.audit(k, by=options["by"]).collect(engine="streaming")
+    if options["output"] is not None:
+        _write(found, options["output"])
+    else:
+        _print_findings(found, paths)
+    if "error" in found["severity"]:
+        click.get_current_context().exit(1)
+
+
+def _print_findings(found: pl.DataFrame, paths: dict[str, str]) -> None:
+    """Print what was found as a table, and below it what is done about each and how to mend it."""
+    if found.is_empty():
+        click.echo("nothing odd was found")
+        return
+    print_frame(found.drop("treatment", "remedy"))
+    for check, treatment, remedy in found.select("check", "treatment", "remedy").unique(maintain_order=True).iter_rows():
+        click.echo(f"{check}: {treatment}. To mend: {_in_words_of_the_shell(remedy, paths)}.")
 
 
 def _asked(metrics: Sequence[str], cutoffs: Sequence[int]) -> tuple[list[rf.Metric[...]], list[int] | None]:
@@ -231,21 +282,21 @@ def _asked(metrics: Sequence[str], cutoffs: Sequence[int]) -> tuple[list[rf.Metr
     return [rf.parse(name) for name in metrics], list(cutoffs) or None
 
 
-def _notes(frames: dict[str, pl.LazyFrame], columns: dict[str, str]) -> Iterator[str]:
+def _notes(frames: dict[str, pl.LazyFrame], options: dict[str, Any]) -> Iterator[str]:
     """Tell what is allowed but rarely meant: systems put together, and a second file that is no truth."""
-    found = frames["recs"].collect_schema()
-    if "model" in found and "model" not in columns:
+    found, columns = frames["recs"].collect_schema(), options["columns"]
+    if "model" in found and not options["model"] and "model" not in columns:
         yield "RECS has a column 'model', but all rows of a user count as one list; --model model keeps models apart"
     rank = columns.get("rank", "rank")
     if "truth" in frames and rank in frames["truth"].collect_schema():
         yield f"TRUTH has a column {rank!r}, as recommendations have; if it comes from a pattern, quote it: 'recs/*.parquet'"
 
 
-def _collected(plan: pl.LazyFrame) -> pl.DataFrame:
-    """Run the plan, once, on the streaming engine."""
+@contextmanager
+def _read_errors() -> Iterator[None]:
+    """Say which files cannot be read."""
     try:
-        with plan_errors():
-            return plan.collect(engine="streaming")
+        yield
     except (pl.exceptions.PolarsError, OSError) as error:
         text = files.first_line(error)
         hint = ""
@@ -257,6 +308,14 @@ def _collected(plan: pl.LazyFrame) -> pl.DataFrame:
 @contextmanager
 def _words_of_the_shell(paths: dict[str, str]) -> Iterator[None]:
     """Turn the Python words of an error's hint into options of the command."""
+    try:
+        yield
+    except rf.RecframeError as error:
+        raise type(error)(_in_words_of_the_shell(str(error), paths)) from None
+
+
+def _in_words_of_the_shell(text: str, paths: dict[str, str]) -> str:
+    """Return a text with options of the command where it has Python's words."""
     said = {
         r"(the frame of recommendations|the judged frame)": _literally(repr(paths["recs"])),
         **{rf"the frame {name}=": _literally(repr(path)) for name, path in paths.items()},
@@ -271,14 +330,14 @@ def _words_of_the_shell(paths: dict[str, str]) -> Iterator[None]:
         r": cast the column before": "; make it one in the file",
         r"(add 1 to them): frame.*": r"\1 in the file",
         r": (users|items)\.unique\('\w+'\)": "",
+        r"rec\((universe)='(\w+)'\)": r"--\1 \2",
+        r"rec\(no_relevant='(\w+)'\)": r"--no-relevant \1",
+        r"rec\(min_relevance=\.*\)": "--min-relevance X",
+        r"rec\(truth=\.*\)": "the truth as a second file",
     }
-    try:
-        yield
-    except rf.RecframeError as error:
-        text = str(error)
-        for python, shell in said.items():
-            text = re.sub(python, shell, text)
-        raise type(error)(text) from None
+    for python, shell in said.items():
+        text = re.sub(python, shell, text)
+    return text
 
 
 def _literally(text: str) -> str:
@@ -313,7 +372,7 @@ def demo(seed: int, n_users: int, n_items: int, save: Path | None) -> None:
     )
     for answer in simulated.answers(simulation):
         click.echo(f"{answer.question}\n{answer.line}\n")
-        _print_frame(answer.frame)
+        print_frame(answer.frame)
         click.echo(f"{answer.words}\n")
     if save is None:
         click.echo("recframe demo --save DIR writes these tables as Parquet files, to try recframe evaluate on.")
@@ -344,7 +403,7 @@ def metrics(name: str | None) -> None:
     """
     registry = rf.list_metrics()
     if name is None:
-        _print_frame(registry.select("name", "aliases", "parameters", "formula"), wrapped=True)
+        print_frame(registry.select("name", "aliases", "parameters", "formula"), wrapped=True)
         click.echo("recframe metrics NAME explains one. Write name(parameter=value)@k: ndcg@10, 'f_score(beta=2)@5'.")
         return
     metric = rf.parse(name)
@@ -362,7 +421,7 @@ def profiles(name: str | None) -> None:
     """List the conventions that --profile takes, or what the one called NAME sets."""
     table = rf.list_profiles()
     if name is None:
-        _print_frame(table.select("profile", "metrics"), wrapped=True)
+        print_frame(table.select("profile", "metrics"), wrapped=True)
         click.echo("recframe profiles NAME shows the policies, the notes and the source of one.")
         return
     rf.rec(pl.DataFrame(), profile=name)  # an unknown name is said to be one
@@ -387,67 +446,8 @@ def explain(metric: str, names: Sequence[str], recs: str | None, truth: str | No
         click.echo(rf.explain(metric, *names).text)
         return
     paths = {"recs": recs} | ({} if truth is None else {"truth": truth})
-    with _words_of_the_shell(paths):
-        frames = {name: _collected(files.scan(path)) for name, path in paths.items()}
+    with _words_of_the_shell(paths), _read_errors():
+        frames = {name: files.scan(path).collect() for name, path in paths.items()}
         told = rf.rec(frames.pop("recs"), **frames, **columns).explain(metric, *names)
     click.echo(f"{told.text}\n")
-    _print_frame(told.frame)
-
-
-def _print_frame(frame: pl.DataFrame, *, wrapped: bool = False) -> None:
-    """Print a frame as a table: in full where the output is no terminal, else in blocks of columns that fit side by side.
-
-    `wrapped` breaks long text into lines on a terminal instead.
-    """
-    columns = {name: _cells(frame[name]) for name in frame.columns}
-    widths = {name: max(map(cell_len, [name, *cells])) for name, cells in columns.items()}
-    terminal = Console()
-    width = terminal.width if terminal.is_terminal else sum(widths.values()) + GAP * len(widths)
-    for names in [frame.columns] if wrapped else _blocks(frame, widths, width):
-        # Numbers are put to the right here: rich would take away the spaces behind them that align their points.
-        sides = {name: widths[name] if frame.schema[name].is_numeric() else 0 for name in names}
-        cells = {name: [cell.rjust(sides[name]) for cell in [name, *columns[name]]] for name in names}
-        needed = sum(widths[name] + GAP for name in names)
-        # The height is given too: rich reads a width alone as 80 on terminals that cannot tell theirs.
-        console = Console(width=width if wrapped else max(width, needed), height=terminal.height)
-        console.print(_table(cells, widths, wrapped=wrapped))
-        for row in zip(*(cells[name][ROWS_BY_RICH + 1 :] for name in names), strict=True):
-            padded = (cell + " " * (widths[name] - cell_len(cell)) for name, cell in zip(names, row, strict=True))
-            click.echo((" " * GAP).join(padded).rstrip())
-        click.echo()
-
-
-def _table(columns: dict[str, list[str]], widths: dict[str, int], *, wrapped: bool) -> Table:
-    """Return the head and the first rows as a table of rich, which takes a millisecond for each row."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for name, cells in columns.items():
-        # Spaces make the head as wide as all rows; with min_width rich sets edge columns one wider before 14.3.
-        head = cells[0] + " " * (0 if wrapped else widths[name] - cell_len(cells[0]))
-        table.add_column(Text(head), no_wrap=not wrapped or name == "name")
-    for row in zip(*(cells[1 : ROWS_BY_RICH + 1] for cells in columns.values()), strict=True):
-        table.add_row(*map(Text, row))
-    return table
-
-
-def _blocks(frame: pl.DataFrame, widths: dict[str, int], width: int) -> Iterator[list[str]]:
-    """Give the columns in blocks that fit the width, each with the columns that tell rows apart."""
-    keys = [name for name, dtype in frame.schema.items() if dtype != pl.Float64]
-    block = list(keys)
-    for name in frame.columns:
-        if name in keys:
-            continue
-        if len(block) > len(keys) and sum(widths[one] + GAP for one in [*block, name]) - GAP > width:
-            yield block
-            block = list(keys)
-        block.append(name)
-    yield block
-
-
-def _cells(column: pl.Series) -> list[str]:
-    """Return values as text: numbers to six significant digits, with their points one under the other."""
-    if not column.dtype.is_float():
-        return ["null" if value is None else str(value).replace("\n", "\\n") for value in column]
-    cells = ["null" if value is None else f"{value:.6g}" for value in column]
-    behind = [len(cell.partition(".")[2]) if "." in cell and "e" not in cell else -1 for cell in cells]
-    most = max(behind, default=-1)
-    return [cell + " " * (most - digits) for cell, digits in zip(cells, behind, strict=True)]
+    print_frame(told.frame)

@@ -34,6 +34,7 @@ class Context:
     truth: Any = None
     users: Any = None
     items: Any = None
+    train: Any = None
     universe: Universe | None = None
     no_relevant: NoRelevant = "zero"
     min_relevance: MinRelevance | None = None
@@ -42,6 +43,7 @@ class Context:
     ties: Ties = "item"
     decimals: int | None = None
     profile: str | None = None
+    strict: bool = False
     by: tuple[str, ...] = ()
     given: frozenset[str] = frozenset()
     """The options that were bound: a profile leaves them as they are."""
@@ -79,6 +81,9 @@ def _check_option(name: str, value: object) -> None:
             close = suggestion(value, allowed) if isinstance(value, str) else ""
             msg = f"{sentence(f'{name}={value!r} is not known', close)} Write one of {', '.join(map(repr, allowed))}"
             raise RecframeError(msg)
+    elif name == "strict" and not isinstance(value, bool):
+        msg = f"strict={value!r}: write True, so that findings of severity error raise, or False"
+        raise RecframeError(msg)
     elif name == "min_relevance" and value is not None and not _is_threshold(value):
         msg = f"min_relevance={value!r}: write a number above 0; rows with at least this relevance are relevant"
         raise RecframeError(msg)

@@ -37,13 +37,14 @@ def suggestion(name: str, known: Iterable[str], closeness: float = 0.6) -> str:
     return f"; did you mean {folded[found[0]]!r}?" if found else ""
 
 
-def fails_if(condition: pl.Expr, message: str) -> pl.Expr:
+def fails_if(condition: pl.Expr, message: str | pl.Expr) -> pl.Expr:
     """Return an expression of the value 0 that fails with `message` when the plan runs and `condition` is true.
 
     NOTE: a strict cast of the message to a number is the one way to fail inside a plan without a Python function,
     so that the plan still streams and serializes.
     """
-    text = pl.when(condition).then(pl.lit(f"{_OPEN}{message}{_CLOSE}"))
+    words = pl.lit(message) if isinstance(message, str) else message
+    text = pl.when(condition).then(pl.concat_str(pl.lit(_OPEN), words, pl.lit(_CLOSE)))
     return text.cast(pl.Int64).fill_null(0)
 
 

@@ -40,6 +40,21 @@ def columns(frame: Any) -> list[str]:
     return frame.collect_schema().names() if is_lazy(frame) else list(frame.columns)
 
 
+def labels(frame: Any) -> list[str]:
+    """Return the names of the columns whose values may be labels: text, categories, whole numbers and Booleans."""
+    if is_pandas(frame):
+        kinds = {name: _kind(frame[name]) for name in frame.columns if isinstance(name, str) and frame[name].ndim == 1}
+        return [name for name, kind in kinds.items() if kind in {"string", "categorical", "integer", "boolean"}]
+    text = (pl.String, pl.Categorical, pl.Enum, pl.Boolean)
+    return [name for name, dtype in frame.collect_schema().items() if dtype.is_integer() or dtype in text]
+
+
+def _kind(column: pd.Series[Any]) -> str:
+    from pandas.api.types import infer_dtype  # noqa: PLC0415  a pandas frame came in, so it is loaded
+
+    return infer_dtype(column, skipna=True)
+
+
 def take(frame: Any, named: Mapping[str, str], ids: Iterable[str] = ()) -> pl.LazyFrame | pl.DataFrame:
     """Return some columns of a frame under the names that are the keys of `named`, eagerly where the frame is.
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import polars as pl
 
 from recframe import frames
-from recframe.context import Context
+from recframe.context import ROLES, Context
 from recframe.errors import ColumnError, fails_if, sentence, suggestion
 
 IDS = ("user", "item", "model")
-Owner = Literal["role", "row", "recommendations", "truth", "users", "items"]
+Owner = Literal["role", "row", "recommendations", "truth", "users", "items", "train"]
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,13 @@ class Inputs:
     """user, item, relevance and segments of its rows; None where the lists are a judged frame."""
     users: pl.LazyFrame | None
     items: pl.LazyFrame | None
+    train: pl.LazyFrame | None
     segments: tuple[Segment, ...]
     checks: tuple[pl.LazyFrame, ...]
     context: Context
     pandas_dtypes: Mapping[str, Any]
+    labels: Mapping[str, str]
+    """Columns of the lists that nothing was bound to and that may name systems: their names inside the plan, and their own."""
     complete: frozenset[str] = frozenset()
     """The frames whose every row is known to have a user and an item."""
 
@@ -54,10 +57,21 @@ class Inputs:
             return rows
         return rows.filter(pl.col("user").is_not_null() & pl.col("item").is_not_null())
 
+    def part(self, number: int, of: int) -> Inputs:
+        """Return the rows of one of several parts of the users; together they have every row that has a user."""
+        mine = pl.col("user").hash() % of == number
+        frames = {name: getattr(self, name) for name in ("lists", "truth", "users")}
+        kept: dict[str, Any] = {name: frame.filter(mine) for name, frame in frames.items() if frame is not None}
+        return replace(self, **kept, checks=self.checks if number == 0 else ())  # they read the whole frames
+
     @property
     def model(self) -> list[str]:
         """The model as a key, where one is bound."""
         return ["model"] * (self.context.model is not None)
+
+    def without_labels(self) -> Inputs:
+        """Return the same without the columns that may name systems."""
+        return replace(self, lists=self.lists.drop(list(self.labels)), labels={})
 
     def inside(self, *owners: Owner) -> list[str]:
         """Return the names, inside the plan, of the segments that some owners have."""
@@ -98,35 +112,48 @@ def listed(names: Iterable[str], most: int = 20) -> str:
     return (", ".join(names[:most]) or "no columns") + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def read(frame: Any, context: Context, by: Sequence[str] = ()) -> Inputs:
-    """Check a call's frames against their schemas and return them under their roles' names."""
-    title = "the judged frame" if context.truth is None else "the frame of recommendations"
-    main = Side(title, frame, context)
-    sides = {"recommendations": main}
-    for name in ("truth", "users", "items"):
-        if getattr(context, name) is not None:
-            sides[name] = Side(f"the frame {name}=", getattr(context, name), context)
-    segments = tuple(_segment(number, name, sides, context) for number, name in enumerate(by))
-    given = {name: side.take(_roles(name, side), _of(segments, name)) for name, side in sides.items()}
+def read(
+    frame: Any, context: Context, by: Sequence[str] = (), *, labelled: bool = False, clashes: dict[str, str] | None = None
+) -> Inputs:
+    """Check a call's frames against their schemas and return them under their roles' names.
+
+    Columns whose dtypes cannot match raise a ColumnError. Where `clashes` is given they become text, and the error's words
+    are written into it, under the names of the columns inside the plan. `labelled` takes the columns that may name systems.
+    """
+    sides = _sides(frame, context)
+    described = {name: side for name, side in sides.items() if name != "train"}
+    segments = tuple(_segment(number, name, described, context) for number, name in enumerate(by))
+    labels = _labels(sides["recommendations"], segments) if labelled and context.model is None else []
+    given = {name: side.take(_roles(name, side), _of([*segments, *labels], name)) for name, side in sides.items()}
     taken = {name: rows.lazy() for name, rows in given.items()}
     if "truth" in taken and "relevance" not in taken["truth"].collect_schema():
         taken["truth"] = taken["truth"].with_columns(relevance=pl.lit(1, dtype=pl.Int64))
     _check_dtypes(taken, sides)
-    taken = _matched(taken, sides, segments)
+    taken = _matched(taken, sides, segments, clashes)
     dtypes = {one.name: frames.dtype_in_pandas(_holder(one, sides).frame, one.name) for one in segments}
     return Inputs(
         lists=taken["recommendations"],
         truth=taken.get("truth"),
         users=taken.get("users"),
         items=taken.get("items"),
+        train=taken.get("train"),
         segments=segments,
         checks=tuple(_repeated_key(taken[name], name) for name in ("users", "items") if name in taken),
         context=context,
         pandas_dtypes=dtypes,
+        labels={label.inside: label.name for label in labels},
         complete=frozenset(
             name for name in ("recommendations", "truth") if name in given and frames.is_complete(given[name], ["user", "item"])
         ),
     )
+
+
+def _sides(frame: Any, context: Context) -> dict[str, Side]:
+    """Return every frame of the call."""
+    title = "the judged frame" if context.truth is None else "the frame of recommendations"
+    given = {name: getattr(context, name) for name in ("truth", "users", "items", "train")}
+    sides = {name: Side(f"the frame {name}=", side, context) for name, side in given.items() if side is not None}
+    return {"recommendations": Side(title, frame, context)} | sides
 
 
 def _roles(name: str, side: Side) -> list[str]:
@@ -134,6 +161,8 @@ def _roles(name: str, side: Side) -> list[str]:
     context = side.context
     if name in {"users", "items"}:
         return [name.removesuffix("s")]
+    if name == "train":
+        return ["user", "item"]
     if name == "truth":
         return ["user", "item"] + ["relevance"] * (side.has("relevance") or context.relevance is not None)
     roles = ["user", "item", _order(side)] + ["model"] * (context.model is not None)
@@ -141,6 +170,13 @@ def _roles(name: str, side: Side) -> list[str]:
         side.require("relevance", "Name the column: rec(relevance='...'), or give the truth as a frame: rec(truth=truth)")
         roles.append("relevance")
     return roles
+
+
+def _labels(main: Side, segments: Sequence[Segment]) -> list[Segment]:
+    """Return the columns of the lists that nothing is bound to and whose values may be the names of systems."""
+    bound = {main.context.name_of(role) for role in ROLES if role != "model"} | {segment.name for segment in segments}
+    names = [name for name in frames.labels(main.frame) if name not in bound]
+    return [Segment(f"label {number}", name, "recommendations") for number, name in enumerate(names)]
 
 
 def _order(side: Side) -> Literal["rank", "score"]:
@@ -204,7 +240,10 @@ def _check_dtypes(taken: Mapping[str, pl.LazyFrame], sides: Mapping[str, Side]) 
 
 
 def _matched(
-    taken: Mapping[str, pl.LazyFrame], sides: Mapping[str, Side], segments: Iterable[Segment]
+    taken: Mapping[str, pl.LazyFrame],
+    sides: Mapping[str, Side],
+    segments: Iterable[Segment],
+    clashes: dict[str, str] | None,
 ) -> dict[str, pl.LazyFrame]:
     """Cast the columns that match in value but not in dtype, such as Int32 and Int64, or say that they cannot match."""
     result = dict(taken)
@@ -212,16 +251,37 @@ def _matched(
     shared |= {one.inside: f"the values of {one.name!r}" for one in segments if one.owner == "row"}
     for inside, title in shared.items():
         dtypes = {name: frame.collect_schema()[inside] for name, frame in taken.items() if inside in frame.collect_schema()}
-        dtype = _common(dtypes, title, sides)
-        for name, found in dtypes.items():
-            if found != dtype:
-                result[name] = result[name].with_columns(pl.col(inside).cast(dtype))
+        dtype = _common(dtypes)
+        if dtype is None:
+            found = _clash(dtypes, title, sides)
+            if clashes is None:
+                raise ColumnError(found)
+            clashes[inside] = found
+        for name, found_dtype in dtypes.items():
+            if dtype is None or found_dtype != dtype:
+                column = pl.col(inside)
+                cast = as_text(column, found_dtype) if dtype is None else column.cast(dtype)
+                result[name] = result[name].with_columns(cast.alias(inside))
     return result
 
 
-def _common(dtypes: Mapping[str, pl.DataType], title: str, sides: Mapping[str, Side]) -> pl.DataType:
-    kinds = {name: dtype for name, dtype in dtypes.items() if dtype != pl.Null}
-    found = list(dict.fromkeys(kinds.values()))
+def as_text(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """Return values of any dtype as text, whole numbers without a point."""
+    if dtype.is_float():
+        whole = column.cast(pl.Int64, strict=False)
+        return pl.when(whole.cast(dtype) == column).then(whole.cast(pl.String)).otherwise(column.cast(pl.String))
+    if dtype == pl.Binary:
+        return column.bin.encode("hex")
+    if dtype == pl.Struct:
+        return column.struct.json_encode()
+    if dtype == pl.Duration:
+        return column.dt.to_string("iso")
+    return column.hash().cast(pl.String) if dtype.is_nested() else column.cast(pl.String)
+
+
+def _common(dtypes: Mapping[str, pl.DataType]) -> pl.DataType | None:
+    """Return the dtype in which columns match in value, if there is one."""
+    found = list(dict.fromkeys(dtype for dtype in dtypes.values() if dtype != pl.Null))
     if len(found) <= 1:
         return found[0] if found else pl.Int64()
     if all(dtype.is_integer() for dtype in found):
@@ -230,11 +290,16 @@ def _common(dtypes: Mapping[str, pl.DataType], title: str, sides: Mapping[str, S
         return (pl.Int128() if wide else pl.Int64()) if signed else pl.UInt64()
     if all(dtype in (pl.String, pl.Categorical, pl.Enum) for dtype in found):  # a tuple: an Enum's hash is not that of pl.Enum
         return pl.String()
+    return None
+
+
+def _clash(dtypes: Mapping[str, pl.DataType], title: str, sides: Mapping[str, Side]) -> str:
+    kinds = {name: dtype for name, dtype in dtypes.items() if dtype != pl.Null}
     shown = ", ".join(f"{dtype} in {sides[name].title}" for name, dtype in kinds.items())
     msg = f"{title} have different dtypes: {shown}; cast them to one dtype, so that they can match"
-    if any(dtype.is_float() for dtype in found):
+    if any(dtype.is_float() for dtype in kinds.values()):
         msg += ". A missing id makes a pandas column Float64: drop the rows without an id and cast to int"
-    raise ColumnError(msg)
+    return msg
 
 
 def _repeated_key(frame: pl.LazyFrame, name: str) -> pl.LazyFrame:

@@ -30,8 +30,8 @@ from recframe.terms import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, ST
 PAIR = ["user", "item"]
 
 
-def judge(inputs: Inputs) -> Judged:
-    """Hold the recommendations against the truth."""
+def judge(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
+    """Hold the recommendations against the truth; `models` are those that a part of the users may not show."""
     lists = _with_items(inputs.identified("recommendations"), inputs)
     if inputs.scored:
         lists = _ranked(lists, [*inputs.model, "user"])
@@ -41,7 +41,8 @@ def judge(inputs: Inputs) -> Judged:
     if inputs.truth is None:  # every model is held against the same truth: what the frame says of any of them
         truth = truth.select(*PAIR, "relevance", *inputs.inside("row"))
     truth = _with_items(truth.filter(pl.col("relevance").is_not_null()), inputs)
-    models = lists.filter(_names_a_model()).select("model").unique() if inputs.model else None
+    if inputs.model and models is None:
+        models = lists.filter(_names_a_model()).select("model").unique()
     judged = Judged(inputs, lists, truth, models)
     # A segment of rows cuts through the lists and the truth alike, so it needs them as one frame.
     return replace(judged, lists=judged.frame(), truth=None, distinct=True) if judged.rows else judged
@@ -302,17 +303,19 @@ class Judged:
         rank, relevance = pl.col("rank"), pl.col("relevance")
         highest = relevance.cast(pl.Float64).fill_nan(None).max()
         found = [*self.inputs.checks]
+        source = self.inputs.identified("truth")
+        if steep:
+            found.append(source.select(check=fails_if(highest > STEEPEST, STEEP_RELEVANCE)))
+        if self.context.strict:  # the audit's errors, which have what follows among them
+            return found
         if not self.inputs.scored:
             lists = self.inputs.identified("recommendations")
             lowest = pl.when(is_rank(rank)).then(rank) if _is_float(lists, "rank") else rank
             found.append(lists.select(check=fails_if(lowest.min() < 1, RANK_BELOW_1)))
-        source = self.inputs.identified("truth")
         if _is_float(source, "relevance"):
             found.append(source.select(check=fails_if(highest == math.inf, INFINITE_RELEVANCE)))
         for owner, frame in (("recommendations", self.inputs.lists), ("truth", self.inputs.truth)):
             found += [_two_values(frame, one) for one in self.inputs.segments if one.owner == owner and frame is not None]
-        if steep:
-            found.append(source.select(check=fails_if(highest > STEEPEST, STEEP_RELEVANCE)))
         return found
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 import polars as pl
 
-from recframe import conventions, explanation, frames, plan, registry
+from recframe import audit, conventions, explanation, frames, plan, registry
 from recframe.context import Context, MinRelevance, MinRelevanceFor, NoRelevant, RelevantFrom, Ties, Universe
 from recframe.errors import RecframeError, suggestion
+from recframe.findings import Audited
 from recframe.inputs import Inputs, read
 from recframe.judge import judge
 from recframe.metrics import accuracy
@@ -51,6 +53,7 @@ class Rec(Generic[F]):
         truth: Any = None,
         users: Any = None,
         items: Any = None,
+        train: Any = None,
         universe: Universe | None = None,
         no_relevant: NoRelevant | None = None,
         min_relevance: MinRelevance | None = None,
@@ -59,6 +62,7 @@ class Rec(Generic[F]):
         ties: Ties | None = None,
         decimals: int | None = None,
         profile: str | None = None,
+        strict: bool | None = None,
     ) -> Rec[F]:
         """Bind column names, side frames and policies, and return a new object; the frame and this object stay as they are.
 
@@ -72,6 +76,7 @@ class Rec(Generic[F]):
         Side frames, of any kind:
             truth: what users really liked: user, item and, if graded, relevance.
             users: one row for each user. items: one row for each item. Their columns serve `by=`.
+            train: what the systems were fitted on: user and item. `audit()` holds the lists and the truth against it.
 
         Policies:
             universe: the users that means run over: "truth" (the default with a truth), "recs", "both", "all" (the union,
@@ -85,6 +90,7 @@ class Rec(Generic[F]):
             decimals: means are rounded to so many decimals.
             profile: the conventions of another library, such as "trec_eval" (see `rf.list_profiles`): these policies and
                 the parameters of metrics. What is given here or with a metric wins over the profile.
+            strict: True makes what `audit()` finds with the severity "error" raise when a metric is asked for.
 
         Raises a RecframeError for an unknown value; columns and dtypes are checked when a metric is asked for.
 
@@ -132,8 +138,60 @@ class Rec(Generic[F]):
         found = registry.asked(metrics, k)
         inputs = self._inputs(by, profile)
         asked = conventions.asked(inputs.context, found)
-        result: F = frames.give(conventions.evaluate(inputs, asked, self._ask), self._frame, inputs.pandas_dtypes)
+        result: F = frames.give(conventions.evaluate(inputs, asked, self._plan), self._frame, inputs.pandas_dtypes)
         return result
+
+    def collect(
+        self,
+        *metrics: str | Metric[...],
+        k: Cutoffs = None,
+        by: By = None,
+        parts: int = 1,
+        profile: str | None = None,
+        tell: Callable[[float], object] | None = None,
+    ) -> pl.DataFrame:
+        """Return `evaluate(...)` of LazyFrames as a DataFrame, a part of the users after the other.
+
+        The memory is that of one part's truth, some 200 bytes for each of its rows, whatever the number of recommendations;
+        every part reads the files anew. `tell` is called with the share that is done after each part.
+
+        Raises what `evaluate` raises.
+
+        >>> import polars as pl, recframe
+        >>> recs = pl.LazyFrame({"user": [1, 2], "item": [10, 11], "rank": [1, 1]})
+        >>> truth = pl.LazyFrame({"user": [1, 2], "item": [10, 10]})
+        >>> recs.rec(truth=truth).collect("recall@10", parts=4)
+        shape: (1, 2)
+        ┌─────────┬───────────┐
+        │ n_users ┆ recall@10 │
+        │ ---     ┆ ---       │
+        │ i64     ┆ f64       │
+        ╞═════════╪═══════════╡
+        │ 2       ┆ 0.5       │
+        └─────────┴───────────┘
+        """
+        if not isinstance(parts, int) or isinstance(parts, bool) or parts < 1:
+            msg = f"parts={parts!r}: write a whole number from 1 up"
+            raise RecframeError(msg)
+        found, inputs = registry.asked(metrics, k), self._inputs(by, profile)
+        asked = conventions.asked(inputs.context, found)
+        if parts == 1:
+            return frames.run(conventions.evaluate(inputs, asked, self._plan), large=True)
+        n_runs, done = parts * conventions.n_plans(inputs, asked), [0]
+
+        def run(sums: pl.LazyFrame) -> pl.DataFrame:
+            result = frames.run(sums, large=True)
+            done[0] += 1
+            if tell is not None:
+                tell(done[0] / n_runs)
+            return result
+
+        def in_parts(inputs: Inputs, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
+            models = judge(inputs).models
+            judged = [judge(inputs.part(number, parts), models) for number in range(parts)]
+            return plan.evaluate_parts(judged, metrics, run)
+
+        return frames.run(conventions.evaluate(inputs, asked, in_parts), large=False)
 
     def judge(self) -> F:
         """Return the judged frame: one row for each pair that was recommended or judged, under the bound column names.
@@ -193,9 +251,45 @@ class Rec(Generic[F]):
         └─────────────┴──────────────┴───────┘
         """
         asked = explanation.question(self._inputs(by), metric, profiles, k)
-        plan = asked.table(conventions.evaluate(asked.inputs, asked.conventions, self._ask))
-        result: F = frames.give(plan, self._frame, asked.inputs.pandas_dtypes)
+        table = asked.table(conventions.evaluate(asked.inputs, asked.conventions, self._plan))
+        result: F = frames.give(table, self._frame, asked.inputs.pandas_dtypes)
         return explanation.Explanation(asked.text(frames.rows(result)), result)
+
+    def audit(self, k: int | None = None, *, by: By = None) -> F:
+        """Return what is odd about the frames, one row for each finding; no row where all is well. No number changes.
+
+        Columns: `check` names the rule and `severity` is "error" (a metric raises, or its number is not what is meant),
+        "warning" (the number depends on a convention) or "info"; rows are sorted by it. `frame` says in which frame ("judged",
+        "recommendations", "truth", "users", "items" or "train"), `rows` in how many of its rows and `users` for how many users
+        (0 where the frame has none); `example` is one of them. `treatment` says what recframe does about it, `remedy` how to
+        mend it.
+
+        `k` finds lists with fewer than k rows; without it, lists shorter than the longest. `by` names columns that are to
+        serve as segments, as bound by `group_by`: it finds users with two values of one. Ids of dtypes that cannot match are
+        a finding here.
+
+        Raises a ColumnError for a column that is missing or of no use for its role.
+
+        >>> import polars as pl, recframe
+        >>> recs = pl.DataFrame({"user": [1, 1, 2], "item": [1, 1, 2], "rank": [1, 2, 1]})
+        >>> truth = pl.DataFrame({"user": [1, 1], "item": [1, 3]})
+        >>> recs.rec(truth=truth).audit(k=1).select("check", "severity", "rows", "users", "example")
+        shape: (2, 5)
+        ┌─────────────────────┬──────────┬──────┬───────┬────────────────────────┐
+        │ check               ┆ severity ┆ rows ┆ users ┆ example                │
+        │ ---                 ┆ ---      ┆ ---  ┆ ---   ┆ ---                    │
+        │ str                 ┆ str      ┆ i64  ┆ i64   ┆ str                    │
+        ╞═════════════════════╪══════════╪══════╪═══════╪════════════════════════╡
+        │ duplicate_items     ┆ error    ┆ 2    ┆ 1     ┆ user 1, item 1, rows 2 │
+        │ users_without_truth ┆ info     ┆ 1    ┆ 1     ┆ user 2                 │
+        └─────────────────────┴──────────┴──────┴───────┴────────────────────────┘
+        """
+        inputs, clashes = self._labelled(by)
+        data = Audited(inputs, None if k is None else registry.cutoff(k), clashes)
+        if frames.is_large(self._frame):
+            data = data.settled(partial(frames.run, large=True))
+        result: F = frames.give(audit.audit(data), self._frame, {})
+        return result
 
     def group_by(self, *by: str | Iterable[str]) -> Segmented[F]:
         """Return the same object with `by` columns bound, so that any metric asked of it comes by segment.
@@ -228,11 +322,20 @@ class Rec(Generic[F]):
 
     def _inputs(self, by: By, profile: str | None = None) -> Inputs:
         context = self._context if profile is None else self._context.bind({"profile": profile})
-        return read(self._frame, context, list(dict.fromkeys([*context.by, *_names(by)])))
+        names = list(dict.fromkeys([*context.by, *_names(by)]))
+        if not context.strict:
+            return read(self._frame, context, names)
+        inputs = read(self._frame, conventions.own(context), names, labelled=True)
+        return replace(inputs.without_labels(), checks=(audit.errors(inputs),))
 
-    @property
-    def _ask(self) -> plan.Ask | None:
-        return frames.ask if frames.is_large(self._frame) else None
+    def _labelled(self, by: By) -> tuple[Inputs, dict[str, str]]:
+        """Return the frames with columns that may name systems, and the words on columns that cannot match."""
+        names = list(dict.fromkeys([*self._context.by, *_names(by)]))
+        clashes: dict[str, str] = {}
+        return read(self._frame, conventions.own(self._context), names, labelled=True, clashes=clashes), clashes
+
+    def _plan(self, inputs: Inputs, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
+        return plan.evaluate(judge(inputs), metrics, frames.ask if frames.is_large(self._frame) else None)
 
     def _bound(self, metric: Metric[...]) -> BoundMetric[F]:
         return BoundMetric(self, metric)
@@ -253,7 +356,7 @@ class Rec(Generic[F]):
 
     def __repr__(self) -> str:
         kind = f"{type(self._frame).__module__.partition('.')[0]}.{type(self._frame).__name__}"
-        return f"<rec of a {kind}: evaluate(), judge(), group_by(), {', '.join(registry.registered())}>"
+        return f"<rec of a {kind}: evaluate(), judge(), audit(), group_by(), {', '.join(registry.registered())}>"
 
     hit_rate = accuracy.hit_rate
     precision = accuracy.precision
@@ -315,7 +418,7 @@ class BoundMetric(Generic[F]):
 
 def reserved_names() -> frozenset[str]:
     """Return the names that a metric of the user's own cannot have."""
-    coming = {"audit", "plot", "compare"}
+    coming = {"plot", "compare"}
     return frozenset({name for name in vars(Rec) if not name.startswith("_")} | coming)
 
 

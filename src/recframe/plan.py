@@ -25,6 +25,7 @@ LIST_IDEAL = "list_ideal_rank@"
 TOTALS = ("each_n_relevant", "each_n_not_relevant")
 
 Ask = Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]
+Run = Callable[[pl.LazyFrame], pl.DataFrame]
 
 
 @dataclass
@@ -74,8 +75,22 @@ def evaluate(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = N
 
     `ask` collects plans: given for large eager frames, which are asked what the plan can rely on.
     """
-    by = _by(judged.inputs, metrics)
+    return _result(judged, _by(judged.inputs, metrics), _sums(judged, metrics, ask), metrics)
+
+
+def evaluate_parts(parts: Sequence[Judged], metrics: Sequence[Metric[...]], run: Run) -> pl.LazyFrame:
+    """Return the same from judgements of users apart, one plan after another, each in the memory that it takes alone."""
+    by = _by(parts[0].inputs, metrics)
     keys = [inside for inside, _ in by]
+    sums = pl.concat([run(_sums(part, metrics)) for part in parts]).lazy()
+    columns = sums.collect_schema().names()
+    merged = [pl.col(name).first() if name.startswith("empty") else pl.col(name).sum() for name in columns if name not in keys]
+    return _result(parts[0], by, _aggregate(sums, keys, merged), metrics)
+
+
+def _sums(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = None) -> pl.LazyFrame:
+    """Return one row for each segment: the keys, n_users, and what the means are made of."""
+    keys = [inside for inside, _ in _by(judged.inputs, metrics)]
     words = Words()
     deepest = _deepest(metrics)
     values = _values(metrics, words, deepest, judged.context.no_relevant)
@@ -88,13 +103,15 @@ def evaluate(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = N
     lists = lists.filter("counted")
     if set(keys) - {"model"}:
         lists = _with_attributes(judged.named(lists), judged.inputs)
-    sums = [(pl.col(name).sum().alias(f"sum {name}"), pl.col(name).count().alias(f"count {name}")) for name in values]
-    per_segment = _aggregate(lists, keys, [pl.len().alias("n_present"), *(column for pair in sums for column in pair)])
+    sums = [pl.col(name).sum().alias(f"sum {name}") for name in values]
+    counts = [pl.col(name).count().alias(f"count {name}") for name in values]
+    per_segment = _aggregate(lists, keys, [pl.len().alias("n_present"), *sums, *counts])
     empty = rows.clear().select(value.alias(f"empty {name}") for name, value in values.items())
     support = _support(judged, keys)
     on = {"on": keys, "how": "left", "nulls_equal": True} if keys else {"how": "cross"}
-    joined = support.join(per_segment, **on)
-    return _result(judged, by, joined.join(empty, how="cross"), metrics, steep="steepness" in words.asked)
+    joined, passed = _checked(support.join(per_segment, **on), judged, steep="steepness" in words.asked)
+    kept = [f"{part} {name}" for part in ("sum", "count", "empty") for name in values]
+    return joined.join(empty, how="cross").select(*keys, pl.col("n_users", "n_present") + passed, *kept)
 
 
 def _deepest(metrics: Sequence[Metric[...]]) -> int | None:
@@ -277,19 +294,15 @@ def _support(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
     return support.join(judged.models, how="cross") if judged.models is not None else support
 
 
-def _result(
-    judged: Judged, by: list[tuple[str, str]], joined: pl.LazyFrame, metrics: Sequence[Metric[...]], *, steep: bool
-) -> pl.LazyFrame:
+def _result(judged: Judged, by: list[tuple[str, str]], sums: pl.LazyFrame, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
     """Return the means under their names: users without a row in the branches count with the value of an empty list."""
     context = judged.context
     present = pl.col("n_present").cast(pl.Int64).fill_null(0)
     n_users = present if context.no_relevant == "skip" else pl.col("n_users")
     absent = n_users - present
-    joined, passed = _checked(joined, judged, steep=steep)
-    means = [_mean(f"value {number}", absent) + passed for number in range(len(metrics))]
     inside = [key for key, _ in by]
-    named = [mean.alias(f"mean {number}") for number, mean in enumerate(means)]
-    result = joined.select(*inside, (n_users + passed).alias("n_users"), *named)
+    means = [_mean(f"value {number}", absent).alias(f"mean {number}") for number in range(len(metrics))]
+    result = sums.select(*inside, n_users.alias("n_users"), *means)
     if inside:
         result = result.sort(inside, nulls_last=True)
     if context.no_relevant == "skip" and set(inside) - {"model"}:

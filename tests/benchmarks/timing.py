@@ -75,3 +75,17 @@ def _seconds(entry: Timed, k: int) -> float:
         return time.perf_counter() - start
     finally:
         gc.enable()
+
+
+def seconds_in_turn(works: Sequence[Callable[[], object]], repeats: int, calls: int = 1) -> list[float]:
+    """Return the median seconds of one call of each, after one untimed; they take turns, so that noise hits all alike."""
+    taken: list[list[float]] = [[] for _ in works]
+    for turn in range(repeats + 1):
+        for work, times in zip(works, taken, strict=True):
+            gc.collect()
+            start = time.perf_counter()
+            for _ in range(calls):
+                work()
+            if turn:
+                times.append((time.perf_counter() - start) / calls)
+    return [statistics.median(times) for times in taken]

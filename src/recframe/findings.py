@@ -1,0 +1,285 @@
+"""What a check of the audit is: rows of a frame that break a rule, what is done about them, and how to mend them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
+
+import polars as pl
+
+from recframe.context import Context
+from recframe.inputs import Inputs, as_text
+from recframe.order import one_number
+from recframe.terms import is_rank, is_relevant
+
+PAIR = ["user", "item"]
+TEXT = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
+Severity = Literal["error", "warning", "info"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+Run = Callable[[pl.LazyFrame], pl.DataFrame]
+
+
+@dataclass(frozen=True)
+class Found:
+    """The rows of one frame that break a rule.
+
+    A column `rows` says of how many rows of the frame a row speaks, where that is not one. What is not given is the
+    check's own.
+    """
+
+    frame: str
+    rows: pl.LazyFrame
+    shown: Sequence[str] = ("user", "item")
+    """The columns that the example shows, or its text."""
+    severity: Severity | None = None
+    treatment: str | None = None
+    remedy: str | None = None
+    always: bool = False
+    """Whether the schemas alone make it a finding, whatever the rows."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One rule: its name is the function's, what it finds is the first sentence of its docstring."""
+
+    function: Callable[[Audited], Iterator[Found]]
+    severity: Severity
+    treatment: str
+    remedy: str
+
+    @property
+    def name(self) -> str:
+        """The name that a finding has."""
+        return self.function.__name__
+
+    @property
+    def meaning(self) -> str:
+        """What it finds."""
+        return (inspect.getdoc(self.function) or "").partition("\n")[0]
+
+    def findings(self, data: Audited) -> list[Found]:
+        """Return what the check may have found, each with a severity, a treatment and a remedy."""
+        return [
+            replace(
+                found,
+                severity=found.severity or self.severity,
+                treatment=found.treatment or self.treatment,
+                remedy=found.remedy or self.remedy,
+            )
+            for found in self.function(data)
+        ]
+
+
+def check(severity: Severity, treatment: str, remedy: str) -> Callable[[Callable[[Audited], Iterator[Found]]], Check]:
+    """Make a check of a function, which gives nothing where the rule does not apply."""
+    return lambda function: Check(function, severity, treatment, remedy)
+
+
+@dataclass(frozen=True)
+class Audited:
+    """The frames that checks read, and what several checks ask of them."""
+
+    inputs: Inputs
+    k: int | None = None
+    clashes: Mapping[str, str] = field(default_factory=dict)
+    known: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    """The suspects of a large eager frame, by their name, worked out before; most often there are none."""
+    consecutive: bool = False
+    """Whether the lists are known to stand one behind the other, each with the ranks 1, 2, 3 and so on."""
+
+    @property
+    def context(self) -> Context:
+        """What `rec(...)` bound."""
+        return self.inputs.context
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether a judged frame was given."""
+        return self.inputs.truth is None
+
+    @property
+    def same_truth(self) -> str:
+        """The suspects among which a pair is that is judged twice."""
+        return "pair" if self.is_judged and not self.inputs.model else "truth"
+
+    @property
+    def main(self) -> str:
+        """What the frame is called that has the lists."""
+        return "judged" if self.is_judged else "recommendations"
+
+    @property
+    def keys(self) -> list[str]:
+        """What tells one list from another."""
+        return [*self.inputs.model, "user"]
+
+    # The frames
+
+    @property
+    def pairs(self) -> dict[str, pl.LazyFrame]:
+        """The frames of users and items, by their names."""
+        found = {self.main: self.inputs.lists, "truth": self.inputs.truth, "train": self.inputs.train}
+        return {name: frame for name, frame in found.items() if frame is not None}
+
+    def having(self, role: str) -> dict[str, pl.LazyFrame]:
+        """Return the frames that have the column of a role, by their names."""
+        side = self.inputs.users if role == "user" else self.inputs.items
+        return self.pairs | ({} if side is None else {f"{role}s": side})
+
+    @property
+    def judging(self) -> tuple[str, pl.LazyFrame]:
+        """The frame that has the relevance, and its name."""
+        return (self.main, self.inputs.lists) if self.inputs.truth is None else ("truth", self.inputs.truth)
+
+    @cached_property
+    def lists(self) -> pl.LazyFrame:
+        """The rows of the lists: with a user, an item, and a rank or a score."""
+        rows = identified(self.inputs.lists)
+        if self.inputs.scored:
+            return rows
+        return rows.filter(self.ranked)
+
+    @property
+    def ranked(self) -> pl.Expr:
+        """Whether a row is one of a list."""
+        if self.inputs.scored:
+            return pl.lit(value=True)
+        return is_rank(pl.col("rank"), self.inputs.lists.collect_schema()["rank"])
+
+    @property
+    def relevant(self) -> pl.Expr:
+        """Whether a row counts as relevant."""
+        dtype = self.judging[1].collect_schema()["relevance"]
+        return is_relevant(pl.col("relevance"), self.context.min_relevance, dtype)
+
+    @cached_property
+    def truth(self) -> pl.LazyFrame:
+        """The judged rows."""
+        return identified(self.judging[1]).filter(pl.col("relevance").is_not_null())
+
+    # What several checks ask: a row for each list and each judged user, and suspects, mostly none, to find rows from
+
+    @cached_property
+    def lengths(self) -> pl.LazyFrame:
+        """The lists: their keys, their number of rows as `rows`, and without scores their last rank as `last`."""
+        return self._shared("lengths")
+
+    @cached_property
+    def judged_users(self) -> pl.LazyFrame:
+        """The judged users: their judged rows as `rows`, how many are relevant, and how many of those stand in no list."""
+        return self._shared("judged users")
+
+    def suspected(self, name: str) -> pl.LazyFrame | None:
+        """Return some suspects, unless there are known to be none or the question does not arise."""
+        if name not in self._questions or (name in self.known and self.known[name].is_empty()):
+            return None
+        return self._shared(name)
+
+    def settled(self, run: Run) -> Audited:
+        """Return the same for a large eager frame, asked once what checks share; the answers change no finding."""
+        return replace(self, consecutive=self._is_consecutive(run)).answered(run)
+
+    def answered(self, run: Run) -> Audited:
+        """Return the same with every shared question answered."""
+        return replace(self, known={name: run(plan) for name, plan in self._questions.items()})
+
+    def _shared(self, name: str) -> pl.LazyFrame:
+        return self.known[name].lazy() if name in self.known else self._cached[name]
+
+    @cached_property
+    def _cached(self) -> dict[str, pl.LazyFrame]:
+        return {name: plan.cache() for name, plan in self._questions.items()}
+
+    @cached_property
+    def _questions(self) -> dict[str, pl.LazyFrame]:
+        asked = {"lengths": self._lengths(), "judged users": self._judged_users()}
+        asked["pair"] = _repeated(self.pairs_of_lists, [*self.inputs.model, *PAIR])
+        if self.same_truth == "truth":
+            asked["truth"] = _repeated(self.truth.select(*PAIR, "relevance").unique() if self.is_judged else self.truth, PAIR)
+        if self.inputs.scored or not self.consecutive:
+            order = "score" if self.inputs.scored else "rank"
+            asked[order] = _repeated(self.lists, [*self.keys, order])
+        asked |= {role: self._spellings(role) for role in PAIR if self._is_text(role)}
+        return asked
+
+    def _lengths(self) -> pl.LazyFrame:
+        if self.consecutive:
+            ends = self.lists.filter((pl.col("user") != pl.col("user").shift(-1)).fill_null(value=True))
+            return ends.select("user", rows=pl.col("rank").cast(pl.Int64), last="rank")
+        last = [] if self.inputs.scored else [pl.col("rank").max().alias("last")]
+        return self.lists.group_by(self.keys).agg(pl.len().cast(pl.Int64).alias("rows"), *last)
+
+    def _judged_users(self) -> pl.LazyFrame:
+        beyond = self.relevant & ~self.ranked if self.is_judged else pl.lit(value=False)
+        rows = self.truth.select("user", is_relevant=self.relevant, is_beyond=beyond)
+        return rows.group_by("user").agg(
+            pl.len().cast(pl.Int64).alias("rows"), relevant=pl.col("is_relevant").sum(), beyond=pl.col("is_beyond").sum()
+        )
+
+    @property
+    def pairs_of_lists(self) -> pl.LazyFrame:
+        """The rows of the frame of the lists that have a user and an item."""
+        return identified(self.inputs.lists)
+
+    def repeated(self, name: str, rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame | None:
+        """Return the rows that may share their keys with another one, or None where no row does."""
+        numbers = self.suspected(name)
+        if numbers is None:
+            return None
+        number = one_number([pl.col(key) for key in keys], rows.collect_schema())
+        return rows.join(numbers, left_on=number, right_on="number", how="semi")
+
+    def _is_text(self, role: str) -> bool:
+        dtypes = [frame.collect_schema()[role] for frame in self.having(role).values()]
+        return all(dtype in TEXT for dtype in dtypes)
+
+    def _spellings(self, role: str) -> pl.LazyFrame:
+        """Return ids that are another one's but for blanks around them or a point and noughts behind them."""
+        ids = [frame.select(spelling=role).unique() for frame in self.having(role).values()]
+        text = pl.concat([one.select(pl.col("spelling").cast(pl.String)) for one in ids]).unique().drop_nulls()
+        plain = pl.col("spelling").str.strip_chars().str.replace(r"^([+-]?\d+)\.0+$", "$1")
+        text = text.with_columns(plain=plain)
+        several = text.group_by("plain").agg(spellings=pl.len()).filter(pl.col("spellings") > 1)
+        return text.join(several, on="plain", how="semi").filter(pl.col("spelling") != pl.col("plain"))
+
+    def _is_consecutive(self, run: Run) -> bool:
+        schema = self.inputs.lists.collect_schema()
+        if self.inputs.scored or self.inputs.model or not schema["rank"].is_integer():
+            return False
+        user, rank = pl.col("user"), pl.col("rank")
+        first = user.ne_missing(user.shift())
+        expected = pl.when(first).then(1).otherwise(rank.shift() + 1)
+        ascending = (user >= user.shift()).all() if schema["user"].is_integer() else pl.lit(value=False)
+        asked = self.lists.select(n_blocks=first.sum(), right=(rank == expected).all(), ascending=ascending)
+        n_blocks, right, ascending = run(asked).row(0)
+        return bool(right and (ascending or n_blocks == run(self.lists.select(user.n_unique())).item()))
+
+
+def identified(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the rows with a user and an item."""
+    return frame.filter(pl.col("user").is_not_null() & pl.col("item").is_not_null())
+
+
+def _repeated(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Return the numbers that stand for the keys of two rows or more; now and then other keys have the same number."""
+    number = one_number([pl.col(key) for key in keys], rows.collect_schema())
+    numbers = rows.select(number=number).select(pl.col("number").sort())
+    return numbers.filter(pl.col("number") == pl.col("number").shift()).unique()
+
+
+def example(shown: Sequence[str], schema: pl.Schema) -> pl.Expr:
+    """Return the first row as text, such as `user 1, item 'a', rank 0`."""
+    if isinstance(shown, str):
+        return pl.lit(shown)
+    is_text = {name: schema[name] in TEXT for name in shown}
+    # NOTE: Polars 1.35 streams no structs that hold categories.
+    first = pl.struct(pl.col(name).cast(pl.String) if is_text[name] else pl.col(name) for name in shown).first().struct
+    parts = []
+    for name in shown:
+        text = first.field(name) if is_text[name] else as_text(first.field(name), schema[name])
+        if is_text[name]:
+            text = pl.concat_str(pl.lit("'"), text, pl.lit("'"))
+        parts.append(pl.concat_str(pl.lit(f"{name} "), text.fill_null("null")))
+    return pl.concat_str(parts, separator=", ")

@@ -1,0 +1,173 @@
+"""How the time grows with what is asked, each piece of work as a ratio to another one measured in the same run.
+
+    python tests/benchmarks/cases.py --json tests/benchmarks/cases.json
+    python tests/benchmarks/cases.py --users 2000
+
+It needs the `[test]` extra. A piece of work and its yardstick take turns, and the medians are compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import data
+import machine
+import numpy as np
+import polars as pl
+from contenders import METRICS
+from data import Case, Settings
+from loop import compiled_loop
+from timing import seconds_in_turn
+
+import recframe as rf
+
+TEN = [*METRICS, "f_score", "dcg", "rbp", "r_precision"]
+CUTOFFS = [5, 10, 20, 50, 100]
+SMALL_ROWS = 1_000
+CALLS = 100
+IMPORT = "import time; import polars; start = time.perf_counter(); import recframe; print(time.perf_counter() - start)"
+
+
+@dataclass(frozen=True)
+class Work:
+    """A piece of work, its yardstick, and how often each is run for one timing."""
+
+    name: str
+    yardstick: str
+    run: Callable[[], object]
+    against: Callable[[], object]
+    calls: int = 1
+
+
+def cases(settings: Settings) -> Iterator[list[Work]]:
+    """Yield the pieces of work, those of one frame together; frames are made when their turn comes."""
+    numbers = data.numbers(settings)
+    whole = data.case(numbers, settings)
+    six = asked(whole)
+    scored = whole.judged.with_columns(score=-pl.col("rank").cast(pl.Float64).fill_null(float("inf"))).drop("rank")
+    segments = users_with_segments(settings)
+    yield [
+        Work("six metrics at 10", "compiled loop", six, lambda: compiled_loop(whole, 10)),
+        Work("recall@10 alone", "compiled loop", asked(whole, "recall@10"), lambda: compiled_loop(whole, 10)),
+        Work("ten metrics at 5 cut-offs", "six metrics at 10", lambda: rf.rec(whole.judged).evaluate(*TEN, k=CUTOFFS), six),
+        Work(
+            "by= a user column of 100 values",
+            "six metrics at 10",
+            lambda: rf.rec(whole.judged)(users=segments).evaluate(*METRICS, k=10, by="segment"),
+            six,
+        ),
+        Work("pandas in and out, NumPy columns", "the same on Polars", pandas(whole), six),
+        Work("rank from a score", "the same with ranks", partial(rf.rec(scored).evaluate, *METRICS, k=10), six),
+    ]
+    del scored
+    shuffled = data.case(numbers, replace(settings, order="shuffled"))
+    yield [Work("six metrics at 10, rows shuffled", "compiled loop", asked(shuffled), lambda: compiled_loop(whole, 10))]
+    del shuffled
+    text = data.case(numbers, replace(settings, ids="string"))
+    yield [
+        Work("ids as strings", "the same with Int64 ids", asked(text), six),
+        Work("pandas in and out, strings", "the same on Polars", pandas(text), asked(text)),
+    ]
+    del text
+    two = data.case(numbers, replace(settings, shape="two"))
+    yield [
+        Work("two frames, six metrics at 10", "bare inner join", asked(two), joined(two)),
+        Work("two frames, six metrics at 100", "bare inner join", partial(bound(two).evaluate, *METRICS, k=100), joined(two)),
+    ]
+    text = data.case(numbers, replace(settings, shape="two", ids="string"))
+    yield [Work("two frames, ids as strings", "the same with Int64 ids", asked(text), asked(two))]
+    del text
+    few = whole.judged.head(SMALL_ROWS)
+    yield [
+        Work(
+            "ndcg@10 of 1,000 rows", "a Polars expression written by hand", lambda: rf.rec(few).ndcg(k=10), by_hand(few), CALLS
+        )
+    ]
+
+
+def bound(case: Case) -> Any:
+    """Return `.rec` of the case's Polars frames."""
+    return case.rec(lambda frame: frame)
+
+
+def asked(case: Case, *metrics: str) -> Callable[[], object]:
+    """Return the call for some metrics, or for the six at 10."""
+    return partial(bound(case).evaluate, *(metrics or [f"{name}@10" for name in METRICS]))
+
+
+def pandas(case: Case) -> Callable[[], object]:
+    """Return the call for the six at 10 on pandas frames."""
+    return partial(case.rec_pandas().evaluate, *METRICS, k=10)
+
+
+def joined(case: Case) -> Callable[[], object]:
+    """Return Polars' own inner join of the two frames, in memory."""
+    plan = case.recs.lazy().join(case.truth.lazy(), on=["user", "item"])
+    return lambda: plan.collect(engine="in-memory")
+
+
+def users_with_segments(settings: Settings) -> pl.DataFrame:
+    """Return a row for each user with one of 100 segments."""
+    random = np.random.default_rng(settings.seed)
+    return pl.DataFrame({"user": np.arange(settings.users), "segment": random.integers(0, 100, settings.users)})
+
+
+def by_hand(frame: pl.DataFrame) -> Callable[[], object]:
+    """Return ndcg@10 as one writes it for a frame without duplicates, ties and empty users."""
+    rank, relevance = pl.col("rank"), pl.col("relevance").fill_null(0)
+    gain = pl.when((rank <= 10) & (relevance > 0)).then(relevance / (rank + 1).log(2))
+    ideal = relevance.sort(descending=True).head(10) / pl.int_range(2, 12).log(2).head(pl.len())
+    lists = frame.lazy().group_by("user").agg(gain=gain.sum(), ideal=ideal.sum())
+    value = pl.when(pl.col("ideal") > 0).then(pl.col("gain") / pl.col("ideal")).otherwise(0)
+    return lambda: lists.select(value.mean()).collect().item()
+
+
+def import_time(repeats: int) -> float:
+    """Return the fewest seconds that `import recframe` takes after Polars, each in a process of its own."""
+    runs = [subprocess.run([sys.executable, "-c", IMPORT], capture_output=True, text=True, check=True) for _ in range(repeats)]  # noqa: S603
+    return min(float(run.stdout) for run in runs)
+
+
+def measure(settings: Settings, repeats: int) -> list[dict[str, Any]]:
+    """Return a row for each piece of work."""
+    rows = []
+    for together in cases(settings):
+        for work in together:
+            ours, theirs = seconds_in_turn([work.run, work.against], repeats, work.calls)
+            rows.append({"work": work.name, "yardstick": work.yardstick, "seconds": ours, "yardstick_seconds": theirs})
+            sys.stdout.write(f"{work.name:40s} {ours:9.4f} s  {ours / theirs:6.2f} x {work.yardstick}\n")
+            sys.stdout.flush()
+    return rows
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure and print; write the JSON that the README is made from where asked."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--users", type=int, default=Settings().users, help="how many users, 100 rows each (%(default)s)")
+    parser.add_argument("--repeats", type=int, default=7, help="turns (%(default)s)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a JSON file")
+    options = parser.parse_args(arguments)
+    settings = Settings(users=options.users)
+    result = {
+        "settings": {"users": settings.users, "length": settings.length, "relevant": settings.relevant},
+        "repeats": options.repeats,
+        "machine": machine.describe(),
+        "versions": machine.versions(),
+        "cases": measure(settings, options.repeats),
+        "import_seconds": import_time(options.repeats),
+    }
+    sys.stdout.write(f"import recframe takes {result['import_seconds'] * 1000:.0f} ms after import polars\n")
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
