@@ -1,7 +1,8 @@
 """Recommender metrics as dataframe expressions: importing recframe puts `.rec` on Polars and pandas frames."""
 
+from typing import TYPE_CHECKING, Any
+
 from recframe.errors import ColumnError, DataError, RecframeError, UnknownMetricError
-from recframe.explanation import explain
 from recframe.metrics.accuracy import (
     auc,
     bpref,
@@ -27,9 +28,23 @@ from recframe.registration import register as _register
 from recframe.registry import Bounds, Metric, list_metrics, metric, parse
 from recframe.terms import At, ratio
 
+if TYPE_CHECKING:
+    from recframe.explanation import explain
+
 __version__ = "0.1.0"
 
 _register()
+
+
+def __getattr__(name: str) -> Any:
+    """Give what is imported when it is asked for, since importing recframe should take no time."""
+    if name == "explain":
+        from recframe.explanation import explain  # noqa: PLC0415
+
+        return explain
+    msg = f"module 'recframe' has no attribute {name!r}"
+    raise AttributeError(msg)
+
 
 __all__ = [
     "At",

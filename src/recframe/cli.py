@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 DEFAULT_METRICS = ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
 DEFAULT_K = 10
-POLICIES = ("universe", "no_relevant", "min_relevance", "relevant_from", "decimals", "profile")
 TRUTH_ROWS = 8_000_000
+POLICIES = ("universe", "no_relevant", "min_relevance", "relevant_from", "decimals", "profile")
 INTERRUPTED = 130
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -446,8 +446,9 @@ def explain(metric: str, names: Sequence[str], recs: str | None, truth: str | No
         click.echo(rf.explain(metric, *names).text)
         return
     paths = {"recs": recs} | ({} if truth is None else {"truth": truth})
-    with _words_of_the_shell(paths), _read_errors():
-        frames = {name: files.scan(path).collect() for name, path in paths.items()}
+    with _words_of_the_shell(paths):
+        with _read_errors():
+            frames = {name: files.scan(path).collect(engine="streaming") for name, path in paths.items()}
         told = rf.rec(frames.pop("recs"), **frames, **columns).explain(metric, *names)
     click.echo(f"{told.text}\n")
     print_frame(told.frame)

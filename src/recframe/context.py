@@ -39,11 +39,11 @@ class Context:
     no_relevant: NoRelevant = "zero"
     min_relevance: MinRelevance | None = None
     relevant_from: RelevantFrom = "truth"
+    strict: bool = False
     min_relevance_for: MinRelevanceFor = "all"
     ties: Ties = "item"
     decimals: int | None = None
     profile: str | None = None
-    strict: bool = False
     by: tuple[str, ...] = ()
     given: frozenset[str] = frozenset()
     """The options that were bound: a profile leaves them as they are."""

@@ -15,7 +15,8 @@ from recframe.inputs import Inputs
 from recframe.registry import Metric, reach
 from recframe.terms import At, Source
 
-PlanOf = Callable[[Inputs, Sequence[Metric[...]]], pl.LazyFrame]
+Plan = Callable[[Inputs, Sequence[Metric[...]]], pl.LazyFrame]
+
 GAINS = {"gain", "ideal_gain", "uncut_gain"}
 
 
@@ -96,39 +97,34 @@ def asked(context: Context, metrics: Iterable[Metric[...]]) -> list[Convention]:
     return list(found.values())
 
 
-def evaluate(inputs: Inputs, conventions: Sequence[Convention], plan_of: PlanOf) -> pl.LazyFrame:
+def evaluate(inputs: Inputs, conventions: Sequence[Convention], plan: Plan) -> pl.LazyFrame:
     """Return one row for each segment: the `by` columns, n_users, and a column for each metric.
 
     Metrics under the same policies share a plan; several plans are joined on the `by` columns. n_users is then that of the
     profile's own universe, or of the first metric where none runs over it.
     """
-    plans = [plan_of(replace(inputs, context=context), metrics) for context, metrics in _runs(inputs, conventions)]
+    runs: dict[tuple[object, ...], tuple[Context, list[Metric[...]]]] = {}
     columns: dict[str, pl.Expr] = {}
-    plain = len(plans) == 1
+    plain = True
     for one in conventions:
         probe, value = probed(one.metric)
+        context = _of_the_plan(one.context, inputs)
+        _, metrics = runs.setdefault(_policies(context), (context, []))
+        metrics.extend(probe.parts or [one.metric])
         name, decimals = str(one.metric), one.context.decimals
         known = [pl.col(str(part)).is_not_null() for part in probe.parts]  # without a counted user there is nothing to make
         column = pl.when(*known).then(value) if known else pl.col(name)
         columns[name] = column if decimals is None else column.round(decimals)
         plain = plain and not probe.parts and decimals is None
-    return plans[0] if plain else _joined(plans, columns, inputs)
+    first = _policies(_of_the_plan(own(inputs.context), inputs))
+    ordered = sorted(runs, key=lambda policies: policies != first)
+    plans = [plan(replace(inputs, context=context), metrics) for context, metrics in map(runs.__getitem__, ordered)]
+    return plans[0] if plain and len(plans) == 1 else _joined(plans, columns, inputs)
 
 
 def n_plans(inputs: Inputs, conventions: Sequence[Convention]) -> int:
     """Return how many plans the conventions need."""
-    return len(_runs(inputs, conventions))
-
-
-def _runs(inputs: Inputs, conventions: Sequence[Convention]) -> list[tuple[Context, list[Metric[...]]]]:
-    """Return the metrics under each set of policies, those under the profile's own first."""
-    runs: dict[tuple[object, ...], tuple[Context, list[Metric[...]]]] = {}
-    for one in conventions:
-        context = _of_the_plan(one.context, inputs)
-        _, metrics = runs.setdefault(_policies(context), (context, []))
-        metrics.extend(probed(one.metric)[0].parts or [one.metric])
-    first = _policies(_of_the_plan(own(inputs.context), inputs))
-    return [runs[policies] for policies in sorted(runs, key=lambda policies: policies != first)]
+    return len({_policies(_of_the_plan(one.context, inputs)) for one in conventions})
 
 
 def _of_the_plan(context: Context, inputs: Inputs) -> Context:

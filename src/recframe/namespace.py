@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 import polars as pl
 
-from recframe import audit, conventions, explanation, frames, plan, registry
+from recframe import conventions, frames, plan, registry
 from recframe.context import Context, MinRelevance, MinRelevanceFor, NoRelevant, RelevantFrom, Ties, Universe
 from recframe.errors import RecframeError, suggestion
-from recframe.findings import Audited
 from recframe.inputs import Inputs, read
 from recframe.judge import judge
 from recframe.metrics import accuracy
@@ -20,6 +19,8 @@ from recframe.registry import Metric
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from recframe import explanation
 
 F = TypeVar("F", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame")
 Cutoffs = int | Iterable[int] | None
@@ -58,11 +59,11 @@ class Rec(Generic[F]):
         no_relevant: NoRelevant | None = None,
         min_relevance: MinRelevance | None = None,
         relevant_from: RelevantFrom | None = None,
+        strict: bool | None = None,
         min_relevance_for: MinRelevanceFor | None = None,
         ties: Ties | None = None,
         decimals: int | None = None,
         profile: str | None = None,
-        strict: bool | None = None,
     ) -> Rec[F]:
         """Bind column names, side frames and policies, and return a new object; the frame and this object stay as they are.
 
@@ -84,13 +85,13 @@ class Rec(Generic[F]):
             no_relevant: a user without a relevant item counts "zero", "skip" leaves the user out, "null" gives null.
             min_relevance: rows from this relevance up are relevant; a number above 0, or "any" for every judged row.
             relevant_from: "truth", or "list" for the relevant rows of the list alone.
+            strict: True makes what `audit()` finds with the severity "error" raise when a metric is asked for.
             min_relevance_for: "all" metrics, or "binary" for those that count relevant rows, while those that weigh gains
                 take every relevance above 0.
             ties: the order of equal scores: by "item".
             decimals: means are rounded to so many decimals.
             profile: the conventions of another library, such as "trec_eval" (see `rf.list_profiles`): these policies and
                 the parameters of metrics. What is given here or with a metric wins over the profile.
-            strict: True makes what `audit()` finds with the severity "error" raise when a metric is asked for.
 
         Raises a RecframeError for an unknown value; columns and dtypes are checked when a metric is asked for.
 
@@ -173,25 +174,22 @@ class Rec(Generic[F]):
         if not isinstance(parts, int) or isinstance(parts, bool) or parts < 1:
             msg = f"parts={parts!r}: write a whole number from 1 up"
             raise RecframeError(msg)
-        found, inputs = registry.asked(metrics, k), self._inputs(by, profile)
-        asked = conventions.asked(inputs.context, found)
-        if parts == 1:
-            return frames.run(conventions.evaluate(inputs, asked, self._plan), large=True)
-        n_runs, done = parts * conventions.n_plans(inputs, asked), [0]
+        inputs, done = self._inputs(by, profile), list[pl.DataFrame]()
+        asked = conventions.asked(inputs.context, registry.asked(metrics, k))
+        n_runs = parts * conventions.n_plans(inputs, asked)
 
         def run(sums: pl.LazyFrame) -> pl.DataFrame:
-            result = frames.run(sums, large=True)
-            done[0] += 1
+            done.append(frames.run(sums, large=True))
             if tell is not None:
-                tell(done[0] / n_runs)
-            return result
+                tell(len(done) / n_runs)
+            return done[-1]
 
-        def in_parts(inputs: Inputs, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
+        def plan_of(inputs: Inputs, found: Sequence[Metric[...]]) -> pl.LazyFrame:
             models = judge(inputs).models
             judged = [judge(inputs.part(number, parts), models) for number in range(parts)]
-            return plan.evaluate_parts(judged, metrics, run)
+            return plan.evaluate(judged[0], found) if parts == 1 else plan.evaluate_parts(judged, found, run)
 
-        return frames.run(conventions.evaluate(inputs, asked, in_parts), large=False)
+        return frames.run(conventions.evaluate(inputs, asked, plan_of), large=True)
 
     def judge(self) -> F:
         """Return the judged frame: one row for each pair that was recommended or judged, under the bound column names.
@@ -222,39 +220,6 @@ class Rec(Generic[F]):
         result: F = frames.give(plan.judged_frame(judge(inputs)), self._frame, dtypes)
         return result
 
-    def explain(
-        self, metric: str | Metric[...], *profiles: str, k: int | None = None, by: By = None
-    ) -> explanation.Explanation[F]:
-        """Say what a metric means on this frame, or why it differs under two profiles, with the numbers.
-
-        As `rf.explain`, under the options that are bound here. With two profiles, `frame` has one row for each switch that
-        differs, after one of the start, in the order in which they are switched: what the switch adds to the number
-        (`contribution`), and the number that it makes (`value`); the contributions sum to the whole difference. What a
-        switch adds depends on the order, so with at most six switches `shapley` is its mean over all orders. `by` columns
-        and models come first. The frame is of the same kind; nothing of a LazyFrame is collected, so its `text` has no
-        numbers.
-
-        >>> import polars as pl, recframe
-        >>> recs = pl.DataFrame({"user": [1, 1], "item": [10, 11], "rank": [1, 2]})
-        >>> truth = pl.DataFrame({"user": [1, 2], "item": [11, 10]})
-        >>> recs.rec(truth=truth).explain("precision@4", "ranx", "jurity").frame.select("switch", "contribution", "value")
-        shape: (4, 3)
-        ┌─────────────┬──────────────┬───────┐
-        │ switch      ┆ contribution ┆ value │
-        │ ---         ┆ ---          ┆ ---   │
-        │ str         ┆ f64          ┆ f64   │
-        ╞═════════════╪══════════════╪═══════╡
-        │ start       ┆ 0.0          ┆ 0.125 │
-        │ universe    ┆ 0.125        ┆ 0.25  │
-        │ no_relevant ┆ 0.0          ┆ 0.25  │
-        │ denominator ┆ 0.25         ┆ 0.5   │
-        └─────────────┴──────────────┴───────┘
-        """
-        asked = explanation.question(self._inputs(by), metric, profiles, k)
-        table = asked.table(conventions.evaluate(asked.inputs, asked.conventions, self._plan))
-        result: F = frames.give(table, self._frame, asked.inputs.pandas_dtypes)
-        return explanation.Explanation(asked.text(frames.rows(result)), result)
-
     def audit(self, k: int | None = None, *, by: By = None) -> F:
         """Return what is odd about the frames, one row for each finding; no row where all is well. No number changes.
 
@@ -284,12 +249,50 @@ class Rec(Generic[F]):
         │ users_without_truth ┆ info     ┆ 1    ┆ 1     ┆ user 2                 │
         └─────────────────────┴──────────┴──────┴───────┴────────────────────────┘
         """
+        from recframe import audit  # noqa: PLC0415  importing recframe should take no time
+        from recframe.findings import Audited  # noqa: PLC0415
+
         inputs, clashes = self._labelled(by)
         data = Audited(inputs, None if k is None else registry.cutoff(k), clashes)
         if frames.is_large(self._frame):
             data = data.settled(partial(frames.run, large=True))
         result: F = frames.give(audit.audit(data), self._frame, {})
         return result
+
+    def explain(
+        self, metric: str | Metric[...], *profiles: str, k: int | None = None, by: By = None
+    ) -> explanation.Explanation[F]:
+        """Say what a metric means on this frame, or why it differs under two profiles, with the numbers.
+
+        As `rf.explain`, under the options that are bound here. With two profiles, `frame` has one row for each switch that
+        differs, after one of the start, in the order in which they are switched: what the switch adds to the number
+        (`contribution`), and the number that it makes (`value`); the contributions sum to the whole difference. What a
+        switch adds depends on the order, so with at most six switches `shapley` is its mean over all orders. `by` columns
+        and models come first. The frame is of the same kind; nothing of a LazyFrame is collected, so its `text` has no
+        numbers.
+
+        >>> import polars as pl, recframe
+        >>> recs = pl.DataFrame({"user": [1, 1], "item": [10, 11], "rank": [1, 2]})
+        >>> truth = pl.DataFrame({"user": [1, 2], "item": [11, 10]})
+        >>> recs.rec(truth=truth).explain("precision@4", "ranx", "jurity").frame.select("switch", "contribution", "value")
+        shape: (4, 3)
+        ┌─────────────┬──────────────┬───────┐
+        │ switch      ┆ contribution ┆ value │
+        │ ---         ┆ ---          ┆ ---   │
+        │ str         ┆ f64          ┆ f64   │
+        ╞═════════════╪══════════════╪═══════╡
+        │ start       ┆ 0.0          ┆ 0.125 │
+        │ universe    ┆ 0.125        ┆ 0.25  │
+        │ no_relevant ┆ 0.0          ┆ 0.25  │
+        │ denominator ┆ 0.25         ┆ 0.5   │
+        └─────────────┴──────────────┴───────┘
+        """
+        from recframe import explanation  # noqa: PLC0415  importing recframe should take no time
+
+        asked = explanation.question(self._inputs(by), metric, profiles, k)
+        made = asked.table(conventions.evaluate(asked.inputs, asked.conventions, self._plan))
+        result: F = frames.give(made, self._frame, asked.inputs.pandas_dtypes)
+        return explanation.Explanation(asked.text(frames.rows(result)), result)
 
     def group_by(self, *by: str | Iterable[str]) -> Segmented[F]:
         """Return the same object with `by` columns bound, so that any metric asked of it comes by segment.
@@ -325,6 +328,8 @@ class Rec(Generic[F]):
         names = list(dict.fromkeys([*context.by, *_names(by)]))
         if not context.strict:
             return read(self._frame, context, names)
+        from recframe import audit  # noqa: PLC0415  importing recframe should take no time
+
         inputs = read(self._frame, conventions.own(context), names, labelled=True)
         return replace(inputs.without_labels(), checks=(audit.errors(inputs),))
 

@@ -1,0 +1,73 @@
+"""What a road starts from: recommendations and a binary truth, two long frames of Polars or of pandas; and what a road is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+
+KINDS = {"polars": pl.read_parquet, "pandas": pd.read_parquet}
+SIX = ("hit_rate", "precision", "recall", "map", "mrr", "ndcg")
+
+
+@dataclass(frozen=True)
+class Given:
+    """Recommendations (user, item, rank) and truth (user, item)."""
+
+    recs: Any
+    truth: Any
+
+    @classmethod
+    def read(cls, folder: Path, kind: str) -> Given:
+        """Read the two files of a folder as frames of a kind."""
+        return cls(KINDS[kind](folder / "recs.parquet"), KINDS[kind](folder / "truth.parquet"))
+
+    def cut(self, k: int) -> Given:
+        """Return the same with lists of at most k items."""
+        kept = pl.col("rank") <= k if isinstance(self.recs, pl.DataFrame) else self.recs["rank"] <= k
+        recs = self.recs.filter(kept) if isinstance(self.recs, pl.DataFrame) else self.recs[kept]
+        return Given(recs, self.truth)
+
+    def polars(self) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Return the two as Polars frames."""
+        if isinstance(self.recs, pl.DataFrame):
+            return self.recs, self.truth
+        return pl.from_pandas(self.recs), pl.from_pandas(self.truth)
+
+    def pandas(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return the two as pandas frames."""
+        if isinstance(self.recs, pl.DataFrame):
+            return self.recs.to_pandas(), self.truth.to_pandas()
+        return self.recs, self.truth
+
+    def judged(self) -> pl.DataFrame:
+        """Return the rows of the truth's users, listed ones first and then what is relevant and not listed.
+
+        Columns: user as a number from 0, place from 0, rank (null where not listed) and relevant. This is what a library
+        needs that looks at one table alone, so that what was not recommended is not forgotten.
+        """
+        recs, truth = self.polars()
+        users = truth.select("user").unique().with_row_index("number")
+        rows = recs.join(truth.with_columns(relevant=pl.lit(value=True)), on=["user", "item"], how="full", coalesce=True)
+        rows = rows.join(users, on="user").select("number", "rank", pl.col("relevant").fill_null(value=False))
+        rows = rows.sort("number", "rank", nulls_last=True)
+        return rows.with_columns(pl.col("number").cast(pl.Int64), place=pl.int_range(pl.len()).over("number"))
+
+
+@dataclass(frozen=True)
+class Road:
+    """One way from the frames to the numbers.
+
+    metrics: the recframe metrics whose numbers it gives, in their order; they say which of the six a library has, and in
+    which of its forms. can_cut: whether it may be given lists that were cut at k before.
+    """
+
+    name: str
+    run: Callable[[Given, int], list[float]]
+    metrics: tuple[str, ...] = SIX
+    can_cut: bool = True
+    tolerance: float = 1e-9
