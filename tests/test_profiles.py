@@ -276,6 +276,27 @@ def test_models_of_metrics_over_different_users_get_their_own_rows(kind: Kind):
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize(
+    ("profile", "metrics"), [("jurity", ["precision@3", "recall@3"]), ("evidently", ["f_score@3", "map@3"])]
+)
+def test_files_in_parts_give_the_numbers_of_the_profile(profile: str, metrics: list[str], parts: int):
+    told: list[float] = []
+    lazy = LISTS.lazy().rec(truth=TRUTH.lazy())
+    found = lazy.collect(*metrics, parts=parts, profile=profile, tell=told.append)
+    whole = LISTS.rec(truth=TRUTH).evaluate(*metrics, profile=profile)
+    assert found.columns == whole.columns
+    assert found.row(0) == pytest.approx(whole.row(0), abs=1e-12)
+    assert told == sorted(told)
+    assert told[-1:] == ([1.0] if parts > 1 else [])
+
+
+def test_a_strict_profile_raises_what_the_audit_finds(kind: Kind):
+    twice = pl.concat([LISTS, LISTS[:1]])
+    with pytest.raises((rf.DataError, pl.exceptions.PolarsError), match=r"duplicate_items|twice"):
+        kind.read(kind(twice).rec(truth=kind(TRUTH), strict=True, profile="lenskit").evaluate("precision@3"))
+
+
 def test_judge_keeps_the_users_of_the_profile():
     judged = LISTS.rec(truth=TRUTH, profile="lenskit").judge()
     assert set(judged["user"]) == {"u1", "u2", "u3", "u5"}

@@ -122,6 +122,11 @@ def evaluate(inputs: Inputs, conventions: Sequence[Convention], plan: Plan) -> p
     return plans[0] if plain and len(plans) == 1 else _joined(plans, columns, inputs)
 
 
+def n_plans(inputs: Inputs, conventions: Sequence[Convention]) -> int:
+    """Return how many plans the conventions need."""
+    return len({_policies(_of_the_plan(one.context, inputs)) for one in conventions})
+
+
 def _of_the_plan(context: Context, inputs: Inputs) -> Context:
     """Return the context with the policies that a plan knows; those that change nothing have their default."""
     context = replace(context, decimals=None, min_relevance_for="all")

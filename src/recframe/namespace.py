@@ -182,11 +182,13 @@ class Rec(Generic[F]):
             msg = f"parts={parts!r}: write a whole number from 1 up"
             raise RecframeError(msg)
         inputs, done = self._inputs(by, profile), list[pl.DataFrame]()
+        asked = conventions.asked(inputs.context, registry.asked(metrics, k))
+        n_runs = parts * conventions.n_plans(inputs, asked)
 
         def run(sums: pl.LazyFrame) -> pl.DataFrame:
             done.append(frames.run(sums, large=True))
             if tell is not None:
-                tell(len(done) / parts)
+                tell(len(done) / n_runs)
             return done[-1]
 
         def plan_of(inputs: Inputs, found: Sequence[Metric[...]]) -> pl.LazyFrame:
@@ -194,7 +196,6 @@ class Rec(Generic[F]):
             judged = [judge(inputs.part(number, parts), models) for number in range(parts)]
             return plan.evaluate(judged[0], found) if parts == 1 else plan.evaluate_parts(judged, found, run)
 
-        asked = conventions.asked(inputs.context, registry.asked(metrics, k))
         return frames.run(conventions.evaluate(inputs, asked, plan_of), large=True)
 
     def judge(self) -> F:
@@ -337,14 +338,14 @@ class Rec(Generic[F]):
             return read(self._frame, context, names)
         from recframe import audit  # noqa: PLC0415  importing recframe should take no time
 
-        inputs = read(self._frame, context, names, labelled=True)
+        inputs = read(self._frame, conventions.own(context), names, labelled=True)
         return replace(inputs.without_labels(), checks=(audit.errors(inputs),))
 
     def _labelled(self, by: By) -> tuple[Inputs, dict[str, str]]:
         """Return the frames with columns that may name systems, and the words on columns that cannot match."""
         names = list(dict.fromkeys([*self._context.by, *_names(by)]))
         clashes: dict[str, str] = {}
-        return read(self._frame, self._context, names, labelled=True, clashes=clashes), clashes
+        return read(self._frame, conventions.own(self._context), names, labelled=True, clashes=clashes), clashes
 
     def _plan(self, inputs: Inputs, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
         return plan.evaluate(judge(inputs), metrics, frames.ask if frames.is_large(self._frame) else None)
