@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
-from sklearn.metrics import ndcg_score
 
 import recframe as rf
 from asking import ask, ask_one, liked, rows
@@ -317,6 +316,7 @@ def few_lists(rng: random.Random, shape: str, policy: Policy, by: tuple[str, ...
 
 
 def test_scikit_learn_averages_ties_to_the_same_ndcg():
+    ndcg_score = pytest.importorskip("sklearn.metrics").ndcg_score
     rng = np.random.default_rng(0)
     relevance, scores = rng.integers(0, 4, (200, 9)), rng.integers(0, 3, (200, 9))
     relevance[:, 0] += 1

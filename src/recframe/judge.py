@@ -325,7 +325,7 @@ class Judged:
         crowd = heads(users.lazy()) if n_users is not None else unordered(users).lazy()
         return replace(
             judged,
-            scores=self.scores and self.scores.settled(ask, k, pairs if distinct else None),
+            scores=self.scores and self.scores.settled(ask, k, distinct=distinct),
             pairs=pairs.lazy(),
             distinct=distinct,
             in_order=in_order == [True],

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import polars as pl
 
@@ -34,7 +36,7 @@ class Scored:
     standing: bool = False
     """Whether they stand in the order of their ranks even where they are tied."""
     best: pl.LazyFrame | None = None
-    """The rows that `first` returns for `depth`, where they are at hand, and no item is among them twice."""
+    """The rows that may be among the first `depth`, where they are at hand, and no item is among them twice."""
     depth: int | None = None
     gained: bool = False
     """Whether the rows of `best` are known to have the gains that count for their pairs."""
@@ -55,21 +57,18 @@ class Scored:
         if self.ties in {"pessimistic", "optimistic"} and not self.gains_at_hand(k):
             rows = rows.drop("gain", strict=False).join(gains(), on=["user", "item"], how="left")
         order = [(pl.col(key), False) for key in self.keys] + [(SCORE, True), *self._order_of_ties()]
-        descending = [turned for _, turned in order]
-        return self._placed(rows.sort([key for key, _ in order], descending=descending, nulls_last=True))
+        nulls_last = [key is SCORE for key, _ in order]  # asked of all keys, it costs three times the sort in memory
+        rows = rows.sort([key for key, _ in order], descending=[turned for _, turned in order], nulls_last=nulls_last)
+        return self._placed(rows)
 
-    def first(self, k: int | None) -> pl.LazyFrame:
-        """Return at least the rows with fewer than k better scores in their list, and those without a score."""
-        if k is None:
-            return self.rows
+    def _may_be_first(self, k: int) -> pl.Expr:
+        """Return whether fewer than k scores of its list are better than a row's; rows without a score may come after few."""
         if not self.by_score:
-            return self.rows.filter((SCORE.rank("min", descending=True).over(self.keys) <= k) | SCORE.is_null())
+            return (SCORE.rank("min", descending=True).over(self.keys) <= k) | SCORE.is_null()
         user = pl.col("user")
         inside = user.ne_missing(user.shift(k))
-        if self.standing:
-            return self.rows.filter(inside)
         last = pl.when((user == user.shift(k - 1)) & inside).then(SCORE).forward_fill()
-        return self.rows.filter(inside | (last == SCORE))
+        return inside if self.standing else inside | (last == SCORE)
 
     def gains_at_hand(self, k: int | None) -> bool:
         """Return whether the items ranked up to k have the gains that count for their pairs."""
@@ -83,7 +82,7 @@ class Scored:
 
         NOTE: a repeated item takes a place from one behind the first rows; seldom, so that few lists are read whole.
         """
-        found = self._each_item_once(self.first(k), times=pl.len()).cache()
+        found = self._each_item_once(self.rows.filter(self._may_be_first(k)), times=pl.len()).cache()
         repeating = found.filter(pl.col("times") > 1).select(self.keys).unique()
         whole = self.rows.join(repeating, on=self.keys, how="semi", nulls_equal=True)
         others = found.drop("times").join(repeating, on=self.keys, how="anti", nulls_equal=True)
@@ -120,25 +119,23 @@ class Scored:
             "optimistic": [(gain, True), (item, False)],
         }[self.ties]
 
-    def settled(self, ask: Ask, k: int | None, relevant: pl.DataFrame | None) -> Scored:
+    def settled(self, ask: Ask, k: int | None, *, distinct: bool) -> Scored:
         """Return the same for a large eager frame, asked once what the ranks up to k can rely on.
 
-        `relevant` has the relevant pairs of a user and an item, where each is known to stand once.
+        `distinct` says that no relevant pair of a user and an item stands twice.
         """
-        found, first = self, None
+        found, gained = self, distinct and "gain" in self.rows.collect_schema()
         if self.keys == ("user",):
             found = replace(self, **ask([self._question()])[0].row(0, named=True))
-            first = None if k is None or found.by_score else _within_reach(self.rows, k, ask)
-        best = by_user(ask([found.first(k) if first is None else first])[0], "user")
-        keys = list(self.keys)
-        if not ask([are_distinct(best, keys)])[0].item():
+        first = None if k is None or found.by_score or self.keys != ("user",) else _within_reach(self.rows, k, ask)
+        if first is None:
+            first = pl.lit(value=True) if k is None else found._may_be_first(k)  # noqa: SLF001  it is of this class
+        # With the gains, the relevant rows too: a first row that is not relevant may repeat an item that another says is.
+        kept = pl.col("first") | pl.col("gain").is_not_null() if gained else pl.col("first")
+        best = by_user(ask([self.rows.with_columns(first=first).filter(kept)])[0], "user")
+        if not ask([are_distinct(best, list(self.keys))])[0].item():
             return found
-        if "gain" not in best.columns or relevant is None:
-            return replace(found, best=best.lazy(), depth=k)
-        # A row that is not relevant may repeat an item that another row says is.
-        others = best.filter(pl.col("gain").is_null()).select("user", "item")
-        gained = ask([are_distinct(pl.concat([relevant.select("user", "item"), others]), keys)])[0].item()
-        return replace(found, best=best.lazy(), depth=k, gained=gained)
+        return replace(found, best=best.lazy().filter("first").drop("first"), depth=k, gained=gained)
 
     def _question(self) -> pl.LazyFrame:
         """Return whether the rows stand by user and score, and whether in the order of their ranks."""
@@ -155,8 +152,8 @@ class Scored:
         )
 
 
-def _within_reach(rows: pl.LazyFrame, k: int, ask: Ask) -> pl.LazyFrame | None:
-    """Return the rows that may be among the first k of their list; None where users are no whole numbers in a small range.
+def _within_reach(rows: pl.LazyFrame, k: int, ask: Ask) -> pl.Expr | None:
+    """Return whether a row may be among the first k of its list; None where users are no whole numbers in a small range.
 
     NOTE: sorting one packed number, the user's in its upper half and the score's in 32 bits, turned round, in its lower one,
     and looking up each list's k-th takes a third of ranking all scores; rounding keeps their order but for new ties.
@@ -171,12 +168,25 @@ def _within_reach(rows: pl.LazyFrame, k: int, ask: Ask) -> pl.LazyFrame | None:
     # Those of positive numbers order as these do, those of negative ones the other way round.
     height = pl.when(bits < 0).then(bits ^ (2**31 - 1)).otherwise(bits).cast(pl.Int64)
     packed = (user - low) * 2**32 - height
-    number = pl.col("number")
-    places = ask([rows.select(packed=packed).drop_nulls()])[0].to_series().sort().to_frame().lazy()
-    places = places.with_columns(number=(pl.col("packed") + 2**31) // 2**32)
-    (last,) = ask([places.filter((number == number.shift(k - 1)) & number.ne_missing(number.shift(k)))])
-    limits = pl.Series([2**63 - 1]).new_from_index(0, high - low + 1).scatter(last["number"], last["packed"])
-    return rows.filter((packed <= pl.lit(limits).gather(user - low)) | SCORE.is_null())
+    score, number = pl.col("score"), pl.col("number")
+    n_users = high - low + 1
+    # A list with k scores above some score has its first k there; one without keeps all of its rows.
+    for above in (_reached(rows, 3 * n_users * k / size, ask), -math.inf):
+        places = ask([rows.filter(score >= above).select(packed=packed)])[0].to_series().sort().to_frame().lazy()
+        places = places.with_columns(number=(pl.col("packed") + 2**31) // 2**32)
+        (last,) = ask([places.filter((number == number.shift(k - 1)) & number.ne_missing(number.shift(k)))])
+        if len(last) > 0.9 * n_users:
+            break
+    limits = pl.Series([2**63 - 1]).new_from_index(0, n_users).scatter(last["number"], last["packed"])
+    reaching: pl.Expr = packed <= pl.lit(limits).gather(user - low)
+    return score.is_null() | reaching
+
+
+def _reached(rows: pl.LazyFrame, share: float, ask: Ask) -> float:
+    """Return a score that about a share of the rows reach, judged by some of them."""
+    some = ask([rows.select(SCORE.gather_every(1_000))])[0].to_series().drop_nulls()
+    found: Any = some.quantile(max(0.0, 1 - share))
+    return -math.inf if found is None else found
 
 
 def scored(lists: pl.LazyFrame, keys: Sequence[str], others: Sequence[str], ties: Ties) -> Scored:
