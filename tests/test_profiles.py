@@ -133,7 +133,6 @@ def test_every_switch_of_a_profile_is_an_ordinary_one(profile: str):
     assert set(about.policies) <= set(DEFAULTS)
     Context().bind(about.policies)
     for name, switches in about.metrics.items():
-        policies.pop("ties", None)  # the lists have ranks, so there is no tie to order
         parameters = {key: value for key, value in switches.items() if key not in {*DEFAULTS, "k"}}
         registered()[name](**parameters)
         Context().bind({key: value for key, value in switches.items() if key in DEFAULTS})

@@ -188,7 +188,7 @@ def _order(side: Side) -> Literal["rank", "score"]:
         side.require("score")
         return "score"
     side.require("rank", "Name the column of the ranks or of the scores: rec(rank='...') or rec(score='...')")
-    if context.ties != "item":
+    if context.ties != "item" and "ties" in context.given:  # a profile's ties wait for scores
         msg = (
             f"ties={context.ties!r} says how items of one score are ranked, but {side.title} has ranks; "
             "leave ties= out, or name the column of the scores: rec(score='...')"

@@ -16,6 +16,7 @@ READS_BITS = "dtype" in inspect.signature(pl.Expr.reinterpret).parameters
 
 SMALL_INTEGERS = {pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32}
 """The dtypes whose values all fit into Int64."""
+_SCATTERS = READS_BITS  # Polars 1 scatters to sorted places alone
 _SLICE = 2**20  # so many at a time take little memory
 
 
@@ -113,7 +114,7 @@ def unordered(rows: pl.DataFrame) -> pl.DataFrame:
     """Return each user once, where they are whole numbers; without a hash table where these lie in a small range."""
     users = rows["user"]
     bounds: list[Any] = [users.min(), users.max()] if len(users) and users.dtype in SMALL_INTEGERS else [0, math.inf]
-    if bounds[1] - bounds[0] >= len(users):
+    if bounds[1] - bounds[0] >= len(users) or not _SCATTERS:
         return rows.select("user").unique()
     found = pl.Series([False]).new_from_index(0, bounds[1] - bounds[0] + 1)
     for start in range(0, len(users), _SLICE):

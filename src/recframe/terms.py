@@ -208,8 +208,8 @@ class At:
         return self.hit.sum()
 
     def certain(self, count: pl.Expr) -> pl.Expr:
-        """Return a count of hits, to divide by or to compare with, which is not the same as doing so with its expectation."""
-        self._needs_an_order("it divides by a count of hits, or compares one")
+        """Return what hits count or gain, to divide by or to compare with, which is another thing than with its expectation."""
+        self._needs_an_order("it divides by a count of hits, or compares what they count or gain")
         return count
 
     @property

@@ -127,7 +127,7 @@ def map(  # noqa: A001
     """
     if normalizer == "ranks":
         below = harmonic(at.cutoff) - harmonic(at.rank.ceil() - 1)
-        return ratio(pl.when(at.hit).then(below.clip(lower_bound=0.0)).sum(), at.cutoff)
+        return ratio((at.hit * below.clip(lower_bound=0.0)).sum(), at.cutoff)
     count = {
         "relevant": lambda: at.n_relevant,
         "min": lambda: at.up_to_k(at.n_relevant),
@@ -174,8 +174,9 @@ def dcg(at: At, *, gain: Gain = "linear", log_base: LogBase = 2, discount: Disco
     weights = gains[gain]()
     if offset and gain != "binary":
         # 2^(g + offset) - 1, out of the 2^g - 1 that brings the check for steep grades along
-        weights = weights + offset if gain == "linear" else (weights + 1) * 2.0**offset - 1
-        weights = weights.clip(lower_bound=0.0)
+        weights = weights + at.hit * offset if gain == "linear" else (weights + at.hit) * 2.0**offset - at.hit
+        if offset < 0:
+            weights = at.certain(weights).clip(lower_bound=0.0)
     if discount == "unshifted":
         return (weights * unshifted_discount(at.rank, log_base)).sum()
     return (weights * at.discount).sum() * math.log2(log_base)
@@ -229,7 +230,7 @@ def r_precision(at: At, *, without_hit: Literal["zero", "null"] = "zero") -> pl.
     """
     hits = pl.when(at.rank <= at.each_n_relevant).then(at.hit).sum()
     share = ratio(hits, at.n_relevant)
-    return share if without_hit == "zero" else pl.when(hits > 0).then(share)
+    return share if without_hit == "zero" else pl.when(at.certain(hits) > 0).then(share)
 
 
 @metric(range=UNIT, direction="higher", formula="(1 - p) · Σ over hits of p^(r - 1)")
