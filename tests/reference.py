@@ -459,25 +459,21 @@ def evaluate(asked: Sequence[Asked], case: Case) -> list[dict[str, Any]]:
     if not gains:
         return evaluate_all(others, plain)
     of_gains = evaluate_all(gains, replace(plain, policy=replace(plain.policy, min_relevance=None)))
-    return together(evaluate_all(others, plain), of_gains) if others else of_gains
+    return together(evaluate_all(others, plain), of_gains, [*map(str, asked)]) if others else of_gains
 
 
-def together(own: list[dict[str, Any]], others: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows of two results by their keys; n_users is that of the first, and no one where it lacks the segment."""
+def together(own: list[dict[str, Any]], others: list[dict[str, Any]], names: list[str]) -> list[dict[str, Any]]:
+    """The rows of two results by their keys, with all `names`; n_users is that of the first, and no one where it has no row."""
 
     def keyed(rows: list[dict[str, Any]]) -> dict[tuple[Any, ...], dict[str, Any]]:
-        values = {"n_users", *(name for row in rows for name in row if name.split("@")[0].split("(")[0] in METRICS)}
-        return {tuple((name, row[name]) for name in row if name not in values): row for row in rows}
+        return {tuple((name, row[name]) for name in row if name not in {"n_users", *names}): row for row in rows}
 
     first, second = keyed(own), keyed(others)
-    nothing = [dict.fromkeys(next(iter(found.values()), {})) for found in (first, second)]
-    result = []
-    for key in {**first, **second}:
-        row = {**nothing[0], **nothing[1], **second.get(key, {}), **dict(key)}
-        row = {name: None if name in nothing[0] and name not in dict(key) else value for name, value in row.items()}
-        row |= first.get(key, {})
-        result.append({**row, "n_users": row["n_users"] or 0} if "n_users" in row else row)
-    return result
+    nobody = {"n_users": 0} if any("n_users" in row for row in [*own, *others]) else {}
+    return [
+        {**dict.fromkeys(names), **second.get(key, {}), **nobody, **first.get(key, {}), **dict(key)}
+        for key in {**first, **second}
+    ]
 
 
 def evaluate_all(asked: Sequence[Asked], case: Case) -> list[dict[str, Any]]:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _LARGE = 20_000
+# Polars 1 does not know the dtype of some literals without its optimizer.
+_NO_OPTIMIZER = pl.QueryOptFlags() if pl.__version__.startswith("1.") else pl.QueryOptFlags.none()
 
 
 def is_pandas(frame: object) -> bool:
@@ -64,7 +66,9 @@ def take(frame: Any, named: Mapping[str, str], ids: Iterable[str] = ()) -> pl.La
         return pl.DataFrame([_from_pandas(frame, name, inside, inside in ids) for inside, name in named.items()])
     # NOTE: by position, since a column may be named "*" or "^.*$", which pl.col() reads as a pattern.
     places = {name: place for place, name in enumerate(columns(frame))}
-    return frame.select(pl.nth(places[name]).alias(inside) for inside, name in named.items())  # type: ignore[no-any-return]
+    if is_lazy(frame):
+        return cast("pl.LazyFrame", frame.select(pl.nth(places[name]).alias(inside) for inside, name in named.items()))
+    return pl.DataFrame([frame.to_series(places[name]).alias(inside) for inside, name in named.items()])
 
 
 def is_complete(frame: pl.LazyFrame | pl.DataFrame, names: Iterable[str]) -> bool:
@@ -138,7 +142,7 @@ def run(plan: pl.LazyFrame, *, large: bool) -> pl.DataFrame:
     with plan_errors():
         if large:
             return plan.collect(engine="streaming")
-        return plan.collect(engine="in-memory", optimizations=pl.QueryOptFlags.none())
+        return plan.collect(engine="in-memory", optimizations=_NO_OPTIMIZER)
 
 
 def ask(plans: list[pl.LazyFrame]) -> list[pl.DataFrame]:

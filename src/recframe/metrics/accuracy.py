@@ -174,7 +174,8 @@ def dcg(at: At, *, gain: Gain = "linear", log_base: LogBase = 2, discount: Disco
     weights = gains[gain]()
     if offset and gain != "binary":
         # 2^(g + offset) - 1, out of the 2^g - 1 that brings the check for steep grades along
-        weights = weights + at.hit * offset if gain == "linear" else (weights + at.hit) * 2.0**offset - at.hit
+        hit = at.hit.cast(pl.Float64)
+        weights = weights + hit * offset if gain == "linear" else (weights + hit) * 2.0**offset - hit
         if offset < 0:
             weights = at.certain(weights).clip(lower_bound=0.0)
     if discount == "unshifted":
