@@ -140,7 +140,7 @@ def infinite_scores(data: Audited) -> Iterator[Found]:
         yield Found(data.main, data.lists.filter(pl.col("score").is_infinite()), ("user", "item", "score"))
 
 
-@check("warning", "ties are broken by item, ascending", "give scores in full precision, or ranks")
+@check("warning", "ties are broken as ties= says, by default by item", "give scores in full precision, or ranks")
 def tied_scores(data: Audited) -> Iterator[Found]:
     """Scores that several items of one list have."""
     rows = data.repeated("score", data.lists, [*data.keys, "score"]) if data.inputs.scored else None

@@ -10,7 +10,7 @@ import polars as pl
 
 from recframe import profiles
 from recframe.context import Context
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, without_expectation
 from recframe.inputs import Inputs
 from recframe.registry import Metric, reach
 from recframe.terms import At, Source
@@ -109,6 +109,8 @@ def evaluate(inputs: Inputs, conventions: Sequence[Convention], plan: Plan) -> p
     for one in conventions:
         probe, value = probed(one.metric)
         context = _of_the_plan(one.context, inputs)
+        if probe.parts and context.ties == "expected":
+            raise without_expectation(str(one.metric), "it is made of means, which are uncertain together")
         _, metrics = runs.setdefault(_policies(context), (context, []))
         metrics.extend(probe.parts or [one.metric])
         name, decimals = str(one.metric), one.context.decimals

@@ -33,6 +33,14 @@ class NoExpectationError(RecframeError):
     """A word that has no expectation over the orders of tied items; the plan says which metric it is in."""
 
 
+OTHER_TIES = "write another ties=, such as 'item', or 'pessimistic' and 'optimistic' for its bounds"
+
+
+def without_expectation(metric: str, reason: object) -> RecframeError:
+    """Return the error of a metric that has no expectation over the orders of tied items."""
+    return RecframeError(f"{metric!r} has no expectation in closed form (ties='expected'): {reason}; {OTHER_TIES}")
+
+
 def suggestion(name: str, known: Iterable[str], closeness: float = 0.6) -> str:
     """Return `; did you mean 'x'?` for the closest known name, or nothing where none is close."""
     # pandas has columns that are named by numbers and tuples

@@ -268,8 +268,7 @@ class Judged:
 
     @property
     def _gain(self) -> pl.Expr:
-        gain = _number(self.lists if self.truth is None else self.truth, "relevance")
-        return gain if self.context.min_relevance != "any" else pl.when(gain > 0).then(gain).otherwise(0)
+        return _gain_of(self.lists if self.truth is None else self.truth, self.inputs)
 
     @cached_property
     def _rank(self) -> pl.Expr:
@@ -374,12 +373,17 @@ def _scored(lists: pl.LazyFrame, inputs: Inputs) -> Scored:
     segments = inputs.inside("row", "items")
     if inputs.truth is not None or inputs.model:
         return scored(lists, [*inputs.model, "user"], segments, inputs.context.ties)
-    gain = pl.when(_is_relevant(lists, inputs)).then(_number(lists, "relevance"))
+    gain = pl.when(_is_relevant(lists, inputs)).then(_gain_of(lists, inputs))
     return scored(lists.with_columns(gain=gain), ["user"], [*segments, "gain"], inputs.context.ties)
 
 
 def _is_relevant(frame: pl.LazyFrame, inputs: Inputs) -> pl.Expr:
     return is_relevant(pl.col("relevance"), inputs.context.min_relevance, frame.collect_schema()["relevance"])
+
+
+def _gain_of(frame: pl.LazyFrame, inputs: Inputs) -> pl.Expr:
+    gain = _number(frame, "relevance")
+    return gain if inputs.context.min_relevance != "any" else pl.when(gain > 0).then(gain).otherwise(0)
 
 
 def _number(frame: pl.LazyFrame, name: str) -> pl.Expr:

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from recframe.context import NoRelevant
-from recframe.errors import ColumnError, NoExpectationError, RecframeError
+from recframe.errors import OTHER_TIES, ColumnError, NoExpectationError, RecframeError, without_expectation
 from recframe.expectation import over_places
 from recframe.inputs import Inputs
 from recframe.judge import Judged
@@ -144,18 +144,16 @@ def _values(metrics: Sequence[Metric[...]], words: Words, deepest: int | None, j
 def _value(metric: Metric[...], at: At) -> pl.Expr:
     """Return a metric's value of a list, or say why it has no expectation over the orders of tied items."""
     definition = metric.definition
-    others = "write another ties=, such as 'item', or 'pessimistic' and 'optimistic' for its bounds"
     if at.expected and not (definition.builtin or definition.linear):
         msg = (
             f"ties='expected' takes a metric of your own, such as {metric.name!r}, if it sums up words of the hits (see rf.At) "
-            f"and says so: @rf.metric(linear=True); if it does not, {others}"
+            f"and says so: @rf.metric(linear=True); if it does not, {OTHER_TIES}"
         )
         raise RecframeError(msg)
     try:
         return metric.value(at)
     except NoExpectationError as error:
-        msg = f"{str(metric)!r} has no expectation in closed form (ties='expected'): {error}; {others}"
-        raise RecframeError(msg) from None
+        raise without_expectation(str(metric), error) from None
 
 
 def _is_counted(words: Words, no_relevant: NoRelevant) -> pl.Expr:

@@ -109,7 +109,7 @@ class Scored:
 
     def _order_of_ties(self) -> list[tuple[pl.Expr, bool]]:
         """Return what tied rows are sorted by, and whether that is descending."""
-        item, gain = pl.col("item"), pl.col("gain").fill_null(0)
+        item, gain = pl.col("item"), pl.col("gain").fill_null(-1)
         text = item if self.rows.collect_schema()["item"] in _TEXT else item.cast(pl.String)
         return {
             "item": [(item, False)],
