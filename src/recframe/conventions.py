@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import polars as pl
@@ -12,7 +13,7 @@ from recframe import profiles
 from recframe.context import Context
 from recframe.errors import RecframeError, without_expectation
 from recframe.inputs import Inputs
-from recframe.registry import Metric, reach
+from recframe.registry import Definition, Metric, Value, reach
 from recframe.terms import At, Source
 
 Plan = Callable[[Inputs, Sequence[Metric[...]]], pl.LazyFrame]
@@ -58,9 +59,14 @@ class Probe:
 
 def probed(metric: Metric[...]) -> tuple[Probe, pl.Expr]:
     """Return what a metric asks for, and its expression over that."""
-    probe = Probe(str(metric))
-    value = metric.value(At(reach(metric.k), probe))
-    probe.parts = [replace(part, k=metric.k) for part in probe.parts]
+    return _probed(metric.definition, metric.settings, metric.k, str(metric))
+
+
+@lru_cache
+def _probed(definition: Definition, settings: tuple[tuple[str, Value], ...], k: int | None, name: str) -> tuple[Probe, pl.Expr]:
+    probe = Probe(name)
+    value = Metric(definition, settings).value(At(reach(k), probe))
+    probe.parts = [replace(part, k=k) for part in probe.parts]
     return probe, value
 
 

@@ -33,11 +33,14 @@ def with_places(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     return rows.with_columns(place=pl.col("place") - row + 1)
 
 
-def spread_ranks(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """Return rows with places, sorted by rank, with ranks at least 1 apart: max(rank, rank of the row before + 1)."""
+def spread_ranks(rows: pl.LazyFrame, keys: Sequence[str], *, whole: bool) -> pl.LazyFrame:
+    """Return rows with places, sorted by rank, with ranks at least 1 apart: max(rank, rank of the row before + 1).
+
+    `whole` says that the ranks are whole numbers.
+    """
     rank, place = pl.col("rank"), pl.col("place")
     behind = rank - place
-    if rows.collect_schema()["rank"].is_integer():
+    if whole:
         # The lists one behind the other on one scale, so that the running maximum starts anew with each.
         offset = pl.col("start").cast(pl.Int128) * 2**64
         furthest = ((offset + behind).cum_max() - offset).cast(pl.Int64)
@@ -46,15 +49,17 @@ def spread_ranks(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     return rows.with_columns(rank=(place + furthest).cast(pl.Float64))
 
 
-def best_first(rows: pl.LazyFrame, keys: Sequence[str], gain: str, *, narrow: bool) -> pl.LazyFrame:
+def best_first(rows: pl.LazyFrame, keys: Sequence[str], dtype: pl.DataType, gain: str, *, narrow: bool) -> pl.LazyFrame:
     """Return the keys and gains of rows list by list, the best gain first, as Float64; gains are positive.
+
+    `dtype` is that of the last key.
 
     NOTE: one packed number sorts two to four times as fast as two columns: the list's number in its upper half, in its
     lower half the gain, turned round. Narrow lists and gains (see `is_narrow`) fit into 64 bits, any whole numbers of
     lists and any gains into 128: the bits of a positive float order as the float does.
     """
     rows = rows.select(*keys, gain)
-    key, dtype = keys[-1], rows.collect_schema()[keys[-1]]
+    key = keys[-1]
     if len(keys) > 1 or not dtype.is_signed_integer() or not (narrow or READS_BITS):
         return rows.sort(*keys, gain, descending=[*[False] * len(keys), True]).with_columns(pl.col(gain).cast(pl.Float64))
     wide, half = (pl.Int64, 2**32) if narrow else (pl.Int128, 2**64)
