@@ -173,7 +173,7 @@ class Judged:
         ranked = self._ranked_lists(k)
         if self.scores is not None and self.scores.gains_at_hand(k):
             hits = ranked.filter(pl.col("gain").is_not_null()).select(*PAIR, "rank", *self._tied, "gain")
-            return hits if self.names is None else hits.join(self.names, on="user")
+            return hits if self.names is None else hits.join(self.names, on="user", maintain_order="left")
         return (
             ranked.select(*self.model, *PAIR, self._rank, *self._tied)
             .join(self._relevant_rows(), on=PAIR)
@@ -338,12 +338,13 @@ class Judged:
             questions.append(are_in_order(pairs, keys))
         distinct, n_users, *in_order = (answer.item() for answer in ask(questions))
         crowd = heads(users.lazy()) if n_users is not None else unordered(users).lazy()
+        scores = self.scores and self.scores.settled(ask, k, distinct=distinct)
         return replace(
             judged,
-            scores=self.scores and self.scores.settled(ask, k, distinct=distinct),
+            scores=scores,
             pairs=pairs.lazy(),
             distinct=distinct,
-            in_order=in_order == [True],
+            in_order=in_order == [True] or (scores is not None and scores.gains_at_hand(k)),
             narrow=keys == [key] and is_narrow(pairs[key], pairs["gain"]),
             n_users=n_users,
             crowd=crowd,
