@@ -136,20 +136,19 @@ class Scored:
         kept = pl.col("first") | pl.col("gain").is_not_null() if gained else pl.col("first")
         best = by_user(ask([self.rows.with_columns(first=first).filter(kept)])[0], "user")
         ranked = best.filter("first").drop("first")
-        distinct, standing = ask([are_distinct(best, list(self.keys)), found._standing(ranked.lazy())])  # noqa: SLF001
-        if not distinct.item():
-            return found
-        return replace(found, best=ranked.lazy(), depth=k, gained=gained, standing=standing.item())
+        questions = [are_distinct(best, list(self.keys)), found._standing(ranked.lazy())]  # noqa: SLF001
+        once, standing = (answer.item() for answer in ask(questions))
+        return replace(found, best=ranked.lazy(), depth=k, gained=gained, standing=standing) if once else found
 
     def _question(self, k: int | None) -> pl.LazyFrame:
         """Return whether the rows stand by user and score, and whether equal scores stand on both sides of the cut."""
         if not self._compares("user"):
             return pl.LazyFrame({"by_score": [False], "cut_clear": [False]})
         user = pl.col("user")
-        by_score = (user > user.shift()) | ((user == user.shift()) & (SCORE <= SCORE.shift()))
+        by_score = (user > user.shift()) | ((user == user.shift()) & (SCORE.shift() >= SCORE))
         asked = {"by_score": by_score.all() & SCORE.is_not_null().all(), "cut_clear": pl.lit(value=True)}
         if k is not None:
-            crossing = (user == user.shift(k)) & user.ne_missing(user.shift(k + 1)) & (SCORE == SCORE.shift())
+            crossing = (user == user.shift(k)) & user.ne_missing(user.shift(k + 1)) & (SCORE.shift() == SCORE)
             asked["cut_clear"] = ~crossing.any()
         return self.rows.select(**asked)
 
@@ -159,7 +158,7 @@ class Scored:
             return pl.LazyFrame({"standing": [False]})
         user, item = pl.col("user"), pl.col("item")
         follows = item > item.shift() if self.ties == "item" else pl.lit(value=True)
-        return best.select(standing=((user != user.shift()) | (SCORE != SCORE.shift()) | follows).all())
+        return best.select(standing=((user != user.shift()) | (SCORE.shift() != SCORE) | follows).all())
 
     def _compares(self, name: str) -> bool:
         """Return whether ids compare as they sort."""
