@@ -56,12 +56,16 @@ class Inputs:
         """Whether ranks are made from scores."""
         return "score" in self.schema
 
-    def identified(self, owner: Literal["recommendations", "truth"]) -> pl.LazyFrame:
-        """Return the rows of the lists or of the truth that have a user and an item."""
+    def identified(self, owner: Literal["recommendations", "truth"], where: pl.Expr | None = None) -> pl.LazyFrame:
+        """Return the rows of the lists or of the truth that have a user and an item, those of a condition alone.
+
+        NOTE: with a condition it is a filter of its own, that Polars does not share with the others' scan. What shares a
+        scan with a side of a join that has to wait is held in memory meanwhile.
+        """
         rows = self.truth if owner == "truth" and self.truth is not None else self.lists
-        if owner in self.complete:
-            return rows
-        return rows.filter(pl.col("user").is_not_null() & pl.col("item").is_not_null())
+        identified = [] if owner in self.complete else [pl.col("user").is_not_null() & pl.col("item").is_not_null()]
+        conditions = identified if where is None else [*identified, where]
+        return rows.filter(pl.all_horizontal(conditions)) if conditions else rows
 
     def part(self, number: int, of: int) -> Inputs:
         """Return the rows of one of several parts of the users; together they have every row that has a user."""
