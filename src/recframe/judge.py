@@ -363,8 +363,8 @@ class Judged:
         if self.context.strict:  # the audit's errors, which have what follows among them
             return found
         if not self.inputs.scored:
-            below = self.inputs.identified("recommendations", where=(rank < 1) & is_rank(rank, self.inputs.schema["rank"]))
-            found.append(below.select(check=fails_if(pl.len() > 0, RANK_BELOW_1)))
+            below = (rank < 1) & is_rank(rank, self.inputs.schema["rank"])
+            found.append(self.inputs.check("recommendations", below, RANK_BELOW_1))
         if _is_float(source, "relevance"):
             found.append(source.select(check=fails_if(highest == math.inf, INFINITE_RELEVANCE)))
         for owner, frame in (("recommendations", self.inputs.lists), ("truth", self.inputs.truth)):
