@@ -12,7 +12,7 @@ import polars as pl
 
 from recframe.context import Context
 from recframe.inputs import Inputs, as_text
-from recframe.order import one_number
+from recframe.order import heads, one_number
 from recframe.terms import is_rank, is_relevant
 
 PAIR = ["user", "item"]
@@ -177,13 +177,15 @@ class Audited:
             return None
         return self._shared(name)
 
-    def settled(self, run: Run) -> Audited:
-        """Return the same for a large eager frame, asked once what checks share; the answers change no finding."""
-        return replace(self, consecutive=self._is_consecutive(run)).answered(run)
+    def settled(self, run: Run, group: Run) -> Audited:
+        """Return the same for a large eager frame, asked once what checks share; the answers change no finding.
 
-    def answered(self, run: Run) -> Audited:
-        """Return the same with every shared question answered."""
-        return replace(self, known={name: run(plan) for name, plan in self._questions.items()})
+        `group` collects plans that group sorted rows, `run` all others.
+        """
+        found = replace(self, consecutive=self._is_consecutive(run))
+        known = found._answers_of_blocks(group) if found.consecutive else {}  # noqa: SLF001
+        asked = {name: plan for name, plan in found._questions.items() if name not in known}  # noqa: SLF001
+        return replace(found, known=known | {name: run(plan) for name, plan in asked.items()})
 
     def _shared(self, name: str) -> pl.LazyFrame:
         return self.known[name].lazy() if name in self.known else self._cached[name]
@@ -204,10 +206,27 @@ class Audited:
         asked |= {role: self._spellings(role) for role in PAIR if self._is_text(role)}
         return asked
 
+    def _answers_of_blocks(self, run: Run) -> dict[str, pl.DataFrame]:
+        """Return what one pass over rows that stand user by user answers."""
+        user = pl.col("user")
+        asked = {"rows": self.ranked.sum(), "last": pl.col("rank").max(), "distinct": pl.col("item").n_unique() == pl.len()}
+        if self.is_judged:
+            judged = pl.col("relevance").is_not_null()
+            asked |= {"judged": judged.sum(), "relevant": self.relevant.sum(), "beyond": (self.relevant & ~self.ranked).sum()}
+        # NOTE: groups of a column that is marked as sorted are not hashed.
+        number = (user != user.shift()).fill_null(value=True).cum_sum()
+        block = (user if self.inputs.schema["user"].is_integer() else number).set_sorted()
+        blocks = run(self.pairs_of_lists.with_columns(block=block).group_by("block").agg(user.first(), **asked))
+        lists = blocks.filter(pl.col("rows") > 0).select("user", pl.col("rows").cast(pl.Int64), "last")
+        known = {"lengths": lists}
+        if blocks["distinct"].all():
+            known["pair"] = pl.DataFrame(schema={"number": pl.Int64})
+        if self.is_judged:
+            users = blocks.filter(pl.col("judged") > 0)
+            known["judged users"] = users.select("user", pl.col("judged").cast(pl.Int64).alias("rows"), "relevant", "beyond")
+        return known
+
     def _lengths(self) -> pl.LazyFrame:
-        if self.consecutive:
-            ends = self.lists.filter((pl.col("user") != pl.col("user").shift(-1)).fill_null(value=True))
-            return ends.select("user", rows=pl.col("rank").cast(pl.Int64), last="rank")
         last = [] if self.inputs.scored else [pl.col("rank").max().alias("last")]
         return self.lists.group_by(self.keys).agg(pl.len().cast(pl.Int64).alias("rows"), *last)
 
@@ -221,7 +240,7 @@ class Audited:
     @property
     def pairs_of_lists(self) -> pl.LazyFrame:
         """The rows of the frame of the lists that have a user and an item."""
-        return identified(self.inputs.lists)
+        return self.inputs.identified("recommendations")
 
     def repeated(self, name: str, rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame | None:
         """Return the rows that may share their keys with another one, or None where no row does."""
@@ -245,16 +264,20 @@ class Audited:
         return text.join(several, on="plain", how="semi").filter(pl.col("spelling") != pl.col("plain"))
 
     def _is_consecutive(self, run: Run) -> bool:
-        schema = self.inputs.lists.collect_schema()
+        """Return whether the rows stand user by user, and their ranks are 1, 2, 3 and so on, with those without one last."""
+        schema = self.inputs.schema
         if self.inputs.scored or self.inputs.model or not schema["rank"].is_integer():
             return False
         user, rank = pl.col("user"), pl.col("rank")
-        first = user.ne_missing(user.shift())
-        expected = pl.when(first).then(1).otherwise(rank.shift() + 1)
-        ascending = (user >= user.shift()).all() if schema["user"].is_integer() else pl.lit(value=False)
-        asked = self.lists.select(n_blocks=first.sum(), right=(rank == expected).all(), ascending=ascending)
-        n_blocks, right, ascending = run(asked).row(0)
-        return bool(right and (ascending or n_blocks == run(self.lists.select(user.n_unique())).item()))
+        other, follows = (user != user.shift()).fill_null(value=True), (rank - rank.shift() == 1).fill_null(value=False)
+        asked = {"right": (follows & ~other | (other & (rank == 1)) | rank.is_null()).all()}
+        if not run(self.pairs_of_lists.head(1_000).select(**asked)).item():  # most others are told by a few rows
+            return False
+        if schema["user"].is_integer():
+            right, ascending = run(self.pairs_of_lists.select(**asked, ascending=(user >= user.shift()).all())).row(0)
+            return bool(right and ascending)
+        right, n_blocks = run(self.pairs_of_lists.select(**asked, n_blocks=other.sum())).row(0)
+        return bool(right and n_blocks == run(heads(self.pairs_of_lists).select(user.n_unique())).item())
 
 
 def identified(frame: pl.LazyFrame) -> pl.LazyFrame:

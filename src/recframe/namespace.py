@@ -263,7 +263,7 @@ class Rec(Generic[F]):
         inputs, clashes = self._labelled(by)
         data = Audited(inputs, None if k is None else registry.cutoff(k), clashes)
         if frames.is_large(self._frame):
-            data = data.settled(partial(frames.run, large=True))
+            data = data.settled(partial(frames.run, large=True), lambda plan: frames.ask([plan])[0])
         result: F = frames.give(audit.audit(data), self._frame, {})
         return result
 
