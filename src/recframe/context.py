@@ -56,7 +56,12 @@ class Context:
 
     def assuming(self, policies: Mapping[str, Any]) -> Context:
         """Return the context with values for the policies that were not bound."""
-        return replace(self, **{name: value for name, value in policies.items() if name not in self.given})
+        return self.having(**{name: value for name, value in policies.items() if name not in self.given})
+
+    def having(self, **policies: Any) -> Context:
+        """Return the context with other values for some policies."""
+        changed = any(getattr(self, name) != value for name, value in policies.items())
+        return replace(self, **policies) if changed else self
 
     def grouped(self, by: Iterable[str]) -> Context:
         """Return the context with `by` columns bound."""

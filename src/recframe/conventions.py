@@ -80,8 +80,8 @@ def under(context: Context, metric: Metric[...]) -> Convention:
     parameters = {name: value for name, value in switches.items() if name not in profiles.DEFAULTS}
     context, metric = context.assuming(policies), metric.assuming(parameters)
     if context.min_relevance_for == "binary" and probed(metric)[0].asked & GAINS:
-        context = replace(context, min_relevance=None)
-    return Convention(replace(context, min_relevance_for="all"), metric)
+        context = context.having(min_relevance=None)
+    return Convention(context.having(min_relevance_for="all"), metric)
 
 
 def own(context: Context) -> Context:
@@ -126,7 +126,7 @@ def evaluate(inputs: Inputs, conventions: Sequence[Convention], plan: Plan) -> p
         plain = plain and not probe.parts and decimals is None
     first = _policies(_of_the_plan(own(inputs.context), inputs))
     ordered = sorted(runs, key=lambda policies: policies != first)
-    plans = [plan(replace(inputs, context=context), metrics) for context, metrics in map(runs.__getitem__, ordered)]
+    plans = [plan(inputs.under(context), metrics) for context, metrics in map(runs.__getitem__, ordered)]
     return plans[0] if plain and len(plans) == 1 else _joined(plans, columns, inputs)
 
 
@@ -137,8 +137,8 @@ def n_plans(inputs: Inputs, conventions: Sequence[Convention]) -> int:
 
 def _of_the_plan(context: Context, inputs: Inputs) -> Context:
     """Return the context with the policies that a plan knows; those that change nothing have their default."""
-    context = replace(context, decimals=None, min_relevance_for="all")
-    return context if inputs.scored else replace(context, ties="item")
+    context = context.having(decimals=None, min_relevance_for="all")
+    return context if inputs.scored else context.having(ties="item")
 
 
 def _policies(context: Context) -> tuple[object, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Literal
 
 import polars as pl
@@ -75,7 +75,7 @@ class Inputs:
         """Return a frame of one row that fails when the plan runs, if a row of the lists or of the truth is wrong."""
         if frames.IS_POLARS_1:
             return self.identified(owner).select(check=fails_if(wrong.any(), message))
-        return self.identified(owner, where=wrong).select(check=fails_if(pl.len() > 0, message))
+        return self.identified(owner, where=wrong).select(_fails_with_rows(message))
 
     def part(self, number: int, of: int) -> Inputs:
         """Return the rows of one of several parts of the users; together they have every row that has a user."""
@@ -89,6 +89,10 @@ class Inputs:
         """The model as a key, where one is bound."""
         return ["model"] * (self.context.model is not None)
 
+    def under(self, context: Context) -> Inputs:
+        """Return the same under other policies."""
+        return self if context is self.context else replace(self, context=context)
+
     def without_labels(self) -> Inputs:
         """Return the same without the columns that may name systems."""
         return replace(self, lists=self.lists.drop(list(self.labels)), labels={})
@@ -96,6 +100,11 @@ class Inputs:
     def inside(self, *owners: Owner) -> list[str]:
         """Return the names, inside the plan, of the segments that some owners have."""
         return [segment.inside for segment in self.segments if segment.owner in owners]
+
+
+@cache
+def _fails_with_rows(message: str) -> pl.Expr:
+    return fails_if(pl.len() > 0, message).alias("check")
 
 
 class Side:

@@ -145,6 +145,8 @@ class Metric(Generic[P]):
     def assuming(self, parameters: Mapping[str, Value]) -> Metric[P]:
         """Return the metric with values for the parameters that were not given; its column keeps its name."""
         chosen = {name: value for name, value in parameters.items() if name not in self.stated}
+        if not chosen:
+            return self
         assumed: Any = self
         return replace(assumed(**chosen), label=str(self))
 

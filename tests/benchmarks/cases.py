@@ -123,12 +123,16 @@ def users_with_segments(settings: Settings) -> pl.DataFrame:
 
 def by_hand(frame: pl.DataFrame) -> Callable[[], object]:
     """Return ndcg@10 as one writes it for a frame without duplicates, ties and empty users."""
-    rank, relevance = pl.col("rank"), pl.col("relevance").fill_null(0)
-    gain = pl.when((rank <= 10) & (relevance > 0)).then(relevance / (rank + 1).log(2))
-    ideal = relevance.sort(descending=True).head(10) / pl.int_range(2, 12).log(2).head(pl.len())
-    lists = frame.lazy().group_by("user").agg(gain=gain.sum(), ideal=ideal.sum())
-    value = pl.when(pl.col("ideal") > 0).then(pl.col("gain") / pl.col("ideal")).otherwise(0)
-    return lambda: lists.select(value.mean()).collect().item()
+
+    def ndcg() -> object:
+        rank, relevance = pl.col("rank"), pl.col("relevance").fill_null(0)
+        gain = pl.when((rank <= 10) & (relevance > 0)).then(relevance / (rank + 1).log(2))
+        ideal = relevance.sort(descending=True).head(10) / pl.int_range(2, 12).log(2).head(pl.len())
+        lists = frame.lazy().group_by("user").agg(gain=gain.sum(), ideal=ideal.sum())
+        value = pl.when(pl.col("ideal") > 0).then(pl.col("gain") / pl.col("ideal")).otherwise(0)
+        return lists.select(value.mean()).collect().item()
+
+    return ndcg
 
 
 def import_time(repeats: int) -> float:
