@@ -126,7 +126,7 @@ class Audited:
     def having(self, role: str) -> dict[str, pl.LazyFrame]:
         """Return the frames that have the column of a role, by their names."""
         side = self.inputs.users if role == "user" else self.inputs.items
-        return self.pairs | ({} if side is None else {f"{role}s": side})
+        return {**self.pairs, **({} if side is None else {f"{role}s": side})}
 
     @property
     def judging(self) -> tuple[str, pl.LazyFrame]:
@@ -256,7 +256,10 @@ class Audited:
 
     def _spellings(self, role: str) -> pl.LazyFrame:
         """Return ids that are another one's but for blanks around them or a point and noughts behind them."""
-        ids = [frame.select(spelling=role).unique() for frame in self.having(role).values()]
+        having = self.having(role)
+        if role == "user" and self.consecutive:
+            having[self.main] = heads(having[self.main])
+        ids = [frame.select(spelling=role).unique() for frame in having.values()]
         text = pl.concat([one.select(pl.col("spelling").cast(pl.String)) for one in ids]).unique().drop_nulls()
         plain = pl.col("spelling").str.strip_chars().str.replace(r"^([+-]?\d+)\.0+$", "$1")
         text = text.with_columns(plain=plain)
