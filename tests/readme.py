@@ -58,17 +58,19 @@ def speed_table() -> str:
         f"{result['rows'][0]:,} rows ({settings['users']:,} users x {settings['length']}), conversion included, all giving "
         f"the same numbers to 1e-9, interleaved in one run ({said}):"
     )
+    size = result["input_bytes"]
     rows = [
         f"| {one['name']} | {'~' if one['scale'] > 1 else ''}{one['median']:.3f} "
-        f"| {one['ratio_to_loop']:.1f} | {one['ratio_to_eager']:.1f} |"
+        f"| {one['ratio_to_loop']:.1f} | {one['ratio_to_eager']:.1f} | {one['peak_bytes'] * one['scale'] / size:.2f} |"
         for one in result["contenders"]
     ]
     tail = (
         "The loop is compiled, reads presorted arrays once on one thread and checks nothing; it is no library, but shows what "
         "the machine can do. *cut*: the lists were cut at k before they were converted. *objects*, *dicts* and *arrays* are "
-        "ranx's three ways in. ~: run on some of the users and scaled."
+        "ranx's three ways in. ~: run on some of the users and scaled. *memory*: the peak over what was held before, in sizes "
+        "of the frame."
     )
-    table = ["| | median seconds | x compiled loop | x recframe, eager |", "|---|---|---|---|", *rows]
+    table = ["| | median seconds | x compiled loop | x recframe, eager | memory |", "|---|---|---|---|---|", *rows]
     return "\n".join([head, "", *table, "", tail])
 
 

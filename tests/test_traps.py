@@ -230,6 +230,21 @@ def test_a_pair_twice_in_the_truth_counts_once(kind):
     assert found == {"n_users": 1, "recall": 1, "ndcg": 1, "map": 1, "r_precision": 1}
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+def test_pairs_of_the_lowest_and_the_highest_ids_are_told_apart(lazy):
+    """Every user likes every item, twice, at its rank and better: ndcg is 1 and n_hits the number of items."""
+    ids = [-(2**63), -(2**63) + 1, -1, 0, 1, 2**63 - 1]
+    recs = pl.DataFrame(
+        [(user, item, rank) for user in ids for rank, item in enumerate(ids, 1)], ["user", "item", "rank"], orient="row"
+    )
+    grade = 10 - pl.col("rank")
+    truth = pl.concat([recs.select("user", "item", relevance=gain.cast(pl.Float64)) for gain in (grade, pl.col("rank") * 0.5)])
+
+    found = (recs.lazy() if lazy else recs).rec(truth=truth.lazy() if lazy else truth).evaluate("ndcg", "n_hits", "recall")
+
+    assert found.lazy().collect().row(0) == exactly((6, 1.0, 6.0, 1.0))
+
+
 def test_a_pair_twice_in_the_truth_counts_at_its_highest_relevance(kind):
     truth = rows(
         ("u", "a", 1), ("u", "a", 3), ("u", "a", None), ("u", "b", 0), ("u", "b", 2), schema=("user", "item", "relevance")
