@@ -43,3 +43,6 @@ def weighted_recall(scene: Scene, user: Any, k: int | None, weights: str, propen
 
 def weighted_dcg(scene: Scene, user: Any, k: int | None, weights: str, propensities: Propensities) -> float:
     return weighted(scene, user, k, weights, propensities, lambda rank, gain: gain / math.log2(rank + 1))
+
+
+WEIGHTED: dict[str, Callable[..., float]] = {"recall": weighted_recall, "dcg": weighted_dcg}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 Lists = Mapping[Any, Sequence[tuple[Any, float]]]
@@ -47,10 +49,15 @@ class Scene:
         return {item: gain for item, gain in self.truth.get(user, {}).items() if self.inside(item)}
 
     def history(self, user: Any) -> list[Any]:
-        return [item for owner, item in sorted(self.train) if owner == user and self.inside(item)]
+        return [item for owner, item in self.train if owner == user and self.inside(item)]
+
+    @cached_property
+    def popularities(self) -> Counter[Any]:
+        return Counter(item for _, item in self.train)
 
     def popularity(self, item: Any) -> int:
-        return len({user for user, one in self.train if one == item})
+        """The item's train users."""
+        return self.popularities[item]
 
     def train_users(self) -> set[Any]:
         return {user for user, _ in self.train}
