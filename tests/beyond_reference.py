@@ -385,7 +385,8 @@ def miscalibration(  # noqa: PLR0913
         return None
     both = {one: (p.get(one, 0.0), q.get(one, 0.0)) for one in {*p, *q}}
     if divergence == "hellinger":
-        return math.sqrt(max(1 - math.fsum(math.sqrt(left * right) for left, right in both.values()), 0.0))
+        # 1 - sum of sqrt(p q), without what is lost where the two are nearly the same
+        return math.sqrt(math.fsum((math.sqrt(left) - math.sqrt(right)) ** 2 for left, right in both.values()) / 2)
     if divergence == "js":
         middle = {one: (left + right) / 2 for one, (left, right) in both.items()}
         return (divergence_of(p, middle, log_base) + divergence_of(q, middle, log_base)) / 2

@@ -1,4 +1,4 @@
-"""recframe against the plain-Python metrics beyond accuracy: all parameters, cut-offs, segments and kinds of frame, on messy input."""
+"""recframe against the plain-Python metrics beyond accuracy: every parameter, cut-off, segment and kind of frame."""
 
 from __future__ import annotations
 
