@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from recframe.errors import ColumnError, DataError, RecframeError, UnknownMetricError
+from recframe.list_terms import AtLists
 from recframe.metrics.accuracy import (
     auc,
     bpref,
@@ -22,6 +23,8 @@ from recframe.metrics.accuracy import (
     rbp,
     recall,
 )
+from recframe.metrics.catalogue_metrics import coverage, entropy, gini
+from recframe.metrics.popularity_metrics import novelty, popularity, repeat_rate
 from recframe.namespace import Rec, rec
 from recframe.profiles import list_profiles
 from recframe.registration import register as _register
@@ -48,6 +51,7 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "At",
+    "AtLists",
     "Bounds",
     "ColumnError",
     "DataError",
@@ -57,11 +61,14 @@ __all__ = [
     "UnknownMetricError",
     "auc",
     "bpref",
+    "coverage",
     "dcg",
+    "entropy",
     "err",
     "explain",
     "f_score",
     "first_rank",
+    "gini",
     "hit_rate",
     "judged",
     "list_length",
@@ -72,11 +79,14 @@ __all__ = [
     "mrr",
     "n_hits",
     "ndcg",
+    "novelty",
     "parse",
+    "popularity",
     "precision",
     "r_precision",
     "ratio",
     "rbp",
     "rec",
     "recall",
+    "repeat_rate",
 ]

@@ -32,6 +32,15 @@ PAIR = ["user", "item"]
 
 def judge(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
     """Hold the recommendations against the truth; `models` are those that a part of the users may not show."""
+    judged = held(inputs, models)
+    if not judged.rows or (judged.truth is None and judged.scores is None):
+        return judged
+    # A segment of rows cuts through the lists and the truth alike, so it needs them as one frame.
+    return replace(judged, lists=judged.frame(), truth=None, scores=None, distinct=True)
+
+
+def held(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
+    """Return the recommendations beside the truth, each in its own frame."""
     lists = in_order_given(inputs.identified("recommendations"), inputs.context.ties)
     lists = _with_items(lists, inputs)
     scores = _scored(lists, inputs) if inputs.scored else None
@@ -43,9 +52,7 @@ def judge(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
     truth = _with_items(truth.filter(pl.col("relevance").is_not_null()), inputs)
     if inputs.model and models is None:
         models = lists.filter(_names_a_model(inputs)).select("model").unique()
-    judged = Judged(inputs, lists, truth, models, scores)
-    # A segment of rows cuts through the lists and the truth alike, so it needs them as one frame.
-    return replace(judged, lists=judged.frame(), truth=None, scores=None, distinct=True) if judged.rows else judged
+    return Judged(inputs, lists, truth, models, scores)
 
 
 @dataclass(frozen=True)
@@ -237,6 +244,14 @@ class Judged:
             listed_judged=pl.col("relevance").is_not_null().any(),
             **{f"listed_{name}": pl.col(name).first() for name in self._tied},
         )
+
+    def relevant_pairs(self) -> pl.LazyFrame:
+        """Return each relevant pair of a user and an item once, whoever recommended it."""
+        return (self.lists if self.truth is None else self.truth).filter(self._relevant).select(PAIR).unique()
+
+    def ranked(self, k: int | None = None) -> pl.LazyFrame:
+        """Return the rows of the lists with a rank, up to k, whether or not their users are in the universe."""
+        return self._ranked_lists(k).select(*dict.fromkeys([*self.rows, *self.model, *PAIR]), self._rank)
 
     def _for_each_model(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         return rows.join(self.models, how="cross") if self.truth is not None and self.models is not None else rows

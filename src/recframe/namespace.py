@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 import polars as pl
 
-from recframe import conventions, frames, plan, registry
+from recframe import conventions, cutoffs, frames, over_lists, plan, registry
 from recframe.context import Context, MinRelevance, MinRelevanceFor, NoRelevant, RelevantFrom, Ties, Universe
 from recframe.errors import RecframeError, suggestion
 from recframe.inputs import Inputs, read
 from recframe.judge import judge
-from recframe.metrics import accuracy
+from recframe.metrics import accuracy, catalogue_metrics, popularity_metrics
 from recframe.registry import Metric
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ class Rec(Generic[F]):
         users: Any = None,
         items: Any = None,
         train: Any = None,
+        reference: Any = None,
         universe: Universe | None = None,
         no_relevant: NoRelevant | None = None,
         min_relevance: MinRelevance | None = None,
@@ -77,7 +78,9 @@ class Rec(Generic[F]):
         Side frames, of any kind:
             truth: what users really liked: user, item and, if graded, relevance.
             users: one row for each user. items: one row for each item. Their columns serve `by=`.
-            train: what the systems were fitted on: user and item. `audit()` holds the lists and the truth against it.
+            train: what the systems were fitted on: user and item; each pair counts once. Popularity and histories come from
+                it, and `audit()` holds the lists and the truth against it.
+            reference: recommendations to compare with, under the same column names, or the name of a model.
 
         Policies:
             universe: the users that means run over: "truth" (the default with a truth), "recs", "both", "all" (the union,
@@ -144,7 +147,7 @@ class Rec(Generic[F]):
         └─────────┴───────┴───────┴──────────┴──────────┘
         """
         found = registry.asked(metrics, k)
-        inputs = self._inputs(by, profile)
+        inputs = self._inputs(by, profile, found)
         asked = conventions.asked(inputs.context, found)
         result: F = frames.give(conventions.evaluate(inputs, asked, self._plan), self._frame, inputs.pandas_dtypes)
         return result
@@ -181,8 +184,9 @@ class Rec(Generic[F]):
         if not isinstance(parts, int) or isinstance(parts, bool) or parts < 1:
             msg = f"parts={parts!r}: write a whole number from 1 up"
             raise RecframeError(msg)
-        inputs, done = self._inputs(by, profile), list[pl.DataFrame]()
-        asked = conventions.asked(inputs.context, registry.asked(metrics, k))
+        found, done = registry.asked(metrics, k), list[pl.DataFrame]()
+        inputs = self._inputs(by, profile, found)
+        asked = conventions.asked(inputs.context, found)
         n_runs = parts * conventions.n_plans(inputs, asked)
 
         def run(sums: pl.LazyFrame) -> pl.DataFrame:
@@ -196,7 +200,8 @@ class Rec(Generic[F]):
             judged = [judge(inputs.part(number, parts), models) for number in range(parts)]
             return plan.evaluate(judged[0], found) if parts == 1 else plan.evaluate_parts(judged, found, run)
 
-        return frames.run(conventions.evaluate(inputs, asked, plan_of), large=True)
+        of_lists = partial(over_lists.evaluate, parts=parts, run=run)
+        return frames.run(conventions.evaluate(inputs, asked, plan_of, of_lists), large=True)
 
     def judge(self) -> F:
         """Return the judged frame: one row for each pair that was recommended or judged, under the bound column names.
@@ -261,7 +266,7 @@ class Rec(Generic[F]):
         from recframe.findings import Audited  # noqa: PLC0415
 
         inputs, clashes = self._labelled(by)
-        data = Audited(inputs, None if k is None else registry.cutoff(k), clashes)
+        data = Audited(inputs, None if k is None else cutoffs.cutoff(k), clashes)
         if frames.is_large(self._frame):
             data = data.settled(partial(frames.run, large=True))
         result: F = frames.give(audit.audit(data), self._frame, {})
@@ -297,7 +302,7 @@ class Rec(Generic[F]):
         """
         from recframe import explanation  # noqa: PLC0415  importing recframe should take no time
 
-        asked = explanation.question(self._inputs(by), metric, profiles, k)
+        asked = explanation.question(self._inputs(by, metrics=registry.asked([metric], k)), metric, profiles, k)
         made = asked.table(conventions.evaluate(asked.inputs, asked.conventions, self._plan))
         result: F = frames.give(made, self._frame, asked.inputs.pandas_dtypes)
         return explanation.Explanation(asked.text(frames.rows(result)), result)
@@ -331,14 +336,15 @@ class Rec(Generic[F]):
         bound._context = context
         return bound
 
-    def _inputs(self, by: By, profile: str | None = None) -> Inputs:
+    def _inputs(self, by: By, profile: str | None = None, metrics: Sequence[Metric[...]] | None = None) -> Inputs:
         context = self._context if profile is None else self._context.bind({"profile": profile})
         names = list(dict.fromkeys([*context.by, *_names(by)]))
+        judged = metrics is None or conventions.read_relevance(context, metrics)
         if not context.strict:
-            return read(self._frame, context, names)
+            return read(self._frame, context, names, judged=judged)
         from recframe import audit  # noqa: PLC0415  importing recframe should take no time
 
-        inputs = read(self._frame, conventions.own(context), names, labelled=True)
+        inputs = read(self._frame, conventions.own(context), names, labelled=True, judged=judged)
         return replace(inputs.without_labels(), checks=(audit.errors(inputs),))
 
     def _labelled(self, by: By) -> tuple[Inputs, dict[str, str]]:
@@ -388,6 +394,12 @@ class Rec(Generic[F]):
     first_rank = accuracy.first_rank
     list_length = accuracy.list_length
     judged = accuracy.judged
+    coverage = catalogue_metrics.coverage
+    gini = catalogue_metrics.gini
+    entropy = catalogue_metrics.entropy
+    novelty = popularity_metrics.novelty
+    popularity = popularity_metrics.popularity
+    repeat_rate = popularity_metrics.repeat_rate
 
 
 if TYPE_CHECKING:
@@ -423,7 +435,7 @@ class BoundMetric(Generic[F]):
         result: Any = self.rec.evaluate(asked, k=k, by=by, profile=profile)
         context = self.rec._context  # noqa: SLF001  the two classes are one object to the user
         by_segment = bool(_names(by) or context.by or context.model is not None)
-        if by_segment or registry.is_many(k) or frames.is_lazy(result):
+        if by_segment or cutoffs.is_many(k) or frames.is_lazy(result):
             return result
         value = result[str(registry.asked([asked], k)[0])][0]
         return float("nan") if value is None else float(value)

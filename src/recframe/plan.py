@@ -9,12 +9,13 @@ from typing import Any
 import polars as pl
 
 from recframe.context import NoRelevant
+from recframe.cutoffs import reach
 from recframe.errors import OTHER_TIES, ColumnError, NoExpectationError, RecframeError, without_expectation
 from recframe.expectation import over_places
 from recframe.inputs import Inputs
 from recframe.judge import Judged
 from recframe.order import best_first, spread_ranks, with_places
-from recframe.registry import Metric, reach
+from recframe.registry import Metric
 from recframe.terms import At, Source, discount
 
 HITS = {"rank", "gain", "discount", "hits_so_far"}
@@ -85,24 +86,27 @@ def evaluate(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = N
 
     `ask` collects plans: given for large eager frames, which are asked what the plan can rely on.
     """
-    return _result(judged, _by(judged.inputs, metrics), _sums(judged, metrics, ask), metrics)
+    return _result(judged, keys_of(judged.inputs, metrics), _sums(judged, metrics, ask), metrics)
 
 
 def evaluate_parts(parts: Sequence[Judged], metrics: Sequence[Metric[...]], run: Run) -> pl.LazyFrame:
     """Return the same from judgements of users apart, one plan after another, each in the memory that it takes alone."""
-    by = _by(parts[0].inputs, metrics)
+    by = keys_of(parts[0].inputs, metrics)
     keys = [inside for inside, _ in by]
     sums = pl.concat([run(_sums(part, metrics)) for part in parts]).lazy()
     columns = sums.collect_schema().names()
     merged = [pl.col(name).first() if name.startswith("empty") else pl.col(name).sum() for name in columns if name not in keys]
-    return _result(parts[0], by, _aggregate(sums, keys, merged), metrics)
+    return _result(parts[0], by, aggregate(sums, keys, merged), metrics)
 
 
 def _sums(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = None) -> pl.LazyFrame:
     """Return one row for each segment: the keys, n_users, and what the means are made of."""
-    keys = [inside for inside, _ in _by(judged.inputs, metrics)]
+    keys = [inside for inside, _ in keys_of(judged.inputs, metrics)]
+    if not metrics and judged.context.no_relevant != "skip":
+        support, passed = _checked(_support(judged, keys), judged, steep=False)
+        return support.select(*keys, pl.col("n_users") + passed, n_present=pl.lit(0, dtype=pl.Int64))
     words = Words()
-    deepest = _deepest(metrics)
+    deepest = deepest_of(metrics)
     values = _values(metrics, words, deepest, judged)
     counted = _is_counted(words, judged.context.no_relevant)
     if ask is not None:
@@ -112,10 +116,10 @@ def _sums(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = None
     _check_shapes(lists, metrics)
     lists = lists.filter("counted")
     if set(keys) - {"model"}:
-        lists = _with_attributes(judged.named(lists), judged.inputs)
+        lists = with_attributes(judged.named(lists), judged.inputs)
     sums = [pl.col(name).sum().alias(f"sum {name}") for name in values]
     counts = [pl.col(name).count().alias(f"count {name}") for name in values]
-    per_segment = _aggregate(lists, keys, [pl.len().alias("n_present"), *sums, *counts])
+    per_segment = aggregate(lists, keys, [pl.len().alias("n_present"), *sums, *counts])
     empty = rows.clear().select(value.alias(f"empty {name}") for name, value in values.items())
     support = _support(judged, keys)
     on = {"on": keys, "how": "left", "nulls_equal": True} if keys else {"how": "cross"}
@@ -124,7 +128,8 @@ def _sums(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = None
     return joined.join(empty, how="cross").select(*keys, pl.col("n_users", "n_present") + passed, *kept)
 
 
-def _deepest(metrics: Sequence[Metric[...]]) -> int | None:
+def deepest_of(metrics: Sequence[Metric[...]]) -> int | None:
+    """Return the largest cut-off of the metrics, None where one has none."""
     ks = [reach(metric.k) for metric in metrics]
     return None if None in ks else max(k for k in ks if k is not None)
 
@@ -164,7 +169,7 @@ def _n_relevant(words: Words) -> pl.Expr:
     return At(None, words).n_relevant
 
 
-def _by(inputs: Inputs, metrics: Sequence[Metric[...]]) -> list[tuple[str, str]]:
+def keys_of(inputs: Inputs, metrics: Sequence[Metric[...]]) -> list[tuple[str, str]]:
     """Return the result's key columns, each by its name inside the plan and its own name; an unnamed model comes first."""
     by = [(one.inside, one.name) for one in inputs.segments]
     if inputs.model and ("model", inputs.context.name_of("model")) not in by:
@@ -187,7 +192,8 @@ def _check_shapes(lists: pl.LazyFrame, metrics: Sequence[Metric[...]]) -> None:
             raise RecframeError(msg)
 
 
-def _aggregate(frame: pl.LazyFrame, keys: Sequence[str], columns: Sequence[pl.Expr]) -> pl.LazyFrame:
+def aggregate(frame: pl.LazyFrame, keys: Sequence[str], columns: Sequence[pl.Expr]) -> pl.LazyFrame:
+    """Return sums of a frame for each combination of the keys; without keys, of all of it."""
     return frame.group_by(keys).agg(columns) if keys else frame.select(columns)
 
 
@@ -309,7 +315,7 @@ def _with_totals(judged: Judged, rows: pl.LazyFrame, asked: set[str]) -> pl.Lazy
 # ---- the users that the means run over
 
 
-def _with_attributes(lists: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
+def with_attributes(lists: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
     """Return lists or users with the segments that are properties of the user."""
     names = inputs.inside("users")
     if names and inputs.users is not None:
@@ -326,7 +332,7 @@ def _support(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
     """Return n_users for each segment, whether or not any of its users has a row in the branches."""
     of_users = [key for key in keys if key != "model"]
     if of_users:
-        members = _with_attributes(judged.members(), judged.inputs)
+        members = with_attributes(judged.members(), judged.inputs)
         support = members.group_by(of_users).agg(n_users=pl.len().cast(pl.Int64))
     else:
         known = pl.LazyFrame({"n_users": [judged.n_users]}, schema={"n_users": pl.Int64})

@@ -1,0 +1,230 @@
+"""The words that metrics over lists are written in: `AtLists`, and what they ask of a plan."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal
+
+import polars as pl
+
+from recframe import beside
+from recframe.beside import Builder, Fact, Setting
+from recframe.errors import sentence, suggestion
+from recframe.terms import discount
+
+Weight = Literal["none", "log", "geometric", "reciprocal"]
+Tail = Literal["interactions", "items"]
+PATIENCE = 0.85
+"""The probability of going on to the next rank in `weight="geometric"`."""
+
+Level = Literal["of list", "beside", "of item", "place", "everywhere", "over lists", "over items"]
+
+
+@dataclass
+class Asked:
+    """The columns that words have asked for, level by level, each once, and the facts of the side frames in them."""
+
+    columns: dict[Level, list[pl.Expr]] = field(default_factory=dict)
+    facts: dict[str, Fact] = field(default_factory=dict)
+
+    def column(self, level: Level, expression: pl.Expr) -> pl.Expr:
+        """Return the column of an expression on a level."""
+        known = self.columns.setdefault(level, [])
+        number = next((place for place, other in enumerate(known) if other.meta.eq(expression)), len(known))
+        if number == len(known):
+            known.append(expression)
+        return pl.col(f"{level} {number}")
+
+    def named(self, level: Level) -> list[pl.Expr]:
+        """Return the expressions of a level under the names of their columns."""
+        return [one.alias(f"{level} {number}") for number, one in enumerate(self.columns.get(level, []))]
+
+    def facts_in(self, *levels: Level) -> list[Fact]:
+        """Return the facts that stand in the expressions of some levels."""
+        roots = {name for level in levels for one in self.columns.get(level, []) for name in one.meta.root_names()}
+        return [fact for name, fact in self.facts.items() if name in roots]
+
+
+@dataclass(frozen=True)
+class AtLists:
+    """The words that a metric over lists is written in (`over="lists"`, or `shape="set"`), for lists cut at `k`.
+
+    Words of one item in one list: `rank`, `discount`, `weight(...)`, `relevant`, `in_history`; of an item wherever it
+    stands: `popularity`, `in_catalogue`, `in_tail(...)`. `beside(...)` puts a value of the list beside its items.
+    Of one list, up to k: `sum(...)` and `mean(...)` of such words, `n_listed`; of its user `history_popularity`.
+    Of one item in all lists of a segment: `per_item(...)`, a sum over its places, `n_lists_with`, `place(...)`, and
+    `everywhere(...)`.
+    Of a segment: `over_items(...)` and `over_lists(...)`, sums, and `n_lists`.
+    Of the side frames: `n_train_users`, `n_interactions`, `max_popularity`, `n_catalogue`, `n_tail(...)`.
+
+    A metric of user shape returns a value of a list, one of set shape a value of a segment. `fact(...)` asks for any
+    other column of the side frames.
+    """
+
+    k: int | None
+    """The cut-off; None for the whole list."""
+    asked: Asked
+    cut: bool = False
+    """Whether the rows are already cut at k."""
+
+    def __getattr__(self, name: str) -> pl.Expr:
+        words = [word for word in dir(type(self)) if not word.startswith("_")]
+        found = sentence(f"{name!r} is not a word that metrics over lists are written in", suggestion(name, words))
+        msg = f"{found} There are {', '.join(words)}"
+        raise AttributeError(msg)
+
+    # Words of one item in one list
+
+    @property
+    def rank(self) -> pl.Expr:
+        """The rank, from 1, as Float64."""
+        return pl.col("rank").cast(pl.Float64)
+
+    @property
+    def discount(self) -> pl.Expr:
+        """1 / log2(rank + 1)."""
+        return discount(pl.col("rank"))
+
+    def weight(self, weight: Weight) -> pl.Expr:
+        """Return what a rank r weighs: 1, 1 / log2(r + 1), 0.85^(r - 1) or 1 / r."""
+        weights = {
+            "none": pl.lit(1.0, dtype=pl.Float64),
+            "log": self.discount,
+            "geometric": ((self.rank - 1) * math.log(PATIENCE)).exp(),
+            "reciprocal": 1 / self.rank,
+        }
+        return weights[weight]
+
+    @property
+    def relevant(self) -> pl.Expr:
+        """Whether the item is relevant to the user."""
+        return self.fact(beside.relevant).fill_null(value=False)
+
+    @property
+    def in_history(self) -> pl.Expr:
+        """Whether the train frame has the item for the user."""
+        return self.fact(beside.in_history).fill_null(value=False)
+
+    def beside(self, value: pl.Expr) -> pl.Expr:
+        """Return a value of the list beside each of its items."""
+        return self.asked.column("beside", value)
+
+    # Words of one item
+
+    @property
+    def popularity(self) -> pl.Expr:
+        """The number of train users of the item; 0 for a cold one."""
+        return self.fact(beside.popularity).fill_null(0.0)
+
+    @property
+    def in_catalogue(self) -> pl.Expr:
+        """Whether the item is one of the items frame, or where there is none, of any frame."""
+        return self.fact(beside.in_catalogue).fill_null(value=False)
+
+    def in_tail(self, tail: Tail, share: float) -> pl.Expr:
+        """Return whether the item is in the long tail: outside the head of the interactions, or the rear of the items."""
+        if tail == "items":
+            return self.fact(beside.in_rear, share).fill_null(value=False)
+        return self.in_catalogue & ~self.fact(beside.in_head, share).fill_null(value=False)
+
+    # Words of one list
+
+    @property
+    def n_listed(self) -> pl.Expr:
+        """The number of items of the list, up to k."""
+        return self.asked.column("of list", pl.len() if self._whole else (pl.col("rank") <= self.k).sum()).cast(pl.Float64)
+
+    def sum(self, value: pl.Expr) -> pl.Expr:
+        """Return the sum of a word over the items of the list, up to k."""
+        return self.asked.column("of list", self._cut(value).sum()).cast(pl.Float64)
+
+    def mean(self, value: pl.Expr) -> pl.Expr:
+        """Return the mean of a word over the items of the list, up to k; null without an item."""
+        return share(self.sum(value), self.n_listed)
+
+    @property
+    def history_popularity(self) -> pl.Expr:
+        """The mean popularity of the train items of the list's user; null without any."""
+        return self.fact(beside.history_popularity)
+
+    # Words of one item in all lists of a segment
+
+    def per_item(self, value: pl.Expr) -> pl.Expr:
+        """Return the sum of a word over the item's places in the lists of the segment, up to k."""
+        return self.asked.column("of item", self._cut(value).sum()).cast(pl.Float64)
+
+    @property
+    def n_lists_with(self) -> pl.Expr:
+        """The number of lists of the segment that have the item, up to k."""
+        return self.asked.column("of item", pl.len() if self._whole else (pl.col("rank") <= self.k).sum()).cast(pl.Float64)
+
+    def place(self, value: pl.Expr) -> pl.Expr:
+        """Return the item's place, from 1, among the segment's items, the lowest value first; those of value null have none."""
+        return self.asked.column("place", value).cast(pl.Float64)
+
+    def everywhere(self, value: pl.Expr) -> pl.Expr:
+        """Return a value of the item in all segments of users together, in place of this one."""
+        return self.asked.column("everywhere", value)
+
+    # Words of a segment
+
+    def over_items(self, value: pl.Expr) -> pl.Expr:
+        """Return the sum of a value of the listed items over them, 0 without any."""
+        return self.asked.column("over items", value.sum()).cast(pl.Float64).fill_null(0.0)
+
+    def over_lists(self, value: pl.Expr) -> pl.Expr:
+        """Return the sum of a value of the lists over them, 0 without any."""
+        return self.asked.column("over lists", value.sum()).cast(pl.Float64).fill_null(0.0)
+
+    @property
+    def n_lists(self) -> pl.Expr:
+        """The number of lists with an item up to k."""
+        return self.over_lists(self.n_listed > 0)
+
+    # Words of the side frames
+
+    @property
+    def n_train_users(self) -> pl.Expr:
+        """The number of users in train."""
+        return self.fact(beside.n_train_users)
+
+    @property
+    def n_interactions(self) -> pl.Expr:
+        """The number of pairs of a user and an item in train."""
+        return self.fact(beside.n_interactions)
+
+    @property
+    def max_popularity(self) -> pl.Expr:
+        """The number of train users of the most popular item."""
+        return self.fact(beside.max_popularity)
+
+    @property
+    def n_catalogue(self) -> pl.Expr:
+        """The number of items in the catalogue; in a segment of items, of its own."""
+        return self.fact(beside.n_catalogue).fill_null(0.0)
+
+    def n_tail(self, tail: Tail, share: float) -> pl.Expr:
+        """Return the number of items in the long tail; in a segment of items, of its own."""
+        return self.fact(beside.n_tail, tail, share).fill_null(0.0)
+
+    def fact(self, builder: Builder, *settings: Setting) -> pl.Expr:
+        """Return the column of a fact."""
+        found = Fact(builder, settings)
+        self.asked.facts[found.name] = found
+        return pl.col(found.name)
+
+    @property
+    def _whole(self) -> bool:
+        return self.k is None or self.cut
+
+    def _cut(self, value: pl.Expr) -> pl.Expr:
+        if self._whole and value.meta.root_names():
+            return value
+        # a literal alone would be summed up once for all rows
+        return pl.when(pl.col("rank").is_not_null() if self.k is None else pl.col("rank") <= self.k).then(value)
+
+
+def share(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
+    """Return part / whole, and null where the whole is 0."""
+    return pl.when(whole > 0).then(part / whole)

@@ -1,0 +1,165 @@
+"""The plan of metrics over lists: sums of each list, of each item in a segment, and of the segments, from rows cut at k."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from recframe.beside import Sides, check
+from recframe.cutoffs import reach
+from recframe.errors import RecframeError, without_expectation
+from recframe.inputs import Inputs
+from recframe.judge import Judged, held
+from recframe.list_terms import Asked, AtLists, share
+from recframe.plan import aggregate, deepest_of, keys_of, with_attributes
+from recframe.registry import Metric
+
+Run = Callable[[pl.LazyFrame], pl.DataFrame]
+OF_SEGMENTS = ("over ", "whole ", "segment ")
+OF_LISTS = ("of list ", "user ", "whole ", "segment ")
+SETS = ("segment", "at.over_items(...) or at.over_lists(...)")
+USERS = ("list", "at.sum(...) or at.mean(...)")
+
+
+def probed(metric: Metric[...]) -> Asked:
+    """Return what a metric asks for."""
+    asked = Asked()
+    metric.value(AtLists(reach(metric.k), asked))
+    return asked
+
+
+def n_frames(metrics: Sequence[Metric[...]]) -> int:
+    """Return how many frames of sums the metrics need: of lists, and of items if there is a set metric that asks for them."""
+    return 1 + any(probed(metric).columns.get("of item") for metric in metrics)
+
+
+@dataclass(frozen=True)
+class Lists:
+    """What metrics over lists are made of: a frame of sums for each segment, and the facts and values that follow them."""
+
+    frame: pl.LazyFrame
+    """The keys, numbered, n_lists, and sums of lists and of items."""
+    values: dict[str, pl.Expr]
+    """Each metric's value of a segment."""
+    sides: Sides
+    asked: Asked
+    keys: list[str]
+
+    def with_facts(self, joined: pl.LazyFrame) -> pl.LazyFrame:
+        """Return segments with what the side frames say of each, those without a list included."""
+        roots = {name for value in self.values.values() for name in value.meta.root_names()}
+        facts = [fact for name, fact in self.asked.facts.items() if name in roots]
+        named = {key: f"key {place}" for place, key in enumerate(self.keys)}
+        return self.sides.joined(joined, facts, "segment", "whole", named=named)
+
+
+def evaluate(inputs: Inputs, metrics: Sequence[Metric[...]], parts: int = 1, run: Run | None = None) -> Lists:
+    """Return what the metrics are made of; of several parts of the users one after another, each collected by `run`."""
+    for metric in metrics:
+        check(inputs, metric, probed(metric).facts.values())
+        if inputs.scored and inputs.context.ties == "expected":
+            raise without_expectation(str(metric), "it speaks of the items that are among the first k, which is uncertain")
+    keys = [inside for inside, _ in keys_of(inputs, metrics)]
+    most, asked = deepest_of(metrics), Asked()
+    values = {str(metric): _value(metric, AtLists(k := reach(metric.k), asked, cut=k == most)) for metric in metrics}
+    cuts = [
+        Cut(inputs, held(inputs.part(number, parts) if parts > 1 else inputs), asked, keys, most) for number in range(parts)
+    ]
+    segments = _merged([cut.segments() for cut in cuts], keys, run)
+    if asked.columns.get("of item"):
+        items = _merged([cut.items() for cut in cuts], [*dict.fromkeys([*keys, "item"])], run)
+        segments = _beside(segments, cuts[0].over_items(items), keys)
+    frame = segments.rename({key: f"key {place}" for place, key in enumerate(keys)})
+    return Lists(frame.drop("n_lists") if "user" in keys else frame, values, cuts[0].sides, asked, keys)
+
+
+def _value(metric: Metric[...], at: AtLists) -> pl.Expr:
+    """Return a metric's value of a segment; for one of user shape that is the mean over its lists."""
+    value = metric.value(at)
+    is_set = metric.definition.shape == "set"
+    if not all(name.startswith(OF_SEGMENTS if is_set else OF_LISTS) for name in value.meta.root_names()):
+        whose, how = SETS if is_set else USERS
+        msg = f"the metric {metric.name!r} has no value for each {whose}; return one: {how}"
+        raise RecframeError(msg)
+    if is_set:
+        return value.cast(pl.Float64)
+    value = value.cast(pl.Float64)
+    return share(at.over_lists(value), at.over_lists(value.is_not_null()))
+
+
+def _merged(frames: Sequence[pl.LazyFrame], keys: list[str], run: Run | None) -> pl.LazyFrame:
+    """Return the sums of the parts together."""
+    if run is None or len(frames) == 1:
+        return frames[0]
+    merged = pl.concat([run(frame) for frame in frames]).lazy()
+    return aggregate(merged, keys, [pl.col(name).sum() for name in merged.collect_schema().names() if name not in keys])
+
+
+def _beside(segments: pl.LazyFrame, others: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
+    how: Any = {"on": keys, "how": "left", "nulls_equal": True} if keys else {"how": "cross"}
+    return segments.join(others, **how)
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The lists of one part of the users, cut at the largest k, and what is summed up of them."""
+
+    inputs: Inputs
+    """The frames of the call, whole."""
+    held: Judged
+    asked: Asked
+    keys: list[str]
+    k: int | None
+
+    @property
+    def sides(self) -> Sides:
+        """The side frames."""
+        return Sides(self.inputs, self.held)
+
+    @property
+    def rows(self) -> pl.LazyFrame:
+        """The rows of the lists up to k, each item of a list once, at its best rank."""
+        rows, keys = self.held.ranked(self.k), [*dict.fromkeys([*self.held.list_keys, "item"])]
+        return rows if self.held.scores is not None else rows.group_by(keys).agg(pl.col("rank").min())
+
+    def lists(self) -> pl.LazyFrame:
+        """Return each list with an item up to k and its sums."""
+        rows = self.sides.joined(self.rows, self.asked.facts_in("of list"), "item", "pair")
+        lists = rows.group_by(self.held.list_keys).agg(self.asked.named("of list"))
+        return self.sides.joined(lists, self.asked.facts_in("over lists", "beside"), "user", "whole")
+
+    def segments(self) -> pl.LazyFrame:
+        """Return each segment with its number of lists, and what is summed up over them."""
+        members = self.held.ranked().select(self.held.list_keys).unique()
+        support = aggregate(self._described(members), self.keys, [pl.len().cast(pl.Int64).alias("n_lists")])
+        sums = self.asked.named("over lists")
+        return _beside(support, aggregate(self._described(self.lists()), self.keys, sums), self.keys) if sums else support
+
+    def items(self) -> pl.LazyFrame:
+        """Return each item of each segment with its sums over the lists."""
+        rows = self.sides.joined(self.rows, self.asked.facts_in("of item"), "item", "pair")
+        if beside := self.asked.named("beside"):
+            lists = self.lists().select(*self.held.list_keys, *beside)
+            rows = rows.join(lists, on=self.held.list_keys, how="left", nulls_equal=True)
+        keys = dict.fromkeys([*self.keys, "item"])
+        return self._described(rows).group_by(*keys).agg(self.asked.named("of item"))
+
+    def over_items(self, items: pl.LazyFrame) -> pl.LazyFrame:
+        """Return what is summed up over the items of each segment."""
+        items = self.sides.joined(items, self.asked.facts_in("place", "everywhere", "over items"), "item", "segment", "whole")
+        if everywhere := self.asked.named("everywhere"):
+            keys = [key for key in self.keys if key in {*self.held.rows, "model"} - {"item"}]
+            sums = items.group_by(*keys, "item").agg(one.sum() for one in everywhere)
+            items = items.join(sums, on=[*keys, "item"], how="left", nulls_equal=True)
+        if places := self.asked.columns.get("place"):
+            among: Iterable[Any] = self.keys or [pl.lit(0)]
+            ranks = (one.rank("ordinal").over(among).alias(f"place {number}") for number, one in enumerate(places))
+            items = items.with_columns(ranks)
+        return aggregate(items, self.keys, self.asked.named("over items"))
+
+    def _described(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows with the segments that are properties of their users."""
+        return with_attributes(rows, self.held.inputs)
