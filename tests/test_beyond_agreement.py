@@ -77,8 +77,8 @@ def bound(case: Case, kind: Kind) -> Any:
 
 def check(case: Case, asked: Sequence[Asked], kind: Kind = KINDS[0]) -> None:
     """Every row that is given agrees, and every segment that somebody has a list in is given."""
-    metrics = {one: metric(one) for one in asked}
-    found = kind.read(bound(case, kind).evaluate(*metrics.values(), by=list(case.by) or None))
+    metrics = [metric(one) for one in asked]
+    found = kind.read(bound(case, kind).evaluate(*metrics, by=list(case.by) or None))
     names = [name for name in found.columns if name in {"model", "user", "country", "genre"}]
     rows = {tuple(row[name] for name in names): row for row in found.to_dicts()}
     assert len(rows) == len(found)
@@ -88,7 +88,7 @@ def check(case: Case, asked: Sequence[Asked], kind: Kind = KINDS[0]) -> None:
     wrong = {}
     for key, row in rows.items():
         there = segment(case, dict(zip(names, key, strict=True)))
-        for one, ours in metrics.items():
+        for one, ours in zip(asked, metrics, strict=True):
             expected = there.value(one)
             if not agree(row[str(ours)], expected, ours):
                 wrong[str(ours), key] = {"recframe": row[str(ours)], "reference": expected}
