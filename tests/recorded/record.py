@@ -1,6 +1,7 @@
 """Run every peer on the same users, each in an environment of its own, and store what they answer in `values.json`.
 
     python tests/recorded/record.py                      # all of them: makes the environments, about 8 GB
+    python tests/recorded/record.py --beyond             # their metrics beyond accuracy, in `values_beyond.json`
     python tests/recorded/record.py rectools replay      # these alone; the lines of the others stay
     python tests/recorded/record.py --environments DIR   # where the environments are, or are to be made
 
@@ -22,7 +23,8 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-VALUES = HERE / "values.json"
+VALUES = {"accuracy": HERE / "values.json", "beyond": HERE / "values_beyond.json"}
+ASKED = {"accuracy": "ask_{}.py", "beyond": "ask_{}_beyond.py"}
 ENVIRONMENTS = HERE.parents[1] / "build" / "peers"
 
 # The first four are benchmarked too (`benchmarks/apart.py`), from Polars and pandas frames.
@@ -51,10 +53,10 @@ def environment(peer: str, folder: Path) -> Path:
     return python
 
 
-def asked(peer: str, python: Path) -> dict[str, Any]:
+def asked(peer: str, about: str, python: Path) -> dict[str, Any]:
     """Return the versions of a peer and its answers."""
     distributions = [requirement.partition("==")[0] for requirement in PEERS[peer]]
-    command = [python, HERE / "ask.py", peer, *distributions]
+    command = [python, HERE / "ask.py", about, peer, *distributions]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE)  # noqa: S603  a script of ours
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -73,18 +75,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Ask the peers and write the file."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("peers", nargs="*", help=f"some of {', '.join(PEERS)}")
+    parser.add_argument("--beyond", action="store_true", help="ask for the metrics beyond accuracy")
     parser.add_argument("--environments", type=Path, default=ENVIRONMENTS, help="folder of the environments (%(default)s)")
     options = parser.parse_args(arguments)
-    wanted = options.peers or list(PEERS)
-    before = json.loads(VALUES.read_text(encoding="utf-8")) if VALUES.exists() else {}
+    about = "beyond" if options.beyond else "accuracy"
+    wanted = options.peers or [peer for peer in PEERS if (HERE / ASKED[about].format(peer)).exists()]
+    before = json.loads(VALUES[about].read_text(encoding="utf-8")) if VALUES[about].exists() else {}
     found = {}
     for peer in PEERS:
         if peer in wanted:
             sys.stderr.write(f"{peer}\n")
-            found[peer] = asked(peer, environment(peer, options.environments))
+            found[peer] = asked(peer, about, environment(peer, options.environments))
         elif peer in before:
             found[peer] = before[peer]
-    VALUES.write_text(written(found), encoding="utf-8")
+    VALUES[about].write_text(written(found), encoding="utf-8")
 
 
 if __name__ == "__main__":
