@@ -23,8 +23,19 @@ from recframe.metrics.accuracy import (
     rbp,
     recall,
 )
-from recframe.metrics.catalogue_metrics import coverage, entropy, gini
-from recframe.metrics.popularity_metrics import novelty, popularity, repeat_rate
+from recframe.metrics.catalogue_metrics import coverage, entropy, fall_out, gini, mcc, user_coverage
+from recframe.metrics.personalization_metrics import personalization
+from recframe.metrics.popularity_metrics import (
+    efd,
+    epc,
+    long_tail_count,
+    long_tail_share,
+    novelty,
+    popularity,
+    popularity_lift,
+    repeat_rate,
+    tail_coverage,
+)
 from recframe.namespace import Rec, rec
 from recframe.profiles import list_profiles
 from recframe.registration import register as _register
@@ -63,10 +74,13 @@ __all__ = [
     "bpref",
     "coverage",
     "dcg",
+    "efd",
     "entropy",
+    "epc",
     "err",
     "explain",
     "f_score",
+    "fall_out",
     "first_rank",
     "gini",
     "hit_rate",
@@ -74,14 +88,19 @@ __all__ = [
     "list_length",
     "list_metrics",
     "list_profiles",
+    "long_tail_count",
+    "long_tail_share",
     "map",
+    "mcc",
     "metric",
     "mrr",
     "n_hits",
     "ndcg",
     "novelty",
     "parse",
+    "personalization",
     "popularity",
+    "popularity_lift",
     "precision",
     "r_precision",
     "ratio",
@@ -89,4 +108,6 @@ __all__ = [
     "rec",
     "recall",
     "repeat_rate",
+    "tail_coverage",
+    "user_coverage",
 ]

@@ -9,6 +9,8 @@ from typing import Any
 import polars as pl
 
 from recframe import over_lists, profiles
+from recframe.beside import check
+from recframe.catalogue import N_CATALOGUE, OF_ITEMS
 from recframe.context import Context
 from recframe.cutoffs import reach
 from recframe.errors import RecframeError, without_expectation
@@ -132,6 +134,7 @@ def evaluate(
             columns[str(one.metric)] = _rounded(lists.values[str(one.metric)], one)
             continue
         probe, value = probed(one.metric)
+        check(inputs, one.metric, (N_CATALOGUE,) if probe.asked & OF_ITEMS else ())
         context = _of_the_plan(one.context, inputs)
         if probe.parts and context.ties == "expected":
             raise without_expectation(str(one.metric), "it is made of means, which are uncertain together")

@@ -206,14 +206,19 @@ class Judged:
 
     def relevant(self) -> pl.LazyFrame:
         """Return the relevant rows, one for each item: keys, gain."""
+        return self.relevant_items().select(*self.list_keys, "gain")
+
+    def relevant_items(self) -> pl.LazyFrame:
+        """Return the same rows with their items."""
+        columns = dict.fromkeys([self._key, "item", "gain"])
         if self.context.relevant_from == "list":
-            return self.hits().select(*self.list_keys, "gain")
+            return self.hits().select(*dict.fromkeys([*self.list_keys, *columns]))
         if self.truth is None:
-            return self._counted(self._relevant_pairs().select(*self.list_keys, "gain"), {"recs", "both"})
+            return self._counted(self._relevant_pairs().select(*dict.fromkeys([*self.list_keys, *columns])), {"recs", "both"})
         rows = self._relevant_rows()
         if not self.distinct:
             rows = rows.group_by(self._key, "item").agg(pl.col("gain").max())
-        return self._for_each_model(self._counted(rows.select(self._key, "gain"), {"recs", "both"}))
+        return self._for_each_model(self._counted(rows.select(*columns), {"recs", "both"}))
 
     def not_relevant(self) -> pl.LazyFrame:
         """Return the rows judged not relevant, one for each item: keys, and True in `not_relevant`."""
@@ -252,6 +257,11 @@ class Judged:
     def ranked(self, k: int | None = None) -> pl.LazyFrame:
         """Return the rows of the lists with a rank, up to k, whether or not their users are in the universe."""
         return self._ranked_lists(k).select(*dict.fromkeys([*self.rows, *self.model, *PAIR]), self._rank)
+
+    def cut(self, k: int | None) -> pl.LazyFrame:
+        """Return the rows of the lists of the universe's users with a rank up to k, one for each item: keys, item, rank."""
+        rows = self._counted(self.ranked(k), {"truth", "both"})
+        return rows.group_by(*self.list_keys, *self._item).agg(pl.col("rank").min())
 
     def _for_each_model(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         return rows.join(self.models, how="cross") if self.truth is not None and self.models is not None else rows

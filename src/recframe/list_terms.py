@@ -11,14 +11,16 @@ import polars as pl
 from recframe import beside
 from recframe.beside import Builder, Fact, Setting
 from recframe.errors import sentence, suggestion
-from recframe.terms import discount
+from recframe.terms import discount, ratio
 
 Weight = Literal["none", "log", "geometric", "reciprocal"]
 Tail = Literal["interactions", "items"]
 PATIENCE = 0.85
 """The probability of going on to the next rank in `weight="geometric"`."""
 
-Level = Literal["of list", "beside", "of item", "place", "everywhere", "over lists", "over items"]
+Level = Literal[
+    "of list", "beside", "along", "along all", "of item", "place", "everywhere", "over lists", "in all", "over items"
+]
 
 
 @dataclass
@@ -51,11 +53,12 @@ class AtLists:
     """The words that a metric over lists is written in (`over="lists"`, or `shape="set"`), for lists cut at `k`.
 
     Words of one item in one list: `rank`, `discount`, `weight(...)`, `relevant`, `in_history`; of an item wherever it
-    stands: `popularity`, `in_catalogue`, `in_tail(...)`. `beside(...)` puts a value of the list beside its items.
+    stands: `popularity`, `in_catalogue`, `in_tail(...)`. `beside(...)` puts a value of the list beside its items;
+    `shared_with_longer(...)` and `shared_with_others(...)` hold the list against others that have the item.
     Of one list, up to k: `sum(...)` and `mean(...)` of such words, `n_listed`; of its user `history_popularity`.
     Of one item in all lists of a segment: `per_item(...)`, a sum over its places, `n_lists_with`, `place(...)`, and
     `everywhere(...)`.
-    Of a segment: `over_items(...)` and `over_lists(...)`, sums, and `n_lists`.
+    Of a segment: `over_items(...)` and `over_lists(...)`, sums, `n_lists`, and `in_all(...)`.
     Of the side frames: `n_train_users`, `n_interactions`, `max_popularity`, `n_catalogue`, `n_tail(...)`.
 
     A metric of user shape returns a value of a list, one of set shape a value of a segment. `fact(...)` asks for any
@@ -110,6 +113,18 @@ class AtLists:
         """Return a value of the list beside each of its items."""
         return self.asked.column("beside", value)
 
+    def shared_with_longer(self, length: pl.Expr) -> pl.Expr:
+        """Return 1 / length for each list of the segment that has the item and comes before this one, the longest first.
+
+        Summed up over the item's places that is 1 / min of two lengths over all pairs of lists that have it. It takes the
+        rows into memory.
+        """
+        return self.asked.column("along", self._cut(1 / length))
+
+    def shared_with_others(self, length: pl.Expr) -> pl.Expr:
+        """Return 1 / min of two lengths over all other lists that have the item, in any segment of users."""
+        return self.asked.column("along all", self._cut(1 / length))
+
     # Words of one item
 
     @property
@@ -141,7 +156,7 @@ class AtLists:
 
     def mean(self, value: pl.Expr) -> pl.Expr:
         """Return the mean of a word over the items of the list, up to k; null without an item."""
-        return share(self.sum(value), self.n_listed)
+        return ratio(self.sum(value), self.n_listed, empty=None)
 
     @property
     def history_popularity(self) -> pl.Expr:
@@ -176,6 +191,10 @@ class AtLists:
     def over_lists(self, value: pl.Expr) -> pl.Expr:
         """Return the sum of a value of the lists over them, 0 without any."""
         return self.asked.column("over lists", value.sum()).cast(pl.Float64).fill_null(0.0)
+
+    def in_all(self, value: pl.Expr) -> pl.Expr:
+        """Return a sum over the lists of a segment in all segments of users together, in place of this one."""
+        return self.asked.column("in all", value)
 
     @property
     def n_lists(self) -> pl.Expr:
@@ -223,8 +242,3 @@ class AtLists:
             return value
         # a literal alone would be summed up once for all rows
         return pl.when(pl.col("rank").is_not_null() if self.k is None else pl.col("rank") <= self.k).then(value)
-
-
-def share(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
-    """Return part / whole, and null where the whole is 0."""
-    return pl.when(whole > 0).then(part / whole)

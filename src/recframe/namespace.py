@@ -14,7 +14,7 @@ from recframe.context import Context, MinRelevance, MinRelevanceFor, NoRelevant,
 from recframe.errors import RecframeError, suggestion
 from recframe.inputs import Inputs, read
 from recframe.judge import judge
-from recframe.metrics import accuracy, catalogue_metrics, popularity_metrics
+from recframe.metrics import accuracy, catalogue_metrics, personalization_metrics, popularity_metrics
 from recframe.registry import Metric
 
 if TYPE_CHECKING:
@@ -395,10 +395,20 @@ class Rec(Generic[F]):
     list_length = accuracy.list_length
     judged = accuracy.judged
     coverage = catalogue_metrics.coverage
+    user_coverage = catalogue_metrics.user_coverage
     gini = catalogue_metrics.gini
     entropy = catalogue_metrics.entropy
+    fall_out = catalogue_metrics.fall_out
+    mcc = catalogue_metrics.mcc
+    personalization = personalization_metrics.personalization
     novelty = popularity_metrics.novelty
+    epc = popularity_metrics.epc
+    efd = popularity_metrics.efd
     popularity = popularity_metrics.popularity
+    long_tail_share = popularity_metrics.long_tail_share
+    long_tail_count = popularity_metrics.long_tail_count
+    tail_coverage = popularity_metrics.tail_coverage
+    popularity_lift = popularity_metrics.popularity_lift
     repeat_rate = popularity_metrics.repeat_rate
 
 

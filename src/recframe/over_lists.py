@@ -13,12 +13,13 @@ from recframe.cutoffs import reach
 from recframe.errors import RecframeError, without_expectation
 from recframe.inputs import Inputs
 from recframe.judge import Judged, held
-from recframe.list_terms import Asked, AtLists, share
+from recframe.list_terms import Asked, AtLists
 from recframe.plan import aggregate, deepest_of, keys_of, with_attributes
 from recframe.registry import Metric
+from recframe.terms import ratio
 
 Run = Callable[[pl.LazyFrame], pl.DataFrame]
-OF_SEGMENTS = ("over ", "whole ", "segment ")
+OF_SEGMENTS = ("over ", "in all ", "whole ", "segment ")
 OF_LISTS = ("of list ", "user ", "whole ", "segment ")
 SETS = ("segment", "at.over_items(...) or at.over_lists(...)")
 USERS = ("list", "at.sum(...) or at.mean(...)")
@@ -72,6 +73,7 @@ def evaluate(inputs: Inputs, metrics: Sequence[Metric[...]], parts: int = 1, run
     if asked.columns.get("of item"):
         items = _merged([cut.items() for cut in cuts], [*dict.fromkeys([*keys, "item"])], run)
         segments = _beside(segments, cuts[0].over_items(items), keys)
+    segments = cuts[0].in_all(segments)
     frame = segments.rename({key: f"key {place}" for place, key in enumerate(keys)})
     return Lists(frame.drop("n_lists") if "user" in keys else frame, values, cuts[0].sides, asked, keys)
 
@@ -87,7 +89,13 @@ def _value(metric: Metric[...], at: AtLists) -> pl.Expr:
     if is_set:
         return value.cast(pl.Float64)
     value = value.cast(pl.Float64)
-    return share(at.over_lists(value), at.over_lists(value.is_not_null()))
+    return ratio(at.over_lists(value), at.over_lists(value.is_not_null()), empty=None)
+
+
+def _running(share: pl.Expr, *, others: bool) -> pl.Expr:
+    """Return what a list shares with those before it, whose lists are as long or longer; or with those after it too."""
+    before = (share.is_not_null().cum_sum() - 1) * share
+    return before + share.sum() - share.cum_sum() if others else before
 
 
 def _merged(frames: Sequence[pl.LazyFrame], keys: list[str], run: Run | None) -> pl.LazyFrame:
@@ -144,21 +152,39 @@ class Cut:
         if beside := self.asked.named("beside"):
             lists = self.lists().select(*self.held.list_keys, *beside)
             rows = rows.join(lists, on=self.held.list_keys, how="left", nulls_equal=True)
-        keys = dict.fromkeys([*self.keys, "item"])
-        return self._described(rows).group_by(*keys).agg(self.asked.named("of item"))
+        rows = self._described(rows)
+        among = {"along": self.keys, "along all": self._keys_of_all}
+        for level, keys in among.items():
+            shares = self.asked.columns.get(level, [])  # type: ignore[call-overload]
+            running = (_running(share, others=level != "along") for share in shares)
+            rows = rows.with_columns(
+                one.over(*dict.fromkeys([*keys, "item"]), order_by=share).alias(f"{level} {number}")
+                for number, (one, share) in enumerate(zip(running, shares, strict=True))
+            )
+        return rows.group_by(*dict.fromkeys([*self.keys, "item"])).agg(self.asked.named("of item"))
 
     def over_items(self, items: pl.LazyFrame) -> pl.LazyFrame:
         """Return what is summed up over the items of each segment."""
         items = self.sides.joined(items, self.asked.facts_in("place", "everywhere", "over items"), "item", "segment", "whole")
         if everywhere := self.asked.named("everywhere"):
-            keys = [key for key in self.keys if key in {*self.held.rows, "model"} - {"item"}]
-            sums = items.group_by(*keys, "item").agg(one.sum() for one in everywhere)
-            items = items.join(sums, on=[*keys, "item"], how="left", nulls_equal=True)
+            keys = [*dict.fromkeys([*self._keys_of_all, "item"])]
+            sums = items.group_by(keys).agg(one.sum() for one in everywhere)
+            items = items.join(sums, on=keys, how="left", nulls_equal=True)
         if places := self.asked.columns.get("place"):
             among: Iterable[Any] = self.keys or [pl.lit(0)]
             ranks = (one.rank("ordinal").over(among).alias(f"place {number}") for number, one in enumerate(places))
             items = items.with_columns(ranks)
         return aggregate(items, self.keys, self.asked.named("over items"))
+
+    def in_all(self, segments: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the segments with sums over those of all users in place of their own."""
+        sums = [one.sum() for one in self.asked.named("in all")]
+        return _beside(segments, aggregate(segments, self._keys_of_all, sums), self._keys_of_all) if sums else segments
+
+    @property
+    def _keys_of_all(self) -> list[str]:
+        """The keys without those that tell users apart."""
+        return [key for key in self.keys if key in {*self.held.rows, "model"}]
 
     def _described(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows with the segments that are properties of their users."""

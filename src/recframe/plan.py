@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from recframe import catalogue
 from recframe.context import NoRelevant
 from recframe.cutoffs import reach
 from recframe.errors import OTHER_TIES, ColumnError, NoExpectationError, RecframeError, without_expectation
@@ -73,7 +74,9 @@ class Words:
 
     def reads_lists(self) -> bool:
         """Whether a word needs more than the hits and the relevant rows."""
-        return bool(self.asked & {*LISTED, *NOT_RELEVANT, "each_n_not_relevant"} or self.values_of(NOT_RELEVANT))
+        return bool(
+            self.asked & {*LISTED, *NOT_RELEVANT, *catalogue.COLUMNS, "each_n_not_relevant"} or self.values_of(NOT_RELEVANT)
+        )
 
     def values_of(self, names: set[str]) -> list[pl.Expr]:
         """Return the values that are worked out from some columns, each under the name of its own column."""
@@ -211,6 +214,7 @@ def _rows(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
         branches.append(_listed(judged, asked))
     if words.values_of(NOT_RELEVANT):
         branches += _read(judged, words, judged.not_relevant(), NOT_RELEVANT)
+    branches += catalogue.branches(judged, asked, deepest)
     branches = branches or [judged.relevant()]
     return pl.concat(branches, how="diagonal") if len(branches) > 1 else branches[0]
 
