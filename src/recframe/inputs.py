@@ -154,14 +154,10 @@ def read(
     described = {name: side for name, side in sides.items() if name not in {"train", "reference"}}
     segments = tuple(_segment(number, name, described, context) for number, name in enumerate(by))
     labels = _labels(sides["recommendations"], segments) if labelled and context.model is None else []
-    roles = {name: _roles(name, side, judged=judged) for name, side in sides.items()}
-    given = {name: side.take(roles[name], _of([*segments, *labels], name)) for name, side in sides.items()}
+    columns = [*segments, *labels]
+    given = {name: side.take(_roles(name, side, judged=judged), _of(columns, name)) for name, side in sides.items()}
     taken = {name: rows.lazy() for name, rows in given.items()}
-    if "truth" not in taken and "relevance" not in roles["recommendations"]:
-        unjudged = pl.lit(None, dtype=pl.Float64).alias("relevance")
-        taken["recommendations"] = taken["recommendations"].with_columns(unjudged)
-    if "truth" in taken and "relevance" not in taken["truth"].collect_schema():
-        taken["truth"] = taken["truth"].with_columns(relevance=pl.lit(1, dtype=pl.Int64))
+    _fill_relevance(taken)
     _check_dtypes(taken, sides)
     taken = _matched(taken, sides, segments, clashes)
     dtypes = {one.name: frames.dtype_in_pandas(_holder(one, sides).frame, one.name) for one in segments}
@@ -182,6 +178,13 @@ def read(
             name for name in ("recommendations", "truth") if name in given and frames.is_complete(given[name], ["user", "item"])
         ),
     )
+
+
+def _fill_relevance(taken: dict[str, pl.LazyFrame]) -> None:
+    """Give every row of a truth without a relevance 1, and of a frame of which nothing is known none."""
+    main, missing = ("truth", pl.lit(1, dtype=pl.Int64)) if "truth" in taken else ("recommendations", pl.lit(None, pl.Float64))
+    if "relevance" not in taken[main].collect_schema():
+        taken[main] = taken[main].with_columns(relevance=missing)
 
 
 def _sides(frame: Any, context: Context) -> dict[str, Side]:

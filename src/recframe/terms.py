@@ -327,7 +327,7 @@ def _count(column: pl.Expr) -> pl.Expr:
     return column.is_not_null().sum()
 
 
-def ratio(part: pl.Expr, whole: pl.Expr, empty: float | None = 0.0) -> pl.Expr:
+def ratio(part: pl.Expr, whole: pl.Expr, *, empty: float | None = 0.0) -> pl.Expr:
     """Return part / whole, and where the whole is 0 what stands for an empty one: 0, or None for null."""
     return pl.when(whole > 0).then(part / whole).otherwise(empty)
 

@@ -43,8 +43,7 @@ def novelty(at: AtLists, *, cold: Literal["one", "drop"] = "one", normalized: bo
     >>> df.rec(train=train).novelty(k=10)
     1.5
 
-    Source: Zhou et al. 2010, Solving the apparent diversity-accuracy dilemma of recommender systems; Castells, Vargas and
-    Wang 2011.
+    Source: Zhou et al. 2010, Solving the apparent diversity-accuracy dilemma of recommender systems.
     """
     known = at.popularity > 0 if cold == "drop" else pl.lit(value=True)
     informed = pl.when(known).then(at.popularity.clip(lower_bound=1.0).log())
@@ -159,8 +158,7 @@ def long_tail_share(at: AtLists, *, tail: Tail = "interactions", share: Share = 
     >>> df.rec(train=train).long_tail_share(k=10)
     0.5
 
-    Source: Abdollahpouri, Burke and Mobasher 2019, Managing popularity bias in recommender systems with personalized
-    re-ranking.
+    Source: Abdollahpouri, Burke and Mobasher 2019, Managing popularity bias with personalized re-ranking.
     """
     return at.mean(at.in_tail(tail, share).cast(pl.Float64))
 
@@ -185,8 +183,7 @@ def long_tail_count(at: AtLists, *, tail: Tail = "interactions", share: Share = 
     >>> df.rec(train=train).long_tail_count(k=10)
     1.0
 
-    Source: Abdollahpouri, Burke and Mobasher 2019, Managing popularity bias in recommender systems with personalized
-    re-ranking, equation 7.
+    Source: Abdollahpouri, Burke and Mobasher 2019, Managing popularity bias with personalized re-ranking, equation 7.
     """
     return pl.when(at.n_listed > 0).then(at.sum(at.in_tail(tail, share).cast(pl.Float64)))
 
@@ -211,8 +208,7 @@ def tail_coverage(at: AtLists, *, tail: Tail = "interactions", share: Share = 0.
     >>> df.rec(train=train).tail_coverage(k=10, share=0.6)
     0.5
 
-    Source: Abdollahpouri, Burke and Mobasher 2019, Managing popularity bias in recommender systems with personalized
-    re-ranking.
+    Source: Abdollahpouri, Burke and Mobasher 2019, Managing popularity bias with personalized re-ranking.
     """
     found = at.over_items(at.in_tail(tail, share) & (at.n_lists_with > 0))
     return ratio(found, at.n_tail(tail, share), empty=None)
