@@ -149,7 +149,7 @@ class Rec(Generic[F]):
         found = registry.asked(metrics, k)
         inputs = self._inputs(by, profile, found)
         asked = conventions.asked(inputs.context, found)
-        result: F = frames.give(conventions.evaluate(inputs, asked, self._plan), self._frame, inputs.pandas_dtypes)
+        result: F = frames.give(self._evaluated(inputs, asked), self._frame, inputs.pandas_dtypes)
         return result
 
     def collect(
@@ -303,7 +303,7 @@ class Rec(Generic[F]):
         from recframe import explanation  # noqa: PLC0415  importing recframe should take no time
 
         asked = explanation.question(self._inputs(by, metrics=registry.asked([metric], k)), metric, profiles, k)
-        made = asked.table(conventions.evaluate(asked.inputs, asked.conventions, self._plan))
+        made = asked.table(self._evaluated(asked.inputs, asked.conventions))
         result: F = frames.give(made, self._frame, asked.inputs.pandas_dtypes)
         return explanation.Explanation(asked.text(frames.rows(result)), result)
 
@@ -353,8 +353,13 @@ class Rec(Generic[F]):
         clashes: dict[str, str] = {}
         return read(self._frame, conventions.own(self._context), names, labelled=True, clashes=clashes), clashes
 
-    def _plan(self, inputs: Inputs, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
-        return plan.evaluate(judge(inputs), metrics, frames.ask if frames.is_large(self._frame) else None)
+    def _evaluated(self, inputs: Inputs, asked: Sequence[conventions.Convention]) -> pl.LazyFrame:
+        ask = frames.ask if frames.is_large(self._frame) else None
+
+        def plan_of(inputs: Inputs, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
+            return plan.evaluate(judge(inputs), metrics, ask)
+
+        return conventions.evaluate(inputs, asked, plan_of, partial(over_lists.evaluate, ask=ask))
 
     def _bound(self, metric: Metric[...]) -> BoundMetric[F]:
         return BoundMetric(self, metric)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -14,10 +14,12 @@ from recframe.errors import RecframeError, without_expectation
 from recframe.inputs import Inputs
 from recframe.judge import Judged, held
 from recframe.list_terms import Asked, AtLists
+from recframe.order import are_distinct, by_user
 from recframe.plan import aggregate, deepest_of, keys_of, with_attributes
 from recframe.registry import Metric
 from recframe.terms import ratio
 
+Ask = Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]
 Run = Callable[[pl.LazyFrame], pl.DataFrame]
 OF_SEGMENTS = ("over ", "in all ", "whole ", "segment ")
 OF_LISTS = ("of list ", "user ", "whole ", "segment ")
@@ -57,8 +59,13 @@ class Lists:
         return self.sides.joined(joined, facts, "segment", "whole", named=named)
 
 
-def evaluate(inputs: Inputs, metrics: Sequence[Metric[...]], parts: int = 1, run: Run | None = None) -> Lists:
-    """Return what the metrics are made of; of several parts of the users one after another, each collected by `run`."""
+def evaluate(
+    inputs: Inputs, metrics: Sequence[Metric[...]], parts: int = 1, run: Run | None = None, ask: Ask | None = None
+) -> Lists:
+    """Return what the metrics are made of; of several parts of the users one after another, each collected by `run`.
+
+    `ask` collects plans: given for large eager frames, which are asked what the plan can rely on.
+    """
     for metric in metrics:
         check(inputs, metric, probed(metric).facts.values())
         if inputs.scored and inputs.context.ties == "expected":
@@ -69,6 +76,7 @@ def evaluate(inputs: Inputs, metrics: Sequence[Metric[...]], parts: int = 1, run
     cuts = [
         Cut(inputs, held(inputs.part(number, parts) if parts > 1 else inputs), asked, keys, most) for number in range(parts)
     ]
+    cuts = cuts if ask is None else [cut.settled(ask) for cut in cuts]
     segments = _merged([cut.segments() for cut in cuts], keys, run)
     if asked.columns.get("of item"):
         items = _merged([cut.items() for cut in cuts], [*dict.fromkeys([*keys, "item"])], run)
@@ -121,6 +129,22 @@ class Cut:
     asked: Asked
     keys: list[str]
     k: int | None
+    given: pl.LazyFrame | None = None
+    """The rows, where they are at hand."""
+    crowd: pl.LazyFrame | None = None
+    """The lists with a ranked row, repeated as they come, where they are at hand."""
+
+    def settled(self, ask: Ask) -> Cut:
+        """Return the same for a large eager frame, whose rows are taken from it once; no answer changes a number."""
+        keys = self.held.list_keys
+        changes = [pl.col(key).ne_missing(pl.col(key).shift()) for key in keys]
+        heads = self.held.ranked().select(keys).filter(pl.any_horizontal(changes).fill_null(value=True))
+        rows, crowd = ask([self.held.ranked(self.k), heads])
+        rows = by_user(rows, "user")
+        once = self.held.scores is not None or ask([are_distinct(rows, keys)])[0].item()
+        if not once:
+            (rows,) = ask([self._each_item_once(rows.lazy())])
+        return replace(self, given=rows.lazy(), crowd=crowd.lazy())
 
     @property
     def sides(self) -> Sides:
@@ -130,8 +154,13 @@ class Cut:
     @property
     def rows(self) -> pl.LazyFrame:
         """The rows of the lists up to k, each item of a list once, at its best rank."""
-        rows, keys = self.held.ranked(self.k), [*dict.fromkeys([*self.held.list_keys, "item"])]
-        return rows if self.held.scores is not None else rows.group_by(keys).agg(pl.col("rank").min())
+        if self.given is not None:
+            return self.given
+        rows = self.held.ranked(self.k)
+        return rows if self.held.scores is not None else self._each_item_once(rows)
+
+    def _each_item_once(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        return rows.group_by(*dict.fromkeys([*self.held.list_keys, "item"])).agg(pl.col("rank").min())
 
     def lists(self) -> pl.LazyFrame:
         """Return each list with an item up to k and its sums."""
@@ -141,7 +170,8 @@ class Cut:
 
     def segments(self) -> pl.LazyFrame:
         """Return each segment with its number of lists, and what is summed up over them."""
-        members = self.held.ranked().select(self.held.list_keys).unique()
+        crowd = self.held.ranked().select(self.held.list_keys) if self.crowd is None else self.crowd
+        members = crowd.unique()
         support = aggregate(self._described(members), self.keys, [pl.len().cast(pl.Int64).alias("n_lists")])
         sums = self.asked.named("over lists")
         return _beside(support, aggregate(self._described(self.lists()), self.keys, sums), self.keys) if sums else support
