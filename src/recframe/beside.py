@@ -13,11 +13,13 @@ from typing import Any, Literal
 
 import polars as pl
 
+from recframe import features
 from recframe.errors import ColumnError, fails_if
+from recframe.features import ANY, CATEGORIES, Feature, Shape
 from recframe.inputs import Inputs
 from recframe.judge import Judged
 
-Kind = Literal["item", "pair", "user", "segment", "whole"]
+Kind = Literal["item", "pair", "user", "part", "segment", "whole", "table"]
 Setting = str | int | float | bool
 VALUE = pl.col("value")
 
@@ -26,12 +28,15 @@ VALUE = pl.col("value")
 class Builder:
     """A function that makes a fact out of the side frames, what the fact is a property of, and which frames it needs.
 
-    The keys of its frame: item; user and item; user (and what `by` has of items); what `by` has of items; none.
+    The keys of its frame: item; user and item; user (and what `by` has of items); these and a part of a feature; what `by`
+    has of items; none. A table is no fact but rows of the lists' own, see `tables`.
     """
 
     kind: Kind
     needs: tuple[str, ...]
     build: Callable[..., pl.LazyFrame | pl.Expr]
+    takes: tuple[Shape, ...] = ()
+    """Which features the first setting may name."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +57,11 @@ class Fact:
         return self.builder.kind
 
 
-def fact(kind: Kind, *needs: str) -> Callable[[Callable[..., pl.LazyFrame | pl.Expr]], Builder]:
+def fact(
+    kind: Kind, *needs: str, takes: tuple[Shape, ...] = ()
+) -> Callable[[Callable[..., pl.LazyFrame | pl.Expr]], Builder]:
     """Make a function of `Sides` and some settings a builder of facts."""
-    return lambda function: Builder(kind, needs, function)
+    return lambda function: Builder(kind, needs, function, takes)
 
 
 def missing(inputs: Inputs, needs: Iterable[str]) -> list[str]:
@@ -65,9 +72,12 @@ def missing(inputs: Inputs, needs: Iterable[str]) -> list[str]:
 
 
 def check(inputs: Inputs, metric: Any, facts: Iterable[Fact]) -> None:
-    """Say which side frame a metric lacks, and show the call."""
+    """Say which side frame a metric lacks, and show the call; or what is wrong with a feature that it names."""
+    facts = list(facts)
     lacking = missing(inputs, (need for one in facts for need in one.builder.needs))
     if not lacking:
+        for of, takes in dict.fromkeys((str(one.settings[0]), one.builder.takes) for one in facts if one.builder.takes):
+            features.check(inputs, of, metric.name, takes)
         return
     titles = {"catalogue": "the items frame, or the train frame for its items", "reference": "a reference"}
     frames = {"catalogue": "items"}
@@ -92,6 +102,15 @@ class Sides:
     def item_keys(self) -> list[str]:
         """The keys of the segments that are properties of the item."""
         return self.inputs.inside("items") + ["item"] * any(one.inside == "item" for one in self.inputs.segments)
+
+    @property
+    def user_keys(self) -> list[str]:
+        """The keys of a user's own facts."""
+        return [*self.item_keys, "user"]
+
+    def feature(self, of: str) -> Feature:
+        """Return a feature of the items."""
+        return features.read(self.inputs, of)
 
     @cached_property
     def train(self) -> pl.LazyFrame:
@@ -118,7 +137,8 @@ class Sides:
 
     def table(self, kind: Kind, facts: Sequence[Fact]) -> tuple[list[str], pl.LazyFrame | None, list[pl.Expr]]:
         """Return the keys of a kind of fact, a frame of the facts by these keys, and the facts that are the same for all."""
-        keys = {"item": ["item"], "pair": ["user", "item"], "user": [*self.item_keys, "user"], "segment": self.item_keys}
+        keys = {"item": ["item"], "pair": ["user", "item"], "user": self.user_keys, "segment": self.item_keys}
+        keys["part"] = [*self.user_keys, "part"]
         on, table, same = keys.get(kind, []), None, []
         for one in (one for one in facts if one.kind == kind):
             built = one.builder.build(self, *one.settings)
@@ -183,6 +203,18 @@ def in_rear(sides: Sides, share: float) -> pl.LazyFrame:
     return ordered.filter(pl.col("place") < most).select("item", value=pl.lit(value=True))
 
 
+@fact("item", "train")
+def place_by_popularity(sides: Sides) -> pl.LazyFrame:
+    """The place of an item of train in the order of popularity, from 1; items of one popularity share theirs."""
+    return sides.popularity.select("item", value=VALUE.rank("dense", descending=True).cast(pl.Float64))
+
+
+@fact("item", "items", takes=ANY)
+def has_feature(sides: Sides, of: str) -> pl.LazyFrame:
+    """Whether an item has a feature."""
+    return sides.feature(of).described().with_columns(value=pl.lit(value=True))
+
+
 # ---- of pairs
 
 
@@ -208,7 +240,39 @@ def history_popularity(sides: Sides) -> pl.LazyFrame:
     return history.group_by([*sides.item_keys, "user"]).agg(VALUE.mean())
 
 
+@fact("user", "train", "items", takes=ANY)
+def n_described_history(sides: Sides, of: str) -> pl.LazyFrame:
+    """The number of a user's train items that have a feature."""
+    history = sides.with_item_keys(sides.train.join(sides.feature(of).described(), on="item"))
+    return history.group_by(sides.user_keys).agg(value=pl.len().cast(pl.Float64))
+
+
+@fact("user", "train", "items", takes=CATEGORIES)
+def n_categories_of_history(sides: Sides, of: str) -> pl.LazyFrame:
+    """The number of categories of a user's train items."""
+    return _history(sides, of).group_by(sides.user_keys).agg(value=pl.len().cast(pl.Float64))
+
+
+@fact("part", "train", "items", takes=CATEGORIES)
+def history_in_category(sides: Sides, of: str) -> pl.LazyFrame:
+    """The number of a user's train items in a category; an item of several counts in each by its share."""
+    return _history(sides, of)
+
+
+def _history(sides: Sides, of: str) -> pl.LazyFrame:
+    history = sides.with_item_keys(sides.train.join(sides.feature(of).parts(), on="item"))
+    return history.group_by([*sides.user_keys, "part"]).agg(value=pl.col("share").sum())
+
+
 # ---- of segments of items
+
+
+@fact("segment", "items", takes=CATEGORIES)
+def n_categories(sides: Sides, of: str) -> pl.LazyFrame:
+    """The number of categories of the catalogue; in a segment of items, of its own."""
+    parts = sides.catalogue.join(sides.feature(of).parts(), on="item").select(*sides.item_keys, "part").unique()
+    count = pl.len().cast(pl.Float64).alias("value")
+    return parts.group_by(sides.item_keys).agg(count) if sides.item_keys else parts.select(count)
 
 
 @fact("segment", "catalogue")

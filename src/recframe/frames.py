@@ -71,6 +71,21 @@ def take(frame: Any, named: Mapping[str, str], ids: Iterable[str] = ()) -> pl.La
     return pl.DataFrame([frame.to_series(places[name]).alias(inside) for inside, name in named.items()])
 
 
+def with_width(frame: pl.LazyFrame | pl.DataFrame, name: str) -> pl.LazyFrame | pl.DataFrame:
+    """Return a frame with lists of floats of one length as arrays; the values of an eager one alone can tell.
+
+    Empty lists become null.
+    """
+    dtype = frame.collect_schema()[name]
+    if isinstance(frame, pl.LazyFrame) or not isinstance(dtype, pl.List) or not dtype.inner.is_float():
+        return frame
+    lengths = frame[name].list.len()
+    widths = lengths.filter(lengths > 0).unique().to_list()
+    if len(widths) != 1:
+        return frame
+    return frame.with_columns(pl.when(pl.col(name).list.len() > 0).then(name).list.to_array(widths[0]))
+
+
 def is_complete(frame: pl.LazyFrame | pl.DataFrame, names: Iterable[str]) -> bool:
     """Whether a frame is known to have no null in some columns; only an eager one knows it."""
     return isinstance(frame, pl.DataFrame) and not any(frame[name].null_count() for name in names)

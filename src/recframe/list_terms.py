@@ -8,9 +8,10 @@ from typing import Literal
 
 import polars as pl
 
-from recframe import beside
+from recframe import beside, tables
 from recframe.beside import Builder, Fact, Setting
 from recframe.errors import sentence, suggestion
+from recframe.tables import level_of, within_category
 from recframe.terms import discount, ratio
 
 Weight = Literal["none", "log", "geometric", "reciprocal"]
@@ -18,9 +19,8 @@ Tail = Literal["interactions", "items"]
 PATIENCE = 0.85
 """The probability of going on to the next rank in `weight="geometric"`."""
 
-Level = Literal[
-    "of list", "beside", "along", "along all", "of item", "place", "everywhere", "over lists", "in all", "over items"
-]
+Level = str
+"""of list, beside, along, along all, of item, place, everywhere, over lists, in all, over items, and those of tables."""
 
 
 @dataclass
@@ -29,6 +29,13 @@ class Asked:
 
     columns: dict[Level, list[pl.Expr]] = field(default_factory=dict)
     facts: dict[str, Fact] = field(default_factory=dict)
+    deepest: dict[Level, int | None] = field(default_factory=dict)
+    """The largest cut-off that a level is asked for, where its rows depend on that."""
+
+    def deepen(self, level: Level, k: int | None) -> None:
+        """Write down a cut-off of a level."""
+        known = self.deepest.setdefault(level, k)
+        self.deepest[level] = None if known is None or k is None else max(known, k)
 
     def column(self, level: Level, expression: pl.Expr) -> pl.Expr:
         """Return the column of an expression on a level."""
@@ -59,6 +66,9 @@ class AtLists:
     Of one item in all lists of a segment: `per_item(...)`, a sum over its places, `n_lists_with`, `place(...)`, and
     `everywhere(...)`.
     Of a segment: `over_items(...)` and `over_lists(...)`, sums, `n_lists`, and `in_all(...)`.
+    Of a feature of the items: `has_feature`, `squared_length`, `likeness_to_history`, `overlap_of_pairs`; in one category of a
+    list `in_category(...)` of such words and `category_share`, and `history_in_category`; `over_categories(...)` sums them up
+    for the list, as `over_hits(...)` and `over_best(...)` do with words of the relevant items, such as `n_seen`.
     Of the side frames: `n_train_users`, `n_interactions`, `max_popularity`, `n_catalogue`, `n_tail(...)`.
 
     A metric of user shape returns a value of a list, one of set shape a value of a segment. `fact(...)` asks for any
@@ -105,6 +115,11 @@ class AtLists:
         return self.fact(beside.relevant).fill_null(value=False)
 
     @property
+    def in_reference(self) -> pl.Expr:
+        """Whether the reference has the item among the user's first k."""
+        return self.fact(beside.in_reference, self.k or 0).fill_null(value=False)
+
+    @property
     def in_history(self) -> pl.Expr:
         """Whether the train frame has the item for the user."""
         return self.fact(beside.in_history).fill_null(value=False)
@@ -131,6 +146,11 @@ class AtLists:
     def popularity(self) -> pl.Expr:
         """The number of train users of the item; 0 for a cold one."""
         return self.fact(beside.popularity).fill_null(0.0)
+
+    @property
+    def place_by_popularity(self) -> pl.Expr:
+        """The item's place in the order of popularity, from 1, shared by items of one; null for a cold one."""
+        return self.fact(beside.place_by_popularity)
 
     @property
     def in_catalogue(self) -> pl.Expr:
@@ -200,6 +220,77 @@ class AtLists:
     def n_lists(self) -> pl.Expr:
         """The number of lists with an item up to k."""
         return self.over_lists(self.n_listed > 0)
+
+    # Words of a feature: a column of the items frame, by its name, or empty for the only one
+
+    def has_feature(self, of: str) -> pl.Expr:
+        """Return whether the item has a feature."""
+        return self.fact(beside.has_feature, of).fill_null(value=False)
+
+    def squared_length(self, of: str) -> pl.Expr:
+        """Return the squared length of the sum of the unit vectors of the list: the sum of their cosines over all pairs."""
+        return self._summed(tables.vectors, level_of("square", of), self._cut(pl.lit(1.0, dtype=pl.Float64)), of)
+
+    def likeness_to_history(self, of: str, value: pl.Expr) -> pl.Expr:
+        """Return a sum over the list: a value of the item, times the sum of its cosines with the user's train items."""
+        return self._summed(tables.vectors, level_of("product", of), self._cut(value), of)
+
+    def n_described_history(self, of: str) -> pl.Expr:
+        """Return the number of train items of the list's user that have a feature."""
+        return self.fact(beside.n_described_history, of).fill_null(0.0)
+
+    def overlap_of_pairs(self, of: str) -> pl.Expr:
+        """Return the sum of shared over all categories of two items over all pairs of the list, each with itself too."""
+        return self._summed(tables.pairs, level_of("pairs", of), self._up_to_k(pl.col("likeness")).sum(), of)
+
+    @property
+    def category_share(self) -> pl.Expr:
+        """1 / the number of categories of the item; to be summed up in a category."""
+        return pl.col("share")
+
+    def in_category(self, of: str, value: pl.Expr) -> pl.Expr:
+        """Return the sum of a word over the items that the list has of a category, up to k."""
+        self.fact(tables.categories, of)
+        return self.asked.column(within_category(of), self._cut(value).sum()).cast(pl.Float64)
+
+    def history_in_category(self, of: str) -> pl.Expr:
+        """Return the number of train items of the list's user in a category; one of several counts in each by its share."""
+        return self.fact(beside.history_in_category, of).fill_null(0.0)
+
+    def over_categories(self, of: str, value: pl.Expr) -> pl.Expr:
+        """Return the sum of a value of a category over those of the list; some may be of items below k alone."""
+        return self._summed(tables.categories, level_of("categories", of), value.sum(), of)
+
+    def n_categories_of_history(self, of: str) -> pl.Expr:
+        """Return the number of categories of the train items of the list's user."""
+        return self.fact(beside.n_categories_of_history, of).fill_null(0.0)
+
+    def n_categories(self, of: str) -> pl.Expr:
+        """Return the number of categories in the catalogue; in a segment of items, of its own."""
+        return self.fact(beside.n_categories, of).fill_null(0.0)
+
+    @property
+    def n_seen(self) -> pl.Expr:
+        """How many relevant items above the item have the category, in the list or in the best order."""
+        return pl.col("seen").cast(pl.Float64)
+
+    def over_hits(self, of: str, value: pl.Expr) -> pl.Expr:
+        """Return the sum of a word over the categories of the relevant items of the list, up to k."""
+        self.fact(beside.relevant)
+        return self._summed(tables.hits, level_of("hits", of), self._up_to_k(value).sum(), of)
+
+    def over_best(self, of: str, alpha: float, value: pl.Expr) -> pl.Expr:
+        """Return the same over the best k of all relevant items, each the one whose categories are the least seen next."""
+        level = level_of("best", of, alpha)
+        self.asked.deepen(level, self.k)
+        return self._summed(tables.best, level, self._up_to_k(value).sum(), of, alpha)
+
+    def _summed(self, table: Builder, level: Level, value: pl.Expr, *settings: Setting) -> pl.Expr:
+        self.fact(table, *settings)
+        return self.asked.column(level, value).cast(pl.Float64).fill_null(0.0)
+
+    def _up_to_k(self, value: pl.Expr) -> pl.Expr:
+        return value if self.k is None else pl.when(pl.col("rank") <= self.k).then(value)
 
     # Words of the side frames
 

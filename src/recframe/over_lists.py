@@ -17,6 +17,7 @@ from recframe.list_terms import Asked, AtLists
 from recframe.order import are_distinct, by_user
 from recframe.plan import aggregate, deepest_of, keys_of, with_attributes
 from recframe.registry import Metric
+from recframe.tables import Rows
 from recframe.terms import ratio
 
 Ask = Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]
@@ -164,9 +165,10 @@ class Cut:
 
     def lists(self) -> pl.LazyFrame:
         """Return each list with an item up to k and its sums."""
-        rows = self.sides.joined(self.rows, self.asked.facts_in("of list"), "item", "pair")
+        rows = self.sides.joined(self.rows, self.asked.facts_in("of list"), "item", "pair", "segment", "whole")
         lists = rows.group_by(self.held.list_keys).agg(self.asked.named("of list"))
-        return self.sides.joined(lists, self.asked.facts_in("over lists", "beside"), "user", "whole")
+        lists = Rows(self.sides, self.asked, self.held.list_keys, self.rows, lists).beside_lists()
+        return self.sides.joined(lists, self.asked.facts_in("over lists", "beside"), "user", "segment", "whole")
 
     def segments(self) -> pl.LazyFrame:
         """Return each segment with its number of lists, and what is summed up over them."""
@@ -185,7 +187,7 @@ class Cut:
         rows = self._described(rows)
         among = {"along": self.keys, "along all": self._keys_of_all}
         for level, keys in among.items():
-            shares = self.asked.columns.get(level, [])  # type: ignore[call-overload]
+            shares = self.asked.columns.get(level, [])
             running = (_running(share, others=level != "along") for share in shares)
             rows = rows.with_columns(
                 one.over(*dict.fromkeys([*keys, "item"]), order_by=share).alias(f"{level} {number}")
