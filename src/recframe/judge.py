@@ -84,6 +84,8 @@ class Judged:
     """How many users there are in `users`, where that is known."""
     crowd: pl.LazyFrame | None = None
     """The users again, with fewer repeats."""
+    first: pl.LazyFrame | None = None
+    """The rows up to the largest k of the lists of the universe's users, where they are at hand, no item of a list twice."""
     names: pl.LazyFrame | None = None
     """The users by their numbers, where lists are told apart by a number."""
 
@@ -260,8 +262,16 @@ class Judged:
 
     def cut(self, k: int | None) -> pl.LazyFrame:
         """Return the rows of the lists of the universe's users with a rank up to k, one for each item: keys, item, rank."""
+        if self.first is not None:
+            return self.first
         rows = self._counted(self.ranked(k), {"truth", "both"})
         return rows.group_by(*self.list_keys, *self._item).agg(pl.col("rank").min())
+
+    def with_first(self, ask: Callable[[list[pl.LazyFrame]], list[pl.DataFrame]], k: int | None) -> Judged:
+        """Return the same for a large eager frame, whose rows up to k are taken from it and asked whether an item repeats."""
+        (rows,) = ask([self._counted(self.ranked(k), {"truth", "both"})])
+        rows = by_user(rows, "user")
+        return replace(self, first=rows.lazy() if ask([are_distinct(rows, self.list_keys)])[0].item() else self.cut(k))
 
     def _for_each_model(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         return rows.join(self.models, how="cross") if self.truth is not None and self.models is not None else rows

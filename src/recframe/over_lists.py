@@ -73,9 +73,8 @@ def evaluate(
     keys = [inside for inside, _ in keys_of(inputs, metrics)]
     most, asked = deepest_of(metrics), Asked()
     values = {str(metric): _value(metric, AtLists(k := reach(metric.k), asked, cut=k == most)) for metric in metrics}
-    cuts = [
-        Cut(inputs, held(inputs.part(number, parts) if parts > 1 else inputs), asked, keys, most) for number in range(parts)
-    ]
+    given = [inputs.part(number, parts) for number in range(parts)] if parts > 1 else [inputs]
+    cuts = [Cut(Sides(inputs, held(part)), asked, keys, most) for part in given]
     cuts = cuts if ask is None else [cut.settled(ask) for cut in cuts]
     segments = _merged([cut.segments() for cut in cuts], keys, run)
     if asked.columns.get("of item"):
@@ -123,9 +122,7 @@ def _beside(segments: pl.LazyFrame, others: pl.LazyFrame, keys: list[str]) -> pl
 class Cut:
     """The lists of one part of the users, cut at the largest k, and what is summed up of them."""
 
-    inputs: Inputs
-    """The frames of the call, whole."""
-    held: Judged
+    sides: Sides
     asked: Asked
     keys: list[str]
     k: int | None
@@ -144,12 +141,13 @@ class Cut:
         once = self.held.scores is not None or ask([are_distinct(rows, keys)])[0].item()
         if not once:
             (rows,) = ask([self._each_item_once(rows.lazy())])
-        return replace(self, given=rows.lazy(), crowd=crowd.lazy())
+        sides = self.sides.settled(ask, rows, [*self.asked.facts.values()])
+        return replace(self, sides=sides, given=rows.lazy(), crowd=crowd.lazy())
 
     @property
-    def sides(self) -> Sides:
-        """The side frames."""
-        return Sides(self.inputs, self.held)
+    def held(self) -> Judged:
+        """The lists, held against the truth."""
+        return self.sides.held
 
     @property
     def rows(self) -> pl.LazyFrame:
