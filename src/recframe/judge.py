@@ -206,21 +206,17 @@ class Judged:
         rows = rows.with_columns(pl.when(is_rank(rank)).then(rank))
         return rows.group_by(*self.list_keys, *self._item).agg(rank.min(), pl.col("gain").max())
 
-    def relevant(self) -> pl.LazyFrame:
-        """Return the relevant rows, one for each item: keys, gain."""
-        return self.relevant_items().select(*self.list_keys, "gain")
-
-    def relevant_items(self) -> pl.LazyFrame:
-        """Return the same rows with their items."""
-        columns = dict.fromkeys([self._key, "item", "gain"])
+    def relevant(self, *also: str) -> pl.LazyFrame:
+        """Return the relevant rows, one for each item: keys, gain, and the item if it is asked for."""
+        columns = [*dict.fromkeys([*self.list_keys, *also]), "gain"]
         if self.context.relevant_from == "list":
-            return self.hits().select(*dict.fromkeys([*self.list_keys, *columns]))
+            return self.hits().select(columns)
         if self.truth is None:
-            return self._counted(self._relevant_pairs().select(*dict.fromkeys([*self.list_keys, *columns])), {"recs", "both"})
+            return self._counted(self._relevant_pairs().select(columns), {"recs", "both"})
         rows = self._relevant_rows()
         if not self.distinct:
             rows = rows.group_by(self._key, "item").agg(pl.col("gain").max())
-        return self._for_each_model(self._counted(rows.select(*columns), {"recs", "both"}))
+        return self._for_each_model(self._counted(rows.select(self._key, *also, "gain"), {"recs", "both"}))
 
     def not_relevant(self) -> pl.LazyFrame:
         """Return the rows judged not relevant, one for each item: keys, and True in `not_relevant`."""
