@@ -33,6 +33,9 @@ class Case:
         """The rows that have both ids."""
         return [row for row in getattr(self, name) or () if row["user"] is not None and row["item"] is not None]
 
+    def ranked(self) -> list[Row]:
+        return [row for row in self.identified("recs") if row["rank"] is not None and math.isfinite(row["rank"])]
+
     def judged(self) -> list[Row]:
         rows = self.identified("recs" if self.truth is None else "truth")
         return [row for row in rows if row.get("relevance", 1) is not None]
@@ -118,7 +121,7 @@ class Segment:
 def segment(case: Case, key: Row) -> Segment:
     """Return what a row of the result is about: of `by` columns, country describes users and genre describes items."""
     scene = case.scene(key.get("model"))
-    rows = [*case.identified("recs"), *case.identified("truth")]
+    rows = [*case.ranked(), *case.judged()] if case.truth is not None else case.identified("recs")
     users = {row["user"] for row in rows if row["user"] is not None}
     if "user" in key:
         users &= {key["user"]}
@@ -126,21 +129,21 @@ def segment(case: Case, key: Row) -> Segment:
         countries = {row["user"]: row["country"] for row in case.users}
         users = {user for user in users if countries.get(user) == key["country"]}
     if "genre" in key:
-        known = {item for row in [*rows, *case.identified("train")] for item in [row["item"]]} | set(scene.items or ())
+        known = {row["item"] for row in [*rows, *case.identified("train")]} | set(scene.items or ())
         genre = {item: (scene.items or {}).get(item, {}).get("genre") for item in known}
         scene = replace(scene, within=frozenset(item for item in known if genre[item] == key["genre"]))
     present = frozenset(row["user"] for row in rows if scene.inside(row["item"]))
     return Segment(scene, tuple(sorted(users)), present)
 
 
-def keys(case: Case, k: int | None) -> list[dict[str, Any]]:
-    """The `by` columns of every row that must be there: those in which somebody has a list cut at k."""
+def keys(case: Case, k: int | None, *, of_universe: bool) -> list[dict[str, Any]]:
+    """The `by` columns of every row that must be there: those in which somebody (of the universe) has a list cut at k."""
     by = ["model"] * (case.model and "model" not in case.by) + [*case.by]
     countries = {row["user"]: row["country"] for row in case.users if "country" in row}
     genres = {row["item"]: row.get("genre") for row in case.items or ()}
     found = {}
-    for row in case.identified("recs"):
-        if row["rank"] is not None and math.isfinite(row["rank"]) and (k is None or row["rank"] <= k):
+    for row in case.ranked():
+        if (k is None or row["rank"] <= k) and (row["user"] in case.universe() or not of_universe):
             named = {**row, "country": countries.get(row["user"]), "genre": genres.get(row["item"])}
             key = {name: named[name] for name in by}
             found[tuple(key.values())] = key

@@ -83,8 +83,8 @@ def confusion(scene: Scene, user: Any, k: int | None, *, denominator: str = "lis
     catalogue = scene.catalogue()
     listed = catalogue & set(scene.found(user, k))
     relevant = catalogue & set(scene.relevant(user))
-    places = len(listed) if denominator == "list" or k is None else k
     tp = len(listed & relevant)
+    places = len(listed) if denominator == "list" or k is None else max(k, tp)  # more than k items where ranks repeat
     fp, fn = places - tp, len(relevant) - tp
     return tp, fp, fn, max(len(catalogue) - tp - fp - fn, 0)
 

@@ -58,7 +58,12 @@ NOT_SHARED = {
     ("lenskit", "entropy, rank_biased_entropy"): "of the categories of one list, smoothed",
     ("lenskit", "rank_biased_overlap, ragged"): "depths go on to n past the end of both lists; recorded on full lists",
     ("lenskit", "least_item_promoted"): "how far one item rose",
-    ("warprec", "all"): "not in the package index that the peers are installed from",
+    ("jurity", "samples of users"): "drawn at random by default; all of them are taken here",
+    ("recbole", "ItemCoverage, GiniIndex"): "over the items and one more, for padding; asked without it",
+    ("recbole", "ShannonEntropy"): "in nats over the number of recommended items",
+    ("recbole", "TailPercentage(tail_ratio above 1)"): "items with at most so many interactions",
+    ("recpack", "IPSHitRateK"): "a sum without a norm; the items of no interaction weigh nothing in it",
+    ("warprec", "all"): "needs another Python than the other peers, which share one",
     ("elliot", "all"): "not on PyPI, so not run",
 }
 
@@ -127,7 +132,7 @@ def test_the_reference_gives_the_recorded_numbers(row: tuple[str, dict[str, Any]
 def settings_of(metric: str) -> tuple[str, dict[str, Any]]:
     name, _, inside = metric.removesuffix(")").partition("(")
     settings = dict(one.split("=") for one in inside.split(", ")) if inside else {}
-    known: dict[str, Any] = {"reference_k": int, "p": float, "normalized": bool}
+    known: dict[str, Any] = {"reference_k": int, "p": float, "share": float, "normalized": bool}
     return name, {key: known.get(key, str)(value) for key, value in settings.items()}
 
 

@@ -84,6 +84,8 @@ class Judged:
     """How many users there are in `users`, where that is known."""
     crowd: pl.LazyFrame | None = None
     """The users again, with fewer repeats."""
+    first: pl.LazyFrame | None = None
+    """The rows up to the largest k of the lists of the universe's users, where they are at hand, no item of a list twice."""
     names: pl.LazyFrame | None = None
     """The users by their numbers, where lists are told apart by a number."""
 
@@ -204,21 +206,17 @@ class Judged:
         rows = rows.with_columns(pl.when(is_rank(rank)).then(rank))
         return rows.group_by(*self.list_keys, *self._item).agg(rank.min(), pl.col("gain").max())
 
-    def relevant(self) -> pl.LazyFrame:
-        """Return the relevant rows, one for each item: keys, gain."""
-        return self.relevant_items().select(*self.list_keys, "gain")
-
-    def relevant_items(self) -> pl.LazyFrame:
-        """Return the same rows with their items."""
-        columns = dict.fromkeys([self._key, "item", "gain"])
+    def relevant(self, *also: str) -> pl.LazyFrame:
+        """Return the relevant rows, one for each item: keys, gain, and the item if it is asked for."""
+        columns = [*dict.fromkeys([*self.list_keys, *also]), "gain"]
         if self.context.relevant_from == "list":
-            return self.hits().select(*dict.fromkeys([*self.list_keys, *columns]))
+            return self.hits().select(columns)
         if self.truth is None:
-            return self._counted(self._relevant_pairs().select(*dict.fromkeys([*self.list_keys, *columns])), {"recs", "both"})
+            return self._counted(self._relevant_pairs().select(columns), {"recs", "both"})
         rows = self._relevant_rows()
         if not self.distinct:
             rows = rows.group_by(self._key, "item").agg(pl.col("gain").max())
-        return self._for_each_model(self._counted(rows.select(*columns), {"recs", "both"}))
+        return self._for_each_model(self._counted(rows.select(self._key, *also, "gain"), {"recs", "both"}))
 
     def not_relevant(self) -> pl.LazyFrame:
         """Return the rows judged not relevant, one for each item: keys, and True in `not_relevant`."""
@@ -260,8 +258,16 @@ class Judged:
 
     def cut(self, k: int | None) -> pl.LazyFrame:
         """Return the rows of the lists of the universe's users with a rank up to k, one for each item: keys, item, rank."""
+        if self.first is not None:
+            return self.first
         rows = self._counted(self.ranked(k), {"truth", "both"})
         return rows.group_by(*self.list_keys, *self._item).agg(pl.col("rank").min())
+
+    def with_first(self, ask: Callable[[list[pl.LazyFrame]], list[pl.DataFrame]], k: int | None) -> Judged:
+        """Return the same for a large eager frame, whose rows up to k are taken from it and asked whether an item repeats."""
+        (rows,) = ask([self._counted(self.ranked(k), {"truth", "both"})])
+        rows = by_user(rows, "user")
+        return replace(self, first=rows.lazy() if ask([are_distinct(rows, self.list_keys)])[0].item() else self.cut(k))
 
     def _for_each_model(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         return rows.join(self.models, how="cross") if self.truth is not None and self.models is not None else rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -74,9 +74,12 @@ def evaluate(
     keys = [inside for inside, _ in keys_of(inputs, metrics)]
     most, asked = deepest_of(metrics), Asked()
     values = {str(metric): _value(metric, AtLists(k := reach(metric.k), asked, cut=k == most)) for metric in metrics}
-    cuts = [
-        Cut(inputs, held(inputs.part(number, parts) if parts > 1 else inputs), asked, keys, most) for number in range(parts)
-    ]
+    if parts > 1 and {"along", "along all"} & asked.columns.keys():
+        shown = ", ".join(values)
+        msg = f"one of {shown} holds each list against all others, which parts of the users do not have; ask it with parts=1"
+        raise RecframeError(msg)
+    given = [inputs.part(number, parts) for number in range(parts)] if parts > 1 else [inputs]
+    cuts = [Cut(Sides(inputs, held(part)), asked, keys, most) for part in given]
     cuts = cuts if ask is None else [cut.settled(ask) for cut in cuts]
     segments = _merged([cut.segments() for cut in cuts], keys, run)
     if asked.columns.get("of item"):
@@ -124,9 +127,7 @@ def _beside(segments: pl.LazyFrame, others: pl.LazyFrame, keys: list[str]) -> pl
 class Cut:
     """The lists of one part of the users, cut at the largest k, and what is summed up of them."""
 
-    inputs: Inputs
-    """The frames of the call, whole."""
-    held: Judged
+    sides: Sides
     asked: Asked
     keys: list[str]
     k: int | None
@@ -145,12 +146,13 @@ class Cut:
         once = self.held.scores is not None or ask([are_distinct(rows, keys)])[0].item()
         if not once:
             (rows,) = ask([self._each_item_once(rows.lazy())])
-        return replace(self, given=rows.lazy(), crowd=crowd.lazy())
+        sides = self.sides.settled(ask, rows, [*self.asked.facts.values()])
+        return replace(self, sides=sides, given=rows.lazy(), crowd=crowd.lazy())
 
     @property
-    def sides(self) -> Sides:
-        """The side frames."""
-        return Sides(self.inputs, self.held)
+    def held(self) -> Judged:
+        """The lists, held against the truth."""
+        return self.sides.held
 
     @property
     def rows(self) -> pl.LazyFrame:
@@ -203,7 +205,8 @@ class Cut:
             sums = items.group_by(keys).agg(one.sum() for one in everywhere)
             items = items.join(sums, on=keys, how="left", nulls_equal=True)
         if places := self.asked.columns.get("place"):
-            among: Iterable[Any] = self.keys or [pl.lit(0)]
+            # a window over no column at all does not stream
+            items, among = items.with_columns(all=pl.lit(0)), self.keys or ["all"]
             ranks = (one.rank("ordinal").over(among).alias(f"place {number}") for number, one in enumerate(places))
             items = items.with_columns(ranks)
         return aggregate(items, self.keys, self.asked.named("over items"))

@@ -114,6 +114,7 @@ def _sums(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = None
     counted = _is_counted(words, judged.context.no_relevant)
     if ask is not None:
         judged = judged.settled(ask, deepest, by_number=not words.reads_lists())
+        judged = judged.with_first(ask, deepest) if "cut_rank" in words.asked else judged
     rows = _rows(judged, words, deepest)  # the branches that the words above have asked for
     lists = rows.group_by(judged.list_keys).agg(*values.values(), counted=counted)
     _check_shapes(lists, metrics)
