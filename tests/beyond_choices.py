@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from recframe.registry import registered
@@ -55,3 +56,9 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
 BUILTIN = {name: one for name, one in registered().items() if one.definition.builtin}
 BEYOND = {name: one for name, one in BUILTIN.items() if one.definition.function.__module__ != "recframe.metrics.accuracy"}
 NAMES = [name for name in CHOICES if name in BEYOND]
+
+
+def with_a_value(name: str, parameters: Mapping[str, Any], ks: Iterable[int | None]) -> list[int | None]:
+    """The cut-offs that a metric can be asked at: the best order over lists of categories is followed up to one alone."""
+    bounded = name == "alpha_ndcg" and parameters.get("of") == "tags"
+    return [k for k in ks if not (bounded and k is None)]

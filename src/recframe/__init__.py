@@ -23,7 +23,9 @@ from recframe.metrics.accuracy import (
     rbp,
     recall,
 )
+from recframe.metrics.calibration_metrics import miscalibration
 from recframe.metrics.catalogue_metrics import coverage, entropy, fall_out, gini, mcc, user_coverage
+from recframe.metrics.diversity_metrics import alpha_ndcg, category_coverage, diversity
 from recframe.metrics.personalization_metrics import personalization
 from recframe.metrics.popularity_metrics import (
     efd,
@@ -36,6 +38,7 @@ from recframe.metrics.popularity_metrics import (
     repeat_rate,
     tail_coverage,
 )
+from recframe.metrics.serendipity_metrics import serendipity
 from recframe.namespace import Rec, rec
 from recframe.profiles import list_profiles
 from recframe.registration import register as _register
@@ -70,10 +73,13 @@ __all__ = [
     "Rec",
     "RecframeError",
     "UnknownMetricError",
+    "alpha_ndcg",
     "auc",
     "bpref",
+    "category_coverage",
     "coverage",
     "dcg",
+    "diversity",
     "efd",
     "entropy",
     "epc",
@@ -93,6 +99,7 @@ __all__ = [
     "map",
     "mcc",
     "metric",
+    "miscalibration",
     "mrr",
     "n_hits",
     "ndcg",
@@ -108,6 +115,7 @@ __all__ = [
     "rec",
     "recall",
     "repeat_rate",
+    "serendipity",
     "tail_coverage",
     "user_coverage",
 ]

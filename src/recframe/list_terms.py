@@ -8,7 +8,7 @@ from typing import Literal
 
 import polars as pl
 
-from recframe import beside, tables
+from recframe import beside, references, tables
 from recframe.beside import Builder, Fact, Setting
 from recframe.errors import sentence, suggestion
 from recframe.tables import level_of, within_category
@@ -117,7 +117,7 @@ class AtLists:
     @property
     def in_reference(self) -> pl.Expr:
         """Whether the reference has the item among the user's first k."""
-        return self.fact(beside.in_reference, self.k or 0).fill_null(value=False)
+        return self.fact(references.in_reference, self.k or 0).fill_null(value=False)
 
     @property
     def in_history(self) -> pl.Expr:

@@ -14,7 +14,15 @@ from recframe.context import Context, MinRelevance, MinRelevanceFor, NoRelevant,
 from recframe.errors import RecframeError, suggestion
 from recframe.inputs import Inputs, read
 from recframe.judge import judge
-from recframe.metrics import accuracy, catalogue_metrics, personalization_metrics, popularity_metrics
+from recframe.metrics import (
+    accuracy,
+    calibration_metrics,
+    catalogue_metrics,
+    diversity_metrics,
+    personalization_metrics,
+    popularity_metrics,
+    serendipity_metrics,
+)
 from recframe.registry import Metric
 
 if TYPE_CHECKING:
@@ -415,6 +423,11 @@ class Rec(Generic[F]):
     tail_coverage = popularity_metrics.tail_coverage
     popularity_lift = popularity_metrics.popularity_lift
     repeat_rate = popularity_metrics.repeat_rate
+    diversity = diversity_metrics.diversity
+    category_coverage = diversity_metrics.category_coverage
+    alpha_ndcg = diversity_metrics.alpha_ndcg
+    miscalibration = calibration_metrics.miscalibration
+    serendipity = serendipity_metrics.serendipity
 
 
 if TYPE_CHECKING:

@@ -46,15 +46,18 @@ _TEXT = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:\((.*)\))?\s*(?:@\s*(\S+))
 
 @dataclass(frozen=True)
 class Bounds:
-    """The numbers that a parameter may take, between two ends that are left out."""
+    """The numbers that a parameter may take, between two ends that are left out unless they are closed."""
 
     above: float = -math.inf
     below: float = math.inf
+    closed: bool = False
 
     def __contains__(self, value: float) -> bool:
-        return self.above < value < self.below
+        return self.above < value < self.below or (self.closed and value in (self.above, self.below))
 
     def __str__(self) -> str:
+        if self.closed:
+            return f"a number from {self.above:g} to {self.below:g}"
         ends = [f"above {self.above:g}"] * (self.above > -math.inf) + [f"below {self.below:g}"] * (self.below < math.inf)
         return "a number " + " and ".join(ends)
 

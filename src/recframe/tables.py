@@ -27,7 +27,7 @@ MOST_STEPS = 100
 
 def level_of(word: str, *settings: object) -> str:
     """Return the level of the sums over each list that a word asks for."""
-    return " ".join(map(str, ("of list,", word, *settings)))
+    return " ".join(map(str, ("of list", word, *settings)))
 
 
 def within_category(of: str) -> str:
@@ -125,8 +125,7 @@ def hits(rows: Rows, of: str) -> pl.LazyFrame:
     found = rows.sides.joined(rows.rows, [relevant], "pair").filter(pl.col(relevant.name))
     found = found.sort(*dict.fromkeys([*keys, "rank", "item"]))
     found = spread_ranks(with_places(found, keys), keys).select(*dict.fromkeys([*keys, "item", "rank"]))
-    found = found.join(rows.sides.feature(of).parts(), on="item").sort(*keys, "part", "rank")
-    found = with_places(found, [*keys, "part"]).with_columns(seen=pl.col("place") - 1)
+    found = _numbered(found.join(rows.sides.feature(of).parts(), on="item"), [*keys, "part"], "rank", name="seen")
     return found.group_by(keys).agg(rows.asked.named(level_of("hits", of)))
 
 
@@ -138,11 +137,17 @@ def best(rows: Rows, of: str, alpha: float) -> pl.LazyFrame:
     found = sides.with_item_keys(sides.held.relevant_pairs()).join(feature.parts(), on="item")
     found = found.select(*dict.fromkeys([*keys, "item", "part"]))
     if feature.shape == "category":  # the first of each category, then the second of each, and so on
-        found = with_places(found.sort(*keys, "part"), [*keys, "part"]).with_columns(seen=pl.col("place") - 1)
-        found = with_places(found.sort(*keys, "seen"), keys).with_columns(rank=pl.col("place"))
+        found = _numbered(_numbered(found, [*keys, "part"], name="seen"), keys, "seen", name="rank")
+        found = found.with_columns(pl.col("rank") + 1)
     else:
         found = _by_greed(found, keys, alpha, _steps(of, rows.asked.deepest[level]))
     return found.group_by(keys).agg(rows.asked.named(level))
+
+
+def _numbered(rows: pl.LazyFrame, keys: list[str], *order: str, name: str) -> pl.LazyFrame:
+    """Return rows in an order inside some keys, with their numbers from 0."""
+    rows = with_places(rows.sort(*keys, *order), keys).drop("start").rename({"place": name})
+    return rows.with_columns(pl.col(name) - 1)
 
 
 def _steps(of: str, k: int | None) -> int:
