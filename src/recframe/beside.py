@@ -63,9 +63,7 @@ class Fact:
         return self.builder.kind
 
 
-def fact(
-    kind: Kind, *needs: str, takes: tuple[Shape, ...] = ()
-) -> Callable[[Callable[..., pl.LazyFrame | pl.Expr]], Builder]:
+def fact(kind: Kind, *needs: str, takes: tuple[Shape, ...] = ()) -> Callable[[Callable[..., pl.LazyFrame | pl.Expr]], Builder]:
     """Make a function of `Sides` and some settings a builder of facts."""
     return lambda function: Builder(kind, needs, function, takes)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -50,7 +50,7 @@ class Rows:
         """Return the lists with the sums of every table that was asked for."""
         lists = self.lists
         for table in (one for one in self.asked.facts.values() if one.kind == "table"):
-            sums = table.builder.build(self, *table.settings)
+            sums: Any = table.builder.build(self, *table.settings)
             on = [key for key in self.keys if key in sums.collect_schema()]
             lists = lists.join(sums, on=on, how="left", nulls_equal=True)
         return lists

@@ -26,7 +26,7 @@ LogBase = Annotated[float, Bounds(above=1)]
     needs=("train", "items"),
     range=(0.0, math.inf),
     direction="lower",
-    formula="Σ over g of p(g) · log2(p(g) / ((1 - α) · q(g) + α · p(g)))",
+    formula="Σ over g of p(g) · log2(p(g) / ((1 - a) · q(g) + a · p(g)))",
 )
 def miscalibration(
     at: AtLists,
@@ -39,10 +39,10 @@ def miscalibration(
 ) -> pl.Expr:
     """Divergence of the list's categories from those of the user's history, in bits: 0 where their shares are the same.
 
-    Σ over g of p(g) · log_b(p(g) / ((1 - α) · q(g) + α · p(g))), b = `log_base`, at most -log_b(α). `divergence="js"` is the
-    Jensen-Shannon divergence, at most log_b(2), and `"hellinger"` √(1 - Σ √(p · q)), at most 1; neither is smoothed. In q an
-    item of rank r weighs 1, or 1 / log2(r + 1) with `weight="log"`, or 1 / r with `"reciprocal"`. Null without an item that
-    has a category in the list or in the history.
+    Σ over g of p(g) · log_b(p(g) / ((1 - a) · q(g) + a · p(g))), a = `alpha` and b = `log_base`; at most -log_b(a).
+    `divergence="js"` is the Jensen-Shannon divergence, at most log_b(2), and `"hellinger"` √(1 - Σ √(p · q)), at most 1;
+    neither is smoothed. In q an item of rank r weighs 1, or 1 / log2(r + 1) with `weight="log"`, or 1 / r with
+    `"reciprocal"`. Null without an item that has a category in the list or in the history.
 
     Raises a ColumnError where a frame or the column is missing, or it holds no categories.
 

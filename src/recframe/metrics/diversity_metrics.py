@@ -102,14 +102,15 @@ def category_coverage(at: AtLists, *, of: str = "", denominator: Literal["catalo
     needs=("items",),
     range=UNIT,
     direction="higher",
-    formula="Σ over hits and their categories of (1 - α)^seen / log2(r + 1), over that of the best order",
+    formula="Σ over hits and their categories of (1 - a)^seen / log2(r + 1), over that of the best order",
 )
 def alpha_ndcg(at: AtLists, *, of: str = "", alpha: Annotated[float, Bounds(0, 1, closed=True)] = 0.5) -> pl.Expr:
     """Gain of the relevant items by category, each worth less the more often it was seen, over that of the best order.
 
-    Σ over the hits and their categories of (1 - α)^s / log2(r + 1), s the number of hits above that have the category, over
-    the same sum of the best k relevant items: in turn the one that adds most, by item where several do. That greedy order
-    can be beaten, so the ratio counts 1 at most. Null for a list of a user without a relevant item that has a category.
+    Σ over the hits and their categories of (1 - a)^s / log2(r + 1), a = `alpha` and s the number of hits above that have the
+    category, over the same sum of the best k relevant items: in turn the one that adds most, by item where several do. That
+    greedy order can be beaten, so the ratio counts 1 at most. Null for a list of a user without a relevant item that has a
+    category.
 
     Raises a ColumnError where the items frame or the column is missing or holds no categories, and a RecframeError for lists
     of categories without a cut-off or with one above 100: their best order is followed rank by rank. That of one category for

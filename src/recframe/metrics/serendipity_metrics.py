@@ -1,6 +1,6 @@
 """How far the relevant items of a list are from what the user would have found without it.
 
-Symbols in the formulas: L is a user's list up to k, n its number of items, rel(i) is 1 for an item relevant to the user, else 0.
+Symbols in the formulas: L is a user's list up to k, n its number of items; rel(i) is 1 for an item relevant to the user, or 0.
 """
 
 from __future__ import annotations
