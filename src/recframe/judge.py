@@ -265,6 +265,12 @@ class Judged:
         rows = self._counted(self.ranked(k), {"truth", "both"})
         return rows.group_by(*self.list_keys, *self._item).agg(pl.col("rank").min())
 
+    def with_users(self, ask: Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]) -> Judged:
+        """Return the same for a large eager frame that is asked for its users alone."""
+        users = by_user(ask([self.users])[0], "user")
+        n_users = ask([n_distinct(users)])[0].item()
+        return replace(self, n_users=n_users, crowd=heads(users.lazy()) if n_users is not None else unordered(users).lazy())
+
     def with_first(self, ask: Callable[[list[pl.LazyFrame]], list[pl.DataFrame]], k: int | None) -> Judged:
         """Return the same for a large eager frame, whose rows up to k are taken from it and asked whether an item repeats."""
         (rows,) = ask([self._counted(self.ranked(k), {"truth", "both"})])

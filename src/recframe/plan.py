@@ -110,7 +110,7 @@ def _sums(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = None
     """Return one row for each segment: the keys, n_users, and what the means are made of."""
     keys = [inside for inside, _ in keys_of(judged.inputs, metrics)]
     if not metrics and judged.context.no_relevant != "skip":
-        return _users_alone(judged, keys)
+        return _users_alone(judged if ask is None else judged.with_users(ask), keys)
     words = Words()
     deepest = deepest_of(metrics)
     values = _values(metrics, words, deepest, judged)
