@@ -260,7 +260,7 @@ def category_coverage(scene: Scene, user: Any, k: int | None, *, of: str = "", d
 
 
 def alpha_ndcg(scene: Scene, user: Any, k: int | None, *, of: str = "", alpha: float = 0.5) -> float | None:
-    """Clarke et al. 2008: a category seen m times adds (1 - alpha)^m; the ideal order takes the best item each time."""
+    """Clarke et al. 2008: a category seen m times adds (1 - alpha)^m; ideal takes the best item each time, the last of equal ones."""
     relevant = {item: scene.categories(item, of) for item in scene.relevant(user)}
 
     def gain(item: Any, above: Sequence[Any]) -> float:
@@ -272,7 +272,7 @@ def alpha_ndcg(scene: Scene, user: Any, k: int | None, *, of: str = "", alpha: f
 
     ideal: list[Any] = []
     while len(ideal) < (len(relevant) if k is None else min(k, len(relevant))):
-        ideal.append(min((item for item in relevant if item not in ideal), key=lambda item: (-gain(item, ideal), item)))
+        ideal.append(max((item for item in relevant if item not in ideal), key=lambda item: (gain(item, ideal), item)))
     best = value([(item, float(rank)) for rank, item in enumerate(ideal, start=1)])
     listed = scene.listed(user, k)
     hits: list[tuple[Any, float]] = []

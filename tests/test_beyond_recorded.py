@@ -117,7 +117,14 @@ def check(row: tuple[str, dict[str, Any]], means: list[float], users: list[dict[
 def settings_of(metric: str) -> tuple[str, dict[str, Any]]:
     name, _, inside = metric.removesuffix(")").partition("(")
     settings = dict(one.split("=") for one in inside.split(", ")) if inside else {}
-    known: dict[str, Any] = {"reference_k": int, "p": float, "share": float, "exponent": float, "min_propensity": float}
+    known: dict[str, Any] = {
+        "alpha": float,
+        "reference_k": int,
+        "p": float,
+        "share": float,
+        "exponent": float,
+        "min_propensity": float,
+    }
     truths = {"true": True, "True": True}
     return name, {key: truths.get(value, known.get(key, str)(value)) for key, value in settings.items()}
 
