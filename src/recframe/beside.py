@@ -187,7 +187,7 @@ def _left_join(rows: pl.LazyFrame, table: pl.LazyFrame, on: list[str], *, as_num
 
 
 def _frame(frame: Any) -> pl.LazyFrame:
-    return pl.LazyFrame(schema={"user": pl.Int64, "item": pl.Int64}) if frame is None else frame  # type: ignore[no-any-return]
+    return pl.LazyFrame(schema={"user": pl.Int64, "item": pl.Int64}) if frame is None else frame
 
 
 # ---- of items

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -73,6 +73,10 @@ def evaluate(
     keys = [inside for inside, _ in keys_of(inputs, metrics)]
     most, asked = deepest_of(metrics), Asked()
     values = {str(metric): _value(metric, AtLists(k := reach(metric.k), asked, cut=k == most)) for metric in metrics}
+    if parts > 1 and {"along", "along all"} & asked.columns.keys():
+        shown = ", ".join(values)
+        msg = f"one of {shown} holds each list against all others, which parts of the users do not have; ask it with parts=1"
+        raise RecframeError(msg)
     given = [inputs.part(number, parts) for number in range(parts)] if parts > 1 else [inputs]
     cuts = [Cut(Sides(inputs, held(part)), asked, keys, most) for part in given]
     cuts = cuts if ask is None else [cut.settled(ask) for cut in cuts]
@@ -199,7 +203,8 @@ class Cut:
             sums = items.group_by(keys).agg(one.sum() for one in everywhere)
             items = items.join(sums, on=keys, how="left", nulls_equal=True)
         if places := self.asked.columns.get("place"):
-            among: Iterable[Any] = self.keys or [pl.lit(0)]
+            # a window over no column at all does not stream
+            items, among = items.with_columns(all=pl.lit(0)), self.keys or ["all"]
             ranks = (one.rank("ordinal").over(among).alias(f"place {number}") for number, one in enumerate(places))
             items = items.with_columns(ranks)
         return aggregate(items, self.keys, self.asked.named("over items"))
