@@ -131,7 +131,7 @@ def hits(rows: Rows, of: str) -> pl.LazyFrame:
 
 @fact("table", "items", "relevance", takes=CATEGORIES)
 def best(rows: Rows, of: str, alpha: float) -> pl.LazyFrame:
-    """The user's relevant items by category, in the order that takes the one with the most unseen categories next."""
+    """The user's relevant items by category, in the order that takes the one that adds most next."""
     sides, feature, keys = rows.sides, rows.sides.feature(of), rows.sides.user_keys
     level = level_of("best", of, alpha)
     found = sides.with_item_keys(sides.held.relevant_pairs()).join(feature.parts(), on="item")
@@ -162,7 +162,7 @@ def _steps(of: str, k: int | None) -> int:
 
 
 def _by_greed(rows: pl.LazyFrame, keys: list[str], alpha: float, steps: int) -> pl.LazyFrame:
-    """Return rank and seen of the rows of the items that are taken in some steps, the first of them where several add most."""
+    """Return rank and seen of the rows of the items that are taken in some steps, the last of those that add most each time."""
     rows = with_places(rows.sort(*dict.fromkeys([*keys, "item"])), keys).rename({"start": "list"})
     rows = with_places(rows, [*dict.fromkeys(["list", "item"])]).rename({"start": "row"})
     zero = pl.lit(0.0, dtype=pl.Float64)
@@ -181,8 +181,8 @@ def _taken(rows: pl.LazyFrame, alpha: float, step: int) -> pl.LazyFrame:
     rows = rows.with_columns(gain=pl.when(pl.col("rank").is_null()).then(added).sum().over("row").round(12))
     rows = rows.with_columns(gain=pl.when(pl.col("rank").is_null()).then(gain))
     rows = rows.with_columns(highest=gain.max().over("list"))
-    rows = rows.with_columns(first=pl.when(gain == pl.col("highest")).then(row).min().over("list"))
-    rows = rows.with_columns(taken=(row == pl.col("first")).fill_null(value=False))
+    rows = rows.with_columns(last=pl.when(gain == pl.col("highest")).then(row).max().over("list"))
+    rows = rows.with_columns(taken=(row == pl.col("last")).fill_null(value=False))
     rows = rows.with_columns(met_now=pl.col("taken").any().over("list", "part"))
     return rows.with_columns(
         rank=pl.when("taken").then(float(step)).otherwise("rank"),

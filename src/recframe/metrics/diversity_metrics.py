@@ -108,7 +108,7 @@ def alpha_ndcg(at: AtLists, *, of: str = "", alpha: Annotated[float, Bounds(0, 1
     """Gain of the relevant items by category, each worth less the more often it was seen, over that of the best order.
 
     Σ over the hits and their categories of (1 - a)^s / log2(r + 1), a = `alpha` and s the number of hits above that have the
-    category, over the same sum of the best k relevant items: in turn the one that adds most, by item where several do. That
+    category, over the same sum of the best k relevant items: in turn the one that adds most, the last by id of several. That
     greedy order can be beaten, so the ratio counts 1 at most. Null for a list of a user without a relevant item that has a
     category.
 
