@@ -71,19 +71,28 @@ def take(frame: Any, named: Mapping[str, str], ids: Iterable[str] = ()) -> pl.La
     return pl.DataFrame([frame.to_series(places[name]).alias(inside) for inside, name in named.items()])
 
 
-def with_width(frame: pl.LazyFrame | pl.DataFrame, name: str) -> pl.LazyFrame | pl.DataFrame:
-    """Return a frame with lists of floats of one length as arrays; the values of an eager one alone can tell.
+def with_own_dtype(frame: pl.LazyFrame | pl.DataFrame, name: str) -> pl.LazyFrame | pl.DataFrame:
+    """Return a frame with a column in the dtype that its values show to be meant; those of an eager frame alone can tell.
 
-    Empty lists become null.
+    Lists of floats of one length become arrays, and empty ones null. Whole numbers in floats become integers, since pandas
+    has integers as floats where one is missing.
     """
-    dtype = frame.collect_schema()[name]
-    if isinstance(frame, pl.LazyFrame) or not isinstance(dtype, pl.List) or not dtype.inner.is_float():
+    dtype, column = frame.collect_schema()[name], pl.col(name)
+    if isinstance(frame, pl.LazyFrame):
         return frame
-    lengths = frame[name].list.len()
-    widths = lengths.filter(lengths > 0).unique().to_list()
-    if len(widths) != 1:
-        return frame
-    return frame.with_columns(pl.when(pl.col(name).list.len() > 0).then(name).list.to_array(widths[0]))
+    if isinstance(dtype, pl.List) and dtype.inner.is_float():
+        widths = frame[name].list.len().unique().drop_nulls()
+        widths = widths.filter(widths > 0)
+        return (
+            frame.with_columns(pl.when(column.list.len() > 0).then(column).list.to_array(widths[0]))
+            if len(widths) == 1
+            else frame
+        )
+    if dtype.is_float():
+        present = frame[name].drop_nulls().drop_nans()
+        whole = bool((present == present.floor()).all()) and bool(present.is_between(-(2**53), 2**53).all())
+        return frame.with_columns(column.fill_nan(None).cast(pl.Int64)) if whole else frame
+    return frame
 
 
 def is_complete(frame: pl.LazyFrame | pl.DataFrame, names: Iterable[str]) -> bool:

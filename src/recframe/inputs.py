@@ -70,7 +70,9 @@ class Inputs:
             shown = next(iter(others), "column")
             msg = f"{sentence(found, suggestion(of, others))} There are {listed(others)}: {call}(of={shown!r})"
             raise ColumnError(msg)
-        taken = frames.with_width(self.described.take(["item"], [Segment("value", of or others[0], "items")]), "value").lazy()
+        taken = frames.with_own_dtype(
+            self.described.take(["item"], [Segment("value", of or others[0], "items")]), "value"
+        ).lazy()
         return taken.with_columns(pl.col("item").cast(self.items.collect_schema()["item"])).drop_nulls("item")
 
     @property

@@ -11,7 +11,7 @@ import polars as pl
 from recframe import beside, references, tables
 from recframe.beside import Builder, Fact, Setting
 from recframe.errors import sentence, suggestion
-from recframe.tables import level_of, within_category
+from recframe.tables import BESIDE, level_of, within_category
 from recframe.terms import discount, ratio
 
 Weight = Literal["none", "log", "geometric", "reciprocal"]
@@ -59,17 +59,19 @@ class Asked:
 class AtLists:
     """The words that a metric over lists is written in (`over="lists"`, or `shape="set"`), for lists cut at `k`.
 
-    Words of one item in one list: `rank`, `discount`, `weight(...)`, `relevant`, `in_history`; of an item wherever it
-    stands: `popularity`, `in_catalogue`, `in_tail(...)`. `beside(...)` puts a value of the list beside its items;
-    `shared_with_longer(...)` and `shared_with_others(...)` hold the list against others that have the item.
+    Words of one item in one list: `rank`, `discount`, `weight(...)`, `relevant`, `in_history`, `in_reference`; of an item
+    wherever it stands: `popularity`, `place_by_popularity`, `in_catalogue`, `in_tail(...)`. `beside(...)` puts a value of the
+    list beside its items; `shared_with_longer(...)` and `shared_with_others(...)` hold the list against others with the item.
     Of one list, up to k: `sum(...)` and `mean(...)` of such words, `n_listed`; of its user `history_popularity`.
     Of one item in all lists of a segment: `per_item(...)`, a sum over its places, `n_lists_with`, `place(...)`, and
     `everywhere(...)`.
     Of a segment: `over_items(...)` and `over_lists(...)`, sums, `n_lists`, and `in_all(...)`.
-    Of a feature of the items: `has_feature`, `squared_length`, `likeness_to_history`, `overlap_of_pairs`; in one category of a
-    list `in_category(...)` of such words and `category_share`, and `history_in_category`; `over_categories(...)` sums them up
-    for the list, as `over_hits(...)` and `over_best(...)` do with words of the relevant items, such as `n_seen`.
-    Of the side frames: `n_train_users`, `n_interactions`, `max_popularity`, `n_catalogue`, `n_tail(...)`.
+    Of a feature of the items: `has_feature(...)` of an item; `squared_length(...)`, `likeness_to_history(...)` and
+    `overlap_of_pairs(...)` of a list; of the history `n_described_history(...)` and `n_categories_of_history(...)`; of a
+    category of a list `in_category(...)`, a sum of words of its items and of `category_share`, `history_in_category(...)` and
+    `beside_categories(...)`, which `over_categories(...)` sums up for the list; of a category of a relevant item `n_seen`, as
+    `over_hits(...)` and `over_best(...)` sum up.
+    Of the side frames: `n_train_users`, `n_interactions`, `max_popularity`, `n_catalogue`, `n_tail(...)`, `n_categories(...)`.
 
     A metric of user shape returns a value of a list, one of set shape a value of a segment. `fact(...)` asks for any
     other column of the side frames.
@@ -252,6 +254,10 @@ class AtLists:
         """Return the sum of a word over the items that the list has of a category, up to k."""
         self.fact(tables.categories, of)
         return self.asked.column(within_category(of), self._cut(value).sum()).cast(pl.Float64)
+
+    def beside_categories(self, value: pl.Expr) -> pl.Expr:
+        """Return a value of the list, made of sums over it, beside each of its categories."""
+        return self.asked.column(BESIDE, value)
 
     def history_in_category(self, of: str) -> pl.Expr:
         """Return the number of train items of the list's user in a category; one of several counts in each by its share."""

@@ -25,6 +25,10 @@ MOST_STEPS = 100
 """The deepest cut-off for the best order over lists of categories, which takes one step of the plan for each rank."""
 
 
+BESIDE = "beside categories"
+"""The level of the values of a list that stand beside each of its categories."""
+
+
 def level_of(word: str, *settings: object) -> str:
     """Return the level of the sums over each list that a word asks for."""
     return " ".join(map(str, ("of list", word, *settings)))
@@ -95,7 +99,7 @@ def categories(rows: Rows, of: str) -> pl.LazyFrame:
     found = rows.with_facts(inner).join(rows.sides.feature(of).parts(), on="item")
     found = found.group_by(*rows.keys, "part").agg(rows.asked.named(inner))
     roots = {name for one in rows.asked.named(outer) for name in one.meta.root_names()}
-    if whole := [one for one in rows.asked.named("beside") if one.meta.output_name() in roots]:
+    if whole := [one for one in rows.asked.named(BESIDE) if one.meta.output_name() in roots]:
         lists = rows.lists.select(*rows.keys, *whole)
         found = found.join(lists, on=rows.keys, how="left", nulls_equal=True)
     found = rows.sides.joined(found, rows.asked.facts_in(outer), "part", "user", "segment", "whole")
@@ -124,7 +128,8 @@ def hits(rows: Rows, of: str) -> pl.LazyFrame:
     keys, relevant = rows.keys, Fact(beside.relevant)
     found = rows.sides.joined(rows.rows, [relevant], "pair").filter(pl.col(relevant.name))
     found = found.sort(*dict.fromkeys([*keys, "rank", "item"]))
-    found = spread_ranks(with_places(found, keys), keys).select(*dict.fromkeys([*keys, "item", "rank"]))
+    found = spread_ranks(with_places(found, keys), keys, whole=rows.sides.held.whole_ranks)
+    found = found.select(*dict.fromkeys([*keys, "item", "rank"]))
     found = _numbered(found.join(rows.sides.feature(of).parts(), on="item"), [*keys, "part"], "rank", name="seen")
     return found.group_by(keys).agg(rows.asked.named(level_of("hits", of)))
 
