@@ -25,14 +25,21 @@ from test_plan import (
     windows,
 )
 
-FAMILIES = {"catalogue", "popularity", "personalization"}
-BEYOND = [metric for metric in registered().values() if metric.definition.family in FAMILIES]
+FAMILIES = {"catalogue", "popularity", "personalization", "diversity", "calibration", "serendipity"}
+BEYOND = [
+    metric(of="genre") if "of" in metric.definition.parameters else metric
+    for metric in registered().values()
+    if metric.definition.family in FAMILIES
+]
 VARIANTS = [
     *(metric @ k for metric in BEYOND for k in (5, 10)),
     rf.epc(discount="log", relevance=True) @ 10,
     rf.long_tail_share(tail="items") @ 5,
     rf.personalization(against="all") @ 10,
     rf.popularity_lift(average="users") @ 10,
+    rf.diversity(of="genre", distance="jaccard") @ 10,
+    rf.miscalibration(of="genre", divergence="js", weight="log") @ 10,
+    rf.serendipity(against="popularity") @ 10,
     *(rf.personalization(similarity="overlap", against=against) @ 10 for against in ("segment", "all")),
     *(metric for metric in BEYOND if metric.definition.over_lists),
 ]

@@ -245,7 +245,9 @@ def in_rear(sides: Sides, share: float) -> pl.LazyFrame:
 @fact("item", "train")
 def place_by_popularity(sides: Sides) -> pl.LazyFrame:
     """The place of an item of train in the order of popularity, from 1; items of one popularity share theirs."""
-    return sides.popularity.select("item", value=VALUE.rank("dense", descending=True).cast(pl.Float64))
+    popularities = sides.popularity.select("value").unique().sort("value", descending=True)
+    places = popularities.with_row_index("place", offset=1)
+    return sides.popularity.join(places, on="value").select("item", value=pl.col("place").cast(pl.Float64))
 
 
 @fact("item", "items", takes=ANY)

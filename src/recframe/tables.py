@@ -112,9 +112,9 @@ def pairs(rows: Rows, of: str) -> pl.LazyFrame:
     found = rows.rows.join(rows.sides.feature(of).parts(), on="item")
     one, other = (found.select(*rows.keys, "part", "rank", "share", pl.col("item").alias(name)) for name in ("one", "other"))
     both = one.join(other, on=[*rows.keys, "part"], nulls_equal=True)
-    union = (1 / pl.col("share") + 1 / pl.col("share_right")).first() - pl.len()
+    union = (1 / pl.col("share") + 1 / pl.col("share_right")).max() - pl.len()
     both = both.group_by(*rows.keys, "one", "other").agg(
-        rank=pl.max_horizontal("rank", "rank_right").first(), likeness=pl.len() / union
+        rank=pl.max_horizontal("rank", "rank_right").max(), likeness=pl.len() / union
     )
     return both.group_by(rows.keys).agg(rows.asked.named(level_of("pairs", of)))
 
