@@ -12,7 +12,7 @@ from recframe.registry import registered
 RECS = recommended(u="abc", v="ab")
 TRUTH = liked(u="a", w="b")
 TRAIN = liked(u="ax", v="b")
-SIDES = {"train": TRAIN, "items": pl.DataFrame({"item": list("abx")}), "truth": TRUTH}
+SIDES = {"train": TRAIN, "items": pl.DataFrame({"item": list("abx"), "genre": list("pqp")}), "truth": TRUTH}
 NEEDING = [metric for metric in registered().values() if metric.definition.needs]
 
 

@@ -68,9 +68,9 @@ def evaluate(
     `ask` collects plans: given for large eager frames, which are asked what the plan can rely on.
     """
     for metric in metrics:
-        check(inputs, metric, probed(metric).facts.values())
         if inputs.scored and inputs.context.ties == "expected":
             raise without_expectation(str(metric), "it speaks of the items that are among the first k, which is uncertain")
+        check(inputs, metric, probed(metric).facts.values())
     keys = [inside for inside, _ in keys_of(inputs, metrics)]
     most, asked = deepest_of(metrics), Asked()
     values = {str(metric): _value(metric, AtLists(k := reach(metric.k), asked, cut=k == most)) for metric in metrics}
