@@ -18,7 +18,8 @@ import recframe as rf
 from recframe import registry
 from two_users import FRAME, RECS, TRUTH, value
 
-TRAIN, ITEMS = TRUTH.select("user", "item"), TRUTH.select("item").unique()
+TRAIN = TRUTH.select("user", "item")
+ITEMS = TRUTH.select("item").unique().with_columns(genre=pl.lit("drama"))
 
 
 def run(script: str, *options: str) -> str:

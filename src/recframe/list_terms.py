@@ -285,7 +285,7 @@ class AtLists:
         self.fact(beside.relevant)
         return self._summed(tables.hits, level_of("hits", of), self._up_to_k(value).sum(), of)
 
-    def over_best(self, of: str, alpha: float, value: pl.Expr) -> pl.Expr:
+    def over_best(self, of: str, value: pl.Expr, *, alpha: float) -> pl.Expr:
         """Return the same over the best k of all relevant items, each the one whose categories are the least seen next."""
         level = level_of("best", of, alpha)
         self.asked.deepen(level, self.k)

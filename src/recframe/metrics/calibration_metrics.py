@@ -1,8 +1,7 @@
 """Whether the list holds the categories of the items in the shares in which the user's history holds them.
 
 Symbols in the formulas: L is a user's list up to k, p(g) the share of category g in the user's train items, q(g) that in L; an
-item of several categories counts in each by its share. The categories are the column `of` of the items frame, by default the
-only one beside the item: text or a whole number is one category, a List of them several. Items without one are left out.
+item of several categories counts in each by its share, and one of none is left out.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def miscalibration(
     neither is smoothed. In q an item of rank r weighs 1, or 1 / log2(r + 1) with `weight="log"`, or 1 / r with
     `"reciprocal"`. Null without an item that has a category in the list or in the history.
 
-    Raises a ColumnError where a frame or the column is missing, or it holds no categories.
+    Raises a ColumnError where a frame or the column `of` of the items is missing, or it holds no categories, see `diversity`.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})

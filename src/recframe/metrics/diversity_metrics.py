@@ -1,12 +1,10 @@
 """How different the items of one list are, by a feature of theirs: an embedding, a category or a list of categories.
 
-Symbols in the formulas: L is a user's list up to k, n its number of items, m the number of those that have a feature. The
-feature is the column `of` of the items frame, by default the only one beside the item: floats in an Array or a List are a
-vector, any other List holds categories, and text or a whole number is one category. An item whose feature is null, empty or
-a vector of zeros has none. A metric is null for a list without an item up to k, and the mean runs over the others.
+Symbols in the formulas: L is a user's list up to k, n its number of items, m the number of those that have a feature. A metric
+is null for a list without an item up to k, and the mean runs over the others.
 
 Vectors are fast as an Array, whose schema tells their length, and in eager frames also as a List; a List in a LazyFrame takes
-twenty times the time, which `pl.col("embedding").list.to_array(64)` spares.
+seven times the time and five times the memory, which `pl.col("embedding").list.to_array(64)` spares.
 """
 
 from __future__ import annotations
@@ -48,7 +46,10 @@ def diversity(
     with k². In [0, 1], for vectors with negative numbers in [0, 2]; `scaled=True` halves it. Null with fewer than two items
     with a feature; `single="zero"` makes that 0 where there is a list.
 
-    Raises a ColumnError where the items frame or the column is missing or holds no feature. See this page for the columns.
+    The feature is the column `of` of the items frame, by default the only one beside the item: floats in an Array or a List are
+    a vector, any other List holds categories, text or a whole number is one. An item has none where it is null, empty or zeros.
+
+    Raises a ColumnError where the items frame or the column is missing, or it holds no feature.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1, 1], "item": [1, 2, 3], "rank": [1, 2, 3]})
@@ -56,8 +57,7 @@ def diversity(
     >>> round(df.rec(items=items).diversity(k=10), 6)
     0.666667
 
-    Source: Ziegler et al. 2005, Improving recommendation lists through topic diversification; Zhang and Hurley 2008; Vargas and
-    Castells 2011.
+    Source: Ziegler et al. 2005, Improving recommendation lists through topic diversification; Vargas and Castells 2011.
     """
     m = at.sum(at.has_feature(of).cast(pl.Float64))
     alike = (at.squared_length(of) if distance == "cosine" else at.overlap_of_pairs(of)) - m
@@ -81,7 +81,7 @@ def category_coverage(at: AtLists, *, of: str = "", denominator: Literal["catalo
     by k instead (n where there is no k), also for short lists; lists of categories then count 1 at most. 0 for a list whose
     items have none; null where the catalogue has none.
 
-    Raises a ColumnError where the items frame or the column is missing or holds no categories. See this page for the columns.
+    Raises a ColumnError where the items frame or its column `of` is missing, or it holds no categories, see `diversity`.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1, 1], "item": [1, 2, 3], "rank": [1, 2, 3]})
@@ -112,10 +112,9 @@ def alpha_ndcg(at: AtLists, *, of: str = "", alpha: Annotated[float, Bounds(0, 1
     greedy order can be beaten, so the ratio counts 1 at most. Null for a list of a user without a relevant item that has a
     category.
 
-    Raises a ColumnError where the items frame or the column is missing or holds no categories, and a RecframeError for lists
-    of categories without a cut-off or with one above 100: their best order is followed rank by rank. That of one category for
-    each item is had at once, the first of each category before the second of any. It sorts the hits, so it takes them into
-    memory.
+    Raises a ColumnError where the items frame or its column `of` is missing, or it holds no categories, see `diversity`; and a
+    RecframeError for lists of categories without a cut-off or with one above 100: their best order is followed rank by rank,
+    and does not stream. That of one category for each item is had at once, the first of each before the second of any.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1, 1], "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 1, 1]})
@@ -126,5 +125,5 @@ def alpha_ndcg(at: AtLists, *, of: str = "", alpha: Annotated[float, Bounds(0, 1
     Source: Clarke et al. 2008, Novelty and diversity in information retrieval evaluation.
     """
     gain = pl.lit(1.0 - alpha, dtype=pl.Float64) ** at.n_seen * at.discount
-    best = at.over_best(of, alpha, gain)
+    best = at.over_best(of, gain, alpha=alpha)
     return pl.when(at.n_listed > 0).then(ratio(at.over_hits(of, gain), best, empty=None).clip(0.0, 1.0))

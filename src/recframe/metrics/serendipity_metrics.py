@@ -46,8 +46,7 @@ def serendipity(at: AtLists, *, of: str = "", against: Against = "history") -> p
     >>> df.rec(train=train, items=items).serendipity(k=10)
     0.5
 
-    Source: Zhang, Ó Séaghdha, Quercia and Jambor 2012, Auralist: introducing serendipity into music recommendation; RecTools;
-    Ge, Delgado-Battenfeld and Jannach 2010, Beyond accuracy: evaluating recommender systems by coverage and serendipity.
+    Source: Zhang et al. 2012, Auralist: introducing serendipity into music recommendation; RecTools; Ge et al. 2010.
     """
     relevant = at.relevant.cast(pl.Float64)
     if against == "reference":
