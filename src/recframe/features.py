@@ -128,7 +128,7 @@ def _scaled(rows: pl.LazyFrame) -> pl.LazyFrame:
     rows = rows.filter(VALUE.list.len() > 0).select("item", value=scaled)
     rows = rows.with_columns(length=VALUE.list.eval(pl.element() ** 2).list.sum().sqrt())
     rows = rows.join(lengths, how="cross").with_columns(pl.col("length") + pl.col("check")).drop("check")
-    return rows.filter(pl.col("length").is_finite())
+    return rows.filter(pl.col("length").is_finite() & (pl.col("length") > 0))
 
 
 def _dimensions(rows: pl.LazyFrame) -> pl.LazyFrame:
