@@ -115,7 +115,7 @@ def _from_pandas(frame: pd.DataFrame, name: str, inside: str, is_id: bool) -> pl
     if column.dtype == object and not len(column):
         return pl.Series(inside, [], dtype=pl.Null)
     try:
-        converted = (_from_text(column) if _is_arrow_text(column.dtype) else pl.from_pandas(column)).alias(inside)
+        converted = _converted(column).alias(inside)
         if converted.dtype == pl.Binary and column.dtype == object:
             _check_bytes(column)
     except Exception as error:
@@ -125,6 +125,15 @@ def _from_pandas(frame: pd.DataFrame, name: str, inside: str, is_id: bool) -> pl
         )
         raise ColumnError(msg) from error
     return converted
+
+
+def _converted(column: pd.Series[Any]) -> pl.Series:
+    if _is_arrow_text(column.dtype):
+        return _from_text(column)
+    if getattr(getattr(column.dtype, "pyarrow_dtype", None), "num_fields", 0):
+        # NOTE: a column alone of lists of text that Arrow holds crashes Polars 1.
+        return pl.from_pandas(column.rename("value").to_frame()).to_series()
+    return pl.from_pandas(column)
 
 
 def _is_arrow_text(dtype: Any) -> bool:
