@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 import recframe as rf
 from recframe.checks import CHECKS
 from recframe.findings import SEVERITIES
@@ -20,13 +22,23 @@ APART = ROOT / "tests" / "benchmarks" / "apart.json"
 
 
 def metric_table() -> str:
-    """Return the registry as a Markdown table."""
-    rows = [
-        f"| `{row['name']}` | {row['aliases']} | {row['formula']} | {_parameters(row['name'])} |"
-        for row in rf.list_metrics().iter_rows(named=True)
-        if getattr(rf, row["name"], None) is not None
-    ]
-    return "\n".join(["| name | aliases | definition | parameters |", "|---|---|---|---|", *rows])
+    """Return the registry as Markdown tables, one for each family."""
+    registry = rf.list_metrics().filter(pl.col("family") != "")
+    tables = []
+    for family in registry["family"].unique(maintain_order=True):
+        rows = registry.filter(family=family).to_dicts()
+        needing = any(row["needs"] for row in rows)
+        titles = ["name", "aliases", "definition", "parameters", *(["needs"] if needing else [])]
+        lines = [
+            _row([f"`{row['name']}`", row["aliases"], row["formula"], _parameters(row["name"]), *([row["needs"]] * needing)])
+            for row in rows
+        ]
+        tables.append("\n".join([f"*{family}*\n", _row(titles), f"|{'---|' * len(titles)}", *lines]))
+    return "\n\n".join(tables)
+
+
+def _row(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def _parameters(name: str) -> str:

@@ -23,7 +23,7 @@ from recframe.registry import registered
 from recframe.switches import PARAMETERS, POLICIES, RULES
 from strategies import frame_pairs
 
-BUILTIN = {name: one for name, one in registered().items() if one.definition.builtin}
+BUILTIN = {name: one for name, one in registered().items() if one.definition.family == "accuracy"}
 # u1 finds 2 of 3 relevant items, u2 none of 1; u3 has no truth, u4 no list; u5 has a short list of hits.
 LISTS = recommended(u1="axbyc", u2="xyz", u3="abc", u5="ab")
 TRUTH = liked(u1="abc", u2="a", u4="ab", u5="abcdef")

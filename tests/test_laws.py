@@ -16,7 +16,7 @@ from conftest import KINDS
 from recframe.registry import registered
 from strategies import frame_pairs, judged_frames
 
-BUILTIN = [metric for metric in registered().values() if metric.definition.builtin]
+BUILTIN = [metric for metric in registered().values() if metric.definition.family == "accuracy"]
 VARIANTS = [
     *BUILTIN,
     *(rf.precision(denominator=way) for way in ("list", "achievable")),

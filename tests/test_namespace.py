@@ -18,6 +18,9 @@ import recframe as rf
 from recframe import registry
 from two_users import FRAME, RECS, TRUTH, value
 
+TRAIN = TRUTH.select("user", "item")
+ITEMS = TRUTH.select("item").unique().with_columns(genre=pl.lit("drama"))
+
 
 def run(script: str, *options: str) -> str:
     """Run a script in an interpreter of its own, where every warning is an error, and return what it printed."""
@@ -242,13 +245,14 @@ def test_nothing_is_bound_to_the_frame(kind):
 
 def test_no_frame_is_written_to(kind):
     recs, truth, users = kind(RECS), kind(TRUTH), kind(FRAME.select("user", "country").unique(maintain_order=True))
-    before = [copy.deepcopy(frame) for frame in (recs, truth, users)]
+    train, items = kind(TRAIN), kind(ITEMS)
+    before = [copy.deepcopy(frame) for frame in (recs, truth, users, train, items)]
 
-    rec = recs.rec(truth=truth, users=users, no_relevant="null")
+    rec = recs.rec(truth=truth, users=users, train=train, items=items, no_relevant="null")
     for result in (rec.judge(), rec.evaluate(*registry.registered(), k=[1, 2], by=["country", "user"])):
         kind.read(result)
 
-    for frame, as_it_was in zip((recs, truth, users), before, strict=True):
+    for frame, as_it_was in zip((recs, truth, users, train, items), before, strict=True):
         if isinstance(frame, pd.DataFrame):
             pd.testing.assert_frame_equal(frame, as_it_was)
         else:
@@ -339,7 +343,12 @@ def test_a_frame_that_was_asked_is_copied_and_pickled_like_any_other():
 
 @pytest.mark.parametrize("options", [{}, {"truth": TRUTH.lazy(), "universe": "all"}], ids=["judged", "two frames"])
 def test_a_lazy_evaluation_travels_as_a_plan_without_python(options, monkeypatch):
-    plan = (RECS if options else FRAME).lazy().rec(**options).evaluate(*registry.registered(), k=[1, 2], by="user")
+    plan = (
+        (RECS if options else FRAME)
+        .lazy()
+        .rec(train=TRAIN.lazy(), items=ITEMS.lazy(), **options)
+        .evaluate(*registry.registered(), k=[1, 2], by="user")
+    )
     # Polars takes it to serialize functions
     monkeypatch.setitem(sys.modules, "cloudpickle", None)
 

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import recframe as rf
+from recframe import catalogue, conventions, over_lists
 from recframe.context import Context
 from recframe.registry import Metric, registered
 
@@ -27,7 +28,9 @@ EDGE = {"cli.py", "files.py", "demo.py"}  # the command line, which collects and
 CHANGELOG = Path(__file__).parents[1] / "CHANGELOG.md"
 
 COUNTS = {"n_hits", "first_rank", "list_length"}  # DESIGN.md, section 3: counts and ranks, nobody's invention
-UNBOUNDED = {*COUNTS, "dcg"}
+UNBOUNDED = {*COUNTS, "dcg", "novelty", "efd", "entropy", "popularity", "long_tail_count", "miscalibration"}
+NO_DIRECTION = {"list_length", "repeat_rate", "popularity_lift"}  # neither more nor less of it is better
+SIGNED = {"mcc": (-1.0, 1.0), "popularity_lift": (-1.0, math.inf), "diversity": (0.0, 2.0), "serendipity": (0.0, 2.0)}
 
 each_metric = pytest.mark.parametrize("metric", BUILTIN.values(), ids=str)
 each_source = pytest.mark.parametrize("tree", SOURCES.values(), ids=SOURCES)
@@ -46,9 +49,11 @@ def test_the_package_exports_every_metric_and_no_other():
 
 
 def test_every_metric_is_a_method_in_the_body_of_rec():
-    assert {name for name, value in vars(rf.Rec).items() if isinstance(value, Metric)} == BUILTIN.keys()
+    methods = {name: value for one in rf.Rec.__mro__ for name, value in vars(one).items() if isinstance(value, Metric)}
+
+    assert methods == BUILTIN
     for name, metric in BUILTIN.items():
-        assert vars(rf.Rec)[name] is metric
+        assert methods[name] is metric
 
 
 def test_the_names_that_are_exported_are_sorted_and_exist():
@@ -61,14 +66,18 @@ def test_the_names_that_are_exported_are_sorted_and_exist():
 def test_the_table_of_metrics_is_the_registry():
     table = rf.list_metrics()
 
-    assert table.columns == ["name", "aliases", "parameters", "range", "direction", "shape", "formula", "needs"]
+    assert table.columns == [
+        *("name", "aliases", "parameters", "range", "direction", "family", "shape", "over", "formula", "needs")
+    ]
     assert table["name"].to_list() == list(registered())
     for row in table.iter_rows(named=True):
         definition = registered()[row["name"]].definition
         assert row["aliases"] == ", ".join(definition.aliases)
         assert row["formula"] == definition.formula
         assert row["direction"] == definition.direction
+        assert row["family"] == definition.family
         assert row["shape"] == definition.shape
+        assert row["over"] == definition.over
         assert row["needs"] == ", ".join(definition.needs)
         assert [float(end) for end in row["range"].strip("[]").split(",")] == list(definition.range)
         for parameter in definition.parameters:
@@ -91,11 +100,23 @@ def test_a_metric_says_what_it_is(metric):
     assert about.formula
     assert about.range[0] < about.range[1]
     assert about.shape in {"user", "set"}
-    assert about.direction in ({""} if metric.name == "list_length" else {"higher", "lower"})
+    assert about.direction in ({""} if metric.name in NO_DIRECTION else {"higher", "lower"})
     if metric.name in UNBOUNDED:
         assert about.range[1] == math.inf
-    elif about.shape == "user":
-        assert about.range == (0.0, 1.0)
+    else:
+        assert about.range == SIGNED.get(metric.name, (0.0, 1.0))
+
+
+@each_metric
+def test_a_metric_needs_what_its_words_ask_for(metric):
+    about = metric.definition
+    assert about.over == "lists" or about.shape == "user"
+    if about.over_lists:
+        asked = over_lists.probed(metric).facts.values()
+        needs = {need for fact in asked for need in fact.builder.needs}
+        assert needs - {"relevance"} == set(about.needs)
+    else:
+        assert ("catalogue" in about.needs) == bool(conventions.probed(metric)[0].asked & catalogue.OF_ITEMS)
 
 
 @each_metric
@@ -122,7 +143,7 @@ def test_the_example_of_a_metric_runs(metric):
 
     assert attempted
     assert not failed, "".join(report)
-    assert any(f"df.rec.{metric.name}(" in one.source for one in example.examples)
+    assert any(re.search(rf"df\.rec(\(.*\))?\.{metric.name}\(", one.source) for one in example.examples)
 
 
 # ---- what is said of everything else
@@ -166,11 +187,16 @@ def test_arguments_after_the_first_two_go_by_name(function):
     assert sum(one.kind in positional for one in parameters) <= 2
 
 
-WORDS = [
-    name
-    for name, value in vars(rf.At).items()
-    if not name.startswith("_") and (isinstance(value, property) or inspect.isfunction(value))
-]
+def words(of: type) -> dict[str, Any]:
+    """Return the words of a class, each with what defines it."""
+    return {
+        name: value
+        for name, value in vars(of).items()
+        if not name.startswith("_") and (isinstance(value, property) or inspect.isfunction(value))
+    }
+
+
+WORDS = words(rf.At)
 
 
 def test_there_are_words_to_write_metrics_in():
@@ -178,13 +204,13 @@ def test_there_are_words_to_write_metrics_in():
     assert set(WORDS) >= {"rank", "gain", "hit", "hits_so_far", "discount", "n_relevant", "ideal_gain", "list_length"}
 
 
-@pytest.mark.parametrize("word", WORDS)
-def test_a_word_is_documented_and_named_in_the_overview(word):
-    value = vars(rf.At)[word]
+@pytest.mark.parametrize(("of", "word"), [(of, word) for of in (rf.At, rf.AtLists) for word in words(of)])
+def test_a_word_is_documented_and_named_in_the_overview(of, word):
+    value = vars(of)[word]
     text = (value.fget if isinstance(value, property) else value).__doc__
 
     assert text.strip().partition("\n")[0].endswith((".", ";", ","))
-    assert re.search(rf"`{word}\b", rf.At.__doc__), f"{word} is not in the docstring of At"
+    assert re.search(rf"`{word}\b", of.__doc__), f"{word} is not in the docstring of {of.__name__}"
 
 
 def test_an_unknown_word_says_which_there_are():
@@ -308,7 +334,11 @@ def test_the_kind_of_frame_is_asked_for_in_one_file(path):
 
 @pytest.mark.parametrize("path", [path for path in SOURCES if not path.startswith("metrics/")])
 def test_no_branch_is_on_the_name_of_a_metric(path):
-    names = BUILTIN.keys() - {"map", "judged"}  # also words of Python and of this package
+    names = BUILTIN.keys() - {
+        "map",
+        "judged",
+        "popularity",
+    }  # also words of Python and of this package, and a model of the demo
     compared = {
         constant.value
         for node in ast.walk(SOURCES[path])

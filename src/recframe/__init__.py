@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from recframe.errors import ColumnError, DataError, RecframeError, UnknownMetricError
+from recframe.list_terms import AtLists
 from recframe.metrics.accuracy import (
     auc,
     bpref,
@@ -22,6 +23,22 @@ from recframe.metrics.accuracy import (
     rbp,
     recall,
 )
+from recframe.metrics.calibration_metrics import miscalibration
+from recframe.metrics.catalogue_metrics import coverage, entropy, fall_out, gini, mcc, user_coverage
+from recframe.metrics.diversity_metrics import alpha_ndcg, category_coverage, diversity
+from recframe.metrics.personalization_metrics import personalization
+from recframe.metrics.popularity_metrics import (
+    efd,
+    epc,
+    long_tail_count,
+    long_tail_share,
+    novelty,
+    popularity,
+    popularity_lift,
+    repeat_rate,
+    tail_coverage,
+)
+from recframe.metrics.serendipity_metrics import serendipity
 from recframe.namespace import Rec, rec
 from recframe.profiles import list_profiles
 from recframe.registration import register as _register
@@ -48,6 +65,7 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "At",
+    "AtLists",
     "Bounds",
     "ColumnError",
     "DataError",
@@ -55,28 +73,49 @@ __all__ = [
     "Rec",
     "RecframeError",
     "UnknownMetricError",
+    "alpha_ndcg",
     "auc",
     "bpref",
+    "category_coverage",
+    "coverage",
     "dcg",
+    "diversity",
+    "efd",
+    "entropy",
+    "epc",
     "err",
     "explain",
     "f_score",
+    "fall_out",
     "first_rank",
+    "gini",
     "hit_rate",
     "judged",
     "list_length",
     "list_metrics",
     "list_profiles",
+    "long_tail_count",
+    "long_tail_share",
     "map",
+    "mcc",
     "metric",
+    "miscalibration",
     "mrr",
     "n_hits",
     "ndcg",
+    "novelty",
     "parse",
+    "personalization",
+    "popularity",
+    "popularity_lift",
     "precision",
     "r_precision",
     "ratio",
     "rbp",
     "rec",
     "recall",
+    "repeat_rate",
+    "serendipity",
+    "tail_coverage",
+    "user_coverage",
 ]

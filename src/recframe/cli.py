@@ -145,7 +145,19 @@ def _one_truth(ctx: click.Context, parameter: click.Parameter, values: tuple[str
     help="A column to split the result by: of RECS, TRUTH, USERS or ITEMS; user gives every user's own values.",
 )
 @click.option("--users", metavar="USERS", help="A table of users, one row each; its columns serve --by.")
-@click.option("--items", metavar="ITEMS", help="A table of items, one row each; its columns serve --by.")
+@click.option(
+    "--items",
+    metavar="ITEMS",
+    help="A table of items, one row each: the catalogue of coverage and others; its columns serve --by.",
+)
+@click.option(
+    "--train", metavar="TRAIN", help="What the systems were fitted on, user and item: for novelty, popularity and others."
+)
+@click.option(
+    "--reference",
+    metavar="REFERENCE",
+    help="A table of recommendations to compare with, or with --model the name of a model.",
+)
 @click.option("--model", metavar="COLUMN", help="The column that tells systems apart; each gets its own rows.")
 @click.option(
     "--columns",
@@ -196,7 +208,8 @@ def evaluate(recs: str, truth: str | None, **options: Any) -> None:
       recframe evaluate recs.parquet truth.parquet --model model --users users.csv --by country
       recframe evaluate judged.parquet -m ndcg,recall -k 5,10,20 -o table.md
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
-    paths = {"recs": recs, "truth": truth, "users": options["users"], "items": options["items"]}
+    paths = {"recs": recs, "truth": truth, **{name: options[name] for name in ("users", "items", "train")}}
+    paths |= {} if _names_a_model(options) else {"reference": options["reference"]}
     paths = {name: path for name, path in paths.items() if path is not None}
     with _words_of_the_shell(paths):
         metrics, cutoffs = _asked(options["metrics"], options["cutoffs"])
@@ -212,6 +225,13 @@ def evaluate(recs: str, truth: str | None, **options: Any) -> None:
         _write(result, options["output"])
 
 
+def _names_a_model(options: dict[str, Any]) -> bool:
+    """Return whether --reference is the name of a model, and no file."""
+    reference = options["reference"]
+    is_file = reference is None or files.ending_of(reference) in files.READERS or Path(reference).exists()
+    return bool(options["model"]) and not is_file
+
+
 def _write(result: pl.DataFrame, path: str) -> None:
     files.write(result, path)
     click.echo(f"wrote {path} ({result.height} row{'s' * (result.height != 1)})", err=True)
@@ -225,7 +245,9 @@ def _bound(paths: dict[str, str], options: dict[str, Any]) -> tuple[rf.Rec[pl.La
     text = [columns.get(role, role) for role in ("user", "item")] if options["ids_as_text"] else []
     frames = {name: files.scan(path, text) for name, path in paths.items()}
     given = {name: options[name] for name in POLICIES if options[name] is not None}
-    sides = {name: frame for name, frame in frames.items() if name != "recs"}
+    sides: dict[str, Any] = {name: frame for name, frame in frames.items() if name != "recs"}
+    if options.get("reference") is not None and "reference" not in frames:
+        sides["reference"] = options["reference"]
     return rf.rec(frames["recs"], **sides, **columns, **given), frames
 
 
@@ -237,9 +259,8 @@ def _parts(frames: dict[str, pl.LazyFrame]) -> int:
 
 @main.command(
     short_help="Say what is odd about files before they are evaluated.",
-    params=[one for one in evaluate.params if one.name not in {"metrics", "cutoffs"}],
+    params=[one for one in evaluate.params if one.name not in {"metrics", "cutoffs", "reference"}],
 )
-@click.option("--train", metavar="TRAIN", help="What the systems were fitted on: user and item.")
 @click.option("-k", type=click.IntRange(min=1), metavar="K", help="Find lists with fewer than K rows.")
 def audit(recs: str, truth: str | None, k: int | None, **options: Any) -> None:
     """Say what is odd about the recommendations in RECS and the TRUTH that they are held against.
@@ -318,6 +339,9 @@ def _words_of_the_shell(paths: dict[str, str]) -> Iterator[None]:
 def _in_words_of_the_shell(text: str, paths: dict[str, str]) -> str:
     """Return a text with options of the command where it has Python's words."""
     said = {
+        r": (?:recs|frame)\.rec\([^)]*\)\.\w+\([^)]*\)$": "",
+        r"the (train|items|users) frame\b": r"--\1 FILE",
+        r"needs a reference\b": "needs --reference FILE",
         r"(the frame of recommendations|the judged frame)": _literally(repr(paths["recs"])),
         **{rf"the frame {name}=": _literally(repr(path)) for name, path in paths.items()},
         r"rec\((\w+)='\.\.\.'\)": r"--columns \1=NAME",

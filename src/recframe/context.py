@@ -35,6 +35,7 @@ class Context:
     users: Any = None
     items: Any = None
     train: Any = None
+    reference: Any = None
     universe: Universe | None = None
     no_relevant: NoRelevant = "zero"
     min_relevance: MinRelevance | None = None

@@ -9,13 +9,18 @@ from typing import Any
 
 import polars as pl
 
-from recframe import profiles
+from recframe import over_lists, profiles
+from recframe.beside import check
+from recframe.catalogue import N_CATALOGUE, OF_ITEMS
 from recframe.context import Context
+from recframe.cutoffs import reach
 from recframe.errors import RecframeError, without_expectation
 from recframe.inputs import Inputs
-from recframe.registry import Definition, Metric, Value, reach
+from recframe.over_lists import Lists
+from recframe.registry import Definition, Metric, Value
 from recframe.terms import At, Source
 
+OverLists = Callable[[Inputs, Sequence[Metric[...]]], Lists]
 Plan = Callable[[Inputs, Sequence[Metric[...]]], pl.LazyFrame]
 
 GAINS = {"gain", "ideal_gain", "uncut_gain"}
@@ -79,7 +84,7 @@ def under(context: Context, metric: Metric[...]) -> Convention:
     policies = {name: value for name, value in switches.items() if name in profiles.DEFAULTS}
     parameters = {name: value for name, value in switches.items() if name not in profiles.DEFAULTS}
     context, metric = context.assuming(policies), metric.assuming(parameters)
-    if context.min_relevance_for == "binary" and probed(metric)[0].asked & GAINS:
+    if context.min_relevance_for == "binary" and not metric.definition.over_lists and probed(metric)[0].asked & GAINS:
         context = context.having(min_relevance=None)
     return Convention(context.having(min_relevance_for="all"), metric)
 
@@ -103,36 +108,75 @@ def asked(context: Context, metrics: Iterable[Metric[...]]) -> list[Convention]:
     return list(found.values())
 
 
-def evaluate(inputs: Inputs, conventions: Sequence[Convention], plan: Plan) -> pl.LazyFrame:
-    """Return one row for each segment: the `by` columns, n_users, and a column for each metric.
+def read_relevance(context: Context, metrics: Sequence[Metric[...]]) -> bool:
+    """Return whether the metrics need to know what is relevant: those over users do, and some of those over lists."""
+    if (
+        own(context).universe in {"truth", "both"}
+        or context.no_relevant == "skip"
+        or context.ties in {"pessimistic", "optimistic"}
+    ):
+        return True
+    return any(
+        not one.definition.over_lists
+        or any("relevance" in fact.builder.needs for fact in over_lists.probed(one).facts.values())
+        for one in metrics
+    )
 
-    Metrics under the same policies share a plan; several plans are joined on the `by` columns. n_users is then that of the
-    profile's own universe, or of the first metric where none runs over it.
+
+def evaluate(
+    inputs: Inputs, conventions: Sequence[Convention], plan: Plan, of_lists: OverLists = over_lists.evaluate
+) -> pl.LazyFrame:
+    """Return one row for each segment: the `by` columns, n_users, n_lists, and a column for each metric.
+
+    Metrics over lists have a plan of their own. Others under the same policies share one; several plans are joined on the
+    `by` columns. n_users is then that of the profile's own universe, or of the first metric where none runs over it.
     """
     runs: dict[tuple[object, ...], tuple[Context, list[Metric[...]]]] = {}
     columns: dict[str, pl.Expr] = {}
-    plain = True
+    lists = _of_lists(inputs, conventions, of_lists)
+    plain = lists is None
     for one in conventions:
+        if lists is not None and one.metric.definition.over_lists:
+            columns[str(one.metric)] = _rounded(lists.values[str(one.metric)], one)
+            continue
         probe, value = probed(one.metric)
+        check(inputs, one.metric, (N_CATALOGUE,) if probe.asked & OF_ITEMS else ())
         context = _of_the_plan(one.context, inputs)
         if probe.parts and context.ties == "expected":
             raise without_expectation(str(one.metric), "it is made of means, which are uncertain together")
         _, metrics = runs.setdefault(_policies(context), (context, []))
         metrics.extend(probe.parts or [one.metric])
-        name, decimals = str(one.metric), one.context.decimals
+        name = str(one.metric)
         known = [pl.col(str(part)).is_not_null() for part in probe.parts]  # without a counted user there is nothing to make
         column = pl.when(*known).then(value) if known else pl.col(name)
-        columns[name] = column if decimals is None else column.round(decimals)
-        plain = plain and not probe.parts and decimals is None
-    first = _policies(_of_the_plan(own(inputs.context), inputs))
+        columns[name] = _rounded(column, one)
+        plain = plain and not probe.parts and one.context.decimals is None
+    first_context = _of_the_plan(own(inputs.context), inputs)
+    first = _policies(first_context)
+    runs = runs or {first: (first_context, [])}  # for n_users
     ordered = sorted(runs, key=lambda policies: policies != first)
     plans = [plan(inputs.under(context), metrics) for context, metrics in map(runs.__getitem__, ordered)]
-    return plans[0] if plain and len(plans) == 1 else _joined(plans, columns, inputs)
+    return plans[0] if plain and len(plans) == 1 else _joined(plans, columns, inputs, lists)
+
+
+def _of_lists(inputs: Inputs, conventions: Sequence[Convention], of_lists: OverLists) -> Lists | None:
+    """Return what the metrics over lists are made of, all of which stand under the policies that are bound."""
+    listed = [one for one in conventions if one.metric.definition.over_lists]
+    if not listed:
+        return None
+    inputs = inputs.under(_of_the_plan(listed[0].context, inputs))
+    return of_lists(inputs, [one.metric for one in listed])
+
+
+def _rounded(column: pl.Expr, one: Convention) -> pl.Expr:
+    return column if one.context.decimals is None else column.round(one.context.decimals)
 
 
 def n_plans(inputs: Inputs, conventions: Sequence[Convention]) -> int:
-    """Return how many plans the conventions need."""
-    return len({_policies(_of_the_plan(one.context, inputs)) for one in conventions})
+    """Return how many frames of sums the conventions need, of users, of lists and of items."""
+    listed = [one.metric for one in conventions if one.metric.definition.over_lists]
+    users = {_policies(_of_the_plan(one.context, inputs)) for one in conventions if not one.metric.definition.over_lists}
+    return max(len(users), 1) + (over_lists.n_frames(listed) if listed else 0)
 
 
 def _of_the_plan(context: Context, inputs: Inputs) -> Context:
@@ -145,15 +189,22 @@ def _policies(context: Context) -> tuple[object, ...]:
     return tuple(getattr(context, name) for name in profiles.DEFAULTS)
 
 
-def _joined(plans: Sequence[pl.LazyFrame], columns: dict[str, pl.Expr], inputs: Inputs) -> pl.LazyFrame:
+def _joined(
+    plans: Sequence[pl.LazyFrame], columns: dict[str, pl.Expr], inputs: Inputs, lists: Lists | None = None
+) -> pl.LazyFrame:
     """Return the results of several plans as one, with what is made of their columns."""
     names = plans[0].collect_schema().names()
     keys = [f"key {place}" for place in range(n_keys(inputs))]
     joined, *others = (numbered(one, keys) for one in plans)
     support = [name for name in names[len(keys) :] if name in {"n_users", "n_lists"}]
+    others = [other.drop(support) for other in others]
+    if lists is not None:
+        others.append(lists.frame)
+        support += ["n_lists"] * ("n_users" in support)
     how: Any = {"on": keys, "how": "full", "coalesce": True, "nulls_equal": True} if keys else {"how": "cross"}
     for other in others:
-        joined = joined.join(other.drop(support), **how)
+        joined = joined.join(other, **how)
+    joined = joined if lists is None else lists.with_facts(joined)
     joined = joined.sort(keys, nulls_last=True) if keys else joined
     return joined.select(
         *(pl.col(key).alias(name) for key, name in zip(keys, names, strict=False)),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from recframe.errors import fails_if
+from recframe.errors import RecframeError, fails_if
 from recframe.terms import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, STEEPEST, Source, discount, is_rank, is_relevant
 
 
@@ -30,7 +30,11 @@ class JudgedList:
         """Return the column of a name."""
         if name.startswith("list_ideal_rank@"):
             return self._list_ideal_rank(name.partition("@")[2])
-        return getattr(self, f"_{name}")()  # type: ignore[no-any-return]
+        found: Callable[[], pl.Expr] | None = getattr(self, f"_{name}", None)
+        if found is None:
+            msg = "a metric over the catalogue, or of what is listed, is no expression over one list; ask frame.rec for it"
+            raise RecframeError(msg)
+        return found()
 
     def running(self, expression: pl.Expr) -> pl.Expr:
         """Return the expression as it is: the hits already stand in the order of their ranks."""

@@ -72,6 +72,30 @@ def take(frame: Any, named: Mapping[str, str], ids: Iterable[str] = ()) -> pl.La
     return pl.DataFrame([frame.to_series(places[name]).alias(inside) for inside, name in named.items()])
 
 
+def with_own_dtype(frame: pl.LazyFrame | pl.DataFrame, name: str) -> pl.LazyFrame | pl.DataFrame:
+    """Return a frame with a column in the dtype that its values show to be meant; those of an eager frame alone can tell.
+
+    Lists of floats of one length become arrays, and empty ones null. Whole numbers in floats become integers, since pandas
+    has integers as floats where one is missing.
+    """
+    dtype, column = frame.collect_schema()[name], pl.col(name)
+    if isinstance(frame, pl.LazyFrame):
+        return frame
+    if isinstance(dtype, pl.List) and dtype.inner.is_float():
+        widths = frame[name].list.len().unique().drop_nulls()
+        widths = widths.filter(widths > 0)
+        return (
+            frame.with_columns(pl.when(column.list.len() > 0).then(column).list.to_array(widths[0]))
+            if len(widths) == 1
+            else frame
+        )
+    if dtype.is_float():
+        present = frame[name].drop_nulls().drop_nans()
+        whole = bool((present == present.floor()).all()) and bool(present.is_between(-(2**53), 2**53).all())
+        return frame.with_columns(column.fill_nan(None).cast(pl.Int64)) if whole else frame
+    return frame
+
+
 def is_complete(frame: pl.LazyFrame | pl.DataFrame, names: Iterable[str]) -> bool:
     """Whether a frame is known to have no null in some columns; only an eager one knows it."""
     return isinstance(frame, pl.DataFrame) and not any(frame[name].null_count() for name in names)
@@ -91,7 +115,7 @@ def _from_pandas(frame: pd.DataFrame, name: str, inside: str, is_id: bool) -> pl
     if column.dtype == object and not len(column):
         return pl.Series(inside, [], dtype=pl.Null)
     try:
-        converted = (_from_text(column) if _is_arrow_text(column.dtype) else pl.from_pandas(column)).alias(inside)
+        converted = _converted(column).alias(inside)
         if converted.dtype == pl.Binary and column.dtype == object:
             _check_bytes(column)
     except Exception as error:
@@ -101,6 +125,15 @@ def _from_pandas(frame: pd.DataFrame, name: str, inside: str, is_id: bool) -> pl
         )
         raise ColumnError(msg) from error
     return converted
+
+
+def _converted(column: pd.Series[Any]) -> pl.Series:
+    if _is_arrow_text(column.dtype):
+        return _from_text(column)
+    if getattr(getattr(column.dtype, "pyarrow_dtype", None), "num_fields", 0):
+        # NOTE: a column alone of lists of text that Arrow holds crashes Polars 1.
+        return pl.from_pandas(column.rename("value").to_frame()).to_series()
+    return pl.from_pandas(column)
 
 
 def _is_arrow_text(dtype: Any) -> bool:

@@ -14,7 +14,7 @@ from recframe.context import ROLES, Context
 from recframe.errors import ColumnError, RecframeError, fails_if, sentence, suggestion
 
 IDS = ("user", "item", "model")
-Owner = Literal["role", "row", "recommendations", "truth", "users", "items", "train"]
+Owner = Literal["role", "row", "recommendations", "truth", "users", "items", "train", "reference"]
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,16 @@ class Inputs:
     users: pl.LazyFrame | None
     items: pl.LazyFrame | None
     train: pl.LazyFrame | None
+    reference: pl.LazyFrame | str | None
+    """user, item and rank or score; or the name of a model."""
     segments: tuple[Segment, ...]
     checks: tuple[pl.LazyFrame, ...]
     context: Context
     pandas_dtypes: Mapping[str, Any]
     labels: Mapping[str, str]
     """Columns of the lists that nothing was bound to and that may name systems: their names inside the plan, and their own."""
+    described: Side | None = None
+    """The frame of the items with all its columns."""
     complete: frozenset[str] = frozenset()
     """The frames whose every row is known to have a user and an item."""
 
@@ -50,6 +54,26 @@ class Inputs:
     def schema(self) -> pl.Schema:
         """The columns of the lists and their dtypes."""
         return self.lists.collect_schema()
+
+    def feature(self, of: str, call: str) -> pl.LazyFrame:
+        """Return a column of the items frame: item, value; the only one beside the item, where `of` is empty.
+
+        `call` is the metric's name, to show how to name a column.
+        """
+        if self.described is None or self.items is None:
+            msg = f"{call} needs the items frame"
+            raise ColumnError(msg)
+        item = self.context.name_of("item")
+        others = [name for name in self.described.columns if name != item]
+        if (of and of not in others) or (not of and len(others) != 1):
+            found = f"{self.described.title} has no column {of!r} beside {item!r}" if of else f"{call} does not know its column"
+            shown = next(iter(others), "column")
+            msg = f"{sentence(found, suggestion(of, others))} There are {listed(others)}: {call}(of={shown!r})"
+            raise ColumnError(msg)
+        taken = frames.with_own_dtype(
+            self.described.take(["item"], [Segment("value", of or others[0], "items")]), "value"
+        ).lazy()
+        return taken.with_columns(pl.col("item").cast(self.items.collect_schema()["item"])).drop_nulls("item")
 
     @property
     def scored(self) -> bool:
@@ -142,21 +166,29 @@ def listed(names: Iterable[str], most: int = 20) -> str:
 
 
 def read(
-    frame: Any, context: Context, by: Sequence[str] = (), *, labelled: bool = False, clashes: dict[str, str] | None = None
+    frame: Any,
+    context: Context,
+    by: Sequence[str] = (),
+    *,
+    judged: bool = True,
+    labelled: bool = False,
+    clashes: dict[str, str] | None = None,
 ) -> Inputs:
     """Check a call's frames against their schemas and return them under their roles' names.
+
+    `judged` says whether it must be known what is relevant; where it need not and is not, no row is judged.
 
     Columns whose dtypes cannot match raise a ColumnError. Where `clashes` is given they become text, and the error's words
     are written into it, under the names of the columns inside the plan. `labelled` takes the columns that may name systems.
     """
     sides = _sides(frame, context)
-    described = {name: side for name, side in sides.items() if name != "train"}
+    described = {name: side for name, side in sides.items() if name not in {"train", "reference"}}
     segments = tuple(_segment(number, name, described, context) for number, name in enumerate(by))
     labels = _labels(sides["recommendations"], segments) if labelled and context.model is None else []
-    given = {name: side.take(_roles(name, side), _of([*segments, *labels], name)) for name, side in sides.items()}
+    columns = [*segments, *labels]
+    given = {name: side.take(_roles(name, side, judged=judged), _of(columns, name)) for name, side in sides.items()}
     taken = {name: rows.lazy() for name, rows in given.items()}
-    if "truth" in taken and "relevance" not in taken["truth"].collect_schema():
-        taken["truth"] = taken["truth"].with_columns(relevance=pl.lit(1, dtype=pl.Int64))
+    _fill_relevance(taken)
     _check_dtypes(taken, sides)
     taken = _matched(taken, sides, segments, clashes)
     dtypes = {one.name: frames.dtype_in_pandas(_holder(one, sides).frame, one.name) for one in segments}
@@ -166,6 +198,8 @@ def read(
         users=taken.get("users"),
         items=taken.get("items"),
         train=taken.get("train"),
+        reference=context.reference if isinstance(context.reference, str) else taken.get("reference"),
+        described=sides.get("items"),
         segments=segments,
         checks=tuple(_repeated_key(taken[name], name) for name in ("users", "items") if name in taken),
         context=context,
@@ -177,15 +211,27 @@ def read(
     )
 
 
+def _fill_relevance(taken: dict[str, pl.LazyFrame]) -> None:
+    """Give every row of a truth without a relevance 1, and of a frame of which nothing is known none."""
+    main, missing = ("truth", pl.lit(1, dtype=pl.Int64)) if "truth" in taken else ("recommendations", pl.lit(None, pl.Float64))
+    if "relevance" not in taken[main].collect_schema():
+        taken[main] = taken[main].with_columns(relevance=missing)
+
+
 def _sides(frame: Any, context: Context) -> dict[str, Side]:
     """Return every frame of the call."""
     title = "the judged frame" if context.truth is None else "the frame of recommendations"
-    given = {name: getattr(context, name) for name in ("truth", "users", "items", "train")}
+    given = {name: getattr(context, name) for name in ("truth", "users", "items", "train", "reference")}
+    if isinstance(context.reference, str):
+        if context.model is None:
+            msg = f"reference={context.reference!r} names a model, but no column of models is bound: rec(model='...')"
+            raise RecframeError(msg)
+        del given["reference"]
     sides = {name: Side(f"the frame {name}=", side, context) for name, side in given.items() if side is not None}
     return {"recommendations": Side(title, frame, context)} | sides
 
 
-def _roles(name: str, side: Side) -> list[str]:
+def _roles(name: str, side: Side, *, judged: bool) -> list[str]:
     """Return the roles that are taken from a side."""
     context = side.context
     if name in {"users", "items"}:
@@ -194,8 +240,11 @@ def _roles(name: str, side: Side) -> list[str]:
         return ["user", "item"]
     if name == "truth":
         return ["user", "item"] + ["relevance"] * (side.has("relevance") or context.relevance is not None)
-    roles = ["user", "item", _order(side)] + ["model"] * (context.model is not None)
-    if context.truth is None:
+    roles = ["user", "item", _order(side)]
+    if name == "reference":
+        return roles
+    roles += ["model"] * (context.model is not None)
+    if context.truth is None and (judged or side.has("relevance")):
         side.require("relevance", "Name the column: rec(relevance='...'), or give the truth as a frame: rec(truth=truth)")
         roles.append("relevance")
     return roles

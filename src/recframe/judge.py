@@ -33,6 +33,15 @@ PAIR = ["user", "item"]
 
 def judge(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
     """Hold the recommendations against the truth; `models` are those that a part of the users may not show."""
+    judged = held(inputs, models)
+    if not judged.rows or (judged.truth is None and judged.scores is None):
+        return judged
+    # A segment of rows cuts through the lists and the truth alike, so it needs them as one frame.
+    return replace(judged, lists=judged.frame(), truth=None, scores=None, distinct=True)
+
+
+def held(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
+    """Return the recommendations beside the truth, each in its own frame."""
     lists = in_order_given(inputs.identified("recommendations"), inputs.context.ties)
     lists = _with_items(lists, inputs)
     scores = _scored(lists, inputs) if inputs.scored else None
@@ -44,9 +53,7 @@ def judge(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
     truth = _with_items(truth.filter(pl.col("relevance").is_not_null()), inputs)
     if inputs.model and models is None:
         models = inputs.identified("recommendations", where=_names_a_model(inputs)).select("model").unique()
-    judged = Judged(inputs, lists, truth, models, scores)
-    # A segment of rows cuts through the lists and the truth alike, so it needs them as one frame.
-    return replace(judged, lists=judged.frame(), truth=None, scores=None, distinct=True) if judged.rows else judged
+    return Judged(inputs, lists, truth, models, scores)
 
 
 @dataclass(frozen=True)
@@ -78,6 +85,8 @@ class Judged:
     """How many users there are in `users`, where that is known."""
     crowd: pl.LazyFrame | None = None
     """The users again, with fewer repeats."""
+    first: pl.LazyFrame | None = None
+    """The rows up to the largest k of the lists of the universe's users, where they are at hand, no item of a list twice."""
     names: pl.LazyFrame | None = None
     """The users by their numbers, where lists are told apart by a number."""
 
@@ -202,13 +211,14 @@ class Judged:
             rows = rows.with_columns(pl.when(is_rank(rank)).then(rank))
         return rows.group_by(*self.list_keys, *self._item).agg(rank.min(), pl.col("gain").max())
 
-    def relevant(self) -> pl.LazyFrame:
-        """Return the relevant rows, one for each item: keys, gain."""
+    def relevant(self, *also: str) -> pl.LazyFrame:
+        """Return the relevant rows, one for each item: keys, gain, and the item if it is asked for."""
+        columns = [*dict.fromkeys([*self.list_keys, *also]), "gain"]
         if self.context.relevant_from == "list":
-            return self.hits().select(*self.list_keys, "gain")
+            return self.hits().select(columns)
         if self.truth is None:
-            return self._counted(self._relevant_pairs.select(*self.list_keys, "gain"), {"recs", "both"})
-        rows = self._gains(self._key).select(self._key, "gain")
+            return self._counted(self._relevant_pairs.select(columns), {"recs", "both"})
+        rows = self._gains(self._key).select(self._key, *also, "gain")
         return self._for_each_model(self._counted(rows, {"recs", "both"}))
 
     def not_relevant(self) -> pl.LazyFrame:
@@ -240,6 +250,33 @@ class Judged:
             listed_judged=pl.col("relevance").is_not_null().any(),
             **{f"listed_{name}": pl.col(name).first() for name in self._tied},
         )
+
+    def relevant_pairs(self) -> pl.LazyFrame:
+        """Return each relevant pair of a user and an item once, whoever recommended it."""
+        return (self.lists if self.truth is None else self.truth).filter(self._relevant).select(PAIR).unique()
+
+    def ranked(self, k: int | None = None) -> pl.LazyFrame:
+        """Return the rows of the lists with a rank, up to k, whether or not their users are in the universe."""
+        return self._ranked_lists(k).select(*dict.fromkeys([*self.rows, *self.model, *PAIR]), self._rank)
+
+    def cut(self, k: int | None) -> pl.LazyFrame:
+        """Return the rows of the lists of the universe's users with a rank up to k, one for each item: keys, item, rank."""
+        if self.first is not None:
+            return self.first
+        rows = self._counted(self.ranked(k), {"truth", "both"})
+        return rows.group_by(*self.list_keys, *self._item).agg(pl.col("rank").min())
+
+    def with_users(self, ask: Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]) -> Judged:
+        """Return the same for a large eager frame that is asked for its users alone."""
+        users = by_user(ask([self.users])[0], "user")
+        n_users = ask([n_distinct(users)])[0].item()
+        return replace(self, n_users=n_users, crowd=heads(users.lazy()) if n_users is not None else unordered(users).lazy())
+
+    def with_first(self, ask: Callable[[list[pl.LazyFrame]], list[pl.DataFrame]], k: int | None) -> Judged:
+        """Return the same for a large eager frame, whose rows up to k are taken from it and asked whether an item repeats."""
+        (rows,) = ask([self._counted(self.ranked(k), {"truth", "both"})])
+        rows = by_user(rows, "user")
+        return replace(self, first=rows.lazy() if ask([are_distinct(rows, self.list_keys)])[0].item() else self.cut(k))
 
     def _for_each_model(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         return rows.join(self.models, how="cross") if self.truth is not None and self.models is not None else rows

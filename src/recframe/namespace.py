@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 import polars as pl
 
-from recframe import conventions, frames, plan, registry
+from recframe import conventions, cutoffs, frames, over_lists, plan, registry
 from recframe.context import Context, MinRelevance, MinRelevanceFor, NoRelevant, RelevantFrom, Ties, Universe
 from recframe.errors import RecframeError, suggestion
 from recframe.inputs import Inputs, read
 from recframe.judge import judge
-from recframe.metrics import accuracy
+from recframe.methods import Methods
 from recframe.registry import Metric
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ Cutoffs = int | Iterable[int] | None
 By = str | Iterable[str] | None
 
 
-class Rec(Generic[F]):
+class Rec(Methods, Generic[F]):
     """Recommender metrics of one frame in long format, one row for each user and item.
 
     The frame is a judged frame (columns user, item, rank, relevance; rank null: judged but not recommended, relevance
@@ -55,6 +55,7 @@ class Rec(Generic[F]):
         users: Any = None,
         items: Any = None,
         train: Any = None,
+        reference: Any = None,
         universe: Universe | None = None,
         no_relevant: NoRelevant | None = None,
         min_relevance: MinRelevance | None = None,
@@ -77,7 +78,9 @@ class Rec(Generic[F]):
         Side frames, of any kind:
             truth: what users really liked: user, item and, if graded, relevance.
             users: one row for each user. items: one row for each item. Their columns serve `by=`.
-            train: what the systems were fitted on: user and item. `audit()` holds the lists and the truth against it.
+            train: what the systems were fitted on: user and item; each pair counts once. Popularity and histories come from
+                it, and `audit()` holds the lists and the truth against it.
+            reference: recommendations to compare with, under the same column names, or the name of a model.
 
         Policies:
             universe: the users that means run over: "truth" (the default with a truth), "recs", "both", "all" (the union,
@@ -118,10 +121,11 @@ class Rec(Generic[F]):
         or range of them or None, goes to the metrics without an `@` of their own. `by` names columns of the judged frame,
         of `users` or of `items`; `by="user"` gives each user's own values. `profile` is that of `rec(...)`.
 
-        The result is a frame of the same kind: the `by` columns (a bound model first), `n_users`, and a column for each
-        metric, named by its string; rows sorted by the `by` columns, nulls last. Means run over values that are not null;
-        without a counted user a mean is null and n_users is 0. Where a profile's metrics run over different users, n_users
-        is that of the profile's own universe.
+        The result is a frame of the same kind: the `by` columns (a bound model first), `n_users`, `n_lists` if a metric runs
+        over lists (the users with a ranked row, whatever the truth says), and a column for each metric, named by its string;
+        rows sorted by the `by` columns, nulls last. Means run over values that are not null; without a counted user a mean is
+        null and n_users is 0. A set metric is one function of a segment's lists. Where a profile's metrics run over different
+        users, n_users is that of the profile's own universe.
 
         For a judged frame without the rules (duplicates, nulls, unranked rows, empty users), `df.rec.evaluate("recall@10",
         by="country")` stands for: for each user of each country, relevant rows with rank <= 10 over relevant rows; then
@@ -144,9 +148,9 @@ class Rec(Generic[F]):
         └─────────┴───────┴───────┴──────────┴──────────┘
         """
         found = registry.asked(metrics, k)
-        inputs = self._inputs(by, profile)
+        inputs = self._inputs(by, profile, found)
         asked = conventions.asked(inputs.context, found)
-        result: F = frames.give(conventions.evaluate(inputs, asked, self._plan), self._frame, inputs.pandas_dtypes)
+        result: F = frames.give(self._evaluated(inputs, asked), self._frame, inputs.pandas_dtypes)
         return result
 
     def collect(
@@ -181,8 +185,9 @@ class Rec(Generic[F]):
         if not isinstance(parts, int) or isinstance(parts, bool) or parts < 1:
             msg = f"parts={parts!r}: write a whole number from 1 up"
             raise RecframeError(msg)
-        inputs, done = self._inputs(by, profile), list[pl.DataFrame]()
-        asked = conventions.asked(inputs.context, registry.asked(metrics, k))
+        found, done = registry.asked(metrics, k), list[pl.DataFrame]()
+        inputs = self._inputs(by, profile, found)
+        asked = conventions.asked(inputs.context, found)
         n_runs = parts * conventions.n_plans(inputs, asked)
 
         def run(sums: pl.LazyFrame) -> pl.DataFrame:
@@ -196,7 +201,8 @@ class Rec(Generic[F]):
             judged = [judge(inputs.part(number, parts), models) for number in range(parts)]
             return plan.evaluate(judged[0], found) if parts == 1 else plan.evaluate_parts(judged, found, run)
 
-        return frames.run(conventions.evaluate(inputs, asked, plan_of), large=True)
+        of_lists = partial(over_lists.evaluate, parts=parts, run=run)
+        return frames.run(conventions.evaluate(inputs, asked, plan_of, of_lists), large=True)
 
     def judge(self) -> F:
         """Return the judged frame: one row for each pair that was recommended or judged, under the bound column names.
@@ -261,7 +267,7 @@ class Rec(Generic[F]):
         from recframe.findings import Audited  # noqa: PLC0415
 
         inputs, clashes = self._labelled(by)
-        data = Audited(inputs, None if k is None else registry.cutoff(k), clashes)
+        data = Audited(inputs, None if k is None else cutoffs.cutoff(k), clashes)
         if frames.is_large(self._frame):
             data = data.settled(partial(frames.run, large=True), lambda plan: frames.ask([plan])[0])
         result: F = frames.give(audit.audit(data), self._frame, {})
@@ -297,8 +303,8 @@ class Rec(Generic[F]):
         """
         from recframe import explanation  # noqa: PLC0415  importing recframe should take no time
 
-        asked = explanation.question(self._inputs(by), metric, profiles, k)
-        made = asked.table(conventions.evaluate(asked.inputs, asked.conventions, self._plan))
+        asked = explanation.question(self._inputs(by, metrics=registry.asked([metric], k)), metric, profiles, k)
+        made = asked.table(self._evaluated(asked.inputs, asked.conventions))
         result: F = frames.give(made, self._frame, asked.inputs.pandas_dtypes)
         return explanation.Explanation(asked.text(frames.rows(result)), result)
 
@@ -331,14 +337,15 @@ class Rec(Generic[F]):
         bound._context = context
         return bound
 
-    def _inputs(self, by: By, profile: str | None = None) -> Inputs:
+    def _inputs(self, by: By, profile: str | None = None, metrics: Sequence[Metric[...]] | None = None) -> Inputs:
         context = self._context if profile is None else self._context.bind({"profile": profile})
         names = list(dict.fromkeys([*context.by, *_names(by)]))
+        judged = metrics is None or conventions.read_relevance(context, metrics)
         if not context.strict:
-            return read(self._frame, context, names)
+            return read(self._frame, context, names, judged=judged)
         from recframe import audit  # noqa: PLC0415  importing recframe should take no time
 
-        inputs = read(self._frame, conventions.own(context), names, labelled=True)
+        inputs = read(self._frame, conventions.own(context), names, labelled=True, judged=judged)
         return replace(inputs.without_labels(), checks=(audit.errors(inputs),))
 
     def _labelled(self, by: By) -> tuple[Inputs, dict[str, str]]:
@@ -347,8 +354,13 @@ class Rec(Generic[F]):
         clashes: dict[str, str] = {}
         return read(self._frame, conventions.own(self._context), names, labelled=True, clashes=clashes), clashes
 
-    def _plan(self, inputs: Inputs, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
-        return plan.evaluate(judge(inputs), metrics, frames.ask if frames.is_large(self._frame) else None)
+    def _evaluated(self, inputs: Inputs, asked: Sequence[conventions.Convention]) -> pl.LazyFrame:
+        ask = frames.ask if frames.is_large(self._frame) else None
+
+        def plan_of(inputs: Inputs, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
+            return plan.evaluate(judge(inputs), metrics, ask)
+
+        return conventions.evaluate(inputs, asked, plan_of, partial(over_lists.evaluate, ask=ask))
 
     def _bound(self, metric: Metric[...]) -> BoundMetric[F]:
         return BoundMetric(self, metric)
@@ -370,24 +382,6 @@ class Rec(Generic[F]):
     def __repr__(self) -> str:
         kind = f"{type(self._frame).__module__.partition('.')[0]}.{type(self._frame).__name__}"
         return f"<rec of a {kind}: evaluate(), judge(), audit(), group_by(), {', '.join(registry.registered())}>"
-
-    hit_rate = accuracy.hit_rate
-    precision = accuracy.precision
-    recall = accuracy.recall
-    f_score = accuracy.f_score
-    map = accuracy.map
-    mrr = accuracy.mrr
-    dcg = accuracy.dcg
-    ndcg = accuracy.ndcg
-    r_precision = accuracy.r_precision
-    rbp = accuracy.rbp
-    err = accuracy.err
-    bpref = accuracy.bpref
-    auc = accuracy.auc
-    n_hits = accuracy.n_hits
-    first_rank = accuracy.first_rank
-    list_length = accuracy.list_length
-    judged = accuracy.judged
 
 
 if TYPE_CHECKING:
@@ -423,7 +417,7 @@ class BoundMetric(Generic[F]):
         result: Any = self.rec.evaluate(asked, k=k, by=by, profile=profile)
         context = self.rec._context  # noqa: SLF001  the two classes are one object to the user
         by_segment = bool(_names(by) or context.by or context.model is not None)
-        if by_segment or registry.is_many(k) or frames.is_lazy(result):
+        if by_segment or cutoffs.is_many(k) or frames.is_lazy(result):
             return result
         value = result[str(registry.asked([asked], k)[0])][0]
         return float("nan") if value is None else float(value)
@@ -432,7 +426,7 @@ class BoundMetric(Generic[F]):
 def reserved_names() -> frozenset[str]:
     """Return the names that a metric of the user's own cannot have."""
     coming = {"plot", "compare"}
-    return frozenset({name for name in vars(Rec) if not name.startswith("_")} | coming)
+    return frozenset({name for name in (*vars(Rec), *vars(Methods)) if not name.startswith("_")} | coming)
 
 
 def _names(by: object) -> list[str]:

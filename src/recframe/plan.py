@@ -9,13 +9,15 @@ from typing import Any
 
 import polars as pl
 
+from recframe import catalogue
 from recframe.context import NoRelevant
+from recframe.cutoffs import reach
 from recframe.errors import OTHER_TIES, ColumnError, NoExpectationError, RecframeError, without_expectation
 from recframe.expectation import over_places
 from recframe.inputs import Inputs
 from recframe.judge import Judged
 from recframe.order import best_first, spread_ranks, with_places
-from recframe.registry import Metric, reach
+from recframe.registry import Metric
 from recframe.terms import At, Source, discount
 
 HITS = {"rank", "gain", "discount", "hits_so_far"}
@@ -32,7 +34,8 @@ LISTED = {
     "misses_above",
     "judged_misses_above",
 }
-DTYPES = {"hits_so_far": pl.Int64, "listed_judged": pl.Boolean, "listed_relevant": pl.Boolean, "not_relevant": pl.Boolean}
+FLAGS = ("listed_judged", "listed_relevant", "not_relevant", "cut_in_catalogue", "catalogue_relevant")
+DTYPES = {"hits_so_far": pl.Int64} | dict.fromkeys(FLAGS, pl.Boolean)
 """The dtypes of the words' columns that are not Float64."""
 LIST_IDEAL = "list_ideal_rank@"
 TOTALS = ("each_n_relevant", "each_n_not_relevant")
@@ -75,7 +78,9 @@ class Words:
 
     def reads_lists(self) -> bool:
         """Whether a word needs more than the hits and the relevant rows."""
-        return bool(self.asked & {*LISTED, *NOT_RELEVANT, "each_n_not_relevant"} or self.values_of(NOT_RELEVANT))
+        return bool(
+            self.asked & {*LISTED, *NOT_RELEVANT, *catalogue.COLUMNS, "each_n_not_relevant"} or self.values_of(NOT_RELEVANT)
+        )
 
     def values_of(self, names: set[str]) -> list[pl.Expr]:
         """Return the values that are worked out from some columns, each under the name of its own column."""
@@ -88,37 +93,39 @@ def evaluate(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = N
 
     `ask` collects plans: given for large eager frames, which are asked what the plan can rely on.
     """
-    return _result(judged, _by(judged.inputs, metrics), _sums(judged, metrics, ask), metrics)
+    return _result(judged, keys_of(judged.inputs, metrics), _sums(judged, metrics, ask), metrics)
 
 
 def evaluate_parts(parts: Sequence[Judged], metrics: Sequence[Metric[...]], run: Run) -> pl.LazyFrame:
     """Return the same from judgements of users apart, one plan after another, each in the memory that it takes alone."""
-    by = _by(parts[0].inputs, metrics)
+    by = keys_of(parts[0].inputs, metrics)
     keys = [inside for inside, _ in by]
     sums = pl.concat([run(_sums(part, metrics)) for part in parts]).lazy()
     columns = sums.collect_schema().names()
     merged = [pl.col(name).first() if name.startswith("empty") else pl.col(name).sum() for name in columns if name not in keys]
-    return _result(parts[0], by, _aggregate(sums, keys, merged), metrics)
+    return _result(parts[0], by, aggregate(sums, keys, merged), metrics)
 
 
 def _sums(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = None) -> pl.LazyFrame:
     """Return one row for each segment: the keys, n_users, and what the means are made of."""
-    keys = [inside for inside, _ in _by(judged.inputs, metrics)]
+    keys = [inside for inside, _ in keys_of(judged.inputs, metrics)]
+    if not metrics and judged.context.no_relevant != "skip":
+        return _users_alone(judged if ask is None else judged.with_users(ask), keys)
     words = Words()
-    deepest = _deepest(metrics)
+    deepest = deepest_of(metrics)
     values = _values(metrics, words, deepest, judged)
     counted = _is_counted(words, judged.context.no_relevant)
     if ask is not None:
-        judged = judged.settled(ask, deepest, by_number=not words.reads_lists())
+        judged = _settled(judged, words, deepest, ask)
     rows = _rows(judged, words, deepest)  # the branches that the words above have asked for
     lists = rows.group_by(judged.list_keys).agg(*values.values(), counted=counted)
     _check_shapes(lists, metrics)
     lists = lists.filter("counted")
     if set(keys) - {"model"}:
-        lists = _with_attributes(judged.named(lists), judged.inputs)
+        lists = with_attributes(judged.named(lists), judged.inputs)
     sums = [pl.col(name).sum().alias(f"sum {name}") for name in values]
     counts = [pl.col(name).count().alias(f"count {name}") for name in values]
-    per_segment = _aggregate(lists, keys, [pl.len().alias("n_present"), *sums, *counts])
+    per_segment = aggregate(lists, keys, [pl.len().alias("n_present"), *sums, *counts])
     asked = {name for value in values.values() for name in value.meta.root_names()}
     empty = _no_rows(frozenset(asked)).select(value.alias(f"empty {name}") for name, value in values.items())
     checks, passed = _checks(judged, steep="steepness" in words.asked)
@@ -132,7 +139,22 @@ def _sums(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = None
     return joined.select(*keys, pl.col("n_users", "n_present") + passed, *kept)
 
 
-def _deepest(metrics: Sequence[Metric[...]]) -> int | None:
+def _users_alone(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
+    """Return n_users of each segment, where no metric over users was asked."""
+    checks, passed = _checks(judged, steep=False)
+    support = _support(judged, keys)
+    for check in checks:
+        support = support.join(check, how="cross")
+    return support.select(*keys, pl.col("n_users") + passed, n_present=pl.lit(0, dtype=pl.Int64))
+
+
+def _settled(judged: Judged, words: Words, deepest: int | None, ask: Ask) -> Judged:
+    judged = judged.settled(ask, deepest, by_number=not words.reads_lists())
+    return judged.with_first(ask, deepest) if "cut_rank" in words.asked else judged
+
+
+def deepest_of(metrics: Sequence[Metric[...]]) -> int | None:
+    """Return the largest cut-off of the metrics, None where one has none."""
     ks = [reach(metric.k) for metric in metrics]
     return None if None in ks else max(k for k in ks if k is not None)
 
@@ -172,7 +194,7 @@ def _n_relevant(words: Words) -> pl.Expr:
     return At(None, words).n_relevant
 
 
-def _by(inputs: Inputs, metrics: Sequence[Metric[...]]) -> list[tuple[str, str]]:
+def keys_of(inputs: Inputs, metrics: Sequence[Metric[...]]) -> list[tuple[str, str]]:
     """Return the result's key columns, each by its name inside the plan and its own name; an unnamed model comes first."""
     by = [(one.inside, one.name) for one in inputs.segments]
     if inputs.model and ("model", inputs.context.name_of("model")) not in by:
@@ -201,7 +223,8 @@ def _check_shapes(lists: pl.LazyFrame, metrics: Sequence[Metric[...]]) -> None:
             raise RecframeError(msg)
 
 
-def _aggregate(frame: pl.LazyFrame, keys: Sequence[str], columns: Sequence[pl.Expr]) -> pl.LazyFrame:
+def aggregate(frame: pl.LazyFrame, keys: Sequence[str], columns: Sequence[pl.Expr]) -> pl.LazyFrame:
+    """Return sums of a frame for each combination of the keys; without keys, of all of it."""
     return frame.group_by(keys).agg(columns) if keys else frame.select(columns)
 
 
@@ -219,6 +242,7 @@ def _rows(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
         branches.append(_listed(judged, asked))
     if words.values_of(NOT_RELEVANT):
         branches += _read(judged, words, judged.not_relevant(), NOT_RELEVANT)
+    branches += catalogue.branches(judged, asked, deepest)
     branches = branches or [judged.relevant()]
     return pl.concat(branches, how="diagonal") if len(branches) > 1 else branches[0]
 
@@ -323,7 +347,7 @@ def _with_totals(judged: Judged, rows: pl.LazyFrame, asked: set[str]) -> pl.Lazy
 # ---- the users that the means run over
 
 
-def _with_attributes(lists: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
+def with_attributes(lists: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
     """Return lists or users with the segments that are properties of the user."""
     names = inputs.inside("users")
     if names and inputs.users is not None:
@@ -340,7 +364,7 @@ def _support(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
     """Return n_users for each segment, whether or not any of its users has a row in the branches."""
     of_users = [key for key in keys if key != "model"]
     if of_users:
-        members = _with_attributes(judged.members(), judged.inputs)
+        members = with_attributes(judged.members(), judged.inputs)
         support = members.group_by(of_users).agg(n_users=pl.len().cast(pl.Int64))
     else:
         known = pl.LazyFrame({"n_users": [judged.n_users]}, schema={"n_users": pl.Int64})

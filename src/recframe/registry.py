@@ -25,8 +25,10 @@ from typing import (
 
 import polars as pl
 
+from recframe.cutoffs import cutoff, cutoffs, reach
 from recframe.errors import RecframeError, UnknownMetricError, sentence, suggestion
 from recframe.expression import JudgedList
+from recframe.list_terms import AtLists
 from recframe.terms import At
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 Value = str | int | float | bool
 Shape = Literal["user", "set"]
+Over = Literal["users", "lists"]
 
 _DIGITS = 4000  # Python reads no longer number
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -43,15 +46,18 @@ _TEXT = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:\((.*)\))?\s*(?:@\s*(\S+))
 
 @dataclass(frozen=True)
 class Bounds:
-    """The numbers that a parameter may take, between two ends that are left out."""
+    """The numbers that a parameter may take, between two ends that are left out unless they are closed."""
 
     above: float = -math.inf
     below: float = math.inf
+    closed: bool = False
 
     def __contains__(self, value: float) -> bool:
-        return self.above < value < self.below
+        return self.above < value < self.below or (self.closed and value in (self.above, self.below))
 
     def __str__(self) -> str:
+        if self.closed:
+            return f"a number from {self.above:g} to {self.below:g}"
         ends = [f"above {self.above:g}"] * (self.above > -math.inf) + [f"below {self.below:g}"] * (self.below < math.inf)
         return "a number " + " and ".join(ends)
 
@@ -72,8 +78,16 @@ class Definition:
     direction: Literal["higher", "lower", ""] = ""
     shape: Shape = "user"
     needs: tuple[str, ...] = ()
+    family: str = ""
+    over: Over = "users"
+    """Whether it runs over the users of the universe, in the words of `At`, or over lists, in those of `AtLists`."""
     linear: bool = False
     """Whether a metric of the user's own says that it holds in expectation over the orders of tied items; see `At`."""
+
+    @property
+    def over_lists(self) -> bool:
+        """Whether the metric is written in the words of `AtLists`: it runs over lists, or is one function of all of them."""
+        return self.over == "lists" or self.shape == "set"
 
     @property
     def builtin(self) -> bool:
@@ -173,8 +187,8 @@ class Metric(Generic[P]):
         stated = [(name, value) for name, value in self.parameters.items() if name in self.stated]
         return parse, (self._written(stated),)
 
-    def value(self, at: At) -> pl.Expr:
-        """Return the expression of one list's value, in the words of `at`."""
+    def value(self, at: At | AtLists) -> pl.Expr:
+        """Return the expression of one list's value, or of a segment's for a set metric, in the words of `at`."""
         value = self.definition.function(at, **dict(self.settings))
         if not isinstance(value, pl.Expr):
             msg = f"the metric {self.name!r} returned {value!r}; a metric returns a Polars expression, such as at.hit.sum()"
@@ -201,6 +215,9 @@ class Metric(Generic[P]):
         │ 2    ┆ 0.5    │
         └──────┴────────┘
         """
+        if self.definition.over_lists:
+            msg = f"{self.name} needs more than one judged list, so it is no expression over it; ask frame.rec.{self.name}()"
+            raise RecframeError(msg)
         metric = self if k is None or self.k is not None else self @ k
         words = At(reach(metric.k), JudgedList(pl.col(rank), pl.col(relevance), pl.col(item)))
         return metric.value(words).cast(pl.Float64).alias(str(metric))
@@ -224,7 +241,7 @@ def registered() -> dict[str, Metric[...]]:
 
 
 @overload
-def metric(function: Callable[Concatenate[At, P], pl.Expr], /) -> Metric[P]: ...
+def metric(function: Callable[Concatenate[Any, P], pl.Expr], /) -> Metric[P]: ...
 @overload
 def metric(
     *,
@@ -233,8 +250,11 @@ def metric(
     range: tuple[float, float] = ...,
     direction: Literal["higher", "lower", ""] = "",
     needs: Iterable[str] = (),
+    family: str = "",
+    shape: Shape = "user",
+    over: Over = "users",
     linear: bool = False,
-) -> Callable[[Callable[Concatenate[At, P], pl.Expr]], Metric[P]]: ...
+) -> Callable[[Callable[Concatenate[Any, P], pl.Expr]], Metric[P]]: ...
 def metric(function: Any = None, /, **about: Any) -> Any:
     """Register a function as a metric; it then works wherever a built-in one does.
 
@@ -263,6 +283,9 @@ def _register(function: Callable[..., pl.Expr], **about: Any) -> Metric[...]:
     name = getattr(function, "__name__", "")
     about = {key: tuple(value) if key in {"aliases", "needs", "range"} else value for key, value in about.items()}
     definition = Definition(name, function, **about)
+    if definition.builtin and not definition.family:  # a page of metrics is a family
+        page = function.__module__.rpartition(".")[2].removesuffix("_metrics")
+        definition = replace(definition, family=page)
     _check_names(definition)
     _check_signature(definition)
     new: Metric[...] = Metric(definition)
@@ -357,18 +380,6 @@ def _number(value: object) -> int | float | None:
     return int(number) if number.is_integer() else number
 
 
-def cutoff(k: object) -> int:
-    """Return a cut-off as an int, or say what a cut-off is."""
-    try:
-        number = 0 if _is_bool(k) else operator.index(k)  # type: ignore[arg-type]
-    except TypeError:
-        number = 0
-    if number < 1:
-        msg = f"k is a positive whole number, a list or range of them, or None for the whole list; found {k!r}"
-        raise RecframeError(msg)
-    return number
-
-
 def parse(text: str) -> Metric[...]:
     """Return the metric that a string names, such as `"ndcg@10"`, `"P@5"` or `"map(normalizer=min)@10"`.
 
@@ -434,34 +445,13 @@ def _not_a_metric(one: object) -> Metric[...]:
     raise RecframeError(msg)
 
 
-def reach(k: int | None) -> int | None:
-    """Return the cut-off that a plan works with: beyond 2^53 no rank differs from the next one."""
-    return None if k is None else min(k, 2**53)
-
-
-def _is_bool(k: object) -> bool:
-    return isinstance(k, bool) or type(k).__name__ in {"bool", "bool_"}  # NumPy's, which says that it is an index
-
-
-def cutoffs(k: object) -> list[int | None]:
-    """Return the cut-offs of a `k` argument: an int, a list or range of them, or None."""
-    if k is None:
-        return [None]
-    if not is_many(k):
-        return [cutoff(k)]
-    ks: list[int | None] = [cutoff(one) for one in k]  # type: ignore[attr-defined]
-    return ks or [cutoff(k)]
-
-
-def is_many(k: object) -> bool:
-    """Whether a `k` argument is a list or range of cut-offs."""
-    return isinstance(k, Iterable) and not isinstance(k, str) and getattr(k, "ndim", 1) > 0
-
-
 def list_metrics() -> pl.DataFrame:
-    """Return the registry as a frame: name, aliases, parameters, range, direction, shape, formula and needs of each metric.
+    """Return the registry as a frame, one row for each metric.
 
-    `needs` names the side frames that a metric cannot do without. An open end of a range is infinite.
+    Columns: name, aliases, parameters, range, direction, family, shape, over, formula and needs. `shape` is "user" for a mean
+    of values, "set" for one function of a segment; `over` says whether it runs over the "users" of the universe or over
+    "lists". `needs` names the side frames that a metric cannot do without; the catalogue is the items frame, or the train
+    frame for its items. An open end of a range is infinite.
 
     >>> import recframe as rf
     >>> rf.list_metrics().height >= 17
@@ -474,7 +464,9 @@ def list_metrics() -> pl.DataFrame:
             "parameters": _signature(one.definition),
             "range": "[{:g}, {:g}]".format(*one.definition.range),
             "direction": one.definition.direction,
+            "family": one.definition.family,
             "shape": one.definition.shape,
+            "over": one.definition.over,
             "formula": one.definition.formula,
             "needs": ", ".join(one.definition.needs),
         }

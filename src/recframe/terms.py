@@ -64,7 +64,9 @@ class At:
     `best(...)` is a metric's value in that order.
     Rows of the list up to k: `listed`, `judged`, `relevant`; on the relevant ones `misses_above`, `judged_misses_above`.
     Beside every one of those rows, to compare with row by row: `each_n_relevant`, `each_n_not_relevant`.
-    Per list: `k`, `cutoff`, `up_to_k(...)`, `n_hits`, `n_relevant`, `n_not_relevant`, `list_length`, `all_discounts`,
+    Rows of the list up to k whose items are in the catalogue: `in_catalogue`, the hits among them: `hit_in_catalogue`.
+    Per list: `n_listed`, `n_relevant_in_catalogue`, `n_catalogue`,
+    `k`, `cutoff`, `up_to_k(...)`, `n_hits`, `n_relevant`, `n_not_relevant`, `list_length`, `all_discounts`,
     `all_unshifted_discounts(...)`; `certain(...)` for a count of hits that is not only summed up. Per segment: `mean(...)`.
 
     With `ties="expected"` the hits' rows are the places that tied hits may take: `rank` and `discount` are the place's, and
@@ -214,6 +216,32 @@ class At:
         """The number of hits."""
         return self.hit.sum()
 
+    @property
+    def n_listed(self) -> pl.Expr:
+        """The number of items of the list up to k, whatever is known of them."""
+        return self._up_to_k("cut_rank").sum()
+
+    @property
+    def in_catalogue(self) -> pl.Expr:
+        """True on a listed row, with a rank up to k, of an item of the catalogue."""
+        return self._up_to_k("cut_rank", "cut_in_catalogue")
+
+    @property
+    def hit_in_catalogue(self) -> pl.Expr:
+        """True on a hit whose item is in the catalogue."""
+        return self._up_to_k("catalogue_hit_rank")
+
+    @property
+    def n_relevant_in_catalogue(self) -> pl.Expr:
+        """The number of relevant rows, listed or not, of items of the catalogue."""
+        self._needs_an_order("it counts over the catalogue")
+        return _count(self.source.column("catalogue_relevant"))
+
+    @property
+    def n_catalogue(self) -> pl.Expr:
+        """The number of items in the catalogue; in a segment of items, of its own; 0 for a user without rows of such items."""
+        return self.source.column("each_n_catalogue").max().fill_null(0.0)
+
     def certain(self, count: pl.Expr) -> pl.Expr:
         """Return what hits count or gain, to divide by or to compare with, which is another thing than with its expectation."""
         self._needs_an_order("it divides by a count of hits, or compares what they count or gain")
@@ -281,6 +309,13 @@ class At:
         if self.expected:
             raise NoExpectationError(reason)
 
+    def _up_to_k(self, rank: str, also: str = "") -> pl.Expr:
+        """Return True on the rows with a rank up to k, where a column of theirs is true."""
+        self._needs_an_order("it counts the items among the first k one by one")
+        ranks = self.source.column(rank)
+        inside = ranks.is_not_null() if self.k is None else ranks <= self.k
+        return pl.when(self.source.column(also)).then(inside) if also else inside
+
     def _name(self, word: str) -> str:
         return {"relevant": "ideal_", "all": "uncut_"}.get(self.order, "") + word
 
@@ -299,9 +334,9 @@ def _count(column: pl.Expr) -> pl.Expr:
     return column.is_not_null().sum()
 
 
-def ratio(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
-    """Return part / whole, and 0 where the whole is 0."""
-    return pl.when(whole > 0).then(part / whole).otherwise(0.0)
+def ratio(part: pl.Expr, whole: pl.Expr, *, empty: float | None = 0.0) -> pl.Expr:
+    """Return part / whole, and where the whole is 0 what stands for an empty one: 0, or None for null."""
+    return pl.when(whole > 0).then(part / whole).otherwise(empty)
 
 
 def discount(rank: pl.Expr) -> pl.Expr:

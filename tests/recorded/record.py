@@ -1,11 +1,12 @@
 """Run every peer on the same users, each in an environment of its own, and store what they answer in `values.json`.
 
     python tests/recorded/record.py                      # all of them: makes the environments, about 8 GB
+    python tests/recorded/record.py --beyond             # their metrics beyond accuracy, in `values_beyond.json`
     python tests/recorded/record.py rectools replay      # these alone; the lines of the others stay
     python tests/recorded/record.py --environments DIR   # where the environments are, or are to be made
 
-It wants Python 3.11 (and Java for Spark). The tests read `values.json` and need none of this. For peers that bring torch,
-its CPU build is enough, and much smaller: set PIP_EXTRA_INDEX_URL to where it comes from.
+It wants Python 3.11, for WarpRec `python3.12` beside it, and Java for Spark. The tests read what is stored and need none of
+this. For peers that bring torch, its CPU build is enough, and much smaller: set PIP_EXTRA_INDEX_URL to where it comes from.
 
 Elliot is not among them: it is not on PyPI.
 """
@@ -16,13 +17,13 @@ import argparse
 import json
 import subprocess
 import sys
-import venv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-VALUES = HERE / "values.json"
+VALUES = {"accuracy": HERE / "values.json", "beyond": HERE / "values_beyond.json"}
+ASKED = {"accuracy": "ask_{}.py", "beyond": "ask_{}_beyond.py"}
 ENVIRONMENTS = HERE.parents[1] / "build" / "peers"
 
 # The first four are benchmarked too (`benchmarks/apart.py`), from Polars and pandas frames.
@@ -37,24 +38,28 @@ PEERS = {
     "jurity": ["jurity==2.1.0", "pandas==2.3.3"],
     "evidently": ["evidently==0.7.23", "pandas==2.3.3"],
     "spark": ["pyspark==4.0.1", "numpy==2.4.6"],
+    "ndeval": ["pyndeval==0.0.8"],
+    "warprec": ["torch==2.15.0", "warprec==2.2.8"],
     "oracles": ["pytrec-eval-terrier==0.5.11", "ir-measures==0.4.3", "ranx==0.3.21", "scikit-learn==1.9.1"],
 }
+PYTHONS = {"warprec": "python3.12"}
 
 
 def environment(peer: str, folder: Path) -> Path:
     """Return the Python of a peer's environment; make it where it is missing."""
     python = folder / peer / "bin" / "python"
     if not python.exists():
-        venv.create(folder / peer, with_pip=True)
+        made_by = PYTHONS.get(peer, sys.executable)
+        subprocess.run([made_by, "-m", "venv", folder / peer], check=True)  # noqa: S603  named here
         for requirements in (PEERS[peer][:1], PEERS[peer]):  # torch first, or its dependants choose another build
             subprocess.run([python, "-m", "pip", "install", "-q", *requirements], check=True)  # noqa: S603  pinned above
     return python
 
 
-def asked(peer: str, python: Path) -> dict[str, Any]:
+def asked(peer: str, about: str, python: Path) -> dict[str, Any]:
     """Return the versions of a peer and its answers."""
     distributions = [requirement.partition("==")[0] for requirement in PEERS[peer]]
-    command = [python, HERE / "ask.py", peer, *distributions]
+    command = [python, HERE / "ask.py", about, peer, *distributions]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE)  # noqa: S603  a script of ours
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -73,18 +78,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Ask the peers and write the file."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("peers", nargs="*", help=f"some of {', '.join(PEERS)}")
+    parser.add_argument("--beyond", action="store_true", help="ask for the metrics beyond accuracy")
     parser.add_argument("--environments", type=Path, default=ENVIRONMENTS, help="folder of the environments (%(default)s)")
     options = parser.parse_args(arguments)
-    wanted = options.peers or list(PEERS)
-    before = json.loads(VALUES.read_text(encoding="utf-8")) if VALUES.exists() else {}
+    about = "beyond" if options.beyond else "accuracy"
+    wanted = options.peers or [peer for peer in PEERS if (HERE / ASKED[about].format(peer)).exists()]
+    before = json.loads(VALUES[about].read_text(encoding="utf-8")) if VALUES[about].exists() else {}
     found = {}
     for peer in PEERS:
         if peer in wanted:
             sys.stderr.write(f"{peer}\n")
-            found[peer] = asked(peer, environment(peer, options.environments))
+            found[peer] = asked(peer, about, environment(peer, options.environments))
         elif peer in before:
             found[peer] = before[peer]
-    VALUES.write_text(written(found), encoding="utf-8")
+    VALUES[about].write_text(written(found), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,137 @@
+"""Features of items as numbers: each item's parts, a category or a dimension, and how much of its unit vector lies there.
+
+A feature is a column of the frame of items: one category, a list of categories (a vector of 0 and 1) or a vector of floats.
+Nulls, empty lists, and vectors of zeros or with a missing or infinite number are no feature.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import polars as pl
+
+from recframe.errors import ColumnError, fails_if
+from recframe.inputs import Inputs
+
+Shape = Literal["category", "categories", "vector"]
+CATEGORIES: tuple[Shape, ...] = ("category", "categories")
+ANY: tuple[Shape, ...] = (*CATEGORIES, "vector")
+VALUE = pl.col("value")
+_SAID = {
+    "category": "one category",
+    "categories": "a list of categories",
+    "vector": "a vector (an Array or a List of floats)",
+}
+
+
+def shape_of(dtype: pl.DataType) -> Shape | None:
+    """Return what a column of a dtype holds; None where it is no feature."""
+    inner = getattr(dtype, "inner", dtype)
+    if isinstance(dtype, pl.Array):
+        return "vector" if len(dtype.shape) == 1 and dtype.size and inner.is_float() else None
+    if inner.is_nested() or inner == pl.Object or inner.is_decimal():
+        return None
+    if isinstance(dtype, pl.List):
+        return "vector" if inner.is_float() else "categories"
+    return None if dtype.is_float() else "category"
+
+
+def check(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) -> None:
+    """Say what is wrong with a column that is to be a feature, from the schema alone."""
+    dtype = inputs.feature(of, call).collect_schema()["value"]
+    if shape_of(dtype) in takes:
+        return
+    wanted = " or ".join(_SAID[shape] for shape in takes)
+    cast = ".cast(pl.Int64)" if dtype.is_float() or dtype.is_decimal() else ""
+    if isinstance(dtype, pl.Array) and len(dtype.shape) == 1:
+        cast = f".cast(pl.Array(pl.Float64, {dtype.size}))" if "vector" in takes else f".cast(pl.List({dtype.inner}))"
+    column = repr(of) if of else "the column beside the item"
+    hint = f"cast it: pl.col({of!r}){cast}" if cast and of else f"name another one: {call}(of='...')"
+    msg = f"{call} takes {wanted}; {column} of the frame items= is {dtype}: {hint}"
+    raise ColumnError(msg)
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A column of the items: item, value."""
+
+    rows: pl.LazyFrame
+    shape: Shape | None
+    width: int | None
+    """How many dimensions its vectors have, where the schema knows."""
+
+    @property
+    def dimensions(self) -> list[str]:
+        """The columns of `wide`, one for each dimension."""
+        return [f"dimension {number}" for number in range(self.width or 0)]
+
+    def units(self) -> tuple[pl.LazyFrame, list[str], list[str]]:
+        """Return the items' unit vectors, the columns of their numbers, and what tells the parts apart that have a row each."""
+        if self.width is None:
+            return self.parts().select("item", "part", "unit"), ["unit"], ["part"]
+        return self.wide(), self.dimensions, []
+
+    def wide(self) -> pl.LazyFrame:
+        """Return the unit vectors of the items that have one: item, and a column for each dimension.
+
+        NOTE: each is divided by its largest number first, since the squares of large ones have no end.
+        """
+        columns = [pl.col(name) for name in self.dimensions]
+        values = [VALUE.arr.get(place).cast(pl.Float64).fill_null(math.nan) for place in range(len(columns))]
+        rows = self.rows.select("item", *(value.alias(name) for value, name in zip(values, self.dimensions, strict=True)))
+        for length in (pl.max_horizontal(one.abs() for one in columns), pl.sum_horizontal(one**2 for one in columns).sqrt()):
+            rows = rows.with_columns(length=length).with_columns(one / pl.col("length") for one in columns)
+        return rows.filter(pl.col("length").is_finite()).drop("length")
+
+    def parts(self) -> pl.LazyFrame:
+        """Return the parts of the items that have a feature: item, part, unit; of categories also share, 1 / their number."""
+        rows = self.rows
+        if self.shape == "vector":
+            return _dimensions(rows)
+        categorical = getattr(self.rows.collect_schema()["value"], "inner", self.rows.collect_schema()["value"])
+        if self.shape == "category":
+            one = pl.lit(1.0, dtype=pl.Float64)
+            part = VALUE.cast(pl.String) if categorical == pl.Categorical else VALUE
+            return rows.filter(VALUE.is_not_null()).select("item", part=part, unit=one, share=one)
+        part = VALUE.cast(pl.List(pl.String)) if categorical == pl.Categorical else VALUE
+        rows = rows.select("item", part=part.list.drop_nulls().list.unique())
+        size = pl.col("part").list.len().cast(pl.Float64)
+        return rows.filter(size > 0).with_columns(unit=1 / size.sqrt(), share=1 / size).explode("part")
+
+    def described(self) -> pl.LazyFrame:
+        """Return the items that have a feature, each once."""
+        if self.width is not None:
+            return self.wide().select("item")
+        if self.shape == "category":
+            return self.rows.filter(VALUE.is_not_null()).select("item")
+        if self.shape == "categories":
+            return self.rows.filter(VALUE.list.drop_nulls().list.len() > 0).select("item")
+        return _scaled(self.rows).select("item")
+
+
+def read(inputs: Inputs, of: str) -> Feature:
+    """Return a feature that was checked before."""
+    rows = inputs.feature(of, "")
+    dtype = rows.collect_schema()["value"]
+    return Feature(rows, shape_of(dtype), dtype.size if isinstance(dtype, pl.Array) else None)
+
+
+def _scaled(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Return vectors whose largest number is 1, with their lengths; those that have no direction are left out."""
+    lengths = rows.filter(VALUE.list.len() > 0).select(
+        check=fails_if(VALUE.list.len().n_unique() > 1, "the vectors of the items have several lengths; give all of them one")
+    )
+    element = pl.element().cast(pl.Float64)
+    scaled = VALUE.list.eval(element.fill_null(math.nan) / element.abs().max())
+    rows = rows.filter(VALUE.list.len() > 0).select("item", value=scaled)
+    rows = rows.with_columns(length=VALUE.list.eval(pl.element() ** 2).list.sum().sqrt())
+    rows = rows.join(lengths, how="cross").with_columns(pl.col("length") + pl.col("check")).drop("check")
+    return rows.filter(pl.col("length").is_finite() & (pl.col("length") > 0))
+
+
+def _dimensions(rows: pl.LazyFrame) -> pl.LazyFrame:
+    rows = _scaled(rows).with_columns(part=pl.int_ranges(0, VALUE.list.len(), dtype=pl.UInt32))
+    rows = rows.explode("value", "part")
+    return rows.select("item", "part", unit=VALUE / pl.col("length"))

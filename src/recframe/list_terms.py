@@ -1,0 +1,341 @@
+"""The words that metrics over lists are written in: `AtLists`, and what they ask of a plan."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal
+
+import polars as pl
+
+from recframe import beside, references, tables
+from recframe.beside import Builder, Fact, Setting
+from recframe.errors import sentence, suggestion
+from recframe.tables import BESIDE, level_of, within_category
+from recframe.terms import discount, ratio
+
+Weight = Literal["none", "log", "geometric", "reciprocal"]
+Tail = Literal["interactions", "items"]
+PATIENCE = 0.85
+"""The probability of going on to the next rank in `weight="geometric"`."""
+
+Level = str
+"""of list, beside, along, along all, of item, place, everywhere, over lists, in all, over items, and those of tables."""
+
+
+@dataclass
+class Asked:
+    """The columns that words have asked for, level by level, each once, and the facts of the side frames in them."""
+
+    columns: dict[Level, list[pl.Expr]] = field(default_factory=dict)
+    facts: dict[str, Fact] = field(default_factory=dict)
+    deepest: dict[Level, int | None] = field(default_factory=dict)
+    """The largest cut-off that a level is asked for, where its rows depend on that."""
+
+    def deepen(self, level: Level, k: int | None) -> None:
+        """Write down a cut-off of a level."""
+        known = self.deepest.setdefault(level, k)
+        self.deepest[level] = None if known is None or k is None else max(known, k)
+
+    def column(self, level: Level, expression: pl.Expr) -> pl.Expr:
+        """Return the column of an expression on a level."""
+        known = self.columns.setdefault(level, [])
+        number = next((place for place, other in enumerate(known) if other.meta.eq(expression)), len(known))
+        if number == len(known):
+            known.append(expression)
+        return pl.col(f"{level} {number}")
+
+    def named(self, level: Level) -> list[pl.Expr]:
+        """Return the expressions of a level under the names of their columns."""
+        return [one.alias(f"{level} {number}") for number, one in enumerate(self.columns.get(level, []))]
+
+    def facts_in(self, *levels: Level) -> list[Fact]:
+        """Return the facts that stand in the expressions of some levels."""
+        roots = {name for level in levels for one in self.columns.get(level, []) for name in one.meta.root_names()}
+        return [fact for name, fact in self.facts.items() if name in roots]
+
+
+@dataclass(frozen=True)
+class AtLists:
+    """The words that a metric over lists is written in (`over="lists"`, or `shape="set"`), for lists cut at `k`.
+
+    Words of one item in one list: `rank`, `discount`, `weight(...)`, `relevant`, `in_history`, `in_reference`; of an item
+    wherever it stands: `popularity`, `place_by_popularity`, `in_catalogue`, `in_tail(...)`. `beside(...)` puts a value of the
+    list beside its items; `shared_with_longer(...)` and `shared_with_others(...)` hold the list against others with the item.
+    Of one list, up to k: `sum(...)` and `mean(...)` of such words, `n_listed`; of its user `history_popularity`.
+    Of one item in all lists of a segment: `per_item(...)`, a sum over its places, `n_lists_with`, `place(...)`, and
+    `everywhere(...)`.
+    Of a segment: `over_items(...)` and `over_lists(...)`, sums, `n_lists`, and `in_all(...)`.
+    Of a feature of the items: `has_feature(...)` of an item; `squared_length(...)`, `likeness_to_history(...)` and
+    `overlap_of_pairs(...)` of a list; of the history `n_described_history(...)` and `n_categories_of_history(...)`; of a
+    category of a list `in_category(...)`, a sum of words of its items and of `category_share`, `history_in_category(...)` and
+    `beside_categories(...)`, which `over_categories(...)` sums up for the list; of a category of a relevant item `n_seen`, as
+    `over_hits(...)` and `over_best(...)` sum up.
+    Of the side frames: `n_train_users`, `n_interactions`, `max_popularity`, `n_catalogue`, `n_tail(...)`, `n_categories(...)`.
+
+    A metric of user shape returns a value of a list, one of set shape a value of a segment. `fact(...)` asks for any
+    other column of the side frames.
+    """
+
+    k: int | None
+    """The cut-off; None for the whole list."""
+    asked: Asked
+    cut: bool = False
+    """Whether the rows are already cut at k."""
+
+    def __getattr__(self, name: str) -> pl.Expr:
+        words = [word for word in dir(type(self)) if not word.startswith("_")]
+        found = sentence(f"{name!r} is not a word that metrics over lists are written in", suggestion(name, words))
+        msg = f"{found} There are {', '.join(words)}"
+        raise AttributeError(msg)
+
+    # Words of one item in one list
+
+    @property
+    def rank(self) -> pl.Expr:
+        """The rank, from 1, as Float64."""
+        return pl.col("rank").cast(pl.Float64)
+
+    @property
+    def discount(self) -> pl.Expr:
+        """1 / log2(rank + 1)."""
+        return discount(pl.col("rank"))
+
+    def weight(self, weight: Weight) -> pl.Expr:
+        """Return what a rank r weighs: 1, 1 / log2(r + 1), 0.85^(r - 1) or 1 / r."""
+        weights = {
+            "none": pl.lit(1.0, dtype=pl.Float64),
+            "log": self.discount,
+            "geometric": ((self.rank - 1) * math.log(PATIENCE)).exp(),
+            "reciprocal": 1 / self.rank,
+        }
+        return weights[weight]
+
+    @property
+    def relevant(self) -> pl.Expr:
+        """Whether the item is relevant to the user."""
+        return self.fact(beside.relevant).fill_null(value=False)
+
+    @property
+    def in_reference(self) -> pl.Expr:
+        """Whether the reference has the item among the user's first k."""
+        return self.fact(references.in_reference, self.k or 0).fill_null(value=False)
+
+    @property
+    def in_history(self) -> pl.Expr:
+        """Whether the train frame has the item for the user."""
+        return self.fact(beside.in_history).fill_null(value=False)
+
+    def beside(self, value: pl.Expr) -> pl.Expr:
+        """Return a value of the list beside each of its items."""
+        return self.asked.column("beside", value)
+
+    def shared_with_longer(self, length: pl.Expr) -> pl.Expr:
+        """Return 1 / length for each list of the segment that has the item and comes before this one, the longest first.
+
+        Summed up over the item's places that is 1 / min of two lengths over all pairs of lists that have it. It takes the
+        rows into memory.
+        """
+        return self.asked.column("along", self._cut(1 / length))
+
+    def shared_with_others(self, length: pl.Expr) -> pl.Expr:
+        """Return 1 / min of two lengths over all other lists that have the item, in any segment of users."""
+        return self.asked.column("along all", self._cut(1 / length))
+
+    # Words of one item
+
+    @property
+    def popularity(self) -> pl.Expr:
+        """The number of train users of the item; 0 for a cold one."""
+        return self.fact(beside.popularity).fill_null(0.0)
+
+    @property
+    def place_by_popularity(self) -> pl.Expr:
+        """The item's place in the order of popularity, from 1, shared by items of one; null for a cold one."""
+        return self.fact(beside.place_by_popularity)
+
+    @property
+    def in_catalogue(self) -> pl.Expr:
+        """Whether the item is one of the items frame, or where there is none, of any frame."""
+        return self.fact(beside.in_catalogue).fill_null(value=False)
+
+    def in_tail(self, tail: Tail, share: float) -> pl.Expr:
+        """Return whether the item is in the long tail: outside the head of the interactions, or the rear of the items."""
+        if tail == "items":
+            return self.fact(beside.in_rear, share).fill_null(value=False)
+        return self.in_catalogue & ~self.fact(beside.in_head, share).fill_null(value=False)
+
+    # Words of one list
+
+    @property
+    def n_listed(self) -> pl.Expr:
+        """The number of items of the list, up to k."""
+        return self.asked.column("of list", pl.len() if self._whole else (pl.col("rank") <= self.k).sum()).cast(pl.Float64)
+
+    def sum(self, value: pl.Expr) -> pl.Expr:
+        """Return the sum of a word over the items of the list, up to k."""
+        return self.asked.column("of list", self._cut(value).sum()).cast(pl.Float64)
+
+    def mean(self, value: pl.Expr) -> pl.Expr:
+        """Return the mean of a word over the items of the list, up to k; null without an item."""
+        return ratio(self.sum(value), self.n_listed, empty=None)
+
+    @property
+    def history_popularity(self) -> pl.Expr:
+        """The mean popularity of the train items of the list's user; null without any."""
+        return self.fact(beside.history_popularity)
+
+    # Words of one item in all lists of a segment
+
+    def per_item(self, value: pl.Expr) -> pl.Expr:
+        """Return the sum of a word over the item's places in the lists of the segment, up to k."""
+        return self.asked.column("of item", self._cut(value).sum()).cast(pl.Float64)
+
+    @property
+    def n_lists_with(self) -> pl.Expr:
+        """The number of lists of the segment that have the item, up to k."""
+        return self.asked.column("of item", pl.len() if self._whole else (pl.col("rank") <= self.k).sum()).cast(pl.Float64)
+
+    def place(self, value: pl.Expr) -> pl.Expr:
+        """Return the item's place, from 1, among the segment's items, the lowest value first; those of value null have none."""
+        return self.asked.column("place", value).cast(pl.Float64)
+
+    def everywhere(self, value: pl.Expr) -> pl.Expr:
+        """Return a value of the item in all segments of users together, in place of this one."""
+        return self.asked.column("everywhere", value)
+
+    # Words of a segment
+
+    def over_items(self, value: pl.Expr) -> pl.Expr:
+        """Return the sum of a value of the listed items over them, 0 without any."""
+        return self.asked.column("over items", value.sum()).cast(pl.Float64).fill_null(0.0)
+
+    def over_lists(self, value: pl.Expr) -> pl.Expr:
+        """Return the sum of a value of the lists over them, 0 without any."""
+        return self.asked.column("over lists", value.sum()).cast(pl.Float64).fill_null(0.0)
+
+    def in_all(self, value: pl.Expr) -> pl.Expr:
+        """Return a sum over the lists of a segment in all segments of users together, in place of this one."""
+        return self.asked.column("in all", value)
+
+    @property
+    def n_lists(self) -> pl.Expr:
+        """The number of lists with an item up to k."""
+        return self.over_lists(self.n_listed > 0)
+
+    # Words of a feature: a column of the items frame, by its name, or empty for the only one
+
+    def has_feature(self, of: str) -> pl.Expr:
+        """Return whether the item has a feature."""
+        return self.fact(beside.has_feature, of).fill_null(value=False)
+
+    def squared_length(self, of: str) -> pl.Expr:
+        """Return the squared length of the sum of the unit vectors of the list: the sum of their cosines over all pairs."""
+        return self._summed(tables.vectors, level_of("square", of), self._cut(pl.lit(1.0, dtype=pl.Float64)), of)
+
+    def likeness_to_history(self, of: str, value: pl.Expr) -> pl.Expr:
+        """Return a sum over the list: a value of the item, times the sum of its cosines with the user's train items."""
+        return self._summed(tables.vectors, level_of("product", of), self._cut(value), of)
+
+    def n_described_history(self, of: str) -> pl.Expr:
+        """Return the number of train items of the list's user that have a feature."""
+        return self.fact(beside.n_described_history, of).fill_null(0.0)
+
+    def overlap_of_pairs(self, of: str) -> pl.Expr:
+        """Return the sum of shared over all categories of two items over all pairs of the list, each with itself too."""
+        return self._summed(tables.pairs, level_of("pairs", of), self._up_to_k(pl.col("likeness")).sum(), of)
+
+    @property
+    def category_share(self) -> pl.Expr:
+        """1 / the number of categories of the item; to be summed up in a category."""
+        return pl.col("share")
+
+    def in_category(self, of: str, value: pl.Expr) -> pl.Expr:
+        """Return the sum of a word over the items that the list has of a category, up to k."""
+        self.fact(tables.categories, of)
+        return self.asked.column(within_category(of), self._cut(value).sum()).cast(pl.Float64)
+
+    def beside_categories(self, value: pl.Expr) -> pl.Expr:
+        """Return a value of the list, made of sums over it, beside each of its categories."""
+        return self.asked.column(BESIDE, value)
+
+    def history_in_category(self, of: str) -> pl.Expr:
+        """Return the number of train items of the list's user in a category; one of several counts in each by its share."""
+        return self.fact(beside.history_in_category, of).fill_null(0.0)
+
+    def over_categories(self, of: str, value: pl.Expr) -> pl.Expr:
+        """Return the sum of a value of a category over those of the list; some may be of items below k alone."""
+        return self._summed(tables.categories, level_of("categories", of), value.sum(), of)
+
+    def n_categories_of_history(self, of: str) -> pl.Expr:
+        """Return the number of categories of the train items of the list's user."""
+        return self.fact(beside.n_categories_of_history, of).fill_null(0.0)
+
+    def n_categories(self, of: str) -> pl.Expr:
+        """Return the number of categories in the catalogue; in a segment of items, of its own."""
+        return self.fact(beside.n_categories, of).fill_null(0.0)
+
+    @property
+    def n_seen(self) -> pl.Expr:
+        """How many relevant items above the item have the category, in the list or in the best order."""
+        return pl.col("seen").cast(pl.Float64)
+
+    def over_hits(self, of: str, value: pl.Expr) -> pl.Expr:
+        """Return the sum of a word over the categories of the relevant items of the list, up to k."""
+        self.fact(beside.relevant)
+        return self._summed(tables.hits, level_of("hits", of), self._up_to_k(value).sum(), of)
+
+    def over_best(self, of: str, value: pl.Expr, *, alpha: float) -> pl.Expr:
+        """Return the same over the best k of all relevant items, each the one whose categories are the least seen next."""
+        level = level_of("best", of, alpha)
+        self.asked.deepen(level, self.k)
+        return self._summed(tables.best, level, self._up_to_k(value).sum(), of, alpha)
+
+    def _summed(self, table: Builder, level: Level, value: pl.Expr, *settings: Setting) -> pl.Expr:
+        self.fact(table, *settings)
+        return self.asked.column(level, value).cast(pl.Float64).fill_null(0.0)
+
+    def _up_to_k(self, value: pl.Expr) -> pl.Expr:
+        return value if self.k is None else pl.when(pl.col("rank") <= self.k).then(value)
+
+    # Words of the side frames
+
+    @property
+    def n_train_users(self) -> pl.Expr:
+        """The number of users in train."""
+        return self.fact(beside.n_train_users)
+
+    @property
+    def n_interactions(self) -> pl.Expr:
+        """The number of pairs of a user and an item in train."""
+        return self.fact(beside.n_interactions)
+
+    @property
+    def max_popularity(self) -> pl.Expr:
+        """The number of train users of the most popular item."""
+        return self.fact(beside.max_popularity)
+
+    @property
+    def n_catalogue(self) -> pl.Expr:
+        """The number of items in the catalogue; in a segment of items, of its own."""
+        return self.fact(beside.n_catalogue).fill_null(0.0)
+
+    def n_tail(self, tail: Tail, share: float) -> pl.Expr:
+        """Return the number of items in the long tail; in a segment of items, of its own."""
+        return self.fact(beside.n_tail, tail, share).fill_null(0.0)
+
+    def fact(self, builder: Builder, *settings: Setting) -> pl.Expr:
+        """Return the column of a fact."""
+        found = Fact(builder, settings)
+        self.asked.facts[found.name] = found
+        return pl.col(found.name)
+
+    @property
+    def _whole(self) -> bool:
+        return self.k is None or self.cut
+
+    def _cut(self, value: pl.Expr) -> pl.Expr:
+        if self._whole and value.meta.root_names():
+            return value
+        # a literal alone would be summed up once for all rows
+        return pl.when(pl.col("rank").is_not_null() if self.k is None else pl.col("rank") <= self.k).then(value)

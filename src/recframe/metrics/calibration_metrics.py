@@ -1,0 +1,80 @@
+"""Whether the list holds the categories of the items in the shares in which the user's history holds them.
+
+Symbols in the formulas: L is a user's list up to k, p(g) the share of category g in the user's train items, q(g) that in L; an
+item of several categories counts in each by its share, and one of none is left out.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Literal
+
+import polars as pl
+
+from recframe.list_terms import AtLists
+from recframe.registry import Bounds, Share, metric
+from recframe.terms import ratio
+
+Divergence = Literal["kl", "js", "hellinger"]
+LogBase = Annotated[float, Bounds(above=1)]
+
+
+@metric(
+    over="lists",
+    aliases=("calibration",),
+    needs=("train", "items"),
+    range=(0.0, math.inf),
+    direction="lower",
+    formula="Σ over g of p(g) · log2(p(g) / ((1 - a) · q(g) + a · p(g)))",
+)
+def miscalibration(
+    at: AtLists,
+    *,
+    of: str = "",
+    divergence: Divergence = "kl",
+    alpha: Share = 0.01,
+    log_base: LogBase = 2,
+    weight: Literal["none", "log", "reciprocal"] = "none",
+) -> pl.Expr:
+    """Divergence of the list's categories from those of the user's history, in bits: 0 where their shares are the same.
+
+    Σ over g of p(g) · log_b(p(g) / ((1 - a) · q(g) + a · p(g))), a = `alpha` and b = `log_base`; at most -log_b(a).
+    `divergence="js"` is the Jensen-Shannon divergence, at most log_b(2), and `"hellinger"` √(1 - Σ √(p · q)), at most 1;
+    neither is smoothed. In q an item of rank r weighs 1, or 1 / log2(r + 1) with `weight="log"`, or 1 / r with
+    `"reciprocal"`. Null without an item that has a category in the list or in the history.
+
+    Raises a ColumnError where a frame or the column `of` of the items is missing, or it holds no categories, see `diversity`.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})
+    >>> items = pl.DataFrame({"item": [1, 2, 3], "genre": ["drama", "crime", "drama"]})
+    >>> train = pl.DataFrame({"user": [1], "item": [3]})
+    >>> round(df.rec(train=train, items=items).miscalibration(k=10), 6)
+    0.985645
+
+    Source: Steck 2018, Calibrated recommendations.
+    """
+    weighed = at.weight(weight)
+    total = at.sum(pl.when(at.has_feature(of)).then(weighed))
+    p = ratio(at.history_in_category(of), at.n_described_history(of))
+    q = ratio(at.in_category(of, weighed * at.category_share), at.beside_categories(total))
+    # NOTE: the rest is exactly 0 where the list has all categories of the history, as the root of 1e-16 would be 1e-8.
+    covers = at.over_categories(of, p > 0) == at.n_categories_of_history(of)
+    rest = pl.when(covers).then(0.0).otherwise((1 - at.over_categories(of, p)).clip(0.0, 1.0))
+    one, of_rest = _divergence(p, q, divergence, alpha)
+    value = (at.over_categories(of, one) + of_rest * rest).clip(lower_bound=0.0)
+    value = value.sqrt() if divergence == "hellinger" else value / math.log(log_base)
+    return pl.when((total > 0) & (at.n_described_history(of) > 0)).then(value)
+
+
+def _divergence(p: pl.Expr, q: pl.Expr, divergence: Divergence, alpha: float) -> tuple[pl.Expr, float]:
+    """Return what a category of the list adds, in nats, and what each share of p that is in no category of the list adds."""
+    if divergence == "hellinger":  # half the square of the distance of the roots
+        return (p.sqrt() - q.sqrt()) ** 2 / 2, 0.5
+    if divergence == "js":
+        return (_relative(p, (p + q) / 2) + _relative(q, (p + q) / 2)) / 2, math.log(2) / 2
+    return _relative(p, (1 - alpha) * q + alpha * p), -math.log(alpha)
+
+
+def _relative(share: pl.Expr, other: pl.Expr) -> pl.Expr:
+    return pl.when(share > 0).then(share * (share / other).log()).otherwise(0.0)

@@ -1,0 +1,171 @@
+"""How much of the catalogue the lists show, and how evenly: coverage, concentration, and confusion over the catalogue.
+
+Symbols in the formulas: I is the catalogue, the items of the items frame, or where there is none those of train, truth and
+all recommendations; N is its size. e_i is the exposure of item i: the number of lists that have it up to k, or a sum of
+what its ranks weigh. m is the number of items of I with an exposure. A listed item outside I counts nowhere.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Literal
+
+import polars as pl
+
+from recframe.list_terms import AtLists, Weight
+from recframe.registry import Bounds, metric
+from recframe.terms import At, ratio
+
+LogBase = Annotated[float, Bounds(above=1)]
+Exposure = Literal["none", "log", "geometric"]
+UNIT, COUNT = (0.0, 1.0), (0.0, float("inf"))
+
+
+@metric(shape="set", over="lists", needs=("catalogue",), range=UNIT, direction="higher", formula="items of I in any list / N")
+def coverage(at: AtLists) -> pl.Expr:
+    """Share of the catalogue that is in anybody's list.
+
+    |{i in I: e_i > 0}| / N, a set metric: one function of all lists of a segment. 0 without lists; an empty catalogue is an
+    error, and null in a segment of items that has none.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], "rank": [1, 2, 1]})
+    >>> df.rec(items=pl.DataFrame({"item": [1, 2, 3, 4]})).coverage(k=10)
+    0.5
+
+    Source: Ge, Delgado-Battenfeld and Jannach 2010, Beyond accuracy.
+    """
+    return ratio(at.over_items(at.in_catalogue & (at.n_lists_with > 0)), at.n_catalogue, empty=None)
+
+
+@metric(range=UNIT, direction="higher", formula="1 if the list has an item up to k, else 0")
+def user_coverage(at: At, *, at_least: Literal["one", "k"] = "one") -> pl.Expr:
+    """Share of the users who get a list at all, with at least one item up to k.
+
+    1 if n >= 1, else 0, with n the number of listed items up to k; `at_least="k"` asks for k of them. The mean runs over
+    the users of the accuracy metrics, those of the truth where nothing else is bound. 0 without a list.
+
+    >>> import polars as pl, recframe
+    >>> recs = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})
+    >>> df = recs.rec(truth=pl.DataFrame({"user": [1, 2], "item": [1, 1]})).judge()
+    >>> df.rec.user_coverage(k=10)
+    0.5
+
+    Source: Ge, Delgado-Battenfeld and Jannach 2010, Beyond accuracy; Elliot's `UserCoverage` and `UserCoverageAtN`.
+    """
+    least = 1 if at_least == "one" or at.k is None else at.k
+    return (at.n_listed >= least).cast(pl.Float64)
+
+
+@metric(
+    shape="set",
+    over="lists",
+    needs=("catalogue",),
+    range=UNIT,
+    direction="lower",
+    formula="Σ over j of (2j - N - 1) · e_(j) / ((N - 1) · Σ e), with e_(1) <= ... <= e_(N)",
+)
+def gini(at: AtLists, *, weight: Exposure = "none", normalizer: Literal["corrected", "n"] = "corrected") -> pl.Expr:
+    """Gini coefficient of the exposure over the whole catalogue: 0 where all items have the same, 1 where one has it all.
+
+    Σ over j of (2j - N - 1) · e_(j) / ((N - 1) · Σ e), with the exposures in rising order, zeros included. `weight` is what
+    a rank r adds to its item's exposure: 1 (`"none"`), 1 / log2(r + 1) (`"log"`) or 0.85^(r - 1) (`"geometric"`);
+    `normalizer="n"` divides by N in place of N - 1 and does not reach 1. Null where no item of I is listed; 0 where N is 1.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 1]})
+    >>> df.rec(items=pl.DataFrame({"item": [1, 2, 3]})).gini(k=10)
+    1.0
+
+    Source: Shani and Gunawardana 2011, Evaluating recommendation systems.
+    """
+    exposure = _exposure(at, weight)
+    place, n = at.place(exposure), at.n_catalogue
+    unlisted = n - at.over_items(exposure.is_not_null())
+    total = at.over_items(exposure)
+    spread = 2 * at.over_items(place * exposure) + (2 * unlisted - n - 1) * total
+    whole = total * (n if normalizer == "n" else n - 1)
+    return pl.when(total > 0).then(ratio(spread, whole).clip(0.0, 1.0))
+
+
+@metric(
+    shape="set",
+    over="lists",
+    needs=("catalogue",),
+    range=COUNT,
+    direction="higher",
+    formula="-Σ over i of p_i · log2(p_i), with p_i = e_i / Σ e",
+)
+def entropy(at: AtLists, *, weight: Exposure = "none", normalized: bool = False, log_base: LogBase = 2) -> pl.Expr:
+    """Shannon entropy of the exposure over the catalogue, in bits: the higher, the more evenly the items are shown.
+
+    -Σ over i of p_i · log_b(p_i), p_i = e_i / Σ e, b = `log_base`; at most log_b(N), by which `normalized=True` divides
+    (null where N is 1). `weight` is as in gini. Null where no item of I is listed.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 2], "rank": [1, 1]})
+    >>> df.rec(items=pl.DataFrame({"item": [1, 2, 3]})).entropy(k=10)
+    1.0
+
+    Source: Shani and Gunawardana 2011, Evaluating recommendation systems.
+    """
+    exposure = _exposure(at, weight)
+    total = at.over_items(exposure)
+    nats = total.log() - at.over_items(exposure * exposure.log()) / total
+    bits = pl.when(total > 0).then(nats.clip(lower_bound=0.0))
+    if normalized:
+        return ratio(bits, at.n_catalogue.log(), empty=None).clip(upper_bound=1.0)
+    return bits / math.log(log_base)
+
+
+@metric(needs=("catalogue",), range=UNIT, direction="lower", formula="fp / (N - R), fp the listed items that are no hits")
+def fall_out(at: At) -> pl.Expr:
+    """Share of the catalogue's not relevant items that are listed all the same.
+
+    fp / (N - R): fp the listed items up to k that are not relevant, R the user's relevant items, both of items of the
+    catalogue alone. 0 where every item of the catalogue is relevant, and without a list.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 4, "item": [1, 2, 3, 4], "rank": [1, 2, 3, None], "relevance": [1, 0, 0, 1]})
+    >>> round(df.rec(items=pl.DataFrame({"item": range(1, 9)})).fall_out(k=3), 6)
+    0.333333
+
+    Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8.
+    """
+    misses = at.in_catalogue.sum().cast(pl.Float64) - at.hit_in_catalogue.sum()
+    return ratio(misses, at.n_catalogue - at.n_relevant_in_catalogue)
+
+
+@metric(
+    needs=("catalogue",),
+    range=(-1.0, 1.0),
+    direction="higher",
+    formula="(tp · tn - fp · fn) / √((tp + fp)(tp + fn)(tn + fp)(tn + fn))",
+)
+def mcc(at: At, *, denominator: Literal["list", "k"] = "list") -> pl.Expr:
+    """Matthews correlation between being listed and being relevant, over the items of the catalogue.
+
+    (tp · tn - fp · fn) / √((tp + fp)(tp + fn)(tn + fp)(tn + fn)): tp the hits, fp the other listed items up to k, fn the
+    relevant items that are no hits, tn the rest of the catalogue; items outside it count nowhere. `denominator="k"` takes
+    k - tp for fp, however short the list. 0 where the root is 0.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 4, "item": [1, 2, 3, 4], "rank": [1, 2, 3, None], "relevance": [1, 0, 0, 1]})
+    >>> round(df.rec(items=pl.DataFrame({"item": range(1, 9)})).mcc(k=3), 6)
+    0.149071
+
+    Source: Matthews 1975, Comparison of the predicted and observed secondary structure of T4 phage lysozyme.
+    """
+    hits, listed = at.hit_in_catalogue.sum().cast(pl.Float64), at.in_catalogue.sum().cast(pl.Float64)
+    places = listed if denominator == "list" or at.k is None else pl.max_horizontal(hits, pl.lit(float(at.k)))
+    relevant, n = at.n_relevant_in_catalogue.cast(pl.Float64), at.n_catalogue
+    rest = (n - places - relevant + hits).clip(lower_bound=0.0)
+    misses, lost = places - hits, relevant - hits
+    root = (places * relevant * (rest + misses) * (rest + lost)).sqrt()
+    return ratio(hits * rest - misses * lost, root).clip(-1.0, 1.0)
+
+
+def _exposure(at: AtLists, weight: Weight) -> pl.Expr:
+    """Return the exposure of an item of the catalogue that is listed; null of any other."""
+    exposure = at.n_lists_with if weight == "none" else at.per_item(at.weight(weight))
+    return pl.when(at.in_catalogue & (exposure > 0)).then(exposure)

@@ -1,0 +1,259 @@
+"""How popular the listed items are among the users of train: novelty, popularity and the long tail.
+
+Symbols in the formulas: L is a user's list up to k, n its number of items; pop(i) is the number of train users of item i,
+0 for a cold one; U is the number of train users. A metric is null for a list without an item up to k, and the mean runs
+over the others.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Literal
+
+import polars as pl
+
+from recframe.list_terms import AtLists, Tail
+from recframe.registry import Bounds, metric
+from recframe.terms import ratio
+
+LogBase = Annotated[float, Bounds(above=1)]
+Share = Annotated[float, Bounds(above=0, below=1)]
+Discount = Literal["none", "log"]
+UNIT, COUNT = (0.0, 1.0), (0.0, float("inf"))
+
+
+@metric(
+    over="lists",
+    aliases=("miuf", "self_information"),
+    needs=("train",),
+    range=COUNT,
+    direction="higher",
+    formula="1/n · Σ over L of -log2(max(pop(i), 1) / U)",
+)
+def novelty(at: AtLists, *, cold: Literal["one", "drop"] = "one", normalized: bool = False, log_base: LogBase = 2) -> pl.Expr:
+    """Mean self-information of the listed items, in bits: what is known to few users is new to most.
+
+    1/n · Σ over L of -log_b(max(pop(i), 1) / U), b = `log_base`; at most log_b(U), by which `normalized=True` divides (null
+    where U is 1). An item that nobody has in train counts as one that one user has; `cold="drop"` leaves it out of the sum
+    and of n. Null without a list, and where no item is left.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})
+    >>> train = pl.DataFrame({"user": [1, 2, 3, 4], "item": [1, 1, 2, 3]})
+    >>> df.rec(train=train).novelty(k=10)
+    1.5
+
+    Source: Zhou et al. 2010, Solving the apparent diversity-accuracy dilemma of recommender systems.
+    """
+    known = at.popularity > 0 if cold == "drop" else pl.lit(value=True)
+    informed = pl.when(known).then(at.popularity.clip(lower_bound=1.0).log())
+    nats = at.n_train_users.log() - ratio(at.sum(informed), at.sum(known.cast(pl.Float64)), empty=None)
+    if normalized:
+        return ratio(nats, at.n_train_users.log(), empty=None).clip(0.0, 1.0)
+    return pl.when(at.n_train_users > 0).then(nats.clip(lower_bound=0.0)) / math.log(log_base)
+
+
+@metric(
+    over="lists",
+    needs=("train",),
+    range=UNIT,
+    direction="higher",
+    formula="Σ over L of w(r) · (1 - pop(i) / U) / Σ over L of w(r)",
+)
+def epc(at: AtLists, *, discount: Discount = "none", relevance: bool = False) -> pl.Expr:
+    """Expected popularity complement: the share of users who do not know an item, over the list.
+
+    Σ over L of w(r) · (1 - pop(i) / U) / Σ over L of w(r). The rank r weighs 1, or 1 / log2(r + 1) with `discount="log"`;
+    with `relevance=True` only relevant items count in the sum above. Null without a list or without train users.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})
+    >>> train = pl.DataFrame({"user": [1, 2, 3, 4], "item": [1, 1, 2, 3]})
+    >>> df.rec(train=train).epc(k=10)
+    0.625
+
+    Source: Vargas and Castells 2011, Rank and relevance in novelty and diversity metrics for recommender systems.
+    """
+    known = ratio(_browsed(at, at.popularity, discount, relevance=relevance), at.n_train_users, empty=None)
+    return (_browsed(at, pl.lit(1.0, dtype=pl.Float64), discount, relevance=relevance) - known).clip(0.0, 1.0)
+
+
+@metric(
+    over="lists",
+    needs=("train",),
+    range=COUNT,
+    direction="higher",
+    formula="Σ over L of w(r) · -log2(max(pop(i), 1) / Σ pop) / Σ over L of w(r)",
+)
+def efd(at: AtLists, *, discount: Discount = "none", relevance: bool = False, log_base: LogBase = 2) -> pl.Expr:
+    """Expected free discovery: the self-information of an item among the interactions of train, in bits, over the list.
+
+    Σ over L of w(r) · -log_b(max(pop(i), 1) / Σ pop) / Σ over L of w(r), Σ pop the number of pairs in train, b = `log_base`.
+    `discount` and `relevance` are those of epc. A cold item counts as one that one user has. Null without a list or train.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})
+    >>> train = pl.DataFrame({"user": [1, 2, 3, 4], "item": [1, 1, 2, 3]})
+    >>> df.rec(train=train).efd(k=10)
+    1.5
+
+    Source: Vargas and Castells 2011, Rank and relevance in novelty and diversity metrics for recommender systems.
+    """
+    counted = _browsed(at, pl.lit(1.0, dtype=pl.Float64), discount, relevance=relevance)
+    known = _browsed(at, at.popularity.clip(lower_bound=1.0).log(), discount, relevance=relevance)
+    nats = (counted * at.n_interactions.log() - known).clip(lower_bound=0.0)
+    return pl.when(at.n_interactions > 0).then(nats) / math.log(log_base)
+
+
+def _browsed(at: AtLists, value: pl.Expr, discount: Discount, *, relevance: bool) -> pl.Expr:
+    """Return the mean of a value over the list, weighed by rank; with relevance over the relevant items alone."""
+    weighed = at.weight(discount) * value
+    weighed = pl.when(at.relevant).then(weighed) if relevance else weighed
+    return ratio(at.sum(weighed), at.sum(at.weight(discount)), empty=None)
+
+
+@metric(over="lists", aliases=("arp",), needs=("train",), range=COUNT, direction="lower", formula="1/n · Σ over L of pop(i)")
+def popularity(at: AtLists, *, normalizer: Literal["none", "users", "max", "interactions"] = "none") -> pl.Expr:
+    """Average popularity of the listed items: by how many train users they are known.
+
+    1/n · Σ over L of pop(i); `normalizer` divides by U (`"users"`), by the popularity of the most popular item (`"max"`) or
+    by the number of pairs in train (`"interactions"`). A cold item counts 0. Null without a list.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})
+    >>> train = pl.DataFrame({"user": [1, 2, 3, 4], "item": [1, 1, 2, 3]})
+    >>> df.rec(train=train).popularity(k=10)
+    1.5
+
+    Source: Yin, Cui, Li, Yao and Chen 2012, Challenging the long tail recommendation.
+    """
+    whole = {
+        "none": lambda: pl.lit(1.0, dtype=pl.Float64),
+        "users": lambda: at.n_train_users,
+        "max": lambda: at.max_popularity,
+        "interactions": lambda: at.n_interactions,
+    }
+    return ratio(at.mean(at.popularity), whole[normalizer](), empty=None)
+
+
+@metric(
+    over="lists",
+    aliases=("aplt",),
+    needs=("train", "catalogue"),
+    range=UNIT,
+    direction="higher",
+    formula="items of L in the long tail / n",
+)
+def long_tail_share(at: AtLists, *, tail: Tail = "interactions", share: Share = 0.8) -> pl.Expr:
+    """Share of the list that comes from the long tail of the catalogue.
+
+    |L and T| / n. The tail T is the catalogue without the head: the most popular items that together hold `share` of the
+    pairs in train, in the order of their popularity, then of their ids; the item that reaches it is of the head. With
+    `tail="items"` T is the least popular `share` of the items, at least one. The catalogue is the items frame, or all items
+    of all frames. Null without a list.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 3], "rank": [1, 2]})
+    >>> train = pl.DataFrame({"user": [1, 2, 3, 4, 4], "item": [1, 1, 1, 1, 3]})
+    >>> df.rec(train=train).long_tail_share(k=10)
+    0.5
+
+    Source: Abdollahpouri, Burke and Mobasher 2019, Managing popularity bias with personalized re-ranking.
+    """
+    return at.mean(at.in_tail(tail, share).cast(pl.Float64))
+
+
+@metric(
+    over="lists",
+    aliases=("aclt",),
+    needs=("train", "catalogue"),
+    range=COUNT,
+    direction="higher",
+    formula="items of L in the long tail",
+)
+def long_tail_count(at: AtLists, *, tail: Tail = "interactions", share: Share = 0.8) -> pl.Expr:
+    """Number of items of the list that come from the long tail of the catalogue.
+
+    |L and T|, with `tail` and `share` as in long_tail_share. It is the equation that the source gives for its coverage of
+    the tail; what its sentence says is tail_coverage. Null without a list.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 3], "rank": [1, 2]})
+    >>> train = pl.DataFrame({"user": [1, 2, 3, 4, 4], "item": [1, 1, 1, 1, 3]})
+    >>> df.rec(train=train).long_tail_count(k=10)
+    1.0
+
+    Source: Abdollahpouri, Burke and Mobasher 2019, Managing popularity bias with personalized re-ranking, equation 7.
+    """
+    return pl.when(at.n_listed > 0).then(at.sum(at.in_tail(tail, share).cast(pl.Float64)))
+
+
+@metric(
+    shape="set",
+    over="lists",
+    needs=("train", "catalogue"),
+    range=UNIT,
+    direction="higher",
+    formula="items of the long tail in any list / items of the long tail",
+)
+def tail_coverage(at: AtLists, *, tail: Tail = "interactions", share: Share = 0.8) -> pl.Expr:
+    """Share of the long tail of the catalogue that is in anybody's list.
+
+    |T and the items of any list up to k| / |T|, with `tail` and `share` as in long_tail_share; a set metric. 0 without
+    lists; null where there is no tail.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 3], "rank": [1, 2]})
+    >>> train = pl.DataFrame({"user": [1, 2, 3, 4, 4, 4], "item": [1, 1, 1, 1, 3, 4]})
+    >>> df.rec(train=train).tail_coverage(k=10, share=0.6)
+    0.5
+
+    Source: Abdollahpouri, Burke and Mobasher 2019, Managing popularity bias with personalized re-ranking.
+    """
+    found = at.over_items(at.in_tail(tail, share) & (at.n_lists_with > 0))
+    return ratio(found, at.n_tail(tail, share), empty=None)
+
+
+@metric(
+    shape="set",
+    over="lists",
+    needs=("train",),
+    range=(-1.0, float("inf")),
+    formula="(mean popularity of lists - mean popularity of histories) / mean popularity of histories",
+)
+def popularity_lift(at: AtLists, *, average: Literal["ratio", "users"] = "ratio") -> pl.Expr:
+    """How much more popular the listed items are than those that the same users have in train: 0 is as popular.
+
+    (GAP of lists - GAP of histories) / GAP of histories, a GAP the mean over the users of the mean pop(i) of their items;
+    a set metric. Users without a list or without train items leave both. `average="users"` is the mean over the users of
+    each one's own (list - history) / history instead. Null where no user is left.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [3], "item": [1], "rank": [1]})
+    >>> train = pl.DataFrame({"user": [1, 2, 3], "item": [1, 1, 2]})
+    >>> df.rec(train=train).popularity_lift(k=10)
+    1.0
+
+    Source: Abdollahpouri, Mansoury, Burke and Mobasher 2019, The unfairness of popularity bias in recommendation.
+    """
+    before = at.history_popularity
+    gained = at.mean(at.popularity) - before
+    if average == "users":
+        return ratio(at.over_lists(gained / before), at.over_lists(gained.is_not_null()), empty=None)
+    return ratio(at.over_lists(gained), at.over_lists(pl.when(gained.is_not_null()).then(before)), empty=None)
+
+
+@metric(over="lists", needs=("train",), range=UNIT, formula="items of L that the user has in train / n")
+def repeat_rate(at: AtLists) -> pl.Expr:
+    """Share of the list that the user already has in train.
+
+    |L and train items of the user| / n. 0 for a user who is not in train; null without a list.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})
+    >>> df.rec(train=pl.DataFrame({"user": [1, 2], "item": [1, 2]})).repeat_rate(k=10)
+    0.5
+
+    Source: Castells, Hurley and Vargas 2022, Novelty and diversity in recommender systems.
+    """
+    return at.mean(at.in_history.cast(pl.Float64))

@@ -1,0 +1,252 @@
+"""The plan of metrics over lists: sums of each list, of each item in a segment, and of the segments, from rows cut at k."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import polars as pl
+
+from recframe.beside import Sides, check
+from recframe.cutoffs import reach
+from recframe.errors import RecframeError, without_expectation
+from recframe.inputs import Inputs
+from recframe.judge import Judged, held
+from recframe.list_terms import Asked, AtLists
+from recframe.order import are_distinct, by_user
+from recframe.plan import aggregate, deepest_of, keys_of, with_attributes
+from recframe.registry import Metric
+from recframe.tables import Rows
+from recframe.terms import ratio
+
+Ask = Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]
+Run = Callable[[pl.LazyFrame], pl.DataFrame]
+OF_SEGMENTS = ("over ", "in all ", "whole ", "segment ")
+OF_LISTS = ("of list ", "user ", "whole ", "segment ")
+SETS = ("segment", "at.over_items(...) or at.over_lists(...)")
+USERS = ("list", "at.sum(...) or at.mean(...)")
+
+
+def probed(metric: Metric[...]) -> Asked:
+    """Return what a metric asks for."""
+    asked = Asked()
+    metric.value(AtLists(reach(metric.k), asked))
+    return asked
+
+
+def n_frames(metrics: Sequence[Metric[...]]) -> int:
+    """Return how many frames of sums the metrics need: of lists, and of items if there is a set metric that asks for them."""
+    return 1 + any(probed(metric).columns.get("of item") for metric in metrics)
+
+
+@dataclass(frozen=True)
+class Lists:
+    """What metrics over lists are made of: a frame of sums for each segment, and the facts and values that follow them."""
+
+    frame: pl.LazyFrame
+    """The keys, numbered, n_lists, and sums of lists and of items."""
+    values: dict[str, pl.Expr]
+    """Each metric's value of a segment."""
+    sides: Sides
+    asked: Asked
+    keys: list[str]
+
+    def with_facts(self, joined: pl.LazyFrame) -> pl.LazyFrame:
+        """Return segments with what the side frames say of each, those without a list included."""
+        roots = {name for value in self.values.values() for name in value.meta.root_names()}
+        facts = [fact for name, fact in self.asked.facts.items() if name in roots]
+        named = {key: f"key {place}" for place, key in enumerate(self.keys)}
+        return self.sides.joined(joined, facts, "segment", "whole", named=named)
+
+
+def evaluate(
+    inputs: Inputs, metrics: Sequence[Metric[...]], parts: int = 1, run: Run | None = None, ask: Ask | None = None
+) -> Lists:
+    """Return what the metrics are made of; of several parts of the users one after another, each collected by `run`.
+
+    `ask` collects plans: given for large eager frames, which are asked what the plan can rely on.
+    """
+    for metric in metrics:
+        if inputs.scored and inputs.context.ties == "expected":
+            raise without_expectation(str(metric), "it speaks of the items that are among the first k, which is uncertain")
+        check(inputs, metric, probed(metric).facts.values())
+    keys = [inside for inside, _ in keys_of(inputs, metrics)]
+    most, asked = deepest_of(metrics), Asked()
+    values = {str(metric): _value(metric, AtLists(k := reach(metric.k), asked, cut=k == most)) for metric in metrics}
+    if parts > 1 and {"along", "along all"} & asked.columns.keys():
+        shown = ", ".join(values)
+        msg = f"one of {shown} holds each list against all others, which parts of the users do not have; ask it with parts=1"
+        raise RecframeError(msg)
+    given = [inputs.part(number, parts) for number in range(parts)] if parts > 1 else [inputs]
+    cuts = [Cut(Sides(inputs, held(part)), asked, keys, most) for part in given]
+    cuts = cuts if ask is None else [cut.settled(ask) for cut in cuts]
+    segments = _merged([cut.segments() for cut in cuts], keys, run)
+    if asked.columns.get("of item"):
+        items = _merged([cut.items() for cut in cuts], [*dict.fromkeys([*keys, "item"])], run)
+        segments = _beside(segments, cuts[0].over_items(items), keys)
+    segments = cuts[0].in_all(segments)
+    frame = segments.rename({key: f"key {place}" for place, key in enumerate(keys)})
+    return Lists(frame.drop("n_lists") if "user" in keys else frame, values, cuts[0].sides, asked, keys)
+
+
+def _value(metric: Metric[...], at: AtLists) -> pl.Expr:
+    """Return a metric's value of a segment; for one of user shape that is the mean over its lists."""
+    value = metric.value(at)
+    is_set = metric.definition.shape == "set"
+    if not all(name.startswith(OF_SEGMENTS if is_set else OF_LISTS) for name in value.meta.root_names()):
+        whose, how = SETS if is_set else USERS
+        msg = f"the metric {metric.name!r} has no value for each {whose}; return one: {how}"
+        raise RecframeError(msg)
+    if is_set:
+        return value.cast(pl.Float64)
+    value = value.cast(pl.Float64)
+    return ratio(at.over_lists(value), at.over_lists(value.is_not_null()), empty=None)
+
+
+def _running(share: pl.Expr, *, others: bool) -> pl.Expr:
+    """Return what a list shares with those before it, whose lists are as long or longer; or with those after it too."""
+    before = (share.is_not_null().cum_sum() - 1) * share
+    return before + share.sum() - share.cum_sum() if others else before
+
+
+def _merged(frames: Sequence[pl.LazyFrame], keys: list[str], run: Run | None) -> pl.LazyFrame:
+    """Return the sums of the parts together."""
+    if run is None or len(frames) == 1:
+        return frames[0]
+    merged = pl.concat([run(frame) for frame in frames]).lazy()
+    return aggregate(merged, keys, [pl.col(name).sum() for name in merged.collect_schema().names() if name not in keys])
+
+
+def _beside(segments: pl.LazyFrame, others: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
+    how: Any = {"on": keys, "how": "left", "nulls_equal": True} if keys else {"how": "cross"}
+    return segments.join(others, **how)
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The lists of one part of the users, cut at the largest k, and what is summed up of them."""
+
+    sides: Sides
+    asked: Asked
+    keys: list[str]
+    k: int | None
+    given: pl.LazyFrame | None = None
+    """The rows, where they are at hand."""
+    crowd: pl.LazyFrame | None = None
+    """The lists with a ranked row, repeated as they come, where they are at hand."""
+    summed: pl.LazyFrame | None = None
+    """The lists with their sums, where they are at hand."""
+    usual: Mapping[str, pl.Expr] = field(default_factory=dict)
+    """What stands beside the rows of most lists, where that is known."""
+    unusual: pl.DataFrame | None = None
+    """The lists that have something else beside their rows, which are few where most lists are equally long."""
+
+    def settled(self, ask: Ask) -> Cut:
+        """Return the same for a large eager frame, whose rows are taken from it once; no answer changes a number."""
+        keys = self.held.list_keys
+        changes = [pl.col(key).ne_missing(pl.col(key).shift()) for key in keys]
+        heads = self.held.ranked().select(keys).filter(pl.any_horizontal(changes).fill_null(value=True))
+        rows, crowd = ask([self.held.ranked(self.k), heads])
+        rows = by_user(rows, "user")
+        once = self.held.scores is not None or ask([are_distinct(rows, keys)])[0].item()
+        if not once:
+            (rows,) = ask([self._each_item_once(rows.lazy())])
+        sides = self.sides.settled(ask, rows, [*self.asked.facts.values()])
+        cut = replace(self, sides=sides, given=rows.lazy(), crowd=crowd.lazy())
+        if not (beside := self.asked.named("beside")):
+            return cut
+        (summed,) = ask([cut.lists()])
+        usual, values = ask([summed.lazy().select(one.mode().first() for one in beside), summed.lazy().select(*keys, *beside)])
+        odd = pl.any_horizontal(pl.col(name).ne_missing(usual[name].item()) for name in usual.columns)
+        literals = {name: pl.lit(usual[name].item(), dtype=dtype) for name, dtype in usual.schema.items()}
+        return replace(cut, summed=summed.lazy(), usual=literals, unusual=values.filter(odd))
+
+    @property
+    def held(self) -> Judged:
+        """The lists, held against the truth."""
+        return self.sides.held
+
+    @property
+    def rows(self) -> pl.LazyFrame:
+        """The rows of the lists up to k, each item of a list once, at its best rank."""
+        if self.given is not None:
+            return self.given
+        rows = self.held.ranked(self.k)
+        return rows if self.held.scores is not None else self._each_item_once(rows)
+
+    def _each_item_once(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        return rows.group_by(*dict.fromkeys([*self.held.list_keys, "item"])).agg(pl.col("rank").min())
+
+    def lists(self) -> pl.LazyFrame:
+        """Return each list with an item up to k and its sums."""
+        if self.summed is not None:
+            return self.summed
+        rows = self.sides.joined(self.rows, self.asked.facts_in("of list"), "item", "pair", "segment", "whole")
+        lists = rows.group_by(self.held.list_keys).agg(self.asked.named("of list"))
+        lists = Rows(self.sides, self.asked, self.held.list_keys, self.rows, lists).beside_lists()
+        return self.sides.joined(lists, self.asked.facts_in("over lists", "beside"), "user", "segment", "whole")
+
+    def segments(self) -> pl.LazyFrame:
+        """Return each segment with its number of lists, and what is summed up over them."""
+        crowd = self.held.ranked().select(self.held.list_keys) if self.crowd is None else self.crowd
+        members = crowd.unique()
+        support = aggregate(self._described(members), self.keys, [pl.len().cast(pl.Int64).alias("n_lists")])
+        sums = self.asked.named("over lists")
+        return _beside(support, aggregate(self._described(self.lists()), self.keys, sums), self.keys) if sums else support
+
+    def items(self) -> pl.LazyFrame:
+        """Return each item of each segment with its sums over the lists."""
+        rows = self.sides.joined(self.rows, self.asked.facts_in("of item"), "item", "pair")
+        rows = self._described(self._with_beside(rows))
+        among = {"along": self.keys, "along all": self._keys_of_all}
+        for level, keys in among.items():
+            shares = self.asked.columns.get(level, [])
+            running = (_running(share, others=level != "along") for share in shares)
+            rows = rows.with_columns(
+                one.over(*dict.fromkeys([*keys, "item"]), order_by=share).alias(f"{level} {number}")
+                for number, (one, share) in enumerate(zip(running, shares, strict=True))
+            )
+        return rows.group_by(*dict.fromkeys([*self.keys, "item"])).agg(self.asked.named("of item"))
+
+    def _with_beside(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows with what stands beside them of their lists."""
+        beside, keys = self.asked.named("beside"), self.held.list_keys
+        if not beside:
+            return rows
+        if self.unusual is None:
+            return rows.join(self.lists().select(*keys, *beside), on=keys, how="left", nulls_equal=True)
+        if self.unusual.is_empty():
+            return rows.with_columns(**self.usual)
+        lists = self.unusual.lazy().with_columns(odd=pl.lit(value=True))
+        rows = rows.join(lists, on=keys, how="left", nulls_equal=True)
+        values = (pl.when("odd").then(name).otherwise(value).alias(name) for name, value in self.usual.items())
+        return rows.with_columns(values).drop("odd")
+
+    def over_items(self, items: pl.LazyFrame) -> pl.LazyFrame:
+        """Return what is summed up over the items of each segment."""
+        items = self.sides.joined(items, self.asked.facts_in("place", "everywhere", "over items"), "item", "segment", "whole")
+        if everywhere := self.asked.named("everywhere"):
+            keys = [*dict.fromkeys([*self._keys_of_all, "item"])]
+            sums = items.group_by(keys).agg(one.sum() for one in everywhere)
+            items = items.join(sums, on=keys, how="left", nulls_equal=True)
+        if places := self.asked.columns.get("place"):
+            # a window over no column at all does not stream
+            items, among = items.with_columns(all=pl.lit(0)), self.keys or ["all"]
+            ranks = (one.rank("ordinal").over(among).alias(f"place {number}") for number, one in enumerate(places))
+            items = items.with_columns(ranks)
+        return aggregate(items, self.keys, self.asked.named("over items"))
+
+    def in_all(self, segments: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the segments with sums over those of all users in place of their own."""
+        sums = [one.sum() for one in self.asked.named("in all")]
+        return _beside(segments, aggregate(segments, self._keys_of_all, sums), self._keys_of_all) if sums else segments
+
+    @property
+    def _keys_of_all(self) -> list[str]:
+        """The keys without those that tell users apart."""
+        return [key for key in self.keys if key in {*self.held.rows, "model"}]
+
+    def _described(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows with the segments that are properties of their users."""
+        return with_attributes(rows, self.held.inputs)

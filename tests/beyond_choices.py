@@ -1,0 +1,64 @@
+"""Every metric beyond accuracy with each choice of its parameters that the tests try, and which of them recframe has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from recframe.registry import registered
+
+CHOICES: dict[str, list[dict[str, Any]]] = {
+    "coverage": [{}],
+    "user_coverage": [{}, {"at_least": "k"}],
+    "gini": [{}, {"weight": "log"}, {"weight": "geometric"}, {"normalizer": "n"}, {"weight": "log", "normalizer": "n"}],
+    "entropy": [{}, {"weight": "log"}, {"weight": "geometric"}, {"normalized": True}, {"log_base": 10}],
+    "fall_out": [{}],
+    "mcc": [{}, {"denominator": "k"}],
+    "novelty": [{}, {"cold": "drop"}, {"normalized": True}, {"cold": "drop", "normalized": True, "log_base": 3}],
+    "epc": [{}, {"discount": "log"}, {"relevance": True}, {"discount": "log", "relevance": True}],
+    "efd": [{}, {"discount": "log"}, {"relevance": True}, {"discount": "log", "relevance": True, "log_base": 10}],
+    "popularity": [{}, {"normalizer": "users"}, {"normalizer": "max"}, {"normalizer": "interactions"}],
+    "long_tail_share": [{}, {"share": 0.3}, {"tail": "items"}, {"tail": "items", "share": 0.3}],
+    "long_tail_count": [{}, {"share": 0.3}, {"tail": "items"}, {"tail": "items", "share": 0.3}],
+    "tail_coverage": [{}, {"share": 0.3}, {"tail": "items"}, {"tail": "items", "share": 0.3}],
+    "popularity_lift": [{}, {"average": "users"}],
+    "repeat_rate": [{}],
+    "personalization": [
+        {"similarity": similarity, "against": against} for similarity in ("cosine", "overlap") for against in ("segment", "all")
+    ],
+    "diversity": [
+        *({"of": of} for of in ("genre", "tags", "vector")),
+        *({"of": of, "distance": "jaccard"} for of in ("genre", "tags")),
+        *({"of": of, "scaled": True} for of in ("genre", "tags", "vector")),
+        *({"of": of, "single": "zero"} for of in ("tags", "vector")),
+        {"of": "tags", "distance": "jaccard", "scaled": True, "single": "zero"},
+    ],
+    "category_coverage": [{"of": "genre"}, {"of": "tags"}, {"of": "genre", "denominator": "k"}],
+    "alpha_ndcg": [{"of": "genre"}, {"of": "tags"}, {"of": "genre", "alpha": 0.2}, {"of": "genre", "alpha": 1.0}],
+    "miscalibration": [
+        *({"of": of, "divergence": divergence} for of in ("genre", "tags") for divergence in ("kl", "js", "hellinger")),
+        *({"of": "tags", "divergence": divergence, "weight": "log"} for divergence in ("kl", "js", "hellinger")),
+        {"of": "genre", "weight": "reciprocal"},
+        {"of": "genre", "alpha": 0.5, "log_base": 10},
+        {"of": "tags", "divergence": "js", "log_base": 10},
+    ],
+    "serendipity": [
+        *({"of": of} for of in ("genre", "tags", "vector")),
+        {"against": "popularity"},
+        {"against": "reference"},
+    ],
+    "overlap": [{}, {"reference_k": 2}],
+    "unexpectedness": [{}, {"reference_k": 2}],
+    "rbo": [{}, {"p": 0.5}, *({"form": form} for form in ("min", "truncated")), {"form": "min", "p": 0.5}],
+    "exposure_share": [{}, {"weight": "log"}],
+    "exposure_disparity": [{"of": of, "target": target} for of in ("genre", "tags") for target in ("catalogue", "relevant")],
+}
+BUILTIN = {name: one for name, one in registered().items() if one.definition.builtin}
+BEYOND = {name: one for name, one in BUILTIN.items() if one.definition.function.__module__ != "recframe.metrics.accuracy"}
+NAMES = [name for name in CHOICES if name in BEYOND]
+
+
+def with_a_value(name: str, parameters: Mapping[str, Any], ks: Iterable[int | None]) -> list[int | None]:
+    """The cut-offs that a metric can be asked at: the best order over lists of categories is followed up to one alone."""
+    bounded = name == "alpha_ndcg" and parameters.get("of") == "tags"
+    return [k for k in ks if not (bounded and k is None)]

@@ -1,0 +1,484 @@
+"""The metrics beyond accuracy said a second time, in plain Python: loops over lists, pairs of items and pairs of users.
+
+Written from the definitions and the papers, not from the library, and always the long way round: where the library has a
+closed form, this goes over the pairs. A value is None where there is nothing to measure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+from beyond_scene import Scene, cut
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    present = [value for value in values if value is not None]
+    return math.fsum(present) / len(present) if present else None
+
+
+def ratio(part: float, whole: float) -> float | None:
+    return part / whole if whole else None
+
+
+# ---- catalogue
+
+WEIGHTS: dict[str, Callable[[float], float]] = {
+    "none": lambda rank: 1.0,  # noqa: ARG005
+    "log": lambda rank: 1 / math.log2(rank + 1),
+    "geometric": lambda rank: 0.85 ** (rank - 1),
+    "reciprocal": lambda rank: 1 / rank,
+}
+
+
+def exposures(scene: Scene, users: Iterable[Any], k: int | None, weight: str) -> dict[Any, float]:
+    """{item of the catalogue: exposure}, zeros included."""
+    found: dict[Any, list[float]] = {item: [] for item in scene.catalogue()}
+    for user in users:
+        for item, rank in scene.listed(user, k):
+            if item in found:
+                found[item].append(WEIGHTS[weight](rank))
+    return {item: math.fsum(own) for item, own in found.items()}
+
+
+def coverage(scene: Scene, users: Sequence[Any], k: int | None) -> float | None:
+    counts = exposures(scene, users, k, "none")
+    return ratio(sum(count > 0 for count in counts.values()), len(counts))
+
+
+def gini(
+    scene: Scene, users: Sequence[Any], k: int | None, *, weight: str = "none", normalizer: str = "corrected"
+) -> float | None:
+    """Half the relative mean difference, over all ordered pairs of items."""
+    found = list(exposures(scene, users, k, weight).values())
+    total, n = math.fsum(found), len(found)
+    if not total:
+        return None
+    if n == 1:
+        return 0.0
+    differences = math.fsum(abs(one - other) for one in found for other in found)
+    return differences / (2 * total * (n if normalizer == "n" else n - 1))
+
+
+def entropy(
+    scene: Scene, users: Sequence[Any], k: int | None, *, weight: str = "none", normalized: bool = False, log_base: float = 2
+) -> float | None:
+    found = list(exposures(scene, users, k, weight).values())
+    total = math.fsum(found)
+    if not total:
+        return None
+    value = math.fsum(one / total * math.log(total / one, log_base) for one in found if one)
+    return ratio(value, math.log(len(found), log_base)) if normalized else value
+
+
+def user_coverage(scene: Scene, user: Any, k: int | None, *, at_least: str = "one") -> float:
+    n = len(scene.listed(user, k))
+    return float(n >= (k if at_least == "k" and k is not None else 1))
+
+
+def confusion(scene: Scene, user: Any, k: int | None, *, denominator: str = "list") -> tuple[int, int, int, int]:
+    """Count (tp, fp, fn, tn) over the catalogue."""
+    catalogue = scene.catalogue()
+    listed = catalogue & set(scene.found(user, k))
+    relevant = catalogue & set(scene.relevant(user))
+    tp = len(listed & relevant)
+    places = len(listed) if denominator == "list" or k is None else max(k, tp)  # more than k items where ranks repeat
+    fp, fn = places - tp, len(relevant) - tp
+    return tp, fp, fn, max(len(catalogue) - tp - fp - fn, 0)
+
+
+def fall_out(scene: Scene, user: Any, k: int | None) -> float:
+    _, fp, _, tn = confusion(scene, user, k)
+    return ratio(fp, fp + tn) or 0.0
+
+
+def mcc(scene: Scene, user: Any, k: int | None, *, denominator: str = "list") -> float:
+    tp, fp, fn, tn = confusion(scene, user, k, denominator=denominator)
+    return ratio(tp * tn - fp * fn, math.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))) or 0.0
+
+
+# ---- novelty and popularity
+
+
+def novelty(
+    scene: Scene, user: Any, k: int | None, *, cold: str = "one", normalized: bool = False, log_base: float = 2
+) -> float | None:
+    n_users = len(scene.train_users())
+    popular = [scene.popularity(item) for item in scene.found(user, k)]
+    if cold == "drop":
+        popular = [pop for pop in popular if pop]
+    value = mean(math.log(n_users / max(pop, 1), log_base) for pop in popular) if n_users else None
+    return ratio(value, math.log(n_users, log_base)) if normalized and value is not None else value
+
+
+def discounted(scene: Scene, user: Any, k: int | None, how: tuple[str, bool], novel: Callable[[Any], float]) -> Any:
+    """Expected novelty in the browsing model of Vargas and Castells: discounts sum to 1 over the list."""
+    discount, relevance = how
+    listed, relevant = scene.listed(user, k), scene.relevant(user)
+    total = math.fsum(WEIGHTS[discount](rank) for _, rank in listed)
+    parts = (WEIGHTS[discount](rank) * novel(item) for item, rank in listed if not relevance or item in relevant)
+    return ratio(math.fsum(parts), total) if scene.train else None
+
+
+def epc(scene: Scene, user: Any, k: int | None, *, discount: str = "none", relevance: bool = False) -> float | None:
+    n_users = len(scene.train_users())
+    return discounted(scene, user, k, (discount, relevance), lambda item: 1 - scene.popularity(item) / n_users)
+
+
+def efd(
+    scene: Scene, user: Any, k: int | None, *, discount: str = "none", relevance: bool = False, log_base: float = 2
+) -> float | None:
+    def novel(item: Any) -> float:
+        return math.log(len(scene.train) / max(scene.popularity(item), 1), log_base)
+
+    return discounted(scene, user, k, (discount, relevance), novel)
+
+
+def popularity(scene: Scene, user: Any, k: int | None, *, normalizer: str = "none") -> float | None:
+    found = mean(scene.popularity(item) for item in scene.found(user, k))
+    whole = {
+        "none": 1,
+        "users": len(scene.train_users()),
+        "max": max(map(scene.popularity, scene.train_items()), default=0),
+        "interactions": len(scene.train),
+    }
+    return None if found is None else ratio(found, whole[normalizer])
+
+
+def long_tail(scene: Scene, tail: str, share: float) -> set[Any]:
+    """The catalogue without the head; within a segment of items the segment's part of that."""
+    catalogue = scene.whole_catalogue()
+    if tail == "items":
+        rising = sorted(catalogue, key=lambda item: (scene.popularity(item), item))
+        found = set(rising[: max(int(share * len(rising)), 1)])
+    else:
+        head: set[Any] = set()
+        for item in sorted(scene.train_items(), key=lambda item: (-scene.popularity(item), item)):
+            if sum(map(scene.popularity, head)) >= share * len(scene.train):
+                break
+            head.add(item)
+        found = catalogue - head
+    return {item for item in found if scene.inside(item)}
+
+
+def long_tail_count(scene: Scene, user: Any, k: int | None, *, tail: str = "interactions", share: float = 0.8) -> float | None:
+    found = scene.found(user, k)
+    return float(len(long_tail(scene, tail, share) & set(found))) if found else None
+
+
+def long_tail_share(scene: Scene, user: Any, k: int | None, *, tail: str = "interactions", share: float = 0.8) -> float | None:
+    count = long_tail_count(scene, user, k, tail=tail, share=share)
+    return None if count is None else count / len(scene.found(user, k))
+
+
+def tail_coverage(
+    scene: Scene, users: Sequence[Any], k: int | None, *, tail: str = "interactions", share: float = 0.8
+) -> float | None:
+    there = long_tail(scene, tail, share)
+    return ratio(len({item for user in users for item in scene.found(user, k)} & there), len(there))
+
+
+def popularity_lift(scene: Scene, users: Sequence[Any], k: int | None, *, average: str = "ratio") -> float | None:
+    pairs = []
+    for user in users:
+        listed = mean(scene.popularity(item) for item in scene.found(user, k))
+        before = mean(scene.popularity(item) for item in scene.history(user))
+        if listed is not None and before is not None:
+            pairs.append((listed, before))
+    if average == "users":
+        return mean((listed - before) / before for listed, before in pairs)
+    if not pairs:
+        return None
+    listed, before = (math.fsum(side) / len(pairs) for side in zip(*pairs, strict=True))
+    return (listed - before) / before
+
+
+def repeat_rate(scene: Scene, user: Any, k: int | None) -> float | None:
+    found = scene.found(user, k)
+    return ratio(len(set(found) & set(scene.history(user))), len(found))
+
+
+# ---- personalization
+
+
+def likeness(one: Sequence[Any], other: Sequence[Any], similarity: str) -> float:
+    n, m = len(one), len(other)
+    return len(set(one) & set(other)) / (math.sqrt(n * m) if similarity == "cosine" else min(n, m))
+
+
+def personalization(
+    scene: Scene, users: Sequence[Any], k: int | None, *, similarity: str = "cosine", against: str = "segment"
+) -> float | None:
+    """Over the pairs of lists; against all, each list's mean over the pairs with any other list."""
+    lists = {user: scene.found(user, k) for user in (scene.lists if against == "all" else users)}
+    lists = {user: own for user, own in lists.items() if own}
+    if against == "segment":
+        return mean(1 - likeness(one, other, similarity) for one, other in combinations(lists.values(), 2))
+    pairs = {user: [lists[other] for other in lists if other != user] for user in users if user in lists}
+    return mean(mean(1 - likeness(lists[user], other, similarity) for other in others) for user, others in pairs.items())
+
+
+# ---- diversity
+
+
+def similar(one: Any, other: Any, distance: str = "cosine") -> float:
+    """Cosine of two vectors or of two sets of categories as 0-1 vectors, or what Jaccard gives of the sets."""
+    if isinstance(one, frozenset):
+        common = len(one & other)
+        return common / len(one | other) if distance == "jaccard" else common / math.sqrt(len(one) * len(other))
+    lengths = math.hypot(*one) * math.hypot(*other)
+    return math.fsum(left * right for left, right in zip(one, other, strict=True)) / lengths
+
+
+def diversity(  # noqa: PLR0913
+    scene: Scene,
+    user: Any,
+    k: int | None,
+    *,
+    of: str = "",
+    distance: str = "cosine",
+    scaled: bool = False,
+    single: str = "null",
+) -> float | None:
+    found = scene.found(user, k)
+    features = [feature for item in found if (feature := scene.feature(item, of)) is not None]
+    value = mean(1 - similar(one, other, distance) for one, other in combinations(features, 2))
+    if value is None:
+        return 0.0 if single == "zero" and found else None
+    return value / 2 if scaled else value
+
+
+def category_coverage(scene: Scene, user: Any, k: int | None, *, of: str = "", denominator: str = "catalogue") -> float | None:
+    found = scene.found(user, k)
+    covered = {category for item in found for category in scene.categories(item, of)}
+    there = {category for item in scene.catalogue() for category in scene.categories(item, of)}
+    whole = len(there) if denominator == "catalogue" else len(found) if k is None else k
+    value = ratio(len(covered), whole) if found else None
+    return None if value is None else min(value, 1.0)
+
+
+def alpha_ndcg(scene: Scene, user: Any, k: int | None, *, of: str = "", alpha: float = 0.5) -> float | None:
+    """Clarke et al. 2008: a category seen m times adds (1 - alpha)^m; the ideal takes the best item each time."""
+    relevant = {item: scene.categories(item, of) for item in scene.relevant(user)}
+
+    def gain(item: Any, above: Sequence[Any]) -> float:
+        return math.fsum((1 - alpha) ** sum(one in relevant[other] for other in above) for one in relevant[item])
+
+    def value(ranked: Sequence[tuple[Any, float]]) -> float:
+        order = [item for item, _ in ranked]
+        return math.fsum(gain(item, order[:place]) / math.log2(rank + 1) for place, (item, rank) in enumerate(ranked))
+
+    ideal: list[Any] = []  # of equally good items the last one, as in ndeval
+    while len(ideal) < (len(relevant) if k is None else min(k, len(relevant))):
+        ideal.append(max((item for item in relevant if item not in ideal), key=lambda item: (gain(item, ideal), item)))
+    best = value([(item, float(rank)) for rank, item in enumerate(ideal, start=1)])
+    listed = scene.listed(user, k)
+    hits: list[tuple[Any, float]] = []
+    for item, rank in listed:
+        if item in relevant:
+            hits.append((item, max(rank, hits[-1][1] + 1) if hits else rank))
+    found = value([hit for hit in hits if k is None or hit[1] <= k])
+    return min(found / best, 1.0) if best and listed else None
+
+
+# ---- serendipity
+
+
+def serendipity(scene: Scene, user: Any, k: int | None, *, of: str = "", against: str = "history") -> float | None:
+    relevant = scene.relevant(user)
+    listed = scene.listed(user, k)
+    if against == "reference":
+        usual = {item for item, _ in cut(scene.reference.get(user, ()), k)}
+        return mean(float(item in relevant and item not in usual) for item, _ in listed)
+    if against == "popularity":
+        return mean(float(item in relevant) * above_popularity(scene, item, rank) for item, rank in listed)
+    before = [feature for item in scene.history(user) if (feature := scene.feature(item, of)) is not None]
+    if not before:
+        return None
+    features = {item: feature for item, _ in listed if (feature := scene.feature(item, of)) is not None}
+    return mean(
+        float(item in relevant) * (1 - math.fsum(similar(feature, one) for one in before) / len(before))
+        for item, feature in features.items()
+    )
+
+
+def above_popularity(scene: Scene, item: Any, rank: float) -> float:
+    """How much better the item stands in the list than in the order of popularity, in places, over the catalogue's size."""
+    n, pop = len(scene.catalogue()), scene.popularity(item)
+    if not n:
+        return 0.0
+    more_popular = {scene.popularity(other) for other in scene.train_items() if scene.popularity(other) > pop}
+    usual = max((n + 1 - (len(more_popular) + 1)) / n, 0.0) if pop else 0.0
+    return max((n + 1 - rank) / n - usual, 0.0)
+
+
+# ---- against a reference list
+
+
+def overlap(scene: Scene, user: Any, k: int | None, *, reference_k: int = 0) -> float | None:
+    found = scene.found(user, k)
+    usual = {item for item, _ in cut(scene.reference.get(user, ()), reference_k or k)}
+    return ratio(len(set(found) & usual), len(found))
+
+
+def unexpectedness(scene: Scene, user: Any, k: int | None, *, reference_k: int = 0) -> float | None:
+    share = overlap(scene, user, k, reference_k=reference_k)
+    return None if share is None else 1 - share
+
+
+def rbo(scene: Scene, user: Any, k: int | None, *, p: float = 0.9, form: str = "extrapolated") -> float | None:
+    """Webber, Moffat and Zobel 2010, by depths; a list's places count, not its ranks."""
+    one = scene.found(user, k)
+    other = [item for item, _ in cut(scene.reference.get(user, ()), k) if scene.inside(item)]
+    if not one:
+        return None
+    if not other:
+        return 0.0
+    s, deepest = sorted((len(one), len(other)))
+    agree = [len(set(one[:depth]) & set(other[:depth])) for depth in range(deepest + 1)]
+    if form == "truncated":
+        weights = {depth: p ** (depth - 1) for depth in range(1, s + 1)}
+        return math.fsum(weight * agree[depth] / depth for depth, weight in weights.items()) / math.fsum(weights.values())
+    if form == "min":
+        known = math.fsum((agree[depth] - agree[s]) * p**depth / depth for depth in range(1, s + 1))
+        return (1 - p) / p * (known - agree[s] * math.log(1 - p))
+    # equation 32: past the end of the shorter list, its agreement there goes on
+    seen = math.fsum(agree[depth] / depth * p**depth for depth in range(1, deepest + 1))
+    assumed = math.fsum(agree[s] * (depth - s) / (s * depth) * p**depth for depth in range(s + 1, deepest + 1))
+    return (1 - p) / p * (seen + assumed) + ((agree[deepest] - agree[s]) / deepest + agree[s] / s) * p**deepest
+
+
+# ---- calibration
+
+
+def mix(weighted: Iterable[tuple[frozenset[Any], float]]) -> dict[Any, float]:
+    """Each category's share, an item's weight split evenly over its categories; items without any are left out."""
+    described = [(categories, weight) for categories, weight in weighted if categories]
+    total = math.fsum(weight for _, weight in described)
+    shares: dict[Any, list[float]] = {}
+    for categories, weight in described:
+        for category in categories:
+            shares.setdefault(category, []).append(weight / len(categories) / total)
+    return {category: math.fsum(parts) for category, parts in shares.items()}
+
+
+def divergence_of(p: Mapping[Any, float], q: Mapping[Any, float], log_base: float) -> float:
+    return math.fsum(share * math.log(share / q[one], log_base) for one, share in p.items() if share)
+
+
+def miscalibration(  # noqa: PLR0913
+    scene: Scene,
+    user: Any,
+    k: int | None,
+    *,
+    of: str = "",
+    divergence: str = "kl",
+    alpha: float = 0.01,
+    log_base: float = 2,
+    weight: str = "none",
+) -> float | None:
+    p = mix((scene.categories(item, of), 1.0) for item in scene.history(user))
+    q = mix((scene.categories(item, of), WEIGHTS[weight](rank)) for item, rank in scene.listed(user, k))
+    if not p or not q:
+        return None
+    both = {one: (p.get(one, 0.0), q.get(one, 0.0)) for one in {*p, *q}}
+    if divergence == "hellinger":
+        # 1 - sum of sqrt(p q), without what is lost where the two are nearly the same
+        return math.sqrt(math.fsum((math.sqrt(left) - math.sqrt(right)) ** 2 for left, right in both.values()) / 2)
+    if divergence == "js":
+        middle = {one: (left + right) / 2 for one, (left, right) in both.items()}
+        return (divergence_of(p, middle, log_base) + divergence_of(q, middle, log_base)) / 2
+    return divergence_of(p, {one: (1 - alpha) * right + alpha * left for one, (left, right) in both.items()}, log_base)
+
+
+# ---- exposure
+
+
+def exposure_share(scene: Scene, users: Sequence[Any], k: int | None, *, weight: str = "none") -> float | None:
+    """The segment's part of all rows of these users' lists."""
+    rows = [one for user in users for one in cut(scene.lists.get(user, ()), k)]
+    inside = math.fsum(WEIGHTS[weight](rank) for item, rank in rows if scene.inside(item))
+    return ratio(inside, math.fsum(WEIGHTS[weight](rank) for _, rank in rows))
+
+
+def exposure_disparity(
+    scene: Scene, users: Sequence[Any], k: int | None, *, of: str = "", target: str = "catalogue"
+) -> float | None:
+    """The coefficient of variation, over categories, of how often their unseen (or unseen relevant) items are listed."""
+    shares = []
+    catalogue = scene.catalogue()
+    for category in {one for item in catalogue for one in scene.categories(item, of)}:
+        own = {item for item in catalogue if category in scene.categories(item, of)}
+        listed = possible = 0
+        for user in scene.with_lists(users, k):
+            there = own - set(scene.history(user))
+            there = there & set(scene.relevant(user)) if target == "relevant" else there
+            listed += len(there & set(scene.found(user, k)))
+            possible += len(there)
+        if possible:
+            shares.append(listed / possible)
+    average = mean(shares)
+    if len(shares) < 2 or not average:
+        return None
+    return math.sqrt(math.fsum((share - average) ** 2 for share in shares) / len(shares)) / average
+
+
+# ---- what there is
+
+OF_LISTS: dict[str, Callable[..., float | None]] = {
+    one.__name__: one
+    for one in (
+        novelty,
+        epc,
+        efd,
+        popularity,
+        long_tail_share,
+        long_tail_count,
+        repeat_rate,
+        diversity,
+        category_coverage,
+        alpha_ndcg,
+        serendipity,
+        overlap,
+        unexpectedness,
+        rbo,
+        miscalibration,
+    )
+}
+"""A value for each list, and the mean over the users who have one."""
+
+OF_USERS: dict[str, Callable[..., float | None]] = {one.__name__: one for one in (user_coverage, fall_out, mcc)}
+"""A value for each user of the accuracy metrics, list or not."""
+
+OF_SETS: dict[str, Callable[..., float | None]] = {
+    one.__name__: one
+    for one in (
+        coverage,
+        gini,
+        entropy,
+        tail_coverage,
+        popularity_lift,
+        personalization,
+        exposure_share,
+        exposure_disparity,
+    )
+}
+"""One value of all lists of a segment, and never a mean."""
+
+
+def values(name: str, scene: Scene, users: Iterable[Any], k: int | None, **parameters: Any) -> Iterator[tuple[Any, Any]]:
+    """(user, value) of a metric of lists or of users."""
+    over = OF_LISTS.get(name) or OF_USERS[name]
+    for user in users:
+        yield user, over(scene, user, k, **parameters)
+
+
+def overall(name: str, scene: Scene, k: int | None, users: Iterable[Any] | None = None, **parameters: Any) -> float | None:
+    """One number: of the set of lists, or the mean over the users who count."""
+    users = [*scene.lists] if users is None else [*users]
+    if name in OF_SETS:
+        return OF_SETS[name](scene, users, k, **parameters)
+    counted = scene.with_lists(users, k) if name in OF_LISTS else users
+    return mean(value for _, value in values(name, scene, counted, k, **parameters))

@@ -1,0 +1,302 @@
+"""Laws that hold for every metric beyond accuracy, on any input."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from itertools import cycle
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+import recframe as rf
+from beyond_choices import BEYOND, CHOICES, NAMES, with_a_value
+from beyond_reference import OF_LISTS, OF_SETS
+from conftest import KINDS, Kind
+
+pytestmark = pytest.mark.skipif(not NAMES, reason="there are none yet")
+
+METRICS = [rf.parse(name)(**parameters) for name in NAMES for parameters in CHOICES[name]]
+# every choice of a parameter at one cut-off, each of these in turn
+WITHOUT_K = [metric for metric in METRICS if with_a_value(metric.name, metric.parameters, [None])]
+EVERY = [
+    metric if k is None and metric in WITHOUT_K else metric @ (k or 3) for metric, k in zip(METRICS, cycle([3, 1, 2, None]))
+]
+AT_EVERY_K = [*EVERY, *(metric @ k for metric in METRICS for k in (1, 3) if metric @ k not in EVERY)]
+OF_A_LIST = [metric for metric in EVERY if metric.name in OF_LISTS]
+OF_A_SET = [metric for metric in EVERY if metric.name in OF_SETS]
+
+Frames = Mapping[str, pl.DataFrame]
+COLUMNS = {
+    "recs": {"model": pl.String, "user": pl.String, "item": pl.String, "rank": pl.Int64},
+    "truth": {"user": pl.String, "item": pl.String, "relevance": pl.Float64},
+    "train": {"user": pl.String, "item": pl.String},
+    "reference": {"user": pl.String, "item": pl.String, "rank": pl.Int64},
+    "items": {
+        "item": pl.String,
+        "genre": pl.String,
+        "tags": pl.List(pl.String),
+        "vector": pl.List(pl.Float64),
+    },
+    "users": {"user": pl.String, "country": pl.String},
+}
+
+users = st.sampled_from([*"vwxyz" * 2, None])
+items = st.sampled_from([*"abcdefgh" * 2, None])
+ranks = st.one_of(st.integers(1, 9), st.none())
+numbers = st.sampled_from([-1.0, -0.5, 0.0, 0.0, 0.5, 3.0, 1e-9, 1e9])
+COLUMN_VALUES = {
+    "recs": (st.sampled_from("xy"), users, items, ranks),
+    "truth": (users, items, st.sampled_from([0.0, 1.0, 1.0, 2.0, 0.5, -1.0, None])),
+    "train": (users, items),
+    "reference": (users, items, ranks),
+    "items": (
+        st.sampled_from("abcdefgi"),
+        st.sampled_from(["p", "q", "r", None]),
+        st.one_of(st.none(), st.lists(st.sampled_from(["p", "q", "r", None]), max_size=4)),
+        st.one_of(st.none(), st.lists(numbers, min_size=2, max_size=2)),
+    ),
+    "users": (st.sampled_from("vwxyz"), st.sampled_from(["FR", "DE", None])),
+}
+UNIQUE = {"items", "users"}
+
+
+@st.composite
+def all_frames(draw: st.DrawFn) -> Frames:
+    """Lists of two models and all side frames, with duplicates, nulls, repeated ranks and ids that only some of them have."""
+    found = {}
+    for name, columns in COLUMN_VALUES.items():
+        unique = (lambda row: row[0]) if name in UNIQUE else None
+        least = int(name == "items")  # an empty catalogue is an error
+        rows = draw(st.lists(st.tuples(*columns), min_size=least, max_size=24, unique_by=unique))
+        found[name] = pl.DataFrame(rows, schema=COLUMNS[name], orient="row")
+    return found
+
+
+def bound(frames: Frames, kind: Kind = KINDS[0]) -> Any:
+    sides = {name: kind(frame) for name, frame in frames.items() if name != "recs"}
+    return rf.rec(kind(frames["recs"]))(model="model", **sides)
+
+
+def ask(frames: Frames, *metrics: Any, by: Any = None, kind: Kind = KINDS[0]) -> pl.DataFrame:
+    return kind.read(bound(frames, kind).evaluate(*(metrics or EVERY), by=by))
+
+
+def assert_same(found: pl.DataFrame, expected: pl.DataFrame) -> None:
+    assert_frame_equal(found, expected, rel_tol=1e-12, abs_tol=1e-12, check_dtypes=False)
+
+
+few = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+some = settings(few, max_examples=20)
+segments = st.sampled_from([None, "user", "country", "genre", ["country", "genre"]])
+
+
+@some
+@given(all_frames(), segments)
+def test_a_metric_stays_in_its_range(frames: Frames, by: Any):
+    found = ask(frames, *AT_EVERY_K, by=by)
+
+    for metric in AT_EVERY_K:
+        low, high = metric.definition.range
+        values = found[str(metric)].drop_nulls()
+        assert values.is_finite().all(), metric
+        assert ((values >= low - 1e-12) & (values <= high + 1e-12)).all(), metric
+
+
+@few
+@given(all_frames(), segments, st.randoms(use_true_random=False))
+def test_the_order_of_rows_changes_nothing(frames: Frames, by: Any, rng: random.Random):
+    shuffled = {name: frame[rng.sample(range(len(frame)), len(frame))] for name, frame in frames.items()}
+
+    assert_same(ask(shuffled, by=by), ask(frames, by=by))
+
+
+@few
+@given(all_frames())
+def test_saying_a_row_twice_changes_nothing(frames: Frames):
+    twice = {name: frame if name in UNIQUE else pl.concat([frame, frame[::-1]]) for name, frame in frames.items()}
+
+    assert_same(ask(twice), ask(frames))
+
+
+@few
+@given(all_frames())
+def test_new_names_for_users_and_items_change_nothing(frames: Frames):
+    def renamed(frame: pl.DataFrame) -> pl.DataFrame:
+        # The new names keep the order of items, which decides between repeated ranks and equal popularity.
+        others = dict(zip("vwxyz", "zyxwv", strict=True))
+        new = {"user": pl.col("user").replace_strict(others, default=None), "item": "item " + pl.col("item")}
+        return frame.with_columns(**{name: new[name] for name in new if name in frame.columns})
+
+    assert_same(ask({name: renamed(frame) for name, frame in frames.items()}), ask(frames))
+
+
+@few
+@given(all_frames())
+def test_new_names_for_categories_change_nothing(frames: Frames):
+    def renamed(one: pl.Expr) -> pl.Expr:
+        return one.replace_strict({"p": "z", "q": "y", "r": "x"}, default=None, return_dtype=pl.String)
+
+    described = frames["items"].with_columns(
+        genre=renamed(pl.col("genre")), tags=pl.col("tags").list.eval(renamed(pl.element()))
+    )
+
+    assert_same(ask({**frames, "items": described}), ask(frames))
+
+
+@pytest.mark.parametrize("kind", KINDS[1:], ids=repr)
+@few
+@given(frames=all_frames(), by=segments)
+def test_every_kind_of_frame_gives_the_same(kind: Kind, frames: Frames, by: Any):
+    found = ask(frames, by=by, kind=kind)
+
+    assert_same(found, ask(frames, by=by))
+
+
+@few
+@given(all_frames())
+def test_a_metric_alone_is_what_it_is_among_others(frames: Frames):
+    together = ask(frames)
+
+    for metric in EVERY[::7]:
+        assert_same(ask(frames, metric)[[str(metric)]], together[[str(metric)]])
+
+
+@few
+@given(all_frames())
+def test_a_list_cut_beforehand_is_the_list_at_k(frames: Frames):
+    # what is recommended below the cut is in the catalogue only where there are no items
+    cut = {**frames, "recs": frames["recs"].with_columns(rank=pl.when(pl.col("rank") <= 3).then("rank"))}
+    whole_list = {"rbo", "overlap", "unexpectedness", "serendipity"}  # the reference is cut at k too
+    metrics = [metric for metric in WITHOUT_K if metric.name not in whole_list and "k" not in dict(metric.settings).values()]
+
+    assert_same(
+        ask(cut, *(metric @ 3 for metric in metrics)).select(pl.nth(range(-len(metrics), 0))),
+        ask(cut, *metrics).select(pl.nth(range(-len(metrics), 0)).name.map(lambda name: f"{name}@3")),
+    )
+
+
+@some
+@given(all_frames())
+def test_values_of_lists_average_to_the_overall_one_and_to_that_of_segments(frames: Frames):
+    metrics = [str(metric) for metric in OF_A_LIST]
+    if not metrics:
+        return
+    lists = ask(frames, *OF_A_LIST, by="user")
+    with_country = lists.join(frames["users"], on="user", how="left", nulls_equal=True)
+
+    for by, found in (("model", ask(frames, *OF_A_LIST)), ("country", ask(frames, *OF_A_LIST, by="country"))):
+        keys = ["model"] if by == "model" else ["model", by]
+        averages = with_country.group_by(keys).agg(pl.col(metrics).mean())
+        joined = found.select(keys).join(averages, on=keys, how="left", nulls_equal=True, maintain_order="left")
+        assert_same(found.select(keys + metrics), joined.select(keys + metrics))
+
+
+@some
+@given(all_frames())
+def test_lists_are_counted_once_in_the_segments_of_users(frames: Frames):
+    if not OF_A_LIST:
+        return
+    listed = frames["recs"].filter(pl.col("rank").is_not_null(), pl.col("user").is_not_null(), pl.col("item").is_not_null())
+    expected = listed.group_by("model").agg(pl.col("user").n_unique().alias("n_lists")).sort("model")
+    overall, countries = ask(frames, METRICS[0], OF_A_LIST[-1]), ask(frames, OF_A_LIST[-1], by="country")
+
+    assert_same(overall.filter(pl.col("n_lists") > 0).select("model", "n_lists").sort("model"), expected)
+    assert countries["n_lists"].sum() == overall["n_lists"].sum()
+
+
+# ---- what a metric is of an input that says all
+
+
+def same_lists(n_users: int, length: int) -> pl.DataFrame:
+    rows = [("x", str(user), "abcdefgh"[rank - 1], rank) for user in range(n_users) for rank in range(1, length + 1)]
+    return pl.DataFrame(rows, schema=COLUMNS["recs"], orient="row")
+
+
+def value(name: str, recs: pl.DataFrame, **sides: pl.DataFrame) -> float | None:
+    if name.partition("(")[0] not in BEYOND:
+        pytest.skip("not there yet")
+    (found,) = recs.drop("model").rec(**sides).evaluate(name)[:, -1]
+    return found
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "overlap"])
+@pytest.mark.parametrize("against", ["segment", "all"])
+@given(n_users=st.integers(2, 4), length=st.integers(1, 5))
+@few
+def test_identical_lists_are_not_personal(similarity: str, against: str, n_users: int, length: int):
+    name = f"personalization(similarity={similarity},against={against})"
+    assert value(name, same_lists(n_users, length)) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "overlap"])
+@pytest.mark.parametrize("against", ["segment", "all"])
+def test_disjoint_lists_are_all_personal(similarity: str, against: str):
+    recs = same_lists(4, 8).filter(pl.col("rank") % 4 == pl.col("user").cast(pl.Int64))
+    assert value(f"personalization(similarity={similarity},against={against})", recs) == pytest.approx(1, abs=1e-12)
+
+
+@given(length=st.integers(1, 8))
+@few
+def test_a_list_against_itself_overlaps_wholly(length: int):
+    recs = same_lists(2, length)
+    reference = recs.drop("model")
+    assert value("overlap", recs, reference=reference) == 1
+    assert value("unexpectedness", recs, reference=reference) == 0
+    assert value("rbo", recs, reference=reference) == pytest.approx(1, abs=1e-12)
+    assert value("rbo(form=truncated)", recs, reference=reference) == pytest.approx(1, abs=1e-12)
+
+
+def test_equal_exposure_has_no_gini_and_all_the_entropy():
+    recs = same_lists(3, 8)
+    items = pl.DataFrame({"item": list("abcdefgh")})
+    assert value("gini", recs, items=items) == pytest.approx(0, abs=1e-12)
+    assert value("entropy(normalized=True)", recs, items=items) == pytest.approx(1, abs=1e-12)
+
+
+def test_one_item_for_everybody_has_all_the_gini_and_no_entropy():
+    recs = same_lists(3, 1)
+    items = pl.DataFrame({"item": list("abcdefgh")})
+    assert value("gini", recs, items=items) == pytest.approx(1, abs=1e-12)
+    assert value("entropy", recs, items=items) == 0
+
+
+@pytest.mark.parametrize("divergence", ["kl", "js", "hellinger"])
+def test_a_list_of_the_history_is_calibrated(divergence: str):
+    recs = same_lists(3, 4)
+    items = pl.DataFrame({"item": list("abcd"), "genre": [["p"], ["p", "q"], None, ["r"]]})
+    train = recs.select("user", "item")
+    assert value(f"miscalibration(divergence={divergence})", recs, items=items, train=train) == pytest.approx(0, abs=1e-7)
+
+
+def test_a_list_of_the_history_repeats_and_lifts_nothing():
+    recs = same_lists(3, 4).filter(pl.col("rank") <= pl.col("user").cast(pl.Int64) + 1)
+    train = recs.select("user", "item")
+    assert value("repeat_rate", recs, train=train) == 1
+    assert value("popularity_lift", recs, train=train) == pytest.approx(0, abs=1e-12)
+
+
+def test_the_best_order_of_categories_scores_one():
+    # p and q once each, then those that repeat
+    items = pl.DataFrame({"item": list("abcd"), "genre": ["p", "q", "p", "q"]})
+    recs = same_lists(2, 4)
+    assert value("alpha_ndcg", recs, items=items, truth=recs.select("user", "item")) == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["novelty", "epc", "popularity"])
+@given(frames=all_frames())
+@few
+def test_novelty_falls_where_popularity_rises(name: str, frames: Frames):
+    # of two lists of one item each
+    if name not in BEYOND:
+        pytest.skip("not there yet")
+    first = frames["recs"].filter(pl.col("rank").is_not_null()).unique(["model", "user"]).with_columns(rank=1)
+    values = ask({**frames, "recs": first}, name, by="user")
+    popular = ask({**frames, "recs": first}, "popularity", by="user")
+    order = popular.join(values, on=["model", "user"], suffix=" ").drop_nulls().sort(pl.nth(-2))
+    steps = order[:, -1].diff().drop_nulls() * (1 if name == "popularity" else -1)
+    assert (steps >= -1e-12).all()

@@ -1,0 +1,152 @@
+"""The plans of metrics over lists: what is cut before what, that they stream, and that large frames change no number."""
+
+from __future__ import annotations
+
+import random
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import recframe as rf
+from recframe.registry import registered
+from test_plan import (
+    POLARS_2,
+    SIX,
+    Files,
+    fallbacks,
+    files,  # noqa: F401  the fixture
+    is_of_the_result,
+    logical,
+    python_functions,
+    scans,
+    sorts,
+    whole_frames,
+    windows,
+)
+
+FAMILIES = {"catalogue", "popularity", "personalization", "diversity", "calibration", "serendipity"}
+BEYOND = [
+    metric(of="genre") if "of" in metric.definition.parameters else metric
+    for metric in registered().values()
+    if metric.definition.family in FAMILIES
+]
+VARIANTS = [
+    *(metric @ k for metric in BEYOND for k in (5, 10)),
+    rf.epc(discount="log", relevance=True) @ 10,
+    rf.long_tail_share(tail="items") @ 5,
+    rf.personalization(against="all") @ 10,
+    rf.popularity_lift(average="users") @ 10,
+    rf.diversity(of="genre", distance="jaccard") @ 10,
+    rf.miscalibration(of="genre", divergence="js", weight="log") @ 10,
+    rf.serendipity(against="popularity") @ 10,
+    *(rf.personalization(similarity="overlap", against=against) @ 10 for against in ("segment", "all")),
+    *(metric for metric in BEYOND if metric.definition.over_lists),
+]
+BY = {"all": {}, "users": {"by": "country"}, "items": {"by": "genre"}, "user": {"by": "user"}, "models": {"model": "model"}}
+each_by = pytest.mark.parametrize("by", BY.values(), ids=BY)
+
+
+def asked(files: Files, metrics: list[rf.Metric[...]], *, by: str | None = None, **options: str) -> pl.LazyFrame:  # noqa: F811
+    sides = {"train": files.truth, "items": files.items, "users": files.users}
+    return files.recs.rec(truth=files.truth, **sides, **options).evaluate(*metrics, by=by)
+
+
+@each_by
+def test_no_python_function_is_in_the_plan(files, by):  # noqa: F811
+    assert not python_functions(asked(files, VARIANTS, **by))
+
+
+@each_by
+def test_lists_are_cut_before_they_are_grouped_sorted_or_ranked(files, by):  # noqa: F811
+    cut = [one for one in VARIANTS if one.k is not None and one.definition.over_lists]
+    plan = asked(files, cut, **by)
+
+    for node in [*(one for one in sorts(plan) if "key" not in one.label and not is_of_the_result(one)), *windows(plan)]:
+        assert not [scan for scan in whole_frames(node) if "recs" in scan], node.label
+
+
+@pytest.mark.skipif(not POLARS_2, reason="Polars 1 runs windows in memory")
+@each_by
+@pytest.mark.parametrize("metric", VARIANTS, ids=str)
+def test_every_metric_over_lists_streams(files, metric, by):  # noqa: F811
+    assert not fallbacks(asked(files, [metric], **by))
+
+
+def test_metrics_over_users_alone_have_no_plan_of_lists(files):  # noqa: F811
+    plain = files.recs.rec(truth=files.truth, items=files.items, users=files.users).evaluate(*SIX)
+
+    def shape(plan: pl.LazyFrame) -> list[str]:
+        return sorted(node.kind for node in logical(plan).below())
+
+    assert shape(asked(files, [rf.parse(name) for name in SIX])) == shape(plain)
+
+
+def test_metrics_of_the_lists_alone_read_three_columns_of_them(files):  # noqa: F811
+    plan = files.recs.rec(train=files.truth, universe="recs").evaluate("novelty@10", "repeat_rate@10", "gini@5")
+
+    assert {(file, int(columns) <= 3) for file, columns, _ in scans(plan)} == {("recs", True), ("truth", True)}
+
+
+def large(*, ids: str, order: str, repeats: bool) -> dict[str, pl.DataFrame]:
+    """Frames of more than 20,000 rows, whose plans rely on what they are asked."""
+    choose = random.Random(f"{ids} {order} {repeats}")  # noqa: S311  test data
+    lists = [(user, item, rank) for user in range(2200) for rank, item in enumerate(choose.sample(range(60), 12), 1)]
+    lists += [(user, choose.randrange(60), rank) for user, _, rank in lists[::7]] * repeats
+    if order == "shuffled":
+        choose.shuffle(lists)
+    pairs = [(choose.randrange(2300), min(int(choose.expovariate(0.1)), 70)) for _ in range(9000)]
+    frames = {
+        "recs": pl.DataFrame(lists, schema={"user": pl.Int64, "item": pl.Int64, "rank": pl.Int64}, orient="row"),
+        "train": pl.DataFrame(pairs, schema={"user": pl.Int64, "item": pl.Int64}, orient="row"),
+        "truth": pl.DataFrame(pairs[::-3], schema={"user": pl.Int64, "item": pl.Int64}, orient="row"),
+        "items": pl.DataFrame({"item": range(65), "genre": [f"g{item % 4}" for item in range(65)]}),
+        "users": pl.DataFrame({"user": range(2000), "country": [f"c{user % 3}" for user in range(2000)]}),
+    }
+    if ids == "text":
+        frames = {
+            name: frame.cast(dict.fromkeys({"user", "item"} & set(frame.columns), pl.String)) for name, frame in frames.items()
+        }
+    return frames
+
+
+@pytest.mark.parametrize("by", [None, "country", "genre"])
+@pytest.mark.parametrize("repeats", [False, True])
+@pytest.mark.parametrize(("ids", "order"), [("int", "sorted"), ("int", "shuffled"), ("text", "shuffled")])
+def test_what_large_frames_are_asked_changes_no_number(ids, order, repeats, by):
+    recs = (frames := large(ids=ids, order=order, repeats=repeats)).pop("recs")
+    lazy = {name: frame.lazy() for name, frame in frames.items()}
+
+    found = recs.rec(**frames).evaluate(*VARIANTS, by=by)
+
+    assert_frame_equal(found, recs.lazy().rec(**lazy).evaluate(*VARIANTS, by=by).collect(), rel_tol=1e-12, abs_tol=1e-12)
+
+
+@pytest.mark.parametrize("parts", [2, 5])
+@pytest.mark.parametrize("by", [None, "country", "genre", "user"])
+def test_parts_of_the_users_change_no_number(parts, by):
+    frames = {name: frame.lazy() for name, frame in large(ids="int", order="shuffled", repeats=True).items()}
+    rec = frames.pop("recs").rec(**frames)
+    metrics = [*(one for one in VARIANTS if "overlap" not in str(one)), "ndcg@10"]
+
+    expected = rec.evaluate(*metrics, by=by).collect()
+
+    assert_frame_equal(rec.collect(*metrics, by=by, parts=parts), expected, rel_tol=1e-12, abs_tol=1e-12)
+
+
+def test_what_holds_each_list_against_all_others_is_not_for_parts():
+    frames = {name: frame.lazy() for name, frame in large(ids="int", order="sorted", repeats=False).items()}
+
+    with pytest.raises(rf.RecframeError, match="parts of the users do not have; ask it with parts=1"):
+        frames.pop("recs").rec(**frames).collect("personalization(similarity=overlap)@10", parts=2)
+
+
+def test_the_share_that_is_done_is_told_for_users_lists_and_items():
+    frames = {name: frame.lazy() for name, frame in large(ids="int", order="sorted", repeats=False).items()}
+    told: list[float] = []
+
+    frames.pop("recs").rec(**frames).collect("ndcg@10", "novelty@10", "coverage@10", parts=2, tell=told.append)
+
+    assert sorted(told) == told
+    assert told[-1] == 1.0
+    assert len(told) == 6
