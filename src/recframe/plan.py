@@ -110,18 +110,13 @@ def _sums(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = None
     """Return one row for each segment: the keys, n_users, and what the means are made of."""
     keys = [inside for inside, _ in keys_of(judged.inputs, metrics)]
     if not metrics and judged.context.no_relevant != "skip":
-        checks, passed = _checks(judged, steep=False)
-        support = _support(judged, keys)
-        for check in checks:
-            support = support.join(check, how="cross")
-        return support.select(*keys, pl.col("n_users") + passed, n_present=pl.lit(0, dtype=pl.Int64))
+        return _users_alone(judged if ask is None else judged.with_users(ask), keys)
     words = Words()
     deepest = deepest_of(metrics)
     values = _values(metrics, words, deepest, judged)
     counted = _is_counted(words, judged.context.no_relevant)
     if ask is not None:
-        judged = judged.settled(ask, deepest, by_number=not words.reads_lists())
-        judged = judged.with_first(ask, deepest) if "cut_rank" in words.asked else judged
+        judged = _settled(judged, words, deepest, ask)
     rows = _rows(judged, words, deepest)  # the branches that the words above have asked for
     lists = rows.group_by(judged.list_keys).agg(*values.values(), counted=counted)
     _check_shapes(lists, metrics)
@@ -142,6 +137,20 @@ def _sums(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = None
         joined = pl.concat([joined, per_segment, *beside], how="horizontal")
     kept = [f"{part} {name}" for part in ("sum", "count", "empty") for name in values]
     return joined.select(*keys, pl.col("n_users", "n_present") + passed, *kept)
+
+
+def _users_alone(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
+    """Return n_users of each segment, where no metric over users was asked."""
+    checks, passed = _checks(judged, steep=False)
+    support = _support(judged, keys)
+    for check in checks:
+        support = support.join(check, how="cross")
+    return support.select(*keys, pl.col("n_users") + passed, n_present=pl.lit(0, dtype=pl.Int64))
+
+
+def _settled(judged: Judged, words: Words, deepest: int | None, ask: Ask) -> Judged:
+    judged = judged.settled(ask, deepest, by_number=not words.reads_lists())
+    return judged.with_first(ask, deepest) if "cut_rank" in words.asked else judged
 
 
 def deepest_of(metrics: Sequence[Metric[...]]) -> int | None:
