@@ -66,7 +66,7 @@ NOT_SHARED = {
     ("recpack", "IPSHitRateK"): "a sum without a norm; the items of no interaction weigh nothing in it",
     ("warprec", "APLT, ragged"): "divides by k where a list is shorter",
     ("warprec", "EPC of a cold item"): "1 - 1 / users, as of an item that one user has; ours is 1",
-    ("warprec", "PopRSP, PopREO"): "of head and tail; recframe takes any category of items",
+    ("warprec", "PopRSP, PopREO"): "RSP and REO of head and tail; asked by category",
     ("warprec", "REO, RSP of known items"): "counts known relevant items; asked without any",
     ("warprec", "SRecall"): "of the relevant items alone",
     ("warprec", "IPSRecall"): "over the number of observed relevant items; recframe's is the sum",
