@@ -24,6 +24,7 @@ from recframe.metrics.accuracy import (
     recall,
 )
 from recframe.metrics.catalogue_metrics import coverage, entropy, fall_out, gini, mcc, user_coverage
+from recframe.metrics.exposure_metrics import exposure_disparity, exposure_share
 from recframe.metrics.personalization_metrics import personalization
 from recframe.metrics.popularity_metrics import (
     efd,
@@ -36,6 +37,7 @@ from recframe.metrics.popularity_metrics import (
     repeat_rate,
     tail_coverage,
 )
+from recframe.metrics.reference_metrics import overlap, rbo, unexpectedness
 from recframe.namespace import Rec, rec
 from recframe.profiles import list_profiles
 from recframe.registration import register as _register
@@ -79,6 +81,8 @@ __all__ = [
     "epc",
     "err",
     "explain",
+    "exposure_disparity",
+    "exposure_share",
     "f_score",
     "fall_out",
     "first_rank",
@@ -97,6 +101,7 @@ __all__ = [
     "n_hits",
     "ndcg",
     "novelty",
+    "overlap",
     "parse",
     "personalization",
     "popularity",
@@ -104,10 +109,12 @@ __all__ = [
     "precision",
     "r_precision",
     "ratio",
+    "rbo",
     "rbp",
     "rec",
     "recall",
     "repeat_rate",
     "tail_coverage",
+    "unexpectedness",
     "user_coverage",
 ]

@@ -19,7 +19,7 @@ from recframe.judge import PAIR, Judged
 from recframe.order import are_distinct, are_narrow, distinct, packed
 
 Ask = Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]
-Kind = Literal["item", "pair", "user", "segment", "whole"]
+Kind = Literal["item", "pair", "user", "list", "group", "segment", "whole"]
 Setting = str | int | float | bool
 VALUE = pl.col("value")
 
@@ -28,7 +28,8 @@ VALUE = pl.col("value")
 class Builder:
     """A function that makes a fact out of the side frames, what the fact is a property of, and which frames it needs.
 
-    The keys of its frame: item; user and item; user (and what `by` has of items); what `by` has of items; none.
+    The keys of its frame: item; user and item; user (and what `by` has of items); all that tells lists apart; what `by` has
+    of items; none. One of a group has a function in `recframe.groups`, which is given the lists of the segments.
     """
 
     kind: Kind
@@ -75,7 +76,10 @@ def check(inputs: Inputs, metric: Any, facts: Iterable[Fact]) -> None:
     lacking = missing(inputs, (need for one in facts for need in one.builder.needs))
     if not lacking:
         return
-    titles = {"catalogue": "the items frame, or the train frame for its items", "reference": "a reference"}
+    titles = {
+        "catalogue": "the items frame, or the train frame for its items",
+        "reference": "a reference, which is a frame of lists or the name of a model",
+    }
     frames = {"catalogue": "items"}
     said = " and ".join(titles.get(name, f"the {name} frame") for name in lacking)
     bound = [name for name in ("truth", "train", "items") if getattr(inputs, name) is not None]
@@ -150,7 +154,8 @@ class Sides:
 
     def table(self, kind: Kind, facts: Sequence[Fact]) -> tuple[list[str], pl.LazyFrame | None, list[pl.Expr]]:
         """Return the keys of a kind of fact, a frame of the facts by these keys, and the facts that are the same for all."""
-        keys = {"item": ["item"], "pair": ["user", "item"], "user": [*self.item_keys, "user"], "segment": self.item_keys}
+        keys = {"item": ["item"], "pair": PAIR, "user": [*self.item_keys, "user"], "segment": self.item_keys}
+        keys["list"] = self.held.list_keys
         on, table, same = keys.get(kind, []), None, []
         for one in (one for one in facts if one.kind == kind):
             built = self.at_hand.get(one.name, one.build(self))

@@ -14,7 +14,14 @@ from recframe.context import Context, MinRelevance, MinRelevanceFor, NoRelevant,
 from recframe.errors import RecframeError, suggestion
 from recframe.inputs import Inputs, read
 from recframe.judge import judge
-from recframe.metrics import accuracy, catalogue_metrics, personalization_metrics, popularity_metrics
+from recframe.metrics import (
+    accuracy,
+    catalogue_metrics,
+    exposure_metrics,
+    personalization_metrics,
+    popularity_metrics,
+    reference_metrics,
+)
 from recframe.registry import Metric
 
 if TYPE_CHECKING:
@@ -415,6 +422,11 @@ class Rec(Generic[F]):
     tail_coverage = popularity_metrics.tail_coverage
     popularity_lift = popularity_metrics.popularity_lift
     repeat_rate = popularity_metrics.repeat_rate
+    exposure_share = exposure_metrics.exposure_share
+    exposure_disparity = exposure_metrics.exposure_disparity
+    overlap = reference_metrics.overlap
+    unexpectedness = reference_metrics.unexpectedness
+    rbo = reference_metrics.rbo
 
 
 if TYPE_CHECKING:
