@@ -292,11 +292,16 @@ def test_a_metric_of_its_own_has_no_python_function(files, metric):
 
 @each_call
 def test_a_cross_join_is_one_with_a_single_row_or_the_models(files, made):
-    joins = [node for node in physical(made(files, all_metrics)).below() if node.kind == "cross-join"]
-
-    assert joins
-    for join in joins:
+    for join in cross_joins(made(files, all_metrics)):
         assert any(is_small(side) for side in join.inputs), join.label
+
+
+def test_cross_joins_are_found(files):
+    assert cross_joins(CALLS["two frames, models"](files, all_metrics))
+
+
+def cross_joins(plan: pl.LazyFrame) -> list[Node]:
+    return [node for node in physical(plan).below() if node.kind == "cross-join"]
 
 
 @pytest.mark.parametrize("made", UNSCORED.values(), ids=UNSCORED)

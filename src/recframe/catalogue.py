@@ -19,7 +19,7 @@ def branches(judged: Judged, asked: set[str], deepest: int | None) -> list[pl.La
     rows = {"cut_rank": judged.cut, "catalogue_hit_rank": judged.hits}
     found = [_branch(sides, rows[name](deepest), name, pl.col("rank"), asked) for name in rows if name in asked]
     if "catalogue_relevant" in asked:
-        found.append(_branch(sides, judged.relevant_items(), "catalogue_relevant", pl.col("item").is_not_null(), asked))
+        found.append(_branch(sides, judged.relevant("item"), "catalogue_relevant", pl.col("item").is_not_null(), asked))
     return found
 
 

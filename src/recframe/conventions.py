@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import polars as pl
@@ -16,7 +17,7 @@ from recframe.cutoffs import reach
 from recframe.errors import RecframeError, without_expectation
 from recframe.inputs import Inputs
 from recframe.over_lists import Lists
-from recframe.registry import Metric
+from recframe.registry import Definition, Metric, Value
 from recframe.terms import At, Source
 
 OverLists = Callable[[Inputs, Sequence[Metric[...]]], Lists]
@@ -63,9 +64,14 @@ class Probe:
 
 def probed(metric: Metric[...]) -> tuple[Probe, pl.Expr]:
     """Return what a metric asks for, and its expression over that."""
-    probe = Probe(str(metric))
-    value = metric.value(At(reach(metric.k), probe))
-    probe.parts = [replace(part, k=metric.k) for part in probe.parts]
+    return _probed(metric.definition, metric.settings, metric.k, str(metric))
+
+
+@lru_cache
+def _probed(definition: Definition, settings: tuple[tuple[str, Value], ...], k: int | None, name: str) -> tuple[Probe, pl.Expr]:
+    probe = Probe(name)
+    value = Metric(definition, settings).value(At(reach(k), probe))
+    probe.parts = [replace(part, k=k) for part in probe.parts]
     return probe, value
 
 

@@ -162,15 +162,14 @@ def differences(old: Convention, new: Convention) -> list[Difference]:
     """Return the switches that differ, in the order in which they are switched."""
     before, after = dict(_all(old)), dict(_all(new))
     asked = _words_of(old.metric) | _words_of(new.metric)
-    binary = {before.get("gain"), after.get("gain")} == {"binary"}
+    holding = {"binary": {before.get("gain"), after.get("gain")} == {"binary"}, "cut": old.metric.k is not None}
     found = []
     for name, value in before.items():
         if value != after[name]:
             switch = switch_of(name)
             chained = name not in POLICIES or _holds(switch, old.metric, asked)
-            found.append(
-                Difference(name, value, after[name], *switch.direction(value, after[name], chained=chained, binary=binary))
-            )
+            direction = switch.direction(value, after[name], chained=chained, **holding)
+            found.append(Difference(name, value, after[name], *direction))
     return found
 
 

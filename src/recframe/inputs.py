@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import polars as pl
@@ -49,6 +50,11 @@ class Inputs:
     complete: frozenset[str] = frozenset()
     """The frames whose every row is known to have a user and an item."""
 
+    @cached_property
+    def schema(self) -> pl.Schema:
+        """The columns of the lists and their dtypes."""
+        return self.lists.collect_schema()
+
     def feature(self, of: str, call: str) -> pl.LazyFrame:
         """Return a column of the items frame: item, value; the only one beside the item, where `of` is empty.
 
@@ -70,7 +76,7 @@ class Inputs:
     @property
     def scored(self) -> bool:
         """Whether ranks are made from scores."""
-        return "score" in self.lists.collect_schema()
+        return "score" in self.schema
 
     def identified(self, owner: Literal["recommendations", "truth"]) -> pl.LazyFrame:
         """Return the rows of the lists or of the truth that have a user and an item."""

@@ -178,11 +178,11 @@ class Judged:
         """Return the relevant rows with a rank up to k, one for each item of a list: keys, item, rank, gain."""
         rank = pl.col("rank")
         if self.truth is None:
-            return self._relevant_pairs().filter(self._up_to(k))
+            return self._relevant_pairs.filter(self._up_to(k))
         ranked = self._ranked_lists(k)
         if self.scores is not None and self.scores.gains_at_hand(k):
             hits = ranked.filter(pl.col("gain").is_not_null()).select(*PAIR, "rank", *self._tied, "gain")
-            return hits if self.names is None else hits.join(self.names, on="user")
+            return hits if self.names is None else hits.join(self.names, on="user", maintain_order="left")
         return (
             ranked.select(*self.model, *PAIR, self._rank, *self._tied)
             .join(self._relevant_rows(), on=PAIR)
@@ -198,29 +198,27 @@ class Judged:
         kept = PAIR if self.truth is not None else [*self.list_keys, *self._item, self._rank, *self._tied]
         return rows.select(*kept, gain=self._gain)
 
+    @cached_property
     def _relevant_pairs(self) -> pl.LazyFrame:
         """Return the relevant rows of a judged frame, one for each item of a list: keys, item, rank, gain."""
         rank, rows = pl.col("rank"), self._relevant_rows()
         if self.distinct:
             return rows
-        rows = rows.with_columns(pl.when(is_rank(rank)).then(rank))
+        if not self._rank_dtype.is_integer():
+            rows = rows.with_columns(pl.when(is_rank(rank)).then(rank))
         return rows.group_by(*self.list_keys, *self._item).agg(rank.min(), pl.col("gain").max())
 
-    def relevant(self) -> pl.LazyFrame:
-        """Return the relevant rows, one for each item: keys, gain."""
-        return self.relevant_items().select(*self.list_keys, "gain")
-
-    def relevant_items(self) -> pl.LazyFrame:
-        """Return the same rows with their items."""
-        columns = dict.fromkeys([self._key, "item", "gain"])
+    def relevant(self, *also: str) -> pl.LazyFrame:
+        """Return the relevant rows, one for each item: keys, gain, and the item if it is asked for."""
+        columns = [*dict.fromkeys([*self.list_keys, *also]), "gain"]
         if self.context.relevant_from == "list":
-            return self.hits().select(*dict.fromkeys([*self.list_keys, *columns]))
+            return self.hits().select(columns)
         if self.truth is None:
-            return self._counted(self._relevant_pairs().select(*dict.fromkeys([*self.list_keys, *columns])), {"recs", "both"})
+            return self._counted(self._relevant_pairs.select(columns), {"recs", "both"})
         rows = self._relevant_rows()
         if not self.distinct:
             rows = rows.group_by(self._key, "item").agg(pl.col("gain").max())
-        return self._for_each_model(self._counted(rows.select(*columns), {"recs", "both"}))
+        return self._for_each_model(self._counted(rows.select(self._key, *also, "gain"), {"recs", "both"}))
 
     def not_relevant(self) -> pl.LazyFrame:
         """Return the rows judged not relevant, one for each item: keys, and True in `not_relevant`."""
@@ -268,6 +266,12 @@ class Judged:
         rows = self._counted(self.ranked(k), {"truth", "both"})
         return rows.group_by(*self.list_keys, *self._item).agg(pl.col("rank").min())
 
+    def with_users(self, ask: Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]) -> Judged:
+        """Return the same for a large eager frame that is asked for its users alone."""
+        users = by_user(ask([self.users])[0], "user")
+        n_users = ask([n_distinct(users)])[0].item()
+        return replace(self, n_users=n_users, crowd=heads(users.lazy()) if n_users is not None else unordered(users).lazy())
+
     def with_first(self, ask: Callable[[list[pl.LazyFrame]], list[pl.DataFrame]], k: int | None) -> Judged:
         """Return the same for a large eager frame, whose rows up to k are taken from it and asked whether an item repeats."""
         (rows,) = ask([self._counted(self.ranked(k), {"truth", "both"})])
@@ -308,7 +312,7 @@ class Judged:
 
     @cached_property
     def _rank(self) -> pl.Expr:
-        return pl.col("rank") if self.scores else _number(self.lists, "rank")
+        return pl.col("rank") if self.scores else _number("rank", self._rank_dtype)
 
     @cached_property
     def _ranked(self) -> pl.Expr:
@@ -316,7 +320,21 @@ class Judged:
 
     @property
     def _rank_dtype(self) -> pl.DataType:
-        return pl.Int64() if self.scores else self.lists.collect_schema()["rank"]
+        return pl.Int64() if self.scores else self._schema["rank"]
+
+    @cached_property
+    def _schema(self) -> pl.Schema:
+        return self.lists.collect_schema()
+
+    @property
+    def whole_ranks(self) -> bool:
+        """Whether the ranks of the hits are whole numbers."""
+        return self._rank_dtype in SMALL_INTEGERS
+
+    @property
+    def key_dtype(self) -> pl.DataType:
+        """The dtype of the last key of a list."""
+        return pl.Int64() if self._key == "number" else self._schema["user"]
 
     # The judged frame, and what only the data can show
 
@@ -358,12 +376,13 @@ class Judged:
             questions.append(are_in_order(pairs, keys))
         distinct, n_users, *in_order = (answer.item() for answer in ask(questions))
         crowd = heads(users.lazy()) if n_users is not None else unordered(users).lazy()
+        scores = self.scores and self.scores.settled(ask, k, distinct=distinct)
         return replace(
             judged,
-            scores=self.scores and self.scores.settled(ask, k, distinct=distinct),
+            scores=scores,
             pairs=pairs.lazy(),
             distinct=distinct,
-            in_order=in_order == [True],
+            in_order=in_order == [True] or (scores is not None and scores.gains_at_hand(k)),
             narrow=keys == [key] and is_narrow(pairs[key], pairs["gain"]),
             n_users=n_users,
             crowd=crowd,
@@ -418,13 +437,14 @@ def _is_relevant(frame: pl.LazyFrame, inputs: Inputs) -> pl.Expr:
 
 
 def _gain_of(frame: pl.LazyFrame, inputs: Inputs) -> pl.Expr:
-    gain = _number(frame, "relevance")
+    gain = _number("relevance", frame.collect_schema()["relevance"])
     return gain if inputs.context.min_relevance != "any" else pl.when(gain > 0).then(gain).otherwise(0)
 
 
-def _number(frame: pl.LazyFrame, name: str) -> pl.Expr:
+def _number(name: str, dtype: pl.DataType) -> pl.Expr:
     """Return a column as Int64 where that holds all its values, else as Float64."""
-    return pl.col(name).cast(pl.Int64 if frame.collect_schema()[name] in SMALL_INTEGERS else pl.Float64)
+    wide = pl.Int64 if dtype in SMALL_INTEGERS else pl.Float64
+    return pl.col(name) if dtype == wide else pl.col(name).cast(wide)
 
 
 def _is_float(frame: pl.LazyFrame, name: str) -> bool:

@@ -128,10 +128,11 @@ class Rec(Generic[F]):
         or range of them or None, goes to the metrics without an `@` of their own. `by` names columns of the judged frame,
         of `users` or of `items`; `by="user"` gives each user's own values. `profile` is that of `rec(...)`.
 
-        The result is a frame of the same kind: the `by` columns (a bound model first), `n_users`, and a column for each
-        metric, named by its string; rows sorted by the `by` columns, nulls last. Means run over values that are not null;
-        without a counted user a mean is null and n_users is 0. Where a profile's metrics run over different users, n_users
-        is that of the profile's own universe.
+        The result is a frame of the same kind: the `by` columns (a bound model first), `n_users`, `n_lists` if a metric runs
+        over lists (the users with a ranked row, whatever the truth says), and a column for each metric, named by its string;
+        rows sorted by the `by` columns, nulls last. Means run over values that are not null; without a counted user a mean is
+        null and n_users is 0. A set metric is one function of a segment's lists. Where a profile's metrics run over different
+        users, n_users is that of the profile's own universe.
 
         For a judged frame without the rules (duplicates, nulls, unranked rows, empty users), `df.rec.evaluate("recall@10",
         by="country")` stands for: for each user of each country, relevant rows with rank <= 10 over relevant rows; then

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -144,6 +144,12 @@ class Cut:
     """The rows, where they are at hand."""
     crowd: pl.LazyFrame | None = None
     """The lists with a ranked row, repeated as they come, where they are at hand."""
+    summed: pl.LazyFrame | None = None
+    """The lists with their sums, where they are at hand."""
+    usual: Mapping[str, Any] = field(default_factory=dict)
+    """What stands beside the rows of most lists, where that is known."""
+    unusual: pl.DataFrame | None = None
+    """The lists that have something else beside their rows, which are few where most lists are equally long."""
 
     def settled(self, ask: Ask) -> Cut:
         """Return the same for a large eager frame, whose rows are taken from it once; no answer changes a number."""
@@ -156,7 +162,13 @@ class Cut:
         if not once:
             (rows,) = ask([self._each_item_once(rows.lazy())])
         sides = self.sides.settled(ask, rows, [*self.asked.facts.values()])
-        return replace(self, sides=sides, given=rows.lazy(), crowd=crowd.lazy())
+        cut = replace(self, sides=sides, given=rows.lazy(), crowd=crowd.lazy())
+        if not (beside := self.asked.named("beside")):
+            return cut
+        (summed,) = ask([cut.lists()])
+        usual, values = ask([summed.lazy().select(one.mode().first() for one in beside), summed.lazy().select(*keys, *beside)])
+        odd = pl.any_horizontal(pl.col(name).ne_missing(usual[name].item()) for name in usual.columns)
+        return replace(cut, summed=summed.lazy(), usual=usual.row(0, named=True), unusual=values.filter(odd))
 
     @property
     def held(self) -> Judged:
@@ -176,6 +188,8 @@ class Cut:
 
     def lists(self) -> pl.LazyFrame:
         """Return each list with an item up to k and its sums."""
+        if self.summed is not None:
+            return self.summed
         rows = self.sides.joined(self.rows, self.asked.facts_in("of list"), "item", "pair")
         lists = rows.group_by(self.held.list_keys).agg(self.asked.named("of list"))
         return self.sides.joined(lists, self.asked.facts_in("over lists", "beside"), "list", "user", "whole")
@@ -191,10 +205,7 @@ class Cut:
     def items(self) -> pl.LazyFrame:
         """Return each item of each segment with its sums over the lists."""
         rows = self.sides.joined(self.rows, self.asked.facts_in("of item"), "item", "pair")
-        if beside := self.asked.named("beside"):
-            lists = self.lists().select(*self.held.list_keys, *beside)
-            rows = rows.join(lists, on=self.held.list_keys, how="left", nulls_equal=True)
-        rows = self._described(rows)
+        rows = self._described(self._with_beside(rows))
         among = {"along": self.keys, "along all": self._keys_of_all}
         for level, keys in among.items():
             shares = self.asked.columns.get(level, [])  # type: ignore[call-overload]
@@ -204,6 +215,22 @@ class Cut:
                 for number, (one, share) in enumerate(zip(running, shares, strict=True))
             )
         return rows.group_by(*dict.fromkeys([*self.keys, "item"])).agg(self.asked.named("of item"))
+
+    def _with_beside(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows with what stands beside them of their lists."""
+        beside, keys = self.asked.named("beside"), self.held.list_keys
+        if not beside:
+            return rows
+        if self.unusual is None:
+            return rows.join(self.lists().select(*keys, *beside), on=keys, how="left", nulls_equal=True)
+        usual = {name: pl.lit(value) for name, value in self.usual.items()}
+        if self.unusual.is_empty():
+            return rows.with_columns(**usual)
+        lists = self.unusual.lazy().with_columns(odd=pl.lit(value=True))
+        rows = rows.join(lists, on=keys, how="left", nulls_equal=True)
+        return rows.with_columns(pl.when("odd").then(name).otherwise(value).alias(name) for name, value in usual.items()).drop(
+            "odd"
+        )
 
     def over_items(self, items: pl.LazyFrame) -> pl.LazyFrame:
         """Return what is summed up over the items of each segment."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import polars as pl
@@ -33,6 +34,9 @@ LISTED = {
     "misses_above",
     "judged_misses_above",
 }
+FLAGS = ("listed_judged", "listed_relevant", "not_relevant", "cut_in_catalogue", "catalogue_relevant")
+DTYPES = {"hits_so_far": pl.Int64} | dict.fromkeys(FLAGS, pl.Boolean)
+"""The dtypes of the words' columns that are not Float64."""
 LIST_IDEAL = "list_ideal_rank@"
 TOTALS = ("each_n_relevant", "each_n_not_relevant")
 
@@ -106,15 +110,13 @@ def _sums(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = None
     """Return one row for each segment: the keys, n_users, and what the means are made of."""
     keys = [inside for inside, _ in keys_of(judged.inputs, metrics)]
     if not metrics and judged.context.no_relevant != "skip":
-        support, passed = _checked(_support(judged, keys), judged, steep=False)
-        return support.select(*keys, pl.col("n_users") + passed, n_present=pl.lit(0, dtype=pl.Int64))
+        return _users_alone(judged if ask is None else judged.with_users(ask), keys)
     words = Words()
     deepest = deepest_of(metrics)
     values = _values(metrics, words, deepest, judged)
     counted = _is_counted(words, judged.context.no_relevant)
     if ask is not None:
-        judged = judged.settled(ask, deepest, by_number=not words.reads_lists())
-        judged = judged.with_first(ask, deepest) if "cut_rank" in words.asked else judged
+        judged = _settled(judged, words, deepest, ask)
     rows = _rows(judged, words, deepest)  # the branches that the words above have asked for
     lists = rows.group_by(judged.list_keys).agg(*values.values(), counted=counted)
     _check_shapes(lists, metrics)
@@ -124,12 +126,31 @@ def _sums(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = None
     sums = [pl.col(name).sum().alias(f"sum {name}") for name in values]
     counts = [pl.col(name).count().alias(f"count {name}") for name in values]
     per_segment = aggregate(lists, keys, [pl.len().alias("n_present"), *sums, *counts])
-    empty = rows.clear().select(value.alias(f"empty {name}") for name, value in values.items())
-    support = _support(judged, keys)
-    on = {"on": keys, "how": "left", "nulls_equal": True} if keys else {"how": "cross"}
-    joined, passed = _checked(support.join(per_segment, **on), judged, steep="steepness" in words.asked)
+    asked = {name for value in values.values() for name in value.meta.root_names()}
+    empty = _no_rows(frozenset(asked)).select(value.alias(f"empty {name}") for name, value in values.items())
+    checks, passed = _checks(judged, steep="steepness" in words.asked)
+    joined, beside = _support(judged, keys), [*checks, empty]
+    if keys:
+        joined = joined.join(per_segment, on=keys, how="left", nulls_equal=True)
+        joined = joined.join(pl.concat(beside, how="horizontal"), how="cross")
+    else:
+        joined = pl.concat([joined, per_segment, *beside], how="horizontal")
     kept = [f"{part} {name}" for part in ("sum", "count", "empty") for name in values]
-    return joined.join(empty, how="cross").select(*keys, pl.col("n_users", "n_present") + passed, *kept)
+    return joined.select(*keys, pl.col("n_users", "n_present") + passed, *kept)
+
+
+def _users_alone(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
+    """Return n_users of each segment, where no metric over users was asked."""
+    checks, passed = _checks(judged, steep=False)
+    support = _support(judged, keys)
+    for check in checks:
+        support = support.join(check, how="cross")
+    return support.select(*keys, pl.col("n_users") + passed, n_present=pl.lit(0, dtype=pl.Int64))
+
+
+def _settled(judged: Judged, words: Words, deepest: int | None, ask: Ask) -> Judged:
+    judged = judged.settled(ask, deepest, by_number=not words.reads_lists())
+    return judged.with_first(ask, deepest) if "cut_rank" in words.asked else judged
 
 
 def deepest_of(metrics: Sequence[Metric[...]]) -> int | None:
@@ -186,6 +207,12 @@ def keys_of(inputs: Inputs, metrics: Sequence[Metric[...]]) -> list[tuple[str, s
     return by
 
 
+@lru_cache
+def _no_rows(names: frozenset[str]) -> pl.LazyFrame:
+    """Return an empty frame with the words' columns, for what a value is of an empty list."""
+    return pl.LazyFrame(schema={name: DTYPES.get(name, pl.Float64) for name in names})
+
+
 def _check_shapes(lists: pl.LazyFrame, metrics: Sequence[Metric[...]]) -> None:
     """Say which of the user's own metrics has many values for a list where it should have one."""
     for number, metric in enumerate(metrics):
@@ -228,7 +255,7 @@ def _hits(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
     hits = _with_totals(judged, judged.hits(deepest), words.asked)
     if not (judged.in_order and judged.distinct):
         hits = hits.sort(*keys, "rank", *(["item"] if "item" not in keys else []))
-        hits = spread_ranks(with_places(hits, keys), keys).rename({"place": "hits_so_far"})
+        hits = spread_ranks(with_places(hits, keys), keys, whole=judged.whole_ranks).rename({"place": "hits_so_far"})
         if deepest is not None:
             hits = hits.filter(pl.col("rank") <= deepest)
     elif "hits_so_far" in words.asked:
@@ -265,7 +292,7 @@ def _relevant(judged: Judged, words: Words, deepest: int | None) -> list[pl.Lazy
         return []
     rows, keys = judged.relevant().rename({"gain": "relevant_gain"}), judged.list_keys
     if ideal := sorted(asked - {"relevant_gain"}):
-        rows = with_places(best_first(rows, keys, "relevant_gain", narrow=judged.narrow), keys)
+        rows = with_places(best_first(rows, keys, judged.key_dtype, "relevant_gain", narrow=judged.narrow), keys)
         place = pl.col("place").cast(pl.Float64)
         built = {"rank": place, "gain": pl.col("relevant_gain"), "discount": discount(place)}
         columns = {name: built[name.partition("_")[2]] for name in ideal}
@@ -381,15 +408,17 @@ def judged_frame(judged: Judged) -> pl.LazyFrame:
         msg = "judge() gives each item one rank, and ties='expected' has none for tied items; write another ties= for it"
         raise RecframeError(msg)
     names = {role: judged.context.name_of(role) for role in [*judged.model, "user", "item", "rank", "relevance"]}
-    frame, passed = _checked(judged.frame(), judged, steep=False)
+    checks, passed = _checks(judged, steep=False)
+    frame = judged.frame()
     dtype = frame.collect_schema()["rank"]
+    if checks:
+        frame = frame.join(pl.concat(checks, how="horizontal"), how="cross")
     frame = frame.with_columns((pl.col("rank") + passed).cast(dtype))
     return frame.select(pl.col(role).alias(name) for role, name in names.items())
 
 
-def _checked(frame: pl.LazyFrame, judged: Judged, *, steep: bool) -> tuple[pl.LazyFrame, pl.Expr]:
-    """Return a frame and a zero to add to its columns that fails to be made where the data breaks a rule."""
-    checks = [pl.LazyFrame({"check": [0]}), *judged.checks(steep=steep)]
-    named = {f"check {number}": check for number, check in enumerate(checks)}
-    row = pl.concat([check.rename({"check": name}) for name, check in named.items()], how="horizontal")
-    return frame.join(row, how="cross"), pl.sum_horizontal(*named)
+def _checks(judged: Judged, *, steep: bool) -> tuple[list[pl.LazyFrame], pl.Expr]:
+    """Return checks of one row each, which fail where the data breaks a rule, and the zero that they add up to."""
+    named = {f"check {number}": check for number, check in enumerate(judged.checks(steep=steep))}
+    passed = pl.sum_horizontal(*named) if named else pl.lit(0)
+    return [check.rename({"check": name}) for name, check in named.items()], passed

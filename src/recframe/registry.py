@@ -441,9 +441,12 @@ def _not_a_metric(one: object) -> Metric[...]:
 
 
 def list_metrics() -> pl.DataFrame:
-    """Return the registry as a frame: name, aliases, parameters, range, direction, shape, formula and needs of each metric.
+    """Return the registry as a frame, one row for each metric.
 
-    `needs` names the side frames that a metric cannot do without. An open end of a range is infinite.
+    Columns: name, aliases, parameters, range, direction, family, shape, over, formula and needs. `shape` is "user" for a mean
+    of values, "set" for one function of a segment; `over` says whether it runs over the "users" of the universe or over
+    "lists". `needs` names the side frames that a metric cannot do without; the catalogue is the items frame, or the train
+    frame for its items. An open end of a range is infinite.
 
     >>> import recframe as rf
     >>> rf.list_metrics().height >= 17

@@ -33,11 +33,13 @@ class Scored:
     ties: Ties
     by_score: bool = False
     """Whether the rows are known to stand list by list, the best score first."""
-    standing: bool = False
-    """Whether they stand in the order of their ranks even where they are tied."""
+    cut_clear: bool = False
+    """Whether they are known to stand so that no list has two equal scores at its `depth` and behind it."""
     best: pl.LazyFrame | None = None
     """The rows that may be among the first `depth`, where they are at hand, and no item is among them twice."""
     depth: int | None = None
+    standing: bool = False
+    """Whether the rows of `best` stand in the order of their ranks, those of equal scores too."""
     gained: bool = False
     """Whether the rows of `best` are known to have the gains that count for their pairs."""
 
@@ -68,7 +70,7 @@ class Scored:
         user = pl.col("user")
         inside = user.ne_missing(user.shift(k))
         last = pl.when((user == user.shift(k - 1)) & inside).then(SCORE).forward_fill()
-        return inside if self.standing else inside | (last == SCORE)
+        return inside if self.cut_clear else inside | (last == SCORE)
 
     def gains_at_hand(self, k: int | None) -> bool:
         """Return whether the items ranked up to k have the gains that count for their pairs."""
@@ -126,30 +128,42 @@ class Scored:
         """
         found, gained = self, distinct and "gain" in self.rows.collect_schema()
         if self.keys == ("user",):
-            found = replace(self, **ask([self._question()])[0].row(0, named=True))
+            found = replace(self, **ask([self._question(k)])[0].row(0, named=True))
         first = None if k is None or found.by_score or self.keys != ("user",) else _within_reach(self.rows, k, ask)
         if first is None:
             first = pl.lit(value=True) if k is None else found._may_be_first(k)  # noqa: SLF001  it is of this class
         # With the gains, the relevant rows too: a first row that is not relevant may repeat an item that another says is.
         kept = pl.col("first") | pl.col("gain").is_not_null() if gained else pl.col("first")
         best = by_user(ask([self.rows.with_columns(first=first).filter(kept)])[0], "user")
-        if not ask([are_distinct(best, list(self.keys))])[0].item():
-            return found
-        return replace(found, best=best.lazy().filter("first").drop("first"), depth=k, gained=gained)
+        ranked = best.filter("first").drop("first")
+        questions = [are_distinct(best, list(self.keys)), found._standing(ranked.lazy())]  # noqa: SLF001
+        once, standing = (answer.item() for answer in ask(questions))
+        return replace(found, best=ranked.lazy(), depth=k, gained=gained, standing=standing) if once else found
 
-    def _question(self) -> pl.LazyFrame:
-        """Return whether the rows stand by user and score, and whether in the order of their ranks."""
-        schema = self.rows.collect_schema()
-        if not all(schema[name].is_integer() or schema[name] == pl.String for name in ("user", "item")):
-            return pl.LazyFrame({"by_score": [False], "standing": [False]})
-        user, item, score = pl.col("user"), pl.col("item"), pl.col("score")
-        same, tied = user == user.shift(), score == score.shift()
-        in_order = {"item": item > item.shift(), "order": pl.lit(value=True)}.get(self.ties, pl.lit(value=False))
-        by_score = (user > user.shift()) | (same & (score <= score.shift()))
-        complete = score.is_not_null().all()
-        return self.rows.select(
-            by_score=by_score.all() & complete, standing=(by_score & (~same | ~tied | in_order)).all() & complete
-        )
+    def _question(self, k: int | None) -> pl.LazyFrame:
+        """Return whether the rows stand by user and score, and whether equal scores stand on both sides of the cut."""
+        if not self._compares("user"):
+            return pl.LazyFrame({"by_score": [False], "cut_clear": [False]})
+        user = pl.col("user")
+        by_score = (user > user.shift()) | ((user == user.shift()) & (SCORE.shift() >= SCORE))
+        asked = {"by_score": by_score.all() & SCORE.is_not_null().all(), "cut_clear": pl.lit(value=True)}
+        if k is not None:
+            crossing = (user == user.shift(k)) & user.ne_missing(user.shift(k + 1)) & (SCORE.shift() == SCORE)
+            asked["cut_clear"] = ~crossing.any()
+        return self.rows.select(**asked)
+
+    def _standing(self, best: pl.LazyFrame) -> pl.LazyFrame:
+        """Return whether some rows stand in the order of their ranks; where that is not sure, False."""
+        if not self.by_score or self.ties not in {"item", "order"} or not self._compares("item"):
+            return pl.LazyFrame({"standing": [False]})
+        user, item = pl.col("user"), pl.col("item")
+        follows = item > item.shift() if self.ties == "item" else pl.lit(value=True)
+        return best.select(standing=((user != user.shift()) | (SCORE.shift() != SCORE) | follows).all())
+
+    def _compares(self, name: str) -> bool:
+        """Return whether ids compare as they sort."""
+        dtype = self.rows.collect_schema()[name]
+        return dtype.is_integer() or dtype == pl.String
 
 
 def _within_reach(rows: pl.LazyFrame, k: int, ask: Ask) -> pl.Expr | None:

@@ -32,17 +32,21 @@ class Switch:
     either: str = ""
     unless: AbstractSet[str] = frozenset()
     """Columns of metrics of which the chains do not hold."""
+    of_cut: Chains = ()
+    """Chains that hold where there is a cut-off, and not where the length of a list stands for k."""
     of_binary_gains: Chains = ()
-    """Chains that hold where every gain is 1 on both sides."""
+    """Chains that hold where there is a cut-off and every gain is 1 on both sides."""
 
     def words(self, value: Any) -> str:
         """Return what a value means."""
         found = self.says.get(value, self.says.get(OTHER, "{value}"))
         return found.format(value=value)
 
-    def direction(self, old: Any, new: Any, *, chained: bool = True, binary: bool = False) -> tuple[Direction, str]:
+    def direction(
+        self, old: Any, new: Any, *, chained: bool = True, cut: bool = True, binary: bool = False
+    ) -> tuple[Direction, str]:
         """Return which way the number goes from one value to another, and why."""
-        chains = self.chains + (self.of_binary_gains if binary else ())
+        chains = self.chains + (self.of_cut if cut else ()) + (self.of_binary_gains if binary and cut else ())
         rises, falls = chained and _in_order(new, old, chains), chained and _in_order(old, new, chains)
         if rises and falls:
             return "same", ""
@@ -136,10 +140,11 @@ PARAMETERS: dict[str, Switch] = {
             "relevant": "hits are divided by the user's relevant items",
             "capped": "hits are divided by min(k, the user's relevant items)",
         },
-        (("list", "k"), ("achievable", "k"), ("capped", "relevant")),
+        (("list", "k"), ("capped", "relevant")),
         up=_SMALLER,
         down=_LARGER,
         either=_OTHER,
+        of_cut=(("achievable", "k"),),
     ),
     "normalizer": Switch(
         {
@@ -150,10 +155,11 @@ PARAMETERS: dict[str, Switch] = {
             "k": "the sum of precisions is divided by k",
             "ranks": "precision is averaged over every rank up to k, hit or not",
         },
-        (("hits", "list", "min", "relevant"), ("min", "k"), ("ranks", "k")),
+        (("hits", "list", "min", "relevant"), ("list", "k")),
         up=_SMALLER,
         down=_LARGER,
         either="neither sum over its denominator is the smaller one for every user",
+        of_cut=(("min", "k"), ("ranks", "k")),
     ),
     "average": Switch(
         {"users": "each user has an F, and the mean runs over them", "means": "it is the F of the mean precision and recall"},

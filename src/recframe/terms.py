@@ -58,8 +58,8 @@ class At:
     Row words have one value per row and are null on every other row, so that a sum, count, minimum or maximum of them
     speaks of their rows alone. List words have one value per list and stand beside such sums.
 
-    Hits (relevant, with a rank up to k): `hit`, `first_hit`, `rank`, `gain`, `exp_gain`, `discount`, `hits_so_far`,
-    `running(...)`.
+    Hits (relevant, with a rank up to k): `hit`, `first_hit`, `rank`, `gain`, `exp_gain`, `discount`,
+    `geometric_discount(...)`, `hits_so_far`, `running(...)`.
     Relevant rows, listed or not, in their best order up to k: `ideal_gain`, `ideal_discount`, all words of `ideal(...)`;
     `best(...)` is a metric's value in that order.
     Rows of the list up to k: `listed`, `judged`, `relevant`; on the relevant ones `misses_above`, `judged_misses_above`.
@@ -132,6 +132,13 @@ class At:
         if self.order == "list":
             return discount(self.rank)
         return self._cut(self.source.column(self._name("discount")))
+
+    def geometric_discount(self, p: float) -> pl.Expr:
+        """Return p^(rank - 1) of a hit."""
+        if self.order == "list":
+            return geometric_discount(self.rank, p)
+        # NOTE: cut after the power, so that Polars takes that once for all cut-offs.
+        return self._cut(geometric_discount(self.source.column(self._name("rank")), p))
 
     @property
     def hits_so_far(self) -> pl.Expr:
@@ -335,6 +342,11 @@ def ratio(part: pl.Expr, whole: pl.Expr, *, empty: float | None = 0.0) -> pl.Exp
 def discount(rank: pl.Expr) -> pl.Expr:
     """Return 1 / log2(rank + 1)."""
     return math.log(2) / (rank.cast(pl.Float64) + 1).log()
+
+
+def geometric_discount(rank: pl.Expr, p: float) -> pl.Expr:
+    """Return p^(rank - 1)."""
+    return ((rank.cast(pl.Float64) - 1) * math.log(p)).exp()
 
 
 def unshifted_discount(rank: pl.Expr, base: float) -> pl.Expr:

@@ -247,7 +247,7 @@ def rbp(at: At, *, p: Share = 0.8) -> pl.Expr:
 
     Source: Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness.
     """
-    return (1 - p) * (at.hit * ((at.rank - 1) * math.log(p)).exp()).sum()
+    return (1 - p) * (at.hit * at.geometric_discount(p)).sum()
 
 
 @metric(

@@ -34,7 +34,7 @@ def personalization(at: AtLists, *, similarity: Similarity = "cosine", against: 
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1, 2, 2], "item": [1, 2, 1, 3], "rank": [1, 2, 1, 2]})
-    >>> df.rec.personalization(k=10)
+    >>> round(df.rec.personalization(k=10), 6)
     0.5
 
     Source: recmetrics; jurity's `InterListDiversity`; Jaccard's form has no value by items alone.
