@@ -99,7 +99,7 @@ def agree(ours: Any, theirs: float | None, of: Any) -> bool:
     """Agree to 1e-12 and stay in the range."""
     if ours is None or theirs is None:
         return ours is None and theirs is None
-    low, high = of.definition.range
+    low, high = of.range
     return math.isclose(ours, theirs, rel_tol=TOLERANCE, abs_tol=TOLERANCE) and low - 0.0 <= ours <= high + TOLERANCE
 
 

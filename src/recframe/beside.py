@@ -68,6 +68,7 @@ def missing(inputs: Inputs, needs: Iterable[str]) -> list[str]:
     """Return the side frames that are needed and not there; the catalogue is that of `items`, or of all items of `train`."""
     found = {name for name in ("train", "items", "users", "reference") if getattr(inputs, name) is not None}
     found |= {"relevance"} | ({"catalogue"} if found & {"train", "items"} else set())
+    found |= {"propensity"} if "train" in found or inputs.context.propensity is not None else set()
     return [name for name in dict.fromkeys(needs) if name not in found]
 
 
@@ -80,7 +81,8 @@ def check(inputs: Inputs, metric: Any, facts: Iterable[Fact]) -> None:
         "catalogue": "the items frame, or the train frame for its items",
         "reference": "a reference, which is a frame of lists or the name of a model",
     }
-    frames = {"catalogue": "items"}
+    titles["propensity"] = "a column of propensities, rec(propensity='...'), or the train frame for the items' popularity"
+    frames = {"catalogue": "items", "propensity": "train"}
     said = " and ".join(titles.get(name, f"the {name} frame") for name in lacking)
     bound = [name for name in ("truth", "train", "items") if getattr(inputs, name) is not None]
     options = dict.fromkeys([*bound, *(frames.get(name, name) for name in lacking)])

@@ -97,6 +97,11 @@ class Inputs:
         """The model as a key, where one is bound."""
         return ["model"] * (self.context.model is not None)
 
+    @property
+    def is_reference(self) -> pl.Expr:
+        """Whether a row of the lists is of the model that the reference names."""
+        return _is_of_model(self.lists, str(self.reference))
+
     def without_labels(self) -> Inputs:
         """Return the same without the columns that may name systems."""
         return replace(self, lists=self.lists.drop(list(self.labels)), labels={})
@@ -176,7 +181,8 @@ def read(
         reference=context.reference if isinstance(context.reference, str) else taken.get("reference"),
         described=sides.get("items"),
         segments=segments,
-        checks=tuple(_repeated_key(taken[name], name) for name in ("users", "items") if name in taken),
+        checks=tuple(_repeated_key(taken[name], name) for name in ("users", "items") if name in taken)
+        + _unknown_reference(taken["recommendations"], context),
         context=context,
         pandas_dtypes=dtypes,
         labels={label.inside: label.name for label in labels},
@@ -209,12 +215,13 @@ def _sides(frame: Any, context: Context) -> dict[str, Side]:
 def _roles(name: str, side: Side, *, judged: bool) -> list[str]:
     """Return the roles that are taken from a side."""
     context = side.context
+    propensity = ["propensity"] * (context.propensity is not None)
     if name in {"users", "items"}:
         return [name.removesuffix("s")]
     if name == "train":
         return ["user", "item"]
     if name == "truth":
-        return ["user", "item"] + ["relevance"] * (side.has("relevance") or context.relevance is not None)
+        return ["user", "item"] + ["relevance"] * (side.has("relevance") or context.relevance is not None) + propensity
     roles = ["user", "item", _order(side)]
     if name == "reference":
         return roles
@@ -222,7 +229,7 @@ def _roles(name: str, side: Side, *, judged: bool) -> list[str]:
     if context.truth is None and (judged or side.has("relevance")):
         side.require("relevance", "Name the column: rec(relevance='...'), or give the truth as a frame: rec(truth=truth)")
         roles.append("relevance")
-    return roles
+    return roles + (propensity if context.truth is None else [])
 
 
 def _labels(main: Side, segments: Sequence[Segment]) -> list[Segment]:
@@ -284,6 +291,7 @@ def _holder(segment: Segment, sides: Mapping[str, Side]) -> Side:
 
 def _check_dtypes(taken: Mapping[str, pl.LazyFrame], sides: Mapping[str, Side]) -> None:
     wanted = {"rank": "a number from 1 up", "score": "a number", "relevance": "a number or Boolean"}
+    wanted["propensity"] = "a number above 0"
     for name, frame in taken.items():
         schema = frame.collect_schema()
         for role in [*IDS, *wanted]:
@@ -366,3 +374,18 @@ def _repeated_key(frame: pl.LazyFrame, name: str) -> pl.LazyFrame:
     message = f"the frame {name}= has a {role} twice; it takes one row for each: {name}.unique('{role}')"
     keys = frame.filter(pl.col(role).is_not_null())
     return keys.select(check=fails_if(pl.col(role).n_unique() < pl.len(), message))
+
+
+def _is_of_model(lists: pl.LazyFrame, name: str) -> pl.Expr:
+    return (as_text(pl.col("model"), lists.collect_schema()["model"]) == pl.lit(name)).fill_null(value=False)
+
+
+def _unknown_reference(lists: pl.LazyFrame, context: Context) -> tuple[pl.LazyFrame, ...]:
+    if not isinstance(context.reference, str):
+        return ()
+    message = (
+        f"reference={context.reference!r} names no model: the column {context.name_of('model')!r} does not have it; "
+        "name one of its models, or give lists as a frame: rec(reference=reference)"
+    )
+    missing = ~_is_of_model(lists, context.reference).any() & (pl.len() > 0)
+    return (lists.select(check=fails_if(missing, message)),)

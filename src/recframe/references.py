@@ -9,7 +9,6 @@ import polars as pl
 
 from recframe.beside import Sides, fact
 from recframe.context import Ties
-from recframe.inputs import Inputs, as_text
 from recframe.judge import PAIR
 from recframe.order import with_places
 from recframe.scores import in_order_given, scored
@@ -74,25 +73,12 @@ def agreement(sides: Sides, p: float, k: int) -> pl.LazyFrame:
     return both.select(*keys, value=pl.struct(parts))
 
 
-def unknown_model(inputs: Inputs) -> pl.LazyFrame | None:
-    """Return the rows of the lists, all of them, where the reference is a model's name and none of them has it; else none."""
-    if not isinstance(inputs.reference, str):
-        return None
-    return inputs.lists.filter(~_is_of(inputs).any())
-
-
-def _is_of(inputs: Inputs) -> pl.Expr:
-    """Return whether a row is the reference's, where that is the name of a model."""
-    model = as_text(pl.col("model"), inputs.lists.collect_schema()["model"])
-    return (model == pl.lit(inputs.reference)).fill_null(value=False)
-
-
 def _reference(sides: Sides, k: int | None) -> tuple[list[str], pl.LazyFrame]:
     """Return the rows of the reference up to k: the segments that they are in, user, item, rank; and these segments' names."""
     given = sides.inputs.reference
     if given is None or isinstance(given, str):
         keys = sides.held.rows
-        rows = sides.held.ranked(k).filter(_is_of(sides.inputs))
+        rows = sides.held.ranked(k).filter(sides.inputs.is_reference)
         return keys, rows.select(*dict.fromkeys([*keys, *PAIR, "rank"]))
     rows = _ranked(given.drop_nulls(PAIR), sides.inputs.context.ties, k).select(*PAIR, "rank")
     rows = rows if k is None else rows.filter(k >= RANK)
