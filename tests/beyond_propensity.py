@@ -4,45 +4,45 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from beyond_reference import ratio
 from beyond_scene import Scene
 
-
-@dataclass(frozen=True)
-class Propensities:
-    """How likely it was to observe a relevant pair: as given, or a power of the item's popularity in train."""
-
-    exponent: float = 1.0
-    floor: float = 1e-4
-
-    def of(self, scene: Scene, user: Any, item: Any) -> float:
-        if scene.propensity is not None:
-            given = scene.propensity.get((user, item))
-            return max(given, self.floor) if given is not None and given > 0 else self.floor
-        most = max(map(scene.popularity, scene.train_items()), default=0)
-        return max((scene.popularity(item) / most) ** self.exponent, self.floor) if most else self.floor
+Worth = Callable[[float, float], float]
 
 
-def weighted(
-    scene: Scene, user: Any, k: int | None, weights: str, propensities: Propensities, worth: Callable[[float, float], float]
+def propensity(scene: Scene, user: Any, item: Any, exponent: float, floor: float) -> float:
+    """Return how likely it was to observe the pair: as given, or by the item's popularity, which has this exponent."""
+    if scene.propensity is not None:
+        return max(scene.propensity[user, item] or 0.0, floor)
+    most = max(map(scene.popularity, scene.train_items()), default=0)
+    return max((scene.popularity(item) / most) ** ((exponent + 1) / 2), floor) if most else floor
+
+
+def weighted(  # noqa: PLR0913
+    scene: Scene, user: Any, k: int | None, worth: Worth, *, weights: str, exponent: float, min_propensity: float
 ) -> float:
     """Sum what a listed relevant item is worth at its rank over its propensity; SNIPS divides by the sum of 1 / propensity."""
     relevant = scene.relevant(user)
-    chances = {item: propensities.of(scene, user, item) for item in relevant}
+    chances = {item: propensity(scene, user, item, exponent, min_propensity) for item in relevant}
     listed = [(item, rank) for item, rank in scene.listed(user, k) if item in relevant]
     total = math.fsum(worth(rank, relevant[item]) / chances[item] for item, rank in listed)
     return total if weights == "ips" else ratio(total, math.fsum(1 / chance for chance in chances.values())) or 0.0
 
 
-def weighted_recall(scene: Scene, user: Any, k: int | None, weights: str, propensities: Propensities) -> float:
-    return weighted(scene, user, k, weights, propensities, lambda rank, gain: 1.0)  # noqa: ARG005
+def weighted_recall(
+    scene: Scene, user: Any, k: int | None, *, weights: str, exponent: float = 1.0, min_propensity: float = 1e-4
+) -> float:
+    how: Any = {"weights": weights, "exponent": exponent, "min_propensity": min_propensity}
+    return weighted(scene, user, k, lambda rank, gain: 1.0, **how)  # noqa: ARG005
 
 
-def weighted_dcg(scene: Scene, user: Any, k: int | None, weights: str, propensities: Propensities) -> float:
-    return weighted(scene, user, k, weights, propensities, lambda rank, gain: gain / math.log2(rank + 1))
+def weighted_dcg(
+    scene: Scene, user: Any, k: int | None, *, weights: str, exponent: float = 1.0, min_propensity: float = 1e-4
+) -> float:
+    how: Any = {"weights": weights, "exponent": exponent, "min_propensity": min_propensity}
+    return weighted(scene, user, k, lambda rank, gain: gain / math.log2(rank + 1), **how)
 
 
 WEIGHTED: dict[str, Callable[..., float]] = {"recall": weighted_recall, "dcg": weighted_dcg}

@@ -260,7 +260,7 @@ def category_coverage(scene: Scene, user: Any, k: int | None, *, of: str = "", d
 
 
 def alpha_ndcg(scene: Scene, user: Any, k: int | None, *, of: str = "", alpha: float = 0.5) -> float | None:
-    """Clarke et al. 2008: a category seen m times adds (1 - alpha)^m; the ideal order takes the best item each time."""
+    """Clarke et al. 2008: a category seen m times adds (1 - alpha)^m; the ideal takes the best item each time."""
     relevant = {item: scene.categories(item, of) for item in scene.relevant(user)}
 
     def gain(item: Any, above: Sequence[Any]) -> float:
@@ -270,9 +270,9 @@ def alpha_ndcg(scene: Scene, user: Any, k: int | None, *, of: str = "", alpha: f
         order = [item for item, _ in ranked]
         return math.fsum(gain(item, order[:place]) / math.log2(rank + 1) for place, (item, rank) in enumerate(ranked))
 
-    ideal: list[Any] = []
+    ideal: list[Any] = []  # of equally good items the last one, as in ndeval
     while len(ideal) < (len(relevant) if k is None else min(k, len(relevant))):
-        ideal.append(min((item for item in relevant if item not in ideal), key=lambda item: (-gain(item, ideal), item)))
+        ideal.append(max((item for item in relevant if item not in ideal), key=lambda item: (gain(item, ideal), item)))
     best = value([(item, float(rank)) for rank, item in enumerate(ideal, start=1)])
     listed = scene.listed(user, k)
     hits: list[tuple[Any, float]] = []

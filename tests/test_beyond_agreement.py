@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import recframe as rf
 from beyond_cases import Asked, Case, Rows, keys, segment
 from beyond_choices import BEYOND, CHOICES, NAMES
+from beyond_propensity import WEIGHTED
 from beyond_reference import OF_LISTS, OF_SETS, OF_USERS
 from conftest import KINDS, Kind
 
@@ -27,6 +28,7 @@ SCHEMA = {
     "item": pl.String,
     "rank": pl.Float64,
     "relevance": pl.Float64,
+    "propensity": pl.Float64,
     "model": pl.String,
     "country": pl.String,
     "genre": pl.String,
@@ -72,6 +74,8 @@ def bound(case: Case, kind: Kind) -> Any:
         options["reference"] = case.reference if isinstance(case.reference, str) else kind(frame(case.reference))
     if case.model:
         options["model"] = "model"
+    if case.propensity:
+        options["propensity"] = "propensity"
     return rf.rec(kind(frame(case.recs)))(**options)
 
 
@@ -83,7 +87,7 @@ def check(case: Case, asked: Sequence[Asked], kind: Kind = KINDS[0]) -> None:
     rows = {tuple(row[name] for name in names): row for row in found.to_dicts()}
     assert len(rows) == len(found)
     for one in asked:
-        for key in keys(case, one.k, of_universe=one.name in OF_USERS):
+        for key in keys(case, one.k, of_universe=one.name in OF_USERS | WEIGHTED):
             assert tuple(key[name] for name in names) in rows
     wrong = {}
     for key, row in rows.items():

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from beyond_propensity import Propensities, weighted_recall
+from beyond_propensity import weighted_recall
 from beyond_reference import OF_LISTS, overall
 from beyond_scene import Scene
 from beyond_worked import BY_TAIL, FIXTURE, PLAIN, WORKED, categorised, letters, pairs
@@ -68,8 +68,8 @@ def test_the_reference_gives_the_worked_propensities():
         truth={"u": dict.fromkeys("abc", 1)},
         propensity={("u", "a"): 0.5, ("u", "b"): 0.1, ("u", "c"): 0.25},
     )
-    assert weighted_recall(scene, "u", None, "snips", Propensities()) == pytest.approx(2 / 16)
-    assert weighted_recall(scene, "u", None, "ips", Propensities()) == pytest.approx(2)
+    assert weighted_recall(scene, "u", None, weights="snips") == pytest.approx(2 / 16)
+    assert weighted_recall(scene, "u", None, weights="ips") == pytest.approx(2)
 
 
 def test_lists_of_the_same_counts_and_lengths_have_one_personalization_by_cosine():

@@ -328,14 +328,27 @@ def test_the_filters_lie_below_the_join_of_the_two_frames(files, name):
         assert not ranked or "scored" in name, "the lists are joined before they are cut at k"
 
 
+@pytest.mark.skipif(not POLARS_2, reason="Polars 1 shares every scan")
+@pytest.mark.parametrize("name", sorted(UNSCORED.keys() - {"two frames, from the list"}))
+def test_no_branch_shares_the_recommendations_with_the_hits(files, name):
+    """What is shared with the hits is held in memory, all of it, until the truth that they are joined with is read.
+
+    With relevant_from="list" all hits of the lists are asked for, up to k and beyond.
+    """
+    shared = re.findall(r"CACHE\[id: [^]]*\]\n(.*)\n", CALLS[name](files, SIX).explain())
+
+    assert not [line for line in shared if "recs.parquet" in line], shared
+
+
 # ---- sorts and windows that are needed, and no other
 
 
 @pytest.mark.parametrize("name", ["judged", "two frames"])
 @each_metric
 def test_only_hits_and_best_orders_are_sorted(files, metric, name):
-    found = sorts(CALLS[name](files, (str(metric @ 10),)))
+    pairs, found = sorts_of_pairs_and_others(CALLS[name](files, (str(metric @ 10),)))
 
+    assert len(pairs) <= (name == "two frames")
     # The hits, for the ranks that repeat; and for ndcg the relevant rows, for their best order.
     assert len(found) <= (0 if metric.name in READ_LISTS else 2 if metric.name == "ndcg" else 1), found
 
@@ -344,7 +357,17 @@ def test_only_hits_and_best_orders_are_sorted(files, metric, name):
 def test_six_metrics_at_many_cutoffs_share_their_two_sorts(files, name):
     names = tuple(f"{metric.partition('@')[0]}@{k}" for metric in SIX for k in (1, 5, 10, 20))
 
-    assert len(sorts(CALLS[name](files, names))) <= 2
+    pairs, found = sorts_of_pairs_and_others(CALLS[name](files, names))
+
+    assert len(pairs) <= (name == "two frames")
+    assert len(found) <= 2
+
+
+def sorts_of_pairs_and_others(plan: pl.LazyFrame) -> tuple[list[Node], list[Node]]:
+    """Return the sorts of the truth's pairs, which find those that stand twice, and the others."""
+    found = sorts(plan)
+    pairs = [sort for sort in found if 'col(\\"key\\")' in sort.label]
+    return pairs, [sort for sort in found if sort not in pairs]
 
 
 @pytest.mark.parametrize("name", UNSCORED)

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _LARGE = 20_000
+IS_POLARS_1 = pl.__version__.startswith("1.")
 # Polars 1 does not know the dtype of some literals without its optimizer.
-_NO_OPTIMIZER = pl.QueryOptFlags() if pl.__version__.startswith("1.") else pl.QueryOptFlags.none()
+_NO_OPTIMIZER = pl.QueryOptFlags() if IS_POLARS_1 else pl.QueryOptFlags.none()
 
 
 def is_pandas(frame: object) -> bool:

@@ -78,12 +78,26 @@ class Inputs:
         """Whether ranks are made from scores."""
         return "score" in self.schema
 
-    def identified(self, owner: Literal["recommendations", "truth"]) -> pl.LazyFrame:
-        """Return the rows of the lists or of the truth that have a user and an item."""
+    def identified(self, owner: Literal["recommendations", "truth"], where: pl.Expr | None = None) -> pl.LazyFrame:
+        """Return the rows of the lists or of the truth that have a user and an item, those of a condition alone.
+
+        NOTE: with a condition it is a filter of its own, that Polars 2 does not share with the others' scan. What shares a
+        scan with a side of a join that has to wait is held in memory meanwhile. Polars 1 would share the scan of all columns.
+        """
         rows = self.truth if owner == "truth" and self.truth is not None else self.lists
-        if owner in self.complete:
+        conditions = [] if owner in self.complete else [pl.col("user").is_not_null() & pl.col("item").is_not_null()]
+        conditions += [] if where is None else [where]
+        if frames.IS_POLARS_1:
+            for condition in conditions:
+                rows = rows.filter(condition)
             return rows
-        return rows.filter(pl.col("user").is_not_null() & pl.col("item").is_not_null())
+        return rows.filter(pl.all_horizontal(conditions)) if conditions else rows
+
+    def check(self, owner: Literal["recommendations", "truth"], wrong: pl.Expr, message: str) -> pl.LazyFrame:
+        """Return a frame of one row that fails when the plan runs, if a row of the lists or of the truth is wrong."""
+        if frames.IS_POLARS_1:
+            return self.identified(owner).select(check=fails_if(wrong.any(), message))
+        return self.identified(owner, where=wrong).select(check=fails_if(pl.len() > 0, message))
 
     def part(self, number: int, of: int) -> Inputs:
         """Return the rows of one of several parts of the users; together they have every row that has a user."""

@@ -18,6 +18,7 @@ from recframe.order import (
     are_distinct,
     are_in_order,
     by_user,
+    each_once,
     heads,
     is_narrow,
     n_distinct,
@@ -51,7 +52,7 @@ def held(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
         truth = truth.select(*PAIR, "relevance", *inputs.inside("row"))
     truth = _with_items(truth.filter(pl.col("relevance").is_not_null()), inputs)
     if inputs.model and models is None:
-        models = lists.filter(_names_a_model(inputs)).select("model").unique()
+        models = inputs.identified("recommendations", where=_names_a_model(inputs)).select("model").unique()
     return Judged(inputs, lists, truth, models, scores)
 
 
@@ -132,7 +133,9 @@ class Judged:
     @cached_property
     def recommended_users(self) -> pl.LazyFrame:
         """The users with a ranked row."""
-        return (self.lists if self.scores else self.lists.filter(self._ranked)).select("user")
+        if self.scores or self.truth is None:
+            return (self.lists if self.scores else self.lists.filter(self._ranked)).select("user")
+        return self.inputs.identified("recommendations", where=self._ranked).select("user")
 
     @cached_property
     def judged_users(self) -> pl.LazyFrame:
@@ -215,10 +218,8 @@ class Judged:
             return self.hits().select(columns)
         if self.truth is None:
             return self._counted(self._relevant_pairs.select(columns), {"recs", "both"})
-        rows = self._relevant_rows()
-        if not self.distinct:
-            rows = rows.group_by(self._key, "item").agg(pl.col("gain").max())
-        return self._for_each_model(self._counted(rows.select(self._key, *also, "gain"), {"recs", "both"}))
+        rows = self._gains(self._key).select(self._key, *also, "gain")
+        return self._for_each_model(self._counted(rows, {"recs", "both"}))
 
     def not_relevant(self) -> pl.LazyFrame:
         """Return the rows judged not relevant, one for each item: keys, and True in `not_relevant`."""
@@ -294,10 +295,11 @@ class Judged:
         lists = self.lists if self.scores is None else self.scores.ranked(k, self._gains)
         return lists.filter(self._up_to(k))
 
-    def _gains(self) -> pl.LazyFrame:
+    def _gains(self, key: str = "user") -> pl.LazyFrame:
         """Return each relevant pair of the truth once, with its gain."""
-        rows = self._relevant_rows()
-        return rows if self.distinct else rows.group_by(PAIR).agg(pl.col("gain").max())
+        rows, dtypes = self._relevant_rows(), {key: pl.Int64() if key == "number" else self._schema["user"]}
+        dtypes["item"] = self._schema["item"]
+        return rows if self.distinct else each_once(rows, dtypes, "gain")
 
     def _up_to(self, k: int | None) -> pl.Expr:
         return self._ranked if k is None else self._ranked & (pl.col("rank") <= k)
@@ -399,9 +401,8 @@ class Judged:
         if self.context.strict:  # the audit's errors, which have what follows among them
             return found
         if not self.inputs.scored:
-            lists = self.inputs.identified("recommendations")
-            lowest = pl.when(is_rank(rank)).then(rank) if _is_float(lists, "rank") else rank
-            found.append(lists.select(check=fails_if(lowest.min() < 1, RANK_BELOW_1)))
+            below = (rank < 1) & is_rank(rank, self.inputs.schema["rank"])
+            found.append(self.inputs.check("recommendations", below, RANK_BELOW_1))
         if _is_float(source, "relevance"):
             found.append(source.select(check=fails_if(highest == math.inf, INFINITE_RELEVANCE)))
         for owner, frame in (("recommendations", self.inputs.lists), ("truth", self.inputs.truth)):

@@ -71,6 +71,30 @@ def best_first(rows: pl.LazyFrame, keys: Sequence[str], dtype: pl.DataType, gain
     return packed.select((pl.col("packed") // half).cast(dtype).set_sorted().alias(key), gains.alias(gain))
 
 
+def each_once(rows: pl.LazyFrame, dtypes: Mapping[str, pl.DataType], gain: str) -> pl.LazyFrame:
+    """Return the keys, of these dtypes, and gains of rows, those of the same keys as one with the highest gain.
+
+    Gains are not negative.
+
+    NOTE: a group for each row takes twice the memory and time of sorting one number for the keys of each row; the highest
+    gain of a run of equal ones is the running maximum of numbers that start anew with each run.
+    """
+    key, keys = pl.col("key"), list(dtypes)
+    if not READS_BITS or len(keys) != 2 or not all(dtypes[name] in SMALL_INTEGERS for name in keys):  # noqa: PLR2004  a pair
+        return rows.group_by(keys).agg(pl.col(gain).max())
+    packed = pl.col(keys[0]).cast(pl.Int128) * 2**64 + pl.col(keys[1]).cast(pl.Int64)
+    runs = rows.select(key=packed, height=pl.col(gain).cast(pl.Float64).reinterpret(dtype=pl.Int64)).sort("key")
+    run = (key != key.shift()).fill_null(value=True).cum_sum().cast(pl.Int128) * 2**64
+    runs = runs.with_columns(last=(key != key.shift(-1)).fill_null(value=True), highest=(run + pl.col("height")).cum_max())
+    second = (key + 2**63) % 2**64 - 2**63
+    height = (pl.col("highest") % 2**64).cast(pl.Int64)
+    return runs.filter("last").select(
+        ((key - second) // 2**64).cast(dtypes[keys[0]]).alias(keys[0]),
+        second.cast(dtypes[keys[1]]).alias(keys[1]),
+        height.reinterpret(dtype=pl.Float64).alias(gain),
+    )
+
+
 def is_narrow(key: pl.Series, gain: pl.Series) -> bool:
     """Return whether all numbers of lists lie in [0, 2^31) and all gains are whole numbers below 2^32."""
     if not key.dtype.is_signed_integer() or not len(key):

@@ -5,8 +5,8 @@
     python tests/recorded/record.py rectools replay      # these alone; the lines of the others stay
     python tests/recorded/record.py --environments DIR   # where the environments are, or are to be made
 
-It wants Python 3.11 (and Java for Spark). The tests read `values.json` and need none of this. For peers that bring torch,
-its CPU build is enough, and much smaller: set PIP_EXTRA_INDEX_URL to where it comes from.
+It wants Python 3.11, for WarpRec `python3.12` beside it, and Java for Spark. The tests read what is stored and need none of
+this. For peers that bring torch, its CPU build is enough, and much smaller: set PIP_EXTRA_INDEX_URL to where it comes from.
 
 Elliot is not among them: it is not on PyPI.
 """
@@ -17,7 +17,6 @@ import argparse
 import json
 import subprocess
 import sys
-import venv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -39,15 +38,19 @@ PEERS = {
     "jurity": ["jurity==2.1.0", "pandas==2.3.3"],
     "evidently": ["evidently==0.7.23", "pandas==2.3.3"],
     "spark": ["pyspark==4.0.1", "numpy==2.4.6"],
+    "ndeval": ["pyndeval==0.0.8"],
+    "warprec": ["torch==2.15.0", "warprec==2.2.8"],
     "oracles": ["pytrec-eval-terrier==0.5.11", "ir-measures==0.4.3", "ranx==0.3.21", "scikit-learn==1.9.1"],
 }
+PYTHONS = {"warprec": "python3.12"}
 
 
 def environment(peer: str, folder: Path) -> Path:
     """Return the Python of a peer's environment; make it where it is missing."""
     python = folder / peer / "bin" / "python"
     if not python.exists():
-        venv.create(folder / peer, with_pip=True)
+        made_by = PYTHONS.get(peer, sys.executable)
+        subprocess.run([made_by, "-m", "venv", folder / peer], check=True)  # noqa: S603  named here
         for requirements in (PEERS[peer][:1], PEERS[peer]):  # torch first, or its dependants choose another build
             subprocess.run([python, "-m", "pip", "install", "-q", *requirements], check=True)  # noqa: S603  pinned above
     return python
