@@ -19,6 +19,7 @@ import pytest
 import recframe as rf
 from recframe import catalogue, conventions, over_lists
 from recframe.context import Context
+from recframe.methods import Methods
 from recframe.registry import Metric, registered
 
 BUILTIN = {name: metric for name, metric in registered().items() if metric.definition.builtin}
@@ -49,9 +50,9 @@ def test_the_package_exports_every_metric_and_no_other():
 
 
 def test_every_metric_is_a_method_in_the_body_of_rec():
-    assert {name for name, value in vars(rf.Rec).items() if isinstance(value, Metric)} == BUILTIN.keys()
+    assert {name for name, value in vars(Methods).items() if isinstance(value, Metric)} == BUILTIN.keys()
     for name, metric in BUILTIN.items():
-        assert vars(rf.Rec)[name] is metric
+        assert vars(Methods)[name] is metric
 
 
 def test_the_names_that_are_exported_are_sorted_and_exist():

@@ -14,14 +14,7 @@ from recframe.context import Context, MinRelevance, MinRelevanceFor, NoRelevant,
 from recframe.errors import RecframeError, suggestion
 from recframe.inputs import Inputs, read
 from recframe.judge import judge
-from recframe.metrics import (
-    accuracy,
-    catalogue_metrics,
-    exposure_metrics,
-    personalization_metrics,
-    popularity_metrics,
-    reference_metrics,
-)
+from recframe.methods import Methods
 from recframe.registry import Metric
 
 if TYPE_CHECKING:
@@ -34,7 +27,7 @@ Cutoffs = int | Iterable[int] | None
 By = str | Iterable[str] | None
 
 
-class Rec(Generic[F]):
+class Rec(Methods, Generic[F]):
     """Recommender metrics of one frame in long format, one row for each user and item.
 
     The frame is a judged frame (columns user, item, rank, relevance; rank null: judged but not recommended, relevance
@@ -392,45 +385,6 @@ class Rec(Generic[F]):
         kind = f"{type(self._frame).__module__.partition('.')[0]}.{type(self._frame).__name__}"
         return f"<rec of a {kind}: evaluate(), judge(), audit(), group_by(), {', '.join(registry.registered())}>"
 
-    hit_rate = accuracy.hit_rate
-    precision = accuracy.precision
-    recall = accuracy.recall
-    f_score = accuracy.f_score
-    map = accuracy.map
-    mrr = accuracy.mrr
-    dcg = accuracy.dcg
-    ndcg = accuracy.ndcg
-    r_precision = accuracy.r_precision
-    rbp = accuracy.rbp
-    err = accuracy.err
-    bpref = accuracy.bpref
-    auc = accuracy.auc
-    n_hits = accuracy.n_hits
-    first_rank = accuracy.first_rank
-    list_length = accuracy.list_length
-    judged = accuracy.judged
-    coverage = catalogue_metrics.coverage
-    user_coverage = catalogue_metrics.user_coverage
-    gini = catalogue_metrics.gini
-    entropy = catalogue_metrics.entropy
-    fall_out = catalogue_metrics.fall_out
-    mcc = catalogue_metrics.mcc
-    personalization = personalization_metrics.personalization
-    novelty = popularity_metrics.novelty
-    epc = popularity_metrics.epc
-    efd = popularity_metrics.efd
-    popularity = popularity_metrics.popularity
-    long_tail_share = popularity_metrics.long_tail_share
-    long_tail_count = popularity_metrics.long_tail_count
-    tail_coverage = popularity_metrics.tail_coverage
-    popularity_lift = popularity_metrics.popularity_lift
-    repeat_rate = popularity_metrics.repeat_rate
-    exposure_share = exposure_metrics.exposure_share
-    exposure_disparity = exposure_metrics.exposure_disparity
-    overlap = reference_metrics.overlap
-    unexpectedness = reference_metrics.unexpectedness
-    rbo = reference_metrics.rbo
-
 
 if TYPE_CHECKING:
 
@@ -474,7 +428,7 @@ class BoundMetric(Generic[F]):
 def reserved_names() -> frozenset[str]:
     """Return the names that a metric of the user's own cannot have."""
     coming = {"plot", "compare"}
-    return frozenset({name for name in vars(Rec) if not name.startswith("_")} | coming)
+    return frozenset({name for name in [*vars(Rec), *vars(Methods)] if not name.startswith("_")} | coming)
 
 
 def _names(by: object) -> list[str]:

@@ -147,14 +147,14 @@ class At:
             return self.rank
         return self._cut(self.source.column("hits_so_far"))
 
-    def inverse_propensity(self, gamma: float, least: float) -> pl.Expr:
+    def inverse_propensity(self, exponent: float, least: float) -> pl.Expr:
         """Return 1 / the probability, at least `least`, that a hit's pair was observed.
 
-        It is given in the truth, or (popularity / the highest popularity)^((gamma + 1) / 2) by the train frame.
+        It is given in the truth, or (popularity / the highest popularity)^((exponent + 1) / 2) by the train frame.
         """
         self._needs_an_order("it weighs each hit by its own item")
         given, share = (self.source.column(name) for name in ("given_propensity", "popularity_share"))
-        return self._cut(_inverse(given, share, gamma, least))
+        return self._cut(_inverse(given, share, exponent, least))
 
     def running(self, expression: pl.Expr) -> pl.Expr:
         """Return a cumulative expression of hit words (`cum_sum`, `cum_prod`, `shift`), taken from the best rank down."""
@@ -261,10 +261,10 @@ class At:
         """The number of relevant rows, listed or not."""
         return self.source.of_relevant(lambda source: _count(source.column("relevant_gain")))
 
-    def inverse_propensities(self, gamma: float, least: float) -> pl.Expr:
+    def inverse_propensities(self, exponent: float, least: float) -> pl.Expr:
         """Return the sum of 1 / propensity over the relevant rows, listed or not: how many there are, observed or not."""
         given, share = (self.source.column(name) for name in ("relevant_given_propensity", "relevant_popularity_share"))
-        return _inverse(given, share, gamma, least).sum()
+        return _inverse(given, share, exponent, least).sum()
 
     @property
     def n_not_relevant(self) -> pl.Expr:
@@ -343,8 +343,8 @@ class At:
         return pl.when(self.source.column(self._name("rank")) <= self.k).then(column)
 
 
-def _inverse(given: pl.Expr, share: pl.Expr, gamma: float, least: float) -> pl.Expr:
-    return 1 / pl.coalesce(given, share ** ((gamma + 1) / 2)).clip(lower_bound=least)
+def _inverse(given: pl.Expr, share: pl.Expr, exponent: float, least: float) -> pl.Expr:
+    return 1 / pl.coalesce(given, share ** ((exponent + 1) / 2)).clip(lower_bound=least)
 
 
 def _count(column: pl.Expr) -> pl.Expr:

@@ -25,7 +25,7 @@ Share = Annotated[float, Bounds(above=0, below=1)]
 LogBase = Annotated[float, Bounds(above=1)]
 Grade = Annotated[float, Bounds(above=0, below=1000)]
 Weights = Literal["none", "snips", "ips"]
-Gamma = Annotated[float, Bounds(above=-1)]
+Exponent = Annotated[float, Bounds(above=-1)]
 UNIT, COUNT = (0.0, 1.0), (0.0, float("inf"))
 BY_IPS: dict[tuple[str, Value], tuple[float, float]] = {("weights", "ips"): COUNT}
 
@@ -78,7 +78,7 @@ def recall(
     *,
     denominator: Literal["relevant", "capped"] = "relevant",
     weights: Weights = "none",
-    gamma: Gamma = 1.5,
+    exponent: Exponent = 1.5,
     min_propensity: Share = 1e-4,
 ) -> pl.Expr:
     """Share of the relevant items that reached the first k places.
@@ -88,7 +88,7 @@ def recall(
 
     `weights` corrects for relevant items that nobody observed: with π the probability that a pair was, "snips" is
     Σ over hits of 1/π / Σ over relevant items of 1/π, and "ips" the sum above alone, which has no upper bound. π is the column
-    that `rec(propensity="...")` names in the truth, or by the train frame (pop(i) / highest pop)^((`gamma` + 1) / 2); at
+    that `rec(propensity="...")` names in the truth, or by the train frame (pop(i) / highest pop)^((`exponent` + 1) / 2); at
     least `min_propensity`, also where it is missing.
 
     >>> import polars as pl, recframe
@@ -102,14 +102,14 @@ def recall(
         if denominator != "relevant":
             msg = f"recall(weights={weights!r}) has a denominator of its own; leave out denominator={denominator!r}"
             raise RecframeError(msg)
-        return _weighed(at, at.hit.cast(pl.Float64), weights, gamma, min_propensity)
+        return _weighed(at, at.hit.cast(pl.Float64), weights, exponent, min_propensity)
     return ratio(at.n_hits, at.n_relevant if denominator == "relevant" else at.up_to_k(at.n_relevant))
 
 
-def _weighed(at: At, worth: pl.Expr, weights: Weights, gamma: float, least: float) -> pl.Expr:
+def _weighed(at: At, worth: pl.Expr, weights: Weights, exponent: float, least: float) -> pl.Expr:
     """Return the sum of what the hits are worth over their propensities; normalized by the sum of all 1 / propensity."""
-    total = (worth * at.inverse_propensity(gamma, least)).sum()
-    return total if weights == "ips" else ratio(total, at.inverse_propensities(gamma, least))
+    total = (worth * at.inverse_propensity(exponent, least)).sum()
+    return total if weights == "ips" else ratio(total, at.inverse_propensities(exponent, least))
 
 
 @metric(aliases=("f1",), range=UNIT, direction="higher", formula="(1 + b²) P R / (b² P + R) with P = precision, R = recall")
@@ -190,7 +190,7 @@ def dcg(  # noqa: PLR0913
     discount: Discount = "shifted",
     offset: Offset = 0,
     weights: Weights = "none",
-    gamma: Gamma = 1.5,
+    exponent: Exponent = 1.5,
     min_propensity: Share = 1e-4,
 ) -> pl.Expr:
     """Discounted cumulative gain: the gains of the hits, each divided by the logarithm of its rank + 1.
@@ -200,7 +200,7 @@ def dcg(  # noqa: PLR0913
     `offset` is added to g before, and a gain below 0 is 0. 0 without a hit; no upper bound. With `gain="exp"` a relevance
     above 1000 is an error.
 
-    `weights`, with `gamma` and `min_propensity`, corrects for relevant items that nobody observed, as in recall: each hit
+    `weights`, with `exponent` and `min_propensity`, corrects for relevant items that nobody observed, as in recall: each hit
     counts 1/π times, and "snips" divides by Σ over relevant items of 1/π.
 
     >>> import polars as pl, recframe
@@ -220,7 +220,7 @@ def dcg(  # noqa: PLR0913
             gained = at.certain(gained).clip(lower_bound=0.0)
     shifted = discount == "shifted"
     worth = gained * (at.discount if shifted else unshifted_discount(at.rank, log_base))
-    total = worth.sum() if weights == "none" else _weighed(at, worth, weights, gamma, min_propensity)
+    total = worth.sum() if weights == "none" else _weighed(at, worth, weights, exponent, min_propensity)
     return total * math.log2(log_base) if shifted else total
 
 
