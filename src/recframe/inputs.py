@@ -236,9 +236,10 @@ def _roles(name: str, side: Side, *, judged: bool) -> list[str]:
         return ["user", "item"]
     if name == "truth":
         return ["user", "item"] + ["relevance"] * (side.has("relevance") or context.relevance is not None) + propensity
+    if name == "reference":  # it may have ranks where the lists have scores
+        return ["user", "item", "rank" if side.has("rank") and not side.has("score") else _order(side)]
     roles = ["user", "item", _order(side)]
-    if name == "reference":
-        return roles
+    _check_ties(side, roles[-1])
     roles += ["model"] * (context.model is not None)
     if context.truth is None and (judged or side.has("relevance")):
         side.require("relevance", "Name the column: rec(relevance='...'), or give the truth as a frame: rec(truth=truth)")
@@ -262,13 +263,17 @@ def _order(side: Side) -> Literal["rank", "score"]:
         side.require("score")
         return "score"
     side.require("rank", "Name the column of the ranks or of the scores: rec(rank='...') or rec(score='...')")
-    if context.ties != "item" and "ties" in context.given:  # a profile's ties wait for scores
+    return "rank"
+
+
+def _check_ties(side: Side, order: str) -> None:
+    context = side.context
+    if order == "rank" and context.ties != "item" and "ties" in context.given:  # a profile's ties wait for scores
         msg = (
             f"ties={context.ties!r} says how items of one score are ranked, but {side.title} has ranks; "
             "leave ties= out, or name the column of the scores: rec(score='...')"
         )
         raise RecframeError(msg)
-    return "rank"
 
 
 def _of(segments: Sequence[Segment], name: str) -> list[Segment]:

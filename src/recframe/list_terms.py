@@ -209,7 +209,7 @@ class AtLists:
 
     # Words of a group of items
 
-    def unseen_share(self, of: str, target: Target, call: str) -> pl.Expr:
+    def unseen_share(self, of: str, target: Target, *, call: str) -> pl.Expr:
         """Return how many of the group's items are listed, of those that could be: none that the user has in train counts.
 
         Those that could be are all of the catalogue, or the relevant ones; null where there are none. `of` names a column of
