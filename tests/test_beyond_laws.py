@@ -126,7 +126,7 @@ def test_new_names_for_users_and_items_change_nothing(frames: Frames):
     def renamed(frame: pl.DataFrame) -> pl.DataFrame:
         # The new names keep the order of items, which decides between repeated ranks and equal popularity.
         others = dict(zip("vwxyz", "zyxwv", strict=True))
-        new = {"user": pl.col("user").replace_strict(others, default=None), "item": pl.format("item {}", "item")}
+        new = {"user": pl.col("user").replace_strict(others, default=None), "item": "item " + pl.col("item")}
         return frame.with_columns(**{name: new[name] for name in new if name in frame.columns})
 
     assert_same(ask({name: renamed(frame) for name, frame in frames.items()}), ask(frames))

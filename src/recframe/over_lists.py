@@ -146,7 +146,7 @@ class Cut:
     """The lists with a ranked row, repeated as they come, where they are at hand."""
     summed: pl.LazyFrame | None = None
     """The lists with their sums, where they are at hand."""
-    usual: Mapping[str, Any] = field(default_factory=dict)
+    usual: Mapping[str, pl.Expr] = field(default_factory=dict)
     """What stands beside the rows of most lists, where that is known."""
     unusual: pl.DataFrame | None = None
     """The lists that have something else beside their rows, which are few where most lists are equally long."""
@@ -168,7 +168,8 @@ class Cut:
         (summed,) = ask([cut.lists()])
         usual, values = ask([summed.lazy().select(one.mode().first() for one in beside), summed.lazy().select(*keys, *beside)])
         odd = pl.any_horizontal(pl.col(name).ne_missing(usual[name].item()) for name in usual.columns)
-        return replace(cut, summed=summed.lazy(), usual=usual.row(0, named=True), unusual=values.filter(odd))
+        literals = {name: pl.lit(usual[name].item(), dtype=dtype) for name, dtype in usual.schema.items()}
+        return replace(cut, summed=summed.lazy(), usual=literals, unusual=values.filter(odd))
 
     @property
     def held(self) -> Judged:
@@ -223,14 +224,12 @@ class Cut:
             return rows
         if self.unusual is None:
             return rows.join(self.lists().select(*keys, *beside), on=keys, how="left", nulls_equal=True)
-        usual = {name: pl.lit(value) for name, value in self.usual.items()}
         if self.unusual.is_empty():
-            return rows.with_columns(**usual)
+            return rows.with_columns(**self.usual)
         lists = self.unusual.lazy().with_columns(odd=pl.lit(value=True))
         rows = rows.join(lists, on=keys, how="left", nulls_equal=True)
-        return rows.with_columns(pl.when("odd").then(name).otherwise(value).alias(name) for name, value in usual.items()).drop(
-            "odd"
-        )
+        values = (pl.when("odd").then(name).otherwise(value).alias(name) for name, value in self.usual.items())
+        return rows.with_columns(values).drop("odd")
 
     def over_items(self, items: pl.LazyFrame) -> pl.LazyFrame:
         """Return what is summed up over the items of each segment."""
