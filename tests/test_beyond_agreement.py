@@ -210,6 +210,18 @@ def test_it_agrees_without_a_frame_of_items_where_it_needs_none(name: str):
         check(replace(a_case(rng.choice, 80, 10), items=None), asked)
 
 
+@pytest.mark.skipif("exposure_disparity" not in BEYOND, reason="not there yet")
+@pytest.mark.parametrize("target", ["catalogue", "relevant"])
+@pytest.mark.parametrize("by", [(), ("user",), ("country",)], ids="-".join)
+def test_disparity_agrees_on_the_head_and_the_tail_where_items_have_no_features(target: str, by: tuple[str, ...]):
+    rng = seeded(f"head and tail {target} {by}")
+    asked = [Asked("exposure_disparity", {"target": target}, k) for k in KS]
+    for model in (False, True):
+        case = a_case(rng.choice, 120, 12, by, model=model)
+        for items in (None, [{"item": row["item"]} for row in case.items or ()]):
+            check(replace(case, items=items), asked)
+
+
 @of_each
 def test_it_agrees_on_a_judged_frame(name: str):
     rng = seeded(f"judged {name}")

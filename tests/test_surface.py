@@ -29,7 +29,8 @@ CHANGELOG = Path(__file__).parents[1] / "CHANGELOG.md"
 
 COUNTS = {"n_hits", "first_rank", "list_length"}  # DESIGN.md, section 3: counts and ranks, nobody's invention
 UNBOUNDED = {*COUNTS, "dcg", "novelty", "efd", "entropy", "popularity", "long_tail_count", "miscalibration"}
-NO_DIRECTION = {"list_length", "repeat_rate", "popularity_lift"}  # neither more nor less of it is better
+UNBOUNDED |= {"exposure_disparity"}
+NO_DIRECTION = {"list_length", "repeat_rate", "popularity_lift", "overlap", "rbo", "exposure_share"}  # neither more nor less
 SIGNED = {"mcc": (-1.0, 1.0), "popularity_lift": (-1.0, math.inf), "diversity": (0.0, 2.0), "serendipity": (0.0, 2.0)}
 
 each_metric = pytest.mark.parametrize("metric", BUILTIN.values(), ids=str)

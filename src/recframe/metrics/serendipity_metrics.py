@@ -50,7 +50,7 @@ def serendipity(at: AtLists, *, of: str = "", against: Against = "history") -> p
     """
     relevant = at.relevant.cast(pl.Float64)
     if against == "reference":
-        return at.mean((at.relevant & ~at.in_reference).cast(pl.Float64))
+        return at.mean((at.relevant & ~at.in_reference()).cast(pl.Float64))
     if against == "popularity":
         return at.mean(relevant * _above_popularity(at))
     described, before = at.has_feature(of).cast(pl.Float64), at.n_described_history(of)
