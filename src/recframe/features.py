@@ -96,9 +96,11 @@ class Feature:
             part = VALUE.cast(pl.String) if categorical == pl.Categorical else VALUE
             return rows.filter(VALUE.is_not_null()).select("item", part=part, unit=one, share=one)
         part = VALUE.cast(pl.List(pl.String)) if categorical == pl.Categorical else VALUE
-        rows = rows.select("item", part=part.list.drop_nulls().list.unique())
-        size = pl.col("part").list.len().cast(pl.Float64)
-        return rows.filter(size > 0).with_columns(unit=1 / size.sqrt(), share=1 / size).explode("part")
+        rows = rows.select("item", part=part.list.unique())
+        # NOTE: a null list without its nulls is a list of another dtype to Polars 1, so they go one by one.
+        size = pl.col("part").list.drop_nulls().list.len().cast(pl.Float64)
+        rows = rows.with_columns(unit=1 / size.sqrt(), share=1 / size).filter(pl.col("share").is_finite())
+        return rows.explode("part").filter(pl.col("part").is_not_null())
 
     def described(self) -> pl.LazyFrame:
         """Return the items that have a feature, each once."""
