@@ -406,11 +406,17 @@ def exposure_share(scene: Scene, users: Sequence[Any], k: int | None, *, weight:
 def exposure_disparity(
     scene: Scene, users: Sequence[Any], k: int | None, *, of: str = "", target: str = "catalogue"
 ) -> float | None:
-    """The coefficient of variation, over categories, of how often their unseen (or unseen relevant) items are listed."""
+    """The coefficient of variation, over groups of items, of how often their unseen (or unseen relevant) items are listed."""
     shares = []
     catalogue = scene.catalogue()
-    for category in {one for item in catalogue for one in scene.categories(item, of)}:
-        own = {item for item in catalogue if category in scene.categories(item, of)}
+    featureless = scene.items is None or all(len(row) == 1 for row in scene.items.values())
+    if not of and featureless:
+        tail = long_tail(scene, "interactions", 0.8)
+        groups = [tail, catalogue - tail]
+    else:
+        categories = {one for item in catalogue for one in scene.categories(item, of)}
+        groups = [{item for item in catalogue if one in scene.categories(item, of)} for one in categories]
+    for own in groups:
         listed = possible = 0
         for user in scene.with_lists(users, k):
             there = own - set(scene.history(user))

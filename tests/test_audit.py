@@ -23,7 +23,7 @@ TRUTH = rows(("u", "a", 1), ("u", "d", 2), ("v", "a", 1), ("v", "e", 1), schema=
 JUDGED = RECS.rec(truth=TRUTH).judge().sort("user", "item")
 ITEMS = pl.DataFrame({"item": list("abcde"), "genre": list("xxyyx")})
 USERS = pl.DataFrame({"user": ["u", "v"], "country": ["FR", "DE"]})
-TRAIN = rows(("u", "f"), ("v", "b"), schema=("user", "item"))
+TRAIN = rows(("u", "f"), ("v", "b"), ("w", "a"), ("w", "c"), schema=("user", "item"))
 SCORED = RECS.select("user", "item", score=10.0 - pl.col("rank"))
 NAN, INF = math.nan, math.inf
 
@@ -283,6 +283,56 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
         RECS,
         {"truth": TRUTH, "items": pl.DataFrame({"item": list("abd")})},
         [("unknown_items", "warning", "recommendations", 1, 1), ("unknown_items", "warning", "truth", 1, 1)],
+    ),
+    # a stands in both lists, and nobody has it in train
+    "items that are new": (
+        RECS,
+        {"truth": TRUTH, "train": TRAIN.filter(pl.col("item") != "a")},
+        [("cold_items", "info", "recommendations", 2, 2)],
+    ),
+    "items that are new to a judged frame": (
+        JUDGED,
+        {"train": TRAIN.filter(pl.col("item") != "c")},
+        [("cold_items", "info", "judged", 1, 1)],
+    ),
+    # the two rows of u's list
+    "a user who is new": (
+        RECS,
+        {"truth": TRUTH, "train": with_row(TRAIN, ("w", "b"), ("u", None)).filter(pl.col("user") != "u")},
+        [("users_without_history", "info", "recommendations", 2, 1)],
+    ),
+    # one item without a genre; three without tags: null, no tag, a tag that is null
+    "items without features": (
+        RECS,
+        {
+            "truth": TRUTH,
+            "items": ITEMS.with_columns(
+                genre=pl.Series(["x", None, "y", "y", "x"]),
+                tags=pl.Series([["p"], [], None, [None], ["p", None]], dtype=pl.List(pl.String)),
+                price=pl.Series([None, 1.5, 2.5, None, 0.5]),
+            ),
+        },
+        [("items_without_features", "info", "items", 1, 0), ("items_without_features", "info", "items", 3, 0)],
+    ),
+    # of the relevant pairs two have no chance to be seen and one none that is known; the fourth is not relevant
+    "propensities that are none": (
+        RECS,
+        {
+            "truth": floats(TRUTH, seen=[0.0, -0.5, None, None]).with_columns(relevance=pl.Series([1, 2, 1, 0])),
+            "propensity": "seen",
+        },
+        [("missing_propensity", "error", "truth", 3, 2)],
+    ),
+    # those of u's d and v's a; the items without a relevance need none
+    "propensities of a judged frame that are none": (
+        floats(JUDGED, seen=[0.5, None, 0.0, None, 0.5, 0.5]),
+        {"propensity": "seen"},
+        [("missing_propensity", "error", "judged", 2, 2)],
+    ),
+    "a reference that is no model": (
+        RECS.with_columns(model=pl.lit("x")),
+        {"truth": TRUTH, "model": "model", "reference": "y"},
+        [("unknown_reference", "error", "recommendations", 4, 2)],
     ),
 }
 PLAIN = [kind for kind in KINDS if kind.name in {"polars", "lazy", "pandas"}]  # the others are made of these

@@ -105,7 +105,7 @@ def agree(ours: Any, theirs: float | None, of: Any) -> bool:
     """Agree to 1e-12 and stay in the range."""
     if ours is None or theirs is None:
         return ours is None and theirs is None
-    low, high = of.definition.range
+    low, high = of.range
     return math.isclose(ours, theirs, rel_tol=TOLERANCE, abs_tol=TOLERANCE) and low - 0.0 <= ours <= high + TOLERANCE
 
 
@@ -205,6 +205,18 @@ def test_it_agrees_without_a_frame_of_items_where_it_needs_none(name: str):
     asked = [one for one in asked_of(name) if "of" not in one.parameters and ("against" in one.parameters or not described)]
     if asked:
         check(case, asked)
+
+
+@pytest.mark.skipif("exposure_disparity" not in BEYOND, reason="not there yet")
+@pytest.mark.parametrize("target", ["catalogue", "relevant"])
+@pytest.mark.parametrize("by", [(), ("user",), ("country",)], ids="-".join)
+def test_disparity_agrees_on_the_head_and_the_tail_where_items_have_no_features(target: str, by: tuple[str, ...]):
+    rng = seeded(f"head and tail {target} {by}")
+    asked = [Asked("exposure_disparity", {"target": target}, k) for k in KS]
+    for model in (False, True):
+        case = a_case(rng.choice, 120, 12, by, model=model)
+        for items in (None, [{"item": row["item"]} for row in case.items or ()]):
+            check(replace(case, items=items), asked)
 
 
 @of_each

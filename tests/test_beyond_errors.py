@@ -12,7 +12,9 @@ from recframe.registry import registered
 RECS = recommended(u="abc", v="ab")
 TRUTH = liked(u="a", w="b")
 TRAIN = liked(u="ax", v="b")
-SIDES = {"train": TRAIN, "items": pl.DataFrame({"item": list("abx"), "genre": list("pqp")}), "truth": TRUTH}
+ITEMS = pl.DataFrame({"item": list("abx"), "genre": list("ppq")})
+SIDES = {"train": TRAIN, "items": ITEMS, "truth": TRUTH, "reference": RECS}
+TITLES = {"train": "the train frame", "reference": "a reference"}
 NEEDING = [metric for metric in registered().values() if metric.definition.needs]
 
 
@@ -20,7 +22,7 @@ NEEDING = [metric for metric in registered().values() if metric.definition.needs
 @pytest.mark.parametrize("metric", NEEDING, ids=str)
 def test_a_metric_that_lacks_a_frame_names_it_and_shows_the_call(metric, lazy):
     recs = RECS.lazy() if lazy else RECS
-    title = "the train frame" if "train" in metric.definition.needs else "the items frame"
+    title = next((title for need, title in TITLES.items() if need in metric.definition.needs), "the items frame")
 
     with pytest.raises(rf.ColumnError, match=rf"^{metric.name} needs .*{title}") as raised:
         recs.rec(truth=TRUTH).evaluate(metric @ 10)

@@ -101,7 +101,7 @@ def test_a_metric_stays_in_its_range(frames: Frames, by: Any):
     found = ask(frames, *AT_EVERY_K, by=by)
 
     for metric in AT_EVERY_K:
-        low, high = metric.definition.range
+        low, high = metric.range
         values = found[str(metric)].drop_nulls()
         assert values.is_finite().all(), metric
         assert ((values >= low - 1e-12) & (values <= high + 1e-12)).all(), metric

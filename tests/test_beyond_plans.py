@@ -25,9 +25,19 @@ from test_plan import (
     windows,
 )
 
-FAMILIES = {"catalogue", "popularity", "personalization", "diversity", "calibration", "serendipity"}
+FAMILIES = {
+    "catalogue",
+    "popularity",
+    "personalization",
+    "exposure",
+    "reference",
+    "diversity",
+    "calibration",
+    "serendipity",
+}
+NAMED = {"of": "genre"}  # the items have other columns too
 BEYOND = [
-    metric(of="genre") if "of" in metric.definition.parameters else metric
+    metric(**{name: value for name, value in NAMED.items() if name in metric.definition.parameters})
     for metric in registered().values()
     if metric.definition.family in FAMILIES
 ]
@@ -42,13 +52,17 @@ VARIANTS = [
     rf.serendipity(against="popularity") @ 10,
     *(rf.personalization(similarity="overlap", against=against) @ 10 for against in ("segment", "all")),
     *(metric for metric in BEYOND if metric.definition.over_lists),
+    rf.overlap(reference_k=3) @ 10,
+    *(rf.rbo(form=form) @ 5 for form in ("min", "truncated")),
+    rf.exposure_share(weight="log") @ 10,
+    rf.exposure_disparity(of="genre", target="relevant") @ 10,
 ]
 BY = {"all": {}, "users": {"by": "country"}, "items": {"by": "genre"}, "user": {"by": "user"}, "models": {"model": "model"}}
 each_by = pytest.mark.parametrize("by", BY.values(), ids=BY)
 
 
 def asked(files: Files, metrics: list[rf.Metric[...]], *, by: str | None = None, **options: str) -> pl.LazyFrame:  # noqa: F811
-    sides = {"train": files.truth, "items": files.items, "users": files.users}
+    sides = {"train": files.truth, "items": files.items, "users": files.users, "reference": files.recs}
     return files.recs.rec(truth=files.truth, **sides, **options).evaluate(*metrics, by=by)
 
 
@@ -100,6 +114,11 @@ def large(*, ids: str, order: str, repeats: bool) -> dict[str, pl.DataFrame]:
         "recs": pl.DataFrame(lists, schema={"user": pl.Int64, "item": pl.Int64, "rank": pl.Int64}, orient="row"),
         "train": pl.DataFrame(pairs, schema={"user": pl.Int64, "item": pl.Int64}, orient="row"),
         "truth": pl.DataFrame(pairs[::-3], schema={"user": pl.Int64, "item": pl.Int64}, orient="row"),
+        "reference": pl.DataFrame(
+            [(user, item * 7 % 60, rank) for user, item, rank in lists[::2]],
+            schema={"user": pl.Int64, "item": pl.Int64, "rank": pl.Int64},
+            orient="row",
+        ),
         "items": pl.DataFrame({"item": range(65), "genre": [f"g{item % 4}" for item in range(65)]}),
         "users": pl.DataFrame({"user": range(2000), "country": [f"c{user % 3}" for user in range(2000)]}),
     }
@@ -127,7 +146,7 @@ def test_what_large_frames_are_asked_changes_no_number(ids, order, repeats, by):
 def test_parts_of_the_users_change_no_number(parts, by):
     frames = {name: frame.lazy() for name, frame in large(ids="int", order="shuffled", repeats=True).items()}
     rec = frames.pop("recs").rec(**frames)
-    metrics = [*(one for one in VARIANTS if "overlap" not in str(one)), "ndcg@10"]
+    metrics = [*(one for one in VARIANTS if "similarity=overlap" not in str(one)), "ndcg@10"]
 
     expected = rec.evaluate(*metrics, by=by).collect()
 

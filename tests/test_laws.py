@@ -52,7 +52,7 @@ def test_a_metric_stays_in_its_range(frame, by):
     found = frame.rec.evaluate(*EVERY, by=by)
 
     for metric in EVERY:
-        low, high = metric.definition.range
+        low, high = metric.range
         values = found[str(metric)].drop_nulls()
         assert ((values >= low) & (values <= high + 1e-12)).all(), metric
         assert values.is_finite().all(), metric

@@ -245,14 +245,15 @@ def test_nothing_is_bound_to_the_frame(kind):
 
 def test_no_frame_is_written_to(kind):
     recs, truth, users = kind(RECS), kind(TRUTH), kind(FRAME.select("user", "country").unique(maintain_order=True))
-    train, items = kind(TRAIN), kind(ITEMS)
-    before = [copy.deepcopy(frame) for frame in (recs, truth, users, train, items)]
+    train, items, reference = kind(TRAIN), kind(ITEMS), kind(RECS[::-1])
+    before = [copy.deepcopy(frame) for frame in (recs, truth, users, train, items, reference)]
 
-    rec = recs.rec(truth=truth, users=users, train=train, items=items, no_relevant="null")
+    sides = {"users": users, "train": train, "items": items, "reference": reference}
+    rec = recs.rec(truth=truth, **sides, no_relevant="null")
     for result in (rec.judge(), rec.evaluate(*registry.registered(), k=[1, 2], by=["country", "user"])):
         kind.read(result)
 
-    for frame, as_it_was in zip((recs, truth, users, train, items), before, strict=True):
+    for frame, as_it_was in zip((recs, truth, users, train, items, reference), before, strict=True):
         if isinstance(frame, pd.DataFrame):
             pd.testing.assert_frame_equal(frame, as_it_was)
         else:
@@ -346,7 +347,7 @@ def test_a_lazy_evaluation_travels_as_a_plan_without_python(options, monkeypatch
     plan = (
         (RECS if options else FRAME)
         .lazy()
-        .rec(train=TRAIN.lazy(), items=ITEMS.lazy(), **options)
+        .rec(train=TRAIN.lazy(), items=ITEMS.lazy(), reference=RECS.lazy(), **options)
         .evaluate(*registry.registered(), k=[1, 2], by="user")
     )
     # Polars takes it to serialize functions

@@ -26,6 +26,7 @@ from recframe.metrics.accuracy import (
 from recframe.metrics.calibration_metrics import miscalibration
 from recframe.metrics.catalogue_metrics import coverage, entropy, fall_out, gini, mcc, user_coverage
 from recframe.metrics.diversity_metrics import alpha_ndcg, category_coverage, diversity
+from recframe.metrics.exposure_metrics import exposure_disparity, exposure_share
 from recframe.metrics.personalization_metrics import personalization
 from recframe.metrics.popularity_metrics import (
     efd,
@@ -38,6 +39,7 @@ from recframe.metrics.popularity_metrics import (
     repeat_rate,
     tail_coverage,
 )
+from recframe.metrics.reference_metrics import overlap, rbo, unexpectedness
 from recframe.metrics.serendipity_metrics import serendipity
 from recframe.namespace import Rec, rec
 from recframe.profiles import list_profiles
@@ -85,6 +87,8 @@ __all__ = [
     "epc",
     "err",
     "explain",
+    "exposure_disparity",
+    "exposure_share",
     "f_score",
     "fall_out",
     "first_rank",
@@ -104,6 +108,7 @@ __all__ = [
     "n_hits",
     "ndcg",
     "novelty",
+    "overlap",
     "parse",
     "personalization",
     "popularity",
@@ -111,11 +116,13 @@ __all__ = [
     "precision",
     "r_precision",
     "ratio",
+    "rbo",
     "rbp",
     "rec",
     "recall",
     "repeat_rate",
     "serendipity",
     "tail_coverage",
+    "unexpectedness",
     "user_coverage",
 ]

@@ -21,7 +21,7 @@ from recframe.judge import PAIR, Judged
 from recframe.order import are_distinct, are_narrow, distinct, packed
 
 Ask = Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]
-Kind = Literal["item", "pair", "user", "part", "segment", "whole", "table"]
+Kind = Literal["item", "pair", "user", "part", "list", "group", "segment", "whole", "table"]
 Setting = str | int | float | bool
 VALUE = pl.col("value")
 
@@ -30,8 +30,9 @@ VALUE = pl.col("value")
 class Builder:
     """A function that makes a fact out of the side frames, what the fact is a property of, and which frames it needs.
 
-    The keys of its frame: item; user and item; user (and what `by` has of items); these and a part of a feature; what `by`
-    has of items; none. A table is no fact but rows of the lists' own, see `tables`.
+    The keys of its frame: item; user and item; user (and what `by` has of items); these and a part of a feature; all that
+    tells lists apart; what `by` has of items; none. One of a group has a function in `recframe.groups`, which is given the
+    lists of the segments; a table is no fact but rows of the lists' own, see `recframe.tables`.
     """
 
     kind: Kind
@@ -72,6 +73,7 @@ def missing(inputs: Inputs, needs: Iterable[str]) -> list[str]:
     """Return the side frames that are needed and not there; the catalogue is that of `items`, or of all items of `train`."""
     found = {name for name in ("train", "items", "users", "reference") if getattr(inputs, name) is not None}
     found |= {"relevance"} | ({"catalogue"} if found & {"train", "items"} else set())
+    found |= {"propensity"} if "train" in found or inputs.context.propensity is not None else set()
     return [name for name in dict.fromkeys(needs) if name not in found]
 
 
@@ -83,8 +85,12 @@ def check(inputs: Inputs, metric: Any, facts: Iterable[Fact]) -> None:
         for of, takes in dict.fromkeys((str(one.settings[0]), one.builder.takes) for one in facts if one.builder.takes):
             features.check(inputs, of, metric.name, takes)
         return
-    titles = {"catalogue": "the items frame, or the train frame for its items", "reference": "a reference"}
-    frames = {"catalogue": "items"}
+    titles = {
+        "catalogue": "the items frame, or the train frame for its items",
+        "reference": "a reference, which is a frame of lists or the name of a model",
+    }
+    titles["propensity"] = "a column of propensities, rec(propensity='...'), or the train frame for the items' popularity"
+    frames = {"catalogue": "items", "propensity": "train"}
     said = " and ".join(titles.get(name, f"the {name} frame") for name in lacking)
     bound = [name for name in ("truth", "train", "items") if getattr(inputs, name) is not None]
     options = dict.fromkeys([*bound, *(frames.get(name, name) for name in lacking)])
@@ -167,8 +173,8 @@ class Sides:
 
     def table(self, kind: Kind, facts: Sequence[Fact]) -> tuple[list[str], pl.LazyFrame | None, list[pl.Expr]]:
         """Return the keys of a kind of fact, a frame of the facts by these keys, and the facts that are the same for all."""
-        keys = {"item": ["item"], "pair": ["user", "item"], "user": self.user_keys, "segment": self.item_keys}
-        keys["part"] = [*self.user_keys, "part"]
+        keys = {"item": ["item"], "pair": PAIR, "user": self.user_keys, "segment": self.item_keys}
+        keys |= {"part": [*self.user_keys, "part"], "list": self.held.list_keys}
         on, table, same = keys.get(kind, []), None, []
         for one in (one for one in facts if one.kind == kind):
             built = self.at_hand.get(one.name, one.build(self))

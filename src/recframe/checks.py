@@ -366,6 +366,53 @@ def unknown_items(data: Audited) -> Iterator[Found]:
             yield Found(name, rows.filter(item.is_not_null()).join(data.inputs.items, on="item", how="anti"))
 
 
+@check("info", "it counts as an item that nobody knows: popularity 0, novelty as if one user had it", "nothing, if it is new")
+def cold_items(data: Audited) -> Iterator[Found]:
+    """Recommended items that nobody has in train."""
+    if data.inputs.train is not None:
+        known = data.inputs.train.select("item").drop_nulls().unique()
+        yield Found(data.main, data.lists.join(known, on="item", how="anti"))
+
+
+@check(
+    "info",
+    "repeat_rate is 0, and what compares with the history leaves the user out",
+    "nothing, if the user is new; else look for the user's rows in train",
+)
+def users_without_history(data: Audited) -> Iterator[Found]:
+    """Users who have a list and no item in train."""
+    if data.inputs.train is not None:
+        known = identified(data.inputs.train).select("user").unique()
+        yield Found(data.main, data.lengths.join(known, on="user", how="anti"), ("user",))
+
+
+@check("info", "metrics of this column leave the item out", "describe the item, or ask for another column: of=...")
+def items_without_features(data: Audited) -> Iterator[Found]:
+    """Items of the catalogue, `items=`, for which a column of categories or of an embedding is empty."""
+    for name, rows in data.features.items():
+        value = pl.col("value")
+        if rows.collect_schema()["value"].is_nested():
+            value = pl.when(value.list.drop_nulls().list.len() > 0).then(value)
+        found = rows.filter(value.is_null()).select("item", column=pl.lit(name))
+        yield Found("items", found, ("item", "column"))
+
+
+@check("error", "the pair counts as observed with the probability min_propensity", "give each relevant pair a number above 0")
+def missing_propensity(data: Audited) -> Iterator[Found]:
+    """Relevant pairs whose propensity is null, NaN, 0 or below."""
+    if data.context.propensity is not None:
+        given = pl.col("propensity").cast(pl.Float64).fill_nan(None)
+        rows = data.truth.filter(data.relevant).filter((given > 0).fill_null(value=False).not_())
+        yield Found(data.judging[0], rows, ("user", "item", "propensity"))
+
+
+@check("error", "a metric raises", "name a model that there is, or give a frame of lists: rec(reference=reference)")
+def unknown_reference(data: Audited) -> Iterator[Found]:
+    """Lists of models none of which is the one that `reference=` names."""
+    if isinstance(data.inputs.reference, str):
+        yield Found(data.main, data.inputs.lists.filter(~data.inputs.is_reference.any()), ("user", "model"))
+
+
 def _is_float(frame: pl.LazyFrame, name: str) -> bool:
     return frame.collect_schema()[name].is_float()
 

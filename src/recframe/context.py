@@ -17,7 +17,7 @@ MinRelevance = float | Literal["any"]
 MinRelevanceFor = Literal["all", "binary"]
 Ties = Literal["item", "item_desc", "pessimistic", "optimistic", "order", "expected"]
 
-ROLES = ("user", "item", "rank", "score", "relevance", "model")
+ROLES = ("user", "item", "rank", "score", "relevance", "model", "propensity")
 MOST_DECIMALS = 15
 
 
@@ -31,6 +31,7 @@ class Context:
     score: str | None = None
     relevance: str | None = None
     model: str | None = None
+    propensity: str | None = None
     truth: Any = None
     users: Any = None
     items: Any = None

@@ -9,8 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from recframe import over_lists, profiles
-from recframe.beside import check
+from recframe import over_lists, profiles, propensity
+from recframe.beside import Fact, check
 from recframe.catalogue import N_CATALOGUE, OF_ITEMS
 from recframe.context import Context
 from recframe.cutoffs import reach
@@ -140,7 +140,7 @@ def evaluate(
             columns[str(one.metric)] = _rounded(lists.values[str(one.metric)], one)
             continue
         probe, value = probed(one.metric)
-        check(inputs, one.metric, (N_CATALOGUE,) if probe.asked & OF_ITEMS else ())
+        check(inputs, one.metric, _facts(probe.asked))
         context = _of_the_plan(one.context, inputs)
         if probe.parts and context.ties == "expected":
             raise without_expectation(str(one.metric), "it is made of means, which are uncertain together")
@@ -157,6 +157,11 @@ def evaluate(
     ordered = sorted(runs, key=lambda policies: policies != first)
     plans = [plan(replace(inputs, context=context), metrics) for context, metrics in map(runs.__getitem__, ordered)]
     return plans[0] if plain and len(plans) == 1 else _joined(plans, columns, inputs, lists)
+
+
+def _facts(asked: set[str]) -> list[Fact]:
+    """Return the facts of side frames that columns of the plan of users are made of."""
+    return [N_CATALOGUE] * bool(asked & OF_ITEMS) + [Fact(propensity.popularity_share)] * bool(asked & propensity.COLUMNS)
 
 
 def _of_lists(inputs: Inputs, conventions: Sequence[Convention], of_lists: OverLists) -> Lists | None:

@@ -11,7 +11,7 @@ from typing import Literal
 import polars as pl
 
 from recframe.context import Context
-from recframe.inputs import Inputs, as_text
+from recframe.inputs import Inputs, Segment, as_text
 from recframe.order import one_number
 from recframe.terms import is_rank, is_relevant
 
@@ -158,6 +158,22 @@ class Audited:
     def truth(self) -> pl.LazyFrame:
         """The judged rows."""
         return identified(self.judging[1]).filter(pl.col("relevance").is_not_null())
+
+    @property
+    def features(self) -> dict[str, pl.LazyFrame]:
+        """The columns of items that may be categories or embeddings, by their names: item, value; arrays as lists."""
+        side, item = self.inputs.described, self.context.name_of("item")
+        if side is None:
+            return {}
+        found = {}
+        for name in side.columns:
+            rows = side.take(["item"], [Segment("value", name, "items")]).lazy().drop_nulls("item")
+            dtype = rows.collect_schema()["value"]
+            if isinstance(dtype, pl.Array):
+                rows = rows.with_columns(pl.col("value").arr.to_list())
+            if name != item and (isinstance(dtype, pl.List | pl.Array) or dtype in {*TEXT, pl.Boolean} or dtype.is_integer()):
+                found[name] = rows
+        return found
 
     # What several checks ask: a row for each list and each judged user, and suspects, mostly none, to find rows from
 

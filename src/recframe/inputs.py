@@ -113,6 +113,11 @@ class Inputs:
         """The model as a key, where one is bound."""
         return ["model"] * (self.context.model is not None)
 
+    @property
+    def is_reference(self) -> pl.Expr:
+        """Whether a row of the lists is of the model that the reference names."""
+        return _is_of_model(self.lists, str(self.reference))
+
     def without_labels(self) -> Inputs:
         """Return the same without the columns that may name systems."""
         return replace(self, lists=self.lists.drop(list(self.labels)), labels={})
@@ -192,7 +197,8 @@ def read(
         reference=context.reference if isinstance(context.reference, str) else taken.get("reference"),
         described=sides.get("items"),
         segments=segments,
-        checks=tuple(_repeated_key(taken[name], name) for name in ("users", "items") if name in taken),
+        checks=tuple(_repeated_key(taken[name], name) for name in ("users", "items") if name in taken)
+        + _unknown_reference(taken["recommendations"], context),
         context=context,
         pandas_dtypes=dtypes,
         labels={label.inside: label.name for label in labels},
@@ -225,20 +231,22 @@ def _sides(frame: Any, context: Context) -> dict[str, Side]:
 def _roles(name: str, side: Side, *, judged: bool) -> list[str]:
     """Return the roles that are taken from a side."""
     context = side.context
+    propensity = ["propensity"] * (context.propensity is not None)
     if name in {"users", "items"}:
         return [name.removesuffix("s")]
     if name == "train":
         return ["user", "item"]
     if name == "truth":
-        return ["user", "item"] + ["relevance"] * (side.has("relevance") or context.relevance is not None)
+        return ["user", "item"] + ["relevance"] * (side.has("relevance") or context.relevance is not None) + propensity
+    if name == "reference":  # it may have ranks where the lists have scores
+        return ["user", "item", "rank" if side.has("rank") and not side.has("score") else _order(side)]
     roles = ["user", "item", _order(side)]
-    if name == "reference":
-        return roles
+    _check_ties(side, roles[-1])
     roles += ["model"] * (context.model is not None)
     if context.truth is None and (judged or side.has("relevance")):
         side.require("relevance", "Name the column: rec(relevance='...'), or give the truth as a frame: rec(truth=truth)")
         roles.append("relevance")
-    return roles
+    return roles + (propensity if context.truth is None else [])
 
 
 def _labels(main: Side, segments: Sequence[Segment]) -> list[Segment]:
@@ -257,13 +265,17 @@ def _order(side: Side) -> Literal["rank", "score"]:
         side.require("score")
         return "score"
     side.require("rank", "Name the column of the ranks or of the scores: rec(rank='...') or rec(score='...')")
-    if context.ties != "item" and "ties" in context.given:  # a profile's ties wait for scores
+    return "rank"
+
+
+def _check_ties(side: Side, order: str) -> None:
+    context = side.context
+    if order == "rank" and context.ties != "item" and "ties" in context.given:  # a profile's ties wait for scores
         msg = (
             f"ties={context.ties!r} says how items of one score are ranked, but {side.title} has ranks; "
             "leave ties= out, or name the column of the scores: rec(score='...')"
         )
         raise RecframeError(msg)
-    return "rank"
 
 
 def _of(segments: Sequence[Segment], name: str) -> list[Segment]:
@@ -300,6 +312,7 @@ def _holder(segment: Segment, sides: Mapping[str, Side]) -> Side:
 
 def _check_dtypes(taken: Mapping[str, pl.LazyFrame], sides: Mapping[str, Side]) -> None:
     wanted = {"rank": "a number from 1 up", "score": "a number", "relevance": "a number or Boolean"}
+    wanted["propensity"] = "a number above 0"
     for name, frame in taken.items():
         schema = frame.collect_schema()
         for role in [*IDS, *wanted]:
@@ -382,3 +395,18 @@ def _repeated_key(frame: pl.LazyFrame, name: str) -> pl.LazyFrame:
     message = f"the frame {name}= has a {role} twice; it takes one row for each: {name}.unique('{role}')"
     keys = frame.filter(pl.col(role).is_not_null())
     return keys.select(check=fails_if(pl.col(role).n_unique() < pl.len(), message))
+
+
+def _is_of_model(lists: pl.LazyFrame, name: str) -> pl.Expr:
+    return (as_text(pl.col("model"), lists.collect_schema()["model"]) == pl.lit(name)).fill_null(value=False)
+
+
+def _unknown_reference(lists: pl.LazyFrame, context: Context) -> tuple[pl.LazyFrame, ...]:
+    if not isinstance(context.reference, str):
+        return ()
+    message = (
+        f"reference={context.reference!r} names no model: the column {context.name_of('model')!r} does not have it; "
+        "name one of its models, or give lists as a frame: rec(reference=reference)"
+    )
+    missing = ~_is_of_model(lists, context.reference).any() & (pl.len() > 0)
+    return (lists.select(check=fails_if(missing, message)),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -251,9 +251,10 @@ class Judged:
             **{f"listed_{name}": pl.col(name).first() for name in self._tied},
         )
 
-    def relevant_pairs(self) -> pl.LazyFrame:
-        """Return each relevant pair of a user and an item once, whoever recommended it."""
-        return (self.lists if self.truth is None else self.truth).filter(self._relevant).select(PAIR).unique()
+    def relevant_pairs(self, segments: Sequence[str] = ()) -> pl.LazyFrame:
+        """Return each relevant pair of a user and an item once, whoever recommended it; with segments, in each of them."""
+        rows = (self.lists if self.truth is None else self.truth).filter(self._relevant)
+        return rows.select(*dict.fromkeys([*segments, *PAIR])).unique()
 
     def ranked(self, k: int | None = None) -> pl.LazyFrame:
         """Return the rows of the lists with a rank, up to k, whether or not their users are in the universe."""

@@ -8,9 +8,11 @@ from typing import Literal
 
 import polars as pl
 
-from recframe import beside, references, tables
+from recframe import beside, groups, references, tables
 from recframe.beside import Builder, Fact, Setting
 from recframe.errors import sentence, suggestion
+from recframe.groups import Target
+from recframe.references import Agreement
 from recframe.tables import BESIDE, level_of, within_category
 from recframe.terms import discount, ratio
 
@@ -20,7 +22,8 @@ PATIENCE = 0.85
 """The probability of going on to the next rank in `weight="geometric"`."""
 
 Level = str
-"""of list, beside, along, along all, of item, place, everywhere, over lists, in all, over items, and those of tables."""
+"""of list, beside, along, along all, of item, place, everywhere, over lists, in all, across, over items, over groups, and those
+of tables."""
 
 
 @dataclass
@@ -59,13 +62,17 @@ class Asked:
 class AtLists:
     """The words that a metric over lists is written in (`over="lists"`, or `shape="set"`), for lists cut at `k`.
 
-    Words of one item in one list: `rank`, `discount`, `weight(...)`, `relevant`, `in_history`, `in_reference`; of an item
-    wherever it stands: `popularity`, `place_by_popularity`, `in_catalogue`, `in_tail(...)`. `beside(...)` puts a value of the
-    list beside its items; `shared_with_longer(...)` and `shared_with_others(...)` hold the list against others with the item.
-    Of one list, up to k: `sum(...)` and `mean(...)` of such words, `n_listed`; of its user `history_popularity`.
+    Words of one item in one list: `rank`, `discount`, `weight(...)`, `relevant`, `in_history`, `in_reference(...)`; of an
+    item wherever it stands: `popularity`, `place_by_popularity`, `in_catalogue`, `in_tail(...)`. `beside(...)` puts a value of
+    the list beside its items; `shared_with_longer(...)` and `shared_with_others(...)` hold the list against others that have
+    the item.
+    Of one list, up to k: `sum(...)` and `mean(...)` of such words, `n_listed`; of its user `history_popularity`; with the
+    user's reference list `agreement(...)`.
     Of one item in all lists of a segment: `per_item(...)`, a sum over its places, `n_lists_with`, `place(...)`, and
     `everywhere(...)`.
-    Of a segment: `over_items(...)` and `over_lists(...)`, sums, `n_lists`, and `in_all(...)`.
+    Of a group of items in a segment: `unseen_share(...)`.
+    Of a segment: `over_items(...)` and `over_lists(...)`, sums, `over_groups(...)`, `n_lists`, `in_all(...)` and
+    `across_items(...)`.
     Of a feature of the items: `has_feature(...)` of an item; `squared_length(...)`, `likeness_to_history(...)` and
     `overlap_of_pairs(...)` of a list; of the history `n_described_history(...)` and `n_categories_of_history(...)`; of a
     category of a list `in_category(...)`, a sum of words of its items and of `category_share`, `history_in_category(...)` and
@@ -117,14 +124,13 @@ class AtLists:
         return self.fact(beside.relevant).fill_null(value=False)
 
     @property
-    def in_reference(self) -> pl.Expr:
-        """Whether the reference has the item among the user's first k."""
-        return self.fact(references.in_reference, self.k or 0).fill_null(value=False)
-
-    @property
     def in_history(self) -> pl.Expr:
         """Whether the train frame has the item for the user."""
         return self.fact(beside.in_history).fill_null(value=False)
+
+    def in_reference(self, k: float = 0) -> pl.Expr:
+        """Return whether the reference has the item for the user up to k; 0 is the metric's own cut-off."""
+        return self.fact(references.in_reference, int(k) or self.k or 0).fill_null(value=False)
 
     def beside(self, value: pl.Expr) -> pl.Expr:
         """Return a value of the list beside each of its items."""
@@ -185,6 +191,11 @@ class AtLists:
         """The mean popularity of the train items of the list's user; null without any."""
         return self.fact(beside.history_popularity)
 
+    def agreement(self, p: float) -> Agreement:
+        """Return what the list and its user's reference list have in common, with sums of p^d / d over depths d."""
+        found = self.fact(references.agreement, p, self.k or 0)
+        return Agreement(**{name: found.struct.field(name) for name in Agreement.__annotations__})
+
     # Words of one item in all lists of a segment
 
     def per_item(self, value: pl.Expr) -> pl.Expr:
@@ -204,7 +215,26 @@ class AtLists:
         """Return a value of the item in all segments of users together, in place of this one."""
         return self.asked.column("everywhere", value)
 
+    # Words of a group of items
+
+    def unseen_share(self, of: str, target: Target, *, call: str) -> pl.Expr:
+        """Return how many of the group's items are listed, of those that could be: none that the user has in train counts.
+
+        Those that could be are all of the catalogue, or the relevant ones; null where there are none. `of` names a column of
+        the items; it is empty for the only one, or for the head and the tail of popularity. `call` is the metric's name.
+        """
+        found = self.fact(groups.unseen, of, target, self.k or 0, call)
+        return ratio(found.struct.field("listed"), found.struct.field("possible"), empty=None)
+
     # Words of a segment
+
+    def over_groups(self, value: pl.Expr) -> pl.Expr:
+        """Return what is aggregated, such as the sum or the mean of a value of the groups, over them."""
+        return self.asked.column("over groups", value)
+
+    def across_items(self, value: pl.Expr) -> pl.Expr:
+        """Return a sum over the lists of a segment in all segments of items together, in place of this one."""
+        return self.asked.column("across", value)
 
     def over_items(self, value: pl.Expr) -> pl.Expr:
         """Return the sum of a value of the listed items over them, 0 without any."""

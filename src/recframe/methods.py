@@ -1,4 +1,4 @@
-"""The metrics as methods of `rec`: one line for each."""
+"""The metrics as methods of `.rec`, a line for each, so that type checkers and editors know them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from recframe.metrics import (
     calibration_metrics,
     catalogue_metrics,
     diversity_metrics,
+    exposure_metrics,
     personalization_metrics,
     popularity_metrics,
+    reference_metrics,
     serendipity_metrics,
 )
 
 
 class Methods:
-    """What `Rec` has of the registry."""
+    """Every metric of recframe by its name."""
 
     hit_rate = accuracy.hit_rate
     precision = accuracy.precision
@@ -54,3 +56,8 @@ class Methods:
     alpha_ndcg = diversity_metrics.alpha_ndcg
     miscalibration = calibration_metrics.miscalibration
     serendipity = serendipity_metrics.serendipity
+    exposure_share = exposure_metrics.exposure_share
+    exposure_disparity = exposure_metrics.exposure_disparity
+    overlap = reference_metrics.overlap
+    unexpectedness = reference_metrics.unexpectedness
+    rbo = reference_metrics.rbo

@@ -51,6 +51,7 @@ class Rec(Methods, Generic[F]):
         score: str | None = None,
         relevance: str | None = None,
         model: str | None = None,
+        propensity: str | None = None,
         truth: Any = None,
         users: Any = None,
         items: Any = None,
@@ -74,6 +75,7 @@ class Rec(Methods, Generic[F]):
                 column, or where it is named here and the rank is not.
             relevance: above 0 is relevant; a truth without the column counts 1 for each row.
             model: the column that tells systems apart. Each is held against the same truth and the same users.
+            propensity: in the truth, how likely it was to observe a relevant pair; what `weights=` of a metric goes by.
 
         Side frames, of any kind:
             truth: what users really liked: user, item and, if graded, relevance.
@@ -426,7 +428,7 @@ class BoundMetric(Generic[F]):
 def reserved_names() -> frozenset[str]:
     """Return the names that a metric of the user's own cannot have."""
     coming = {"plot", "compare"}
-    return frozenset({name for name in (*vars(Rec), *vars(Methods)) if not name.startswith("_")} | coming)
+    return frozenset({name for name in [*vars(Rec), *vars(Methods)] if not name.startswith("_")} | coming)
 
 
 def _names(by: object) -> list[str]:

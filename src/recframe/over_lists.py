@@ -8,9 +8,10 @@ from typing import Any
 
 import polars as pl
 
-from recframe.beside import Sides, check
+from recframe.beside import Fact, Sides, check
 from recframe.cutoffs import reach
 from recframe.errors import RecframeError, without_expectation
+from recframe.groups import Listed
 from recframe.inputs import Inputs
 from recframe.judge import Judged, held
 from recframe.list_terms import Asked, AtLists
@@ -22,8 +23,8 @@ from recframe.terms import ratio
 
 Ask = Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]
 Run = Callable[[pl.LazyFrame], pl.DataFrame]
-OF_SEGMENTS = ("over ", "in all ", "whole ", "segment ")
-OF_LISTS = ("of list ", "user ", "whole ", "segment ")
+OF_SEGMENTS = ("over ", "in all ", "across ", "whole ", "segment ")
+OF_LISTS = ("of list ", "list ", "user ", "whole ", "segment ")
 SETS = ("segment", "at.over_items(...) or at.over_lists(...)")
 USERS = ("list", "at.sum(...) or at.mean(...)")
 
@@ -36,8 +37,10 @@ def probed(metric: Metric[...]) -> Asked:
 
 
 def n_frames(metrics: Sequence[Metric[...]]) -> int:
-    """Return how many frames of sums the metrics need: of lists, and of items if there is a set metric that asks for them."""
-    return 1 + any(probed(metric).columns.get("of item") for metric in metrics)
+    """Return how many frames of sums the metrics need: of lists, and of items and of each kind of groups if asked for."""
+    asked = [probed(metric) for metric in metrics]
+    groups = {fact.name for one in asked for fact in one.facts.values() if fact.kind == "group"}
+    return 1 + any(one.columns.get("of item") for one in asked) + len(groups)
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,10 @@ class Lists:
         roots = {name for value in self.values.values() for name in value.meta.root_names()}
         facts = [fact for name, fact in self.asked.facts.items() if name in roots]
         named = {key: f"key {place}" for place, key in enumerate(self.keys)}
+        if across := self.asked.named("across"):
+            of_users = [named[key] for key in self.keys if key not in self.sides.item_keys]
+            sums = aggregate(self.frame, of_users, [one.sum() for one in across])
+            joined = _beside(joined, sums, of_users)
         return self.sides.joined(joined, facts, "segment", "whole", named=named)
 
 
@@ -85,6 +92,9 @@ def evaluate(
     if asked.columns.get("of item"):
         items = _merged([cut.items() for cut in cuts], [*dict.fromkeys([*keys, "item"])], run)
         segments = _beside(segments, cuts[0].over_items(items), keys)
+    for one in (one for one in asked.facts.values() if one.kind == "group"):
+        sums = _merged([cut.groups(one) for cut in cuts], [*keys, "group"], run)
+        segments = _beside(segments, cuts[0].over_groups(sums, one), keys)
     segments = cuts[0].in_all(segments)
     frame = segments.rename({key: f"key {place}" for place, key in enumerate(keys)})
     return Lists(frame.drop("n_lists") if "user" in keys else frame, values, cuts[0].sides, asked, keys)
@@ -185,7 +195,7 @@ class Cut:
         rows = self.sides.joined(self.rows, self.asked.facts_in("of list"), "item", "pair", "segment", "whole")
         lists = rows.group_by(self.held.list_keys).agg(self.asked.named("of list"))
         lists = Rows(self.sides, self.asked, self.held.list_keys, self.rows, lists).beside_lists()
-        return self.sides.joined(lists, self.asked.facts_in("over lists", "beside"), "user", "segment", "whole")
+        return self.sides.joined(lists, self.asked.facts_in("over lists", "beside"), "list", "user", "segment", "whole")
 
     def segments(self) -> pl.LazyFrame:
         """Return each segment with its number of lists, and what is summed up over them."""
@@ -236,6 +246,17 @@ class Cut:
             ranks = (one.rank("ordinal").over(among).alias(f"place {number}") for number, one in enumerate(places))
             items = items.with_columns(ranks)
         return aggregate(items, self.keys, self.asked.named("over items"))
+
+    def groups(self, of: Fact) -> pl.LazyFrame:
+        """Return each group of items of each segment with its sums over the lists."""
+        return of.builder.build(Listed(self.sides, self.rows, self.keys, self._described), *of.settings)  # type: ignore[return-value]
+
+    def over_groups(self, sums: pl.LazyFrame, of: Fact) -> pl.LazyFrame:
+        """Return what is aggregated over the groups of each segment."""
+        parts = [name for name in sums.collect_schema().names() if name not in {*self.keys, "group"}]
+        groups = sums.select(*self.keys, pl.struct(parts).alias(of.name))
+        asked = [one for one in self.asked.named("over groups") if of.name in one.meta.root_names()]
+        return aggregate(groups, self.keys, asked)
 
     def in_all(self, segments: pl.LazyFrame) -> pl.LazyFrame:
         """Return the segments with sums over those of all users in place of their own."""

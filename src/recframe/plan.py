@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe import catalogue
+from recframe import catalogue, propensity
 from recframe.context import NoRelevant
 from recframe.cutoffs import reach
 from recframe.errors import OTHER_TIES, ColumnError, NoExpectationError, RecframeError, without_expectation
@@ -79,7 +79,8 @@ class Words:
     def reads_lists(self) -> bool:
         """Whether a word needs more than the hits and the relevant rows."""
         return bool(
-            self.asked & {*LISTED, *NOT_RELEVANT, *catalogue.COLUMNS, "each_n_not_relevant"} or self.values_of(NOT_RELEVANT)
+            self.asked & {*LISTED, *NOT_RELEVANT, *catalogue.COLUMNS, *propensity.COLUMNS, "each_n_not_relevant"}
+            or self.values_of(NOT_RELEVANT)
         )
 
     def values_of(self, names: set[str]) -> list[pl.Expr]:
@@ -235,14 +236,14 @@ def _rows(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
     """Return the rows of every branch that was asked for, one under the other; a branch's columns are null in the others."""
     asked = words.asked
     branches = []
-    if asked & (HITS | EXPECTED) or words.windows or any(name.startswith(LIST_IDEAL) for name in asked):
+    if asked & (HITS | EXPECTED | propensity.OF_HITS) or words.windows or any(name.startswith(LIST_IDEAL) for name in asked):
         branches.append(_hits(judged, words, deepest))
     branches += _relevant(judged, words, deepest)
     if asked & LISTED:
         branches.append(_listed(judged, asked))
     if words.values_of(NOT_RELEVANT):
         branches += _read(judged, words, judged.not_relevant(), NOT_RELEVANT)
-    branches += catalogue.branches(judged, asked, deepest)
+    branches += catalogue.branches(judged, asked, deepest) + propensity.branches(judged, asked)
     branches = branches or [judged.relevant()]
     return pl.concat(branches, how="diagonal") if len(branches) > 1 else branches[0]
 
@@ -253,6 +254,7 @@ def _hits(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
     if judged.expected:
         return _expected_hits(judged, words, deepest)
     hits = _with_totals(judged, judged.hits(deepest), words.asked)
+    hits = propensity.beside(judged, hits) if words.asked & propensity.OF_HITS else hits
     if not (judged.in_order and judged.distinct):
         hits = hits.sort(*keys, "rank", *(["item"] if "item" not in keys else []))
         hits = spread_ranks(with_places(hits, keys), keys, whole=judged.whole_ranks).rename({"place": "hits_so_far"})
@@ -263,7 +265,7 @@ def _hits(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
     windows = [window.over(keys).alias(f"running {number}") for number, window in enumerate(words.windows)]
     ideals = sorted(name for name in words.asked if name.startswith(LIST_IDEAL))
     windows += [_list_ideal_rank(name).over(keys).alias(name) for name in ideals]
-    columns = [*keys, *(name for name in [*sorted(HITS), *TOTALS] if name in words.asked)]
+    columns = [*keys, *(name for name in [*sorted(HITS | propensity.OF_HITS), *TOTALS] if name in words.asked)]
     columns += [window.meta.output_name() for window in windows]
     hits = hits.with_columns(pl.col("rank", "gain").cast(pl.Float64), discount=discount(pl.col("rank")))
     return hits.with_columns(windows).select(columns)

@@ -1,38 +1,88 @@
-"""The reference lists that lists are held against."""
+"""The lists held against reference lists of the same users: which items both have, and how far they agree, depth by depth."""
 
 from __future__ import annotations
+
+import math
+from dataclasses import dataclass
 
 import polars as pl
 
 from recframe.beside import Sides, fact
 from recframe.context import Ties
-from recframe.inputs import Inputs, as_text
 from recframe.judge import PAIR
+from recframe.order import with_places
 from recframe.scores import in_order_given, scored
 from recframe.terms import is_rank
 
-RANK = pl.col("rank")
+PLACE, DEPTH, RANK = (pl.col(name) for name in ("place", "depth", "rank"))
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What a list and its user's reference list, both cut at k, have in common; places close the gaps between ranks.
+
+    An item that both have is common from a depth on, the later of its two places. F(n) is the sum of p^d / d over the depths
+    d = 1..n.
+    """
+
+    shorter: pl.Expr
+    """The length of the shorter of the two."""
+    longer: pl.Expr
+    common: pl.Expr
+    """The number of items that both have."""
+    common_in_shorter: pl.Expr
+    """The number of those that are common from a depth that the shorter list reaches."""
+    before: pl.Expr
+    """The sum of F over the depths just before the common items'."""
+    before_in_shorter: pl.Expr
+    sum_to_shorter: pl.Expr
+    """F of the length of the shorter list."""
+    sum_to_longer: pl.Expr
 
 
 @fact("pair", "reference")
 def in_reference(sides: Sides, k: int) -> pl.LazyFrame:
     """Whether the reference list of a user has an item, up to k; 0 is no cut-off."""
-    return _reference(sides, k or None).select(*PAIR, value=pl.lit(value=True)).unique()
+    return _reference(sides, k or None)[1].select(*PAIR, value=pl.lit(value=True)).unique()
 
 
-def _is_of(inputs: Inputs) -> pl.Expr:
-    """Return whether a row is the reference's, where that is the name of a model."""
-    model = as_text(pl.col("model"), inputs.lists.collect_schema()["model"])
-    return (model == pl.lit(inputs.reference)).fill_null(value=False)
+@fact("list", "reference")
+def agreement(sides: Sides, p: float, k: int) -> pl.LazyFrame:
+    """How far a list agrees with its user's reference list, both cut at k: the parts of an `Agreement`; 0 is no cut-off."""
+    keys = sides.held.list_keys
+    shared, other = _reference(sides, k or None)
+    on = [*dict.fromkeys([*shared, "user"])]
+    own, other = _placed(sides.held.ranked(k or None), keys), _placed(other, on)
+    lists, others = _lengths(own, keys, p), _lengths(other, on, p)
+    both = lists.join(others, on=on, how="left", nulls_equal=True, suffix=" of other").with_columns(
+        pl.col("length of other", "sum of other").fill_null(0)
+    )
+    lengths, sums = ("length", "length of other"), ("sum", "sum of other")
+    both = both.select(
+        *keys,
+        shorter=pl.min_horizontal(lengths),
+        longer=pl.max_horizontal(lengths),
+        sum_to_shorter=pl.min_horizontal(sums),
+        sum_to_longer=pl.max_horizontal(sums),
+    )
+    common = own.join(other, on=[*dict.fromkeys([*on, "item"])], nulls_equal=True, suffix=" of other")
+    common = common.select(*keys, depth=pl.max_horizontal("place", "place of other"))
+    counted = _counted(common.join(both.select(*keys, "shorter"), on=keys, nulls_equal=True), keys, p)
+    both = both.join(counted, on=keys, how="left", nulls_equal=True)
+    parts = [pl.col(name).cast(pl.Float64).fill_null(0.0) for name in Agreement.__annotations__]
+    return both.select(*keys, value=pl.struct(parts))
 
 
-def _reference(sides: Sides, k: int | None) -> pl.LazyFrame:
-    """Return the rows of the reference up to k."""
+def _reference(sides: Sides, k: int | None) -> tuple[list[str], pl.LazyFrame]:
+    """Return the rows of the reference up to k: the segments that they are in, user, item, rank; and these segments' names."""
     given = sides.inputs.reference
     if given is None or isinstance(given, str):
-        return sides.held.ranked(k).filter(_is_of(sides.inputs))
+        keys = sides.held.rows
+        rows = sides.held.ranked(k).filter(sides.inputs.is_reference)
+        return keys, rows.select(*dict.fromkeys([*keys, *PAIR, "rank"]))
     rows = _ranked(given.drop_nulls(PAIR), sides.inputs.context.ties, k).select(*PAIR, "rank")
-    return rows if k is None else rows.filter(k >= RANK)
+    rows = rows if k is None else rows.filter(k >= RANK)
+    return sides.item_keys, sides.with_item_keys(rows)
 
 
 def _ranked(rows: pl.LazyFrame, ties: Ties, k: int | None) -> pl.LazyFrame:
@@ -42,3 +92,37 @@ def _ranked(rows: pl.LazyFrame, ties: Ties, k: int | None) -> pl.LazyFrame:
         return rows.filter(is_rank(RANK, dtype))
     ties = ties if ties in {"item_desc", "order"} else "item"
     return scored(in_order_given(rows, ties), ["user"], [], ties).ranked(k, rows.clear)
+
+
+def _placed(rows: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
+    """Return the rows with their places in their lists."""
+    rows = rows.group_by(*dict.fromkeys([*keys, "item"])).agg(RANK.min())
+    rows = rows.sort(*dict.fromkeys([*keys, "rank", "item"]))
+    return with_places(rows, keys).select(*dict.fromkeys([*keys, "item"]), "place")
+
+
+def _lengths(rows: pl.LazyFrame, keys: list[str], p: float) -> pl.LazyFrame:
+    """Return the length of each list, and F of it."""
+    return rows.group_by(keys).agg(pl.len().cast(pl.Int64).alias("length"), _term(PLACE, p).sum().alias("sum"))
+
+
+def _counted(common: pl.LazyFrame, keys: list[str], p: float) -> pl.LazyFrame:
+    """Return the common items of each list, and the sums of F over the depths before theirs, from a table of F."""
+    depths = common.select(depth=pl.int_ranges(1, DEPTH.max() + 1)).explode("depth")
+    table = depths.select(DEPTH + 1, before=_term(DEPTH, p).cum_sum())
+    before, inside = pl.col("before").fill_null(0.0), pl.col("depth") <= pl.col("shorter")
+    return (
+        common.join(table, on="depth", how="left")
+        .group_by(keys)
+        .agg(
+            common=pl.len(),
+            common_in_shorter=inside.sum(),
+            before=before.sum(),
+            before_in_shorter=pl.when(inside).then(before).otherwise(0.0).sum(),
+        )
+    )
+
+
+def _term(place: pl.Expr, p: float) -> pl.Expr:
+    """Return p^d / d."""
+    return (place.cast(pl.Float64) * math.log(p)).exp() / place

@@ -7,7 +7,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import (
     TYPE_CHECKING,
@@ -75,6 +75,8 @@ class Definition:
     aliases: tuple[str, ...] = ()
     formula: str = ""
     range: tuple[float, float] = (-math.inf, math.inf)
+    ranges: Mapping[tuple[str, Value], tuple[float, float]] = field(default_factory=dict)
+    """Other ranges, each under one value of a parameter."""
     direction: Literal["higher", "lower", ""] = ""
     shape: Shape = "user"
     needs: tuple[str, ...] = ()
@@ -155,6 +157,12 @@ class Metric(Generic[P]):
     def parameters(self) -> dict[str, Value]:
         """Every parameter and its value."""
         return {name: about.default for name, about in self.definition.parameters.items()} | dict(self.settings)
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The range of the values, with these parameters."""
+        chosen = self.parameters.items()
+        return next((found for one, found in self.definition.ranges.items() if one in chosen), self.definition.range)
 
     def assuming(self, parameters: Mapping[str, Value]) -> Metric[P]:
         """Return the metric with values for the parameters that were not given; its column keeps its name."""
@@ -246,6 +254,7 @@ def metric(
     aliases: Iterable[str] = (),
     formula: str = "",
     range: tuple[float, float] = ...,
+    ranges: Mapping[tuple[str, Value], tuple[float, float]] = ...,
     direction: Literal["higher", "lower", ""] = "",
     needs: Iterable[str] = (),
     family: str = "",

@@ -59,13 +59,13 @@ class At:
     speaks of their rows alone. List words have one value per list and stand beside such sums.
 
     Hits (relevant, with a rank up to k): `hit`, `first_hit`, `rank`, `gain`, `exp_gain`, `discount`,
-    `geometric_discount(...)`, `hits_so_far`, `running(...)`.
+    `geometric_discount(...)`, `hits_so_far`, `running(...)`, `inverse_propensity(...)`.
     Relevant rows, listed or not, in their best order up to k: `ideal_gain`, `ideal_discount`, all words of `ideal(...)`;
     `best(...)` is a metric's value in that order.
     Rows of the list up to k: `listed`, `judged`, `relevant`; on the relevant ones `misses_above`, `judged_misses_above`.
     Beside every one of those rows, to compare with row by row: `each_n_relevant`, `each_n_not_relevant`.
     Rows of the list up to k whose items are in the catalogue: `in_catalogue`, the hits among them: `hit_in_catalogue`.
-    Per list: `n_listed`, `n_relevant_in_catalogue`, `n_catalogue`,
+    Per list: `n_listed`, `n_relevant_in_catalogue`, `n_catalogue`, `inverse_propensities(...)`,
     `k`, `cutoff`, `up_to_k(...)`, `n_hits`, `n_relevant`, `n_not_relevant`, `list_length`, `all_discounts`,
     `all_unshifted_discounts(...)`; `certain(...)` for a count of hits that is not only summed up. Per segment: `mean(...)`.
 
@@ -146,6 +146,15 @@ class At:
         if self.order != "given":
             return self.rank
         return self._cut(self.source.column("hits_so_far"))
+
+    def inverse_propensity(self, exponent: float, least: float) -> pl.Expr:
+        """Return 1 / the probability, at least `least`, that a hit's pair was observed.
+
+        It is given in the truth, or (popularity / the highest popularity)^((exponent + 1) / 2) by the train frame.
+        """
+        self._needs_an_order("it weighs each hit by its own item")
+        given, share = (self.source.column(name) for name in ("given_propensity", "popularity_share"))
+        return self._cut(_inverse(given, share, exponent, least))
 
     def running(self, expression: pl.Expr) -> pl.Expr:
         """Return a cumulative expression of hit words (`cum_sum`, `cum_prod`, `shift`), taken from the best rank down."""
@@ -252,6 +261,11 @@ class At:
         """The number of relevant rows, listed or not."""
         return self.source.of_relevant(lambda source: _count(source.column("relevant_gain")))
 
+    def inverse_propensities(self, exponent: float, least: float) -> pl.Expr:
+        """Return the sum of 1 / propensity over the relevant rows, listed or not: how many there are, observed or not."""
+        given, share = (self.source.column(name) for name in ("relevant_given_propensity", "relevant_popularity_share"))
+        return _inverse(given, share, exponent, least).sum()
+
     @property
     def n_not_relevant(self) -> pl.Expr:
         """The number of rows judged not relevant, listed or not."""
@@ -327,6 +341,10 @@ class At:
         if not self._is_to_cut:
             return column
         return pl.when(self.source.column(self._name("rank")) <= self.k).then(column)
+
+
+def _inverse(given: pl.Expr, share: pl.Expr, exponent: float, least: float) -> pl.Expr:
+    return 1 / pl.coalesce(given, share ** ((exponent + 1) / 2)).clip(lower_bound=least)
 
 
 def _count(column: pl.Expr) -> pl.Expr:

@@ -12,7 +12,8 @@ from typing import Annotated, Literal
 
 import polars as pl
 
-from recframe.registry import Bounds, metric
+from recframe.errors import RecframeError
+from recframe.registry import Bounds, Value, metric
 from recframe.terms import At, harmonic, ratio, unshifted_discount
 
 Gain = Literal["linear", "exp", "binary"]
@@ -23,7 +24,10 @@ Positive = Annotated[float, Bounds(above=0)]
 Share = Annotated[float, Bounds(above=0, below=1)]
 LogBase = Annotated[float, Bounds(above=1)]
 Grade = Annotated[float, Bounds(above=0, below=1000)]
+Weights = Literal["none", "snips", "ips"]
+Exponent = Annotated[float, Bounds(above=-1)]
 UNIT, COUNT = (0.0, 1.0), (0.0, float("inf"))
+BY_IPS: dict[tuple[str, Value], tuple[float, float]] = {("weights", "ips"): COUNT}
 
 
 @metric(aliases=("hit", "hr", "success"), range=UNIT, direction="higher", formula="1 if there is a hit, else 0")
@@ -68,12 +72,24 @@ def _places(at: At, denominator: Places) -> pl.Expr:
     return whole[denominator]()
 
 
-@metric(aliases=("r",), range=UNIT, direction="higher", formula="hits / n_relevant")
-def recall(at: At, *, denominator: Literal["relevant", "capped"] = "relevant") -> pl.Expr:
+@metric(aliases=("r",), range=UNIT, ranges=BY_IPS, direction="higher", formula="hits / n_relevant")
+def recall(
+    at: At,
+    *,
+    denominator: Literal["relevant", "capped"] = "relevant",
+    weights: Weights = "none",
+    exponent: Exponent = 1.5,
+    min_propensity: Share = 1e-4,
+) -> pl.Expr:
     """Share of the relevant items that reached the first k places.
 
     hits / n_relevant; `denominator="capped"` divides by min(k, n_relevant), so that a list of hits alone scores 1.
     0 without relevant items.
+
+    `weights` corrects for relevant items that nobody observed: with π the probability that a pair was, "snips" is
+    Σ over hits of 1/π / Σ over relevant items of 1/π, and "ips" the sum above alone, which has no upper bound. π is the column
+    that `rec(propensity="...")` names in the truth, or by the train frame (pop(i) / highest pop)^((`exponent` + 1) / 2); at
+    least `min_propensity`, also where it is missing.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, None], "relevance": [1, 1]})
@@ -82,7 +98,18 @@ def recall(at: At, *, denominator: Literal["relevant", "capped"] = "relevant") -
 
     Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8.
     """
+    if weights != "none":
+        if denominator != "relevant":
+            msg = f"recall(weights={weights!r}) has a denominator of its own; leave out denominator={denominator!r}"
+            raise RecframeError(msg)
+        return _weighed(at, at.hit.cast(pl.Float64), weights, exponent, min_propensity)
     return ratio(at.n_hits, at.n_relevant if denominator == "relevant" else at.up_to_k(at.n_relevant))
+
+
+def _weighed(at: At, worth: pl.Expr, weights: Weights, exponent: float, least: float) -> pl.Expr:
+    """Return the sum of what the hits are worth over their propensities; normalized by the sum of all 1 / propensity."""
+    total = (worth * at.inverse_propensity(exponent, least)).sum()
+    return total if weights == "ips" else ratio(total, at.inverse_propensities(exponent, least))
 
 
 @metric(aliases=("f1",), range=UNIT, direction="higher", formula="(1 + b²) P R / (b² P + R) with P = precision, R = recall")
@@ -155,13 +182,26 @@ def mrr(at: At) -> pl.Expr:
 
 
 @metric(range=COUNT, direction="higher", formula="Σ over hits of g / log2(r + 1)")
-def dcg(at: At, *, gain: Gain = "linear", log_base: LogBase = 2, discount: Discount = "shifted", offset: Offset = 0) -> pl.Expr:
+def dcg(  # noqa: PLR0913
+    at: At,
+    *,
+    gain: Gain = "linear",
+    log_base: LogBase = 2,
+    discount: Discount = "shifted",
+    offset: Offset = 0,
+    weights: Weights = "none",
+    exponent: Exponent = 1.5,
+    min_propensity: Share = 1e-4,
+) -> pl.Expr:
     """Discounted cumulative gain: the gains of the hits, each divided by the logarithm of its rank + 1.
 
     Σ over hits of gain / log_b(r + 1), b = `log_base`; with `discount="unshifted"`, as in the paper, by log_b(max(r, b)),
     so that the first b ranks count in full. The gain is the relevance g, 2^g - 1 (`gain="exp"`) or 1 (`"binary"`);
     `offset` is added to g before, and a gain below 0 is 0. 0 without a hit; no upper bound. With `gain="exp"` a relevance
     above 1000 is an error.
+
+    `weights`, with `exponent` and `min_propensity`, corrects for relevant items that nobody observed, as in recall: each hit
+    counts 1/π times, and "snips" divides by Σ over relevant items of 1/π.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [3, 0, 1]})
@@ -171,16 +211,17 @@ def dcg(at: At, *, gain: Gain = "linear", log_base: LogBase = 2, discount: Disco
     Source: Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques; `exp`: Burges et al. 2005.
     """
     gains = {"linear": lambda: at.gain, "exp": lambda: at.exp_gain, "binary": lambda: at.hit.cast(pl.Float64)}
-    weights = gains[gain]()
+    gained = gains[gain]()
     if offset and gain != "binary":
         # 2^(g + offset) - 1, out of the 2^g - 1 that brings the check for steep grades along
         hit = at.hit.cast(pl.Float64)
-        weights = weights + hit * offset if gain == "linear" else (weights + hit) * 2.0**offset - hit
+        gained = gained + hit * offset if gain == "linear" else (gained + hit) * 2.0**offset - hit
         if offset < 0:
-            weights = at.certain(weights).clip(lower_bound=0.0)
-    if discount == "unshifted":
-        return (weights * unshifted_discount(at.rank, log_base)).sum()
-    return (weights * at.discount).sum() * math.log2(log_base)
+            gained = at.certain(gained).clip(lower_bound=0.0)
+    shifted = discount == "shifted"
+    worth = gained * (at.discount if shifted else unshifted_discount(at.rank, log_base))
+    total = worth.sum() if weights == "none" else _weighed(at, worth, weights, exponent, min_propensity)
+    return total * math.log2(log_base) if shifted else total
 
 
 @metric(range=UNIT, direction="higher", formula="dcg / dcg of the best order of all relevant items, cut at k")

@@ -20,6 +20,7 @@ Against = Literal["history", "popularity", "reference"]
     over="lists",
     needs=("train", "items"),
     range=(0.0, 2.0),
+    ranges={("against", "popularity"): (0.0, 1.0), ("against", "reference"): (0.0, 1.0)},
     direction="higher",
     formula="mean over the items i of L of rel(i) · (1 - mean over the train items j of cos(x_i, x_j))",
 )
@@ -50,7 +51,7 @@ def serendipity(at: AtLists, *, of: str = "", against: Against = "history") -> p
     """
     relevant = at.relevant.cast(pl.Float64)
     if against == "reference":
-        return at.mean((at.relevant & ~at.in_reference).cast(pl.Float64))
+        return at.mean((at.relevant & ~at.in_reference()).cast(pl.Float64))
     if against == "popularity":
         return at.mean(relevant * _above_popularity(at))
     described, before = at.has_feature(of).cast(pl.Float64), at.n_described_history(of)

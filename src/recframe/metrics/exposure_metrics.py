@@ -1,0 +1,79 @@
+"""Which groups of items are shown, and whether they get their share.
+
+Symbols in the formulas: L is a user's list up to k; a group g is a set of items with one property, and A is the number of
+groups; w(r) is what a rank r weighs.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import polars as pl
+
+from recframe.groups import Target
+from recframe.list_terms import AtLists
+from recframe.registry import metric
+from recframe.terms import ratio
+
+UNIT, COUNT = (0.0, 1.0), (0.0, float("inf"))
+
+
+@metric(shape="set", over="lists", range=UNIT, formula="Σ over the rows of g of w(r) / Σ over all rows of w(r)")
+def exposure_share(at: AtLists, *, weight: Literal["none", "log"] = "none") -> pl.Expr:
+    """Share of the places of all lists that a group of items has; the groups are those of `by=`, a property of items.
+
+    Σ over the rows of g of w(r) / Σ over all rows of w(r), up to k, with w(r) = 1, or 1 / log2(r + 1) with `weight="log"`; a
+    set metric. With `by=["genre", "country"]` it is the genre's share of the places that the country's users have: the
+    shares of all genres sum to 1. Each value of the column is a group, a list of categories too. Without a property of items
+    in `by=` it is 1. Null where nobody has a list.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1, 1, 1], "item": [1, 2, 3], "rank": [1, 2, 3]})
+    >>> items = pl.DataFrame({"item": [1, 2, 3], "genre": ["a", "b", "a"]})
+    >>> df.rec(items=items).exposure_share(k=2, by="genre")
+    shape: (2, 4)
+    ┌───────┬─────────┬─────────┬──────────────────┐
+    │ genre ┆ n_users ┆ n_lists ┆ exposure_share@2 │
+    │ ---   ┆ ---     ┆ ---     ┆ ---              │
+    │ str   ┆ i64     ┆ i64     ┆ f64              │
+    ╞═══════╪═════════╪═════════╪══════════════════╡
+    │ a     ┆ 1       ┆ 1       ┆ 0.5              │
+    │ b     ┆ 1       ┆ 1       ┆ 0.5              │
+    └───────┴─────────┴─────────┴──────────────────┘
+
+    Source: Singh and Joachims 2018, Fairness of exposure in rankings.
+    """
+    exposure = at.over_lists(at.sum(at.weight(weight)))
+    return ratio(exposure, at.across_items(exposure), empty=None).clip(0.0, 1.0)
+
+
+@metric(
+    shape="set",
+    over="lists",
+    needs=("catalogue",),
+    range=COUNT,
+    direction="lower",
+    formula="standard deviation over g of P_g / mean over g of P_g, P_g the listed share of the group's items",
+)
+def exposure_disparity(at: AtLists, *, of: str = "", target: Target = "catalogue") -> pl.Expr:
+    """How unequally groups of items are listed: the coefficient of variation of their chances, 0 at parity.
+
+    Standard deviation over the groups g of P_g / mean of P_g, with P_g = Σ over users of |L and g| / Σ over users of |g|, of
+    items that the user does not have in train alone (RSP, statistical parity), and with `target="relevant"` of items
+    relevant to the user alone (REO, equal opportunity); a set metric over the users with a list. At most √(A - 1).
+    `of` names a column of items, of one category or of a list of them, of which an item is in each; it may be left out where
+    there is but one. Where the items have none, the groups are the head and the tail of popularity, as in long_tail_share.
+    Without a train frame nothing is known to users. A group with nothing to list is left out; null with fewer than two
+    groups, and where nothing is listed.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})
+    >>> items = pl.DataFrame({"item": [1, 2, 3, 4], "genre": ["a", "a", "b", "b"]})
+    >>> df.rec(items=items).exposure_disparity(k=2)
+    1.0
+
+    Source: Zhu, Wang and Caverlee 2020, Measuring and mitigating item under-recommendation bias in personalized ranking.
+    """
+    share = at.unseen_share(of, target, call="exposure_disparity")
+    groups, mean = at.over_groups(share.is_not_null().sum()), at.over_groups(share.mean())
+    return pl.when(groups > 1).then(ratio(at.over_groups(share.std(ddof=0)), mean, empty=None))

@@ -1,0 +1,99 @@
+"""How far the lists agree with reference lists of the same users: those of another system, of popularity or of yesterday.
+
+Symbols in the formulas: L is a user's list up to k, n its number of items, B the user's reference list up to k. The reference
+is bound as `rec(reference=...)`, a frame of lists or the name of a model. A metric is null for a list without an item up to
+k, and the mean runs over the others; a user without a reference list has an empty one.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Literal
+
+import polars as pl
+
+from recframe.list_terms import AtLists
+from recframe.registry import Bounds, metric
+from recframe.terms import ratio
+
+Share = Annotated[float, Bounds(above=0, below=1)]
+Depth = Annotated[float, Bounds(above=-1)]
+UNIT = (0.0, 1.0)
+
+
+@metric(over="lists", needs=("reference",), range=UNIT, formula="items of L and B / n")
+def overlap(at: AtLists, *, reference_k: Depth = 0) -> pl.Expr:
+    """Share of the list that the user's reference list has too.
+
+    |L and B| / n, B cut at k, or at `reference_k` where that is not 0. 0 without a reference list; null without a list.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})
+    >>> popular = pl.DataFrame({"user": [1, 1], "item": [2, 3], "rank": [1, 2]})
+    >>> df.rec(reference=popular).overlap(k=2)
+    0.5
+
+    Source: RecTools' `Intersection`.
+    """
+    return at.mean(at.in_reference(reference_k).cast(pl.Float64))
+
+
+@metric(over="lists", needs=("reference",), range=UNIT, direction="higher", formula="1 - items of L and B / n")
+def unexpectedness(at: AtLists, *, reference_k: Depth = 0) -> pl.Expr:
+    """Share of the list that the user's reference list does not have.
+
+    1 - |L and B| / n, B cut at k, or at `reference_k` where that is not 0. 1 without a reference list; null without a list.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})
+    >>> popular = pl.DataFrame({"user": [1, 1], "item": [2, 3], "rank": [1, 2]})
+    >>> df.rec(reference=popular).unexpectedness(k=2)
+    0.5
+
+    Source: Murakami, Mori and Orihara 2008, Metrics for evaluating the serendipity of recommendation lists; RePlay.
+    """
+    return at.mean((~at.in_reference(reference_k)).cast(pl.Float64))
+
+
+@metric(
+    over="lists",
+    needs=("reference",),
+    range=UNIT,
+    formula="(1 - p) · Σ over depths d of p^(d - 1) · items of L and B up to d / d, beyond the lists as at their end",
+)
+def rbo(at: AtLists, *, p: Share = 0.9, form: Literal["extrapolated", "min", "truncated"] = "extrapolated") -> pl.Expr:
+    """Rank-biased overlap: how far two rankings agree, the top the most, for a reader who goes on with probability `p`.
+
+    (1 - p) · Σ over d = 1, 2, ... of p^(d - 1) · X_d / d, X_d the number of items that the first d places of both lists have
+    in common. Lists end, and `form` says what counts beyond: "extrapolated" takes the agreement to go on as it is at their
+    ends (equation 32 of the source; 1 for a list against itself, 0 for lists without a common item); "min" takes nothing
+    to be common any more (equation 11, below 1 for a list against itself); "truncated" is the mean over the depths that
+    both have, weighed by p^(d - 1). "min" and "truncated" leave the longer list's rest out. Places count and not ranks:
+    gaps close up, and repeated ranks follow one another in the order (rank, item). 0 without a reference list; null
+    without a list.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 4, "item": ["a", "b", "c", "d"], "rank": [1, 2, 3, 4]})
+    >>> other = pl.DataFrame({"user": [1] * 4, "item": ["b", "a", "d", "c"], "rank": [1, 2, 3, 4]})
+    >>> round(df.rec(reference=other).rbo(), 6)
+    0.873
+
+    Source: Webber, Moffat and Zobel 2010, A similarity measure for indefinite rankings.
+    """
+    both, further = at.agreement(p), (1 - p) / p
+    s, l, end = both.shorter, both.longer, _power(p, both.shorter)  # noqa: E741  the source's letter
+    at_end = ratio(both.common_in_shorter, s)
+    if form == "min":
+        value = further * -(both.common_in_shorter * math.log1p(-p) + both.before_in_shorter)
+    elif form == "truncated":
+        value = further * ratio(both.common_in_shorter * both.sum_to_shorter - both.before_in_shorter, 1 - end)
+    else:
+        found = both.common * both.sum_to_longer - both.before
+        beyond = p * (end - _power(p, l)) / (1 - p) - s * (both.sum_to_longer - both.sum_to_shorter)
+        rest = (ratio(both.common - both.common_in_shorter, l) + at_end) * _power(p, l)
+        value = further * (found + at_end * beyond) + rest
+    return pl.when(at.n_listed > 0).then(value.clip(0.0, 1.0))
+
+
+def _power(p: float, place: pl.Expr) -> pl.Expr:
+    return (place * math.log(p)).exp()

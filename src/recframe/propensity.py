@@ -1,0 +1,45 @@
+"""How likely it was that a relevant pair was observed: a column of the truth, or what the popularity of the item says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from recframe.beside import Sides, fact
+from recframe.judge import PAIR, Judged
+
+OF_HITS = {"given_propensity", "popularity_share"}
+OF_RELEVANT = {f"relevant_{name}" for name in OF_HITS}
+COLUMNS = OF_HITS | OF_RELEVANT
+
+
+@fact("item", "propensity")
+def popularity_share(sides: Sides) -> pl.LazyFrame:
+    """The popularity of an item over that of the most popular one."""
+    value = pl.col("value")
+    return sides.popularity.with_columns(value / value.max())
+
+
+def branches(judged: Judged, asked: set[str]) -> list[pl.LazyFrame]:
+    """Return the relevant rows, listed or not, with their propensities, where these were asked for."""
+    if not asked & OF_RELEVANT:
+        return []
+    rows = beside(judged, judged.relevant("item"))
+    return [rows.select(*judged.list_keys, *(pl.col(name).alias(f"relevant_{name}") for name in sorted(OF_HITS)))]
+
+
+def beside(judged: Judged, rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Return relevant rows with what is given of their propensities, 0 where that is not above 0, or with popularities.
+
+    The other one of the two columns is null.
+    """
+    if judged.context.propensity is None:
+        shares: Any = popularity_share.build(Sides(judged.inputs, judged))
+        shares = shares.select("item", popularity_share="value")
+        rows = rows.join(shares, on="item", how="left", maintain_order="left")
+        return rows.with_columns(pl.col("popularity_share").fill_null(0.0), given_propensity=pl.lit(None, pl.Float64))
+    given = pl.col("propensity").cast(pl.Float64).fill_nan(None)
+    pairs = judged.inputs.identified("truth").group_by(PAIR).agg(given_propensity=given.max())
+    rows = rows.join(pairs, on=PAIR, how="left", maintain_order="left")
+    return rows.with_columns(pl.col("given_propensity").fill_null(0.0), popularity_share=pl.lit(None, pl.Float64))
