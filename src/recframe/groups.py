@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from recframe import beside
+from recframe import beside, features
 from recframe.beside import Sides, fact
 from recframe.errors import ColumnError
 from recframe.judge import PAIR
@@ -105,14 +105,8 @@ def _groups(sides: Sides, of: str, call: str) -> pl.LazyFrame:
     described = sides.inputs.described
     if not of and (described is None or len(described.columns) == 1):
         return _head_and_tail(sides, call)
-    given = sides.inputs.feature(of, call)
-    dtype: Any = given.collect_schema()["value"]
-    if dtype.is_nested():
-        if dtype not in (pl.List, pl.Array) or dtype.inner.is_float() or dtype.inner.is_nested():
-            msg = f"{call}(of={of!r}): the column is {dtype}, which has no categories; name a column of them, one or a list"
-            raise ColumnError(msg)
-        given = given.with_columns(pl.col("value").cast(pl.List(dtype.inner))).explode("value")
-    return given.select("item", group="value").drop_nulls().unique()
+    features.check(sides.inputs, of, call, features.CATEGORIES)
+    return sides.feature(of).parts().select("item", group="part")
 
 
 def _head_and_tail(sides: Sides, call: str) -> pl.LazyFrame:

@@ -24,6 +24,7 @@ LogBase = Annotated[float, Bounds(above=1)]
     aliases=("calibration",),
     needs=("train", "items"),
     range=(0.0, math.inf),
+    ranges={("divergence", "hellinger"): (0.0, 1.0)},
     direction="lower",
     formula="Σ over g of p(g) · log2(p(g) / ((1 - a) · q(g) + a · p(g)))",
 )

@@ -26,6 +26,7 @@ UNIT = (0.0, 1.0)
     aliases=("ild",),
     needs=("items",),
     range=(0.0, 2.0),
+    ranges={("scaled", True): UNIT, ("distance", "jaccard"): UNIT},
     direction="higher",
     formula="mean over the pairs of items of L of 1 - cos(x_i, x_j)",
 )

@@ -20,6 +20,7 @@ Against = Literal["history", "popularity", "reference"]
     over="lists",
     needs=("train", "items"),
     range=(0.0, 2.0),
+    ranges={("against", "popularity"): (0.0, 1.0), ("against", "reference"): (0.0, 1.0)},
     direction="higher",
     formula="mean over the items i of L of rel(i) · (1 - mean over the train items j of cos(x_i, x_j))",
 )
