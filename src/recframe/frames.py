@@ -91,7 +91,11 @@ def _from_pandas(frame: pd.DataFrame, name: str, inside: str, is_id: bool) -> pl
     if column.dtype == object and not len(column):
         return pl.Series(inside, [], dtype=pl.Null)
     try:
-        converted = (_from_text(column) if _is_arrow_text(column.dtype) else pl.from_pandas(column)).alias(inside)
+        if _is_arrow_list(column.dtype):
+            # NOTE: Polars 1.35 frees the values of such a column while it holds it, but not those of a frame.
+            converted = pl.from_pandas(column.to_frame(inside)).to_series()
+        else:
+            converted = (_from_text(column) if _is_arrow_text(column.dtype) else pl.from_pandas(column)).alias(inside)
         if converted.dtype == pl.Binary and column.dtype == object:
             _check_bytes(column)
     except Exception as error:
@@ -106,6 +110,10 @@ def _from_pandas(frame: pd.DataFrame, name: str, inside: str, is_id: bool) -> pl
 def _is_arrow_text(dtype: Any) -> bool:
     in_arrow = dtype.pyarrow_dtype if hasattr(dtype, "pyarrow_dtype") else ""
     return str(in_arrow) in {"string", "large_string"} or (dtype == "string" and dtype.storage == "pyarrow")
+
+
+def _is_arrow_list(dtype: Any) -> bool:
+    return "list<" in str(getattr(dtype, "pyarrow_dtype", "")).partition("[")[0]
 
 
 def _from_text(column: pd.Series[Any]) -> pl.Series:
