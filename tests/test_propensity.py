@@ -15,6 +15,7 @@ import recframe as rf
 from asking import ask, ask_one, liked, recommended, rows
 from conftest import Kind
 from strategies import frame_pairs
+from test_plan import POLARS_2
 
 RECS = recommended(u="axyz")
 # of the three relevant items one is listed, at rank 1: 1/.5 of 1/.5 + 1/.1 + 1/.25 = 2 + 10 + 4
@@ -115,6 +116,7 @@ def test_a_range_is_that_of_the_parameters():
     assert rf.recall(weights="ips").range == rf.parse("recall(weights=ips)@10").range == (0.0, math.inf)
 
 
+@pytest.mark.skipif(not POLARS_2, reason="Polars 1 writes the conditions of one plan in one order or another")
 def test_without_weights_nothing_more_is_read():
     lazy = RECS.lazy().rec(truth=TRUTH.lazy())
     bound = lazy(train=liked(u="a").lazy(), propensity="seen")

@@ -84,14 +84,11 @@ def with_own_dtype(frame: pl.LazyFrame | pl.DataFrame, name: str) -> pl.LazyFram
     if isinstance(dtype, pl.List) and dtype.inner.is_float():
         widths = frame[name].list.len().unique().drop_nulls()
         widths = widths.filter(widths > 0)
-        return (
-            frame.with_columns(pl.when(column.list.len() > 0).then(column).list.to_array(widths[0]))
-            if len(widths) == 1
-            else frame
-        )
+        present = pl.when(column.list.len() > 0).then(column)
+        return frame.with_columns(present.list.to_array(widths[0])) if len(widths) == 1 else frame
     if dtype.is_float():
-        present = frame[name].drop_nulls().drop_nans()
-        whole = bool((present == present.floor()).all()) and bool(present.is_between(-(2**53), 2**53).all())
+        numbers = frame[name].drop_nulls().drop_nans()
+        whole = bool((numbers == numbers.floor()).all()) and bool(numbers.is_between(-(2**53), 2**53).all())
         return frame.with_columns(column.fill_nan(None).cast(pl.Int64)) if whole else frame
     return frame
 
@@ -115,7 +112,11 @@ def _from_pandas(frame: pd.DataFrame, name: str, inside: str, is_id: bool) -> pl
     if column.dtype == object and not len(column):
         return pl.Series(inside, [], dtype=pl.Null)
     try:
-        converted = _converted(column).alias(inside)
+        if _is_arrow_list(column.dtype):
+            # NOTE: Polars 1.35 frees the values of such a column while it holds it, but not those of a frame.
+            converted = pl.from_pandas(column.to_frame(inside)).to_series()
+        else:
+            converted = (_from_text(column) if _is_arrow_text(column.dtype) else pl.from_pandas(column)).alias(inside)
         if converted.dtype == pl.Binary and column.dtype == object:
             _check_bytes(column)
     except Exception as error:
@@ -127,18 +128,13 @@ def _from_pandas(frame: pd.DataFrame, name: str, inside: str, is_id: bool) -> pl
     return converted
 
 
-def _converted(column: pd.Series[Any]) -> pl.Series:
-    if _is_arrow_text(column.dtype):
-        return _from_text(column)
-    if getattr(getattr(column.dtype, "pyarrow_dtype", None), "num_fields", 0):
-        # NOTE: a column alone of lists of text that Arrow holds crashes Polars 1.
-        return pl.from_pandas(column.rename("value").to_frame()).to_series()
-    return pl.from_pandas(column)
-
-
 def _is_arrow_text(dtype: Any) -> bool:
     in_arrow = dtype.pyarrow_dtype if hasattr(dtype, "pyarrow_dtype") else ""
     return str(in_arrow) in {"string", "large_string"} or (dtype == "string" and dtype.storage == "pyarrow")
+
+
+def _is_arrow_list(dtype: Any) -> bool:
+    return "list<" in str(getattr(dtype, "pyarrow_dtype", "")).partition("[")[0]
 
 
 def _from_text(column: pd.Series[Any]) -> pl.Series:

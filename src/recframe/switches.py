@@ -210,6 +210,21 @@ PARAMETERS: dict[str, Switch] = {
     "p": Switch(
         {OTHER: "the reader goes on to the next rank with a probability of {value}"}, either="lower ranks weigh otherwise"
     ),
+    "weights": Switch(
+        {
+            "none": "every relevant item counts once",
+            "snips": "a relevant item counts 1 / its propensity times, and so does what it is divided by",
+            "ips": "a hit counts 1 / its propensity times, and the sum is divided by nothing",
+        },
+        either="relevant items that are seldom observed weigh more",
+    ),
+    "exponent": Switch(
+        {OTHER: "with weights, a propensity that is not given is (popularity / the highest)^(({value} + 1) / 2)"},
+        either="seldom items weigh more or less",
+    ),
+    "min_propensity": Switch(
+        {OTHER: "with weights, a propensity is at least {value}"}, either="the most seldom items weigh more or less"
+    ),
     "max_grade": Switch({OTHER: "the highest grade is {value}"}, either="a grade satisfies with another probability"),
     "weights": Switch(
         {
