@@ -102,7 +102,7 @@ def test_the_demo_prints_every_table_with_the_python_lines_that_give_it():
     names: dict[str, Any] = {}
     exec(lines, names)  # noqa: S102  it is what a reader does
     answers = list(demo.answers(demo.simulate(5, 120, 80)))
-    assert [answer.frame.columns[1] for answer in answers] == ["n_users", "country", "activity", "shelf"]
+    assert [answer.frame.columns[1] for answer in answers] == ["n_users", "n_users", "country", "activity", "shelf"]
     for answer in answers:
         assert f"{answer.question}\n{answer.line}\n" in shown
         assert answer.words in shown
@@ -113,20 +113,43 @@ def test_the_words_name_the_best_model_and_the_segments_at_both_ends():
     frame = pl.DataFrame({"model": ["a", "popularity"], "n_users": [9, 9], "ndcg@10": [0.3, 0.2]})
     assert demo._ranking(frame) == "a has the highest ndcg@10: 1.5 times that of popularity."
     assert demo._ranking(frame[1:]) == "popularity has the highest ndcg@10."
+    beside = pl.DataFrame({"model": ["a", "popularity"], "coverage@10": [0.6, 0.05]})
+    assert demo._price(beside) == "a shows the most items: 60% of the catalogue; popularity 5%."
     by = pl.DataFrame({"model": ["a"] * 3, "country": ["x", "y", "z"], "ndcg@10": [0.2, 0.1, 0.3]})
     assert demo._spread(by, "a", "country") == "a: ndcg@10 from 0.100 (y) to 0.300 (z)"
+
+
+def test_the_side_effects_are_those_of_the_lists_and_of_what_the_users_kept():
+    shop = demo.simulate(2, 200, 100)
+    _, price, *_ = demo.answers(shop)
+    lists = shop.recs.filter(pl.col("rank") <= 10)
+    known = shop.train.group_by("item").len("users")
+    expected = (
+        lists.join(known, on="item", how="left")
+        .group_by("model")
+        .agg(pl.col("item").n_unique() / shop.items.height, pl.col("users").fill_null(0).mean())
+        .sort("model")
+    )
+    assert price.frame["coverage@10"].to_list() == pytest.approx(expected["item"].to_list())
+    assert price.frame["popularity@10"].to_list() == pytest.approx(expected["users"].to_list())
+    of_model = dict(price.frame.select("model", "novelty@10").iter_rows())
+    assert of_model["popularity"] == min(of_model.values())
 
 
 def test_saved_frames_give_the_numbers_of_the_demo_by_the_command_it_prints():
     shown = CliRunner().invoke(main, [*SMALL, "--save", "a shop"]).stdout
     commands = [shlex.split(line) for line in shown.splitlines() if line.startswith("recframe evaluate")]
-    assert len(commands) == 2
+    assert len(commands) == 3
     result = CliRunner().invoke(main, [*commands[0][1:], "-o", "table.parquet"])
     assert result.exit_code == 0, result.output
     shop = demo.simulate(0, 120, 80)
     expected = rf.rec(shop.recs, truth=shop.truth, users=shop.users, model="model").evaluate("ndcg@10", by="activity")
     assert_frame_equal(pl.read_parquet("table.parquet"), expected, rel_tol=1e-12, abs_tol=0)
     assert CliRunner().invoke(main, commands[1][1:]).exit_code == 0
+    result = CliRunner().invoke(main, [*commands[2][1:], "-o", "beyond.parquet"])
+    assert result.exit_code == 0, result.output
+    beyond = rf.rec(shop.recs, train=shop.train, items=shop.items, model="model").evaluate("novelty@10", "coverage@10")
+    assert_frame_equal(pl.read_parquet("beyond.parquet"), beyond, rel_tol=1e-12, abs_tol=0)
 
 
 def test_a_folder_that_cannot_be_made_is_one_line():

@@ -20,10 +20,11 @@ from recframe.context import Context, NoRelevant, RelevantFrom, Ties, Universe
 from recframe.explanation import differences
 from recframe.profiles import DEFAULTS, PROFILES
 from recframe.registry import registered
-from recframe.switches import PARAMETERS, POLICIES, RULES
+from recframe.switches import PARAMETERS, POLICIES, RULES, RULES_OF_LISTS
 from strategies import frame_pairs
 
 BUILTIN = {name: one for name, one in registered().items() if one.definition.family == "accuracy"}
+OF_LISTS = [one for one in registered().values() if one.definition.over_lists and one.definition.builtin]
 # u1 finds 2 of 3 relevant items, u2 none of 1; u3 has no truth, u4 no list; u5 has a short list of hits.
 LISTS = recommended(u1="axbyc", u2="xyz", u3="abc", u5="ab")
 TRUTH = liked(u1="abc", u2="a", u4="ab", u5="abcdef")
@@ -69,8 +70,45 @@ def test_a_metric_is_explained_by_what_it_says_of_itself_and_by_its_switches(met
     assert all(rule in text for rule in RULES)
     for phrase in ("every user of the truth counts", "without a relevant item counts 0", "equal scores stand", "up to 10"):
         assert phrase in text
+    assert ("relevant items come from the truth" in text) == (metric.name not in {"list_length", "judged"})
     for name, value in metric.parameters.items():
         assert PARAMETERS[name].words(value) in text
+
+
+@pytest.mark.parametrize("metric", OF_LISTS, ids=str)
+def test_a_metric_over_lists_is_explained_by_which_lists_count_and_by_no_policy_that_does_not_concern_it(
+    metric: rf.Metric[...],
+):
+    text = " ".join(rf.explain(metric @ 10).text.split())
+    doc = " ".join(metric.__doc__.split())
+    assert doc.partition(". ")[0] in text
+    assert all(rule in text for rule in RULES_OF_LISTS)
+    assert "in the truth or not" in text
+    is_mean = "a list without an item up to 10 has no value (null, not 0), and the mean runs over the lists with one."
+    assert (is_mean in text) == (metric.definition.shape == "user")
+    assert ("values of segments do not average to that of all" in text) == (metric.definition.shape == "set")
+    assert all(f"{name} is {value}." in text for name, value in metric.parameters.items())
+    for policy in ("universe=", "no_relevant=", "relevant_from="):
+        assert policy not in text
+    assert all(("items=" if need == "catalogue" else f"{need}=") in text for need in metric.definition.needs)
+
+
+def test_a_policy_is_told_where_it_concerns_a_metric_over_lists():
+    assert "ties=" in rf.explain("novelty@10").text
+    assert "ties=" in rf.explain("gini(weight=log)").text
+    assert "ties=" not in rf.explain("gini").text
+    assert "ties=" not in rf.explain("epc").text
+    assert "min_relevance=" in rf.explain("epc(relevance=True)").text
+    assert "min_relevance=" not in rf.explain("epc").text
+    assert "relevant_from=" not in rf.explain("user_coverage@5").text
+    assert "relevant_from=" in rf.explain("mcc@5").text
+
+
+def test_the_number_of_a_metric_over_lists_comes_with_the_number_of_lists():
+    # items a and b are known to 1 and 2 of 2 train users: the lists' means of -log2(pop / 2) are 1/2 and 1; u9 has no list
+    train = liked(u1="ab", u2="b")
+    found = recommended(u1="ab", u2="a").rec(train=train, truth=liked(u9="a")).explain("novelty")
+    assert found.text.endswith("Here it is 0.750000; n_lists is 2.")
 
 
 def test_a_metric_is_explained_by_the_conventions_of_a_profile():

@@ -411,11 +411,13 @@ def _save(simulation: Any, folder: Path) -> None:
         simulation.save(folder)
     except OSError as error:
         raise Failure(f"cannot write into {str(folder)!r}: {error.strerror}") from None
-    place = {name: shlex.quote(str(folder / f"{name}.parquet")) for name in ("recs", "truth", "users", "items")}
+    place = {name: shlex.quote(str(folder / f"{name}.parquet")) for name in ("recs", "truth", "train", "users", "items")}
     click.echo(
         f"Wrote recs, truth, train, users and items into {folder}. Try:\n\n"
         f"recframe evaluate {place['recs']} {place['truth']} --model model --users {place['users']} --by activity -m ndcg@10\n"
-        f"recframe evaluate {place['recs']} {place['truth']} --model model --items {place['items']} --by genre -m recall@20"
+        f"recframe evaluate {place['recs']} {place['truth']} --model model --items {place['items']} --by genre -m recall@20\n"
+        f"recframe evaluate {place['recs']} --model model --train {place['train']} --items {place['items']} "
+        "-m novelty@10 -m coverage@10"
     )
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 METRICS = ("ndcg@10", "recall@10", "hit_rate@10", "map@10")
+SIDE_EFFECTS = ("coverage@10", "novelty@10", "popularity@10")
 LIST_LENGTH = 20
 GENRES = ("action", "comedy", "crime", "drama", "family", "fantasy", "horror", "romance")
 ACTIVITIES = {"casual": 8, "regular": 20, "heavy": 45}
@@ -201,17 +202,20 @@ import recframe as rf
 from recframe.demo import simulate
 
 sim = simulate(seed={seed}, n_users={n_users}, n_items={n_items})
-rec = sim.recs.rec(truth=sim.truth, users=sim.users, items=sim.items, model="model")
+rec = sim.recs.rec(truth=sim.truth, train=sim.train, users=sim.users, items=sim.items, model="model")
 """
 
 
 def answers(simulation: Simulation) -> Iterator[Answer]:
-    """Answer the first questions that one asks of three recommenders: which one, for whom, and with which items."""
+    """Answer the first questions that one asks of three recommenders: which one, at what price, for whom, with which items."""
     sim = simulation
-    rec = rec_of(sim.recs, truth=sim.truth, users=sim.users, items=sim.items, model="model")
-    asked = ", ".join(f'"{metric}"' for metric in METRICS)
+    rec = rec_of(sim.recs, truth=sim.truth, train=sim.train, users=sim.users, items=sim.items, model="model")
+    asked, beyond = (", ".join(f'"{metric}"' for metric in metrics) for metrics in (METRICS, SIDE_EFFECTS))
     overall = rec.evaluate(*METRICS)
     yield Answer("Which model is best?", f"rec.evaluate({asked})", overall, _ranking(overall))
+    beside = rec.evaluate(*SIDE_EFFECTS)
+    question = "At what price? The share of items that are shown, how new they are (in bits), how many users know them"
+    yield Answer(question, f"rec.evaluate({beyond})", beside, _price(beside))
     best = overall.sort(METRICS[0])["model"][-1]
     questions = {
         "country": "For whom? By country, a property of the users",
@@ -232,6 +236,14 @@ def _ranking(overall: pl.DataFrame) -> str:
     if best == "popularity" or not values["popularity"]:
         return f"{best} has the highest {metric}."
     return f"{best} has the highest {metric}: {values[best] / values['popularity']:.1f} times that of popularity."
+
+
+def _price(beside: pl.DataFrame) -> str:
+    """Say which model shows the most of the catalogue, and how much of it popularity does."""
+    metric = SIDE_EFFECTS[0]
+    values = dict(beside.sort(metric, descending=True).select("model", metric).iter_rows())
+    widest = next(iter(values))
+    return f"{widest} shows the most items: {values[widest]:.0%} of the catalogue; popularity {values['popularity']:.0%}."
 
 
 def _spread(frame: pl.DataFrame, model: str, by: str) -> str:

@@ -13,19 +13,22 @@ from typing import Any, Generic, TypeVar
 
 import polars as pl
 
-from recframe import conventions, profiles, registry
+from recframe import conventions, over_lists, profiles, registry
 from recframe.context import Context
 from recframe.conventions import Convention
 from recframe.errors import ColumnError, RecframeError
 from recframe.inputs import Inputs
 from recframe.registry import Metric
-from recframe.switches import OF_HITS, POLICIES, RULES, Switch, switch_of
+from recframe.switches import OF_HITS, OF_LISTS, POLICIES, RULES, RULES_OF_LISTS, Switch, switch_of
 
 T = TypeVar("T")
 WIDTH = 100
 MOST_FOR_SHAPLEY = 6
 START = "start"
 TEXTS = ("switch", "from", "to", "direction")
+OTHER_VALUE = Switch({}, either="another value")
+NOT_OF_RELEVANCE = {"listed_rank", "listed_judged", "cut_rank"}
+NEEDED = {"catalogue": "items= (or train=, for its items)"}
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,7 @@ class Difference:
     new: Any
     direction: str
     why: str
+    words: tuple[str, str]
 
     @property
     def row(self) -> dict[str, str]:
@@ -88,7 +92,8 @@ def explain(metric: str | Metric[...], *names: str, k: int | None = None) -> Exp
     sides = [_of_two_frames(one) for one in _sides(Context(), metric, names, k)]
     if len(sides) == 1:
         one = sides[0]
-        rows = [{"switch": name, "value": _shown(value), "meaning": switch_of(name).words(value)} for name, value in _all(one)]
+        told = _all(one, _moving(one))
+        rows = [{"switch": name, "value": _shown(value), "meaning": _words(one.metric, name, value)} for name, value in told]
         return Explanation(_meaning(one, names), pl.DataFrame(rows, schema=dict.fromkeys(rows[0], pl.String)))
     old, new = sides
     found = differences(old, new)
@@ -117,13 +122,49 @@ def _of_two_frames(one: Convention) -> Convention:
 # ---- what a metric means
 
 
-def _all(one: Convention) -> Iterator[tuple[str, Any]]:
+def _all(one: Convention, policies: Sequence[str]) -> Iterator[tuple[str, Any]]:
     """Give every switch of a convention in the order in which they are switched: rounding comes last."""
-    for name in POLICIES:
+    for name in policies:
         if name != "decimals":
             yield name, getattr(one.context, name)
     yield from one.metric.parameters.items()
     yield "decimals", one.context.decimals
+
+
+def _moving(*sides: Convention) -> list[str]:
+    """Return the policies that can change the number of any of some conventions."""
+    still = set.intersection(*(_without_effect(one) for one in sides))
+    return [name for name in POLICIES if name not in still]
+
+
+def _without_effect(one: Convention) -> set[str]:
+    """Return the policies that do not concern a metric: those of relevance, of the universe, of the order."""
+    if one.metric.definition.over_lists:
+        asked = over_lists.probed(one.metric)
+        found = {"universe", "no_relevant", "relevant_from"}
+        if not any("relevance" in fact.builder.needs for fact in asked.facts.values()):
+            found.add("min_relevance")
+        roots = {name for columns in asked.columns.values() for column in columns for name in column.meta.root_names()}
+        return found if "rank" in roots else {*found, "ties"}
+    relevance = one.context.no_relevant != "zero" or _words_of(one.metric) - NOT_OF_RELEVANCE
+    return set() if relevance else {"relevant_from", "min_relevance"}
+
+
+def _words(metric: Metric[...], name: str, value: Any) -> str:
+    """Return what the value of a switch means; of a parameter that nobody described, the value."""
+    switch = switch_of(name, metric.definition.family)
+    return f"{name} is {value}" if switch is None else switch.words(value)
+
+
+def _told(one: Convention) -> Iterator[str]:
+    """Give a line on which lists count, and on each switch."""
+    metric = one.metric
+    if metric.definition.over_lists:
+        cut = "" if metric.k is None else f" up to {metric.k}"
+        yield from (words.format(cut=cut) for words in OF_LISTS[metric.definition.shape])
+    for name, value in _all(one, _moving(one)):
+        described = switch_of(name, metric.definition.family) is not None
+        yield _words(metric, name, value) + (f" ({name}={_shown(value)})." if described else ".")
 
 
 def _meaning(one: Convention, names: Sequence[str]) -> str:
@@ -133,12 +174,14 @@ def _meaning(one: Convention, names: Sequence[str]) -> str:
     prose = [part for part in about if not part.startswith((">>>", "Source:"))]
     source = [part for part in about if part.startswith("Source:")]
     title = f"{metric}, {_profile_of(one, names)}"
-    told = [f"- {switch_of(name).words(value)} ({name}={_shown(value)})." for name, value in _all(one)]
+    told = "\n".join(_wrapped(f"- {line}") for line in _told(one))
     cut = "The whole list counts." if metric.k is None else f"Only ranks up to {metric.k} count."
+    needs = [f"It needs {' and '.join(NEEDED.get(name, f'{name}=') for name in metric.definition.needs)}."]
     profile = profiles.PROFILES.get(one.context.profile or "")
     notes = [f"Profile: {'; '.join(filter(None, [profile.source, profile.notes]))}."] if profile else []
     formula = f"With the default parameters: {metric.definition.formula}. {cut} Here:"
-    parts = [title, *prose, formula, "\n".join(map(_wrapped, told)), *RULES, *source, *notes]
+    rules = RULES_OF_LISTS if metric.definition.over_lists else RULES
+    parts = [title, *prose, *(needs if metric.definition.needs else ()), formula, told, *rules, *source, *notes]
     return "\n\n".join(part if part.startswith("- ") else _wrapped(part) for part in parts)
 
 
@@ -160,21 +203,25 @@ def _shown(value: Any) -> str:
 
 def differences(old: Convention, new: Convention) -> list[Difference]:
     """Return the switches that differ, in the order in which they are switched."""
-    before, after = dict(_all(old)), dict(_all(new))
+    policies = _moving(old, new) if old.metric.definition.over_lists else [*POLICIES]
+    before, after = dict(_all(old, policies)), dict(_all(new, policies))
     asked = _words_of(old.metric) | _words_of(new.metric)
     holding = {"binary": {before.get("gain"), after.get("gain")} == {"binary"}, "cut": old.metric.k is not None}
     found = []
     for name, value in before.items():
         if value != after[name]:
-            switch = switch_of(name)
+            switch = switch_of(name, old.metric.definition.family) or OTHER_VALUE
             chained = name not in POLICIES or _holds(switch, old.metric, asked)
-            direction = switch.direction(value, after[name], chained=chained, **holding)
-            found.append(Difference(name, value, after[name], *direction))
+            direction, why = switch.direction(value, after[name], chained=chained, **holding)
+            words = (_words(old.metric, name, value), _words(new.metric, name, after[name]))
+            found.append(Difference(name, value, after[name], direction, why, words))
     return found
 
 
 def _words_of(metric: Metric[...]) -> set[str]:
-    """Return the columns that a metric asks for, itself or in what it takes the means of."""
+    """Return the columns that a metric over users asks for, itself or in what it takes the means of."""
+    if metric.definition.over_lists:
+        return set()
     probe, _ = conventions.probed(metric)
     return probe.asked.union(*(_words_of(part) for part in probe.parts))
 
@@ -202,8 +249,8 @@ def _lines(found: Sequence[Difference], rows: Sequence[Mapping[str, Any]] = ()) 
         if rows:
             shapley = f"; {_number(rows[place]['shapley'], '+')} over all orders" if "shapley" in rows[place] else ""
             yield f"     adds {_number(rows[place]['contribution'], '+')}{shapley}"
-        yield f"     {switch_of(one.name).words(one.old)}"
-        yield f"     -> {switch_of(one.name).words(one.new)}"
+        yield f"     {one.words[0]}"
+        yield f"     -> {one.words[1]}"
 
 
 # ---- with numbers
@@ -262,7 +309,8 @@ class Question:
         where = f"The numbers are in .frame{', a LazyFrame: collect it' if rows is None else ''}."
         if len(self.sides) == 1:
             words = [_meaning(one, self.names), ""]
-            words += [f"Here it is {_number(alone[0][str(one.metric)])}; n_users is {alone[0]['n_users']}." if alone else where]
+            count = "n_lists" if one.metric.definition.over_lists else "n_users"
+            words += [f"Here it is {_number(alone[0][str(one.metric)])}; {count} is {alone[0][count]}." if alone else where]
             return "\n".join(words)
         words = [_title(one, self.names)]
         if alone:

@@ -285,4 +285,4 @@ class AtLists:
         if self._whole and value.meta.root_names():
             return value
         # a literal alone would be summed up once for all rows
-        return pl.when(pl.col("rank").is_not_null() if self.k is None else pl.col("rank") <= self.k).then(value)
+        return pl.when(pl.col("item").is_not_null() if self._whole else pl.col("rank") <= self.k).then(value)

@@ -81,7 +81,7 @@ POLICIES: dict[str, Switch] = {
     ),
     "no_relevant": Switch(
         {
-            "zero": "a counted user without a relevant item counts 0",
+            "zero": "a counted user without a relevant item counts 0 in metrics of hits",
             "skip": "a user without a relevant item is left out",
             "null": "a user without a relevant item has no value, and the mean runs over the others",
         },
@@ -228,14 +228,36 @@ PARAMETERS: dict[str, Switch] = {
     "max_grade": Switch({OTHER: "the highest grade is {value}"}, either="a grade satisfies with another probability"),
 }
 
+WORDS: dict[str, Mapping[str, Switch]] = {"accuracy": PARAMETERS, "": PARAMETERS}
+"""The words of parameters by the family of the metric; those of other families stand in the text of each metric."""
+
+IGNORED = "Rows without a user or an item are ignored. A null, NaN or infinite rank is an item that was not recommended."
 RULES = (
     "An item counts once in a list, at its best rank; a pair counts once in the truth, at its highest relevance.",
-    "Rows without a user or an item are ignored. A null, NaN or infinite rank is an item that was not recommended.",
+    IGNORED,
     "A missing rank is a miss. Relevant items of one rank follow one another in the order of their items.",
 )
 """What no switch changes."""
+RULES_OF_LISTS = (
+    "An item counts once in a list, at its best rank; a pair counts once in train.",
+    IGNORED,
+    "Ranks count as they are given: of a list with missing ranks fewer items stand up to k, of one with repeated ranks more.",
+)
+"""What no switch changes of metrics over lists."""
+
+OF_LISTS = {
+    "user": (
+        "every user with a list counts, whether in the truth or not; n_lists is their number.",
+        "a list without an item{cut} has no value (null, not 0), and the mean runs over the lists with one.",
+    ),
+    "set": (
+        "the lists of all users of a segment, whether in the truth or not, have one value together; n_lists is their number.",
+        "a list without an item{cut} adds nothing. It is no mean: values of segments do not average to that of all.",
+    ),
+}
+"""Which lists count, by the shape of a metric over lists."""
 
 
-def switch_of(name: str) -> Switch:
-    """Return a policy or parameter in words; one that nobody described shows its values."""
-    return POLICIES.get(name) or PARAMETERS.get(name) or Switch({OTHER: f"{name} is {{value}}"}, either="another value")
+def switch_of(name: str, family: str = "") -> Switch | None:
+    """Return a policy or the parameter of a family in words, if it has some."""
+    return POLICIES.get(name) or WORDS.get(family, {}).get(name)
