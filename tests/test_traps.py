@@ -13,7 +13,8 @@ import recframe as rf
 from asking import ask, ask_one, liked, ranking, recommended, rows
 
 log2, nan, inf = math.log2, math.nan, math.inf
-EVERY_UNIT = [str(one) for one in (rf.parse(name) for name in rf.list_metrics().filter(range="[0, 1]")["name"])]
+UNIT = rf.list_metrics().filter(range="[0, 1]", family="accuracy")["name"]
+EVERY_UNIT = [str(rf.parse(name)) for name in UNIT]
 ACCURACY = [name for name in EVERY_UNIT if name not in {"auc", "judged"}]  # auc is null, judged does not ask for relevance
 
 

@@ -226,16 +226,6 @@ PARAMETERS: dict[str, Switch] = {
         {OTHER: "with weights, a propensity is at least {value}"}, either="the most seldom items weigh more or less"
     ),
     "max_grade": Switch({OTHER: "the highest grade is {value}"}, either="a grade satisfies with another probability"),
-    "weights": Switch(
-        {
-            "none": "every relevant item counts 1",
-            "snips": "a relevant item counts 1 / propensity, divided by the sum of that over all of the user's",
-            "ips": "a relevant item counts 1 / propensity, and nothing bounds the sum",
-        },
-        either="items that were unlikely to be observed weigh more or less",
-    ),
-    "exponent": Switch({OTHER: "popularity follows a power law of exponent {value}"}, either="propensities are others"),
-    "min_propensity": Switch({OTHER: "propensities are at least {value}"}, either="the rarest items weigh more or less"),
 }
 
 WORDS: dict[str, Mapping[str, Switch]] = {"accuracy": PARAMETERS, "": PARAMETERS}
