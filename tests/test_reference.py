@@ -242,6 +242,9 @@ exploring = settings(deadline=None, max_examples=120, suppress_health_check=[Hea
 # ---- the reference itself, and what it covers
 
 
+OF_PROPENSITIES = {"weights", "exponent", "min_propensity"}  # they have a reference of their own: beyond_propensity.py
+
+
 def test_the_reference_covers_every_accuracy_metric_and_every_choice_of_its_parameters():
     own = {name: one for name, one in registered().items() if one.definition.function.__module__ == "recframe.metrics.accuracy"}
     assert set(own) == set(METRICS)
