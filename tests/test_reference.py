@@ -250,7 +250,7 @@ def test_the_reference_covers_every_accuracy_metric_and_every_choice_of_its_para
     assert set(own) == set(METRICS)
     for name, metric in own.items():
         for parameter, about in metric.definition.parameters.items():
-            if parameter in {"weights", "exponent", "min_propensity"}:  # see test_beyond_propensity
+            if parameter in OF_PROPENSITIES:
                 continue
             tried = {settings.get(parameter, about.default) for one, settings in VARIANTS if one == name}
             kind, choices = metric.definition.kind(parameter)
