@@ -18,7 +18,7 @@ from recframe.errors import ColumnError, fails_if
 from recframe.features import ANY, CATEGORIES, Feature, Shape
 from recframe.inputs import Inputs
 from recframe.judge import PAIR, Judged
-from recframe.order import are_distinct, are_narrow, distinct, packed
+from recframe.order import are_distinct, are_narrow, by_user, distinct, packed
 
 Ask = Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]
 Kind = Literal["item", "pair", "user", "part", "list", "group", "segment", "whole", "table"]
@@ -120,9 +120,11 @@ class Sides:
         """Return the same for a large eager frame: what several facts are made of is made once; no answer changes a number."""
         sides, on_pairs = self, [one for one in facts if one.kind == "pair"]
         if self.inputs.train is not None and any("train" in one.builder.needs for one in facts):
-            (train,) = ask([self.inputs.train.drop_nulls()])
-            if not ask([are_distinct(train, ["user"])])[0].item():
-                (train,) = ask([distinct(train.lazy(), PAIR, narrow=are_narrow(train, PAIR))])
+            train = by_user(ask([self.inputs.train.drop_nulls()])[0], "user")
+            narrow, in_order = are_narrow(train, PAIR), train["user"].flags["SORTED_ASC"]
+            # one sort finds out and mends
+            if (narrow and not in_order) or not ask([are_distinct(train, ["user"])])[0].item():
+                (train,) = ask([distinct(train.lazy(), PAIR, narrow=narrow)])
             sides = replace(self, pairs=train.lazy())
             (popular,) = ask([sides.popularity])
             sides = replace(sides, popular=popular.lazy())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import polars as pl
 
 from recframe import beside
@@ -9,30 +11,33 @@ from recframe.beside import Fact, Sides
 from recframe.judge import Judged
 
 IN_CATALOGUE, N_CATALOGUE = Fact(beside.in_catalogue), Fact(beside.n_catalogue)
-OF_ITEMS = {"cut_in_catalogue", "catalogue_hit_rank", "catalogue_relevant", "each_n_catalogue"}
-COLUMNS = OF_ITEMS | {"cut_rank"}
+CUT, HITS, RELEVANT = {"cut_rank", "catalogue_cut_rank"}, {"catalogue_hit_rank"}, {"catalogue_relevant"}
+KINDS = (CUT, HITS, RELEVANT)
+TOTAL = "each_n_catalogue"
+COLUMNS = CUT | HITS | RELEVANT | {TOTAL}
+OF_ITEMS = COLUMNS - {"cut_rank"}
+"""Those that need a catalogue."""
+Branches = Callable[[pl.LazyFrame, set[str]], list[pl.LazyFrame]]
 
 
-def branches(judged: Judged, asked: set[str], deepest: int | None) -> list[pl.LazyFrame]:
-    """Return the rows that were asked for, one branch for each kind of row."""
-    sides = Sides(judged.inputs, judged)
-    rows = {"cut_rank": judged.cut, "catalogue_hit_rank": judged.hits}
-    found = [_branch(sides, rows[name](deepest), name, pl.col("rank"), asked) for name in rows if name in asked]
-    if "catalogue_relevant" in asked:
-        found.append(_branch(sides, judged.relevant("item"), "catalogue_relevant", pl.col("item").is_not_null(), asked))
-    return found
-
-
-def _branch(sides: Sides, rows: pl.LazyFrame, name: str, column: pl.Expr, asked: set[str]) -> pl.LazyFrame:
-    """Return rows with a column; of all items where it is the rank of listed rows, else of those of the catalogue."""
-    inside, total = pl.col(IN_CATALOGUE.name).fill_null(value=False), pl.col(N_CATALOGUE.name)
-    columns = {name: column}
-    if asked & OF_ITEMS:
-        rows = sides.joined(rows, [IN_CATALOGUE], "item")
-        whole = name == "cut_rank"
-        rows = rows if whole else rows.filter(inside)
-        columns |= {"cut_in_catalogue": inside} if whole else {}
-    if "each_n_catalogue" in asked:
-        rows = sides.joined(rows, [N_CATALOGUE], "segment")
-        columns["each_n_catalogue"] = total
-    return rows.select(*sides.held.list_keys, *(one.alias(other) for other, one in columns.items() if other in asked))
+def branches(judged: Judged, asked: set[str], deepest: int | None, branches_of: Branches) -> list[pl.LazyFrame]:
+    """Return what was asked of the rows of each kind: `branches_of` them."""
+    sides, found = Sides(judged.inputs, judged), []
+    inside = pl.col(IN_CATALOGUE.name).fill_null(value=False)
+    if asked & CUT:
+        rows = judged.cut(deepest).rename({"rank": "cut_rank"})
+        if "catalogue_cut_rank" in asked:
+            rows = sides.joined(rows, [IN_CATALOGUE], "item").with_columns(catalogue_cut_rank=pl.when(inside).then("cut_rank"))
+        found += branches_of(rows, CUT)
+    if asked & HITS:
+        hits = sides.joined(judged.hits(deepest), [IN_CATALOGUE], "item").filter(inside)
+        found += branches_of(hits.rename({"rank": "catalogue_hit_rank"}), HITS)
+    if asked & RELEVANT:
+        relevant = sides.joined(judged.relevant("item"), [IN_CATALOGUE], "item").filter(inside)
+        relevant = relevant.with_columns(catalogue_relevant=pl.lit(value=True))
+        found += branches_of(relevant, RELEVANT)
+    if TOTAL not in asked:
+        return found
+    total = pl.col(N_CATALOGUE.name).alias(TOTAL)
+    lists = found or [judged.cut(deepest).select(judged.list_keys).unique()]
+    return [sides.joined(one, [N_CATALOGUE], "segment").with_columns(total).drop(N_CATALOGUE.name) for one in lists]

@@ -51,7 +51,7 @@ class Probe:
         """Return the expression as it is."""
         return expression
 
-    def of_relevant(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
+    def of_rows(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
         """Return the value as it is."""
         return value(self)
 

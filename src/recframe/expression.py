@@ -40,7 +40,7 @@ class JudgedList:
         """Return the expression as it is: the hits already stand in the order of their ranks."""
         return expression
 
-    def of_relevant(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
+    def of_rows(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
         """Return the value as it is."""
         return value(self)
 

@@ -179,11 +179,15 @@ class AtLists:
 
     def sum(self, value: pl.Expr) -> pl.Expr:
         """Return the sum of a word over the items of the list, up to k."""
+        if not value.meta.root_names():  # the same for all items
+            return value.cast(pl.Float64) * self.n_listed
         return self.asked.column("of list", self._cut(value).sum()).cast(pl.Float64)
 
-    def mean(self, value: pl.Expr) -> pl.Expr:
-        """Return the mean of a word over the items of the list, up to k; null without an item."""
-        return ratio(self.sum(value), self.n_listed, empty=None)
+    def mean(self, value: pl.Expr, weight: Weight = "none") -> pl.Expr:
+        """Return the mean of a word over the items of the list, up to k, weighed by rank; null without an item."""
+        if weight == "none":
+            return ratio(self.sum(value), self.n_listed, empty=None)
+        return ratio(self.sum(self.weight(weight) * value), self.sum(self.weight(weight)), empty=None)
 
     @property
     def history_popularity(self) -> pl.Expr:

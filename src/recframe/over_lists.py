@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from recframe import frames
 from recframe.beside import Fact, Sides, check
 from recframe.cutoffs import reach
 from recframe.errors import RecframeError, without_expectation
@@ -166,7 +167,7 @@ class Cut:
         cut = replace(self, sides=sides, given=rows.lazy(), crowd=crowd.lazy())
         if not (beside := self.asked.named("beside")):
             return cut
-        (summed,) = ask([cut.lists()])
+        summed = frames.run(cut.lists(), large=True)
         usual, values = ask([summed.lazy().select(one.mode().first() for one in beside), summed.lazy().select(*keys, *beside)])
         odd = pl.any_horizontal(pl.col(name).ne_missing(usual[name].item()) for name in usual.columns)
         literals = {name: pl.lit(usual[name].item(), dtype=dtype) for name, dtype in usual.schema.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import polars as pl
@@ -34,9 +34,11 @@ LISTED = {
     "misses_above",
     "judged_misses_above",
 }
-FLAGS = ("listed_judged", "listed_relevant", "not_relevant", "cut_in_catalogue", "catalogue_relevant")
+FLAGS = ("listed_judged", "listed_relevant", "not_relevant", "catalogue_relevant")
 DTYPES = {"hits_so_far": pl.Int64} | dict.fromkeys(FLAGS, pl.Boolean)
 """The dtypes of the words' columns that are not Float64."""
+KINDS = (RELEVANT, NOT_RELEVANT, *catalogue.KINDS)
+"""The columns of rows of one kind, whose values are worked out ahead."""
 LIST_IDEAL = "list_ideal_rank@"
 TOTALS = ("each_n_relevant", "each_n_not_relevant")
 
@@ -51,7 +53,7 @@ class Words:
     asked: set[str] = field(default_factory=set)
     windows: list[pl.Expr] = field(default_factory=list)
     values: list[pl.Expr] = field(default_factory=list)
-    """The values of the relevant rows, and of those judged not relevant, that are worked out ahead, list by list."""
+    """The values of the rows of one kind, such as the relevant ones, that are worked out ahead, list by list."""
 
     def column(self, name: str) -> pl.Expr:
         """Return the column of a name."""
@@ -63,12 +65,12 @@ class Words:
         self.windows.append(expression)
         return pl.col(f"running {len(self.windows) - 1}")
 
-    def of_relevant(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
+    def of_rows(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
         """Return the sum of a column that has the value on one row of each list."""
         inner = Words()
         expression = value(inner)
         names = inner.asked - {"steepness"}
-        if inner.windows or inner.values or not (names <= RELEVANT or names <= NOT_RELEVANT):
+        if inner.windows or inner.values or not any(names <= kind for kind in KINDS):
             return value(self)
         self.asked |= inner.asked - names
         number = next((place for place, other in enumerate(self.values) if other.meta.eq(expression)), len(self.values))
@@ -76,17 +78,26 @@ class Words:
             self.values.append(expression)
         return pl.col(f"of list {number}").sum()
 
+    @property
+    def read(self) -> set[str]:
+        """The columns that are read, for a value or row by row."""
+        return self.asked.union(*(value.meta.root_names() for value in self.values))
+
     def reads_lists(self) -> bool:
         """Whether a word needs more than the hits and the relevant rows."""
-        return bool(
-            self.asked & {*LISTED, *NOT_RELEVANT, *catalogue.COLUMNS, *propensity.COLUMNS, "each_n_not_relevant"}
-            or self.values_of(NOT_RELEVANT)
-        )
+        others = {*LISTED, *NOT_RELEVANT, *catalogue.COLUMNS, *propensity.COLUMNS, "each_n_not_relevant"}
+        return not others.isdisjoint(self.read)
 
     def values_of(self, names: set[str]) -> list[pl.Expr]:
         """Return the values that are worked out from some columns, each under the name of its own column."""
         numbered = enumerate(self.values)
         return [value.alias(f"of list {number}") for number, value in numbered if names.issuperset(value.meta.root_names())]
+
+    def branches(self, keys: Sequence[str], rows: pl.LazyFrame, kind: set[str]) -> list[pl.LazyFrame]:
+        """Return what is asked of rows of a kind: the values of each list, and the columns that are read row by row."""
+        values, columns = self.values_of(kind), sorted(self.asked & kind)
+        branches = [rows.group_by(keys).agg(values)] if values else []
+        return [*branches, rows.select(*keys, *columns)] if columns else branches
 
 
 def evaluate(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = None) -> pl.LazyFrame:
@@ -151,7 +162,7 @@ def _users_alone(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
 
 def _settled(judged: Judged, words: Words, deepest: int | None, ask: Ask) -> Judged:
     judged = judged.settled(ask, deepest, by_number=not words.reads_lists())
-    return judged.with_first(ask, deepest) if "cut_rank" in words.asked else judged
+    return judged.with_first(ask, deepest) if words.read & catalogue.CUT else judged
 
 
 def deepest_of(metrics: Sequence[Metric[...]]) -> int | None:
@@ -242,8 +253,9 @@ def _rows(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
     if asked & LISTED:
         branches.append(_listed(judged, asked))
     if words.values_of(NOT_RELEVANT):
-        branches += _read(judged, words, judged.not_relevant(), NOT_RELEVANT)
-    branches += catalogue.branches(judged, asked, deepest) + propensity.branches(judged, asked)
+        branches += words.branches(judged.list_keys, judged.not_relevant(), NOT_RELEVANT)
+    branches += catalogue.branches(judged, words.read, deepest, partial(words.branches, judged.list_keys))
+    branches += propensity.branches(judged, asked)
     branches = branches or [judged.relevant()]
     return pl.concat(branches, how="diagonal") if len(branches) > 1 else branches[0]
 
@@ -301,14 +313,7 @@ def _relevant(judged: Judged, words: Words, deepest: int | None) -> list[pl.Lazy
         if deepest is not None:
             columns |= {name: pl.when(place <= deepest).then(columns[name]) for name in ideal if name.startswith("ideal")}
         rows = rows.select(*keys, "relevant_gain", *(column.alias(name) for name, column in columns.items()))
-    return _read(judged, words, rows, RELEVANT)
-
-
-def _read(judged: Judged, words: Words, rows: pl.LazyFrame, names: set[str]) -> list[pl.LazyFrame]:
-    """Return what is asked of some rows: the values of each list, and the columns that are read row by row."""
-    keys, values, columns = judged.list_keys, words.values_of(names), sorted(words.asked & names)
-    branches = [rows.group_by(keys).agg(values)] if values else []
-    return [*branches, rows.select(*keys, *columns)] if columns else branches
+    return words.branches(keys, rows, RELEVANT)
 
 
 def _listed(judged: Judged, asked: set[str]) -> pl.LazyFrame:

@@ -30,10 +30,10 @@ class Source(Protocol):
     def running(self, expression: pl.Expr) -> pl.Expr:
         """Return a cumulative expression of hit words, worked out list by list in the order of the ranks."""
 
-    def of_relevant(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
-        """Return a value of a list's relevant rows, or of its rows judged not relevant, that is 0 without such a row.
+    def of_rows(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
+        """Return a value of a list's rows of one kind, such as its relevant ones, that is 0 without such a row.
 
-        A plan works it out ahead of the others, so that the many relevant rows are summed up once.
+        A plan works it out ahead of the others, so that the many rows of a kind are summed up once.
         """
 
 
@@ -64,10 +64,10 @@ class At:
     `best(...)` is a metric's value in that order.
     Rows of the list up to k: `listed`, `judged`, `relevant`; on the relevant ones `misses_above`, `judged_misses_above`.
     Beside every one of those rows, to compare with row by row: `each_n_relevant`, `each_n_not_relevant`.
-    Rows of the list up to k whose items are in the catalogue: `in_catalogue`, the hits among them: `hit_in_catalogue`.
-    Per list: `n_listed`, `n_relevant_in_catalogue`, `n_catalogue`, `inverse_propensities(...)`,
-    `k`, `cutoff`, `up_to_k(...)`, `n_hits`, `n_relevant`, `n_not_relevant`, `list_length`, `all_discounts`,
-    `all_unshifted_discounts(...)`; `certain(...)` for a count of hits that is not only summed up. Per segment: `mean(...)`.
+    Per list: `n_listed`, `n_hits`, `n_relevant`, `n_not_relevant`, of items of the catalogue `n_listed_in_catalogue`,
+    `n_hits_in_catalogue`, `n_relevant_in_catalogue`, `n_catalogue`; `k`, `cutoff`, `up_to_k(...)`, `list_length`,
+    `all_discounts`, `all_unshifted_discounts(...)`, `inverse_propensities(...)`; `certain(...)` for a count of hits that is
+    not only summed up. Per segment: `mean(...)`.
 
     With `ties="expected"` the hits' rows are the places that tied hits may take: `rank` and `discount` are the place's, and
     `hit`, `first_hit`, `gain`, `exp_gain` and `hits_so_far` are expectations there, each with the probability that there is
@@ -173,7 +173,7 @@ class At:
         """Return the value of a metric in the best order, for one that is 0 without a relevant row."""
         if order == "list":
             return value(self.ideal(order))
-        return self.source.of_relevant(lambda source: value(replace(self, source=source, order=order)))
+        return self.source.of_rows(lambda source: value(replace(self, source=source, order=order)))
 
     @property
     def ideal_gain(self) -> pl.Expr:
@@ -228,23 +228,23 @@ class At:
     @property
     def n_listed(self) -> pl.Expr:
         """The number of items of the list up to k, whatever is known of them."""
-        return self._up_to_k("cut_rank").sum()
+        return self._count_up_to_k("cut_rank")
 
     @property
-    def in_catalogue(self) -> pl.Expr:
-        """True on a listed row, with a rank up to k, of an item of the catalogue."""
-        return self._up_to_k("cut_rank", "cut_in_catalogue")
+    def n_listed_in_catalogue(self) -> pl.Expr:
+        """The number of items of the list up to k that are in the catalogue."""
+        return self._count_up_to_k("catalogue_cut_rank")
 
     @property
-    def hit_in_catalogue(self) -> pl.Expr:
-        """True on a hit whose item is in the catalogue."""
-        return self._up_to_k("catalogue_hit_rank")
+    def n_hits_in_catalogue(self) -> pl.Expr:
+        """The number of hits whose items are in the catalogue."""
+        return self._count_up_to_k("catalogue_hit_rank")
 
     @property
     def n_relevant_in_catalogue(self) -> pl.Expr:
         """The number of relevant rows, listed or not, of items of the catalogue."""
         self._needs_an_order("it counts over the catalogue")
-        return _count(self.source.column("catalogue_relevant"))
+        return self.source.of_rows(lambda source: _count(source.column("catalogue_relevant")))
 
     @property
     def n_catalogue(self) -> pl.Expr:
@@ -259,7 +259,7 @@ class At:
     @property
     def n_relevant(self) -> pl.Expr:
         """The number of relevant rows, listed or not."""
-        return self.source.of_relevant(lambda source: _count(source.column("relevant_gain")))
+        return self.source.of_rows(lambda source: _count(source.column("relevant_gain")))
 
     def inverse_propensities(self, exponent: float, least: float) -> pl.Expr:
         """Return the sum of 1 / propensity over the relevant rows, listed or not: how many there are, observed or not."""
@@ -269,7 +269,7 @@ class At:
     @property
     def n_not_relevant(self) -> pl.Expr:
         """The number of rows judged not relevant, listed or not."""
-        return self.source.of_relevant(lambda source: _count(source.column("not_relevant")))
+        return self.source.of_rows(lambda source: _count(source.column("not_relevant")))
 
     @property
     def each_n_relevant(self) -> pl.Expr:
@@ -323,12 +323,11 @@ class At:
         if self.expected:
             raise NoExpectationError(reason)
 
-    def _up_to_k(self, rank: str, also: str = "") -> pl.Expr:
-        """Return True on the rows with a rank up to k, where a column of theirs is true."""
+    def _count_up_to_k(self, rank: str) -> pl.Expr:
+        """Return the number of rows with a rank up to k."""
         self._needs_an_order("it counts the items among the first k one by one")
-        ranks = self.source.column(rank)
-        inside = ranks.is_not_null() if self.k is None else ranks <= self.k
-        return pl.when(self.source.column(also)).then(inside) if also else inside
+        k = math.inf if self.k is None else self.k
+        return self.source.of_rows(lambda source: (source.column(rank) <= k).sum())
 
     def _name(self, word: str) -> str:
         return {"relevant": "ideal_", "all": "uncut_"}.get(self.order, "") + word

@@ -132,7 +132,7 @@ def fall_out(at: At) -> pl.Expr:
 
     Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8.
     """
-    misses = at.in_catalogue.sum().cast(pl.Float64) - at.hit_in_catalogue.sum()
+    misses = at.n_listed_in_catalogue.cast(pl.Float64) - at.n_hits_in_catalogue
     return ratio(misses, at.n_catalogue - at.n_relevant_in_catalogue)
 
 
@@ -156,7 +156,7 @@ def mcc(at: At, *, denominator: Literal["list", "k"] = "list") -> pl.Expr:
 
     Source: Matthews 1975, Comparison of the predicted and observed secondary structure of T4 phage lysozyme.
     """
-    hits, listed = at.hit_in_catalogue.sum().cast(pl.Float64), at.in_catalogue.sum().cast(pl.Float64)
+    hits, listed = (count.cast(pl.Float64) for count in (at.n_hits_in_catalogue, at.n_listed_in_catalogue))
     places = listed if denominator == "list" or at.k is None else pl.max_horizontal(hits, pl.lit(float(at.k)))
     relevant, n = at.n_relevant_in_catalogue.cast(pl.Float64), at.n_catalogue
     rest = (n - places - relevant + hits).clip(lower_bound=0.0)

@@ -45,9 +45,13 @@ def novelty(at: AtLists, *, cold: Literal["one", "drop"] = "one", normalized: bo
 
     Source: Zhou et al. 2010, Solving the apparent diversity-accuracy dilemma of recommender systems.
     """
-    known = at.popularity > 0 if cold == "drop" else pl.lit(value=True)
-    informed = pl.when(known).then(at.popularity.clip(lower_bound=1.0).log())
-    nats = at.n_train_users.log() - ratio(at.sum(informed), at.sum(known.cast(pl.Float64)), empty=None)
+    informed = at.popularity.clip(lower_bound=1.0).log()
+    if cold == "drop":
+        known = at.popularity > 0
+        mean = ratio(at.sum(pl.when(known).then(informed)), at.sum(known.cast(pl.Float64)), empty=None)
+    else:
+        mean = at.mean(informed)
+    nats = at.n_train_users.log() - mean
     if normalized:
         return ratio(nats, at.n_train_users.log(), empty=None).clip(0.0, 1.0)
     return pl.when(at.n_train_users > 0).then(nats.clip(lower_bound=0.0)) / math.log(log_base)
@@ -107,9 +111,7 @@ def efd(at: AtLists, *, discount: Discount = "none", relevance: bool = False, lo
 
 def _browsed(at: AtLists, value: pl.Expr, discount: Discount, *, relevance: bool) -> pl.Expr:
     """Return the mean of a value over the list, weighed by rank; with relevance over the relevant items alone."""
-    weighed = at.weight(discount) * value
-    weighed = pl.when(at.relevant).then(weighed) if relevance else weighed
-    return ratio(at.sum(weighed), at.sum(at.weight(discount)), empty=None)
+    return at.mean(pl.when(at.relevant).then(value) if relevance else value, discount)
 
 
 @metric(over="lists", aliases=("arp",), needs=("train",), range=COUNT, direction="lower", formula="1/n · Σ over L of pop(i)")
