@@ -18,6 +18,7 @@ from recframe.order import (
     are_distinct,
     are_in_order,
     by_user,
+    each_item_once,
     each_once,
     heads,
     is_narrow,
@@ -276,8 +277,7 @@ class Judged:
     def with_first(self, ask: Callable[[list[pl.LazyFrame]], list[pl.DataFrame]], k: int | None) -> Judged:
         """Return the same for a large eager frame, whose rows up to k are taken from it and asked whether an item repeats."""
         (rows,) = ask([self._counted(self.ranked(k), {"truth", "both"})])
-        rows = by_user(rows, "user")
-        return replace(self, first=rows.lazy() if ask([are_distinct(rows, self.list_keys)])[0].item() else self.cut(k))
+        return replace(self, first=each_item_once(by_user(rows, "user"), self.list_keys, ask).lazy())
 
     def _for_each_model(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         return rows.join(self.models, how="cross") if self.truth is not None and self.models is not None else rows

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import polars as pl
 
+Ask = Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 
 # Polars 2 can read the bits of a number as another type of the same size.
@@ -180,11 +181,30 @@ def unordered(rows: pl.DataFrame) -> pl.DataFrame:
 
 def are_distinct(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
     """Return whether no list has an item twice; where that is not sure, False."""
+    return _repeating(rows, keys)[1].select(distinct=pl.len() == 0)
+
+
+def each_item_once(rows: pl.DataFrame, keys: Sequence[str], ask: Ask) -> pl.DataFrame:
+    """Return the rows, of each item of a list the one with the best rank alone; they stay in their order."""
+    number, repeating = _repeating(rows, keys)
+    (repeated,) = ask([repeating])
+    if repeated.is_empty():
+        return rows
+    row, pair = pl.col("row"), [*dict.fromkeys([*keys, "item"])]
+    found = rows.lazy().with_row_index("row").filter(number.is_in(repeated.to_series().unique().implode()))
+    worse = found.filter(row != row.sort_by("rank", "row").first().over(pair)).select("row")
+    (kept,) = ask([rows.lazy().with_row_index("row").join(worse, on="row", how="anti", maintain_order="left").drop("row")])
+    return kept
+
+
+def _repeating(rows: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.Expr, pl.LazyFrame]:
+    """Return a number of each row, and those numbers that are of all rows of an item which a list has twice, or of others."""
     if len(keys) == 1 and rows[keys[0]].flags["SORTED_ASC"]:
-        lists = rows.lazy().group_by(keys).agg(distinct=pl.col("item").n_unique() == pl.len())
-        return lists.select(pl.col("distinct").all())
-    pair = one_number([pl.col(key) for key in dict.fromkeys([*keys, "item"])], rows.schema).sort()
-    return rows.lazy().select(distinct=(pair != pair.shift()).all())
+        lists = rows.lazy().group_by(keys).agg(twice=pl.col("item").n_unique() < pl.len())
+        return pl.col(keys[0]), lists.filter("twice").select(keys)
+    number = one_number([pl.col(key) for key in dict.fromkeys([*keys, "item"])], rows.schema)
+    in_order = number.sort()
+    return number, rows.lazy().select(number=in_order.filter(in_order == in_order.shift()))
 
 
 def are_in_order(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:

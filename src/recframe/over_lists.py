@@ -16,7 +16,7 @@ from recframe.groups import Listed
 from recframe.inputs import Inputs
 from recframe.judge import Judged, held
 from recframe.list_terms import Asked, AtLists
-from recframe.order import are_distinct, by_user
+from recframe.order import by_user, each_item_once
 from recframe.plan import aggregate, deepest_of, keys_of, with_attributes
 from recframe.registry import Metric
 from recframe.tables import Rows
@@ -160,9 +160,8 @@ class Cut:
         heads = self.held.ranked().select(keys).filter(pl.any_horizontal(changes).fill_null(value=True))
         rows, crowd = ask([self.held.ranked(self.k), heads])
         rows = by_user(rows, "user")
-        once = self.held.scores is not None or ask([are_distinct(rows, keys)])[0].item()
-        if not once:
-            (rows,) = ask([self._each_item_once(rows.lazy())])
+        if self.held.scores is None:
+            rows = by_user(each_item_once(rows, keys, ask), "user")
         sides = self.sides.settled(ask, rows, [*self.asked.facts.values()])
         cut = replace(self, sides=sides, given=rows.lazy(), crowd=crowd.lazy())
         if not (beside := self.asked.named("beside")):
