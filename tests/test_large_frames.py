@@ -35,6 +35,12 @@ ORDERS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _streaming(monkeypatch):
+    """Let these frames stream, as those of millions of rows do; large ones that do not are among those of other tests."""
+    monkeypatch.setattr(frames, "_STREAMED", 0)
+
+
 def judged(user: pl.Expr, item: pl.Expr) -> pl.DataFrame:
     row = pl.int_range(SIZE)
     users = pl.select(number=row // 12).select(user=user)
@@ -102,3 +108,44 @@ def test_gains_of_any_size_take_their_best_order(factor):
     frame = judged(NUMBER, NUMBER).with_columns(pl.col("relevance") * factor)
 
     assert_frame_equal(frame.rec.evaluate("ndcg@5"), judged(NUMBER, NUMBER).rec.evaluate("ndcg@5"), rel_tol=1e-12)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("dtype", IDS)
+def test_large_frames_held_against_a_truth_give_what_the_lazy_plan_gives(dtype, order):
+    frame = ORDERS[order](judged(IDS[dtype], IDS[dtype]))
+    truth = frame.filter(pl.col("relevance") > 0).select("user", "item", "relevance")
+    options = [{}, {"universe": "recs"}, {"universe": "both"}, {"relevant_from": "list"}, {"model": "model"}]
+
+    for option in options:
+        recs = frame.select("user", "item", "rank", model=pl.lit("a"))
+        found = recs.rec(truth=truth, **option).evaluate(*METRICS, k=[3, 10])
+        lazy = recs.lazy().rec(truth=truth.lazy(), **option).evaluate(*METRICS, k=[3, 10])
+        assert_frame_equal(found, lazy.collect(engine="in-memory"), rel_tol=1e-12)
+
+
+def test_ids_that_one_number_cannot_hold_are_not_taken_for_others():
+    truth = judged(NUMBER, NUMBER).filter(pl.col("relevance") > 0).select("user", "item", "relevance")
+    recs = judged(NUMBER, NUMBER).select("user", "item", "rank")
+    item, user = pl.col("item") + 2**32, pl.col("user") - 1  # user · 2^32 + item stays the same
+    others = [
+        recs.with_columns(user, item),
+        recs.with_columns(pl.col("user") + 2**32),
+        recs.with_columns(user + 2, item - 2**33),
+    ]
+
+    for other in others:
+        assert other.rec(truth=truth).hit_rate(k=12) == 0
+        mixed = pl.concat([other.with_columns(pl.col("rank") + 12), recs])
+        assert mixed.rec(truth=truth).ndcg() == pytest.approx(recs.rec(truth=truth).ndcg(), rel=1e-12)
+
+
+@pytest.mark.parametrize("options", [{}, {"universe": "both"}, {"relevant_from": "list"}, {"model": "model"}])
+@pytest.mark.parametrize("order", ORDERS)
+def test_gains_that_are_all_the_same_need_no_order(order, options):
+    frame = ORDERS[order](judged(NUMBER, NUMBER)).with_columns(relevance=(pl.col("relevance") > 0) * 3, model=pl.lit("a"))
+
+    found = frame.rec(**options).evaluate("ndcg", "ndcg@5", "dcg@5", "recall@5")
+
+    lazy = frame.lazy().rec(**options).evaluate("ndcg", "ndcg@5", "dcg@5", "recall@5")
+    assert_frame_equal(found, lazy.collect(engine="in-memory"), rel_tol=1e-12)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _LARGE = 20_000
+_STREAMED = 2_000_000
 IS_POLARS_1 = pl.__version__.startswith("1.")
 # Polars 1 does not know the dtype of some literals without its optimizer.
 _NO_OPTIMIZER = pl.QueryOptFlags() if IS_POLARS_1 else pl.QueryOptFlags.none()
@@ -167,12 +168,23 @@ def is_large(frame: Any) -> bool:
     return not is_lazy(frame) and len(frame) > _LARGE
 
 
-def run(plan: pl.LazyFrame, *, large: bool) -> pl.DataFrame:
-    """Collect a plan for an eager frame: a large one streams, a small one is not worth the time of the optimizer."""
+def stream(plan: pl.LazyFrame) -> pl.DataFrame:
+    """Collect a plan for frames that are lazy or that have many rows."""
     with plan_errors():
-        if large:
-            return plan.collect(engine="streaming")
-        return plan.collect(engine="in-memory", optimizations=_NO_OPTIMIZER)
+        return plan.collect(engine="streaming")
+
+
+def _run(plan: pl.LazyFrame, size: int) -> pl.DataFrame:
+    """Collect a plan for an eager frame of so many rows.
+
+    NOTE: the streaming engine takes longer to start than a plan of two million rows to run, and the optimizer takes longer
+    than one of a few thousand.
+    """
+    if size > _STREAMED:
+        return stream(plan)
+    with plan_errors():
+        optimizations = pl.QueryOptFlags() if size > _LARGE else _NO_OPTIMIZER
+        return plan.collect(engine="in-memory", optimizations=optimizations)
 
 
 def ask(plans: list[pl.LazyFrame]) -> list[pl.DataFrame]:
@@ -185,7 +197,7 @@ def give(plan: pl.LazyFrame, like: Any, by: Mapping[str, Any]) -> Any:
     """Return a plan's result as the same kind of frame as `like`; `by` has the dtypes that pandas columns had."""
     if is_lazy(like):
         return plan
-    result = run(plan, large=is_large(like))
+    result = _run(plan, len(like))
     return _to_pandas(result, by) if is_pandas(like) else result
 
 

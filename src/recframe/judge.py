@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import polars as pl
 
@@ -17,6 +17,8 @@ from recframe.order import (
     SMALL_INTEGERS,
     are_distinct,
     are_in_order,
+    are_level,
+    are_narrow,
     by_user,
     each_item_once,
     each_once,
@@ -24,7 +26,10 @@ from recframe.order import (
     is_narrow,
     n_distinct,
     numbered,
+    packed,
+    packed_if_narrow,
     unordered,
+    unpacked,
 )
 from recframe.scores import Scored, in_order_given, scored
 from recframe.terms import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, STEEPEST, is_rank, is_relevant
@@ -80,6 +85,10 @@ class Judged:
 
     narrow: bool = False
     """Whether the relevant rows' users and gains are known to fit into one number of 64 bits; see `order.is_narrow`."""
+    best_given: bool = False
+    """Whether the relevant rows are known to stand list by list, in each the best gain first."""
+    packs: bool = False
+    """Whether the ids of the relevant rows are known to fit into one number, which joins in half the time of two columns."""
     in_order: bool = False
     """Whether the relevant rows are known to stand list by list by rank, the ranks at least 1 apart."""
     n_users: int | None = None
@@ -187,12 +196,15 @@ class Judged:
         if self.scores is not None and self.scores.gains_at_hand(k):
             hits = ranked.filter(pl.col("gain").is_not_null()).select(*PAIR, "rank", *self._tied, "gain")
             return hits if self.names is None else hits.join(self.names, on="user", maintain_order="left")
-        return (
-            ranked.select(*self.model, *PAIR, self._rank, *self._tied)
-            .join(self._relevant_rows(), on=PAIR)
-            .group_by(*self.list_keys, "item")
-            .agg(rank.min(), *(pl.col(name).first() for name in self._tied), pl.col("gain").max())
-        )
+        best = [rank.min(), *(pl.col(name).first() for name in self._tied), pl.col("gain").max()]
+        beside: list[Any] = [self._rank, *self._tied]
+        if not self.packs:
+            hits = ranked.select(*self.model, *PAIR, *beside).join(self._relevant_rows(), on=PAIR)
+            return hits.group_by(*self.list_keys, "item").agg(best)
+        pairs = self._relevant_rows().select(packed(PAIR).alias("pair"), "gain")
+        hits = ranked.select(*self.model, packed_if_narrow(PAIR).alias("pair"), *beside).join(pairs, on="pair")
+        hits = hits.group_by(*self.model, "pair").agg(best)
+        return hits.select(*self.model, *unpacked(pl.col("pair"), PAIR, self._schema), pl.exclude(*self.model, "pair"))
 
     def _relevant_rows(self) -> pl.LazyFrame:
         """Return the relevant rows of the frame that has the relevance: keys, item, gain, and a rank if it has one."""
@@ -385,10 +397,21 @@ class Judged:
             pairs=pairs.lazy(),
             distinct=distinct,
             in_order=in_order == [True] or (scores is not None and scores.gains_at_hand(k)),
+            packs=self.truth is not None and self._packs(pairs),
             narrow=keys == [key] and is_narrow(pairs[key], pairs["gain"]),
+            best_given=distinct and self._stand_as_they_are(keys) and are_level(pairs, key),
             n_users=n_users,
             crowd=crowd,
         )
+
+    def _stand_as_they_are(self, keys: Sequence[str]) -> bool:
+        """Return whether the relevant rows of a list are those that were taken, in their order."""
+        as_taken = self.context.relevant_from == "truth" and self.models is None
+        return as_taken and len(keys) == 1 and self.universe not in {"recs", "both"}
+
+    def _packs(self, pairs: pl.DataFrame) -> bool:
+        dtypes = [frame[name] for frame in (self._schema, pairs.schema) for name in PAIR]
+        return all(dtype in SMALL_INTEGERS for dtype in dtypes) and are_narrow(pairs, PAIR)
 
     def checks(self, *, steep: bool) -> list[pl.LazyFrame]:
         """Return frames of one row that fail when the plan runs: what no schema shows."""

@@ -193,7 +193,7 @@ class Rec(Methods, Generic[F]):
         n_runs = parts * conventions.n_plans(inputs, asked)
 
         def run(sums: pl.LazyFrame) -> pl.DataFrame:
-            done.append(frames.run(sums, large=True))
+            done.append(frames.stream(sums))
             if tell is not None:
                 tell(len(done) / n_runs)
             return done[-1]
@@ -204,7 +204,7 @@ class Rec(Methods, Generic[F]):
             return plan.evaluate(judged[0], found) if parts == 1 else plan.evaluate_parts(judged, found, run)
 
         of_lists = partial(over_lists.evaluate, parts=parts, run=run)
-        return frames.run(conventions.evaluate(inputs, asked, plan_of, of_lists), large=True)
+        return frames.stream(conventions.evaluate(inputs, asked, plan_of, of_lists))
 
     def judge(self) -> F:
         """Return the judged frame: one row for each pair that was recommended or judged, under the bound column names.
@@ -271,7 +271,7 @@ class Rec(Methods, Generic[F]):
         inputs, clashes = self._labelled(by)
         data = Audited(inputs, None if k is None else cutoffs.cutoff(k), clashes)
         if frames.is_large(self._frame):
-            data = data.settled(partial(frames.run, large=True), lambda plan: frames.ask([plan])[0])
+            data = data.settled(frames.stream, lambda plan: frames.ask([plan])[0])
         result: F = frames.give(audit.audit(data), self._frame, {})
         return result
 

@@ -108,6 +108,12 @@ def is_narrow(key: pl.Series, gain: pl.Series) -> bool:
     return whole and bool(lowest >= 0 and highest < 2**31 and most < 2**32)
 
 
+def are_level(rows: pl.DataFrame, key: str) -> bool:
+    """Return whether rows stand list by list, all of one gain."""
+    gain = rows["gain"]
+    return rows[key].flags["SORTED_ASC"] and bool(len(gain)) and gain.min() == gain.max()
+
+
 def are_narrow(rows: pl.DataFrame, keys: Sequence[str]) -> bool:
     """Return whether all keys are whole numbers that lie in [0, 2^31)."""
     bounds: list[Any] = [(rows[key].min(), rows[key].max()) for key in keys if rows.schema[key].is_integer()]
@@ -120,16 +126,27 @@ def packed(keys: Sequence[str]) -> pl.Expr:
     return upper * 2**32 + lower
 
 
+def packed_if_narrow(keys: Sequence[str]) -> pl.Expr:
+    """Return two keys of `SMALL_INTEGERS` as one number, null where they are not narrow."""
+    inside = [pl.col(key).cast(pl.Int64).is_between(0, 2**31 - 1) for key in keys]
+    return pl.when(*inside).then(packed(keys))
+
+
+def unpacked(number: pl.Expr, keys: Sequence[str], schema: Mapping[str, pl.DataType]) -> list[pl.Expr]:
+    """Return the two keys that a number was packed of."""
+    parts = (number // 2**32, number % 2**32)
+    return [part.cast(schema[key]).alias(key) for key, part in zip(keys, parts, strict=True)]
+
+
 def distinct(rows: pl.LazyFrame, keys: Sequence[str], *, narrow: bool) -> pl.LazyFrame:
     """Return each pair of two keys once; sorted as numbers where they are narrow, a third of the time of a hash table."""
     rows = rows.select(keys)
     if not narrow:
         return rows.unique()
-    number, schema = pl.col("number"), rows.collect_schema()
+    number = pl.col("number")
     numbers = rows.select(number=packed(keys)).sort("number")
     numbers = numbers.filter((number != number.shift()).fill_null(value=True))
-    parts = (number // 2**32, number % 2**32)
-    return numbers.select(part.cast(schema[key]).alias(key) for key, part in zip(keys, parts, strict=True))
+    return numbers.select(unpacked(number, keys, rows.collect_schema()))
 
 
 def numbered(rows: pl.DataFrame) -> pl.DataFrame:

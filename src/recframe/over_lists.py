@@ -166,7 +166,7 @@ class Cut:
         cut = replace(self, sides=sides, given=rows.lazy(), crowd=crowd.lazy())
         if not (beside := self.asked.named("beside")):
             return cut
-        summed = frames.run(cut.lists(), large=True)
+        summed = frames.stream(cut.lists())
         usual, values = ask([summed.lazy().select(one.mode().first() for one in beside), summed.lazy().select(*keys, *beside)])
         odd = pl.any_horizontal(pl.col(name).ne_missing(usual[name].item()) for name in usual.columns)
         literals = {name: pl.lit(usual[name].item(), dtype=dtype) for name, dtype in usual.schema.items()}

@@ -306,7 +306,11 @@ def _relevant(judged: Judged, words: Words, deepest: int | None) -> list[pl.Lazy
         return []
     rows, keys = judged.relevant().rename({"gain": "relevant_gain"}), judged.list_keys
     if ideal := sorted(asked - {"relevant_gain"}):
-        rows = with_places(best_first(rows, keys, judged.key_dtype, "relevant_gain", narrow=judged.narrow), keys)
+        if judged.best_given:
+            rows = rows.select(*keys, pl.col("relevant_gain").cast(pl.Float64))
+        else:
+            rows = best_first(rows, keys, judged.key_dtype, "relevant_gain", narrow=judged.narrow)
+        rows = with_places(rows, keys)
         place = pl.col("place").cast(pl.Float64)
         built = {"rank": place, "gain": pl.col("relevant_gain"), "discount": discount(place)}
         columns = {name: built[name.partition("_")[2]] for name in ideal}
