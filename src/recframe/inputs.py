@@ -55,6 +55,11 @@ class Inputs:
         """The columns of the lists and their dtypes."""
         return self.lists.collect_schema()
 
+    @cached_property
+    def relevance_dtype(self) -> pl.DataType:
+        """The dtype of the relevances."""
+        return self.schema["relevance"] if self.truth is None else self.truth.collect_schema()["relevance"]
+
     def feature(self, of: str, call: str) -> pl.LazyFrame:
         """Return a column of the items frame: item, value; the only one beside the item, where `of` is empty.
 
@@ -193,9 +198,10 @@ def read(
     columns = [*segments, *labels]
     given = {name: side.take(_roles(name, side, judged=judged), _of(columns, name)) for name, side in sides.items()}
     taken = {name: rows.lazy() for name, rows in given.items()}
-    _fill_relevance(taken)
-    _check_dtypes(taken, sides)
-    taken = _matched(taken, sides, segments, clashes)
+    _fill_relevance(taken, given)
+    schemas = {name: rows.collect_schema() for name, rows in taken.items()}
+    _check_dtypes(schemas, sides)
+    taken = _matched(taken, schemas, sides, segments, clashes)
     dtypes = {one.name: frames.dtype_in_pandas(_holder(one, sides).frame, one.name) for one in segments}
     return Inputs(
         lists=taken["recommendations"],
@@ -211,16 +217,20 @@ def read(
         context=context,
         pandas_dtypes=dtypes,
         labels={label.inside: label.name for label in labels},
-        complete=frozenset(
-            name for name in ("recommendations", "truth") if name in given and frames.is_complete(given[name], ["user", "item"])
-        ),
+        complete=_complete(given),
     )
 
 
-def _fill_relevance(taken: dict[str, pl.LazyFrame]) -> None:
+def _complete(given: Mapping[str, Any]) -> frozenset[str]:
+    """Return which of the frames of lists and of the truth are known to have all their ids."""
+    named = (name for name in ("recommendations", "truth") if name in given)
+    return frozenset(name for name in named if frames.is_complete(given[name], ["user", "item"]))
+
+
+def _fill_relevance(taken: dict[str, pl.LazyFrame], given: Mapping[str, Any]) -> None:
     """Give every row of a truth without a relevance 1, and of a frame of which nothing is known none."""
     main, missing = ("truth", pl.lit(1, dtype=pl.Int64)) if "truth" in taken else ("recommendations", pl.lit(None, pl.Float64))
-    if "relevance" not in taken[main].collect_schema():
+    if "relevance" not in frames.columns(given[main]):
         taken[main] = taken[main].with_columns(relevance=missing)
 
 
@@ -319,11 +329,10 @@ def _holder(segment: Segment, sides: Mapping[str, Side]) -> Side:
     return sides[segment.owner] if segment.owner in sides else sides["recommendations"]
 
 
-def _check_dtypes(taken: Mapping[str, pl.LazyFrame], sides: Mapping[str, Side]) -> None:
+def _check_dtypes(schemas: Mapping[str, pl.Schema], sides: Mapping[str, Side]) -> None:
     wanted = {"rank": "a number from 1 up", "score": "a number", "relevance": "a number or Boolean"}
     wanted["propensity"] = "a number above 0"
-    for name, frame in taken.items():
-        schema = frame.collect_schema()
+    for name, schema in schemas.items():
         for role in [*IDS, *wanted]:
             dtype = schema.get(role, pl.Null())
             column = f"column {sides[name].context.name_of(role)!r} of {sides[name].title}"
@@ -338,6 +347,7 @@ def _check_dtypes(taken: Mapping[str, pl.LazyFrame], sides: Mapping[str, Side]) 
 
 def _matched(
     taken: Mapping[str, pl.LazyFrame],
+    schemas: Mapping[str, pl.Schema],
     sides: Mapping[str, Side],
     segments: Iterable[Segment],
     clashes: dict[str, str] | None,
@@ -347,7 +357,7 @@ def _matched(
     shared = {"user": "the user ids", "item": "the item ids"}
     shared |= {one.inside: f"the values of {one.name!r}" for one in segments if one.owner == "row"}
     for inside, title in shared.items():
-        dtypes = {name: frame.collect_schema()[inside] for name, frame in taken.items() if inside in frame.collect_schema()}
+        dtypes = {name: schema[inside] for name, schema in schemas.items() if inside in schema}
         dtype = _common(dtypes)
         if dtype is None:
             found = _clash(dtypes, title, sides)

@@ -300,7 +300,7 @@ class Judged:
 
     @cached_property
     def _relevant(self) -> pl.Expr:
-        return _is_relevant(self.lists if self.truth is None else self.truth, self.inputs)
+        return _is_relevant(self.inputs)
 
     def _ranked_lists(self, k: int | None = None) -> pl.LazyFrame:
         """Return the rows of the lists with a rank, up to k."""
@@ -322,7 +322,7 @@ class Judged:
 
     @property
     def _gain(self) -> pl.Expr:
-        return _gain_of(self.lists if self.truth is None else self.truth, self.inputs)
+        return _gain_of(self.inputs)
 
     @cached_property
     def _rank(self) -> pl.Expr:
@@ -426,7 +426,7 @@ class Judged:
         if not self.inputs.scored:
             below = (rank < 1) & is_rank(rank, self.inputs.schema["rank"])
             found.append(self.inputs.check("recommendations", below, RANK_BELOW_1))
-        if _is_float(source, "relevance"):
+        if self.inputs.relevance_dtype.is_float():
             found.append(source.select(check=fails_if(highest == math.inf, INFINITE_RELEVANCE)))
         for owner, frame in (("recommendations", self.inputs.lists), ("truth", self.inputs.truth)):
             found += [_two_values(frame, one) for one in self.inputs.segments if one.owner == owner and frame is not None]
@@ -452,16 +452,16 @@ def _scored(lists: pl.LazyFrame, inputs: Inputs) -> Scored:
     segments = inputs.inside("row", "items")
     if inputs.truth is not None or inputs.model:
         return scored(lists, [*inputs.model, "user"], segments, inputs.context.ties)
-    gain = pl.when(_is_relevant(lists, inputs)).then(_gain_of(lists, inputs))
+    gain = pl.when(_is_relevant(inputs)).then(_gain_of(inputs))
     return scored(lists.with_columns(gain=gain), ["user"], [*segments, "gain"], inputs.context.ties)
 
 
-def _is_relevant(frame: pl.LazyFrame, inputs: Inputs) -> pl.Expr:
-    return is_relevant(pl.col("relevance"), inputs.context.min_relevance, frame.collect_schema()["relevance"])
+def _is_relevant(inputs: Inputs) -> pl.Expr:
+    return is_relevant(pl.col("relevance"), inputs.context.min_relevance, inputs.relevance_dtype)
 
 
-def _gain_of(frame: pl.LazyFrame, inputs: Inputs) -> pl.Expr:
-    gain = _number("relevance", frame.collect_schema()["relevance"])
+def _gain_of(inputs: Inputs) -> pl.Expr:
+    gain = _number("relevance", inputs.relevance_dtype)
     return gain if inputs.context.min_relevance != "any" else pl.when(gain > 0).then(gain).otherwise(0)
 
 
@@ -469,10 +469,6 @@ def _number(name: str, dtype: pl.DataType) -> pl.Expr:
     """Return a column as Int64 where that holds all its values, else as Float64."""
     wide = pl.Int64 if dtype in SMALL_INTEGERS else pl.Float64
     return pl.col(name) if dtype == wide else pl.col(name).cast(wide)
-
-
-def _is_float(frame: pl.LazyFrame, name: str) -> bool:
-    return frame.collect_schema()[name].is_float()
 
 
 def _with_items(frame: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:

@@ -413,6 +413,8 @@ def parse(text: str) -> Metric[...]:
 
 def lookup(name: str, shown: str = "") -> Metric[...]:
     """Return the metric of a name or alias; `shown` is what the user wrote."""
+    if name in _registry:
+        return _registry[name]
     known = _spellings()
     if name.casefold() in known:
         return known[name.casefold()]
