@@ -192,7 +192,7 @@ class Cut:
         """Return each list with an item up to k and its sums."""
         if self.summed is not None:
             return self.summed
-        rows = self.sides.joined(self.rows, self.asked.facts_in("of list"), "item", "pair", "segment", "whole")
+        rows = self.sides.joined(self.rows, self.asked.facts_in("of list"), "pair", "item", "segment", "whole")
         lists = rows.group_by(self.held.list_keys).agg(self.asked.named("of list"))
         lists = Rows(self.sides, self.asked, self.held.list_keys, self.rows, lists).beside_lists()
         return self.sides.joined(lists, self.asked.facts_in("over lists", "beside"), "list", "user", "segment", "whole")
@@ -207,7 +207,7 @@ class Cut:
 
     def items(self) -> pl.LazyFrame:
         """Return each item of each segment with its sums over the lists."""
-        rows = self.sides.joined(self.rows, self.asked.facts_in("of item"), "item", "pair")
+        rows = self.sides.joined(self.rows, self.asked.facts_in("of item"), "pair", "item")
         rows = self._described(self._with_beside(rows))
         among = {"along": self.keys, "along all": self._keys_of_all}
         for level, keys in among.items():

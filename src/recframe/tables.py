@@ -61,7 +61,7 @@ class Rows:
 
     def with_facts(self, *levels: str) -> pl.LazyFrame:
         """Return the rows with the facts that some levels ask for."""
-        return self.sides.joined(self.rows, self.asked.facts_in(*levels), "item", "pair", "segment", "whole")
+        return self.sides.joined(self.rows, self.asked.facts_in(*levels), "pair", "item", "segment", "whole")
 
 
 @fact("table", "items", takes=ANY)
