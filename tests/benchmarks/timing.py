@@ -78,8 +78,14 @@ def _seconds(entry: Timed, k: int) -> float:
 
 
 def seconds_in_turn(works: Sequence[Callable[[], object]], repeats: int, calls: int = 1) -> list[float]:
-    """Return the median seconds of one call of each, after one untimed; they take turns, so that noise hits all alike."""
+    """Return the median seconds of one call of each, after one untimed; they take turns, so that noise hits all alike.
+
+    What is loaded by then is no garbage: to look through it before each call would take longer than most calls, and in such
+    a pause Polars gives its memory back to the system.
+    """
     taken: list[list[float]] = [[] for _ in works]
+    gc.collect()
+    gc.freeze()
     for turn in range(repeats + 1):
         for work, times in zip(works, taken, strict=True):
             gc.collect()
@@ -88,4 +94,5 @@ def seconds_in_turn(works: Sequence[Callable[[], object]], repeats: int, calls: 
                 work()
             if turn:
                 times.append((time.perf_counter() - start) / calls)
+    gc.unfreeze()
     return [statistics.median(times) for times in taken]
