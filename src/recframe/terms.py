@@ -59,7 +59,7 @@ class At:
     speaks of their rows alone. List words have one value per list and stand beside such sums.
 
     Hits (relevant, with a rank up to k): `hit`, `first_hit`, `rank`, `gain`, `exp_gain`, `discount`,
-    `geometric_discount(...)`, `hits_so_far`, `running(...)`, `inverse_propensity(...)`.
+    `geometric_discount(...)`, `hits_so_far`, `running(...)`, `inverse_propensity(...)`; `sum(...)` of a value of theirs.
     Relevant rows, listed or not, in their best order up to k: `ideal_gain`, `ideal_discount`, all words of `ideal(...)`;
     `best(...)` is a metric's value in that order.
     Rows of the list up to k: `listed`, `judged`, `relevant`; on the relevant ones `misses_above`, `judged_misses_above`.
@@ -135,10 +135,7 @@ class At:
 
     def geometric_discount(self, p: float) -> pl.Expr:
         """Return p^(rank - 1) of a hit."""
-        if self.order == "list":
-            return geometric_discount(self.rank, p)
-        # NOTE: cut after the power, so that Polars takes that once for all cut-offs.
-        return self._cut(geometric_discount(self.source.column(self._name("rank")), p))
+        return geometric_discount(self.rank, p)
 
     @property
     def hits_so_far(self) -> pl.Expr:
@@ -155,6 +152,13 @@ class At:
         self._needs_an_order("it weighs each hit by its own item")
         given, share = (self.source.column(name) for name in ("given_propensity", "popularity_share"))
         return self._cut(_inverse(given, share, exponent, least))
+
+    def sum(self, value: Callable[[At], pl.Expr]) -> pl.Expr:
+        """Return the sum of a value of a hit over the hits, as in `at.sum(lambda hit: hit.gain * hit.discount)`.
+
+        NOTE: the value is cut at k once, not word by word, and so worked out once for all cut-offs.
+        """
+        return self._cut(value(replace(self, cut=True))).sum()
 
     def running(self, expression: pl.Expr) -> pl.Expr:
         """Return a cumulative expression of hit words (`cum_sum`, `cum_prod`, `shift`), taken from the best rank down."""

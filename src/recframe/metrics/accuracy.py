@@ -8,6 +8,7 @@ length of the list, and k is n_listed where no cut-off is given and a formula di
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Annotated, Literal
 
 import polars as pl
@@ -102,13 +103,13 @@ def recall(
         if denominator != "relevant":
             msg = f"recall(weights={weights!r}) has a denominator of its own; leave out denominator={denominator!r}"
             raise RecframeError(msg)
-        return _weighed(at, at.hit.cast(pl.Float64), weights, exponent, min_propensity)
+        return _weighed(at, lambda hit: hit.hit.cast(pl.Float64), weights, exponent, min_propensity)
     return ratio(at.n_hits, at.n_relevant if denominator == "relevant" else at.up_to_k(at.n_relevant))
 
 
-def _weighed(at: At, worth: pl.Expr, weights: Weights, exponent: float, least: float) -> pl.Expr:
+def _weighed(at: At, worth: Callable[[At], pl.Expr], weights: Weights, exponent: float, least: float) -> pl.Expr:
     """Return the sum of what the hits are worth over their propensities; normalized by the sum of all 1 / propensity."""
-    total = (worth * at.inverse_propensity(exponent, least)).sum()
+    total = at.sum(lambda hit: worth(hit) * hit.inverse_propensity(exponent, least))
     return total if weights == "ips" else ratio(total, at.inverse_propensities(exponent, least))
 
 
@@ -162,7 +163,7 @@ def map(  # noqa: A001
         "hits": lambda: at.certain(at.n_hits),
         "k": lambda: at.cutoff,
     }
-    return ratio((at.hits_so_far / at.rank).sum(), count[normalizer]())
+    return ratio(at.sum(lambda hit: hit.hits_so_far / hit.rank), count[normalizer]())
 
 
 @metric(aliases=("rr",), range=UNIT, direction="higher", formula="1 / rank of the first hit")
@@ -178,7 +179,7 @@ def mrr(at: At) -> pl.Expr:
 
     Source: Voorhees 1999, The TREC-8 question answering track report.
     """
-    return (at.first_hit / at.rank).sum()
+    return at.sum(lambda hit: hit.first_hit / hit.rank)
 
 
 @metric(range=COUNT, direction="higher", formula="Σ over hits of g / log2(r + 1)")
@@ -210,18 +211,25 @@ def dcg(  # noqa: PLR0913
 
     Source: Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques; `exp`: Burges et al. 2005.
     """
-    gains = {"linear": lambda: at.gain, "exp": lambda: at.exp_gain, "binary": lambda: at.hit.cast(pl.Float64)}
-    gained = gains[gain]()
-    if offset and gain != "binary":
-        # 2^(g + offset) - 1, out of the 2^g - 1 that brings the check for steep grades along
-        hit = at.hit.cast(pl.Float64)
-        gained = gained + hit * offset if gain == "linear" else (gained + hit) * 2.0**offset - hit
-        if offset < 0:
-            gained = at.certain(gained).clip(lower_bound=0.0)
     shifted = discount == "shifted"
-    worth = gained * (at.discount if shifted else unshifted_discount(at.rank, log_base))
-    total = worth.sum() if weights == "none" else _weighed(at, worth, weights, exponent, min_propensity)
+
+    def worth(hit: At) -> pl.Expr:
+        return _gained(hit, gain, offset) * (hit.discount if shifted else unshifted_discount(hit.rank, log_base))
+
+    total = at.sum(worth) if weights == "none" else _weighed(at, worth, weights, exponent, min_propensity)
     return total * math.log2(log_base) if shifted else total
+
+
+def _gained(hit: At, gain: Gain, offset: float) -> pl.Expr:
+    """Return what a hit gains, after the offset is added to its grade."""
+    one = hit.hit.cast(pl.Float64)
+    if gain == "binary":
+        return one
+    gained = hit.gain if gain == "linear" else hit.exp_gain
+    if offset:
+        # 2^(g + offset) - 1, out of the 2^g - 1 that brings the check for steep grades along
+        gained = gained + one * offset if gain == "linear" else (gained + one) * 2.0**offset - one
+    return hit.certain(gained).clip(lower_bound=0.0) if offset < 0 else gained
 
 
 @metric(range=UNIT, direction="higher", formula="dcg / dcg of the best order of all relevant items, cut at k")
@@ -288,7 +296,7 @@ def rbp(at: At, *, p: Share = 0.8) -> pl.Expr:
 
     Source: Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness.
     """
-    return (1 - p) * (at.hit * at.geometric_discount(p)).sum()
+    return (1 - p) * at.sum(lambda hit: hit.hit * hit.geometric_discount(p))
 
 
 @metric(
@@ -379,7 +387,7 @@ def first_rank(at: At) -> pl.Expr:
     2.0
     """
     found = at.first_hit.sum()
-    return pl.when(found > 0).then((at.first_hit * at.rank).sum() / found)
+    return pl.when(found > 0).then(at.sum(lambda hit: hit.first_hit * hit.rank) / found)
 
 
 @metric(range=COUNT, formula="items with r <= k")
