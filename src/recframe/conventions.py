@@ -23,7 +23,7 @@ from recframe.terms import At, Source
 OverLists = Callable[[Inputs, Sequence[Metric[...]]], Lists]
 Plan = Callable[[Inputs, Sequence[Metric[...]]], pl.LazyFrame]
 
-GAINS = {"gain", "ideal_gain", "uncut_gain"}
+GAINS = {"gain", "ideal_gain"}
 
 
 @dataclass(frozen=True)

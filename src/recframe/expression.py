@@ -104,8 +104,6 @@ class JudgedList:
     def _ideal_discount(self) -> pl.Expr:
         return discount(self._ideal_rank())
 
-    _uncut_gain, _uncut_rank, _uncut_discount = _ideal_gain, _ideal_rank, _ideal_discount  # nothing is cut here
-
     # The hits, in the order of their ranks
 
     def _by_rank(self, column: pl.Expr) -> pl.Expr:

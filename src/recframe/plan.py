@@ -22,7 +22,7 @@ from recframe.terms import At, Source, discount
 
 HITS = {"rank", "gain", "discount", "hits_so_far"}
 EXPECTED = {"hit", "first_hit", "exp_gain"}
-BEST_ORDER = {f"{order}_{word}" for order in ("ideal", "uncut") for word in ("gain", "rank", "discount")}
+BEST_ORDER = {"ideal_gain", "ideal_rank", "ideal_discount"}
 RELEVANT = {"relevant_gain"} | BEST_ORDER
 NOT_RELEVANT = {"not_relevant"}
 LISTED = {
@@ -249,7 +249,7 @@ def _rows(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
     branches = []
     if asked & (HITS | EXPECTED | propensity.OF_HITS) or words.windows or any(name.startswith(LIST_IDEAL) for name in asked):
         branches.append(_hits(judged, words, deepest))
-    branches += _relevant(judged, words, deepest)
+    branches += _relevant(judged, words)
     if asked & LISTED:
         branches.append(_listed(judged, asked))
     if words.values_of(NOT_RELEVANT):
@@ -298,25 +298,22 @@ def _list_ideal_rank(name: str) -> pl.Expr:
     return inside.rank("ordinal", descending=True)
 
 
-def _relevant(judged: Judged, words: Words, deepest: int | None) -> list[pl.LazyFrame]:
+def _relevant(judged: Judged, words: Words) -> list[pl.LazyFrame]:
     """Return what is read of the relevant rows, listed or not, and where the best order was asked for, in that order."""
     values = words.values_of(RELEVANT)
     asked = (words.asked & RELEVANT).union(*(value.meta.root_names() for value in values))
     if not asked:
         return []
     rows, keys = judged.relevant().rename({"gain": "relevant_gain"}), judged.list_keys
-    if ideal := sorted(asked - {"relevant_gain"}):
+    if asked & BEST_ORDER:
         if judged.best_given:
             rows = rows.select(*keys, pl.col("relevant_gain").cast(pl.Float64))
         else:
             rows = best_first(rows, keys, judged.key_dtype, "relevant_gain", narrow=judged.narrow)
-        rows = with_places(rows, keys)
-        place = pl.col("place").cast(pl.Float64)
-        built = {"rank": place, "gain": pl.col("relevant_gain"), "discount": discount(place)}
-        columns = {name: built[name.partition("_")[2]] for name in ideal}
-        if deepest is not None:
-            columns |= {name: pl.when(place <= deepest).then(columns[name]) for name in ideal if name.startswith("ideal")}
-        rows = rows.select(*keys, "relevant_gain", *(column.alias(name) for name, column in columns.items()))
+        rank = pl.col("place").cast(pl.Float64)
+        built = {"ideal_rank": rank, "ideal_gain": pl.col("relevant_gain"), "ideal_discount": discount(rank)}
+        columns = [column.alias(name) for name, column in built.items() if name in asked]
+        rows = with_places(rows, keys).select(*keys, "relevant_gain", *columns)
     return words.branches(keys, rows, RELEVANT)
 
 

@@ -79,7 +79,7 @@ class At:
     """The cut-off; None for the whole list."""
     source: Source
     cut: bool = False
-    """Whether the source has already cut the hits and the best order at k."""
+    """Whether the hits are already cut at k."""
     order: Literal["given", "relevant", "list", "all"] = "given"
     """Which ranks are spoken of: those given, or those of the best order of the relevant rows, of the list's hits, or of
     the relevant rows without a cut."""
@@ -171,13 +171,13 @@ class At:
         """Return the same words for the best order: of the relevant rows up to k, of the list's own hits, of all without k."""
         if order == "list":
             self._needs_an_order("which hits are among the first k, and so their best order, is uncertain")
-        return replace(self, order=order)
+        return replace(self, order=order, cut=self.cut and order == "list")
 
     def best(self, value: Callable[[At], pl.Expr], order: Literal["relevant", "list", "all"] = "relevant") -> pl.Expr:
         """Return the value of a metric in the best order, for one that is 0 without a relevant row."""
         if order == "list":
             return value(self.ideal(order))
-        return self.source.of_rows(lambda source: value(replace(self, source=source, order=order)))
+        return self.source.of_rows(lambda source: value(replace(self.ideal(order), source=source)))
 
     @property
     def ideal_gain(self) -> pl.Expr:
@@ -334,7 +334,7 @@ class At:
         return self.source.of_rows(lambda source: (source.column(rank) <= k).sum())
 
     def _name(self, word: str) -> str:
-        return {"relevant": "ideal_", "all": "uncut_"}.get(self.order, "") + word
+        return f"ideal_{word}" if self.order in {"relevant", "all"} else word
 
     @property
     def _is_to_cut(self) -> bool:

@@ -44,7 +44,7 @@ def hit_rate(at: At) -> pl.Expr:
 
     Source: Deshpande and Karypis 2004, Item-based top-N recommendation algorithms.
     """
-    return at.first_hit.sum()
+    return at.sum(lambda hit: hit.first_hit)
 
 
 @metric(aliases=("p",), range=UNIT, direction="higher", formula="hits / k")
@@ -278,7 +278,7 @@ def r_precision(at: At, *, without_hit: Literal["zero", "null"] = "zero") -> pl.
 
     Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8.
     """
-    hits = pl.when(at.rank <= at.each_n_relevant).then(at.hit).sum()
+    hits = at.sum(lambda hit: pl.when(hit.rank <= hit.each_n_relevant).then(hit.hit))
     share = ratio(hits, at.n_relevant)
     return share if without_hit == "zero" else pl.when(at.certain(hits) > 0).then(share)
 
