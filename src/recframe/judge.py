@@ -424,7 +424,9 @@ class Judged:
         if self.context.strict:  # the audit's errors, which have what follows among them
             return found
         if not self.inputs.scored:
-            below = (rank < 1) & is_rank(rank, self.inputs.schema["rank"])
+            below = rank < 1
+            if self.inputs.schema["rank"].is_float():
+                below &= rank > -math.inf  # which is no rank
             found.append(self.inputs.check("recommendations", below, RANK_BELOW_1))
         if self.inputs.relevance_dtype.is_float():
             found.append(source.select(check=fails_if(highest == math.inf, INFINITE_RELEVANCE)))
