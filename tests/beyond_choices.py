@@ -1,4 +1,4 @@
-"""Every metric beyond accuracy with each choice of its parameters that the tests try, and which of them recframe has."""
+"""Every metric beyond accuracy with each choice of its parameters that the tests try, and those that recframe has."""
 
 from __future__ import annotations
 
@@ -55,7 +55,6 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
 }
 BUILTIN = {name: one for name, one in registered().items() if one.definition.builtin}
 BEYOND = {name: one for name, one in BUILTIN.items() if one.definition.function.__module__ != "recframe.metrics.accuracy"}
-NAMES = [name for name in CHOICES if name in BEYOND]
 
 
 def with_a_value(name: str, parameters: Mapping[str, Any], ks: Iterable[int | None]) -> list[int | None]:

@@ -9,15 +9,19 @@ import pytest
 
 import recframe as rf
 from asking import ask, liked, recommended, rows
-from beyond_choices import BEYOND
 from conftest import KINDS, Kind
+
+
+def at_2_and_3(*names: str) -> list[Any]:
+    return [rf.parse(name) @ k for name in names for k in (2, 3)]
+
 
 RECS = recommended(u1="abc", u2="cba", u3="dbe", u4="e", u5="fga")
 SIDES = {
     "truth": liked(u1="ab", u2="c", u3="de", u5="a"),
     "train": rows(*(("u1", "d"), ("u2", "e"), ("u2", "b"), ("u3", "a"), ("u4", "a"), ("u6", "g")), schema=("user", "item")),
 }
-OF_CATEGORIES = [
+OF_CATEGORIES = at_2_and_3(
     "diversity",
     "diversity(distance=jaccard)",
     "category_coverage",
@@ -27,8 +31,8 @@ OF_CATEGORIES = [
     "serendipity",
     "exposure_disparity",
     "exposure_disparity(target=relevant)",
-]
-OF_VECTORS = ["diversity", "diversity(scaled=true)", "serendipity"]
+)
+OF_VECTORS = at_2_and_3("diversity", "diversity(scaled=true)", "serendipity")
 GENRES = {"a": 1, "b": 1, "c": 2, "d": None, "e": 3, "f": 2, "g": 1}
 TAGS = {"a": [1], "b": [1, 2], "c": [2, 2, None], "d": None, "e": [], "f": [3, 1], "g": [2, 1, 3]}
 VECTORS = {"a": [1, 0.5], "b": [0, 2], "c": [-1, 1], "d": None, "e": [0, 0], "f": [0.25, 0.25], "g": [4, 3]}
@@ -46,10 +50,6 @@ VECTOR_DTYPES = {
     "array": pl.Array(pl.Float64, 2),
     "small array": pl.Array(pl.Float32, 2),
 }
-
-
-def there(names: list[str]) -> list[Any]:
-    return [rf.parse(name) @ k for name in names if name.partition("(")[0] in BEYOND for k in (2, 3)]
 
 
 def described(values: dict[str, Any], dtype: Any) -> pl.DataFrame:
@@ -70,20 +70,16 @@ def flat(row: dict[str, Any]) -> list[float]:
     return [-1.0 if value is None else value for value in row.values() if not isinstance(value, str)]
 
 
-@pytest.mark.skipif("diversity" not in BEYOND, reason="not there yet")
 @pytest.mark.parametrize("dtype", CATEGORY_DTYPES)
 def test_a_category_is_the_same_in_every_dtype(dtype: str, kind: Kind):
     if dtype in {"integer", "small"} and kind.name == "pandas":
         pytest.skip("NumPy has no null integer")
     make, column = CATEGORY_DTYPES[dtype]
-    expected = every_user(
-        described({item: value and f"g{value}" for item, value in GENRES.items()}, pl.String), there(OF_CATEGORIES)
-    )
+    expected = every_user(described({item: value and f"g{value}" for item, value in GENRES.items()}, pl.String), OF_CATEGORIES)
     values = {item: None if value is None else make(value) for item, value in GENRES.items()}
-    assert same(every_user(described(values, column), there(OF_CATEGORIES), kind), expected)
+    assert same(every_user(described(values, column), OF_CATEGORIES, kind), expected)
 
 
-@pytest.mark.skipif("diversity" not in BEYOND, reason="not there yet")
 @pytest.mark.parametrize("dtype", CATEGORY_DTYPES)
 def test_a_list_of_categories_is_the_same_in_every_dtype(dtype: str):
     make, column = CATEGORY_DTYPES[dtype]
@@ -91,26 +87,23 @@ def test_a_list_of_categories_is_the_same_in_every_dtype(dtype: str):
     def listed(make: Any) -> dict[str, Any]:
         return {item: own and [one and make(one) for one in own] for item, own in TAGS.items()}
 
-    expected = every_user(described(listed(lambda value: f"g{value}"), pl.List(pl.String)), there(OF_CATEGORIES))
-    assert same(every_user(described(listed(make), pl.List(column)), there(OF_CATEGORIES)), expected)
+    expected = every_user(described(listed(lambda value: f"g{value}"), pl.List(pl.String)), OF_CATEGORIES)
+    assert same(every_user(described(listed(make), pl.List(column)), OF_CATEGORIES), expected)
 
 
-@pytest.mark.skipif("diversity" not in BEYOND, reason="not there yet")
 def test_lists_of_one_category_are_that_category():
     alone = {item: value and [value] for item, value in GENRES.items()}
-    expected = every_user(described(GENRES, pl.Int64), there(OF_CATEGORIES))
-    assert same(every_user(described(alone, pl.List(pl.Int64)), there(OF_CATEGORIES)), expected)
+    expected = every_user(described(GENRES, pl.Int64), OF_CATEGORIES)
+    assert same(every_user(described(alone, pl.List(pl.Int64)), OF_CATEGORIES), expected)
 
 
-@pytest.mark.skipif("diversity" not in BEYOND, reason="not there yet")
 @pytest.mark.parametrize("dtype", VECTOR_DTYPES)
 def test_a_vector_is_the_same_in_every_dtype(dtype: str):
-    expected = every_user(described(VECTORS, pl.List(pl.Float64)), there(OF_VECTORS))
-    assert same(every_user(described(VECTORS, VECTOR_DTYPES[dtype]), there(OF_VECTORS)), expected)
+    expected = every_user(described(VECTORS, pl.List(pl.Float64)), OF_VECTORS)
+    assert same(every_user(described(VECTORS, VECTOR_DTYPES[dtype]), OF_VECTORS), expected)
 
 
-@pytest.mark.skipif("diversity" not in BEYOND, reason="not there yet")
 def test_the_length_of_a_vector_counts_for_nothing():
     longer = {item: own and [1000.0 * value for value in own] for item, own in VECTORS.items()}
-    expected = every_user(described(VECTORS, pl.List(pl.Float64)), there(OF_VECTORS))
-    assert same(every_user(described(longer, pl.List(pl.Float64)), there(OF_VECTORS)), expected)
+    expected = every_user(described(VECTORS, pl.List(pl.Float64)), OF_VECTORS)
+    assert same(every_user(described(longer, pl.List(pl.Float64)), OF_VECTORS), expected)

@@ -14,13 +14,11 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from beyond_choices import BEYOND, CHOICES, NAMES
+from beyond_choices import CHOICES
 from beyond_reference import OF_LISTS, OF_SETS
 from conftest import KINDS, Kind
 
-pytestmark = pytest.mark.skipif(not NAMES, reason="there are none yet")
-
-METRICS = [rf.parse(name)(**parameters) for name in NAMES for parameters in CHOICES[name]]
+METRICS = [rf.parse(name)(**parameters) for name in CHOICES for parameters in CHOICES[name]]
 # every choice of a parameter at one cut-off, each of these in turn
 EVERY = [metric if k is None else metric @ k for metric, k in zip(METRICS, cycle([3, 1, 2, None]))]
 EVERY = [metric for metric in EVERY if metric.k or str(metric) != "alpha_ndcg(of=tags)"]  # refused without a cut-off
@@ -216,8 +214,6 @@ def same_lists(n_users: int, length: int) -> pl.DataFrame:
 
 
 def value(name: str, recs: pl.DataFrame, **sides: pl.DataFrame) -> float | None:
-    if name.partition("(")[0] not in BEYOND:
-        pytest.skip("not there yet")
     (found,) = recs.drop("model").rec(**sides).evaluate(name)[:, -1]
     return found
 
@@ -290,8 +286,6 @@ def test_the_best_order_of_categories_scores_one():
 @few
 def test_novelty_falls_where_popularity_rises(name: str, frames: Frames):
     # of two lists of one item each
-    if name not in BEYOND:
-        pytest.skip("not there yet")
     first = frames["recs"].filter(pl.col("rank").is_not_null()).unique(["model", "user"]).with_columns(rank=1)
     values = ask({**frames, "recs": first}, name, by="user")
     popular = ask({**frames, "recs": first}, "popularity", by="user")

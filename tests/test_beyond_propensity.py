@@ -9,11 +9,8 @@ from typing import Any
 import pytest
 
 from beyond_cases import Asked
-from beyond_choices import BUILTIN
 from conftest import KINDS, Kind
 from test_beyond_agreement import KS, a_case, check, seeded
-
-pytestmark = pytest.mark.skipif("weights" not in BUILTIN["recall"].definition.parameters, reason="not there yet")
 
 WAYS: list[dict[str, Any]] = [
     {"weights": weights, "exponent": exponent, "min_propensity": floor}

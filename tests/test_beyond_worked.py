@@ -9,7 +9,6 @@ import pytest
 
 import recframe as rf
 from asking import ask, ask_one, recommended, rows
-from beyond_choices import BEYOND
 from beyond_worked import BY_TAIL, FIXTURE, PLAIN, WORKED
 from conftest import Kind
 
@@ -22,22 +21,19 @@ def described(scene: Any) -> pl.DataFrame:
 
 
 SIDES = {"truth": rows(("u1", "a"), schema=("user", "item")), "train": TRAIN, "items": described(WORKED)}
-THERE = [one for one in FIXTURE if one[0] in BEYOND]
 
 
-@pytest.mark.parametrize(("name", "parameters", "value"), THERE, ids=str)
+@pytest.mark.parametrize(("name", "parameters", "value"), FIXTURE, ids=str)
 def test_a_metric_gives_its_worked_number(kind: Kind, name: str, parameters: dict[str, Any], value: float):
     metric = rf.parse(name)(**parameters) @ 3
     assert ask_one(kind, RECS, metric, **SIDES)[str(metric)] == pytest.approx(value, abs=PLAIN)
 
 
-@pytest.mark.skipif("novelty" not in BEYOND, reason="not there yet")
 def test_novelty_gives_the_worked_number_of_each_list(kind: Kind):
     found = ask(kind, RECS, "novelty@3", by="user", **SIDES)
     assert found["novelty@3"].to_list() == pytest.approx([1.138346, 0.707519, 1.471679], abs=PLAIN)
 
 
-@pytest.mark.skipif("exposure_disparity" not in BEYOND, reason="not there yet")
 def test_disparity_of_head_and_tail_gives_the_worked_number(kind: Kind):
     # 4 of 6 unseen head items are listed, 1 of 11 unseen tail items
     # (2/3 - 1/11) / (2/3 + 1/11), with the groups in a column of the items, and with those of train's popularity
@@ -46,7 +42,6 @@ def test_disparity_of_head_and_tail_gives_the_worked_number(kind: Kind):
         assert found["exposure_disparity@3"] == pytest.approx(0.76, abs=PLAIN)
 
 
-@pytest.mark.skipif("rbo" not in BEYOND, reason="not there yet")
 @pytest.mark.parametrize(
     ("one", "other", "value"),
     [("abcdefg", "bacdefg", 0.9), ("abcd", "badc", 0.873), ("abc", "abdec", 0.86122), ("abc", "abc", 1), ("ab", "cd", 0)],
@@ -57,7 +52,6 @@ def test_the_overlap_of_two_rankings_gives_the_worked_number(kind: Kind, one: st
         assert found["rbo"] == pytest.approx(value, abs=PLAIN)
 
 
-@pytest.mark.skipif("miscalibration" not in BEYOND, reason="not there yet")
 @pytest.mark.parametrize(
     ("metric", "value"), [("miscalibration", 1.787056), ("miscalibration(divergence=js)", 0.293436)], ids=str
 )
@@ -69,7 +63,6 @@ def test_miscalibration_gives_the_worked_number(kind: Kind, metric: str, value: 
     assert found[metric] == pytest.approx(value, abs=PLAIN)
 
 
-@pytest.mark.skipif("mcc" not in BEYOND, reason="not there yet")
 def test_confusion_over_the_catalogue_gives_the_worked_numbers(kind: Kind):
     # eight items, three listed, one of the two relevant ones among them: tp 1, fp 2, fn 1, tn 4
     sides = {"truth": rows(("u", "a"), ("u", "x"), schema=("user", "item")), "items": described(WORKED).select("item")}

@@ -16,11 +16,14 @@ import polars as pl
 from recframe import features
 from recframe.errors import ColumnError, fails_if
 from recframe.features import ANY, CATEGORIES, Feature, Shape
+from recframe.frames import Ask
 from recframe.inputs import Inputs
 from recframe.judge import PAIR, Judged
+from recframe.keyed import joined
 from recframe.order import are_distinct, are_narrow, by_user, distinct, packed
 
-Ask = Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]
+Branches = Callable[[pl.LazyFrame, set[str]], list[pl.LazyFrame]]
+"""Gives what the plan of users asks of rows of a kind, whose columns are named."""
 Kind = Literal["item", "pair", "user", "part", "list", "group", "segment", "whole", "table"]
 Setting = str | int | float | bool
 VALUE = pl.col("value")
@@ -88,8 +91,8 @@ def check(inputs: Inputs, metric: Any, facts: Iterable[Fact]) -> None:
     titles = {
         "catalogue": "the items frame, or the train frame for its items",
         "reference": "a reference, which is a frame of lists or the name of a model",
+        "propensity": "a column of propensities, rec(propensity='...'), or the train frame for the items' popularity",
     }
-    titles["propensity"] = "a column of propensities, rec(propensity='...'), or the train frame for the items' popularity"
     frames = {"catalogue": "items", "propensity": "train"}
     said = " and ".join(titles.get(name, f"the {name} frame") for name in lacking)
     bound = [name for name in ("truth", "train", "items") if getattr(inputs, name) is not None]
@@ -184,8 +187,7 @@ class Sides:
                 same.append(built.alias(one.name))
                 continue
             built = built.rename({"value": one.name})
-            how: Any = {"on": on, "how": "full", "coalesce": True, "nulls_equal": True} if on else {"how": "cross"}
-            table = built if table is None else table.join(built, **how)
+            table = built if table is None else joined(table, built, on, "full")
         return on, table, same
 
     def joined(
@@ -204,10 +206,8 @@ class Sides:
 
 def _left_join(rows: pl.LazyFrame, table: pl.LazyFrame, on: list[str], *, as_number: bool) -> pl.LazyFrame:
     """Return rows with a table beside them; `as_number` joins pairs as one number, which takes a fourth of the time."""
-    if not on:
-        return rows.join(table, how="cross")
     if not as_number:
-        return rows.join(table, on=on, how="left", nulls_equal=True)
+        return joined(rows, table, on)
     table = table.select(packed(PAIR).alias("pair"), pl.exclude(PAIR))
     return rows.with_columns(pair=packed(PAIR)).join(table, on="pair", how="left").drop("pair")
 
@@ -320,8 +320,7 @@ def _history(sides: Sides, of: str) -> pl.LazyFrame:
 def n_categories(sides: Sides, of: str) -> pl.LazyFrame:
     """The number of categories of the catalogue; in a segment of items, of its own."""
     parts = sides.catalogue.join(sides.feature(of).parts(), on="item").select(*sides.item_keys, "part").unique()
-    count = pl.len().cast(pl.Float64).alias("value")
-    return parts.group_by(sides.item_keys).agg(count) if sides.item_keys else parts.select(count)
+    return _counted(sides, parts, empty=True)
 
 
 @fact("segment", "catalogue")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import polars as pl
 
 from recframe import beside
-from recframe.beside import Fact, Sides
+from recframe.beside import Branches, Fact, Sides
 from recframe.judge import Judged
 
 IN_CATALOGUE, N_CATALOGUE = Fact(beside.in_catalogue), Fact(beside.n_catalogue)
@@ -17,7 +15,6 @@ TOTAL = "each_n_catalogue"
 COLUMNS = CUT | HITS | RELEVANT | {TOTAL}
 OF_ITEMS = COLUMNS - {"cut_rank"}
 """Those that need a catalogue."""
-Branches = Callable[[pl.LazyFrame, set[str]], list[pl.LazyFrame]]
 
 
 def branches(judged: Judged, asked: set[str], deepest: int | None, branches_of: Branches) -> list[pl.LazyFrame]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe import over_lists, profiles, propensity
+from recframe import keyed, over_lists, profiles, propensity
 from recframe.beside import Fact, check
 from recframe.catalogue import N_CATALOGUE, OF_ITEMS
 from recframe.context import Context
@@ -123,9 +123,7 @@ def read_relevance(context: Context, metrics: Sequence[Metric[...]]) -> bool:
     )
 
 
-def evaluate(
-    inputs: Inputs, conventions: Sequence[Convention], plan: Plan, of_lists: OverLists = over_lists.evaluate
-) -> pl.LazyFrame:
+def evaluate(inputs: Inputs, conventions: Sequence[Convention], plan: Plan, of_lists: OverLists) -> pl.LazyFrame:
     """Return one row for each segment: the `by` columns, n_users, n_lists, and a column for each metric.
 
     Metrics over lists have a plan of their own. Others under the same policies share one; several plans are joined on the
@@ -206,9 +204,8 @@ def _joined(
     if lists is not None:
         others.append(lists.frame)
         support += ["n_lists"] * ("n_users" in support)
-    how: Any = {"on": keys, "how": "full", "coalesce": True, "nulls_equal": True} if keys else {"how": "cross"}
     for other in others:
-        joined = joined.join(other, **how)
+        joined = keyed.joined(joined, other, keys, "full")
     joined = joined if lists is None else lists.with_facts(joined)
     joined = joined.sort(keys, nulls_last=True) if keys else joined
     return joined.select(

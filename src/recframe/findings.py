@@ -11,6 +11,7 @@ from typing import Literal
 import polars as pl
 
 from recframe.context import Context
+from recframe.frames import Run
 from recframe.inputs import Inputs, Segment, as_text
 from recframe.order import heads, one_number
 from recframe.terms import is_rank, is_relevant
@@ -19,7 +20,6 @@ PAIR = ["user", "item"]
 TEXT = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
-Run = Callable[[pl.LazyFrame], pl.DataFrame]
 
 
 @dataclass(frozen=True)

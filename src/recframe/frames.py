@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
@@ -13,6 +13,10 @@ from recframe.errors import ColumnError, RecframeError, plan_errors
 if TYPE_CHECKING:
     import pandas as pd
 
+Ask = Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]
+"""Collects plans together, from which a plan for a large eager frame starts."""
+Run = Callable[[pl.LazyFrame], pl.DataFrame]
+"""Collects a plan."""
 _LARGE = 20_000
 _STREAMED = 2_000_000
 IS_POLARS_1 = pl.__version__.startswith("1.")

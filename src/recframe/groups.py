@@ -12,6 +12,7 @@ from recframe import beside, features
 from recframe.beside import Sides, fact
 from recframe.errors import ColumnError
 from recframe.judge import PAIR
+from recframe.keyed import aggregate, joined
 
 Target = Literal["catalogue", "relevant"]
 HEAD_SHARE = 0.8
@@ -42,9 +43,7 @@ class Listed:
     def count(self, rows: pl.LazyFrame, name: str, *also: str) -> pl.LazyFrame:
         """Return the number of rows in each segment, and in each value of other columns."""
         keys = [*dict.fromkeys([*self.keys, *also])]
-        counted = pl.len().cast(pl.Float64).alias(name)
-        rows = self.described(rows)
-        return rows.group_by(keys).agg(counted) if keys else rows.select(counted)
+        return aggregate(self.described(rows), keys, [pl.len().cast(pl.Float64).alias(name)])
 
 
 @fact("group", "catalogue")
@@ -68,9 +67,9 @@ def _of_catalogue(listed: Listed, groups: pl.LazyFrame) -> list[pl.LazyFrame]:
     shown = listed.rows.join(_history(sides), on=PAIR, how="anti").join(members, on="item")
     sizes = groups.group_by(*dict.fromkeys([*sides.item_keys, "group"])).agg(size=pl.len().cast(pl.Float64))
     lists = listed.count(listed.lists, "lists")
-    possible = _on(lists, sizes, sides.item_keys).with_columns(possible=pl.col("lists") * pl.col("size"))
+    possible = joined(lists, sizes, sides.item_keys, "inner").with_columns(possible=pl.col("lists") * pl.col("size"))
     known = _history(sides).join(groups, on="item")
-    seen = listed.count(_on(listed.lists, known, of_lists), "seen", "group")
+    seen = listed.count(joined(listed.lists, known, of_lists, "inner"), "seen", "group")
     return [
         listed.count(shown, "listed", "group"),
         possible.select(*listed.keys, "group", "possible"),
@@ -85,14 +84,9 @@ def _of_relevant(listed: Listed, groups: pl.LazyFrame) -> list[pl.LazyFrame]:
     relevant = relevant.join(groups.select("item", "group"), on="item")
     on = ["user", *segments]
     return [
-        listed.count(_on(listed.rows, relevant, [*dict.fromkeys([*on, "item"])]), "listed", "group"),
-        listed.count(_on(listed.lists, relevant, on), "possible", "group"),
+        listed.count(joined(listed.rows, relevant, [*dict.fromkeys([*on, "item"])], "inner"), "listed", "group"),
+        listed.count(joined(listed.lists, relevant, on, "inner"), "possible", "group"),
     ]
-
-
-def _on(rows: pl.LazyFrame, others: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
-    """Return the rows joined with others on keys, of which null is a value; without keys, each with each."""
-    return rows.join(others, on=keys, nulls_equal=True) if keys else rows.join(others, how="cross")
 
 
 def _history(sides: Sides) -> pl.LazyFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -12,6 +12,7 @@ import polars as pl
 
 from recframe.context import Context
 from recframe.errors import fails_if
+from recframe.frames import Ask
 from recframe.inputs import Inputs, Segment
 from recframe.order import (
     SMALL_INTEGERS,
@@ -280,13 +281,13 @@ class Judged:
         rows = self._counted(self.ranked(k), {"truth", "both"})
         return rows.group_by(*self.list_keys, *self._item).agg(pl.col("rank").min())
 
-    def with_users(self, ask: Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]) -> Judged:
+    def with_users(self, ask: Ask) -> Judged:
         """Return the same for a large eager frame that is asked for its users alone."""
         users = by_user(ask([self.users])[0], "user")
         n_users = ask([n_distinct(users)])[0].item()
         return replace(self, n_users=n_users, crowd=heads(users.lazy()) if n_users is not None else unordered(users).lazy())
 
-    def with_first(self, ask: Callable[[list[pl.LazyFrame]], list[pl.DataFrame]], k: int | None) -> Judged:
+    def with_first(self, ask: Ask, k: int | None) -> Judged:
         """Return the same for a large eager frame, whose rows up to k are taken from it and asked whether an item repeats."""
         (rows,) = ask([self._counted(self.ranked(k), {"truth", "both"})])
         return replace(self, first=each_item_once(by_user(rows, "user"), self.list_keys, ask).lazy())
@@ -369,7 +370,7 @@ class Judged:
         pairs = lists.join(self._for_each_model(truth), on=keys, how="full", coalesce=True, nulls_equal=True)
         return pairs.with_columns(pl.coalesce(f"{name}_right", name).alias(name) for name in segments)
 
-    def settled(self, ask: Callable[[list[pl.LazyFrame]], list[pl.DataFrame]], k: int | None, *, by_number: bool) -> Judged:
+    def settled(self, ask: Ask, k: int | None, *, by_number: bool) -> Judged:
         """Return the same for a large eager frame, asked once what its plan up to k can rely on; no answer changes a number.
 
         `by_number` allows lists to be told apart by a number in place of their user, which no branch but the hits and the

@@ -362,7 +362,7 @@ class Rec(Methods, Generic[F]):
         def plan_of(inputs: Inputs, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
             return plan.evaluate(judge(inputs), metrics, ask)
 
-        return conventions.evaluate(inputs, asked, plan_of, partial(over_lists.evaluate, ask=ask))
+        return conventions.evaluate(inputs, asked, plan_of, partial(over_lists.evaluate, ask=ask, run=frames.stream))
 
     def _bound(self, metric: Metric[...]) -> BoundMetric[F]:
         return BoundMetric(self, metric)

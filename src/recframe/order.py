@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import polars as pl
 
-Ask = Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]
+from recframe.frames import Ask
+
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 
 # Polars 2 can read the bits of a number as another type of the same size.

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import polars as pl
 
-from recframe import frames
 from recframe.beside import Fact, Sides, check
 from recframe.cutoffs import reach
 from recframe.errors import RecframeError, without_expectation
+from recframe.frames import Ask, Run
 from recframe.groups import Listed
 from recframe.inputs import Inputs
 from recframe.judge import Judged, held
+from recframe.keyed import aggregate, joined
 from recframe.list_terms import Asked, AtLists
 from recframe.order import by_user, each_item_once
-from recframe.plan import aggregate, deepest_of, keys_of, with_attributes
+from recframe.plan import deepest_of, keys_of, with_attributes
 from recframe.registry import Metric
 from recframe.tables import Rows
 from recframe.terms import ratio
 
-Ask = Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]
-Run = Callable[[pl.LazyFrame], pl.DataFrame]
 OF_SEGMENTS = ("over ", "in all ", "across ", "whole ", "segment ")
 OF_LISTS = ("of list ", "list ", "user ", "whole ", "segment ")
 SETS = ("segment", "at.over_items(...) or at.over_lists(...)")
@@ -56,7 +54,7 @@ class Lists:
     asked: Asked
     keys: list[str]
 
-    def with_facts(self, joined: pl.LazyFrame) -> pl.LazyFrame:
+    def with_facts(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return segments with what the side frames say of each, those without a list included."""
         roots = {name for value in self.values.values() for name in value.meta.root_names()}
         facts = [fact for name, fact in self.asked.facts.items() if name in roots]
@@ -64,16 +62,14 @@ class Lists:
         if across := self.asked.named("across"):
             of_users = [named[key] for key in self.keys if key not in self.sides.item_keys]
             sums = aggregate(self.frame, of_users, [one.sum() for one in across])
-            joined = _beside(joined, sums, of_users)
-        return self.sides.joined(joined, facts, "segment", "whole", named=named)
+            rows = joined(rows, sums, of_users)
+        return self.sides.joined(rows, facts, "segment", "whole", named=named)
 
 
-def evaluate(
-    inputs: Inputs, metrics: Sequence[Metric[...]], parts: int = 1, run: Run | None = None, ask: Ask | None = None
-) -> Lists:
+def evaluate(inputs: Inputs, metrics: Sequence[Metric[...]], *, run: Run, parts: int = 1, ask: Ask | None = None) -> Lists:
     """Return what the metrics are made of; of several parts of the users one after another, each collected by `run`.
 
-    `ask` collects plans: given for large eager frames, which are asked what the plan can rely on.
+    `ask` collects plans together: given for large eager frames, which are asked what the plan can rely on, as `run` is.
     """
     for metric in metrics:
         if inputs.scored and inputs.context.ties == "expected":
@@ -88,14 +84,14 @@ def evaluate(
         raise RecframeError(msg)
     given = [inputs.part(number, parts) for number in range(parts)] if parts > 1 else [inputs]
     cuts = [Cut(Sides(inputs, held(part)), asked, keys, most) for part in given]
-    cuts = cuts if ask is None else [cut.settled(ask) for cut in cuts]
+    cuts = cuts if ask is None else [cut.settled(ask, run) for cut in cuts]
     segments = _merged([cut.segments() for cut in cuts], keys, run)
     if asked.columns.get("of item"):
         items = _merged([cut.items() for cut in cuts], [*dict.fromkeys([*keys, "item"])], run)
-        segments = _beside(segments, cuts[0].over_items(items), keys)
+        segments = joined(segments, cuts[0].over_items(items), keys)
     for one in (one for one in asked.facts.values() if one.kind == "group"):
         sums = _merged([cut.groups(one) for cut in cuts], [*keys, "group"], run)
-        segments = _beside(segments, cuts[0].over_groups(sums, one), keys)
+        segments = joined(segments, cuts[0].over_groups(sums, one), keys)
     segments = cuts[0].in_all(segments)
     frame = segments.rename({key: f"key {place}" for place, key in enumerate(keys)})
     return Lists(frame.drop("n_lists") if "user" in keys else frame, values, cuts[0].sides, asked, keys)
@@ -121,17 +117,12 @@ def _running(share: pl.Expr, *, others: bool) -> pl.Expr:
     return before + share.sum() - share.cum_sum() if others else before
 
 
-def _merged(frames: Sequence[pl.LazyFrame], keys: list[str], run: Run | None) -> pl.LazyFrame:
+def _merged(frames: Sequence[pl.LazyFrame], keys: list[str], run: Run) -> pl.LazyFrame:
     """Return the sums of the parts together."""
-    if run is None or len(frames) == 1:
+    if len(frames) == 1:
         return frames[0]
     merged = pl.concat([run(frame) for frame in frames]).lazy()
     return aggregate(merged, keys, [pl.col(name).sum() for name in merged.collect_schema().names() if name not in keys])
-
-
-def _beside(segments: pl.LazyFrame, others: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
-    how: Any = {"on": keys, "how": "left", "nulls_equal": True} if keys else {"how": "cross"}
-    return segments.join(others, **how)
 
 
 @dataclass(frozen=True)
@@ -153,7 +144,7 @@ class Cut:
     unusual: pl.DataFrame | None = None
     """The lists that have something else beside their rows, which are few where most lists are equally long."""
 
-    def settled(self, ask: Ask) -> Cut:
+    def settled(self, ask: Ask, run: Run) -> Cut:
         """Return the same for a large eager frame, whose rows are taken from it once; no answer changes a number."""
         keys = self.held.list_keys
         changes = [pl.col(key).ne_missing(pl.col(key).shift()) for key in keys]
@@ -166,7 +157,7 @@ class Cut:
         cut = replace(self, sides=sides, given=rows.lazy(), crowd=crowd.lazy())
         if not (beside := self.asked.named("beside")):
             return cut
-        summed = frames.stream(cut.lists())
+        summed = run(cut.lists())
         usual, values = ask([summed.lazy().select(one.mode().first() for one in beside), summed.lazy().select(*keys, *beside)])
         odd = pl.any_horizontal(pl.col(name).ne_missing(usual[name].item()) for name in usual.columns)
         literals = {name: pl.lit(usual[name].item(), dtype=dtype) for name, dtype in usual.schema.items()}
@@ -203,7 +194,7 @@ class Cut:
         members = crowd.unique()
         support = aggregate(self._described(members), self.keys, [pl.len().cast(pl.Int64).alias("n_lists")])
         sums = self.asked.named("over lists")
-        return _beside(support, aggregate(self._described(self.lists()), self.keys, sums), self.keys) if sums else support
+        return joined(support, aggregate(self._described(self.lists()), self.keys, sums), self.keys) if sums else support
 
     def items(self) -> pl.LazyFrame:
         """Return each item of each segment with its sums over the lists."""
@@ -261,7 +252,7 @@ class Cut:
     def in_all(self, segments: pl.LazyFrame) -> pl.LazyFrame:
         """Return the segments with sums over those of all users in place of their own."""
         sums = [one.sum() for one in self.asked.named("in all")]
-        return _beside(segments, aggregate(segments, self._keys_of_all, sums), self._keys_of_all) if sums else segments
+        return joined(segments, aggregate(segments, self._keys_of_all, sums), self._keys_of_all) if sums else segments
 
     @property
     def _keys_of_all(self) -> list[str]:

@@ -14,8 +14,10 @@ from recframe.context import NoRelevant
 from recframe.cutoffs import reach
 from recframe.errors import OTHER_TIES, ColumnError, NoExpectationError, RecframeError, without_expectation
 from recframe.expectation import over_places
+from recframe.frames import Ask, Run
 from recframe.inputs import Inputs
 from recframe.judge import Judged
+from recframe.keyed import aggregate
 from recframe.order import best_first, spread_ranks, with_places
 from recframe.registry import Metric
 from recframe.terms import At, Source, discount
@@ -37,13 +39,10 @@ LISTED = {
 FLAGS = ("listed_judged", "listed_relevant", "not_relevant", "catalogue_relevant")
 DTYPES = {"hits_so_far": pl.Int64} | dict.fromkeys(FLAGS, pl.Boolean)
 """The dtypes of the words' columns that are not Float64."""
-KINDS = (RELEVANT, NOT_RELEVANT, *catalogue.KINDS)
+KINDS = (RELEVANT, NOT_RELEVANT, *catalogue.KINDS, propensity.OF_RELEVANT)
 """The columns of rows of one kind, whose values are worked out ahead."""
 LIST_IDEAL = "list_ideal_rank@"
 TOTALS = ("each_n_relevant", "each_n_not_relevant")
-
-Ask = Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]
-Run = Callable[[pl.LazyFrame], pl.DataFrame]
 
 
 @dataclass
@@ -235,11 +234,6 @@ def _check_shapes(lists: pl.LazyFrame, metrics: Sequence[Metric[...]]) -> None:
             raise RecframeError(msg)
 
 
-def aggregate(frame: pl.LazyFrame, keys: Sequence[str], columns: Sequence[pl.Expr]) -> pl.LazyFrame:
-    """Return sums of a frame for each combination of the keys; without keys, of all of it."""
-    return frame.group_by(keys).agg(columns) if keys else frame.select(columns)
-
-
 # ---- the rows that the words stand for
 
 
@@ -254,8 +248,9 @@ def _rows(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
         branches.append(_listed(judged, asked))
     if words.values_of(NOT_RELEVANT):
         branches += words.branches(judged.list_keys, judged.not_relevant(), NOT_RELEVANT)
-    branches += catalogue.branches(judged, words.read, deepest, partial(words.branches, judged.list_keys))
-    branches += propensity.branches(judged, asked)
+    branches_of = partial(words.branches, judged.list_keys)
+    branches += catalogue.branches(judged, words.read, deepest, branches_of)
+    branches += propensity.branches(judged, words.read, branches_of)
     branches = branches or [judged.relevant()]
     return pl.concat(branches, how="diagonal") if len(branches) > 1 else branches[0]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe.beside import Sides, fact
+from recframe.beside import Branches, Sides, fact
 from recframe.judge import PAIR, Judged
 
 OF_HITS = {"given_propensity", "popularity_share"}
@@ -21,12 +21,12 @@ def popularity_share(sides: Sides) -> pl.LazyFrame:
     return sides.popularity.with_columns(value / value.max())
 
 
-def branches(judged: Judged, asked: set[str]) -> list[pl.LazyFrame]:
-    """Return the relevant rows, listed or not, with their propensities, where these were asked for."""
+def branches(judged: Judged, asked: set[str], branches_of: Branches) -> list[pl.LazyFrame]:
+    """Return what was asked of the propensities of the relevant rows, listed or not: `branches_of` them."""
     if not asked & OF_RELEVANT:
         return []
     rows = beside(judged, judged.relevant("item"))
-    return [rows.select(*judged.list_keys, *(pl.col(name).alias(f"relevant_{name}") for name in sorted(OF_HITS)))]
+    return branches_of(rows.rename({name: f"relevant_{name}" for name in OF_HITS}), OF_RELEVANT)
 
 
 def beside(judged: Judged, rows: pl.LazyFrame) -> pl.LazyFrame:

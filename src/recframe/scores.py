@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 
 from recframe.context import Ties
+from recframe.frames import Ask
 from recframe.order import READS_BITS, SMALL_INTEGERS, are_distinct, by_user, with_places
 
-Ask = Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]
 SCORE = pl.col("score")
 # As they were given, other ids have an order of their own.
 _TEXT = (pl.Binary, pl.String, pl.Struct, pl.List, pl.Array)

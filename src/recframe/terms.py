@@ -267,8 +267,12 @@ class At:
 
     def inverse_propensities(self, exponent: float, least: float) -> pl.Expr:
         """Return the sum of 1 / propensity over the relevant rows, listed or not: how many there are, observed or not."""
-        given, share = (self.source.column(name) for name in ("relevant_given_propensity", "relevant_popularity_share"))
-        return _inverse(given, share, exponent, least).sum()
+
+        def total(source: Source) -> pl.Expr:
+            given, share = (source.column(name) for name in ("relevant_given_propensity", "relevant_popularity_share"))
+            return _inverse(given, share, exponent, least).sum()
+
+        return self.source.of_rows(total)
 
     @property
     def n_not_relevant(self) -> pl.Expr:

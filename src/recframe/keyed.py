@@ -1,0 +1,22 @@
+"""Joins and sums by keys, of which there may be none: null is a value of a key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import polars as pl
+
+
+def joined(
+    rows: pl.LazyFrame, others: pl.LazyFrame, keys: Sequence[str], how: Literal["left", "inner", "full"] = "left"
+) -> pl.LazyFrame:
+    """Return rows joined with others on the keys; without keys, each with each."""
+    if not keys:
+        return rows.join(others, how="cross")
+    return rows.join(others, on=keys, how=how, nulls_equal=True, coalesce=True if how == "full" else None)
+
+
+def aggregate(rows: pl.LazyFrame, keys: Sequence[str], columns: Sequence[pl.Expr]) -> pl.LazyFrame:
+    """Return sums of rows for each combination of the keys; without keys, of all of them."""
+    return rows.group_by(keys).agg(columns) if keys else rows.select(columns)
