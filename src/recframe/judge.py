@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import polars as pl
 
@@ -25,12 +25,10 @@ from recframe.order import (
     each_once,
     heads,
     is_narrow,
+    joined_as_numbers,
     n_distinct,
     numbered,
-    packed,
-    packed_if_narrow,
     unordered,
-    unpacked,
 )
 from recframe.scores import Scored, in_order_given, scored
 from recframe.terms import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, STEEPEST, is_rank, is_relevant
@@ -198,14 +196,9 @@ class Judged:
             hits = ranked.filter(pl.col("gain").is_not_null()).select(*PAIR, "rank", *self._tied, "gain")
             return hits if self.names is None else hits.join(self.names, on="user", maintain_order="left")
         best = [rank.min(), *(pl.col(name).first() for name in self._tied), pl.col("gain").max()]
-        beside: list[Any] = [self._rank, *self._tied]
-        if not self.packs:
-            hits = ranked.select(*self.model, *PAIR, *beside).join(self._relevant_rows(), on=PAIR)
-            return hits.group_by(*self.list_keys, "item").agg(best)
-        pairs = self._relevant_rows().select(packed(PAIR).alias("pair"), "gain")
-        hits = ranked.select(*self.model, packed_if_narrow(PAIR).alias("pair"), *beside).join(pairs, on="pair")
-        hits = hits.group_by(*self.model, "pair").agg(best)
-        return hits.select(*self.model, *unpacked(pl.col("pair"), PAIR, self._schema), pl.exclude(*self.model, "pair"))
+        ranked, pairs = ranked.select(*self.model, *PAIR, self._rank, *self._tied), self._relevant_rows()
+        hits = joined_as_numbers(ranked, pairs, PAIR, "inner") if self.packs else ranked.join(pairs, on=PAIR)
+        return hits.group_by(*self.list_keys, "item").agg(best)
 
     def _relevant_rows(self) -> pl.LazyFrame:
         """Return the relevant rows of the frame that has the relevance: keys, item, gain, and a rank if it has one."""

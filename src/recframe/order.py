@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import polars as pl
 
@@ -127,16 +127,17 @@ def packed(keys: Sequence[str]) -> pl.Expr:
     return upper * 2**32 + lower
 
 
-def packed_if_narrow(keys: Sequence[str]) -> pl.Expr:
-    """Return two keys of `SMALL_INTEGERS` as one number, null where they are not narrow."""
-    inside = [pl.col(key).cast(pl.Int64).is_between(0, 2**31 - 1) for key in keys]
-    return pl.when(*inside).then(packed(keys))
+def joined_as_numbers(
+    rows: pl.LazyFrame, others: pl.LazyFrame, keys: Sequence[str], how: Literal["left", "inner"]
+) -> pl.LazyFrame:
+    """Return rows joined with others on two keys, in half the time or less: as one number.
 
-
-def unpacked(number: pl.Expr, keys: Sequence[str], schema: Mapping[str, pl.DataType]) -> list[pl.Expr]:
-    """Return the two keys that a number was packed of."""
-    parts = (number // 2**32, number % 2**32)
-    return [part.cast(schema[key]).alias(key) for key, part in zip(keys, parts, strict=True)]
+    The keys of all are `SMALL_INTEGERS`, and those of the others are narrow; rows with keys that are not match none.
+    """
+    others = others.select(packed(keys).alias("both keys"), pl.exclude(keys))
+    narrow = [pl.col(key).cast(pl.Int64).is_between(0, 2**31 - 1) for key in keys]
+    number = pl.when(*narrow).then(packed(keys)).alias("both keys")
+    return rows.with_columns(number).join(others, on="both keys", how=how).drop("both keys")
 
 
 def distinct(rows: pl.LazyFrame, keys: Sequence[str], *, narrow: bool) -> pl.LazyFrame:
@@ -147,7 +148,8 @@ def distinct(rows: pl.LazyFrame, keys: Sequence[str], *, narrow: bool) -> pl.Laz
     number = pl.col("number")
     numbers = rows.select(number=packed(keys)).sort("number")
     numbers = numbers.filter((number != number.shift()).fill_null(value=True))
-    return numbers.select(unpacked(number, keys, rows.collect_schema()))
+    schema, parts = rows.collect_schema(), (number // 2**32, number % 2**32)
+    return numbers.select(part.cast(schema[key]).alias(key) for key, part in zip(keys, parts, strict=True))
 
 
 def numbered(rows: pl.DataFrame) -> pl.DataFrame:
