@@ -283,3 +283,27 @@ def test_a_metric_defined_again_replaces_itself():
 
         assert FRAME.rec.evaluate("mine").rows() == [(1, weight)]
     assert rf.list_metrics()["name"].to_list().count("my_own") == 1
+
+
+def test_the_sum_over_the_hits_of_an_expression_says_what_to_write():
+    @rf.metric
+    def hits_worth(at: rf.At) -> pl.Expr:
+        return at.sum(at.gain)  # type: ignore[arg-type]
+
+    with says("at.sum() takes a function of a hit, at.sum(lambda hit: hit.gain); a value has its own sum, at.gain.sum()"):
+        FRAME.rec.evaluate("hits_worth@2")
+
+
+def test_the_sum_over_the_hits_is_that_of_words_cut_one_by_one():
+    @rf.metric
+    def cut_once(at: rf.At) -> pl.Expr:
+        return at.sum(lambda hit: hit.gain * hit.discount)
+
+    @rf.metric
+    def cut_each(at: rf.At) -> pl.Expr:
+        return (at.gain * at.discount).sum()
+
+    frame = ranking([3, 0, 1, 2])
+    for k in (1, 3, None):
+        found = frame.rec.evaluate(cut_once if k is None else cut_once @ k, cut_each if k is None else cut_each @ k)
+        assert found[0, -1] == found[0, -2] > 0

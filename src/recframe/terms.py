@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 
 import polars as pl
 
-from recframe.errors import NoExpectationError, sentence, suggestion
+from recframe.errors import NoExpectationError, RecframeError, sentence, suggestion
 
 RANK_BELOW_1 = (
     "a rank is below 1, but ranks start at 1; "
@@ -158,6 +158,9 @@ class At:
 
         NOTE: the value is cut at k once, not word by word, and so worked out once for all cut-offs.
         """
+        if isinstance(value, pl.Expr):
+            msg = "at.sum() takes a function of a hit, at.sum(lambda hit: hit.gain); a value has its own sum, at.gain.sum()"
+            raise RecframeError(msg)
         return self._cut(value(replace(self, cut=True))).sum()
 
     def running(self, expression: pl.Expr) -> pl.Expr:
