@@ -20,7 +20,7 @@ from recframe.frames import Ask
 from recframe.inputs import Inputs
 from recframe.judge import PAIR, Judged
 from recframe.keyed import joined
-from recframe.order import are_distinct, are_narrow, by_user, distinct, joined_as_numbers
+from recframe.order import are_distinct, are_narrow, by_item, by_user, distinct, joined_as_numbers
 
 Branches = Callable[[pl.LazyFrame, set[str]], list[pl.LazyFrame]]
 """Gives what the plan of users asks of rows of a kind, whose columns are named."""
@@ -229,7 +229,7 @@ def in_catalogue(sides: Sides) -> pl.LazyFrame | pl.Expr:
 @fact("item", "train")
 def in_head(sides: Sides, share: float) -> pl.LazyFrame:
     """The most popular items that hold a share of the interactions together; the one that crosses the share is one."""
-    ordered = sides.popularity.sort("value", "item", descending=[True, False])
+    ordered = sides.popularity.sort("value", *by_item(sides.inputs.schema), descending=[True, False])
     before = VALUE.cum_sum() - VALUE
     return ordered.filter(before < share * VALUE.sum()).select("item", value=pl.lit(value=True))
 
@@ -238,7 +238,7 @@ def in_head(sides: Sides, share: float) -> pl.LazyFrame:
 def in_rear(sides: Sides, share: float) -> pl.LazyFrame:
     """The least popular share of the catalogue's items, at least one."""
     items = sides.catalogue.select("item").join(sides.popularity, on="item", how="left")
-    ordered = items.sort(VALUE.fill_null(0.0), "item").with_row_index("place")
+    ordered = items.sort(VALUE.fill_null(0.0), *by_item(sides.inputs.schema)).with_row_index("place")
     most = (share * pl.len()).floor().clip(lower_bound=1.0)
     return ordered.filter(pl.col("place") < most).select("item", value=pl.lit(value=True))
 

@@ -22,6 +22,16 @@ _SCATTERS = READS_BITS  # Polars 1 scatters to sorted places alone
 _SLICE = 2**19  # so many at a time take little memory
 
 
+def by_item(schema: Mapping[str, pl.DataType], keys: Sequence[str] = ()) -> list[pl.Expr]:
+    """Return the item as it decides between rows that are otherwise equal: by what it says; nothing where it is a key.
+
+    NOTE: an Enum, which is what a category of pandas becomes, sorts in the order in which somebody listed its categories.
+    """
+    item = pl.col("item")
+    text = schema["item"] in (pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
+    return [] if "item" in keys else [item.cast(pl.String) if text else item]
+
+
 def with_places(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     """Return rows that stand list by list with `place`, from 1 in each list, and `start`, the number of its list's first row.
 
@@ -48,7 +58,7 @@ def spread_ranks(rows: pl.LazyFrame, keys: Sequence[str], *, whole: bool) -> pl.
         furthest = ((offset + behind).cum_max() - offset).cast(pl.Int64)
     else:
         furthest = behind.cum_max().over(keys)
-    return rows.with_columns(rank=(place + furthest).cast(pl.Float64))
+    return rows.with_columns(rank=place.cast(pl.Float64) + furthest.cast(pl.Float64))  # the highest Int64 has none behind it
 
 
 def best_first(rows: pl.LazyFrame, keys: Sequence[str], dtype: pl.DataType, gain: str, *, narrow: bool) -> pl.LazyFrame:
@@ -57,12 +67,12 @@ def best_first(rows: pl.LazyFrame, keys: Sequence[str], dtype: pl.DataType, gain
     `dtype` is that of the last key.
 
     NOTE: one packed number sorts two to four times as fast as two columns: the list's number in its upper half, in its
-    lower half the gain, turned round. Narrow lists and gains (see `is_narrow`) fit into 64 bits, any whole numbers of
-    lists and any gains into 128: the bits of a positive float order as the float does.
+    lower half the gain, turned round. Narrow lists and gains (see `is_narrow`) fit into 64 bits, numbers of lists that
+    Int64 holds and any gains into 128: the bits of a positive float order as the float does.
     """
     rows = rows.select(*keys, gain)
     key = keys[-1]
-    if len(keys) > 1 or not dtype.is_signed_integer() or not (narrow or READS_BITS):
+    if len(keys) > 1 or not (narrow or (READS_BITS and dtype in SMALL_INTEGERS)):
         return rows.sort(*keys, gain, descending=[*[False] * len(keys), True]).with_columns(pl.col(gain).cast(pl.Float64))
     wide, half = (pl.Int64, 2**32) if narrow else (pl.Int128, 2**64)
     top = half // (1 if narrow else 2) - 1
@@ -192,7 +202,8 @@ def unordered(rows: pl.DataFrame) -> pl.DataFrame:
     found = pl.Series([False]).new_from_index(0, bounds[1] - bounds[0] + 1)
     for start in range(0, len(users), _SLICE):
         part = users.slice(start, _SLICE)
-        found.scatter(part - bounds[0] if bounds[0] else part, values=True)
+        # the places of negative users are beyond what their own dtype may hold
+        found.scatter(part.cast(pl.Int64) - bounds[0] if bounds[0] else part, values=True)
         if found.all():  # whoever comes later came before
             break
     distinct: pl.Series = (found.arg_true().cast(pl.Int64) + bounds[0]).cast(users.dtype)

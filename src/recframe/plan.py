@@ -18,7 +18,7 @@ from recframe.frames import Ask, Run
 from recframe.inputs import Inputs
 from recframe.judge import Judged
 from recframe.keyed import aggregate
-from recframe.order import best_first, spread_ranks, with_places
+from recframe.order import best_first, by_item, spread_ranks, with_places
 from recframe.registry import Metric
 from recframe.terms import At, Source, discount
 
@@ -263,7 +263,7 @@ def _hits(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
     hits = _with_totals(judged, judged.hits(deepest), words.asked)
     hits = propensity.beside(judged, hits) if words.asked & propensity.OF_HITS else hits
     if not (judged.in_order and judged.distinct):
-        hits = hits.sort(*keys, "rank", *(["item"] if "item" not in keys else []))
+        hits = hits.sort(*keys, "rank", *by_item(judged.inputs.schema, keys))
         hits = spread_ranks(with_places(hits, keys), keys, whole=judged.whole_ranks).rename({"place": "hits_so_far"})
         if deepest is not None:
             hits = hits.filter(pl.col("rank") <= deepest)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,11 +11,11 @@ import polars as pl
 
 from recframe.context import Ties
 from recframe.frames import Ask
-from recframe.order import READS_BITS, SMALL_INTEGERS, are_distinct, by_user, with_places
+from recframe.order import READS_BITS, SMALL_INTEGERS, are_distinct, by_item, by_user, with_places
 
 SCORE = pl.col("score")
 # As they were given, other ids have an order of their own.
-_TEXT = (pl.Binary, pl.String, pl.Struct, pl.List, pl.Array)
+_TEXT = (pl.Binary, pl.String, pl.Duration, pl.Struct, pl.List, pl.Array)
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Scored:
             return self._sharing(rows)
         if self.ties in {"pessimistic", "optimistic"} and not self.gains_at_hand(k):
             rows = rows.drop("gain", strict=False).join(gains(), on=["user", "item"], how="left")
-        order = [(pl.col(key), False) for key in self.keys] + [(SCORE, True), *self._order_of_ties()]
+        order = [(pl.col(key), False) for key in self.keys] + [(SCORE, True), *order_of_ties(self.ties, self.rows.collect_schema())]
         nulls_last = [key is SCORE for key, _ in order]  # asked of all keys, it costs three times the sort in memory
         rows = rows.sort([key for key, _ in order], descending=[turned for _, turned in order], nulls_last=nulls_last)
         return self._placed(rows)
@@ -84,18 +84,22 @@ class Scored:
 
         NOTE: a repeated item takes a place from one behind the first rows; seldom, so that few lists are read whole.
         """
-        found = self._each_item_once(self.rows.filter(self._may_be_first(k)), times=pl.len()).cache()
+        found = self._each_item_once(self.rows.filter(self._may_be_first(k)), counted=True).cache()
         repeating = found.filter(pl.col("times") > 1).select(self.keys).unique()
         whole = self.rows.join(repeating, on=self.keys, how="semi", nulls_equal=True)
         others = found.drop("times").join(repeating, on=self.keys, how="anti", nulls_equal=True)
         return pl.concat([others, self._each_item_once(whole)])
 
-    def _each_item_once(self, rows: pl.LazyFrame, **counted: pl.Expr) -> pl.LazyFrame:
-        others = [name for name in rows.collect_schema() if name not in {*self.keys, "item", "score"}]
+    def _each_item_once(self, rows: pl.LazyFrame, *, counted: bool = False) -> pl.LazyFrame:
+        """Return each item of each list at its best score, and if asked for how many rows it has in `times`."""
+        pair, times = [*self.keys, "item"], pl.len()
+        others = [name for name in rows.collect_schema() if name not in {*pair, "score"}]
         kept = [pl.col(name).min() if name == "row" else pl.col(name).first() for name in others]
         if "row" in others:  # an item's place is that of its best row
-            rows = rows.filter(SCORE.eq_missing(SCORE.max().over(*self.keys, "item")))
-        return rows.group_by(*self.keys, "item").agg(SCORE.max(), *kept, **counted)
+            if counted:
+                rows, times = rows.with_columns(times=pl.len().over(pair)), pl.col("times").first()
+            rows = rows.filter(SCORE.eq_missing(SCORE.max().over(pair)))
+        return rows.group_by(pair).agg(SCORE.max(), *kept, *([times.alias("times")] if counted else []))
 
     def _placed(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows that stand in the order of their ranks with these."""
@@ -108,18 +112,6 @@ class Scored:
         better = SCORE.rank("min", descending=True).over(self.keys).cast(pl.Int64)
         rank = better.fill_null(SCORE.count().over(self.keys).cast(pl.Int64) + 1)
         return rows.with_columns(rank=rank, tied=pl.len().over(*self.keys, "score").cast(pl.Int64)).drop("score")
-
-    def _order_of_ties(self) -> list[tuple[pl.Expr, bool]]:
-        """Return what tied rows are sorted by, and whether that is descending."""
-        item, gain = pl.col("item"), pl.col("gain").fill_null(-1)
-        text = item if self.rows.collect_schema()["item"] in _TEXT else item.cast(pl.String)
-        return {
-            "item": [(item, False)],
-            "item_desc": [(text, True)],
-            "order": [(pl.col("row"), False)],
-            "pessimistic": [(gain, False), (item, False)],
-            "optimistic": [(gain, True), (item, False)],
-        }[self.ties]
 
     def settled(self, ask: Ask, k: int | None, *, distinct: bool) -> Scored:
         """Return the same for a large eager frame, asked once what the ranks up to k can rely on.
@@ -178,9 +170,9 @@ def _within_reach(rows: pl.LazyFrame, k: int, ask: Ask) -> pl.Expr | None:
     low, high, size = ask([rows.select(low=user.min(), high=user.max(), size=pl.len())])[0].row(0)
     if low is None or high - low >= min(size, 2**31):
         return None
-    bits = (SCORE.cast(pl.Float32) + 0.0).reinterpret(dtype=pl.Int32)  # adding turns -0.0, which is no lower, into 0.0
-    # Those of positive numbers order as these do, those of negative ones the other way round.
-    height = pl.when(bits < 0).then(bits ^ (2**31 - 1)).otherwise(bits).cast(pl.Int64)
+    bits = SCORE.cast(pl.Float32).reinterpret(dtype=pl.Int32)
+    # Those of positive numbers order as these do, those of negative ones the other way round, and -0.0 is no lower than 0.0.
+    height = pl.when(bits < 0).then(-(2**31) - bits).otherwise(bits).cast(pl.Int64)
     packed = (user - low) * 2**32 - height
     score, number = pl.col("score"), pl.col("number")
     n_users = high - low + 1
@@ -203,11 +195,31 @@ def _reached(rows: pl.LazyFrame, share: float, ask: Ask) -> float:
     return -math.inf if found is None else found
 
 
+def order_of_ties(ties: Ties, schema: Mapping[str, pl.DataType]) -> list[tuple[pl.Expr, bool]]:
+    """Return what tied rows are sorted by, and whether that is descending; `gain` is null where it is not relevant."""
+    (item,), gain = by_item(schema), pl.col("gain").fill_null(-1)
+    text = item if schema["item"] in _TEXT else item.cast(pl.String)
+    return {
+        "item": [(item, False)],
+        "item_desc": [(text, True)],
+        "order": [(pl.col("row"), False)],
+        "pessimistic": [(gain, False), (item, False)],
+        "optimistic": [(gain, True), (item, False)],
+    }[ties]
+
+
 def scored(lists: pl.LazyFrame, keys: Sequence[str], others: Sequence[str], ties: Ties) -> Scored:
     """Return the lists with scores to compare; `others` are the columns that stay beside them."""
-    score = SCORE.cast(pl.Float32 if ties == "item_desc" else pl.Float64).fill_nan(None)
     row = ["row"] * (ties == "order")
+    score = _comparable(lists.collect_schema()["score"], ties)
     return Scored(lists.select(*keys, "item", *others, *row, score=score), tuple(keys), ties)
+
+
+def _comparable(dtype: pl.DataType, ties: Ties) -> pl.Expr:
+    """Return the score without NaN; whole numbers and decimals as they are, since Float64 would make some of them equal."""
+    if ties == "item_desc":
+        return SCORE.cast(pl.Float32).fill_nan(None)
+    return SCORE if dtype.is_integer() or dtype.is_decimal() else SCORE.cast(pl.Float64).fill_nan(None)
 
 
 def in_order_given(lists: pl.LazyFrame, ties: Ties) -> pl.LazyFrame:

@@ -16,7 +16,7 @@ from recframe import beside
 from recframe.beside import Fact, Sides, fact
 from recframe.errors import RecframeError
 from recframe.features import ANY, CATEGORIES
-from recframe.order import spread_ranks, with_places
+from recframe.order import by_item, spread_ranks, with_places
 
 if TYPE_CHECKING:
     from recframe.list_terms import Asked
@@ -127,7 +127,7 @@ def hits(rows: Rows, of: str) -> pl.LazyFrame:
     """The relevant items of a list by category: their ranks, at least 1 apart, and how many above have the category."""
     keys, relevant = rows.keys, Fact(beside.relevant)
     found = rows.sides.joined(rows.rows, [relevant], "pair").filter(pl.col(relevant.name))
-    found = found.sort(*dict.fromkeys([*keys, "rank", "item"]))
+    found = found.sort(*keys, "rank", *by_item(rows.sides.inputs.schema, keys))
     found = spread_ranks(with_places(found, keys), keys, whole=rows.sides.held.whole_ranks)
     found = found.select(*dict.fromkeys([*keys, "item", "rank"]))
     found = _numbered(found.join(rows.sides.feature(of).parts(), on="item"), [*keys, "part"], "rank", name="seen")
@@ -168,7 +168,7 @@ def _steps(of: str, k: int | None) -> int:
 
 def _by_greed(rows: pl.LazyFrame, keys: list[str], alpha: float, steps: int) -> pl.LazyFrame:
     """Return rank and seen of the rows of the items that are taken in some steps, the last of those that add most each time."""
-    rows = with_places(rows.sort(*dict.fromkeys([*keys, "item"])), keys).rename({"start": "list"})
+    rows = with_places(rows.sort(*keys, *by_item(rows.collect_schema(), keys)), keys).rename({"start": "list"})
     rows = with_places(rows, [*dict.fromkeys(["list", "item"])]).rename({"start": "row"})
     zero = pl.lit(0.0, dtype=pl.Float64)
     rows = rows.with_columns(met=zero, seen=zero, rank=pl.lit(None, dtype=pl.Float64))
