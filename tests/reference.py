@@ -345,21 +345,52 @@ def each_item_once(rows: Rows) -> list[Row]:
 
 def ranked_by_score(rows: Rows, list_key: Sequence[str], ties: str = "item", truth: Rows = (), policy: Any = None) -> list[Row]:
     """Ranks from scores: each item once at its best score, the highest first, ties by item; what is no number goes last."""
-    gains: dict[tuple[Any, Any], float] = {}
-    for row in truth:
-        if policy.relevant(row["relevance"]):
-            gains[row["user"], row["item"]] = max(gains.get((row["user"], row["item"]), 0), row["relevance"])
+    gains = gains_of(truth, policy) if policy else {}
     result: list[Row] = []
     for own in grouped([{**row, "place": place} for place, row in enumerate(rows)], *list_key).values():
-        by_item = sorted(each_item_once(own), key=lambda row: row["item"], reverse=ties == "item_desc")
-        if ties == "order":
-            by_item.sort(key=lambda row: row["place"])
-        elif ties in {"pessimistic", "optimistic"}:
-            by_item.sort(key=lambda row: gains.get((row["user"], row["item"]), 0), reverse=ties == "optimistic")
+        by_item = in_order_of_ties(each_item_once(own), ties, gains)
         # sorts keep the order of what is the same
         order = sorted(by_item, key=lambda row: (row["score"] is None, -as_compared(row["score"] or 0.0, ties)))
         result += [{**row, "rank": float(rank)} for rank, row in enumerate(order, start=1)]
     return result
+
+
+def told_apart(recs: Rows, list_key: Sequence[str], truth: Rows, policy: Policy, *, own: bool) -> list[Row]:
+    """The rows with effective ranks: max(rank, the one before + 1), equal ranks in the order of the policy's ties.
+
+    `own` says that the rows are a judged frame's, where an item's best rank is that of its relevant rows.
+    """
+    gains = gains_of(truth, policy)
+    result: list[Row] = []
+    for rows in grouped([{**row, "place": place} for place, row in enumerate(recs)], *list_key).values():
+        once = []
+        for same in grouped([row for row in rows if has_rank(row)], "item").values():
+            relevant = [row for row in same if own and policy.relevant(row["relevance"])]
+            rank = min(row["rank"] for row in relevant or same)
+            once.append({**same[0], "rank": rank, "place": min(row["place"] for row in same if row["rank"] == rank)})
+        order = sorted(in_order_of_ties(once, policy.ties, gains), key=lambda row: row["rank"])
+        effective_ranks = [rank for rank, _ in effective((row["rank"], place, 0.0) for place, row in enumerate(order))]
+        ranks = {row["item"]: rank for row, rank in zip(order, effective_ranks, strict=True)}
+        result += [{**row, "rank": ranks[row["item"]]} if has_rank(row) else row for row in rows]
+    return result
+
+
+def gains_of(truth: Rows, policy: Policy) -> dict[tuple[Any, Any], float]:
+    gains: dict[tuple[Any, Any], float] = {}
+    for row in truth:
+        if policy.relevant(row["relevance"]):
+            gains[row["user"], row["item"]] = max(gains.get((row["user"], row["item"]), 0), row["relevance"])
+    return gains
+
+
+def in_order_of_ties(own: Iterable[Row], ties: str, gains: Mapping[tuple[Any, Any], float]) -> list[Row]:
+    """The items of a list as tied ones stand."""
+    by_item = sorted(own, key=lambda row: row["item"], reverse=ties == "item_desc")
+    if ties == "order":
+        by_item.sort(key=lambda row: row["place"])
+    elif ties in {"pessimistic", "optimistic"}:
+        by_item.sort(key=lambda row: gains.get((row["user"], row["item"]), 0), reverse=ties == "optimistic")
+    return by_item
 
 
 def as_compared(score: float, ties: str) -> float:
@@ -415,6 +446,10 @@ def judge(case: Case, row_columns: Sequence[str]) -> Judged:
     truth = [row for row in identified(recs if case.truth is None else case.truth) if is_judged(row)]
     if any("score" in row for row in recs):
         recs = ranked_by_score(recs, ["model", "user"] if bound else ["user"], case.policy.ties, truth, case.policy)
+    elif case.policy.ties != "item":
+        recs = told_apart(
+            recs, ["model", "user"] if bound else ["user"], truth, case.policy, own=case.truth is None and not bound
+        )
     models = [row["model"] for row in recs if row["model"] is not None or has_rank(row)] if bound else [None]
     models = list(dict.fromkeys(models))
     rows = recs if case.truth is None and not bound else full_join(recs, truth, models, row_columns)

@@ -124,6 +124,36 @@ def test_large_frames_held_against_a_truth_give_what_the_lazy_plan_gives(dtype, 
         assert_frame_equal(found, lazy.collect(engine="in-memory"), rel_tol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", [pl.Int16, pl.Int32, pl.Int64])
+def test_every_user_counts_where_the_lowest_is_negative(dtype):
+    # the numbers of users, from the lowest up, are beyond Int16
+    users = pl.select(user=pl.int_range(SIZE) - SIZE // 2 - 1000).with_columns(item="user", rank=1, relevance=1)
+    frame = users.cast({"user": dtype}).sample(fraction=1, shuffle=True, seed=0)
+
+    assert frame.rec.evaluate("recall@1").rows() == [(SIZE, 1.0)]
+
+
+@pytest.mark.parametrize(("ties", "found"), [("item", 0), ("optimistic", 1), ("pessimistic", 0), ("expected", 1 / 3)])
+def test_minus_0_is_0(ties, found):
+    # items 0, 1 and 3 of each user have one score, and 1 is relevant
+    score, item = pl.Series([0.0, -0.0, -1.0, -0.0]), pl.int_range(SIZE) % 4
+    frame = pl.select(user=pl.int_range(SIZE) // 4, item=item, score=pl.lit(score).gather(item), relevance=item == 1)
+
+    for given in (frame, frame.reverse(), frame.lazy().collect(), frame.to_pandas()):
+        assert given.rec(ties=ties).recall(k=1) == pytest.approx(found, rel=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.Int128, pl.Decimal(38, 2)], ids=str)
+def test_scores_that_float64_cannot_tell_apart_are_not_tied(dtype):
+    # as times in nanoseconds: the last item, by one the highest, is relevant
+    item = pl.int_range(SIZE) % 12
+    frame = pl.select(user=pl.int_range(SIZE) // 12, item=item, score=(2**60 + item).cast(dtype), relevance=item == 11)
+
+    for given in (frame, frame.sample(fraction=1, shuffle=True, seed=0), frame[:12]):
+        assert given.rec.mrr() == given.rec.mrr(k=3) == 1
+    assert frame.lazy().rec.mrr(k=3).collect().rows() == [(SIZE // 12, 1.0)]
+
+
 def test_ids_that_one_number_cannot_hold_are_not_taken_for_others():
     truth = judged(NUMBER, NUMBER).filter(pl.col("relevance") > 0).select("user", "item", "relevance")
     recs = judged(NUMBER, NUMBER).select("user", "item", "rank")

@@ -165,7 +165,7 @@ def described(choose: Choose, column: str, values: Sequence[Any], key: str, rows
 
 def judged_case(choose: Choose, n_rows: int, n_users: int, order: str = "rank", policy: Policy | None = None) -> Case:
     """A judged frame with its segments as columns of its own or of side frames."""
-    policy = policy or a_policy(choose, TIES if order == "score" else ["item"])
+    policy = policy or a_policy(choose, TIES)
     by = choose(SEGMENTS_OF_JUDGED) if not policy.model else choose([*SEGMENTS_OF_JUDGED, ("country", "model")])
     columns = {order: RANKS if order == "rank" else SCORES, "relevance": RELEVANCES}
     columns |= {"model": ["m1", "m2", "m2", *[None] * (order == "rank")]} if policy.model else {}
@@ -185,7 +185,7 @@ def judged_case(choose: Choose, n_rows: int, n_users: int, order: str = "rank", 
 
 def two_frames(choose: Choose, n_rows: int, n_users: int, order: str = "rank", policy: Policy | None = None) -> Case:
     """Recommendations and truth; segments on one of the frames (users'), on both (rows') or on side frames."""
-    policy = policy or a_policy(choose, TIES if order == "score" else ["item"])
+    policy = policy or a_policy(choose, TIES)
     by = choose(SEGMENTS_OF_TWO) if not policy.model else choose([*SEGMENTS_OF_TWO, ("country", "model")])
     models = {"model": ["m1", "m2", "m2", None]} if policy.model else {}
     recs = some_rows(choose, n_rows, n_users, {order: RANKS if order == "rank" else SCORES, **models})
@@ -319,6 +319,15 @@ def test_ranks_from_scores_agree(shape: str, kind: Kind):
             check(CASES[shape](rng.choice, 120, 20, "score", replace(policy, ties=ties)), AT_ONE_CUT, kind)
 
 
+@on_all_kinds
+@in_both_shapes
+def test_equal_ranks_told_apart_agree(shape: str, kind: Kind):
+    rng = seeded(f"ties of ranks {shape}")
+    for policy in (Policy(), Policy(model=True), Policy(relevant_from="list", no_relevant="skip")):
+        for ties in TIES[1:]:
+            check(CASES[shape](rng.choice, 120, 20, policy=replace(policy, ties=ties)), AT_ONE_CUT, kind)
+
+
 @exploring
 @given(case=cases(), asked=some_metrics, kind=st.sampled_from(ALL_KINDS))
 def test_small_random_cases_agree(case: Case, asked: list[Asked], kind: Kind):
@@ -436,7 +445,7 @@ def two_plain_frames(rng: random.Random, policy: Policy) -> Case:
 
 def policies(rng: random.Random) -> list[Policy]:
     found = [Policy(universe, no_relevant, 0.5, "truth", model) for universe in UNIVERSES for no_relevant, model in NO_RELEVANT]
-    return [replace(one, relevant_from=rng.choice(["truth", "list"])) for one in found]
+    return [replace(one, relevant_from=rng.choice(["truth", "list"]), ties=rng.choice(TIES)) for one in found]
 
 
 NO_RELEVANT = [("zero", False), ("skip", True), ("null", False)]

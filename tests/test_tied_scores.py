@@ -1,4 +1,4 @@
-"""What `ties=` does where ranks come from scores; "expected" against brute force over every order of the tied items."""
+"""What `ties=` does with equal scores, and with equal ranks; "expected" against brute force over every order of the tied items."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ import recframe as rf
 from asking import ask, ask_one, liked, rows
 from conftest import KINDS, Kind
 from recframe.context import Ties
-from reference import Asked, Case, Policy, Row, Rows, each_item_once, evaluate, grouped, identified
+from reference import Asked, Case, Policy, Row, Rows, each_item_once, evaluate, grouped, identified, told_apart
 from test_reference import ALL_KINDS, CASES, TOLERANCE, VARIANTS, bound, exploring, seeded
 
 log2 = math.log2
@@ -105,6 +105,35 @@ def test_scores_that_are_one_in_32_bits_are_tied_in_descending_order(kind: Kind)
 
     assert ask_one(kind, frame, "mrr", ties="item_desc")["mrr"] == 0.5
     assert ask_one(kind, frame, "mrr", ties="expected")["mrr"] == 1
+
+
+@pytest.mark.parametrize("ties", ["item", "order"])
+def test_an_item_twice_among_the_first_scores_leaves_its_place_to_the_next(kind: Kind, ties):
+    # a, b: the second row of a takes no place
+    recs = pl.DataFrame({"user": ["u"] * 3, "item": ["a", "a", "b"], "score": [3, 2, 1]})
+
+    for profile in (None, "ranx"):  # which takes the order of the rows
+        found = ask_one(kind, recs, "recall@2", "recall@1", truth=liked(u="b"), ties=ties, profile=profile)
+        assert found == {"n_users": 1, "recall@2": 1, "recall@1": 0}
+
+
+TEXTS = [pl.String(), pl.Categorical(), pl.Enum(["c", "b", "a"])]
+
+
+@pytest.mark.parametrize("dtype", TEXTS, ids=str)
+def test_tied_items_stand_by_what_they_say(kind: Kind, dtype):
+    # pandas takes the order of the categories along
+    recs = pl.DataFrame({"user": ["u"] * 3, "item": list("cab"), "score": [1.0] * 3}).with_columns(pl.col("item").cast(dtype))
+    truth = pl.DataFrame({"user": ["u"] * 2, "item": ["a", "b"], "relevance": [1, 3]}).with_columns(pl.col("item").cast(dtype))
+    train = pl.DataFrame({"user": ["v"] * 3, "item": list("cba")}).with_columns(pl.col("item").cast(dtype))
+    ranked = recs.select("user", "item", rank=1)
+
+    assert ask_one(kind, recs, "dcg@1", "dcg@2", truth=truth) == exactly({"n_users": 1, "dcg@1": 1, "dcg@2": 1 + 3 / log2(3)})
+    assert ask_one(kind, recs, "dcg@2", truth=truth, ties="item_desc")["dcg@2"] == exactly(3 / log2(3))
+    assert ask_one(kind, ranked, "dcg@1", truth=truth)["dcg@1"] == 1
+    # a and b hold two thirds of the pairs of train
+    found = ask_one(kind, recs, "long_tail_share(share=0.5)@1", "long_tail_share(share=0.5)@3", train=train)
+    assert list(found.values())[-2:] == exactly([0, 1 / 3])
 
 
 def test_bytes_are_compared_and_not_letters(kind: Kind):
@@ -211,11 +240,19 @@ def orders(lists: Rows, keys: tuple[str, ...]) -> Iterator[list[Row]]:
         yield found
 
 
+def orders_of_ranks(case: Case) -> Iterator[list[Row]]:
+    """One user's list with effective ranks, once for every order of its rows."""
+    policy, own = replace(case.policy, ties="order"), case.truth is None and not case.policy.model
+    for chosen in permutations(identified(case.recs)):
+        yield told_apart(chosen, ("model", "user") if policy.model else ("user",), [], policy, own=own)
+
+
 def by_brute_force(asked: list[Asked], case: Case) -> dict[tuple[Any, ...], dict[str, float | None]]:
     """Each segment's mean over the orders in which a value is not null."""
     keys = ["model"] * (case.policy.model and "model" not in case.by) + [*case.by]
     values: dict[tuple[Any, ...], dict[str, list[float]]] = {}
-    for recs in orders(identified(case.recs), ("model", "user") if case.policy.model else ("user",)):
+    every = orders(identified(case.recs), ("model", "user") if case.policy.model else ("user",))
+    for recs in every if "score" in case.recs[0] else orders_of_ranks(case):
         for row in evaluate(asked, replace(case, recs=recs)):
             segment = values.setdefault(tuple(row[name] for name in keys), {str(one): [] for one in asked})
             for one in asked:
@@ -246,15 +283,20 @@ def is_close(ours: float | None, theirs: float | None) -> bool:
     return math.isclose(ours, theirs, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
 
 
-def a_tied_case(choose: Any, *, n_items: int = 6, policy: Policy | None = None, by: tuple[str, ...] | None = None) -> Case:
-    """One user's list with few scores, with repeats of items, judged itself or held against a truth."""
-    scores, grades = choose([[1.0], [0.0, 1.0], [0.5, 1.0, 2.0], [None, 1.0, math.nan, -math.inf]]), [None, 0, 1, 1, 2, 3.0]
-    by = choose([("user",), ("user", "genre"), ("user", "item")]) if by is None else by
+SCORES_OF_TIES = [[1.0], [0.0, 1.0], [0.5, 1.0, 2.0], [None, 1.0, math.nan, -math.inf]]
+RANKS_OF_TIES = [[1.0], [1.0, 2.0], [1.0, 1.0, 2.0, 4.0], [1.0, 3.0, 7.0], [1.0, 1.5, 2.25], [None, 2.0, math.nan, math.inf]]
+
+
+def a_tied_case(choose: Any, *, n_items: int = 6, order: str = "score") -> Case:
+    """One user's list with few scores or ranks, with repeats of items, judged itself or held against a truth."""
+    values, grades = choose(SCORES_OF_TIES if order == "score" else RANKS_OF_TIES), [None, 0, 1, 1, 2, 3.0]
+    by = choose([("user",), ("user", "genre"), ("user", "item")])
     items = [f"i{number}" for number in range(choose(range(1, n_items + 1)))]
-    recs = [{"user": "u", "item": item, "score": choose(scores)} for item in items]
+    recs = [{"user": "u", "item": item, order: choose(values)} for item in items]
     if len(items) < n_items and choose([True, False]):
-        recs.append(recs[0] | {"score": choose(scores)})
-    policy = policy or Policy(
+        # a second row of one rank would make its item come first in more than its share of the orders of the rows
+        recs.append(recs[0] | {order: choose(values) if order == "score" else None})
+    policy = Policy(
         relevant_from=choose(["truth", "list"]), no_relevant=choose(["zero", "null"]), min_relevance=choose([None, 2])
     )
     sides: dict[str, Any] = {"items": [{"item": item, "genre": choose("xy")} for item in items]} if "genre" in by else {}
@@ -282,10 +324,17 @@ def test_every_metric_with_an_expectation_is_that_of_every_order():
         check_expectation(case, without_uncertain_counts(case))
 
 
+def test_every_metric_with_an_expectation_is_that_of_every_order_of_equal_ranks():
+    rng = seeded("expectations of ranks")
+    for _ in range(40):
+        case = a_tied_case(rng.choice, n_items=4, order="rank")
+        check_expectation(case, without_uncertain_counts(case))
+
+
 @exploring
-@given(data=st.data())
-def test_small_random_expectations(data):
-    case = a_tied_case(lambda values: data.draw(st.sampled_from(values)), n_items=4)
+@given(data=st.data(), order=st.sampled_from(["score", "rank"]))
+def test_small_random_expectations(data, order):
+    case = a_tied_case(lambda values: data.draw(st.sampled_from(values)), n_items=4, order=order)
     asked = data.draw(st.lists(st.sampled_from(without_uncertain_counts(case)), min_size=1, max_size=6, unique_by=str))
     check_expectation(case, asked, data.draw(st.sampled_from(ALL_KINDS)))
 
@@ -423,16 +472,73 @@ def test_the_judged_frame_has_one_rank_for_each_item(kind: Kind):
 
 
 @pytest.mark.parametrize("ties", get_args(Ties))
-def test_ties_of_scores_mean_nothing_where_ranks_are_given(kind: Kind, ties):
-    frame = kind(ONE_SCORE.with_columns(rank=pl.Series([1, 2, 3, 4])))
-    assert kind.read(frame.rec(score="score", ties=ties).evaluate("mrr")).height == 1
-    if ties == "item":
-        assert kind.read(frame.rec(ties=ties).evaluate("mrr"))["mrr"].item() == 1
-        return
-    with pytest.raises(
-        rf.RecframeError, match=rf"ties='{ties}' says how items of one score are ranked, but the judged frame has ranks"
-    ):
-        frame.rec(ties=ties).evaluate("mrr")
+def test_ties_change_nothing_where_no_rank_is_repeated(kind: Kind, ties):
+    # gaps stay gaps: ranks 2, 3, 7, 9
+    frame = kind(ONE_SCORE.with_columns(rank=pl.Series([7, 3, 2, 9])))
+    found = kind.read(frame.rec(ties=ties).evaluate("mrr", "recall@2", "list_length@3", "map"))
+
+    assert found.row(0) == exactly((1, 1 / 2, 1 / 2, 2, (1 / 2 + 2 / 7) / 2))
+
+
+def test_ranks_of_which_nothing_is_said_stay_as_they_are(kind: Kind):
+    # ten items of rank 1, the last one relevant: ties="item" is the default, and a profile's ties wait for scores
+    frame = pl.DataFrame({"user": [1] * 10, "item": range(10), "rank": [1] * 10, "relevance": [0] * 9 + [1]})
+
+    for options in ({}, {"ties": "item"}, {"profile": "trec_eval"}):
+        assert ask_one(kind, frame, "mrr", "precision@1", **options) == {"n_users": 1, "mrr": 1, "precision@1": 1}
+    assert ask_one(kind, frame, "list_length@1", ties="item") == {"n_users": 1, "list_length@1": 10}
+
+
+@pytest.mark.parametrize(
+    ("ties", "place"), [("item_desc", 1), ("pessimistic", 10), ("optimistic", 1), ("order", 3), ("expected", None)]
+)
+def test_ties_put_each_item_of_a_rank_on_a_place_of_its_own(kind: Kind, ties, place):
+    # ten items of rank 1, the last by its id is relevant and stands third
+    items = [0, 1, 9, *range(2, 9)]
+    frame = pl.DataFrame({"user": 1, "item": items, "rank": 1, "relevance": [int(item == 9) for item in items]})
+    metrics = ["mrr", "precision@1", "hit_rate@3", "list_length@3"]
+    in_expectation = (1, math.fsum(1 / rank for rank in range(1, 11)) / 10, 0.1, 0.3, 3)
+    expected = (1, 1 / place, float(place == 1), float(place <= 3), 3) if place else in_expectation
+
+    assert tuple(ask_one(kind, frame, *metrics, ties=ties).values()) == exactly(expected)
+    truth = frame.filter(pl.col("relevance") == 1).select("user", "item")
+    assert tuple(ask_one(kind, frame.drop("relevance"), *metrics, truth=truth, ties=ties).values()) == exactly(expected)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "effective"), [([1, 1, 1, 4], [1, 2, 3, 4]), ([1, 1, 2], [1, 2, 3]), ([1, 3, 7], [1, 3, 7]), ([1.0, 1.5], [1, 2])]
+)
+def test_the_judged_frame_has_the_effective_ranks(kind: Kind, ranks, effective):
+    # items a, b, c, d; the last first
+    recs = pl.DataFrame({"user": "u", "item": list("dcba"[: len(ranks)]), "rank": ranks})
+    found = kind.read(kind(recs).rec(truth=kind(liked(u="a")), ties="item_desc").judge())
+
+    assert found.filter(pl.col("rank").is_not_null()).sort("rank").select("item", "rank").rows() == [
+        *zip(recs["item"], effective, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("ties", [ties for ties in get_args(Ties) if ties != "item"])
+def test_competition_ranks_of_scores_are_the_scores(ties):
+    # as rank() in SQL gives them; large frames, of two models, too
+    rng = np.random.default_rng(3)
+    for n_users in (30, 1_500):
+        pairs = pl.DataFrame({"user": range(n_users)}).join(pl.DataFrame({"item": range(20)}), how="cross")
+        frame = pl.concat([pairs.sample(fraction=0.9, seed=seed).with_columns(m=pl.lit(seed)) for seed in (1, 2)])
+        frame = frame.with_columns(score=pl.Series(rng.integers(0, 6, len(frame))))
+        recs = frame.with_columns(rank=pl.col("score").rank("min", descending=True).over("m", "user"))
+        truth = pairs.with_columns(relevance=pl.Series(rng.integers(0, 4, len(pairs)))).sample(fraction=0.4, seed=3)
+        metrics = ["ndcg", "recall@3", "map@5", "mrr@2", "list_length@3", "judged@4", *["epc@1"] * (ties != "expected")]
+        sides: dict[str, Any] = {"truth": truth, "train": frame.select("user", "item"), "ties": ties}
+        scored = frame.rec(**sides, model="m").evaluate(*metrics)
+        ranked = recs.drop("score")
+
+        assert_frame_equal(ranked.rec(**sides, model="m").evaluate(*metrics), scored, rel_tol=1e-12)
+        if ties != "expected":
+            assert_frame_equal(ranked.lazy().rec(**sides, model="m").collect(*metrics, parts=3), scored, rel_tol=1e-12)
+            of_one = scored.filter(m=1).drop("m").select("n_users", *metrics[:-1])
+            judged = ranked.filter(m=1).rec(truth=truth, ties=ties).judge()
+            assert_frame_equal(judged.rec(ties="item").evaluate(*metrics[:-1]), of_one, rel_tol=1e-12)
 
 
 def test_an_unknown_order_of_ties():

@@ -184,8 +184,7 @@ def n_plans(inputs: Inputs, conventions: Sequence[Convention]) -> int:
 
 def _of_the_plan(context: Context, inputs: Inputs) -> Context:
     """Return the context with the policies that a plan knows; those that change nothing have their default."""
-    context = context.having(decimals=None, min_relevance_for="all")
-    return context if inputs.scored else context.having(ties="item")
+    return inputs.with_ties(context.having(decimals=None, min_relevance_for="all"))
 
 
 def _policies(context: Context) -> tuple[object, ...]:

@@ -28,7 +28,7 @@ def over_places(
         tied.first(), h=pl.len().cast(pl.Float64), gain=gain.sum(), exp_gain=(pl.lit(2.0) ** gain - 1).sum()
     )
     ties = _with_hits_before(beside(ties).sort(*keys, "rank", nulls_last=True), keys)
-    inside = tied if deepest is None else pl.min_horizontal(tied, deepest + 1 - rank)
+    inside = tied if deepest is None else pl.min_horizontal(tied, (deepest + 1 - rank).floor().cast(pl.Int64))
     places = ties.with_columns(place=pl.int_ranges(1, inside + 1)).explode("place")
     hit, place = pl.col("h") / tied, pl.col("place")
     # Given a hit at one place, each of the others is a hit's with this probability.

@@ -326,8 +326,8 @@ def question(inputs: Inputs, metric: str | Metric[...], names: Sequence[str], k:
 
 
 def _of_frame(one: Convention, inputs: Inputs) -> Convention:
-    """Return the convention with the universe that it has on this frame, and ties only where there are scores."""
-    one = one if inputs.scored else replace(one, context=replace(one.context, ties="item"))
+    """Return the convention with the universe that it has on this frame, and the ties that concern it."""
+    one = replace(one, context=inputs.with_ties(one.context))
     return one if inputs.truth is None else _of_two_frames(one)
 
 

@@ -85,6 +85,24 @@ class Inputs:
         """Whether ranks are made from scores."""
         return "score" in self.schema
 
+    @property
+    def tells_ranks_apart(self) -> bool:
+        """Whether `ties` says how items of one rank stand: where it was bound; a profile's ties wait for scores.
+
+        NOTE: ties="item" is the default, so that it leaves ranks as they are; of one rank, relevant items alone then follow
+        one another by item.
+        """
+        return not self.scored and self.context.ties != "item" and "ties" in self.context.given
+
+    def with_ties(self, context: Context) -> Context:
+        """Return a context with the ties that concern these frames, the default where none do."""
+        return context if self.scored or self.under(context).tells_ranks_apart else context.having(ties="item")
+
+    @property
+    def expected(self) -> bool:
+        """Whether metrics are expectations over the orders of tied items."""
+        return self.context.ties == "expected" and (self.scored or self.tells_ranks_apart)
+
     def identified(self, owner: Literal["recommendations", "truth"], where: pl.Expr | None = None) -> pl.LazyFrame:
         """Return the rows of the lists or of the truth that have a user and an item, those of a condition alone.
 
@@ -260,7 +278,6 @@ def _roles(name: str, side: Side, *, judged: bool) -> list[str]:
     if name == "reference":  # it may have ranks where the lists have scores
         return ["user", "item", "rank" if side.has("rank") and not side.has("score") else _order(side)]
     roles = ["user", "item", _order(side)]
-    _check_ties(side, roles[-1])
     roles += ["model"] * (context.model is not None)
     if context.truth is None and (judged or side.has("relevance")):
         side.require("relevance", "Name the column: rec(relevance='...'), or give the truth as a frame: rec(truth=truth)")
@@ -285,16 +302,6 @@ def _order(side: Side) -> Literal["rank", "score"]:
         return "score"
     side.require("rank", "Name the column of the ranks or of the scores: rec(rank='...') or rec(score='...')")
     return "rank"
-
-
-def _check_ties(side: Side, order: str) -> None:
-    context = side.context
-    if order == "rank" and context.ties != "item" and "ties" in context.given:  # a profile's ties wait for scores
-        msg = (
-            f"ties={context.ties!r} says how items of one score are ranked, but {side.title} has ranks; "
-            "leave ties= out, or name the column of the scores: rec(score='...')"
-        )
-        raise RecframeError(msg)
 
 
 def _of(segments: Sequence[Segment], name: str) -> list[Segment]:
@@ -393,8 +400,9 @@ def _common(dtypes: Mapping[str, pl.DataType]) -> pl.DataType | None:
         return found[0] if found else pl.Int64()
     if all(dtype.is_integer() for dtype in found):
         signed = any(dtype.is_signed_integer() for dtype in found)
-        wide = any(dtype in (pl.UInt64, pl.Int128) for dtype in found)
-        return (pl.Int128() if wide else pl.Int64()) if signed else pl.UInt64()
+        widest = next((dtype for dtype in found if str(dtype) == "UInt128"), pl.UInt64())  # which Polars 1 does not have
+        wide = any(dtype in (pl.UInt64, pl.Int128, widest) for dtype in found)
+        return (pl.Int128() if wide else pl.Int64()) if signed else widest
     if all(dtype in (pl.String, pl.Categorical, pl.Enum) for dtype in found):  # a tuple: an Enum's hash is not that of pl.Enum
         return pl.String()
     return None

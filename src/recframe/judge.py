@@ -11,6 +11,7 @@ from typing import Literal
 import polars as pl
 
 from recframe.context import Context
+from recframe.equal_ranks import told_apart
 from recframe.errors import fails_if
 from recframe.frames import Ask
 from recframe.inputs import Inputs, Segment
@@ -51,14 +52,14 @@ def held(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
     lists = _with_items(lists, inputs)
     scores = _scored(lists, inputs) if inputs.scored else None
     if inputs.truth is None and not (inputs.model or scores):
-        return Judged(inputs, lists)
+        return Judged(inputs, _told_apart(lists, lists, inputs))
     truth = inputs.identified("truth")
     if inputs.truth is None:  # every model is held against the same truth: what the frame says of any of them
         truth = truth.select(*PAIR, "relevance", *inputs.inside("row"))
     truth = _with_items(truth.filter(pl.col("relevance").is_not_null()), inputs)
     if inputs.model and models is None:
         models = inputs.identified("recommendations", where=_names_a_model(inputs)).select("model").unique()
-    return Judged(inputs, lists, truth, models, scores)
+    return Judged(inputs, _told_apart(lists, truth, inputs), truth, models, scores)
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ class Judged:
     @property
     def expected(self) -> bool:
         """Whether metrics are expectations over the orders of tied items; the lists' ranks are then those of whole ties."""
-        return self.inputs.scored and self.context.ties == "expected"
+        return self.inputs.expected
 
     @property
     def model(self) -> list[str]:
@@ -216,7 +217,8 @@ class Judged:
             return rows
         if not self._rank_dtype.is_integer():
             rows = rows.with_columns(pl.when(is_rank(rank)).then(rank))
-        return rows.group_by(*self.list_keys, *self._item).agg(rank.min(), pl.col("gain").max())
+        highest = [pl.col(name).max() for name in ("gain", *self._tied)]
+        return rows.group_by(*self.list_keys, *self._item).agg(rank.min(), *highest)
 
     def relevant(self, *also: str) -> pl.LazyFrame:
         """Return the relevant rows, one for each item: keys, gain, and the item if it is asked for."""
@@ -351,7 +353,7 @@ class Judged:
         keys = [*self.model, *PAIR]
         segments = [name for name in self.rows if name != "item"]
         rank, relevance = pl.col("rank"), pl.col("relevance")
-        kept = [pl.col(name).first() for name in [*segments, *self._tied]]
+        kept = [*(pl.col(name).first() for name in segments), *(pl.col(name).max() for name in self._tied)]
         ranked = pl.when(self._ranked).then(rank)
         if self.truth is None:
             best = ranked.filter(self._relevant).min().fill_null(ranked.min())
@@ -371,6 +373,11 @@ class Judged:
         """
         if self.distinct:  # a judged frame made of two, which every branch reads
             return replace(self, lists=ask([self.lists])[0].lazy())
+        if self.inputs.tells_ranks_apart:
+            return replace(self, lists=ask([self.lists])[0].lazy())._settled(ask, k, by_number=by_number)
+        return self._settled(ask, k, by_number=by_number)
+
+    def _settled(self, ask: Ask, k: int | None, *, by_number: bool) -> Judged:
         pairs, users = ask([self._relevant_rows(), self.users])
         judged = self
         if by_number and not pairs.schema["user"].is_integer() and self.universe not in {"recs", "both"}:
@@ -450,6 +457,16 @@ def _scored(lists: pl.LazyFrame, inputs: Inputs) -> Scored:
         return scored(lists, [*inputs.model, "user"], segments, inputs.context.ties)
     gain = pl.when(_is_relevant(inputs)).then(_gain_of(inputs))
     return scored(lists.with_columns(gain=gain), ["user"], [*segments, "gain"], inputs.context.ties)
+
+
+def _told_apart(lists: pl.LazyFrame, judged: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
+    """Return the lists with effective ranks, where `ties=` says how equal ones stand; `judged` has the relevance."""
+    if not inputs.tells_ranks_apart:
+        return lists
+    relevant = _is_relevant(inputs)
+    gains = judged.filter(relevant).select(*PAIR, gain=_gain_of(inputs))
+    own = relevant if judged is lists else None  # of a judged frame, an item's best rank is that of its relevant rows
+    return told_apart(lists, [*inputs.model, "user"], inputs.context.ties, gains, own)
 
 
 def _is_relevant(inputs: Inputs) -> pl.Expr:

@@ -72,7 +72,7 @@ def evaluate(inputs: Inputs, metrics: Sequence[Metric[...]], *, run: Run, parts:
     `ask` collects plans together: given for large eager frames, which are asked what the plan can rely on, as `run` is.
     """
     for metric in metrics:
-        if inputs.scored and inputs.context.ties == "expected":
+        if inputs.expected:
             raise without_expectation(str(metric), "it speaks of the items that are among the first k, which is uncertain")
         check(inputs, metric, probed(metric).facts.values())
     keys = [inside for inside, _ in keys_of(inputs, metrics)]

@@ -147,7 +147,7 @@ def _sums(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = None
     else:
         joined = pl.concat([joined, per_segment, *beside], how="horizontal")
     kept = [f"{part} {name}" for part in ("sum", "count", "empty") for name in values]
-    return joined.select(*keys, pl.col("n_users", "n_present") + passed, *kept)
+    return joined.select(*keys, pl.col("n_users", "n_present").cast(pl.Int64) + passed, *kept)
 
 
 def _users_alone(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:

@@ -9,8 +9,10 @@ import polars as pl
 
 from recframe.beside import Sides, fact
 from recframe.context import Ties
+from recframe.equal_ranks import told_apart
+from recframe.inputs import Inputs
 from recframe.judge import PAIR
-from recframe.order import with_places
+from recframe.order import by_item, with_places
 from recframe.scores import in_order_given, scored
 from recframe.terms import is_rank
 
@@ -52,7 +54,8 @@ def agreement(sides: Sides, p: float, k: int) -> pl.LazyFrame:
     keys = sides.held.list_keys
     shared, other = _reference(sides, k or None)
     on = [*dict.fromkeys([*shared, "user"])]
-    own, other = _placed(sides.held.ranked(k or None), keys), _placed(other, on)
+    schema = sides.inputs.schema
+    own, other = _placed(sides.held.ranked(k or None), keys, schema), _placed(other, on, schema)
     lists, others = _lengths(own, keys, p), _lengths(other, on, p)
     both = lists.join(others, on=on, how="left", nulls_equal=True, suffix=" of other").with_columns(
         pl.col("length of other", "sum of other").fill_null(0)
@@ -80,24 +83,25 @@ def _reference(sides: Sides, k: int | None) -> tuple[list[str], pl.LazyFrame]:
         keys = sides.held.rows
         rows = sides.held.ranked(k).filter(sides.inputs.is_reference)
         return keys, rows.select(*dict.fromkeys([*keys, *PAIR, "rank"]))
-    rows = _ranked(given.drop_nulls(PAIR), sides.inputs.context.ties, k).select(*PAIR, "rank")
+    rows = _ranked(given.drop_nulls(PAIR), sides.inputs, k).select(*PAIR, "rank")
     rows = rows if k is None else rows.filter(k >= RANK)
     return sides.item_keys, sides.with_item_keys(rows)
 
 
-def _ranked(rows: pl.LazyFrame, ties: Ties, k: int | None) -> pl.LazyFrame:
+def _ranked(rows: pl.LazyFrame, inputs: Inputs, k: int | None) -> pl.LazyFrame:
     """Return rows with ranks, from scores where there are none; ties then go by item where the gains would decide."""
-    dtype = rows.collect_schema().get("rank")
-    if dtype is not None:
-        return rows.filter(is_rank(RANK, dtype))
-    ties = ties if ties in {"item_desc", "order"} else "item"
-    return scored(in_order_given(rows, ties), ["user"], [], ties).ranked(k, rows.clear)
+    dtype, ties = rows.collect_schema().get("rank"), inputs.context.ties
+    own: Ties = ties if ties in {"item_desc", "order"} else "item"
+    if dtype is None:
+        return scored(in_order_given(rows, own), ["user"], [], own).ranked(k, rows.clear)
+    ranked = rows.filter(is_rank(RANK, dtype))
+    return told_apart(in_order_given(ranked, own), ["user"], own, rows.clear()) if inputs.tells_ranks_apart else ranked
 
 
-def _placed(rows: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
+def _placed(rows: pl.LazyFrame, keys: list[str], schema: pl.Schema) -> pl.LazyFrame:
     """Return the rows with their places in their lists."""
     rows = rows.group_by(*dict.fromkeys([*keys, "item"])).agg(RANK.min())
-    rows = rows.sort(*dict.fromkeys([*keys, "rank", "item"]))
+    rows = rows.sort(*keys, "rank", *by_item(schema, keys))
     return with_places(rows, keys).select(*dict.fromkeys([*keys, "item"]), "place")
 
 

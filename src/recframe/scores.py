@@ -58,7 +58,10 @@ class Scored:
             return self._sharing(rows)
         if self.ties in {"pessimistic", "optimistic"} and not self.gains_at_hand(k):
             rows = rows.drop("gain", strict=False).join(gains(), on=["user", "item"], how="left")
-        order = [(pl.col(key), False) for key in self.keys] + [(SCORE, True), *order_of_ties(self.ties, self.rows.collect_schema())]
+        order = [(pl.col(key), False) for key in self.keys] + [
+            (SCORE, True),
+            *order_of_ties(self.ties, self.rows.collect_schema()),
+        ]
         nulls_last = [key is SCORE for key, _ in order]  # asked of all keys, it costs three times the sort in memory
         rows = rows.sort([key for key, _ in order], descending=[turned for _, turned in order], nulls_last=nulls_last)
         return self._placed(rows)

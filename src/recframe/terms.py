@@ -199,7 +199,7 @@ class At:
         """True on a row of the list with a rank up to k."""
         rank = self.source.column("listed_rank")
         if self.expected and self.k is not None:  # the share of the tie's places that are up to k
-            return ((self.k + 1 - rank) / self.source.column("listed_tied")).clip(0.0, 1.0)
+            return ((self.k + 1 - rank).floor() / self.source.column("listed_tied")).clip(0.0, 1.0)
         return rank.is_not_null() if self.k is None else (rank <= self.k)
 
     @property
