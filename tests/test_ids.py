@@ -1,4 +1,4 @@
-"""What an id is called changes no number: ids of every dtype at both ends of its range, on every plan, give those of 0, 1, 2."""
+"""What ids are called changes no number: those of every dtype, at both ends of its range, on every plan, count as 0, 1, 2."""
 
 from __future__ import annotations
 

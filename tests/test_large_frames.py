@@ -126,11 +126,11 @@ def test_large_frames_held_against_a_truth_give_what_the_lazy_plan_gives(dtype, 
 
 @pytest.mark.parametrize("dtype", [pl.Int16, pl.Int32, pl.Int64])
 def test_every_user_counts_where_the_lowest_is_negative(dtype):
-    # the numbers of users, from the lowest up, are beyond Int16
-    users = pl.select(user=pl.int_range(SIZE) - SIZE // 2 - 1000).with_columns(item="user", rank=1, relevance=1)
+    # so many that the last one, counted from the lowest, is beyond Int16
+    users = pl.select(user=pl.int_range(40_000) - 20_000).with_columns(item="user", rank=1, relevance=1)
     frame = users.cast({"user": dtype}).sample(fraction=1, shuffle=True, seed=0)
 
-    assert frame.rec.evaluate("recall@1").rows() == [(SIZE, 1.0)]
+    assert frame.rec.evaluate("recall@1").rows() == [(40_000, 1.0)]
 
 
 @pytest.mark.parametrize(("ties", "found"), [("item", 0), ("optimistic", 1), ("pessimistic", 0), ("expected", 1 / 3)])

@@ -1,4 +1,4 @@
-"""What `ties=` does with equal scores, and with equal ranks; "expected" against brute force over every order of the tied items."""
+"""What `ties=` does with equal scores and equal ranks; "expected" against brute force over every order of the tied items."""
 
 from __future__ import annotations
 

@@ -86,14 +86,18 @@ def _sharing_a_rank(data: Audited) -> pl.LazyFrame | None:
 
 
 @check(
-    "warning", "relevant items of one rank follow one another in the order (rank, item)", "rank each list from 1 without ties"
+    "warning",
+    "all of them count up to the rank, which favours the list; the relevant ones follow one another by item",
+    "say how they stand: rec(ties='expected') or another ties=; or rank each list from 1 without ties",
 )
 def repeated_ranks(data: Audited) -> Iterator[Found]:
     """Ranks that several items of one list have."""
     rows = _sharing_a_rank(data)
     if rows is not None:
         ranks = rows.group_by(*data.keys, "rank").agg(ROWS, items=item.n_unique())
-        yield Found(data.main, ranks.filter(pl.col("items") > 1), ("user", "rank", "items"))
+        apart = f"ties are broken as ties={data.context.ties!r} says, each item on a place of its own"
+        said = apart if data.inputs.tells_ranks_apart else None
+        yield Found(data.main, ranks.filter(pl.col("items") > 1), ("user", "rank", "items"), treatment=said)
 
 
 @check("error", "all rows of a user count as one list", "tell the systems apart")

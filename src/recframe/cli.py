@@ -183,7 +183,9 @@ def _one_truth(ctx: click.Context, parameter: click.Parameter, values: tuple[str
 @click.option(
     "--profile", metavar="NAME", help="The conventions of another library, such as trec_eval or recbole; see recframe profiles."
 )
-@click.option("--ties", type=click.Choice(get_args(Ties)), help="How items of one score are ranked.  [default: item]")
+@click.option(
+    "--ties", type=click.Choice(get_args(Ties)), help="How items of one score, or of one rank, stand.  [default: item]"
+)
 @click.option(
     "-o",
     "--output",

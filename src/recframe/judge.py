@@ -373,16 +373,11 @@ class Judged:
         """
         if self.distinct:  # a judged frame made of two, which every branch reads
             return replace(self, lists=ask([self.lists])[0].lazy())
-        if self.inputs.tells_ranks_apart:
-            return replace(self, lists=ask([self.lists])[0].lazy())._settled(ask, k, by_number=by_number)
-        return self._settled(ask, k, by_number=by_number)
-
-    def _settled(self, ask: Ask, k: int | None, *, by_number: bool) -> Judged:
-        pairs, users = ask([self._relevant_rows(), self.users])
-        judged = self
+        judged = replace(self, lists=ask([self.lists])[0].lazy()) if self.inputs.tells_ranks_apart else self
+        pairs, users = ask([judged._relevant_rows(), judged.users])  # noqa: SLF001  it is of this class
         if by_number and not pairs.schema["user"].is_integer() and self.universe not in {"recs", "both"}:
             pairs = numbered(pairs)
-            judged = replace(self, names=pairs.lazy().select("number", "user").unique("number"))
+            judged = replace(judged, names=pairs.lazy().select("number", "user").unique("number"))
         key = judged._key  # noqa: SLF001
         keys = judged.list_keys if self.truth is None else [key]
         pairs, users = by_user(pairs, key), by_user(users, "user")

@@ -93,8 +93,10 @@ class Rec(Methods, Generic[F]):
             strict: True makes what `audit()` finds with the severity "error" raise when a metric is asked for.
             min_relevance_for: "all" metrics, or "binary" for those that count relevant rows, while those that weigh gains
                 take every relevance above 0.
-            ties: how items of one score are ranked, where ranks come from scores (an error where ranks are given):
-                "item": by item, ascending. "item_desc": as trec_eval, scores compared in 32 bits, then items as text (whole
+            ties: how items of one score are ranked, where ranks come from scores; and items of one rank, where ranks are
+                given and this is bound: in that order each rank is then at least the one before + 1, so that 1, 1, 1, 4
+                become 1, 2, 3, 4, and gaps stay. "item", the default: by item, ascending, categories as text; given ranks
+                stay as they are, and all items of one rank count up to it. "item_desc": as trec_eval, scores compared in 32 bits, then items as text (whole
                 numbers as their digits), byte by byte, descending. "pessimistic", "optimistic": the lowest, the highest
                 gain first, then by item. "order": as the rows stand; a LazyFrame's source must then give them in a certain
                 order, as files and frames do and joins and group-bys do not. "expected": metrics are their expectation over

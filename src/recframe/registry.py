@@ -209,6 +209,7 @@ class Metric(Generic[P]):
         For `frame.group_by("user").agg(...)`, `.over("user")`, or `select` on the list of a single user. The rules are
         those of `rec`: null items are ignored, an item counts once, repeated ranks follow one another in the order
         (rank, item), null and infinite ranks mean not recommended. A rank below 1 is an error when the expression runs.
+        Items stand as their column sorts, an Enum's in the order of its categories: cast it to text for that of `rec`.
 
         >>> import polars as pl, recframe as rf
         >>> judged = pl.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], "rank": [1, 2, 2], "relevance": [0, 1, 1]})

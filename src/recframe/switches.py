@@ -65,6 +65,8 @@ def _in_order(high: Any, low: Any, chains: Chains) -> bool:
     return low in found
 
 
+OF_TIES = "equal scores (with ties= bound, equal ranks too)"
+
 POLICIES: dict[str, Switch] = {
     "universe": Switch(
         {
@@ -112,16 +114,16 @@ POLICIES: dict[str, Switch] = {
     "ties": Switch(
         {
             "item": "where ranks come from scores, equal scores stand in the order of their items",
-            "item_desc": "where ranks come from scores, equal scores stand in the order of their items as text, the last first",
-            "order": "where ranks come from scores, equal scores stand as the rows do",
-            "expected": "where ranks come from scores, the value is the expectation over all orders of equal scores",
-            "pessimistic": "where ranks come from scores, the relevant one of equal scores stands last",
-            "optimistic": "where ranks come from scores, the relevant one of equal scores stands first",
+            "item_desc": f"{OF_TIES} stand in the order of their items as text, the last first",
+            "order": f"{OF_TIES} stand as the rows do",
+            "expected": f"{OF_TIES} stand in all orders at once: the value is the expectation",
+            "pessimistic": f"{OF_TIES} stand with the relevant one last",
+            "optimistic": f"{OF_TIES} stand with the relevant one first",
         },
         tuple(("optimistic", one, "pessimistic") for one in ("item", "item_desc", "order", "expected")),
         up="relevant items stand better among equal scores",
         down="relevant items stand worse among equal scores",
-        either="equal scores stand in another order; nothing changes where ranks are given",
+        either="equal scores stand in another order; a profile changes nothing where ranks are given",
     ),
     "decimals": Switch(
         {None: "nothing is rounded", OTHER: "the mean is rounded to {value} decimals"}, either="the mean is rounded, or not"
@@ -235,7 +237,8 @@ IGNORED = "Rows without a user or an item are ignored. A null, NaN or infinite r
 RULES = (
     "An item counts once in a list, at its best rank; a pair counts once in the truth, at its highest relevance.",
     IGNORED,
-    "A missing rank is a miss. Relevant items of one rank follow one another in the order of their items.",
+    "A missing rank is a miss. All items of one rank count up to it, the relevant ones one after another in the order of their "
+    "items; rec(ties=...) puts each on a place of its own.",
 )
 """What no switch changes."""
 RULES_OF_LISTS = (
