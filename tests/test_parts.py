@@ -55,12 +55,12 @@ ALL_SIDES = ("items", "train", "users")
 
 
 def every(*sides: str, **options: object) -> list[rf.Metric[...]]:
-    """Every metric that the side frames allow, at two cut-offs, and forms that read other columns."""
+    """Every metric that the side frames allow, and forms that read other columns."""
     there = {*sides, *options} | ({"catalogue"} if {"items", "train"} & {*sides} else set())
     names = [row["name"] for row in rf.list_metrics().to_dicts() if {*filter(None, row["needs"].split(", "))} <= there]
     forms = [f"{name}(of=genre)" if name in GIVEN_A_COLUMN and "items" in sides else name for name in names]
     forms += ["recall(weights=snips)"] * ("train" in sides)
-    return [rf.parse(one) @ k if k else rf.parse(one) for one in forms for k in (None, 3)]
+    return [rf.parse(one) @ 3 for one in forms]
 
 
 def sides_of(*names: str) -> dict[str, pl.LazyFrame]:
@@ -94,20 +94,18 @@ def assert_parts_agree(rec: rf.Rec[pl.LazyFrame], metrics: list[rf.Metric[...]],
         *(((), by) for by in (None, "user", "week")),
         (("train",), None),
         (("items",), "kind"),
-        *((ALL_SIDES, by) for by in (None, "user", "country", "week", "kind", "item", ["kind", "country"])),
+        *((ALL_SIDES, by) for by in ("user", "week", "item", ["kind", "country"])),
     ],
     ids=str,
 )
-@pytest.mark.parametrize("order", ["rank", "score"])
-@pytest.mark.parametrize("model", [False, True])
-def test_every_metric_is_in_parts_what_it_is_in_one(model, order, sides, by):
+@pytest.mark.parametrize(("order", "model"), [("rank", False), ("score", True)])
+def test_every_metric_is_in_parts_what_it_is_in_one(order, model, sides, by):
     recs, truth = rows_of(order, model=model)
     options = {"model": "model", "reference": "b"} if model else {}
 
     assert_parts_agree(recs.rec(truth=truth, **sides_of(*sides), **options), every(*sides, **options), by)
 
 
-@pytest.mark.parametrize("parts", [2, 100])
 @pytest.mark.parametrize(
     "policies",
     [
@@ -121,37 +119,33 @@ def test_every_metric_is_in_parts_what_it_is_in_one(model, order, sides, by):
     ],
     ids=str,
 )
-def test_parts_hold_under_every_policy(policies, parts):
+def test_parts_hold_under_every_policy(policies):
     recs, truth = rows_of("score" if "ties" in policies else "rank", model=False)
     metrics = [one for one in every(*ALL_SIDES) if "profile" not in policies or one.name in PROFILED]
-    rec = recs.rec(truth=truth, **sides_of(*ALL_SIDES), **policies)
 
-    for by in (None, "country"):
-        assert_parts_agree(rec, metrics, by, parts)
+    assert_parts_agree(recs.rec(truth=truth, **sides_of(*ALL_SIDES), **policies), metrics, "country", parts=2)
 
 
 PROFILED = {"recall", "ndcg", "mrr", "hit_rate"}
 
 
-@pytest.mark.parametrize("parts", [2, 50])
-def test_expectations_over_ties_are_in_parts_what_they_are_in_one(parts):
+def test_expectations_over_ties_are_in_parts_what_they_are_in_one():
     recs, truth = rows_of("score", model=True)
     rec = recs.rec(truth=truth, users=frames()[2], model="model", ties="expected")
 
-    assert_parts_agree(rec, [rf.parse(name) for name in ("ndcg@3", "recall@3", "mrr", "auc")], "country", parts)
+    assert_parts_agree(rec, [rf.parse(name) for name in ("ndcg@3", "recall@3", "mrr", "auc")], "country", parts=60)
 
 
-@pytest.mark.parametrize("parts", [2, 7])
 @pytest.mark.parametrize("empty", ["recs", "truth", "both", "ids"])
-def test_parts_of_nothing_are_what_one_part_of_it_is(empty, parts):
+def test_parts_of_nothing_are_what_one_part_of_it_is(empty):
     recs, truth = rows_of("rank", model=False)
     if empty == "ids":
         recs, truth = (one.with_columns(user=pl.lit(None, dtype=pl.Int64)) for one in (recs, truth))
     recs, truth = (one.clear() if empty in {name, "both"} else one for name, one in (("recs", recs), ("truth", truth)))
     rec = recs.rec(truth=truth, **sides_of(*ALL_SIDES))
 
-    for by in (None, "country", "user", "week"):
-        assert_parts_agree(rec, every(*ALL_SIDES), by, parts)
+    for by in (None, ["country", "week"]):
+        assert_parts_agree(rec, every(*ALL_SIDES), by)
 
 
 def test_parts_have_the_catalogue_of_all_users():
@@ -201,7 +195,7 @@ BROKEN = {
 
 @pytest.mark.parametrize(("sides", "message"), BROKEN.values(), ids=BROKEN)
 @pytest.mark.parametrize("metric", ["recall", "coverage", "fall_out"])
-@pytest.mark.parametrize("universe", ["truth", "both", "all"])
+@pytest.mark.parametrize("universe", ["truth", "both"])
 def test_every_check_is_made_whoever_counts_and_in_every_part(universe, metric, sides, message):
     # one user has a list and another one a truth: with universe="both" nobody counts, and most parts have nobody
     recs = pl.LazyFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 0 if "rank" in message else 2]})
@@ -209,11 +203,10 @@ def test_every_check_is_made_whoever_counts_and_in_every_part(universe, metric, 
     sides = {"users": pl.LazyFrame({"user": [1], "country": ["FR"]}), "items": pl.LazyFrame({"item": [1, 2]})} | sides
     rec = recs.rec(truth=truth, universe=universe, **sides)
 
-    for by in (None, "country", "user"):
-        for engine in ("in-memory", "streaming"):
-            with pytest.raises(pl.exceptions.PolarsError, match=message):
-                rec.evaluate(metric, by=by).collect(engine=engine)
-        for parts in (1, 2, 3, 5):
+    for by in (None, "country"):
+        with pytest.raises(pl.exceptions.PolarsError, match=message):
+            rec.evaluate(metric, by=by).collect(engine="streaming")
+        for parts in (2, 5):
             with pytest.raises(rf.DataError, match=message):
                 rec.collect(metric, by=by, parts=parts)
 
