@@ -330,13 +330,13 @@ def grouped(rows: Iterable[Row], *names: str) -> dict[tuple[Any, ...], list[Row]
 
 
 def each_item_once(rows: Rows) -> list[Row]:
-    """The rows of one list, each item at its best score (a null where that is no number)."""
+    """The rows of one list, each item at its best score (a null where that is no number) and its highest relevance."""
     result = []
     for same in grouped(rows, "item").values():
         score = highest(row["score"] for row in same)
         # where two rows of an item say the same, the first of them
         best = next((row for row in same if score is not None and row["score"] == score), same[0])
-        result.append({**best, "score": score})
+        result.append({**best, "score": score, "relevance": highest(row.get("relevance") for row in same)})
     return result
 
 

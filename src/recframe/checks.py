@@ -337,7 +337,7 @@ def users_in_two_segments(data: Audited) -> Iterator[Found]:
     "fill the column in on all rows of the user, or give it as a column of rec(users=...)",
 )
 def users_in_two_halves(data: Audited) -> Iterator[Found]:
-    """Users of a judged frame who have a value of a column of `by` on some rows and null on others, and nobody has two values."""
+    """Users with a value of a column of `by` on some rows of a judged frame and null on others, where nobody has two values."""
     for segment in data.inputs.segments:
         if data.is_judged and segment.owner == "row":
             rows = data.inputs.identified("recommendations").filter(pl.col(segment.inside).is_null())

@@ -126,8 +126,8 @@ class Inputs:
         value = pl.col(segment.inside)
         pairs = self.identified("recommendations").select("user", segment.inside).unique()
         users = pairs.group_by("user").agg(values=value.count(), halves=pl.len())
-        one_each = pl.col("values").max() <= 1
-        return users.filter(one_each & (pl.col("values") > 0) & (pl.col("halves") > pl.col("values"))).select("user").sort("user")
+        values, one_each = pl.col("values"), pl.col("values").max() <= 1
+        return users.filter(one_each & (values > 0) & (pl.col("halves") > values)).select("user").sort("user")
 
     def part(self, number: int, of: int) -> Inputs:
         """Return the rows of one of several parts of the users; together they have every row that has a user."""

@@ -89,8 +89,8 @@ def users_in_two_halves(seen: Seen) -> str | None:
             users = seen.run(seen.inputs.in_two_halves(segment))
             if len(users):
                 return (
-                    f"by={segment.name!r}: the judged frame has a value of this column on some rows of a user and null on others, "
-                    f"so the user counts in two segments: {len(users):,} of them, such as {users['user'][0]!r}; "
+                    f"by={segment.name!r}: the judged frame has a value of this column on some rows of a user and null on "
+                    f"others, so the user counts in two segments: {len(users):,} of them, such as {users['user'][0]!r}; "
                     "fill it in on all rows of the user, or give it as a column of rec(users=...)"
                 )
     return None

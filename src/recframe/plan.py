@@ -420,5 +420,7 @@ def _checked(rows: pl.LazyFrame, judged: Judged, number: str, *, steep: bool) ->
     checks = [check.rename({"check": f"check {place}"}) for place, check in enumerate(judged.checks(steep=steep))]
     if not checks:
         return rows
-    passed = pl.concat(checks, how="horizontal").select(pl.sum_horizontal(pl.all()).cast(rows.collect_schema()[number]).alias(number))
+    passed = pl.concat(checks, how="horizontal").select(
+        pl.sum_horizontal(pl.all()).cast(rows.collect_schema()[number]).alias(number)
+    )
     return pl.concat([passed.filter(pl.col(number) != 0), rows], how="diagonal")
