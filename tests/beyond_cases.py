@@ -38,7 +38,7 @@ class Case:
 
     def judged(self) -> list[Row]:
         rows = self.identified("recs" if self.truth is None else "truth")
-        return [row for row in rows if row.get("relevance", 1) is not None]
+        return [row for row in rows if (gain := row.get("relevance", 1)) is not None and not math.isnan(gain)]
 
     def models(self) -> list[Any]:
         return list(dict.fromkeys(row["model"] for row in self.identified("recs"))) if self.model else [None]

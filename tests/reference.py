@@ -262,7 +262,7 @@ class Policy:
     ties: str = "item"
 
     def relevant(self, relevance: float | None) -> bool:
-        if relevance is None or math.isnan(relevance):
+        if relevance is None:
             return False
         if self.min_relevance == "any":
             return True
@@ -315,10 +315,8 @@ def identified(rows: Rows) -> list[Row]:
 
 
 def highest(values: Iterable[float | None]) -> float | None:
-    """The highest number; NaN only where there is nothing else but nulls, null only where there is nothing else."""
-    found = [value for value in values if value is not None]
-    numbers = [value for value in found if not math.isnan(value)]
-    return max(numbers) if numbers else (math.nan if found else None)
+    """The highest number; null only where there is nothing else."""
+    return max((value for value in values if value is not None), default=None)
 
 
 def grouped(rows: Iterable[Row], *names: str) -> dict[tuple[Any, ...], list[Row]]:
@@ -336,7 +334,6 @@ def each_item_once(rows: Rows) -> list[Row]:
     result = []
     for same in grouped(rows, "item").values():
         score = highest(row["score"] for row in same)
-        score = None if score is None or math.isnan(score) else score
         # where two rows of an item say the same, the first of them
         best = next((row for row in same if score is not None and row["score"] == score), same[0])
         result.append({**best, "score": score, "relevance": highest(row.get("relevance") for row in same)})
@@ -344,14 +341,18 @@ def each_item_once(rows: Rows) -> list[Row]:
 
 
 def ranked_by_score(rows: Rows, list_key: Sequence[str], ties: str = "item", truth: Rows = (), policy: Any = None) -> list[Row]:
-    """Ranks from scores: each item once at its best score, the highest first, ties by item; what is no number goes last."""
+    """Ranks from scores: each item once at its best score, the highest first, ties by item; what is no number goes last.
+
+    All rows of an item have its rank.
+    """
     gains = gains_of(truth, policy) if policy else {}
     result: list[Row] = []
     for own in grouped([{**row, "place": place} for place, row in enumerate(rows)], *list_key).values():
         by_item = in_order_of_ties(each_item_once(own), ties, gains)
         # sorts keep the order of what is the same
         order = sorted(by_item, key=lambda row: (row["score"] is None, -as_compared(row["score"] or 0.0, ties)))
-        result += [{**row, "rank": float(rank)} for rank, row in enumerate(order, start=1)]
+        ranks = {row["item"]: float(rank) for rank, row in enumerate(order, start=1)}
+        result += [{**row, "rank": ranks[row["item"]]} for row in own]
     return result
 
 
@@ -452,7 +453,10 @@ def judge(case: Case, row_columns: Sequence[str]) -> Judged:
         )
     models = [row["model"] for row in recs if row["model"] is not None or has_rank(row)] if bound else [None]
     models = list(dict.fromkeys(models))
-    rows = recs if case.truth is None and not bound else full_join(recs, truth, models, row_columns)
+    if not bound:
+        recs = [{**row, "model": None} for row in recs]
+    on = ["user", "item"] if case.truth is not None else ["user", "item", *row_columns]
+    rows = recs if case.truth is None and not bound else full_join(recs, truth, models, on, row_columns)
     return Judged(rows, models, universe(case, recs, truth))
 
 
@@ -467,17 +471,21 @@ def universe(case: Case, recs: Rows, truth: Rows) -> set[Any]:
     return everyone if case.truth is None else judged_users
 
 
-def full_join(recs: Rows, truth: Rows, models: Sequence[Any], row_columns: Sequence[str]) -> list[Row]:
-    """The ranked rows with the relevance that the truth gives their pair, and the truth's rows for each model."""
-    pairs = grouped(truth, "user", "item")
+def full_join(recs: Rows, truth: Rows, models: Sequence[Any], on: Sequence[str], row_columns: Sequence[str]) -> list[Row]:
+    """The ranked rows with the relevance that the truth gives them, and the rows of the truth that a model does not rank.
+
+    In two frames a pair stands in the segments that the truth has it in, and where these are null in the list's.
+    """
     rows: list[Row] = []
-    for row in recs:
-        if has_rank(row):
-            same = pairs.get((row["user"], row["item"]), [])
-            described = {name: same[0][name] for name in row_columns if same and same[0][name] is not None}
-            rows.append({**row, **described, "relevance": highest(one["relevance"] for one in same)})
+    judged_rows = grouped(truth, *on)
     for model in models:
-        rows += [{**row, "model": model, "rank": None} for row in truth]
+        own = [row for row in recs if has_rank(row) and row.get("model") == model]
+        for row in own:
+            for one in judged_rows.get(tuple(row.get(name) for name in on)) or [{"relevance": None}]:
+                described = {name: one[name] for name in row_columns if one.get(name) is not None}
+                rows.append({**row, **described, "relevance": one["relevance"]})
+        listed = grouped(own, *on)
+        rows += [{**row, "model": model, "rank": None} for row in truth if tuple(row.get(name) for name in on) not in listed]
     return rows
 
 
@@ -512,7 +520,7 @@ def together(own: list[dict[str, Any]], others: list[dict[str, Any]], names: lis
 
 
 def evaluate_all(asked: Sequence[Asked], case: Case) -> list[dict[str, Any]]:
-    case = with_items(with_relevance(case))
+    case = with_items(with_relevance(without_nan(case)))
     of_users = {name: values for name in case.by if (values := values_of_users(name, case)) is not None}
     row_columns = [name for name in case.by if name not in of_users and name not in {"user", "model"}]
     judged_rows = judge(case, row_columns)
@@ -529,6 +537,15 @@ def evaluate_all(asked: Sequence[Asked], case: Case) -> list[dict[str, Any]]:
         groups.setdefault(key, [])
     always = set(by) <= {"model"}
     return [means(asked, dict(zip(by, key, strict=True)), values) for key, values in groups.items() if values or always]
+
+
+def without_nan(case: Case) -> Case:
+    """The same rows with null for NaN, which pandas cannot tell from it."""
+
+    def plain(rows: Rows | None) -> Any:
+        return rows and [{name: None if value != value else value for name, value in row.items()} for row in rows]  # noqa: PLR0124
+
+    return replace(case, **{name: plain(getattr(case, name)) for name in ("recs", "truth", "users", "items")})
 
 
 def with_relevance(case: Case) -> Case:
@@ -554,7 +571,9 @@ def values_of_users(name: str, case: Case) -> dict[Any, Any] | None:
     holders = [rows for rows in (case.recs, case.truth, case.users) if rows and name in rows[0]]
     if name in {"user", "item", "model"} or len(holders) != 1 or (case.truth is None and holders[0] is case.recs):
         return None
-    return {row["user"]: row[name] for row in holders[0] if row[name] is not None}
+    rows = [row for row in holders[0] if is_judged(row)] if holders[0] is case.truth else holders[0]
+    rows = rows if holders[0] is case.users else identified(rows)
+    return {row["user"]: row[name] for row in rows if row[name] is not None}
 
 
 def lists(found: Judged, row_columns: Sequence[str], policy: Policy) -> Iterator[tuple[dict[str, Any], RankedList]]:

@@ -18,6 +18,8 @@ from beyond_choices import CHOICES
 from beyond_reference import OF_LISTS, OF_SETS
 from conftest import KINDS, Kind
 
+# Random frames may have no rank at all, or a `by` column on some rows of a user alone.
+pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 METRICS = [rf.parse(name)(**parameters) for name in CHOICES for parameters in CHOICES[name]]
 # every choice of a parameter at one cut-off, each of these in turn
 EVERY = [metric if k is None else metric @ k for metric, k in zip(METRICS, cycle([3, 1, 2, None]))]

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from recframe.errors import ColumnError, DataError, RecframeError, UnknownMetricError
+from recframe.errors import ColumnError, DataError, RecframeError, RecframeWarning, UnknownMetricError
 from recframe.list_terms import AtLists
 from recframe.metrics.accuracy import (
     auc,
@@ -74,6 +74,7 @@ __all__ = [
     "Metric",
     "Rec",
     "RecframeError",
+    "RecframeWarning",
     "UnknownMetricError",
     "alpha_ndcg",
     "auc",

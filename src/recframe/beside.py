@@ -168,8 +168,10 @@ class Sides:
         """The items of the catalogue, each once, with the segments that are properties of them."""
         if self.inputs.items is not None:
             return self.inputs.items.filter(pl.col("item").is_not_null())
-        given = (self.inputs.lists, self.inputs.truth, self.inputs.train)
-        return pl.concat([one.select("item") for one in given if one is not None]).drop_nulls().unique()
+        given = [self.inputs.counted("recommendations")]
+        given += [] if self.inputs.truth is None else [self.inputs.counted("truth")]
+        given += [] if self.inputs.train is None else [self.inputs.train.drop_nulls()]
+        return pl.concat([one.select("item") for one in given]).unique()
 
     def with_item_keys(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows of items with the segments that are properties of them."""

@@ -19,7 +19,7 @@ OF_ITEMS = COLUMNS - {"cut_rank"}
 
 def branches(judged: Judged, asked: set[str], deepest: int | None, branches_of: Branches) -> list[pl.LazyFrame]:
     """Return what was asked of the rows of each kind: `branches_of` them."""
-    sides, found = Sides(judged.inputs, judged), []
+    sides, found = Sides(judged.inputs.of_all, judged), []
     inside = pl.col(IN_CATALOGUE.name).fill_null(value=False)
     if asked & CUT:
         rows = judged.cut(deepest).rename({"rank": "cut_rank"})

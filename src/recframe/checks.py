@@ -159,18 +159,10 @@ def tied_scores(data: Audited) -> Iterator[Found]:
 
 @check("warning", "the row is ignored", "drop the row, or give it a relevance")
 def null_relevance(data: Audited) -> Iterator[Found]:
-    """Truth without a relevance; in a judged frame null says that the item was not judged."""
+    """Truth without a relevance, which is null or NaN; in a judged frame that says that the item was not judged."""
     if not data.is_judged:
         name, rows = data.judging
         yield Found(name, rows.filter(relevance.is_null()))
-
-
-@check("warning", "the item is not relevant", "give a relevance, or null where there is none")
-def nan_relevance(data: Audited) -> Iterator[Found]:
-    """NaN relevances."""
-    name, rows = data.judging
-    if _is_float(rows, "relevance"):
-        yield Found(name, rows.filter(relevance.is_nan()))
 
 
 @check("error", "a metric raises", "replace it with the highest grade")
@@ -330,11 +322,10 @@ def users_without_relevant(data: Audited) -> Iterator[Found]:
 @check("error", "a metric raises", "by= takes properties of the user; rec(model=...) compares systems")
 def users_in_two_segments(data: Audited) -> Iterator[Found]:
     """Users with two values of a column of `by`."""
-    frames = {"recommendations": data.inputs.lists, "truth": data.inputs.truth, "row": data.inputs.lists}
     for segment in data.inputs.segments:
-        frame = frames.get(segment.owner)
-        if frame is None:
+        if segment.owner not in {"recommendations", "truth", "row"}:
             continue
+        frame = data.inputs.counted("truth" if segment.owner == "truth" else "recommendations")
         values = frame.select("user", segment.inside).drop_nulls().group_by("user", segment.inside).agg(ROWS)
         users = values.group_by("user").agg(pl.col("rows").sum(), values=pl.len()).filter(pl.col("values") > 1)
         found = Found(data.main if segment.owner == "row" else segment.owner, users, ("user", "values"))
@@ -342,6 +333,20 @@ def users_in_two_segments(data: Audited) -> Iterator[Found]:
             said = f"the user counts for each value of {segment.name!r}, with its own rows"
             found = replace(found, severity="info", treatment=said, remedy="nothing, if the column describes items")
         yield found
+
+
+@check(
+    "error",
+    "the user counts in two segments, the value's and that of null, each with its own rows",
+    "fill the column in on all rows of the user, or give it as a column of rec(users=...)",
+)
+def users_in_two_halves(data: Audited) -> Iterator[Found]:
+    """Users with a value of a column of `by` on some rows of a judged frame and null on others, where nobody has two values."""
+    for segment in data.inputs.segments:
+        if data.is_judged and segment.owner == "row":
+            rows = data.inputs.identified("recommendations").filter(pl.col(segment.inside).is_null())
+            users = rows.join(data.inputs.in_two_halves(segment), on="user", how="semi").group_by("user").agg(ROWS)
+            yield Found(data.main, users.with_columns(column=pl.lit(segment.name)), ("user", "column", "rows"))
 
 
 # ---- other frames

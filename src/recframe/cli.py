@@ -6,6 +6,7 @@ import csv
 import re
 import shlex
 import sys
+import warnings
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -217,9 +218,9 @@ def evaluate(recs: str, truth: str | None, **options: Any) -> None:
         metrics, cutoffs = _asked(options["metrics"], options["cutoffs"])
         rec, frames = _bound(paths, options)
         rec.evaluate(*metrics, k=cutoffs, by=options["by"])  # what a schema can show is said before a file is read
-        with _read_errors(), bar("reading") as tell:
+        with _read_errors(), _warnings() as found, bar("reading") as tell:
             result = rec.collect(*metrics, k=cutoffs, by=options["by"], parts=_parts(frames), tell=tell)
-    for note in _notes(frames, options):
+    for note in [*_notes(frames, options), *(_in_words_of_the_shell(one, paths) for one in found)]:
         click.echo(f"note: {note}", err=True)
     if options["output"] is None:
         print_frame(result)
@@ -330,6 +331,20 @@ def _read_errors() -> Iterator[None]:
 
 
 @contextmanager
+def _warnings() -> Iterator[list[str]]:
+    """Give the words of recframe's warnings; others are shown as they are."""
+    found: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", rf.RecframeWarning)
+        yield found
+    for one in caught:
+        if issubclass(one.category, rf.RecframeWarning):
+            found.append(str(one.message))
+        else:
+            warnings.showwarning(one.message, one.category, one.filename, one.lineno)
+
+
+@contextmanager
 def _words_of_the_shell(paths: dict[str, str]) -> Iterator[None]:
     """Turn the Python words of an error's hint into options of the command."""
     try:
@@ -350,6 +365,7 @@ def _in_words_of_the_shell(text: str, paths: dict[str, str]) -> str:
         r"as a frame: rec\(truth=truth\)": "as a second file",
         r"rec\(model='(.*?)'\)": r"--model '\1'",
         r"rec\(model=\.*\)": "--model COLUMN",
+        r"a column of rec\(users=\.*\)": "a column of --users FILE",
         r"rec\((users|items)=\.*\)": r"--\1 FILE",
         r"\bby='": "--by '",
         r"\bmin_relevance=": "--min-relevance ",

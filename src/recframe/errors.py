@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
+import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
@@ -29,6 +32,10 @@ class DataError(RecframeError):
     """Something that only the data can show, such as a rank below 1."""
 
 
+class RecframeWarning(UserWarning):
+    """A number that comes out, but is rarely meant: what was found in the data, and what to write instead."""
+
+
 class NoExpectationError(RecframeError):
     """A word that has no expectation over the orders of tied items; the plan says which metric it is in."""
 
@@ -39,6 +46,15 @@ OTHER_TIES = "write another ties=, such as 'item', or 'pessimistic' and 'optimis
 def without_expectation(metric: str, reason: object) -> RecframeError:
     """Return the error of a metric that has no expectation over the orders of tied items."""
     return RecframeError(f"{metric!r} has no expectation in closed form (ties='expected'): {reason}; {OTHER_TIES}")
+
+
+def warn(message: str) -> None:
+    """Warn at the line that called recframe, however deep inside it this is."""
+    here = os.path.dirname(__file__) + os.sep  # noqa: PTH120  the form that code objects have
+    level, frame = 1, sys._getframe()  # noqa: SLF001  the documented way to see one's callers without reading their files
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(here):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, RecframeWarning, stacklevel=level)
 
 
 def suggestion(name: str, known: Iterable[str], closeness: float = 0.6) -> str:

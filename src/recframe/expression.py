@@ -51,6 +51,10 @@ class JudgedList:
         return is_relevant(self.relevance).fill_null(value=False)
 
     @property
+    def _is_judged(self) -> pl.Expr:
+        return is_relevant(self.relevance, "any")
+
+    @property
     def _valid_rank(self) -> pl.Expr:
         return pl.when(is_rank(self.rank)).then(self.rank.cast(pl.Float64))
 
@@ -142,7 +146,7 @@ class JudgedList:
         return self._by_item(self._relevant, self._valid_rank.is_null(), ~self._relevant)
 
     def _listed_judged(self) -> pl.Expr:
-        return self._by_item(self.relevance.is_not_null(), self._valid_rank.is_null(), self.relevance.is_null())
+        return self._by_item(self._is_judged, self._valid_rank.is_null(), ~self._is_judged)
 
     def _listed_place(self) -> pl.Expr:
         return self._listed_rank().rank("ordinal")
@@ -159,7 +163,7 @@ class JudgedList:
     # The counts of the whole list
 
     def _not_relevant(self) -> pl.Expr:
-        judged = self._by_item(self.relevance.is_not_null(), self.relevance.is_null())
+        judged = self._by_item(self._is_judged, ~self._is_judged)
         return pl.when(judged & self._best_gain.is_null()).then(statement=True)
 
     def _each_n_relevant(self) -> pl.Expr:

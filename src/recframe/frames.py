@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
@@ -63,18 +64,38 @@ def _kind(column: pd.Series[Any]) -> str:
     return infer_dtype(column, skipna=True)
 
 
-def take(frame: Any, named: Mapping[str, str], ids: Iterable[str] = ()) -> pl.LazyFrame | pl.DataFrame:
+def take(
+    frame: Any, named: Mapping[str, str], ids: Iterable[str] = (), numbers: Iterable[str] = ()
+) -> pl.LazyFrame | pl.DataFrame:
     """Return some columns of a frame under the names that are the keys of `named`, eagerly where the frame is.
 
-    `ids` are the keys whose values must match those of other frames.
+    `ids` are the keys whose values must match those of other frames. NaN comes as null, which pandas' floats cannot tell
+    from it, but for those `numbers` of which whoever reads them says what NaN is.
     """
     if is_pandas(frame):
-        return pl.DataFrame([_from_pandas(frame, name, inside, inside in ids) for inside, name in named.items()])
+        return pl.DataFrame(
+            [_without_nan(_from_pandas(frame, name, inside, inside in ids), numbers) for inside, name in named.items()]
+        )
     # NOTE: by position, since a column may be named "*" or "^.*$", which pl.col() reads as a pattern.
     places = {name: place for place, name in enumerate(columns(frame))}
-    if is_lazy(frame):
-        return cast("pl.LazyFrame", frame.select(pl.nth(places[name]).alias(inside) for inside, name in named.items()))
-    return pl.DataFrame([frame.to_series(places[name]).alias(inside) for inside, name in named.items()])
+    if not is_lazy(frame):
+        taken = (frame.to_series(places[name]).alias(inside) for inside, name in named.items())
+        return pl.DataFrame([_without_nan(column, numbers) for column in taken])
+    dtypes = frame.collect_schema().dtypes()
+    found = {inside: pl.nth(places[name]) for inside, name in named.items()}
+    floats = {inside for inside, name in named.items() if dtypes[places[name]].is_float()}.difference(numbers)
+    chosen = ((column.fill_nan(None) if inside in floats else column).alias(inside) for inside, column in found.items())
+    return cast("pl.LazyFrame", frame.select(chosen))
+
+
+def _without_nan(column: pl.Series, numbers: Iterable[str]) -> pl.Series:
+    """Return a column with null for NaN.
+
+    NOTE: a sum is NaN where a number is, and is had in less time than a mask.
+    """
+    if not column.dtype.is_float() or column.name in numbers or not math.isnan(column.sum()):
+        return column
+    return column.fill_nan(None)
 
 
 def with_own_dtype(frame: pl.LazyFrame | pl.DataFrame, name: str) -> pl.LazyFrame | pl.DataFrame:
@@ -124,6 +145,8 @@ def _from_pandas(frame: pd.DataFrame, name: str, inside: str, is_id: bool) -> pl
             converted = (_from_text(column) if _is_arrow_text(column.dtype) else pl.from_pandas(column)).alias(inside)
         if converted.dtype == pl.Binary and column.dtype == object:
             _check_bytes(column)
+        if converted.dtype == pl.String and column.dtype == object and converted.null_count() == len(converted):
+            return converted.cast(pl.Null)  # nothing but None says nothing of its dtype
     except Exception as error:
         msg = (
             f"column {name!r} of the pandas frame cannot go through Arrow ({error}); "
@@ -197,11 +220,18 @@ def ask(plans: list[pl.LazyFrame]) -> list[pl.DataFrame]:
         return pl.collect_all(plans, engine="in-memory")
 
 
-def give(plan: pl.LazyFrame, like: Any, by: Mapping[str, Any]) -> Any:
-    """Return a plan's result as the same kind of frame as `like`; `by` has the dtypes that pandas columns had."""
+def give(
+    plan: pl.LazyFrame, like: Any, by: Mapping[str, Any], seen: Callable[[pl.DataFrame, Run], object] | None = None
+) -> Any:
+    """Return a plan's result as the same kind of frame as `like`; `by` has the dtypes that pandas columns had.
+
+    `seen` is called with the result where it was collected, and with what collects further plans.
+    """
     if is_lazy(like):
         return plan
     result = _run(plan, len(like))
+    if seen is not None:
+        seen(result, lambda plan: _run(plan, len(like)))
     return _to_pandas(result, by) if is_pandas(like) else result
 
 

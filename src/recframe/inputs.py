@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any, Literal
 
@@ -14,6 +14,8 @@ from recframe.context import ROLES, Context
 from recframe.errors import ColumnError, RecframeError, fails_if, sentence, suggestion
 
 IDS = ("user", "item", "model")
+READ_AS_GIVEN = ("rank", "score", "propensity")
+"""The roles whose numbers are read by what says what a NaN among them is."""
 Owner = Literal["role", "row", "recommendations", "truth", "users", "items", "train", "reference"]
 
 
@@ -49,6 +51,10 @@ class Inputs:
     """The frame of the items with all its columns."""
     complete: frozenset[str] = frozenset()
     """The frames whose every row is known to have a user and an item."""
+    given: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    """The frames that are eager, by their names."""
+    whole: Inputs | None = None
+    """The frames that these are a part of the users of."""
 
     @cached_property
     def schema(self) -> pl.Schema:
@@ -118,18 +124,40 @@ class Inputs:
             return rows
         return rows.filter(pl.all_horizontal(conditions)) if conditions else rows
 
+    def counted(self, owner: Literal["recommendations", "truth"]) -> pl.LazyFrame:
+        """Return the rows of the lists or of the truth that are not ignored: of a truth, those with a relevance alone."""
+        if owner == "truth" and self.truth is not None:
+            return self.identified(owner, where=pl.col("relevance").is_not_null())
+        return self.identified(owner)
+
     def check(self, owner: Literal["recommendations", "truth"], wrong: pl.Expr, message: str) -> pl.LazyFrame:
         """Return a frame of one row that fails when the plan runs, if a row of the lists or of the truth is wrong."""
         if frames.IS_POLARS_1:
             return self.identified(owner).select(check=fails_if(wrong.any(), message))
         return self.identified(owner, where=wrong).select(_fails_with_rows(message))
 
+    def in_two_halves(self, segment: Segment) -> pl.LazyFrame:
+        """Return the users of a judged frame who have a value of a segment on some rows and null on others.
+
+        There are none where a user has two values, which makes it a property of the row.
+        """
+        value = pl.col(segment.inside)
+        pairs = self.identified("recommendations").select("user", segment.inside).unique()
+        users = pairs.group_by("user").agg(values=value.count(), halves=pl.len())
+        values, one_each = pl.col("values"), pl.col("values").max() <= 1
+        return users.filter(one_each & (values > 0) & (pl.col("halves") > values)).select("user").sort("user")
+
     def part(self, number: int, of: int) -> Inputs:
         """Return the rows of one of several parts of the users; together they have every row that has a user."""
         mine = pl.col("user").hash() % of == number
         frames = {name: getattr(self, name) for name in ("lists", "truth", "users")}
         kept: dict[str, Any] = {name: frame.filter(mine) for name, frame in frames.items() if frame is not None}
-        return replace(self, **kept, checks=self.checks if number == 0 else ())  # they read the whole frames
+        return replace(self, **kept, whole=self, checks=self.checks if number == 0 else ())  # they read the whole frames
+
+    @property
+    def of_all(self) -> Inputs:
+        """The frames with the rows of all users, where these have those of a part."""
+        return self if self.whole is None else self.whole
 
     @property
     def model(self) -> list[str]:
@@ -184,7 +212,7 @@ class Side:
     def take(self, roles: Iterable[str], segments: Iterable[Segment] = ()) -> pl.LazyFrame | pl.DataFrame:
         """Return the columns of roles and segments, under their names inside the plan."""
         named = {role: self.require(role) for role in roles} | {one.inside: one.name for one in segments}
-        return frames.take(self.frame, named, IDS)
+        return frames.take(self.frame, named, IDS, READ_AS_GIVEN)
 
 
 def listed(names: Iterable[str], most: int = 20) -> str:
@@ -236,6 +264,7 @@ def read(
         pandas_dtypes=dtypes,
         labels={label.inside: label.name for label in labels},
         complete=_complete(given),
+        given={name: rows for name, rows in given.items() if isinstance(rows, pl.DataFrame)},
     )
 
 

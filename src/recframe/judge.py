@@ -300,8 +300,14 @@ class Judged:
 
     def _ranked_lists(self, k: int | None = None) -> pl.LazyFrame:
         """Return the rows of the lists with a rank, up to k."""
-        lists = self.lists if self.scores is None else self.scores.ranked(k, self._gains)
-        return lists.filter(self._up_to(k))
+        if self.scores is None:
+            return self.lists.filter(self._up_to(k))
+        ranked, segments = self.scores.ranked(k, self._gains).filter(self._up_to(k)), self.inputs.inside("row")
+        if not segments:
+            return ranked
+        # An item of several rows has one rank, that of its best score in the whole list, in the segments of all of them.
+        pairs = [*self.model, *PAIR]
+        return ranked.join(self.lists.select(*pairs, *segments).unique(), on=pairs, nulls_equal=True)
 
     def _gains(self, key: str = "user") -> pl.LazyFrame:
         """Return each relevant pair of the truth once, with its gain."""
@@ -349,21 +355,30 @@ class Judged:
     # The judged frame, and what only the data can show
 
     def frame(self) -> pl.LazyFrame:
-        """Return the judged frame: keys, item, rank and relevance, and the segments of rows."""
-        keys = [*self.model, *PAIR]
-        segments = [name for name in self.rows if name != "item"]
-        rank, relevance = pl.col("rank"), pl.col("relevance")
-        kept = [*(pl.col(name).first() for name in segments), *(pl.col(name).max() for name in self._tied)]
+        """Return the judged frame: keys, item, rank and relevance, and where it is made of two the segments of rows."""
+        keys, rank, relevance = [*self.model, *PAIR], pl.col("rank"), pl.col("relevance")
         ranked = pl.when(self._ranked).then(rank)
         if self.truth is None:
             best = ranked.filter(self._relevant).min().fill_null(ranked.min())
-            pairs = self.lists.group_by(keys).agg(best.alias("rank"), relevance.max(), *kept)
+            pairs = self.lists.group_by(keys).agg(best.alias("rank"), relevance.max())
             return self._counted(pairs, {"truth", "recs", "both"})
-        lists = self._counted(self._ranked_lists(), {"truth", "both"}).group_by(keys).agg(rank.min(), *kept)
-        described = (pl.col(name).first() for name in segments)
-        truth = self._counted(self.truth, {"recs", "both"}).group_by(PAIR).agg(relevance.max(), *described)
-        pairs = lists.join(self._for_each_model(truth), on=keys, how="full", coalesce=True, nulls_equal=True)
-        return pairs.with_columns(pl.coalesce(f"{name}_right", name).alias(name) for name in segments)
+        segments = [name for name in self.rows if name != "item"]
+        kept = [rank.min(), *(pl.col(one).max() for one in self._tied)]
+        lists = self._in_segments(self._counted(self._ranked_lists(), {"truth", "both"}), keys, kept)
+        truth = self._in_segments(self._counted(self.truth, {"recs", "both"}), PAIR, [relevance.max()])
+        truth = self._for_each_model(truth)
+        if self.inputs.truth is None:
+            return lists.join(truth, on=[*keys, *segments], how="full", coalesce=True, nulls_equal=True)
+        pairs = lists.join(truth, on=keys, how="full", coalesce=True, nulls_equal=True)
+        pairs = pairs.with_columns(pl.coalesce(f"{name}_right", name).alias(name) for name in segments)
+        if not self.inputs.inside("row"):
+            return pairs
+        return pairs.group_by(*keys, *segments).agg(*kept, relevance.max())
+
+    def _in_segments(self, rows: pl.LazyFrame, keys: Sequence[str], values: Sequence[pl.Expr]) -> pl.LazyFrame:
+        """Return each item of some keys once, in each segment of rows in which it has a row, with some values."""
+        of_items = self.inputs.inside("items")
+        return rows.group_by(*keys, *self.inputs.inside("row")).agg(*values, *(pl.col(name).first() for name in of_items))
 
     def settled(self, ask: Ask, k: int | None, *, by_number: bool) -> Judged:
         """Return the same for a large eager frame, asked once what its plan up to k can rely on; no answer changes a number.
@@ -412,7 +427,7 @@ class Judged:
     def checks(self, *, steep: bool) -> list[pl.LazyFrame]:
         """Return frames of one row that fail when the plan runs: what no schema shows."""
         rank, relevance = pl.col("rank"), pl.col("relevance")
-        highest = relevance.cast(pl.Float64).fill_nan(None).max()
+        highest = relevance.cast(pl.Float64).max()
         found = [*self.inputs.checks]
         source = self.inputs.identified("truth")
         if steep:
@@ -426,8 +441,10 @@ class Judged:
             found.append(self.inputs.check("recommendations", below, RANK_BELOW_1))
         if self.inputs.relevance_dtype.is_float():
             found.append(source.select(check=fails_if(highest == math.inf, INFINITE_RELEVANCE)))
-        for owner, frame in (("recommendations", self.inputs.lists), ("truth", self.inputs.truth)):
-            found += [_two_values(frame, one) for one in self.inputs.segments if one.owner == owner and frame is not None]
+        owners: tuple[Literal["recommendations", "truth"], ...] = ("recommendations", "truth")
+        for owner in owners:
+            segments = (one for one in self.inputs.segments if one.owner == owner)
+            found += [_two_values(self.inputs.counted(owner), one) for one in segments]
         return found
 
 
@@ -447,7 +464,7 @@ def _names_a_model(inputs: Inputs) -> pl.Expr:
 
 def _scored(lists: pl.LazyFrame, inputs: Inputs) -> Scored:
     """Return the lists with their scores, and where a row of theirs has the relevance of its pair, with its gain."""
-    segments = inputs.inside("row", "items")
+    segments = inputs.inside("items")
     if inputs.truth is not None or inputs.model:
         return scored(lists, [*inputs.model, "user"], segments, inputs.context.ties)
     gain = pl.when(_is_relevant(inputs)).then(_gain_of(inputs))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 import polars as pl
 
-from recframe import conventions, cutoffs, frames, over_lists, plan, registry
+from recframe import conventions, cutoffs, frames, notices, over_lists, plan, registry
 from recframe.context import Context, MinRelevance, MinRelevanceFor, NoRelevant, RelevantFrom, Ties, Universe
 from recframe.errors import RecframeError, suggestion
 from recframe.inputs import Inputs, read
@@ -131,13 +131,16 @@ class Rec(Methods, Generic[F]):
         null and n_users is 0. A set metric is one function of a segment's lists. Where a profile's metrics run over different
         users, n_users is that of the profile's own universe.
 
+        A LazyFrame whose source is a Python function, such as a generator, is read several times, since Polars shares scans of
+        files alone: write it to a file first, `lf.sink_parquet(...)`, or hold it in memory, `lf.cache()`.
+
         For a judged frame without the rules (duplicates, nulls, unranked rows, empty users), `df.rec.evaluate("recall@10",
         by="country")` stands for: for each user of each country, relevant rows with rank <= 10 over relevant rows; then
         the mean over the country's users.
 
         Raises an UnknownMetricError, a ColumnError for a column that is missing or cannot serve, and a DataError for what
         only the data shows (ranks below 1, a user with two values of a `by` column); the last when a LazyFrame is
-        collected, as Polars' own error.
+        collected, as Polars' own error. Warns (RecframeWarning) of what is rarely meant, such as a frame without a rank.
 
         >>> import polars as pl, recframe
         >>> df = pl.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], "rank": [1, 2, 1], "relevance": [0, 1, 1]})
@@ -154,7 +157,8 @@ class Rec(Methods, Generic[F]):
         found = registry.asked(metrics, k)
         inputs = self._inputs(by, profile, found)
         asked = conventions.asked(inputs.context, found)
-        result: F = frames.give(self._evaluated(inputs, asked), self._frame, inputs.pandas_dtypes)
+        told = partial(_told, inputs)
+        result: F = frames.give(self._evaluated(inputs, asked), self._frame, inputs.pandas_dtypes, told)
         return result
 
     def collect(
@@ -206,7 +210,9 @@ class Rec(Methods, Generic[F]):
             return plan.evaluate(judged[0], found) if parts == 1 else plan.evaluate_parts(judged, found, run)
 
         of_lists = partial(over_lists.evaluate, parts=parts, run=run)
-        return frames.stream(conventions.evaluate(inputs, asked, plan_of, of_lists))
+        result = frames.stream(conventions.evaluate(inputs, asked, plan_of, of_lists))
+        _told(inputs, result, frames.stream)
+        return result
 
     def judge(self) -> F:
         """Return the judged frame: one row for each pair that was recommended or judged, under the bound column names.
@@ -309,7 +315,7 @@ class Rec(Methods, Generic[F]):
 
         asked = explanation.question(self._inputs(by, metrics=registry.asked([metric], k)), metric, profiles, k)
         made = asked.table(self._evaluated(asked.inputs, asked.conventions))
-        result: F = frames.give(made, self._frame, asked.inputs.pandas_dtypes)
+        result: F = frames.give(made, self._frame, asked.inputs.pandas_dtypes, partial(_told, asked.inputs))
         return explanation.Explanation(asked.text(frames.rows(result)), result)
 
     def group_by(self, *by: str | Iterable[str]) -> Segmented[F]:
@@ -431,6 +437,10 @@ def reserved_names() -> frozenset[str]:
     """Return the names that a metric of the user's own cannot have."""
     coming = {"plot", "compare"}
     return frozenset({name for name in (*vars(Rec), *vars(Methods)) if not name.startswith("_")} | coming)
+
+
+def _told(inputs: Inputs, result: pl.DataFrame, run: frames.Run) -> None:
+    notices.tell(notices.Seen(inputs, result, run))
 
 
 def _names(by: object) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -139,24 +139,20 @@ def _sums(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = None
     per_segment = aggregate(lists, keys, [pl.len().alias("n_present"), *sums, *counts])
     asked = {name for value in values.values() for name in value.meta.root_names()}
     empty = _no_rows(frozenset(asked)).select(value.alias(f"empty {name}") for name, value in values.items())
-    checks, passed = _checks(judged, steep="steepness" in words.asked)
-    joined, beside = _support(judged, keys), [*checks, empty]
+    joined = _support(judged, keys)
     if keys:
-        joined = joined.join(per_segment, on=keys, how="left", nulls_equal=True)
-        joined = joined.join(pl.concat(beside, how="horizontal"), how="cross")
+        joined = joined.join(per_segment, on=keys, how="left", nulls_equal=True).join(empty, how="cross")
     else:
-        joined = pl.concat([joined, per_segment, *beside], how="horizontal")
+        joined = pl.concat([joined, per_segment, empty], how="horizontal")
+    joined = _checked(joined, judged, "n_users", steep="steepness" in words.asked)
     kept = [f"{part} {name}" for part in ("sum", "count", "empty") for name in values]
-    return joined.select(*keys, pl.col("n_users", "n_present").cast(pl.Int64) + passed, *kept)
+    return joined.select(*keys, "n_users", pl.col("n_present").cast(pl.Int64), *kept)
 
 
 def _users_alone(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
     """Return n_users of each segment, where no metric over users was asked."""
-    checks, passed = _checks(judged, steep=False)
-    support = _support(judged, keys)
-    for check in checks:
-        support = support.join(check, how="cross")
-    return support.select(*keys, pl.col("n_users") + passed, n_present=pl.lit(0, dtype=pl.Int64))
+    support = _checked(_support(judged, keys), judged, "n_users", steep=False)
+    return support.select(*keys, "n_users", n_present=pl.lit(0, dtype=pl.Int64))
 
 
 def _settled(judged: Judged, words: Words, deepest: int | None, ask: Ask) -> Judged:
@@ -165,9 +161,9 @@ def _settled(judged: Judged, words: Words, deepest: int | None, ask: Ask) -> Jud
 
 
 def deepest_of(metrics: Sequence[Metric[...]]) -> int | None:
-    """Return the largest cut-off of the metrics, None where one has none."""
+    """Return the largest cut-off of the metrics, None where one has none or there are none."""
     ks = [reach(metric.k) for metric in metrics]
-    return None if None in ks else max(k for k in ks if k is not None)
+    return None if None in ks else max((k for k in ks if k is not None), default=None)
 
 
 def _values(metrics: Sequence[Metric[...]], words: Words, deepest: int | None, judged: Judged) -> dict[str, pl.Expr]:
@@ -355,11 +351,11 @@ def with_attributes(lists: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
     names = inputs.inside("users")
     if names and inputs.users is not None:
         lists = lists.join(inputs.users.select("user", *names), on="user", how="left")
-    for owner, frame in (("recommendations", inputs.lists), ("truth", inputs.truth)):
-        for name in inputs.inside(owner):  # type: ignore[arg-type]
-            if frame is not None:
-                pairs = frame.select("user", name).drop_nulls().unique()
-                lists = lists.join(pairs.group_by("user").agg(pl.col(name).first()), on="user", how="left")
+    owners: tuple[Literal["recommendations", "truth"], ...] = ("recommendations", "truth")
+    for owner in owners:
+        for name in inputs.inside(owner):
+            pairs = inputs.counted(owner).select("user", name).drop_nulls().unique()
+            lists = lists.join(pairs.group_by("user").agg(pl.col(name).first()), on="user", how="left")
     return lists
 
 
@@ -411,17 +407,20 @@ def judged_frame(judged: Judged) -> pl.LazyFrame:
         msg = "judge() gives each item one rank, and ties='expected' has none for tied items; write another ties= for it"
         raise RecframeError(msg)
     names = {role: judged.context.name_of(role) for role in [*judged.model, "user", "item", "rank", "relevance"]}
-    checks, passed = _checks(judged, steep=False)
-    frame = judged.frame()
-    dtype = frame.collect_schema()["rank"]
-    if checks:
-        frame = frame.join(pl.concat(checks, how="horizontal"), how="cross")
-    frame = frame.with_columns((pl.col("rank") + passed).cast(dtype))
+    frame = _checked(judged.frame(), judged, "rank", steep=False)
     return frame.select(pl.col(role).alias(name) for role, name in names.items())
 
 
-def _checks(judged: Judged, *, steep: bool) -> tuple[list[pl.LazyFrame], pl.Expr]:
-    """Return checks of one row each, which fail where the data breaks a rule, and the zero that they add up to."""
-    named = {f"check {number}": check for number, check in enumerate(judged.checks(steep=steep))}
-    passed = pl.sum_horizontal(*named) if named else pl.lit(0)
-    return [check.rename({"check": name}) for name, check in named.items()], passed
+def _checked(rows: pl.LazyFrame, judged: Judged, number: str, *, steep: bool) -> pl.LazyFrame:
+    """Return rows in no certain column order, after checks that fail when the plan runs and the data breaks a rule.
+
+    NOTE: the checks stand before the rows, as rows of a column of numbers that are filtered out again. Joined with the rows
+    they would not run where there are none, as in a part of the users that has no user.
+    """
+    checks = [check.rename({"check": f"check {place}"}) for place, check in enumerate(judged.checks(steep=steep))]
+    if not checks:
+        return rows
+    passed = pl.concat(checks, how="horizontal").select(
+        pl.sum_horizontal(pl.all()).cast(rows.collect_schema()[number]).alias(number)
+    )
+    return pl.concat([passed.filter(pl.col(number) != 0), rows], how="diagonal")

@@ -35,11 +35,11 @@ def beside(judged: Judged, rows: pl.LazyFrame) -> pl.LazyFrame:
     The other one of the two columns is null.
     """
     if judged.context.propensity is None:
-        shares: Any = popularity_share.build(Sides(judged.inputs, judged))
+        shares: Any = popularity_share.build(Sides(judged.inputs.of_all, judged))
         shares = shares.select("item", popularity_share="value")
         rows = rows.join(shares, on="item", how="left", maintain_order="left")
         return rows.with_columns(pl.col("popularity_share").fill_null(0.0), given_propensity=pl.lit(None, pl.Float64))
     given = pl.col("propensity").cast(pl.Float64).fill_nan(None)
-    pairs = judged.inputs.identified("truth").group_by(PAIR).agg(given_propensity=given.max())
+    pairs = judged.inputs.counted("truth").group_by(PAIR).agg(given_propensity=given.max())
     rows = rows.join(pairs, on=PAIR, how="left", maintain_order="left")
     return rows.with_columns(pl.col("given_propensity").fill_null(0.0), popularity_share=pl.lit(None, pl.Float64))
