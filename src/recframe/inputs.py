@@ -42,7 +42,8 @@ class Inputs:
     segments: tuple[Segment, ...]
     checks: tuple[pl.LazyFrame, ...]
     context: Context
-    pandas_dtypes: Mapping[str, Any]
+    pandas_columns: Mapping[str, Any]
+    """The columns of pandas frames that segments are made of."""
     labels: Mapping[str, str]
     """Columns of the lists that nothing was bound to and that may name systems: their names inside the plan, and their own."""
     described: Side | None = None
@@ -202,7 +203,7 @@ def read(
     schemas = {name: rows.collect_schema() for name, rows in taken.items()}
     _check_dtypes(schemas, sides)
     taken = _matched(taken, schemas, sides, segments, clashes)
-    dtypes = {one.name: frames.dtype_in_pandas(_holder(one, sides).frame, one.name) for one in segments}
+    came_from = {one.name: frames.in_pandas(_holder(one, sides).frame, one.name) for one in segments}
     return Inputs(
         lists=taken["recommendations"],
         truth=taken.get("truth"),
@@ -215,7 +216,7 @@ def read(
         checks=tuple(_repeated_key(taken[name], name) for name in ("users", "items") if name in taken)
         + _unknown_reference(taken["recommendations"], context),
         context=context,
-        pandas_dtypes=dtypes,
+        pandas_columns=came_from,
         labels={label.inside: label.name for label in labels},
         complete=_complete(given),
     )

@@ -152,7 +152,7 @@ class Rec(Methods, Generic[F]):
         found = registry.asked(metrics, k)
         inputs = self._inputs(by, profile, found)
         asked = conventions.asked(inputs.context, found)
-        result: F = frames.give(self._evaluated(inputs, asked), self._frame, inputs.pandas_dtypes)
+        result: F = frames.give(self._evaluated(inputs, asked), self._frame, inputs.pandas_columns)
         return result
 
     def collect(
@@ -232,8 +232,8 @@ class Rec(Methods, Generic[F]):
         inputs = replace(inputs, context=conventions.own(inputs.context))
         roles: list[str] = [*inputs.model, "user", "item"]
         names = [self._context.name_of(role) for role in roles]
-        dtypes = {name: frames.dtype_in_pandas(self._frame, name) for name in names}
-        result: F = frames.give(plan.judged_frame(judge(inputs)), self._frame, dtypes)
+        came_from = {name: frames.in_pandas(self._frame, name) for name in names}
+        result: F = frames.give(plan.judged_frame(judge(inputs)), self._frame, came_from)
         return result
 
     def audit(self, k: int | None = None, *, by: By = None) -> F:
@@ -307,7 +307,7 @@ class Rec(Methods, Generic[F]):
 
         asked = explanation.question(self._inputs(by, metrics=registry.asked([metric], k)), metric, profiles, k)
         made = asked.table(self._evaluated(asked.inputs, asked.conventions))
-        result: F = frames.give(made, self._frame, asked.inputs.pandas_dtypes)
+        result: F = frames.give(made, self._frame, asked.inputs.pandas_columns)
         return explanation.Explanation(asked.text(frames.rows(result)), result)
 
     def group_by(self, *by: str | Iterable[str]) -> Segmented[F]:
