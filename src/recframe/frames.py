@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import polars as pl
 
 from recframe import pandas_columns
-from recframe.errors import RecframeError, plan_errors
+from recframe.errors import RecframeError, kind_of, plan_errors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,17 +36,44 @@ def is_lazy(frame: object) -> bool:
     return isinstance(frame, pl.LazyFrame)
 
 
+def is_frame(thing: object) -> bool:
+    """Whether something is a frame that is taken."""
+    return isinstance(thing, pl.DataFrame | pl.LazyFrame) or is_pandas(thing)
+
+
 def check(frame: object, name: str) -> None:
     """Say which frames are taken, where something else was given."""
-    if not (isinstance(frame, pl.DataFrame | pl.LazyFrame) or is_pandas(frame)):
-        kind = f"{type(frame).__module__}.{type(frame).__qualname__}"
-        msg = f"{name} is a {kind}; give a polars.DataFrame, a polars.LazyFrame or a pandas.DataFrame"
-        raise RecframeError(msg)
+    if not is_frame(frame):
+        msg = f"{name} is {kind_of(frame)}; give a polars.DataFrame, a polars.LazyFrame or a pandas.DataFrame"
+        raise RecframeError(msg + _made_a_frame(frame))
+
+
+def _made_a_frame(thing: Any) -> str:
+    """Return how something else becomes a frame, where that is known."""
+    library, kind = type(thing).__module__.partition(".")[0], type(thing).__name__
+    known = {
+        "recframe": ", not what recframe makes of it",
+        "pyarrow": ": pl.from_arrow(table)",
+        "pyspark": ": spark_frame.toPandas()",
+        "Series": ": series.reset_index()" if library == "pandas" else ": series.to_frame()",
+        "str": ", not a path: pl.scan_parquet(path), pl.scan_csv(path)",
+    }
+    known |= dict.fromkeys(
+        ("list", "dict", "ndarray"), ", with a column for each of user, item and what is known of both: pl.DataFrame({...})"
+    )
+    if "GroupBy" in kind:
+        return ": the one that was grouped, with the groups as by='...'"
+    return known.get(library) or known.get(kind, "")
 
 
 def columns(frame: Any) -> list[str]:
     """Return a frame's column names."""
     return frame.collect_schema().names() if is_lazy(frame) else list(frame.columns)
+
+
+def index_names(frame: Any) -> list[object]:
+    """Return the names of a pandas frame's index; no other frame has one."""
+    return [name for name in frame.index.names if name is not None] if is_pandas(frame) else []
 
 
 def labels(frame: Any) -> list[str]:

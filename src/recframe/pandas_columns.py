@@ -53,13 +53,18 @@ def _check_arrow() -> None:
 
 def _read(column: pd.Series[Any], *, is_id: bool = False) -> pl.Series:
     readers: dict[str, Callable[..., pl.Series]] = {
-        "SparseDtype": lambda: _read(column.sparse.to_dense(), is_id=is_id),
+        "SparseDtype": lambda: _read(_dense(column), is_id=is_id),
         "CategoricalDtype": lambda: _of_categories(column, is_id=is_id),
         "PeriodDtype": lambda: _of_periods(column),
         "IntervalDtype": lambda: _of_intervals(column),
     }
     reader = readers.get(_kind(column.dtype))
     return _through_arrow(column) if reader is None else reader()
+
+
+def _dense(column: Any) -> pd.Series[Any]:
+    dense: pd.Series[Any] = column.sparse.to_dense()
+    return dense
 
 
 def _kind(dtype: object) -> str:
@@ -256,13 +261,14 @@ def _in_dtype(values: pl.Series, dtype: Any) -> Any:
         return dense.astype(dtype) if dense.dtype == dtype.subtype else dense
     if values.dtype == pl.Struct and kind == "PeriodDtype":
         ordinals = values.struct.field(str(dtype)).fill_null(_NO_PERIOD).to_numpy()
-        return pd.Series(pd.PeriodIndex.from_ordinals(ordinals, freq=dtype.freq))
+        index: Any = pd.PeriodIndex
+        return pd.Series(index.from_ordinals(ordinals, freq=dtype.freq))
     if values.dtype == pl.Struct and kind == "IntervalDtype":
         left, right = (_in_dtype(values.struct.field(end), dtype.subtype) for end in _ends(dtype))
         return pd.Series(pd.arrays.IntervalArray.from_arrays(left, right, closed=dtype.closed))
     if not _holds(values, dtype):
         return pd.Series(values.to_list()) if values.dtype == pl.Int128 else values.to_pandas()
-    if values.dtype in (pl.Datetime, pl.Duration) and dtype != object:
+    if values.dtype in (pl.Datetime, pl.Duration) and getattr(dtype, "kind", "") != "O":
         return values.to_pandas().astype(dtype)  # Python's own times have no nanoseconds
     if values.null_count() and getattr(dtype, "kind", "") in "iub" and not hasattr(dtype, "na_value"):
         # NumPy's integers and Booleans have no null; pandas' nullable ones of the same size do.
