@@ -76,11 +76,11 @@ def with_article(words: str) -> str:
 def shown(value: object) -> str:
     """Return a value as it is written, or what it is where that is long: a frame, a column, an array."""
     module = type(value).__module__.partition(".")[0]
-    if module in _LIBRARIES and (module != "numpy" or getattr(value, "ndim", 0)):
+    if module in _LIBRARIES and (module != "numpy" or hasattr(value, "__len__")):
         return kind_of(value)
     if isinstance(value, list | tuple | set | dict) and any(type(one).__module__ != "builtins" for one in value):
         return kind_of(value)
-    words = repr(value)
+    words = " ".join(repr(value).split()) if not isinstance(value, str) else repr(value)
     return words if isinstance(value, str) or len(words) <= _MOST_SHOWN else f"{words[:_MOST_SHOWN]}..."
 
 

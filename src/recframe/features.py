@@ -52,7 +52,7 @@ def check(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) -> None:
     if dtype.is_float() or dtype.is_decimal():
         name = of or "price"
         hint = (
-            f"a number is no category; cut it into bins before, pl.col({name!r}).qcut(4) or in pandas "
+            f"a number is no category; put it into bins before, (pl.col({name!r}) // 10).cast(pl.Int64) or in pandas "
             f"pd.qcut(items[{name!r}], 4), or cast it to text if it is a name, or name another one: {call}(of='...')"
         )
     msg = f"{call} takes {wanted}; {column} of the frame items= is {dtype}: {hint}"
