@@ -377,9 +377,9 @@ def test_uuids_as_objects_are_an_error_and_as_text_are_ids():
     frame = ranking([0, 1]).to_pandas()
     frame["item"] = pd.Series([uuid.UUID(int=1), uuid.UUID(int=2)], dtype=object)
 
-    with pytest.raises(rf.ColumnError, match=r"column 'item' of the pandas frame .*astype\(str\)"):
+    with pytest.raises(rf.ColumnError, match=r"column 'item' of the pandas frame .*astype\('string'\)"):
         frame.rec.mrr()
-    assert frame.astype({"item": str}).rec.mrr() == 0.5
+    assert frame.astype({"item": "string"}).rec.mrr() == 0.5
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "Float32", "Int8", "uint8", "double[pyarrow]"])

@@ -38,18 +38,32 @@ def fails_with(kind: Any, text: str, call: Any) -> None:
 
 # ---- frames
 
+COLUMNS = ", with a column for each of user, item and what is known of both: pl.DataFrame({...})"
+GROUPED = ": the one that was grouped, with the groups as by='...'"
+
 
 @pytest.mark.parametrize(
-    ("thing", "name"),
+    ("thing", "said", "instead"),
     [
-        ([1], "builtins.list"),
-        ({"user": [1]}, "builtins.dict"),
-        (None, "builtins.NoneType"),
-        (pl.Series([1]), "polars.series.series.Series"),
+        ([1], "a list", COLUMNS),
+        ({"user": [1]}, "a dict", COLUMNS),
+        (np.zeros((2, 2)), "a NumPy array", COLUMNS),
+        (None, "None", ""),
+        (3, "an int", ""),
+        (object(), "an object", ""),
+        ("a.parquet", "text", ", not a path: pl.scan_parquet(path), pl.scan_csv(path)"),
+        (pl.Series([1]), "a Polars Series", ": series.to_frame()"),
+        (pd.Series([1]), "a pandas Series", ": series.reset_index()"),
+        (FRAME.to_arrow(), "a pyarrow Table", ": pl.from_arrow(table)"),
+        (FRAME.group_by("user"), "a Polars GroupBy", GROUPED),
+        (FRAME.lazy().group_by("user"), "a Polars LazyGroupBy", GROUPED),
+        (FRAME.to_pandas().groupby("user"), "a pandas DataFrameGroupBy", GROUPED),
+        (rf.rec(FRAME), "a Rec", ", not what recframe makes of it"),
     ],
+    ids=lambda one: type(one).__name__ if not isinstance(one, str) else "",
 )
-def test_what_is_no_frame(thing, name):
-    give = f"is a {name}; give a polars.DataFrame, a polars.LazyFrame or a pandas.DataFrame"
+def test_what_is_no_frame(thing, said, instead):
+    give = f"is {said}; give a polars.DataFrame, a polars.LazyFrame or a pandas.DataFrame{instead}"
 
     with says(f"the first argument of rec() {give}"):
         rf.rec(thing)
@@ -198,7 +212,7 @@ def test_a_pandas_column_of_mixed_objects():
 
     with says("column 'user' of the pandas frame cannot go through Arrow (", rf.ColumnError, whole=False) as caught:
         frame.rec.mrr()
-    assert str(caught.value).endswith("); give it one dtype, for example frame['user'] = frame['user'].astype(str)")
+    assert str(caught.value).endswith("); give it one dtype, for example frame['user'] = frame['user'].astype('string')")
 
 
 CAST = "; cast them to one dtype, so that they can match"
@@ -276,13 +290,15 @@ def test_by_that_is_no_text(by):
 @on_plain_kinds
 def test_by_that_no_frame_has(kind):
     expected = f"by='contry' is not a column of {JUDGED}; did you mean 'country'? "
-    expected += "There are 'user', 'item', 'rank', 'relevance', 'country', 'genre'"
+    expected += "There are 'user', 'item', 'rank', 'relevance', 'country', 'genre'. Give the frame that has it: "
+    expected += "if it describes users, rec(users=users); if it describes items, rec(items=items)"
     with says(expected, rf.ColumnError):
         kind(FRAME).rec.evaluate("mrr", by="contry")
 
     rec = kind(recommended(u="a")).rec(truth=kind(liked(u="a")), users=kind(pl.DataFrame({"user": ["u"], "age": [1]})))
     expected = (
-        f"by='zzz' is not a column of {RECS}, the frame truth=, the frame users=. There are 'user', 'item', 'rank', 'age'"
+        f"by='zzz' is not a column of {RECS}, the frame truth=, the frame users=. There are 'user', 'item', 'rank', 'age'. "
+        "Give the frame that has it: if it describes items, rec(items=items)"
     )
     with says(expected, rf.ColumnError):
         rec.evaluate("mrr", by="zzz")
@@ -381,7 +397,9 @@ def test_two_values_of_a_property_of_the_user(kind, owner):
 def test_a_key_twice_in_a_side_frame(kind, side, role):
     key = FRAME[role][0]
     frame = rows((key, "x"), (key, "x"), schema=(role, "segment"))
-    text = f"the frame {side}= has a {role} twice; it takes one row for each: {side}.unique('{role}')"
+    article = {"user": "a", "item": "an"}[role]
+    once = f"{side}.unique('{role}'), or in pandas {side}.drop_duplicates('{role}')"
+    text = f"the frame {side}= has {article} {role} twice; it takes one row for each: {once}"
 
     fails_with(kind, text, lambda: kind(FRAME).rec(**{side: kind(frame)}).evaluate("mrr", by="segment"))
     fails_with(kind, text, lambda: kind(FRAME).rec(**{side: kind(frame)}).evaluate("mrr"))
@@ -392,7 +410,8 @@ def test_a_key_twice_in_a_side_frame(kind, side, role):
 
 @pytest.mark.parametrize("role", ["user", "item", "rank", "score", "relevance", "model"])
 def test_the_name_of_a_column_that_is_no_text(role):
-    with says(f"{role}= takes the name of a column as text; found 3"):
+    rename = f"rename it before: frame.rename(columns={{3: '{role}'}})"
+    with says(f"{role}= takes the name of a column as text; found 3; {rename}"):
         FRAME.rec(**{role: 3})
 
 

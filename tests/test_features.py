@@ -218,7 +218,7 @@ RECS = recommended(u="ab")
 @pytest.mark.parametrize(
     ("dtype", "values", "said"),
     [
-        (pl.Float64, [0.5, 1.5], "is Float64: cast it: pl.col('feature').cast(pl.Int64)"),
+        (pl.Float64, [0.5, 1.5], "is Float64: a number is no category; put it into bins before, (pl.col('feature') // 10)"),
         (pl.Struct({"x": pl.Int64}), [{"x": 1}, None], "name another one: diversity(of='...')"),
         (pl.List(pl.List(pl.Int64)), [[[1]], None], "is List(List(Int64)): name another one"),
         (pl.Array(pl.Int64, 2), [[0, 1], [1, 0]], ".cast(pl.Array(pl.Float64, 2))"),

@@ -96,9 +96,8 @@ def test_a_cut_off_of_more_digits_than_python_reads():
 
 @pytest.mark.parametrize("thing", [10, None, ["ndcg"], pl.col("ndcg"), len])
 def test_what_is_no_metric(thing):
-    with says(
-        f"{thing!r} is not a metric; write names or metric objects one after another: evaluate('ndcg@10', rf.recall @ 20)"
-    ):
+    said = "a Polars expression" if isinstance(thing, pl.Expr) else repr(thing)
+    with says(f"{said} is not a metric; write names or metric objects one after another: evaluate('ndcg@10', rf.recall @ 20)"):
         FRAME.rec.evaluate(thing)
 
 

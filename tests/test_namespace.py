@@ -189,7 +189,7 @@ def test_rec_of_a_frame_binds_options(kind):
 
 @pytest.mark.parametrize("thing", [[1, 2], {"user": [1]}, pl.Series([1]), None, "frame"], ids=repr)
 def test_rec_of_anything_else_says_what_it_takes(thing):
-    with pytest.raises(rf.RecframeError, match=r"first argument of rec\(\) is a .*; give a polars.DataFrame"):
+    with pytest.raises(rf.RecframeError, match=r"first argument of rec\(\) is .*; give a polars.DataFrame"):
         rf.rec(thing)
 
 

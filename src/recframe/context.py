@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from recframe import profiles
-from recframe.errors import RecframeError, sentence, suggestion
+from recframe.errors import RecframeError, sentence, shown, suggestion
 
 Universe = Literal["truth", "recs", "both", "all"]
 NoRelevant = Literal["zero", "skip", "null"]
@@ -75,30 +75,41 @@ class Context:
         return role if name is None else name
 
 
+OPTIONS = tuple(field.name for field in fields(Context) if field.name not in {"by", "given"})
+"""What `rec(...)` takes."""
+
+
 def _check_option(name: str, value: object) -> None:
     choices = {"universe": Universe, "no_relevant": NoRelevant, "relevant_from": RelevantFrom}
     choices |= {"min_relevance_for": MinRelevanceFor, "ties": Ties}
     if name in ROLES:
         if value is not None and not isinstance(value, str):
-            msg = f"{name}= takes the name of a column as text; found {value!r}"
+            msg = f"{name}= takes the name of a column as text; found {shown(value)}{_renamed(name, value)}"
             raise RecframeError(msg)
     elif name in choices:
         allowed = get_args(choices[name])
-        if value not in allowed and not (name == "universe" and value is None):
+        if (not isinstance(value, str) or value not in allowed) and not (name == "universe" and value is None):
             close = suggestion(value, allowed) if isinstance(value, str) else ""
-            msg = f"{sentence(f'{name}={value!r} is not known', close)} Write one of {', '.join(map(repr, allowed))}"
+            msg = f"{sentence(f'{name}={shown(value)} is not known', close)} Write one of {', '.join(map(repr, allowed))}"
             raise RecframeError(msg)
     elif name == "strict" and not isinstance(value, bool):
-        msg = f"strict={value!r}: write True, so that findings of severity error raise, or False"
+        msg = f"strict={shown(value)}: write True, so that findings of severity error raise, or False"
         raise RecframeError(msg)
     elif name == "min_relevance" and value is not None and not _is_threshold(value):
-        msg = f"min_relevance={value!r}: write a number above 0; rows with at least this relevance are relevant"
+        msg = f"min_relevance={shown(value)}: write a number above 0; rows with at least this relevance are relevant"
         raise RecframeError(msg)
     elif name == "decimals" and not (type(value) is int and 0 <= value <= MOST_DECIMALS):
-        msg = f"decimals={value!r}: write a whole number from 0 to {MOST_DECIMALS}; means are rounded to so many decimals"
+        msg = f"decimals={shown(value)}: write a whole number from 0 to {MOST_DECIMALS}; means are rounded to so many decimals"
         raise RecframeError(msg)
     elif name == "profile":
         profiles.check(value)
+
+
+def _renamed(role: str, name: object) -> str:
+    """Return how a column that is not named by text gets such a name; pandas has them."""
+    if isinstance(name, tuple):
+        return "; name the columns by text before: frame.columns = ['_'.join(map(str, names)) for names in frame.columns]"
+    return f"; rename it before: frame.rename(columns={{{name}: {role!r}}})" if isinstance(name, int) else ""
 
 
 def _is_threshold(value: object) -> bool:

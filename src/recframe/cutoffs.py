@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, shown
 
 
 def cutoff(k: object) -> int:
@@ -15,7 +15,7 @@ def cutoff(k: object) -> int:
     except TypeError:
         number = 0
     if number < 1:
-        msg = f"k is a positive whole number, a list or range of them, or None for the whole list; found {k!r}"
+        msg = f"k is a positive whole number, a list or range of them, or None for the whole list; found {shown(k)}"
         raise RecframeError(msg)
     return number
 

@@ -36,6 +36,10 @@ class RecframeWarning(UserWarning):
     """A number that comes out, but is rarely meant: what was found in the data, and what to write instead."""
 
 
+class CallError(RecframeError, TypeError):
+    """An argument or option that a call does not take; a TypeError too, as Python's own word on it is."""
+
+
 class NoExpectationError(RecframeError):
     """A word that has no expectation over the orders of tied items; the plan says which metric it is in."""
 
@@ -63,6 +67,37 @@ def suggestion(name: str, known: Iterable[str], closeness: float = 0.6) -> str:
     folded = {candidate.casefold(): candidate for candidate in known if isinstance(candidate, str)}
     found = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=closeness)
     return f"; did you mean {folded[found[0]]!r}?" if found else ""
+
+
+_LIBRARIES = {"polars": "Polars ", "pandas": "pandas ", "numpy": "NumPy ", "pyarrow": "pyarrow "}
+_NAMES = {"NoneType": "None", "ndarray": "array", "str": "text", "Expr": "expression"}
+_MOST_SHOWN = 60
+
+
+def kind_of(thing: object) -> str:
+    """Return what a thing is, in words: `a list`, `a NumPy array`, `a pandas Series`."""
+    if thing is None:
+        return "None"
+    library = _LIBRARIES.get(type(thing).__module__.partition(".")[0], "")
+    words = library + _NAMES.get(type(thing).__name__, type(thing).__name__)
+    return words if words == "text" else with_article(words)
+
+
+def with_article(words: str) -> str:
+    """Return words with the article that they are read with: `an item`, `a user`."""
+    vowel = words[:1].casefold() in {"a", "e", "i", "o"} or words.startswith(("un", "UInt"))
+    return f"{'an' if vowel else 'a'} {words}"
+
+
+def shown(value: object) -> str:
+    """Return a value as it is written, or what it is where that is long: a frame, a column, an array."""
+    module = type(value).__module__.partition(".")[0]
+    if module in _LIBRARIES and (module != "numpy" or hasattr(value, "__len__")):
+        return kind_of(value)
+    if isinstance(value, list | tuple | set | dict) and any(type(one).__module__ != "builtins" for one in value):
+        return kind_of(value)
+    words = " ".join(repr(value).split()) if not isinstance(value, str) else repr(value)
+    return words if isinstance(value, str) or len(words) <= _MOST_SHOWN else f"{words[:_MOST_SHOWN]}..."
 
 
 def fails_if(condition: pl.Expr, message: str | pl.Expr) -> pl.Expr:

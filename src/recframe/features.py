@@ -44,11 +44,17 @@ def check(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) -> None:
     if shape_of(dtype) in takes:
         return
     wanted = " or ".join(_SAID[shape] for shape in takes)
-    cast = ".cast(pl.Int64)" if dtype.is_float() or dtype.is_decimal() else ""
+    cast = ""
     if isinstance(dtype, pl.Array) and len(dtype.shape) == 1:
         cast = f".cast(pl.Array(pl.Float64, {dtype.size}))" if "vector" in takes else f".cast(pl.List({dtype.inner}))"
     column = repr(of) if of else "the column beside the item"
     hint = f"cast it: pl.col({of!r}){cast}" if cast and of else f"name another one: {call}(of='...')"
+    if dtype.is_float() or dtype.is_decimal():
+        name = of or "price"
+        hint = (
+            f"a number is no category; put it into bins before, (pl.col({name!r}) // 10).cast(pl.Int64) or in pandas "
+            f"pd.qcut(items[{name!r}], 4), or cast it to text if it is a name, or name another one: {call}(of='...')"
+        )
     msg = f"{call} takes {wanted}; {column} of the frame items= is {dtype}: {hint}"
     raise ColumnError(msg)
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
-from recframe.errors import ColumnError, RecframeError, plan_errors
+from recframe import pandas_columns
+from recframe.errors import RecframeError, kind_of, plan_errors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,17 +37,44 @@ def is_lazy(frame: object) -> bool:
     return isinstance(frame, pl.LazyFrame)
 
 
+def is_frame(thing: object) -> bool:
+    """Whether something is a frame that is taken."""
+    return isinstance(thing, pl.DataFrame | pl.LazyFrame) or is_pandas(thing)
+
+
 def check(frame: object, name: str) -> None:
     """Say which frames are taken, where something else was given."""
-    if not (isinstance(frame, pl.DataFrame | pl.LazyFrame) or is_pandas(frame)):
-        kind = f"{type(frame).__module__}.{type(frame).__qualname__}"
-        msg = f"{name} is a {kind}; give a polars.DataFrame, a polars.LazyFrame or a pandas.DataFrame"
-        raise RecframeError(msg)
+    if not is_frame(frame):
+        msg = f"{name} is {kind_of(frame)}; give a polars.DataFrame, a polars.LazyFrame or a pandas.DataFrame"
+        raise RecframeError(msg + _made_a_frame(frame))
+
+
+def _made_a_frame(thing: Any) -> str:
+    """Return how something else becomes a frame, where that is known."""
+    library, kind = type(thing).__module__.partition(".")[0], type(thing).__name__
+    known = {
+        "recframe": ", not what recframe makes of it",
+        "pyarrow": ": pl.from_arrow(table)",
+        "pyspark": ": spark_frame.toPandas()",
+        "Series": ": series.reset_index()" if library == "pandas" else ": series.to_frame()",
+        "str": ", not a path: pl.scan_parquet(path), pl.scan_csv(path)",
+    }
+    known |= dict.fromkeys(
+        ("list", "dict", "ndarray"), ", with a column for each of user, item and what is known of both: pl.DataFrame({...})"
+    )
+    if "GroupBy" in kind:
+        return ": the one that was grouped, with the groups as by='...'"
+    return known.get(library) or known.get(kind, "")
 
 
 def columns(frame: Any) -> list[str]:
     """Return a frame's column names."""
     return frame.collect_schema().names() if is_lazy(frame) else list(frame.columns)
+
+
+def index_names(frame: Any) -> list[object]:
+    """Return the names of a pandas frame's index; no other frame has one."""
+    return [name for name in frame.index.names if name is not None] if is_pandas(frame) else []
 
 
 def labels(frame: Any) -> list[str]:
@@ -73,9 +101,8 @@ def take(
     from it, but for those `numbers` of which whoever reads them says what NaN is.
     """
     if is_pandas(frame):
-        return pl.DataFrame(
-            [_without_nan(_from_pandas(frame, name, inside, inside in ids), numbers) for inside, name in named.items()]
-        )
+        series = (pandas_columns.series(frame, name, inside, is_id=inside in ids) for inside, name in named.items())
+        return pl.DataFrame([_without_nan(column, numbers) for column in series])
     # NOTE: by position, since a column may be named "*" or "^.*$", which pl.col() reads as a pattern.
     places = {name: place for place, name in enumerate(columns(frame))}
     if not is_lazy(frame):
@@ -124,72 +151,6 @@ def is_complete(frame: pl.LazyFrame | pl.DataFrame, names: Iterable[str]) -> boo
     return isinstance(frame, pl.DataFrame) and not any(frame[name].null_count() for name in names)
 
 
-def _from_pandas(frame: pd.DataFrame, name: str, inside: str, is_id: bool) -> pl.Series:  # noqa: FBT001
-    column = frame[name]
-    if column.ndim > 1:
-        msg = f"the pandas frame has {column.shape[1]} columns named {name!r}; drop or rename all but one"
-        raise ColumnError(msg)
-    if _is_categorical(column.dtype):
-        labels = [str(label) for label in column.cat.categories]
-        if not is_id or column.cat.categories.map(lambda label: isinstance(label, str)).all():
-            places = pl.Series(column.cat.codes.to_numpy()).cast(pl.Int64)
-            return pl.Series(labels, dtype=pl.Enum(labels)).gather(places.replace(-1, None)).alias(inside)
-        column = column.astype(column.cat.categories.dtype)
-    if column.dtype == object and not len(column):
-        return pl.Series(inside, [], dtype=pl.Null)
-    try:
-        if _is_arrow_list(column.dtype):
-            # NOTE: Polars 1.35 frees the values of such a column while it holds it, but not those of a frame.
-            converted = pl.from_pandas(column.to_frame(inside)).to_series()
-        else:
-            converted = (_from_text(column) if _is_arrow_text(column.dtype) else pl.from_pandas(column)).alias(inside)
-        if converted.dtype == pl.Binary and column.dtype == object:
-            _check_bytes(column)
-        if converted.dtype == pl.String and column.dtype == object and converted.null_count() == len(converted):
-            return converted.cast(pl.Null)  # nothing but None says nothing of its dtype
-    except Exception as error:
-        msg = (
-            f"column {name!r} of the pandas frame cannot go through Arrow ({error}); "
-            f"give it one dtype, for example frame[{name!r}] = frame[{name!r}].astype(str)"
-        )
-        raise ColumnError(msg) from error
-    return converted
-
-
-def _is_arrow_text(dtype: Any) -> bool:
-    in_arrow = dtype.pyarrow_dtype if hasattr(dtype, "pyarrow_dtype") else ""
-    return str(in_arrow) in {"string", "large_string"} or (dtype == "string" and dtype.storage == "pyarrow")
-
-
-def _is_arrow_list(dtype: Any) -> bool:
-    return "list<" in str(getattr(dtype, "pyarrow_dtype", "")).partition("[")[0]
-
-
-def _from_text(column: pd.Series[Any]) -> pl.Series:
-    """Return a column of text that pandas holds in Arrow.
-
-    NOTE: views share the text, and Arrow makes them four times as fast as Polars does.
-    """
-    import pyarrow as pa  # type: ignore[import-untyped]  # noqa: PLC0415  it holds the column, so it is loaded
-
-    try:
-        views = pa.array(column).cast(pa.string_view())
-    except (pa.ArrowException, AttributeError):  # an older pyarrow
-        return pl.from_pandas(column)
-    return cast("pl.Series", pl.from_arrow(views))
-
-
-def _check_bytes(column: pd.Series[Any]) -> None:
-    found = column.dropna().iloc[0]
-    if not isinstance(found, bytes):  # Arrow stores a UUID as its bytes, which would come back in its stead
-        msg = f"it holds Python objects of the type {type(found).__name__}"
-        raise TypeError(msg)
-
-
-def _is_categorical(dtype: object) -> bool:
-    return type(dtype).__name__ == "CategoricalDtype"
-
-
 def is_large(frame: Any) -> bool:
     """Whether a frame is eager and so large that a question to its data costs less than the plan that does without."""
     return not is_lazy(frame) and len(frame) > _LARGE
@@ -223,7 +184,7 @@ def ask(plans: list[pl.LazyFrame]) -> list[pl.DataFrame]:
 def give(
     plan: pl.LazyFrame, like: Any, by: Mapping[str, Any], seen: Callable[[pl.DataFrame, Run], object] | None = None
 ) -> Any:
-    """Return a plan's result as the same kind of frame as `like`; `by` has the dtypes that pandas columns had.
+    """Return a plan's result as the same kind of frame as `like`; `by` has the pandas columns that its columns came from.
 
     `seen` is called with the result where it was collected, and with what collects further plans.
     """
@@ -232,7 +193,7 @@ def give(
     result = _run(plan, len(like))
     if seen is not None:
         seen(result, lambda plan: _run(plan, len(like)))
-    return _to_pandas(result, by) if is_pandas(like) else result
+    return pandas_columns.frame_of(result, by) if is_pandas(like) else result
 
 
 def rows(frame: Any) -> list[dict[str, Any]] | None:
@@ -243,45 +204,6 @@ def rows(frame: Any) -> list[dict[str, Any]] | None:
     return found
 
 
-def dtype_in_pandas(frame: Any, name: str) -> Any:
-    """Return the dtype of a column of a pandas frame; None for any other frame."""
-    return frame[name].dtype if is_pandas(frame) else None
-
-
-def _to_pandas(result: pl.DataFrame, by: Mapping[str, Any]) -> pd.DataFrame:
-    # By position and not by name: a column may be named "*", which Polars reads as a pattern.
-    frame = result[:, [place for place, name in enumerate(result.columns) if name not in by]].to_pandas()
-    for name, dtype in by.items():
-        place = result.columns.index(name)
-        frame.insert(place, name, _restored(result.to_series(place), dtype))
-    if any(_is_categorical(dtype) for dtype in by.values()):
-        frame = frame.sort_values(list(by), na_position="last", ignore_index=True, kind="stable")
-    return frame
-
-
-def _restored(column: pl.Series, dtype: Any) -> Any:
-    """Return a column in the dtype that it had in pandas, if that holds every value."""
-    import pandas as pd  # noqa: PLC0415  a pandas frame came in, so it is loaded
-
-    if _is_categorical(dtype) and isinstance(column.dtype, pl.Enum):
-        codes = column.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
-        return pd.Series(pd.Categorical.from_codes(codes, dtype=dtype))
-    if dtype is None or not _holds(column, dtype):
-        return pd.Series(column.to_list()) if column.dtype == pl.Int128 else column.to_pandas()
-    if column.null_count() and getattr(dtype, "kind", "") in "iub" and not hasattr(dtype, "na_value"):
-        # NumPy's integers and Booleans have no null; pandas' nullable ones of the same size do.
-        dtype = "boolean" if dtype.kind == "b" else f"{'U' if dtype.kind == 'u' else ''}Int{dtype.itemsize * 8}"
-    return pd.Series(column.to_list(), dtype=dtype)
-
-
-def _holds(column: pl.Series, dtype: Any) -> bool:
-    """Whether a dtype of pandas holds every value; a match with another frame may have made the column wider."""
-    import numpy as np  # noqa: PLC0415  pandas is loaded, and NumPy with it
-
-    values = column.drop_nulls()
-    if _is_categorical(dtype):
-        return set(values.unique().to_list()) <= set(dtype.categories)
-    if values.dtype.is_integer() and getattr(dtype, "kind", "") in "iu" and len(values):
-        bounds = np.iinfo(getattr(dtype, "numpy_dtype", dtype))
-        return bool(values.is_between(int(bounds.min), int(bounds.max)).all())
-    return True
+def in_pandas(frame: Any, name: str) -> pd.Series[Any] | None:
+    """Return a column of a pandas frame; None for any other frame."""
+    return frame[name] if is_pandas(frame) else None

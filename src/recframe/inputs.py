@@ -11,7 +11,7 @@ import polars as pl
 
 from recframe import frames
 from recframe.context import ROLES, Context
-from recframe.errors import ColumnError, RecframeError, fails_if, sentence, suggestion
+from recframe.errors import ColumnError, RecframeError, fails_if, sentence, suggestion, with_article
 
 IDS = ("user", "item", "model")
 READ_AS_GIVEN = ("rank", "score", "propensity")
@@ -44,7 +44,8 @@ class Inputs:
     segments: tuple[Segment, ...]
     checks: tuple[pl.LazyFrame, ...]
     context: Context
-    pandas_dtypes: Mapping[str, Any]
+    pandas_columns: Mapping[str, Any]
+    """The columns of pandas frames that segments are made of."""
     labels: Mapping[str, str]
     """Columns of the lists that nothing was bound to and that may name systems: their names inside the plan, and their own."""
     described: Side | None = None
@@ -204,10 +205,25 @@ class Side:
         name = self.context.name_of(role)
         if name not in self.columns:
             found = sentence(f"{self.title} has no column {name!r}", suggestion(name, self.columns))
-            hint = hint or f"Name the column of the {role}: rec({role}='...')"
+            hint = self.index_hint(name) or self._flattening or hint or f"Name the column of the {role}: rec({role}='...')"
             msg = f"{found} It has {listed(self.columns)}. {hint}"
             raise ColumnError(msg)
         return name
+
+    def index_hint(self, name: str) -> str:
+        """Return how the index of a pandas frame becomes columns, where it has a name that no column has."""
+        names = frames.index_names(self.frame)
+        if name not in names:
+            return ""
+        call = f"reset_index({name!r})" if set(names) & set(self.columns) else "reset_index()"
+        return f"Its index has that name: write frame.{call}, which makes a column of it"
+
+    @property
+    def _flattening(self) -> str:
+        """Return how columns of several levels, as pandas has them, get a name each."""
+        if not any(isinstance(name, tuple) for name in self.columns):
+            return ""
+        return "Name each column by a text before: frame.columns = ['_'.join(map(str, names)) for names in frame.columns]"
 
     def take(self, roles: Iterable[str], segments: Iterable[Segment] = ()) -> pl.LazyFrame | pl.DataFrame:
         """Return the columns of roles and segments, under their names inside the plan."""
@@ -239,7 +255,7 @@ def read(
     """
     sides = _sides(frame, context)
     described = {name: side for name, side in sides.items() if name not in {"train", "reference"}}
-    segments = tuple(_segment(number, name, described, context) for number, name in enumerate(by))
+    segments = _segments(by, described, context)
     labels = _labels(sides["recommendations"], segments) if labelled and context.model is None else []
     columns = [*segments, *labels]
     given = {name: side.take(_roles(name, side, judged=judged), _of(columns, name)) for name, side in sides.items()}
@@ -248,7 +264,7 @@ def read(
     schemas = {name: rows.collect_schema() for name, rows in taken.items()}
     _check_dtypes(schemas, sides)
     taken = _matched(taken, schemas, sides, segments, clashes)
-    dtypes = {one.name: frames.dtype_in_pandas(_holder(one, sides).frame, one.name) for one in segments}
+    came_from = {one.name: frames.in_pandas(_holder(one, sides).frame, one.name) for one in segments}
     return Inputs(
         lists=taken["recommendations"],
         truth=taken.get("truth"),
@@ -258,10 +274,9 @@ def read(
         reference=context.reference if isinstance(context.reference, str) else taken.get("reference"),
         described=sides.get("items"),
         segments=segments,
-        checks=tuple(_repeated_key(taken[name], name) for name in ("users", "items") if name in taken)
-        + _unknown_reference(taken["recommendations"], context),
+        checks=_repeated_keys(taken, context) + _unknown_reference(taken["recommendations"], context),
         context=context,
-        pandas_dtypes=dtypes,
+        pandas_columns=came_from,
         labels={label.inside: label.name for label in labels},
         complete=_complete(given),
         given={name: rows for name, rows in given.items() if isinstance(rows, pl.DataFrame)},
@@ -339,6 +354,12 @@ def _of(segments: Sequence[Segment], name: str) -> list[Segment]:
     return [one for one in segments if one.owner in owners]
 
 
+def _segments(by: Iterable[str], sides: Mapping[str, Side], context: Context) -> tuple[Segment, ...]:
+    """Return the `by` columns, each once: a role and the column that is bound to it are the same."""
+    found = [_segment(number, name, sides, context) for number, name in enumerate(by)]
+    return tuple({one.name: one for one in found}.values())
+
+
 def _segment(number: int, name: str, sides: Mapping[str, Side], context: Context) -> Segment:
     """Find out whose property a `by` column is."""
     for role in ("user", "item", "model"):
@@ -349,8 +370,8 @@ def _segment(number: int, name: str, sides: Mapping[str, Side], context: Context
         known = dict.fromkeys(column for side in sides.values() for column in side.columns)
         where = ", ".join(side.title for side in sides.values())
         found = sentence(f"by={name!r} is not a column of {where}", suggestion(name, known))
-        msg = f"{found} There are {listed(known)}"
-        raise ColumnError(msg)
+        msg = f"{found} There are {listed(known)}. {_hint_of_by(name, sides)}"
+        raise ColumnError(msg.removesuffix(". "))
     judged = {"recommendations", "truth"}
     if len(holders) > 1 and not set(holders) <= judged:
         found = " and ".join(sides[owner].title for owner in holders)
@@ -359,6 +380,16 @@ def _segment(number: int, name: str, sides: Mapping[str, Side], context: Context
     alone = context.truth is None and holders == ["recommendations"]
     owner: Any = "row" if alone or set(holders) == judged else holders[0]
     return Segment(f"segment {number}", name, owner)
+
+
+def _hint_of_by(name: str, sides: Mapping[str, Side]) -> str:
+    """Return where a `by` column that no frame has may be, or come from."""
+    for side in sides.values():
+        if hint := side.index_hint(name):
+            return hint.replace("Its index", f"The index of {side.title}")
+    calls = {"users": "if it describes users, rec(users=users)", "items": "if it describes items, rec(items=items)"}
+    missing = [call for owner, call in calls.items() if owner not in sides]
+    return f"Give the frame that has it: {'; '.join(missing)}" if missing else ""
 
 
 def _holder(segment: Segment, sides: Mapping[str, Side]) -> Side:
@@ -446,9 +477,15 @@ def _clash(dtypes: Mapping[str, pl.DataType], title: str, sides: Mapping[str, Si
     return msg
 
 
-def _repeated_key(frame: pl.LazyFrame, name: str) -> pl.LazyFrame:
+def _repeated_keys(taken: Mapping[str, pl.LazyFrame], context: Context) -> tuple[pl.LazyFrame, ...]:
+    sides = {"users": "user", "items": "item"}
+    return tuple(_repeated_key(taken[name], name, context.name_of(role)) for name, role in sides.items() if name in taken)
+
+
+def _repeated_key(frame: pl.LazyFrame, name: str, column: str) -> pl.LazyFrame:
     role = name.removesuffix("s")
-    message = f"the frame {name}= has a {role} twice; it takes one row for each: {name}.unique('{role}')"
+    once = f"{name}.unique({column!r}), or in pandas {name}.drop_duplicates({column!r})"
+    message = f"the frame {name}= has {with_article(role)} twice; it takes one row for each: {once}"
     keys = frame.filter(pl.col(role).is_not_null())
     return keys.select(check=fails_if(pl.col(role).n_unique() < pl.len(), message))
 

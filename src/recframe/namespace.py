@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 import polars as pl
 
-from recframe import conventions, cutoffs, frames, notices, over_lists, plan, registry
+from recframe import calls, conventions, cutoffs, frames, notices, over_lists, plan, registry
 from recframe.context import Context, MinRelevance, MinRelevanceFor, NoRelevant, RelevantFrom, Ties, Universe
-from recframe.errors import RecframeError, suggestion
+from recframe.errors import CallError, RecframeError, shown, suggestion
 from recframe.inputs import Inputs, read
 from recframe.judge import judge
 from recframe.methods import Methods
@@ -23,8 +24,24 @@ if TYPE_CHECKING:
     from recframe import explanation
 
 F = TypeVar("F", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame")
+C = TypeVar("C", bound=Callable[..., Any])
 Cutoffs = int | Iterable[int] | None
 By = str | Iterable[str] | None
+
+
+def _understood(method: C) -> C:
+    """Have arguments that a method does not take answered with what to write instead; its signature stays."""
+    takes = inspect.signature(method).parameters
+    check = calls.check_options if method.__qualname__ == "Rec.__call__" else calls.check
+
+    @wraps(method)
+    def called(self: Any, *arguments: Any, **options: Any) -> Any:
+        metric = getattr(self, "metric", None)
+        name, own = (method.__name__, {}) if metric is None else (metric.name, metric.definition.parameters)
+        check(name, arguments, options, {**takes, **own})
+        return method(self, *arguments, **options)
+
+    return cast("C", called)
 
 
 class Rec(Methods, Generic[F]):
@@ -42,6 +59,7 @@ class Rec(Methods, Generic[F]):
         # and nothing else, and all checks are made by the methods.
         self._frame: F = frame
 
+    @_understood
     def __call__(  # noqa: PLR0913  the options of section "Columns and options" of the README
         self,
         *,
@@ -118,6 +136,7 @@ class Rec(Methods, Generic[F]):
         options = {name: value for name, value in locals().items() if name != "self" and value is not None}
         return self._with(self._context.bind(options))
 
+    @_understood
     def evaluate(self, *metrics: str | Metric[...], k: Cutoffs = None, by: By = None, profile: str | None = None) -> F:
         """Return several metrics, at several cut-offs, overall or by segment, in one pass over the frame.
 
@@ -158,9 +177,10 @@ class Rec(Methods, Generic[F]):
         inputs = self._inputs(by, profile, found)
         asked = conventions.asked(inputs.context, found)
         told = partial(_told, inputs)
-        result: F = frames.give(self._evaluated(inputs, asked), self._frame, inputs.pandas_dtypes, told)
+        result: F = frames.give(self._evaluated(inputs, asked), self._frame, inputs.pandas_columns, told)
         return result
 
+    @_understood
     def collect(
         self,
         *metrics: str | Metric[...],
@@ -191,7 +211,7 @@ class Rec(Methods, Generic[F]):
         └─────────┴───────────┘
         """
         if not isinstance(parts, int) or isinstance(parts, bool) or parts < 1:
-            msg = f"parts={parts!r}: write a whole number from 1 up"
+            msg = f"parts={shown(parts)}: write a whole number from 1 up"
             raise RecframeError(msg)
         found, done = registry.asked(metrics, k), list[pl.DataFrame]()
         inputs = self._inputs(by, profile, found)
@@ -214,6 +234,7 @@ class Rec(Methods, Generic[F]):
         _told(inputs, result, frames.stream)
         return result
 
+    @_understood
     def judge(self) -> F:
         """Return the judged frame: one row for each pair that was recommended or judged, under the bound column names.
 
@@ -240,10 +261,11 @@ class Rec(Methods, Generic[F]):
         inputs = replace(inputs, context=conventions.own(inputs.context))
         roles: list[str] = [*inputs.model, "user", "item"]
         names = [self._context.name_of(role) for role in roles]
-        dtypes = {name: frames.dtype_in_pandas(self._frame, name) for name in names}
-        result: F = frames.give(plan.judged_frame(judge(inputs)), self._frame, dtypes)
+        came_from = {name: frames.in_pandas(self._frame, name) for name in names}
+        result: F = frames.give(plan.judged_frame(judge(inputs)), self._frame, came_from)
         return result
 
+    @_understood
     def audit(self, k: int | None = None, *, by: By = None) -> F:
         """Return what is odd about the frames, one row for each finding; no row where all is well. No number changes.
 
@@ -283,6 +305,7 @@ class Rec(Methods, Generic[F]):
         result: F = frames.give(audit.audit(data), self._frame, {})
         return result
 
+    @_understood
     def explain(
         self, metric: str | Metric[...], *profiles: str, k: int | None = None, by: By = None
     ) -> explanation.Explanation[F]:
@@ -315,7 +338,7 @@ class Rec(Methods, Generic[F]):
 
         asked = explanation.question(self._inputs(by, metrics=registry.asked([metric], k)), metric, profiles, k)
         made = asked.table(self._evaluated(asked.inputs, asked.conventions))
-        result: F = frames.give(made, self._frame, asked.inputs.pandas_dtypes, partial(_told, asked.inputs))
+        result: F = frames.give(made, self._frame, asked.inputs.pandas_columns, partial(_told, asked.inputs))
         return explanation.Explanation(asked.text(frames.rows(result)), result)
 
     def group_by(self, *by: str | Iterable[str]) -> Segmented[F]:
@@ -334,7 +357,7 @@ class Rec(Methods, Generic[F]):
         │ FR      ┆ 1       ┆ 0.0        │
         └─────────┴─────────┴────────────┘
         """
-        names: list[str] = [name for one in by for name in _names(one)]
+        names: list[str] = [name for one in by for name in calls.names(one)]
         if not names:
             msg = "group_by() needs the name of at least one column: group_by('country')"
             raise RecframeError(msg)
@@ -349,7 +372,7 @@ class Rec(Methods, Generic[F]):
 
     def _inputs(self, by: By, profile: str | None = None, metrics: Sequence[Metric[...]] | None = None) -> Inputs:
         context = self._context if profile is None else self._context.bind({"profile": profile})
-        names = list(dict.fromkeys([*context.by, *_names(by)]))
+        names = list(dict.fromkeys([*context.by, *calls.names(by)]))
         judged = metrics is None or conventions.read_relevance(context, metrics)
         if not context.strict:
             return read(self._frame, context, names, judged=judged)
@@ -360,7 +383,7 @@ class Rec(Methods, Generic[F]):
 
     def _labelled(self, by: By) -> tuple[Inputs, dict[str, str]]:
         """Return the frames with columns that may name systems, and the words on columns that cannot match."""
-        names = list(dict.fromkeys([*self._context.by, *_names(by)]))
+        names = list(dict.fromkeys([*self._context.by, *calls.names(by)]))
         clashes: dict[str, str] = {}
         return read(self._frame, conventions.own(self._context), names, labelled=True, clashes=clashes), clashes
 
@@ -421,16 +444,26 @@ class BoundMetric(Generic[F]):
     ) -> float: ...
     @overload
     def __call__(self, k: Cutoffs = None, by: By = None, *, profile: str | None = None, **parameters: Any) -> F: ...
+    @_understood
     def __call__(self, k: Any = None, by: Any = None, *, profile: str | None = None, **parameters: Any) -> Any:
         """Return the metric: a float for one cut-off of an eager frame without segments, otherwise a frame as `evaluate`."""
         asked = self.metric(**parameters)
         result: Any = self.rec.evaluate(asked, k=k, by=by, profile=profile)
         context = self.rec._context  # noqa: SLF001  the two classes are one object to the user
-        by_segment = bool(_names(by) or context.by or context.model is not None)
+        by_segment = bool(calls.names(by) or context.by or context.model is not None)
         if by_segment or cutoffs.is_many(k) or frames.is_lazy(result):
             return result
         value = result[str(registry.asked([asked], k)[0])][0]
         return float("nan") if value is None else float(value)
+
+    if not TYPE_CHECKING:
+
+        def __matmul__(self, k: object) -> None:
+            """Say how a metric of a frame gets its cut-off."""
+            name, cut = self.metric.name, shown(k)
+            calls_of_it = f"frame.rec.{name}(k={cut}), or frame.rec.evaluate(rf.{name} @ {cut})"
+            msg = f"rec.{name} takes its cut-off when it is called: write {calls_of_it}"
+            raise CallError(msg)
 
 
 def reserved_names() -> frozenset[str]:
@@ -441,17 +474,6 @@ def reserved_names() -> frozenset[str]:
 
 def _told(inputs: Inputs, result: pl.DataFrame, run: frames.Run) -> None:
     notices.tell(notices.Seen(inputs, result, run))
-
-
-def _names(by: object) -> list[str]:
-    if by is None:
-        return []
-    names: list[Any] = [by] if isinstance(by, str) or not isinstance(by, Iterable) else list(by)
-    for name in names:
-        if not isinstance(name, str):
-            msg = f"by= takes the names of columns as text; found {name!r}"
-            raise RecframeError(msg)
-    return names
 
 
 @overload

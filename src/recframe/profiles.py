@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe.errors import RecframeError, suggestion
+from recframe.errors import RecframeError, shown, suggestion
 
 WHOLE = {"k": None}
 """What is said of a metric that a library computes of the whole list alone."""
@@ -274,9 +274,9 @@ def known() -> list[str]:
 
 def check(name: object) -> None:
     """Say which profiles there are, where something else was asked for."""
-    if name not in known():
+    if not isinstance(name, str) or name not in known():
         close = suggestion(name, known()) if isinstance(name, str) else ""
-        msg = f"unknown profile {name!r}{close or '; known are ' + ', '.join(known())}"
+        msg = f"unknown profile {shown(name)}{close or '; known are ' + ', '.join(known())}"
         raise RecframeError(msg)
 
 

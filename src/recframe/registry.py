@@ -26,7 +26,7 @@ from typing import (
 import polars as pl
 
 from recframe.cutoffs import cutoff, cutoffs, reach
-from recframe.errors import RecframeError, UnknownMetricError, sentence, suggestion
+from recframe.errors import RecframeError, UnknownMetricError, sentence, shown, suggestion
 from recframe.expression import JudgedList
 from recframe.list_terms import AtLists
 from recframe.terms import At
@@ -199,7 +199,9 @@ class Metric(Generic[P]):
         """Return the expression of one list's value, or of a segment's for a set metric, in the words of `at`."""
         value = self.definition.function(at, **dict(self.settings))
         if not isinstance(value, pl.Expr):
-            msg = f"the metric {self.name!r} returned {value!r}; a metric returns a Polars expression, such as at.hit.sum()"
+            msg = (
+                f"the metric {self.name!r} returned {shown(value)}; a metric returns a Polars expression, such as at.hit.sum()"
+            )
             raise RecframeError(msg)
         return value
 
@@ -358,7 +360,7 @@ def _checked(definition: Definition, name: str, value: object) -> Value:
         raise UnknownMetricError(msg)
     kind, extras = definition.kind(name)
     if kind is Literal:
-        if value in extras and isinstance(value, str):
+        if isinstance(value, str) and value in extras:
             return value
         takes = " or ".join(repr(choice) for choice in extras)
     elif bounds := [extra for extra in extras if isinstance(extra, Bounds)]:
@@ -372,7 +374,7 @@ def _checked(definition: Definition, name: str, value: object) -> Value:
         return number
     else:
         takes = "a text, a number, True or False"
-    msg = f"{definition.name}({name}={value!r}): {name} takes {takes}"
+    msg = f"{definition.name}({name}={shown(value)}): {name} takes {takes}"
     raise RecframeError(msg)
 
 
@@ -401,7 +403,7 @@ def parse(text: str) -> Metric[...]:
     """
     parts = _TEXT.fullmatch(text) if isinstance(text, str) else None
     if parts is None:
-        msg = f"{text!r} is not a metric; write a name, parameters and a cut-off, as in 'map(normalizer=min)@10'"
+        msg = f"{shown(text)} is not a metric; write a name, parameters and a cut-off, as in 'map(normalizer=min)@10'"
         raise UnknownMetricError(msg)
     name, settings, k = parts.groups()
     found = lookup(name, shown=text)
@@ -453,7 +455,7 @@ def asked(metrics: Iterable[object], k: object = None) -> list[Metric[...]]:
 
 
 def _not_a_metric(one: object) -> Metric[...]:
-    msg = f"{one!r} is not a metric; write names or metric objects one after another: evaluate('ndcg@10', rf.recall @ 20)"
+    msg = f"{shown(one)} is not a metric; write names or metric objects one after another: evaluate('ndcg@10', rf.recall @ 20)"
     raise RecframeError(msg)
 
 

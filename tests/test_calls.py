@@ -1,0 +1,177 @@
+"""Calls that are written wrong are answered with what to write instead, and what they say to write runs."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+
+import recframe as rf
+from asking import liked, recommended
+from recframe.context import OPTIONS
+
+RECS, TRUTH = recommended(u="ab", v="ab"), liked(u="b", v="a")
+KINDS = {"polars": lambda frame: frame, "lazy": lambda frame: frame.lazy(), "pandas": lambda frame: frame.to_pandas()}
+each_kind = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
+ALL = ", ".join(OPTIONS)
+
+
+def answer(call: Any) -> str:
+    """Return the words of an error of recframe, which is Python's TypeError too."""
+    with pytest.raises(rf.RecframeError) as found:
+        call()
+    assert isinstance(found.value, TypeError)
+    return str(found.value)
+
+
+def runs(advice: str, frame: Any, truth: Any) -> None:
+    """Run what a message says to write."""
+    eval(advice, {"frame": frame, "truth": truth, "rf": rf})  # noqa: S307  what the message says
+
+
+@each_kind
+@pytest.mark.parametrize("name", ["ndcg", "coverage", "evaluate", "judge", "audit", "explain", "collect"])
+def test_a_frame_in_the_place_of_something_else_is_to_be_bound(make, name):
+    frame, truth = make(RECS), make(TRUTH)
+    method = getattr(frame.rec, name)
+    asks = {"ndcg": "ndcg(k=10)", "coverage": "coverage(k=10)", "judge": "judge()", "audit": "audit()"}
+    kind = {"DataFrame": "DataFrame", "LazyFrame": "LazyFrame"}[type(truth).__name__]
+    library = "pandas" if isinstance(truth, pd.DataFrame) else "Polars"
+    advice = f"frame.rec(truth=truth).{asks.get(name, f'''{name}('ndcg@10')''')}"
+
+    said = f"rec.{name}() takes no frame, and found a {library} {kind}; bind it before: {advice}"
+    assert answer(lambda: method(truth)) == said
+    if name in {"ndcg", "coverage"}:
+        assert answer(lambda: method(truth, k=10)) == said
+        assert answer(lambda: method(k=truth)) == said
+        assert answer(lambda: method(10, truth)) == said
+    assert answer(lambda: method(truth=truth)) == (
+        f"rec.{name}() has no option 'truth', which is bound before: frame.rec(truth=truth).{advice.partition(').')[2]}"
+    )
+    if name not in {"coverage", "collect"}:
+        runs(advice, frame, truth)
+
+
+def test_a_policy_given_with_a_metric_is_to_be_bound():
+    assert answer(lambda: RECS.rec(truth=TRUTH).ndcg(k=10, universe="all")) == (
+        "rec.ndcg() has no option 'universe', which is bound before: frame.rec(universe='...').ndcg(k=10)"
+    )
+
+
+def test_an_option_of_rec_that_is_misspelt():
+    for call in (lambda: RECS.rec(truths=TRUTH), lambda: rf.rec(RECS, truths=TRUTH), lambda: RECS.lazy().rec(truths=1)):
+        assert answer(call) == f"rec() has no option 'truths'; did you mean 'truth'? It has {ALL}"
+    assert answer(lambda: RECS.rec(zzzz=1)) == f"rec() has no option 'zzzz'. It has {ALL}"
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_every_option_of_rec_is_suggested(option):
+    assert answer(lambda: RECS.rec(**{f"{option}x": 1})).startswith(f"rec() has no option '{option}x'; did you mean '{option}'")
+
+
+def test_an_option_of_a_method_that_is_misspelt():
+    assert answer(lambda: RECS.rec.audit(kk=3)) == "rec.audit() has no option 'kk'; did you mean 'k'? It has k, by"
+    assert answer(lambda: RECS.rec.judge(deep=True)) == "rec.judge() has no option 'deep'. It has none"
+    assert answer(lambda: RECS.rec.evaluate("mrr", ks=[1])).startswith("rec.evaluate() has no option 'ks'; did you mean 'k'?")
+
+
+def test_what_is_given_with_a_metric_is_not_bound():
+    text = "rec() has no option 'k', which is given with the metric: frame.rec(...).ndcg(k=10)"
+    assert answer(lambda: RECS.rec(k=10)) == text
+    assert answer(lambda: RECS.rec(by="user")).endswith("frame.rec(...).ndcg(by='country')")
+
+
+def test_options_of_rec_go_by_name():
+    text = "rec() takes its options by name, and found a Polars DataFrame without one: frame.rec(truth=truth)"
+    assert answer(lambda: RECS.rec(TRUTH)) == text
+    assert answer(lambda: RECS.rec("user")) == (
+        "rec() takes its options by name, and found text without one: frame.rec(user='user_id')"
+    )
+
+
+@each_kind
+@pytest.mark.parametrize("k", [1, 10, "10"])
+def test_a_metric_of_a_frame_is_not_cut_by_an_at(make, k):
+    frame = make(RECS.join(TRUTH.with_columns(relevance=1), on=["user", "item"], how="left"))
+
+    text = answer(lambda: frame.rec.ndcg @ k)
+    first, second = f"frame.rec.ndcg(k={k!r})", f"frame.rec.evaluate(rf.ndcg @ {k!r})"
+    assert text == f"rec.ndcg takes its cut-off when it is called: write {first}, or {second}"
+    if k != "10":
+        runs(first, frame, None)
+        runs(second, frame, None)
+
+
+def test_a_parameter_of_ones_own_metric_may_bear_the_name_of_an_option():
+    @rf.metric
+    def hits_in_train(at, *, train=2):
+        return (at.rank <= train).sum()
+
+    assert RECS.rec(truth=TRUTH).hits_in_train(train=1) == 0.5
+
+
+def test_methods_keep_their_signatures_and_docstrings():
+    assert list(inspect.signature(RECS.rec.evaluate).parameters) == ["metrics", "k", "by", "profile"]
+    assert list(inspect.signature(RECS.rec.mrr).parameters) == ["k", "by", "profile", "parameters"]
+    assert tuple(inspect.signature(RECS.rec).parameters) == OPTIONS
+    assert RECS.rec.judge.__doc__.startswith("Return the judged frame")
+
+
+# ---- values are said in words
+
+LONG = pl.DataFrame({"user": range(100)})
+
+
+@pytest.mark.parametrize("value", [LONG, LONG["user"], LONG.lazy(), LONG.to_pandas(), LONG.to_numpy(), pl.col("user"), [LONG]])
+@pytest.mark.parametrize(
+    "call",
+    [
+        *(lambda value, name=name: RECS.rec(**{name: value}) for name in ("user", "universe", "ties", "strict", "decimals")),
+        *(lambda value, name=name: RECS.rec(**{name: value}) for name in ("min_relevance", "profile")),
+        lambda value: RECS.rec(truth=TRUTH).ndcg(k=10, gain=value),
+        lambda value: rf.f_score(beta=value),
+        rf.parse,
+        lambda value: RECS.rec(truth=TRUTH).mrr(k=[value]),
+        lambda value: RECS.rec(truth=TRUTH).mrr(by=[value]),
+        lambda value: RECS.rec(truth=TRUTH).evaluate([value]),
+        lambda value: RECS.rec(truth=TRUTH).collect("mrr", parts=value),
+        lambda value: rf.explain("mrr", value, "ranx"),
+    ],
+)
+def test_no_error_quotes_a_whole_frame(call, value):
+    with pytest.raises(rf.RecframeError) as found:
+        call(value)
+    said = str(found.value)
+    assert re.search(r"\b(a|an) (Polars|pandas|NumPy|list)", said) or "..." in said
+    assert "\n" not in said
+    assert len(said) < 320
+
+
+# ---- advice that was nonsense
+
+
+def test_a_number_is_no_category():
+    items = pl.DataFrame({"item": ["a", "b"], "price": [1.5, 2.5]})
+    advice = "a number is no category; put it into bins before, (pl.col('price') // 10).cast(pl.Int64) or in pandas "
+    advice += "pd.qcut(items['price'], 4), or cast it to text if it is a name, or name another one: category_coverage(of='...')"
+
+    with pytest.raises(rf.ColumnError) as found:
+        RECS.rec(items=items).category_coverage(k=2, of="price")
+    assert str(found.value).endswith(f"'price' of the frame items= is Float64: {advice}")
+    for better in ((pl.col("price") // 10).cast(pl.Int64), pl.col("price").cast(pl.String)):
+        assert RECS.rec(items=items.with_columns(better)).category_coverage(k=2, of="price") == 1
+    in_pandas = items.to_pandas()
+    in_pandas["price"] = pd.qcut(in_pandas["price"], 4)
+    assert RECS.to_pandas().rec(items=in_pandas).category_coverage(k=2, of="price") == 1
+
+
+def test_a_segment_that_no_frame_has_comes_from_the_frame_that_is_named():
+    users = pl.DataFrame({"user": ["u", "v"], "country": ["FR", "DE"]})
+
+    with pytest.raises(rf.ColumnError, match=r"if it describes users, rec\(users=users\); if it describes items, rec\(items="):
+        RECS.rec(truth=TRUTH).mrr(by="country")
+    assert RECS.rec(truth=TRUTH, users=users).mrr(by="country")["country"].to_list() == ["DE", "FR"]
