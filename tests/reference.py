@@ -351,7 +351,8 @@ def ranked_by_score(rows: Rows, list_key: Sequence[str], ties: str = "item", tru
             gains[row["user"], row["item"]] = max(gains.get((row["user"], row["item"]), 0), row["relevance"])
     result: list[Row] = []
     for own in grouped([{**row, "place": place} for place, row in enumerate(rows)], *list_key).values():
-        by_item = sorted(each_item_once(own), key=lambda row: row["item"], reverse=ties == "item_desc")
+        backwards = ties in {"item_reverse", "item_text_reverse", "item_desc"}
+        by_item = sorted(each_item_once(own), key=lambda row: row["item"], reverse=backwards)
         if ties == "order":
             by_item.sort(key=lambda row: row["place"])
         elif ties in {"pessimistic", "optimistic"}:

@@ -28,7 +28,7 @@ VALUES = json.loads((RECORDED / "values.json").read_text(encoding="utf-8"))
 USUAL = {"k": scenes.KS, "moments": [], "options": {}, "bound": {}, "decimals": 10}
 ROWS = [(peer, {"plain": row["metric"], **USUAL, **row}) for peer, told in VALUES.items() for row in told["rows"]]
 FLOAT32 = {"torchmetrics"}
-TIES = {"tied"}
+TIES = {"tied", "numbered"}
 
 # What a peer has under one of our names and is not held against ours, and why.
 NOT_SHARED = {

@@ -94,9 +94,10 @@ class Rec(Methods, Generic[F]):
             min_relevance_for: "all" metrics, or "binary" for those that count relevant rows, while those that weigh gains
                 take every relevance above 0.
             ties: how items of one score are ranked, where ranks come from scores (an error where ranks are given):
-                "item": by item, ascending. "item_desc": as trec_eval, scores compared in 32 bits, then items as text (whole
-                numbers as their digits), byte by byte, descending. "pessimistic", "optimistic": the lowest, the highest
-                gain first, then by item. "order": as the rows stand; a LazyFrame's source must then give them in a certain
+                "item": by item, ascending; "item_reverse": by item, descending. "item_text", "item_text_reverse": the same by
+                items as text (whole numbers as their digits), byte by byte. "item_desc": as trec_eval, scores compared in 32
+                bits, then as "item_text_reverse". "pessimistic", "optimistic": the lowest, the highest gain first, then by
+                item. "order": as the rows stand; a LazyFrame's source must then give them in a certain
                 order, as files and frames do and joins and group-bys do not. "expected": metrics are their expectation over
                 all orders of tied items; those without a closed form (err, bpref, map by hits, ndcg by the list's own best
                 order, auc with a cut-off) raise an error, as judge() does; first_rank with a cut-off is that of the orders

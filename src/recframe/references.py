@@ -90,7 +90,7 @@ def _ranked(rows: pl.LazyFrame, ties: Ties, k: int | None) -> pl.LazyFrame:
     dtype = rows.collect_schema().get("rank")
     if dtype is not None:
         return rows.filter(is_rank(RANK, dtype))
-    ties = ties if ties in {"item_desc", "order"} else "item"
+    ties = "item" if ties in {"pessimistic", "optimistic", "expected"} else ties
     return scored(in_order_given(rows, ties), ["user"], [], ties).ranked(k, rows.clear)
 
 

@@ -115,6 +115,9 @@ class Scored:
         text = item if self.rows.collect_schema()["item"] in _TEXT else item.cast(pl.String)
         return {
             "item": [(item, False)],
+            "item_reverse": [(item, True)],
+            "item_text": [(text, False)],
+            "item_text_reverse": [(text, True)],
             "item_desc": [(text, True)],
             "order": [(pl.col("row"), False)],
             "pessimistic": [(gain, False), (item, False)],

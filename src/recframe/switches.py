@@ -65,6 +65,8 @@ def _in_order(high: Any, low: Any, chains: Chains) -> bool:
     return low in found
 
 
+_ORDERS = ("item", "item_reverse", "item_text", "item_text_reverse", "order")
+
 POLICIES: dict[str, Switch] = {
     "universe": Switch(
         {
@@ -112,13 +114,18 @@ POLICIES: dict[str, Switch] = {
     "ties": Switch(
         {
             "item": "where ranks come from scores, equal scores stand in the order of their items",
-            "item_desc": "where ranks come from scores, equal scores stand in the order of their items as text, the last first",
+            "item_reverse": "where ranks come from scores, equal scores stand in the order of their items, the last first",
+            "item_text": "where ranks come from scores, equal scores stand in the order of their items as text",
+            "item_text_reverse": "where ranks come from scores, equal scores stand in the order of their items as text, the last "
+            "first",
+            "item_desc": "where ranks come from scores, these are compared in 32 bits, and equal ones stand in the order of their "
+            "items as text, the last first",
             "order": "where ranks come from scores, equal scores stand as the rows do",
             "expected": "where ranks come from scores, the value is the expectation over all orders of equal scores",
             "pessimistic": "where ranks come from scores, the relevant one of equal scores stands last",
             "optimistic": "where ranks come from scores, the relevant one of equal scores stands first",
         },
-        tuple(("optimistic", one, "pessimistic") for one in ("item", "item_desc", "order", "expected")),
+        tuple(("optimistic", one, "pessimistic") for one in (*_ORDERS, "expected")),
         up="relevant items stand better among equal scores",
         down="relevant items stand worse among equal scores",
         either="equal scores stand in another order; nothing changes where ranks are given",
