@@ -310,6 +310,7 @@ OF_THE_WHOLE_LIST = {
     "trec_eval": {"f_score", "r_precision", "bpref", "n_hits", "list_length"},
     "pytrec_eval": {"f_score", "r_precision", "bpref", "n_hits", "list_length", "mrr"},
     "ranx": {"r_precision", "bpref", "rbp"},
+    "lenskit": {"list_length"},
     "torchmetrics": {"r_precision"},
     "sklearn": {"map", "auc"},
 }

@@ -79,7 +79,8 @@ PROFILES["trec_eval"] = Profile(
 PROFILES["ir_measures"] = replace(
     PROFILES["trec_eval"],
     source="ir_measures 0.4.3, calc_aggregate",
-    notes="the rank column is ignored there: give scores; NumRet and NumRelRet are sums there; ERR has 5 decimals",
+    notes="the rank column is ignored there: give scores; NumRet and NumRelRet are sums there; ERR has 5 decimals, and "
+    "so has ndcg(gain=exp), whose scores it compares in 64 bits",
 )
 PROFILES["pytrec_eval"] = Profile(
     source="pytrec_eval_terrier 0.5.11, the mean over the users that it returns",
@@ -201,9 +202,11 @@ PROFILES["lenskit"] = Profile(
         "dcg": {"gain": "binary", "discount": "unshifted"},
         "ndcg": {"gain": "binary", "discount": "unshifted"},
         "rbp": {"p": 0.85},
-        "list_length": {},
+        "list_length": WHOLE,  # ListLength
     },
-    notes="its other mean, global_metrics, skips users without relevant items: no_relevant='null'",
+    notes="the means of list_summary, where what is undefined counts 0; list_metrics(fill_missing=False) leaves it out: "
+    "no_relevant='null', but in precision and dcg, which are 0 there for a user without relevant items; map raises an error there "
+    "for such a user, and global_metrics is NaN with one",
 )
 PROFILES["torchmetrics"] = Profile(
     source="torchmetrics 1.9.0 (functional/retrieval/*.py), empty_target_action='neg', given the rows of the lists",

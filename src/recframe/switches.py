@@ -37,10 +37,10 @@ class Switch:
     of_binary_gains: Chains = ()
     """Chains that hold where there is a cut-off and every gain is 1 on both sides."""
 
-    def words(self, value: Any) -> str:
-        """Return what a value means."""
+    def words(self, value: Any, where: str = "") -> str:
+        """Return what a value means; `where` tells which relevant items are spoken of."""
         found = self.says.get(value, self.says.get(OTHER, "{value}"))
-        return found.format(value=value)
+        return found.format(value=value, where=where)
 
     def direction(
         self, old: Any, new: Any, *, chained: bool = True, cut: bool = True, binary: bool = False
@@ -83,14 +83,14 @@ POLICIES: dict[str, Switch] = {
     ),
     "no_relevant": Switch(
         {
-            "zero": "a counted user without a relevant item counts 0 in metrics of hits",
-            "skip": "a user without a relevant item is left out",
-            "null": "a user without a relevant item has no value, and the mean runs over the others",
+            "zero": "a counted user without a relevant item{where} counts 0 in metrics of hits",
+            "skip": "a user without a relevant item{where} is left out",
+            "null": "a user without a relevant item{where} has no value, and the mean runs over the others",
         },
         (("skip", "null", "zero"), ("null", "skip", "zero")),
-        up="users without relevant items no longer count 0",
-        down="users without relevant items count 0",
-        either="users without relevant items come in or are left out",
+        up="users without relevant items{where} no longer count 0",
+        down="users without relevant items{where} count 0",
+        either="users without relevant items{where} come in or are left out",
     ),
     "relevant_from": Switch(
         {
@@ -234,6 +234,9 @@ PARAMETERS: dict[str, Switch] = {
     ),
     "max_grade": Switch({OTHER: "the highest grade is {value}"}, either="a grade satisfies with another probability"),
 }
+
+WHERE = {"truth": "", "list": " in the list"}
+"""Which relevant items a user is without, by `relevant_from`."""
 
 WORDS: dict[str, Mapping[str, Switch]] = {"accuracy": PARAMETERS, "": PARAMETERS}
 """The words of parameters by the family of the metric; those of other families stand in the text of each metric."""
