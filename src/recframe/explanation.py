@@ -83,7 +83,7 @@ def explain(metric: str | Metric[...], *names: str, k: int | None = None) -> Exp
          every user of the truth counts, one without a list as an empty list
          -> users with a list and a truth count, no others
     2. ties: item_desc -> item, either: equal scores stand in another order; nothing changes where ranks are given
-         where ranks come from scores, equal scores stand in the order of their items as text, the last first
+         where ranks come from scores, equal scores as 32-bit numbers stand in the order of their items as text, the last first
          -> where ranks come from scores, equal scores stand in the order of their items
     3. denominator: k -> list, up: the denominator is smaller for some users and never larger
          hits are divided by k, by lists shorter than k too

@@ -188,7 +188,8 @@ PROFILES["microsoft"] = Profile(
         "ndcg": {"gain": "binary"},  # score_type raw: gain="linear"; exp: gain="exp"
         "r_precision": {"universe": "both", "without_hit": "null"},
     },
-    notes="precision, recall, map and r_precision run over fewer users than ndcg",
+    notes="precision, recall, map and r_precision run over fewer users than ndcg; with score_type raw or exp ndcg leaves out "
+    "users whose grades are all 0: no_relevant='null' and the lowest grade above 0 as min_relevance",
 )
 PROFILES["lenskit"] = Profile(
     source="LensKit 2025.8.1 (metrics/ranking/*.py)",
@@ -230,11 +231,13 @@ PROFILES["sklearn"] = Profile(
     metrics={
         "dcg": {},  # dcg_score
         "ndcg": {},  # ndcg_score
-        "map": {**WHOLE, "ties": "pessimistic"},  # average_precision_score, label_ranking_average_precision_score
+        # average_precision_score, label_ranking_average_precision_score: the nearest order; see the notes
+        "map": {**WHOLE, "ties": "pessimistic"},
         "auc": WHOLE,  # roc_auc_score
     },
-    notes="dense rows of the whole catalogue tie the items behind the list; label_ranking_average_precision_score gives 1 to "
-    "a list without relevant items",
+    notes="map is the same here where no tie has two relevant items and one that is not: there it counts each of them at the "
+    "end of the tie, as no order of the items does, and the order that is taken here gives less; dense rows of the whole "
+    "catalogue tie the items behind the list; label_ranking_average_precision_score gives 1 to a list without relevant items",
 )
 PROFILES["spark_mllib"] = Profile(
     source="Spark MLlib, RankingMetrics.scala, on the inner join of lists and truth",

@@ -32,7 +32,8 @@ CALLS = {
 
 def answers(name, scene):
     """Give every metric that both have."""
-    if name not in {"fixture", "binary", "positive"}:
+    tied = name in {"tied", "numbered"}
+    if not tied and name not in {"fixture", "binary", "positive"}:
         return
     logging.getLogger("lenskit").setLevel(logging.ERROR)
     judged, truth = scene.relevances(), _lists(scene.truth, "relevance", ordered=False)
@@ -46,10 +47,14 @@ def answers(name, scene):
             values, users = _measured(made, lists[universe], truth)
             told = {"universe": universe}
             bound = told if universe == "both" else {}
-            yield answer(name, call, ours, values, users=users, profile="lenskit", plain=plain, options=told, bound=bound)
+            here = None if tied else plain
+            if ours or here:
+                yield answer(name, call, ours, values, users=users, profile="lenskit", plain=here, options=told, bound=bound)
     if name != "positive":
         values, users = _measured({None: ListLength()}, lists["recs"], truth)
-        yield answer(name, "ListLength", "list_length", values, users=users, profile="lenskit", options={"universe": "recs"})
+        told = {"universe": "recs"}
+        plain = None if tied else ""
+        yield answer(name, "ListLength", "list_length", values, users=users, profile="lenskit", plain=plain, options=told)
 
 
 def _lists(rows, column, *, ordered):
