@@ -235,9 +235,9 @@ PROFILES["sklearn"] = Profile(
         "map": {**WHOLE, "ties": "pessimistic"},
         "auc": WHOLE,  # roc_auc_score
     },
-    notes="map is the same here where no tie has two relevant items and one that is not: there it counts each of them at the "
-    "end of the tie, as no order of the items does, and the order that is taken here gives less; dense rows of the whole "
-    "catalogue tie the items behind the list; label_ranking_average_precision_score gives 1 to a list without relevant items",
+    notes="map is the same here where no tie has two relevant items: it counts each of them at the end of the tie, as no order "
+    "of the items does, and the order that is taken here never gives more; dense rows of the whole catalogue tie the items "
+    "behind the list; label_ranking_average_precision_score gives 1 to a list without relevant items",
 )
 PROFILES["spark_mllib"] = Profile(
     source="Spark MLlib, RankingMetrics.scala, on the inner join of lists and truth",
