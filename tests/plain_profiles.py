@@ -250,7 +250,7 @@ TOP: dict[str, Value] = {"hit_rate": hit, "precision": p_k, "recall": recall, "m
 CUT = binary_ndcg(lambda one: one.capped)
 
 DEFINED: dict[str, Library] = {
-    "trec_eval": Library("truth", IR, without_relevant="dropped"),
+    "trec_eval": Library("truth", IR),
     "ir_measures": Library("truth", IR),
     "pytrec_eval": Library("both", TREC),
     "ranx": Library(
@@ -310,6 +310,7 @@ OF_THE_WHOLE_LIST = {
     "trec_eval": {"f_score", "r_precision", "bpref", "n_hits", "list_length"},
     "pytrec_eval": {"f_score", "r_precision", "bpref", "n_hits", "list_length", "mrr"},
     "ranx": {"r_precision", "bpref", "rbp"},
+    "lenskit": {"list_length"},
     "torchmetrics": {"r_precision"},
     "sklearn": {"map", "auc"},
 }

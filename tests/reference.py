@@ -386,7 +386,8 @@ def gains_of(truth: Rows, policy: Policy) -> dict[tuple[Any, Any], float]:
 
 def in_order_of_ties(own: Iterable[Row], ties: str, gains: Mapping[tuple[Any, Any], float]) -> list[Row]:
     """The items of a list as tied ones stand."""
-    by_item = sorted(own, key=lambda row: row["item"], reverse=ties == "item_desc")
+    backwards = ties in {"item_reverse", "item_text_reverse", "item_desc"}
+    by_item = sorted(own, key=lambda row: row["item"], reverse=backwards)
     if ties == "order":
         by_item.sort(key=lambda row: row["place"])
     elif ties in {"pessimistic", "optimistic"}:

@@ -17,7 +17,8 @@ from asking import liked, recommended, rows
 from conftest import KINDS, Kind
 from recframe import conventions
 from recframe.context import Context, NoRelevant, RelevantFrom, Ties, Universe
-from recframe.explanation import differences
+from recframe.explanation import _number, differences
+from recframe.printing import _cells
 from recframe.profiles import DEFAULTS, PROFILES
 from recframe.registry import registered
 from recframe.switches import PARAMETERS, POLICIES, RULES, RULES_OF_LISTS
@@ -124,6 +125,28 @@ def test_a_metric_is_explained_by_the_conventions_of_a_profile():
     assert max(map(len, found.text.splitlines())) <= 100
 
 
+def test_the_users_without_a_relevant_item_are_those_without_one_in_the_list_where_it_alone_counts():
+    # evidently and torchmetrics take the relevant rows of the list; of its users evidently leaves out those without
+    assert "a user without a relevant item in the list is left out" in rf.explain("recall@10", "evidently").text
+    assert "a user without a relevant item is left out" in rf.explain("recall@10", "recpack").text
+    between = rf.explain("recall@10", "torchmetrics", "evidently").text
+    assert "up: users without relevant items in the list no longer count 0" in between
+    assert "{" not in between + rf.explain("recall@10", "recpack", "evidently").text
+
+
+def test_trec_evals_ties_can_be_better_than_the_best_order_of_equal_scores():
+    # 1 + 1e-9 is 1 in 32 bits: the relevant item, which comes later by text, then stands first
+    frame = pl.DataFrame({"user": [1, 1], "item": ["a", "b"], "score": [1 + 1e-9, 1.0], "relevance": [0, 1]})
+    assert frame.rec(ties="optimistic").mrr() < frame.rec(ties="item_desc").mrr()
+    assert POLICIES["ties"].direction("item_desc", "optimistic")[0] == "either"
+    assert POLICIES["ties"].direction("item_text", "optimistic")[0] == "up"
+
+
+def test_no_number_is_printed_as_less_than_nothing():
+    assert all(_number(value, sign) == f"{sign}0.000000" for value in (-0.0, -1e-17, 1e-17) for sign in ("", "+"))
+    assert _cells(pl.Series([-0.0, 0.5])) == ["0  ", "0.5"]
+
+
 def test_an_explanation_is_readable_in_a_notebook():
     assert rf.explain("mrr@5", "ranx", "lenskit")._repr_html_().startswith("<pre>mrr@5, from ranx to lenskit\n\n1. universe")
 
@@ -140,7 +163,7 @@ def test_the_switches_in_which_two_profiles_differ_are_those_of_their_tables(old
         for profile in (old, new):
             about = PROFILES.get(profile)
             switches = {**DEFAULTS, **BUILTIN[name].parameters}
-            switches |= {**about.policies, **about.metrics[name]} if about else {}
+            switches |= {**about.policies, **about.metrics[name], **(about.cut or {}).get(name, {})} if about else {}
             sides.append({key: value for key, value in switches.items() if key != "min_relevance_for"})
         assert set(found["switch"]) == {key for key in sides[0] if sides[0][key] != sides[1][key]}
         assert (

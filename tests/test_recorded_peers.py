@@ -28,7 +28,7 @@ VALUES = json.loads((RECORDED / "values.json").read_text(encoding="utf-8"))
 USUAL = {"k": scenes.KS, "moments": [], "options": {}, "bound": {}, "decimals": 10}
 ROWS = [(peer, {"plain": row["metric"], **USUAL, **row}) for peer, told in VALUES.items() for row in told["rows"]]
 FLOAT32 = {"torchmetrics"}
-TIES = {"tied"}
+TIES = {"tied", "numbered"}
 
 # What a peer has under one of our names and is not held against ours, and why.
 NOT_SHARED = {
@@ -43,15 +43,15 @@ NOT_SHARED = {
     ("evidently", "k beyond the longest list"): "an error there",
     ("evidently", "its column `rank`"): "one too high; values are taken by their place",
     ("lenskit", "users without truth"): "an error in AveragePrecision and in graded nDCG and DCG; run on the others there",
-    ("lenskit", "global means"): "two means in one library: `list_summary` counts what is undefined as 0 and is taken here",
+    ("lenskit", "other means"): "`list_summary` counts what is undefined as 0 and is taken here; `global_metrics` is NaN then",
     ("microsoft", "by_threshold"): "takes its threshold for a k",
     ("microsoft", "auc, logloss, rmse"): "of scores, not of lists",
     ("spark", "graded nDCG"): "from Python, 4.0 takes a list of relevances and gives the number without them",
     ("sklearn", "label_ranking_average_precision_score"): "1 for a list without a relevant item",
+    ("sklearn", "average_precision_score of ties"): "each relevant item counts at the end of its tie, as in no order of them",
     ("ranx", "rbp, graded"): "weighs a hit with its grade, so that it can exceed 1; recorded on binary relevance",
-    ("ranx", "ties"): "an unstable sort",
-    ("ir_measures", "users with nothing relevant"): "counted as 0 by it and dropped by trec_eval -c",
-    ("ir_measures", "RR@k of tied scores"): "from another of its providers, with another order of ties than its other measures",
+    ("ranx", "ties in lists of more than 15 items"): "an unstable sort; recorded on shorter ones",
+    ("ir_measures", "nDCG(dcg='exp-log2') of scores that are one in 32 bits"): "from gdeval, which compares 64; ours as nDCG",
     ("elliot", "all"): "not on PyPI, so not run",
     ("all", "repeated items"): "several peers then give values above 1; no item is repeated here",
 }

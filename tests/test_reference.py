@@ -56,7 +56,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
 EVERYTHING = [Asked(name, k, parameters) for name, parameters in VARIANTS for k in KS]
 AT_ONE_CUT = [Asked(name, 3, parameters) for name, parameters in VARIANTS]
 UNIVERSES = [None, "truth", "recs", "both", "all"]
-TIES = ["item", "item_desc", "pessimistic", "optimistic", "order"]
+TIES = ["item", "item_reverse", "item_desc", "pessimistic", "optimistic", "order"]
 
 SCHEMA = {
     "user": pl.String,

@@ -70,6 +70,9 @@ ONE_SCORE = scored(0.5, 0.5, 0.5, 0.5, relevance=[1, 0, 2, 0])
     [
         (None, "abcd"),
         ("item", "abcd"),
+        ("item_reverse", "dcba"),
+        ("item_text", "abcd"),
+        ("item_text_reverse", "dcba"),
         ("item_desc", "dcba"),
         ("pessimistic", "bdac"),
         ("optimistic", "cabd"),
@@ -93,20 +96,29 @@ def test_the_relevance_that_orders_tied_items_is_that_of_the_truth(kind: Kind):
     assert ask_one(kind, recs, "first_rank", truth=liked(u="c"), ties="optimistic")["first_rank"] == 1
 
 
-def test_integer_items_in_descending_order_are_text(kind: Kind):
-    recs = pl.DataFrame({"user": [1] * 3, "item": [100, 20, 3], "score": [1.0] * 3})
+@pytest.mark.parametrize(
+    ("ties", "order"),
+    [
+        ("item", (9, 10, 100)),
+        ("item_reverse", (100, 10, 9)),
+        ("item_text", (10, 100, 9)),  # "10", "100", "9"
+        ("item_text_reverse", (9, 100, 10)),
+        ("item_desc", (9, 100, 10)),
+    ],
+)
+def test_integer_items_are_numbers_or_text(kind: Kind, ties, order):
+    recs = pl.DataFrame({"user": [1] * 3, "item": [100, 9, 10], "score": [1.0] * 3})
 
-    # "3", "20", "100"
-    for item, rank in ((3, 1), (20, 2), (100, 3)):
+    for rank, item in enumerate(order, start=1):
         truth = pl.DataFrame({"user": [1], "item": [item]})
-        assert ask_one(kind, recs, "first_rank", truth=truth, ties="item_desc")["first_rank"] == rank
+        assert ask_one(kind, recs, "first_rank", truth=truth, ties=ties)["first_rank"] == rank
 
 
-def test_scores_that_are_one_in_32_bits_are_tied_in_descending_order(kind: Kind):
+@pytest.mark.parametrize("ties", get_args(Ties))
+def test_scores_that_are_one_in_32_bits_are_tied_as_trec_eval_compares_alone(kind: Kind, ties):
     frame = scored(1 + 1e-9, 1, relevance=[1, 0])
 
-    assert ask_one(kind, frame, "mrr", ties="item_desc")["mrr"] == 0.5
-    assert ask_one(kind, frame, "mrr", ties="expected")["mrr"] == 1
+    assert ask_one(kind, frame, "mrr", ties=ties)["mrr"] == (0.5 if ties == "item_desc" else 1)
 
 
 @pytest.mark.parametrize("ties", ["item", "order"])

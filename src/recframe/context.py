@@ -15,7 +15,17 @@ NoRelevant = Literal["zero", "skip", "null"]
 RelevantFrom = Literal["truth", "list"]
 MinRelevance = float | Literal["any"]
 MinRelevanceFor = Literal["all", "binary"]
-Ties = Literal["item", "item_desc", "pessimistic", "optimistic", "order", "expected"]
+Ties = Literal[
+    "item",
+    "item_reverse",
+    "item_text",
+    "item_text_reverse",
+    "item_desc",
+    "pessimistic",
+    "optimistic",
+    "order",
+    "expected",
+]
 
 ROLES = ("user", "item", "rank", "score", "relevance", "model", "propensity")
 MOST_DECIMALS = 15

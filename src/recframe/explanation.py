@@ -19,7 +19,7 @@ from recframe.conventions import Convention
 from recframe.errors import ColumnError, RecframeError
 from recframe.inputs import Inputs
 from recframe.registry import Metric
-from recframe.switches import OF_HITS, OF_LISTS, POLICIES, RULES, RULES_OF_LISTS, Switch, switch_of
+from recframe.switches import OF_HITS, OF_LISTS, POLICIES, RULES, RULES_OF_LISTS, WHERE, Switch, switch_of
 
 T = TypeVar("T")
 WIDTH = 100
@@ -83,7 +83,7 @@ def explain(metric: str | Metric[...], *names: str, k: int | None = None) -> Exp
          every user of the truth counts, one without a list as an empty list
          -> users with a list and a truth count, no others
     2. ties: item_desc -> item, either: equal scores stand in another order; a profile changes nothing where ranks are given
-         equal scores (with ties= bound, equal ranks too) stand in the order of their items as text, the last first
+         equal scores (with ties= bound, equal ranks too) in 32 bits stand in the order of their items as text, the last first
          -> where ranks come from scores, equal scores stand in the order of their items
     3. denominator: k -> list, up: the denominator is smaller for some users and never larger
          hits are divided by k, by lists shorter than k too
@@ -93,7 +93,7 @@ def explain(metric: str | Metric[...], *names: str, k: int | None = None) -> Exp
     if len(sides) == 1:
         one = sides[0]
         told = _all(one, _moving(one))
-        rows = [{"switch": name, "value": _shown(value), "meaning": _words(one.metric, name, value)} for name, value in told]
+        rows = [{"switch": name, "value": _shown(value), "meaning": _words(one, name, value)} for name, value in told]
         return Explanation(_meaning(one, names), pl.DataFrame(rows, schema=dict.fromkeys(rows[0], pl.String)))
     old, new = sides
     found = differences(old, new)
@@ -150,10 +150,10 @@ def _without_effect(one: Convention) -> set[str]:
     return set() if relevance else {"relevant_from", "min_relevance"}
 
 
-def _words(metric: Metric[...], name: str, value: Any) -> str:
+def _words(one: Convention, name: str, value: Any) -> str:
     """Return what the value of a switch means; of a parameter that nobody described, the value."""
-    switch = switch_of(name, metric.definition.family)
-    return f"{name} is {value}" if switch is None else switch.words(value)
+    switch = switch_of(name, one.metric.definition.family)
+    return f"{name} is {value}" if switch is None else switch.words(value, WHERE[one.context.relevant_from])
 
 
 def _told(one: Convention) -> Iterator[str]:
@@ -164,7 +164,7 @@ def _told(one: Convention) -> Iterator[str]:
         yield from (words.format(cut=cut) for words in OF_LISTS[metric.definition.shape])
     for name, value in _all(one, _moving(one)):
         described = switch_of(name, metric.definition.family) is not None
-        yield _words(metric, name, value) + (f" ({name}={_shown(value)})." if described else ".")
+        yield _words(one, name, value) + (f" ({name}={_shown(value)})." if described else ".")
 
 
 def _meaning(one: Convention, names: Sequence[str]) -> str:
@@ -213,7 +213,8 @@ def differences(old: Convention, new: Convention) -> list[Difference]:
             switch = switch_of(name, old.metric.definition.family) or OTHER_VALUE
             chained = name not in POLICIES or _holds(switch, old.metric, asked)
             direction, why = switch.direction(value, after[name], chained=chained, **holding)
-            words = (_words(old.metric, name, value), _words(new.metric, name, after[name]))
+            words = (_words(old, name, value), _words(new, name, after[name]))
+            why = why.format(where=WHERE[old.context.relevant_from])  # what differs in this is switched after the users
             found.append(Difference(name, value, after[name], direction, why, words))
     return found
 
@@ -236,7 +237,7 @@ def _title(one: Convention, names: Sequence[str]) -> str:
 
 
 def _number(value: float | None, sign: str = "") -> str:
-    return "null" if value is None or math.isnan(value) else f"{value:{sign}.6f}"
+    return "null" if value is None or math.isnan(value) else f"{round(value, 6) + 0.0:{sign}.6f}"  # -0.0 + 0.0 is 0.0
 
 
 def _lines(found: Sequence[Difference], rows: Sequence[Mapping[str, Any]] = ()) -> Iterator[str]:

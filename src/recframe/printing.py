@@ -69,7 +69,7 @@ def _cells(column: pl.Series) -> list[str]:
     """Return values as text: numbers to six significant digits, with their points one under the other."""
     if not column.dtype.is_float():
         return ["null" if value is None else str(value).replace("\n", "\\n") for value in column]
-    cells = ["null" if value is None else f"{value:.6g}" for value in column]
+    cells = ["null" if value is None else f"{value + 0.0:.6g}" for value in column]  # without -0
     behind = [len(cell.partition(".")[2]) if "." in cell and "e" not in cell else -1 for cell in cells]
     most = max(behind, default=-1)
     return [cell + " " * (most - digits) for cell, digits in zip(cells, behind, strict=True)]

@@ -41,6 +41,8 @@ class Profile:
     """What the switches cannot say: numbers that long frames do not hold, defects that are not reproduced."""
     instead: Mapping[str, str] | None = None
     """Names that mean something else there, and what to ask for."""
+    cut: Mapping[str, Switches] | None = None
+    """What a metric sets besides where it has a cut-off."""
 
 
 PROFILES: dict[str, Profile] = {}
@@ -58,26 +60,31 @@ OF_TREC_EVAL: Mapping[str, Switches] = {
 }
 
 PROFILES["trec_eval"] = Profile(
-    source="trec_eval f425365 with -c (m_P.c, m_recall.c, m_map.c, m_ndcg_cut.c, ...); what ir_measures 0.4.3 adds to it",
-    # form_res_rels.c: by float32 score, then by item id as text, both descending; binary measures from the level up
-    policies={"universe": "truth", "no_relevant": "skip", "min_relevance_for": "binary", "ties": "item_desc"},
+    source="trec_eval 9.0.4 to 10.0 with -c (meas_avg.c, m_P.c, m_recall.c, m_map.c, m_ndcg_cut.c, ...); RR@k, ERR, RBP and "
+    "Judged as ir_measures 0.4.3 adds them",
+    # form_res_rels.c: by float32 score, then by item id as text, both descending; binary measures from the level up.
+    # meas_avg.c divides by the number of queries, those without a relevant document too.
+    policies={"universe": "truth", "no_relevant": "zero", "min_relevance_for": "binary", "ties": "item_desc"},
     metrics={
         **OF_TREC_EVAL,
-        "mrr": {},  # m_recip_rank.c is uncut; RR@k is ir_measures'
-        "err": {},  # ir_measures: gdeval.pl, grades up to 4
-        "rbp": {},  # ir_measures: cwl_eval
-        "judged": {},  # ir_measures
+        "mrr": {},  # m_recip_rank.c
+        "err": {"ties": "item_text_reverse"},  # gdeval.pl, grades up to 4
+        "rbp": {"ties": "order"},  # cwl_eval sorts by score alone
+        "judged": {"ties": "item_text"},  # judged_provider.py
     },
-    notes="the rank column is ignored there: give scores; the program prints 4 decimals",
+    cut={"mrr": {"ties": "item_text"}},  # m_recip_rank.c has no cut-off: RR@k is msmarco_provider.py's
+    notes="without -c users need a list too: universe='both'; the rank column is ignored there: give scores; the program "
+    "prints 4 decimals, and num_ret and num_rel_ret as sums",
 )
 PROFILES["ir_measures"] = replace(
     PROFILES["trec_eval"],
     source="ir_measures 0.4.3, calc_aggregate",
-    policies={**PROFILES["trec_eval"].policies, "no_relevant": "zero"},  # the program's -c drops such a user instead
+    notes="the rank column is ignored there: give scores; NumRet and NumRelRet are sums there; ERR has 5 decimals, and "
+    "so has ndcg(gain=exp), whose scores it compares in 64 bits",
 )
 PROFILES["pytrec_eval"] = Profile(
     source="pytrec_eval_terrier 0.5.11, the mean over the users that it returns",
-    policies={**PROFILES["trec_eval"].policies, "universe": "both", "no_relevant": "zero"},  # cvangysel/pytrec_eval#30
+    policies={**PROFILES["trec_eval"].policies, "universe": "both"},  # cvangysel/pytrec_eval#30
     metrics={**OF_TREC_EVAL, "mrr": WHOLE},  # m_recip_rank.c
     notes="recip_rank, Rprec, bpref and set_F have no cut-off",
 )
@@ -98,8 +105,9 @@ PROFILES["ranx"] = Profile(
         "n_hits": {},
         "rbp": WHOLE,
     },
-    notes="bpref is NaN there where nothing is judged not relevant; rbp multiplies each hit by its grade, beyond 1: the same "
-    "here on binary relevance alone",
+    notes="lists of more than 15 items come out of an unstable sort there, so that no order of rows gives their ties; bpref is "
+    "NaN there where nothing is judged not relevant; rbp multiplies each hit by its grade, beyond 1: the same here on binary "
+    "relevance alone",
 )
 PROFILES["rectools"] = Profile(
     source="RecTools 0.19.0 (metrics/classification.py, metrics/ranking.py)",
@@ -117,7 +125,7 @@ PROFILES["rectools"] = Profile(
 )
 PROFILES["replay"] = Profile(
     source="RePlay 0.22.0 (replay/metrics/*.py)",
-    policies={"universe": "truth", "min_relevance": "any", "ties": "item_desc"},
+    policies={"universe": "truth", "min_relevance": "any", "ties": "item_reverse"},
     metrics={
         "hit_rate": {},
         "precision": {},
@@ -126,6 +134,7 @@ PROFILES["replay"] = Profile(
         "mrr": {},
         "ndcg": {"gain": "binary"},
     },
+    notes="from Polars a missing score ranks first there, here behind all others",
     instead={"auc": "RePlay's RocAuc of a list without a pair is 1 with a hit, else 0; auc without a profile is null"},
 )
 PROFILES["recbole"] = Profile(
@@ -179,7 +188,8 @@ PROFILES["microsoft"] = Profile(
         "ndcg": {"gain": "binary"},  # score_type raw: gain="linear"; exp: gain="exp"
         "r_precision": {"universe": "both", "without_hit": "null"},
     },
-    notes="precision, recall, map and r_precision run over fewer users than ndcg",
+    notes="precision, recall, map and r_precision run over fewer users than ndcg; with score_type raw or exp ndcg leaves out "
+    "users whose grades are all 0: no_relevant='null' and the lowest grade above 0 as min_relevance",
 )
 PROFILES["lenskit"] = Profile(
     source="LensKit 2025.8.1 (metrics/ranking/*.py)",
@@ -193,9 +203,11 @@ PROFILES["lenskit"] = Profile(
         "dcg": {"gain": "binary", "discount": "unshifted"},
         "ndcg": {"gain": "binary", "discount": "unshifted"},
         "rbp": {"p": 0.85},
-        "list_length": {},
+        "list_length": WHOLE,  # ListLength
     },
-    notes="its other mean, global_metrics, skips users without relevant items: no_relevant='null'",
+    notes="the means of list_summary, where what is undefined counts 0; list_metrics(fill_missing=False) leaves it out: "
+    "no_relevant='null', but in precision and dcg, which are 0 there for a user without relevant items; map raises an error "
+    "there for such a user, and global_metrics is NaN with one",
 )
 PROFILES["torchmetrics"] = Profile(
     source="torchmetrics 1.9.0 (functional/retrieval/*.py), empty_target_action='neg', given the rows of the lists",
@@ -219,11 +231,13 @@ PROFILES["sklearn"] = Profile(
     metrics={
         "dcg": {},  # dcg_score
         "ndcg": {},  # ndcg_score
-        "map": {**WHOLE, "ties": "pessimistic"},  # average_precision_score, label_ranking_average_precision_score
+        # average_precision_score, label_ranking_average_precision_score: the nearest order; see the notes
+        "map": {**WHOLE, "ties": "pessimistic"},
         "auc": WHOLE,  # roc_auc_score
     },
-    notes="dense rows of the whole catalogue tie the items behind the list; label_ranking_average_precision_score gives 1 to "
-    "a list without relevant items",
+    notes="map is the same here where no tie has two relevant items: it counts each of them at the end of the tie, as no order "
+    "of the items does, and the order that is taken here never gives more; dense rows of the whole catalogue tie the items "
+    "behind the list; label_ranking_average_precision_score gives 1 to a list without relevant items",
 )
 PROFILES["spark_mllib"] = Profile(
     source="Spark MLlib, RankingMetrics.scala, on the inner join of lists and truth",
@@ -290,11 +304,15 @@ def switches_of(name: str | None, metric: str, k: int | None) -> Switches:
         other = f"; {other}" if other else ""
         msg = f"the profile {name!r} has no {metric}{other}. It has {', '.join(profile.metrics)}"
         raise RecframeError(msg)
-    found = {**profile.policies, **profile.metrics[metric]}
+    found = {**profile.policies, **profile.metrics[metric], **_of_the_cut(profile, metric, k)}
     if found.pop("k", k) != k:
         msg = f"the profile {name!r} has {metric} of the whole list alone; write {metric!r} without a cut-off"
         raise RecframeError(msg)
     return found
+
+
+def _of_the_cut(profile: Profile, metric: str, k: int | None) -> Switches:
+    return {} if k is None else (profile.cut or {}).get(metric, {})
 
 
 def policies_of(name: str | None) -> Switches:
@@ -315,13 +333,14 @@ def list_profiles() -> pl.DataFrame:
     rows = [
         {"profile": name}
         | {policy: value if value is None else str(value) for policy, value in {**DEFAULTS, **profile.policies}.items()}
-        | {"metrics": ", ".join(_entry(*entry) for entry in profile.metrics.items())}
+        | {"metrics": ", ".join(_entry(*entry, (profile.cut or {}).get(entry[0], {})) for entry in profile.metrics.items())}
         | {"notes": profile.notes, "source": profile.source}
         for name, profile in PROFILES.items()
     ]
     return pl.DataFrame(rows, schema=dict.fromkeys(rows[0], pl.String))
 
 
-def _entry(metric: str, switches: Switches) -> str:
-    shown = ", ".join(f"{name}={value}" if name != "k" else "whole list" for name, value in switches.items())
-    return f"{metric}({shown})" if shown else metric
+def _entry(metric: str, switches: Switches, with_k: Switches) -> str:
+    shown = [f"{name}={value}" if name != "k" else "whole list" for name, value in switches.items()]
+    shown += [f"with k: {name}={value}" for name, value in with_k.items()]
+    return f"{metric}({', '.join(shown)})" if shown else metric

@@ -204,6 +204,9 @@ def order_of_ties(ties: Ties, schema: Mapping[str, pl.DataType]) -> list[tuple[p
     text = item if schema["item"] in _TEXT else item.cast(pl.String)
     return {
         "item": [(item, False)],
+        "item_reverse": [(item, True)],
+        "item_text": [(text, False)],
+        "item_text_reverse": [(text, True)],
         "item_desc": [(text, True)],
         "order": [(pl.col("row"), False)],
         "pessimistic": [(gain, False), (item, False)],

@@ -37,10 +37,10 @@ class Switch:
     of_binary_gains: Chains = ()
     """Chains that hold where there is a cut-off and every gain is 1 on both sides."""
 
-    def words(self, value: Any) -> str:
-        """Return what a value means."""
+    def words(self, value: Any, where: str = "") -> str:
+        """Return what a value means; `where` tells which relevant items are spoken of."""
         found = self.says.get(value, self.says.get(OTHER, "{value}"))
-        return found.format(value=value)
+        return found.format(value=value, where=where)
 
     def direction(
         self, old: Any, new: Any, *, chained: bool = True, cut: bool = True, binary: bool = False
@@ -67,6 +67,8 @@ def _in_order(high: Any, low: Any, chains: Chains) -> bool:
 
 OF_TIES = "equal scores (with ties= bound, equal ranks too)"
 
+_ORDERS = ("item", "item_reverse", "item_text", "item_text_reverse", "order")
+
 POLICIES: dict[str, Switch] = {
     "universe": Switch(
         {
@@ -83,14 +85,14 @@ POLICIES: dict[str, Switch] = {
     ),
     "no_relevant": Switch(
         {
-            "zero": "a counted user without a relevant item counts 0 in metrics of hits",
-            "skip": "a user without a relevant item is left out",
-            "null": "a user without a relevant item has no value, and the mean runs over the others",
+            "zero": "a counted user without a relevant item{where} counts 0 in metrics of hits",
+            "skip": "a user without a relevant item{where} is left out",
+            "null": "a user without a relevant item{where} has no value, and the mean runs over the others",
         },
         (("skip", "null", "zero"), ("null", "skip", "zero")),
-        up="users without relevant items no longer count 0",
-        down="users without relevant items count 0",
-        either="users without relevant items come in or are left out",
+        up="users without relevant items{where} no longer count 0",
+        down="users without relevant items{where} count 0",
+        either="users without relevant items{where} come in or are left out",
     ),
     "relevant_from": Switch(
         {
@@ -114,13 +116,16 @@ POLICIES: dict[str, Switch] = {
     "ties": Switch(
         {
             "item": "where ranks come from scores, equal scores stand in the order of their items",
-            "item_desc": f"{OF_TIES} stand in the order of their items as text, the last first",
+            "item_reverse": f"{OF_TIES} stand in the order of their items, the last first",
+            "item_text": f"{OF_TIES} stand in the order of their items as text",
+            "item_text_reverse": f"{OF_TIES} stand in the order of their items as text, the last first",
+            "item_desc": f"{OF_TIES} in 32 bits stand in the order of their items as text, the last first",
             "order": f"{OF_TIES} stand as the rows do",
             "expected": f"{OF_TIES} stand in all orders at once: the value is the expectation",
             "pessimistic": f"{OF_TIES} stand with the relevant one last",
             "optimistic": f"{OF_TIES} stand with the relevant one first",
         },
-        tuple(("optimistic", one, "pessimistic") for one in ("item", "item_desc", "order", "expected")),
+        tuple(("optimistic", one, "pessimistic") for one in (*_ORDERS, "expected")),
         up="relevant items stand better among equal scores",
         down="relevant items stand worse among equal scores",
         either="equal scores stand in another order; a profile changes nothing where ranks are given",
@@ -230,6 +235,9 @@ PARAMETERS: dict[str, Switch] = {
     "max_grade": Switch({OTHER: "the highest grade is {value}"}, either="a grade satisfies with another probability"),
 }
 
+WHERE = {"truth": "", "list": " in the list"}
+"""Which relevant items a user is without, by `relevant_from`."""
+
 WORDS: dict[str, Mapping[str, Switch]] = {"accuracy": PARAMETERS, "": PARAMETERS}
 """The words of parameters by the family of the metric; those of other families stand in the text of each metric."""
 
@@ -237,8 +245,10 @@ IGNORED = "Rows without a user or an item are ignored. A null, NaN or infinite r
 RULES = (
     "An item counts once in a list, at its best rank; a pair counts once in the truth, at its highest relevance.",
     IGNORED,
-    "A missing rank is a miss. All items of one rank count up to it, the relevant ones one after another in the order of their "
-    "items; rec(ties=...) puts each on a place of its own.",
+    (
+        "A missing rank is a miss. All items of one rank count up to it, the relevant ones one after another in the order of their "
+        "items; rec(ties=...) puts each on a place of its own."
+    ),
 )
 """What no switch changes."""
 RULES_OF_LISTS = (

@@ -7,7 +7,7 @@ import logging
 import pandas as pd
 from answers import answer
 from lenskit.data import ItemListCollection
-from lenskit.metrics import DCG, NDCG, RBP, Hit, Precision, Recall, RecipRank, RunAnalysis
+from lenskit.metrics import DCG, NDCG, RBP, Hit, ListLength, Precision, Recall, RecipRank, RunAnalysis
 from lenskit.metrics.ranking import AveragePrecision, LogRankWeight
 from scenes import KS
 
@@ -32,7 +32,8 @@ CALLS = {
 
 def answers(name, scene):
     """Give every metric that both have."""
-    if name not in {"fixture", "binary", "positive"}:
+    tied = name in {"tied", "numbered"}
+    if not tied and name not in {"fixture", "binary", "positive"}:
         return
     logging.getLogger("lenskit").setLevel(logging.ERROR)
     judged, truth = scene.relevances(), _lists(scene.truth, "relevance", ordered=False)
@@ -42,10 +43,18 @@ def answers(name, scene):
     }
     for call, (metric, parameters, ours, plain, universe) in CALLS.items():
         if ("relevance" in call) == (name == "positive"):
-            values, users = _measured(metric, parameters, lists[universe], truth)
+            made = {k: metric(k, **parameters) for k in KS}
+            values, users = _measured(made, lists[universe], truth)
             told = {"universe": universe}
             bound = told if universe == "both" else {}
-            yield answer(name, call, ours, values, users=users, profile="lenskit", plain=plain, options=told, bound=bound)
+            here = None if tied else plain
+            if ours or here:
+                yield answer(name, call, ours, values, users=users, profile="lenskit", plain=here, options=told, bound=bound)
+    if name != "positive":
+        values, users = _measured({None: ListLength()}, lists["recs"], truth)
+        told = {"universe": "recs"}
+        plain = None if tied else ""
+        yield answer(name, "ListLength", "list_length", values, users=users, profile="lenskit", plain=plain, options=told)
 
 
 def _lists(rows, column, *, ordered):
@@ -55,10 +64,10 @@ def _lists(rows, column, *, ordered):
     return ItemListCollection.from_df(frame, ["user_id"])
 
 
-def _measured(metric, parameters, recs, truth):
+def _measured(metrics, recs, truth):
     analysis = RunAnalysis()
-    for k in KS:
-        analysis.add_metric(metric(k, **parameters), label=str(k))
+    for k, metric in metrics.items():
+        analysis.add_metric(metric, label=str(k))
     result = analysis.measure(recs, truth)
     means, lists = result.list_summary()["mean"], result.list_metrics()
-    return {k: means[str(k)] for k in KS}, {k: lists[str(k)].to_dict() for k in KS}
+    return {k: means[str(k)] for k in metrics}, {k: lists[str(k)].to_dict() for k in metrics}

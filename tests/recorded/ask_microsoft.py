@@ -23,7 +23,8 @@ COLUMNS = {"col_user": "user", "col_item": "item", "col_prediction": "score"}
 
 def answers(name, scene):
     """Give every metric that both have; only nDCG knows grades."""
-    if name not in {"fixture", "binary", "positive"}:
+    tied = name in {"tied", "numbered"}
+    if not tied and name not in {"fixture", "binary", "positive"}:
         return
     recs = pd.DataFrame(scene.recs, columns=["user", "item", "score"])
     truth = pd.DataFrame(scene.truth, columns=["user", "item", "rating"])
@@ -32,4 +33,7 @@ def answers(name, scene):
             continue
         told = {**COLUMNS, **parameters, **({"col_rating": "rating"} if metric is peer.ndcg_at_k else {})}
         values = {k: metric(truth, recs, k=k, **told) for k in KS}
-        yield answer(name, call, ours, values, profile="microsoft", plain=plain, options=options)
+        plain_here = None if tied else plain
+        # it leaves out users whose grades are all 0
+        bound = {"min_relevance": 1, "no_relevant": "null"} if tied and "score_type" in call else None
+        yield answer(name, call, ours, values, profile="microsoft", plain=plain_here, options=options, bound=bound)

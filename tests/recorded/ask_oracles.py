@@ -6,11 +6,11 @@ import ir_measures
 import pytrec_eval
 import ranx
 from answers import answer, mean
-from scenes import KS, number
+from scenes import KS, Scene, number
 from sklearn import metrics as sklearn
 
 TREC = {"success": "hit_rate", "P": "precision", "recall": "recall", "map_cut": "map", "ndcg_cut": "ndcg"}
-TREC_WHOLE = {"map": "map", "ndcg": "ndcg", "recip_rank": "mrr", "Rprec": "r_precision", "bpref": "bpref", "set_F": None}
+TREC_WHOLE = {"map": "map", "ndcg": "ndcg", "recip_rank": "mrr", "Rprec": "r_precision", "bpref": "bpref", "set_F": "f_score"}
 LEVEL_2 = {"success": "hit_rate", "P": "precision", "recall": "recall", "map_cut": "map"}
 IR = {
     "Success@{}": "hit_rate",
@@ -19,9 +19,10 @@ IR = {
     "AP@{}": "map",
     "RR@{}": "mrr",
     "nDCG@{}": "ndcg",
+    "Judged@{}": "judged",
 }
 GDEVAL = {"ERR@{}": "err", "nDCG(dcg='exp-log2')@{}": "ndcg(gain=exp)"}
-IR_WHOLE = {"AP": "map", "RR": "mrr", "nDCG": "ndcg", "Rprec": "r_precision", "Bpref": "bpref"}
+IR_WHOLE = {"AP": "map", "RR": "mrr", "nDCG": "ndcg", "Rprec": "r_precision", "Bpref": "bpref", "RBP(rel=1)": "rbp"}
 RANX = {
     "hit_rate": "hit_rate",
     "precision": "precision",
@@ -35,28 +36,30 @@ RANX = {
     "hits": "n_hits",
 }
 LIST = {"universe": "recs", "relevant_from": "list"}
+TIED = {"tied", "numbered"}
 
 
 def answers(name, scene):
     """Give what the four have; the scenes with grades and with ties."""
-    if name in {"fixture", "graded", "tied"}:
+    scene = Scene(*([(user, str(item), value) for user, item, value in rows] for rows in (scene.recs, scene.truth)))
+    if name in {"fixture", "graded", *TIED}:
         yield from _pytrec_eval(name, scene)
         yield from _ir_measures(name, scene)
-    if name in {"fixture", "binary", "graded"}:
+    if name in {"fixture", "binary", "graded", *TIED}:
         yield from _ranx(name, scene)
-    if name in {"graded", "full", "tied"}:
+    if name in {"graded", "full", *TIED}:
         yield from _sklearn(name, scene)
 
 
 def _pytrec_eval(name, scene):
-    both, tied = {"universe": "both"}, name == "tied"
+    both, tied = {"universe": "both"}, name in TIED
     found = _evaluated(scene, {f"{one}.{','.join(map(str, KS))}" for one in TREC} | set(TREC_WHOLE), 1)
     for one, ours in TREC.items():
         users = {k: {user: row[f"{one}_{k}"] for user, row in found.items()} for k in KS}
         yield _averaged(name, one, ours, users, "pytrec_eval", None if tied else ours, both)
     for one, ours in TREC_WHOLE.items():
         users = {None: {user: row[one] for user, row in found.items()}}
-        plain = None if tied else ours or "f_score"
+        plain = None if tied else ours
         yield _averaged(name, one, ours, users, "pytrec_eval", plain, both)
     found = _evaluated(scene, {f"{one}.{','.join(map(str, KS))}" for one in LEVEL_2}, 2)
     for one, ours in LEVEL_2.items():
@@ -78,16 +81,17 @@ def _averaged(name, call, ours, users, profile, plain, options, bound=None):  # 
 def _ir_measures(name, scene):
     qrels, run = scene.relevances(), scene.lists()
     for call, ours in [*IR.items(), *IR_WHOLE.items()]:
-        if call == "RR@{}" and name == "tied":
-            continue  # not from trec_eval, and tied items in another order
         values = _calculated(call, qrels, run)
-        plain = None if name == "tied" else ours
+        plain = None if name in TIED else ours
         yield answer(name, call.replace("{}", "k"), ours, values, profile="ir_measures", plain=plain)
-    if name == "graded":  # from gdeval, which wants numbers as names of users and prints five decimals
+    if name in {"graded", *TIED}:  # from gdeval, which wants numbers as names of users and prints five decimals
         qrels, run = ({str(number(user) + 1): items for user, items in one.items()} for one in (qrels, run))
         for call, ours in GDEVAL.items():
+            if name == "numbered" and ours != "err":
+                continue  # it compares scores in 64 bits, and the profile's ndcg is trec_eval's
             values = _calculated(call, qrels, run)
-            yield answer(name, call.replace("{}", "k"), ours, values, profile="ir_measures", decimals=5)
+            plain = None if name in TIED else ""
+            yield answer(name, call.replace("{}", "k"), ours, values, profile="ir_measures", plain=plain, decimals=5)
 
 
 def _calculated(call, qrels, run):
@@ -99,15 +103,21 @@ def _calculated(call, qrels, run):
 def _ranx(name, scene):
     judged = scene.relevances()
     qrels, run = ranx.Qrels(judged), ranx.Run({user: items for user, items in scene.lists().items() if user in judged})
-    asked = [*(f"{one}@{k}" for one in RANX for k in KS), "r-precision", *(["rbp.80", "rbp.95"] if name != "graded" else [])]
+    asked = [
+        *(f"{one}@{k}" for one in RANX for k in KS),
+        "r-precision",
+        *(["rbp.80", "rbp.95"] if name in {"fixture", "binary"} else []),
+    ]
     means = ranx.evaluate(qrels, run, asked, make_comparable=True)
     for one, ours in RANX.items():
         users = {k: run.scores[f"{one}@{k}"] for k in KS}
-        yield answer(name, one, ours, {k: means[f"{one}@{k}"] for k in KS}, users=users, profile="ranx")
+        plain = None if name in TIED else ""
+        yield answer(name, one, ours, {k: means[f"{one}@{k}"] for k in KS}, users=users, profile="ranx", plain=plain)
     whole = {"r-precision": "r_precision", "rbp.80": "rbp", "rbp.95": "rbp(p=0.95)"}
     for one, ours in whole.items():
         if one in means:
-            yield answer(name, one, ours, {None: means[one]}, users={None: run.scores[one]}, profile="ranx")
+            plain = None if name in TIED else ""
+            yield answer(name, one, ours, {None: means[one]}, users={None: run.scores[one]}, profile="ranx", plain=plain)
 
 
 def _sklearn(name, scene):
@@ -119,9 +129,8 @@ def _sklearn(name, scene):
     scores = [[*items.values(), *[0.0] * (longest - len(items))] for items in lists.values()]
     for call, ours in {"ndcg_score": "ndcg", "dcg_score": "dcg"}.items():
         values = {k: getattr(sklearn, call)(truth, scores, k=k) for k in [*KS, None]}
-        yield answer(name, call, ours, values, profile="sklearn", plain=None if name == "tied" else ours, options=LIST)
-    if name != "tied":
-        yield from _sklearn_by_user(name, scene)
+        yield answer(name, call, ours, values, profile="sklearn", plain=None if name in TIED else ours, options=LIST)
+    yield from _sklearn_by_user(name, scene)
 
 
 def _sklearn_by_user(name, scene):
@@ -134,4 +143,7 @@ def _sklearn_by_user(name, scene):
             found["roc_auc_score"][user] = sklearn.roc_auc_score(truth, [*items.values()])
     skip = {"no_relevant": "skip"}
     for call, ours in {"average_precision_score": "map", "roc_auc_score": "auc"}.items():
-        yield _averaged(name, call, ours, {None: found[call]}, "sklearn", ours, {**LIST, **skip}, skip)
+        if name in TIED and ours == "map":
+            continue  # each relevant item counts at the end of its tie, as in no order of the items
+        plain = None if name in TIED else ours
+        yield _averaged(name, call, ours, {None: found[call]}, "sklearn", plain, {**LIST, **skip}, skip)

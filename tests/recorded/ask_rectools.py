@@ -26,7 +26,7 @@ CALLS = {
 
 def answers(name, scene):
     """Give every metric that both have."""
-    if name not in {"fixture", "binary"}:
+    if name not in {"fixture", "binary", "graded"}:
         return
     recs = pd.DataFrame(scene.ranked(), columns=[Columns.User, Columns.Item, Columns.Rank])
     truth = pd.DataFrame(scene.truth, columns=[Columns.User, Columns.Item, "relevance"])
@@ -34,4 +34,5 @@ def answers(name, scene):
         made = {k: metric(k=k, **parameters) for k in KS}
         values = {k: one.calc(recs, truth) for k, one in made.items()}
         users = {k: one.calc_per_user(recs, truth).to_dict() for k, one in made.items()}
-        yield answer(name, call, ours, values, users=users, profile="rectools", plain=plain)
+        plain_here = None if name == "graded" else plain  # its truth has rows of relevance 0
+        yield answer(name, call, ours, values, users=users, profile="rectools", plain=plain_here)

@@ -40,9 +40,11 @@ PEERS = {
     "spark": ["pyspark==4.0.1", "numpy==2.4.6"],
     "ndeval": ["pyndeval==0.0.8"],
     "warprec": ["torch==2.15.0", "warprec==2.2.8"],
-    "oracles": ["pytrec-eval-terrier==0.5.11", "ir-measures==0.4.3", "ranx==0.3.21", "scikit-learn==1.9.1"],
+    "trec_eval": ["pyserini==0.40.0"],
+    "oracles": ["cwl-eval==1.0.12", "pytrec-eval-terrier==0.5.11", "ir-measures==0.4.3", "ranx==0.3.21", "scikit-learn==1.9.1"],
 }
 PYTHONS = {"warprec": "python3.12"}
+ALONE = {"trec_eval"}  # which is a file in that wheel; what the wheel itself depends on is not needed
 
 
 def environment(peer: str, folder: Path) -> Path:
@@ -52,7 +54,8 @@ def environment(peer: str, folder: Path) -> Path:
         made_by = PYTHONS.get(peer, sys.executable)
         subprocess.run([made_by, "-m", "venv", folder / peer], check=True)  # noqa: S603  named here
         for requirements in (PEERS[peer][:1], PEERS[peer]):  # torch first, or its dependants choose another build
-            subprocess.run([python, "-m", "pip", "install", "-q", *requirements], check=True)  # noqa: S603  pinned above
+            options = ["-q", *(["--no-deps"] if peer in ALONE else [])]
+            subprocess.run([python, "-m", "pip", "install", *options, *requirements], check=True)  # noqa: S603  pinned above
     return python
 
 

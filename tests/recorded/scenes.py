@@ -22,8 +22,8 @@ GRADES = ((0,), (1,), (0, 0, 1), (0, 1, 2, 3, 4), (0, 1, 2, 3, 4))
 class Scene:
     """Recommendations and truth, as rows."""
 
-    recs: list[tuple[str, str, float]]
-    truth: list[tuple[str, str, int]]
+    recs: list[tuple[str, str | int, float]]
+    truth: list[tuple[str, str | int, int]]
 
     def lists(self) -> dict[str, dict[str, float]]:
         """Return {user: {item: score}}, the best item first."""
@@ -83,7 +83,20 @@ def tied() -> Scene:
     return _random(seed=3, lengths=LENGTHS, judged=JUDGED, ties=True)
 
 
-SCENES = {one.__name__: one for one in (fixture, binary, positive, graded, full, tied)}
+def numbered() -> Scene:
+    """As tied, of items that are numbers of one to three digits, and with scores that differ in 64 bits alone."""
+    scene, rng = _random(seed=4, lengths=LENGTHS, judged=JUDGED, ties=True), random.Random(5)  # noqa: S311  no secret
+    recs = [(user, _as_number(item), score + _one_of((0.0, 0.0, 1e-9), rng)) for user, item, score in scene.recs]
+    place = {user: number for number, user in enumerate(dict.fromkeys(row[0] for row in recs))}
+    recs.sort(key=lambda row: (place[row[0]], -row[2]))
+    return Scene(recs, [(user, _as_number(item), relevance) for user, item, relevance in scene.truth])
+
+
+SCENES = {one.__name__: one for one in (fixture, binary, positive, graded, full, tied, numbered)}
+
+
+def _as_number(item: str) -> int:
+    return 2 * int(item[1:]) + 1
 
 
 def number(user: str) -> int:
