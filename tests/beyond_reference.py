@@ -148,11 +148,11 @@ def popularity(scene: Scene, user: Any, k: int | None, *, normalizer: str = "non
 
 
 def long_tail(scene: Scene, tail: str, share: float) -> set[Any]:
-    """The catalogue without the head; within a segment of items the segment's part of that."""
+    """The catalogue without the head, which holds a share of the interactions or of the items; of a segment, its part."""
     catalogue = scene.whole_catalogue()
     if tail == "items":
         rising = sorted(catalogue, key=lambda item: (scene.popularity(item), item))
-        found = set(rising[: max(int(share * len(rising)), 1)])
+        found = set(rising[: max(int(round(1 - share, 12) * len(rising)), 1)])
     else:
         head: set[Any] = set()
         for item in sorted(scene.train_items(), key=lambda item: (-scene.popularity(item), item)):
@@ -250,11 +250,16 @@ def diversity(  # noqa: PLR0913
     return value / 2 if scaled else value
 
 
-def category_coverage(scene: Scene, user: Any, k: int | None, *, of: str = "", denominator: str = "catalogue") -> float | None:
-    found = scene.found(user, k)
-    covered = {category for item in found for category in scene.categories(item, of)}
+def category_coverage(
+    scene: Scene, user: Any, k: int | None, *, of: str = "", denominator: str = "catalogue", relevance: bool = False
+) -> float | None:
+    """With relevance, of the relevant items of the list: Zhai et al. 2003, whose whole is that of all relevant items."""
+    found, relevant = scene.found(user, k), scene.relevant(user)
+    counted = [item for item in found if item in relevant] if relevance else found
+    covered = {category for item in counted for category in scene.categories(item, of)}
     there = {category for item in scene.catalogue() for category in scene.categories(item, of)}
-    whole = len(there) if denominator == "catalogue" else len(found) if k is None else k
+    sought = {category for item in relevant for category in scene.categories(item, of)}
+    whole = {"catalogue": len(there), "relevant": len(sought), "k": len(found) if k is None else k}[denominator]
     value = ratio(len(covered), whole) if found else None
     return None if value is None else min(value, 1.0)
 
@@ -306,9 +311,7 @@ def serendipity(scene: Scene, user: Any, k: int | None, *, of: str = "", against
 
 def above_popularity(scene: Scene, item: Any, rank: float) -> float:
     """How much better the item stands in the list than in the order of popularity, in places, over the catalogue's size."""
-    n, pop = len(scene.catalogue()), scene.popularity(item)
-    if not n:
-        return 0.0
+    n, pop = len(scene.whole_catalogue()), scene.popularity(item)
     more_popular = {scene.popularity(other) for other in scene.train_items() if scene.popularity(other) > pop}
     usual = max((n + 1 - (len(more_popular) + 1)) / n, 0.0) if pop else 0.0
     return max((n + 1 - rank) / n - usual, 0.0)

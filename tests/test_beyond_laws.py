@@ -192,6 +192,42 @@ def test_values_of_lists_average_to_the_overall_one_and_to_that_of_segments(fram
         assert_same(found.select(keys + metrics), joined.select(keys + metrics))
 
 
+MEANS_OF_ITEMS = [
+    *("novelty", "popularity", "repeat_rate", "overlap", "serendipity(against=popularity)", "serendipity(against=reference)"),
+    *("long_tail_share", "long_tail_share(tail=items,share=0.5)", "epc", "efd(relevance=True)"),
+]
+
+
+@some
+@given(all_frames())
+def test_what_items_add_to_a_list_is_the_same_in_a_segment_of_items(frames: Frames):
+    # a mean times the number of its items is a total, and totals of segments add up
+    rows = frames["recs"].drop_nulls().unique(["model", "user", "item"]).join(frames["items"], on="item", how="left")
+    keys = ["model", "user", "genre"]
+    names = [str(rf.parse(name)) for name in MEANS_OF_ITEMS]
+
+    whole, parts = (ask(frames, *MEANS_OF_ITEMS, by=by) for by in ("user", ["user", "genre"]))
+
+    parts = parts.join(rows.group_by(keys).len(), on=keys, nulls_equal=True)
+    totals = parts.group_by(keys[:2]).agg((pl.col(names) * pl.col("len")).sum() / pl.col("len").sum())
+    both = whole.join(totals, on=keys[:2], suffix=" in parts", nulls_equal=True).sort(keys[:2])
+    for name in names:
+        assert_same(both.select(pl.col(f"{name} in parts").alias(name)), both.select(pl.col(name).fill_null(0.0)))
+
+
+@given(tenths=st.integers(1, 9), n_items=st.integers(1, 30))
+@few
+def test_the_head_and_the_tail_of_the_items_are_what_their_shares_say(tenths: int, n_items: int):
+    # RecBole's tail_ratio, which is what the head leaves: 1 - 0.9 is less than 0.1 by a bit
+    items = pl.DataFrame({"item": [f"i{number:02}" for number in range(n_items)]})
+    recs = items.with_columns(user=pl.lit("u"), rank=pl.int_range(1, n_items + 1))
+    rec = recs.rec(items=items, train=recs.select("user", "item"))
+
+    share = 1 - tenths / 10
+
+    assert rec.long_tail_count(tail="items", share=share) == max(int(tenths / 10 * n_items), 1)
+
+
 @some
 @given(all_frames())
 def test_lists_are_counted_once_in_the_segments_of_users(frames: Frames):

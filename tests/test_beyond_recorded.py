@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +68,9 @@ NOT_SHARED = {
     ("warprec", "EPC of a cold item"): "1 - 1 / users, as of an item that one user has; ours is 1",
     ("warprec", "PopRSP, PopREO"): "RSP and REO of head and tail; asked by category",
     ("warprec", "REO, RSP of known items"): "counts known relevant items; asked without any",
-    ("warprec", "SRecall"): "of the relevant items alone",
-    ("warprec", "IPSRecall"): "over the number of observed relevant items; recframe's is the sum",
+    ("warprec", "SRecall"): "category_coverage(relevance=true, denominator=relevant); not asked",
+    ("warprec", "IPSRecall"): "recall(weights=ips), over the number of observed relevant items as ours; not asked",
+    ("warprec", "cold items in SNIPS"): "have the least propensity; ours count as what one user has. Asked with theirs",
     ("warprec", "UserCoverage"): "a count",
     ("elliot", "all"): "not on PyPI, so not run",
 }
@@ -89,9 +91,18 @@ def items_of(scene: scenes_beyond.Scene, *, of_train: bool) -> list[dict[str, An
     return found
 
 
+def propensities(scene: scenes_beyond.Scene) -> dict[tuple[str, str], float]:
+    """Each pair of the truth with its item's popularity over the highest, 0 where train does not have it."""
+    counts = Counter(item for _, item in set(scene.train))
+    return {(user, item): counts[item] / max(counts.values()) for user, item in scene.truth}
+
+
 def sides(scene: scenes_beyond.Scene, names: list[str]) -> dict[str, pl.DataFrame]:
     schema = {"item": pl.String, "genre": pl.String, "vector": pl.List(pl.Float64), "users": pl.List(pl.String)}
     found = {name: pl.DataFrame(getattr(scene, name), schema=["user", "item"], orient="row") for name in ("truth", "train")}
+    if "propensity" in names:
+        observed = pl.DataFrame([(*pair, chance) for pair, chance in propensities(scene).items()], orient="row")
+        found["truth"] = observed.rename(dict(zip(observed.columns, ("user", "item", "propensity"), strict=True)))
     found["reference"] = pl.DataFrame(scene.ranked(scene.reference), schema=["user", "item", "rank"], orient="row")
     chosen = {name: found[name] for name in names if name in found}
     if names and names[-1].startswith("items"):
@@ -132,7 +143,8 @@ def settings_of(metric: str) -> tuple[str, dict[str, Any]]:
 def test_recframe_gives_the_recorded_numbers(row: tuple[str, dict[str, Any]]):
     line, scene = row[1], made(row[1]["scene"])
     recs = pl.DataFrame(scene.ranked(scene.recs), schema=["user", "item", "rank"], orient="row")
-    rec = recs.rec(**sides(scene, line["sides"]))
+    options = {name: name for name in line["sides"] if name == "propensity"}
+    rec = recs.rec(**sides(scene, line["sides"]), **options)
     metrics = [rf.parse(line["metric"]) @ k for k in line["k"]]
     means = [rec.evaluate(metric)[:, -1][0] for metric in metrics]
     users = [rec.evaluate(metric, by="user") for metric in metrics] if "moments" in line else []
@@ -165,6 +177,7 @@ def told(scene: scenes_beyond.Scene, names: list[str]) -> Scene:
         train=frozenset(scene.train),
         items={row["item"]: row for row in items},
         reference=listed(scene.ranked(scene.reference)),
+        propensity=propensities(scene) if "propensity" in names else None,
     )
 
 

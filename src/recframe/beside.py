@@ -27,6 +27,7 @@ Branches = Callable[[pl.LazyFrame, set[str]], list[pl.LazyFrame]]
 Kind = Literal["item", "pair", "user", "part", "list", "group", "segment", "whole", "table"]
 Setting = str | int | float | bool
 VALUE = pl.col("value")
+_COUNT = pl.len().cast(pl.Float64).alias("value")
 
 
 @dataclass(frozen=True)
@@ -236,10 +237,13 @@ def in_head(sides: Sides, share: float) -> pl.LazyFrame:
 
 @fact("item", "train", "catalogue")
 def in_rear(sides: Sides, share: float) -> pl.LazyFrame:
-    """The least popular share of the catalogue's items, at least one."""
+    """The least popular of the catalogue's items, without the share of them that is the head; at least one.
+
+    NOTE: 1 - 0.9 is a little less than 0.1, and a tenth of ten items is one.
+    """
     items = sides.catalogue.select("item").join(sides.popularity, on="item", how="left")
     ordered = items.sort(VALUE.fill_null(0.0), "item").with_row_index("place")
-    most = (share * pl.len()).floor().clip(lower_bound=1.0)
+    most = (round(1 - share, 12) * pl.len()).floor().clip(lower_bound=1.0)
     return ordered.filter(pl.col("place") < most).select("item", value=pl.lit(value=True))
 
 
@@ -306,6 +310,16 @@ def _history(sides: Sides, of: str) -> pl.LazyFrame:
     return history.group_by([*sides.user_keys, "part"]).agg(value=pl.col("share").sum())
 
 
+# ---- of lists
+
+
+@fact("list", "relevance", "items", takes=CATEGORIES)
+def n_categories_of_relevant(sides: Sides, of: str) -> pl.LazyFrame:
+    """The number of categories of a user's relevant items, listed or not; in a segment of items, of its own."""
+    found = sides.held.relevant_items().join(sides.feature(of).parts(), on="item")
+    return found.select(*sides.held.list_keys, "part").unique().group_by(sides.held.list_keys).agg(_COUNT)
+
+
 # ---- of segments of items
 
 
@@ -331,14 +345,22 @@ def n_tail(sides: Sides, tail: str, share: float) -> pl.LazyFrame:
 
 
 def _counted(sides: Sides, items: pl.LazyFrame, *, empty: bool = False) -> pl.LazyFrame:
-    counted = pl.len().cast(pl.Float64).alias("value")
     if sides.item_keys:
-        return items.group_by(sides.item_keys).agg(counted)
-    message = "the catalogue is empty: the frame items= has no item"
-    return items.select(counted if empty else counted + fails_if(pl.len() == 0, message))
+        return items.group_by(sides.item_keys).agg(_COUNT)
+    return items.select(_COUNT if empty else _counted_items().alias("value"))
+
+
+def _counted_items() -> pl.Expr:
+    return pl.len().cast(pl.Float64) + fails_if(pl.len() == 0, "the catalogue is empty: the frame items= has no item")
 
 
 # ---- of the whole
+
+
+@fact("whole", "catalogue")
+def n_whole_catalogue(sides: Sides) -> pl.LazyFrame:
+    """The number of items in the catalogue, in a segment of items too."""
+    return sides.catalogue.select(value=_counted_items())
 
 
 @fact("whole", "train")

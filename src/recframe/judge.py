@@ -263,6 +263,13 @@ class Judged:
         rows = (self.lists if self.truth is None else self.truth).filter(self._relevant)
         return rows.select(*dict.fromkeys([*segments, *PAIR])).unique()
 
+    def relevant_items(self) -> pl.LazyFrame:
+        """Return the relevant items of each list, listed or not: keys, item; of users outside the universe too."""
+        rows = self.relevant_pairs(self.rows)
+        if self.context.relevant_from == "list":
+            return self.ranked().join(rows, on=[*dict.fromkeys([*self.rows, *PAIR])], how="semi", nulls_equal=True)
+        return self._for_each_model(rows)
+
     def ranked(self, k: int | None = None) -> pl.LazyFrame:
         """Return the rows of the lists with a rank, up to k, whether or not their users are in the universe."""
         return self._ranked_lists(k).select(*dict.fromkeys([*self.rows, *self.model, *PAIR]), self._rank)

@@ -73,11 +73,13 @@ class AtLists:
     Of a segment: `over_items(...)` and `over_lists(...)`, sums, `over_groups(...)`, `n_lists`, `in_all(...)` and
     `across_items(...)`.
     Of a feature of the items: `has_feature(...)` of an item; `squared_length(...)`, `likeness_to_history(...)` and
-    `overlap_of_pairs(...)` of a list; of the history `n_described_history(...)` and `n_categories_of_history(...)`; of a
+    `overlap_of_pairs(...)` of a list; of the history `n_described_history(...)` and `n_categories_of_history(...)`, of the
+    relevant items `n_categories_of_relevant(...)`; of a
     category of a list `in_category(...)`, a sum of words of its items and of `category_share`, `history_in_category(...)` and
     `beside_categories(...)`, which `over_categories(...)` sums up for the list; of a category of a relevant item `n_seen`, as
     `over_hits(...)` and `over_best(...)` sum up.
-    Of the side frames: `n_train_users`, `n_interactions`, `max_popularity`, `n_catalogue`, `n_tail(...)`, `n_categories(...)`.
+    Of the side frames: `n_train_users`, `n_interactions`, `max_popularity`, `n_catalogue`, `n_whole_catalogue`, `n_tail(...)`,
+    `n_categories(...)`.
 
     A metric of user shape returns a value of a list, one of set shape a value of a segment. `fact(...)` asks for any
     other column of the side frames.
@@ -308,6 +310,10 @@ class AtLists:
         """Return the number of categories in the catalogue; in a segment of items, of its own."""
         return self.fact(beside.n_categories, of).fill_null(0.0)
 
+    def n_categories_of_relevant(self, of: str) -> pl.Expr:
+        """Return the number of categories of the relevant items of the list's user."""
+        return self.fact(beside.n_categories_of_relevant, of).fill_null(0.0)
+
     @property
     def n_seen(self) -> pl.Expr:
         """How many relevant items above the item have the category, in the list or in the best order."""
@@ -352,6 +358,11 @@ class AtLists:
     def n_catalogue(self) -> pl.Expr:
         """The number of items in the catalogue; in a segment of items, of its own."""
         return self.fact(beside.n_catalogue).fill_null(0.0)
+
+    @property
+    def n_whole_catalogue(self) -> pl.Expr:
+        """The number of items in the catalogue, whatever the segment: what ranks and places by popularity go up to."""
+        return self.fact(beside.n_whole_catalogue)
 
     def n_tail(self, tail: Tail, share: float) -> pl.Expr:
         """Return the number of items in the long tail; in a segment of items, of its own."""

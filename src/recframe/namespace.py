@@ -374,7 +374,8 @@ class Rec(Methods, Generic[F]):
             found = registry.registered().get(name)
             if found is not None:
                 return self._bound(found)
-            close = suggestion(name, [*registry.registered(), *reserved_names()])
+            form = registry.form_of(name)
+            close = f"; that is {form!r}" if form else suggestion(name, [*registry.registered(), *reserved_names()])
             msg = f"rec has no method {name!r}{close or '; rf.list_metrics() has the metrics'}"
             raise AttributeError(msg, name=name, obj=self)
 

@@ -214,7 +214,7 @@ PARAMETERS: dict[str, Switch] = {
         {
             "none": "every relevant item counts once",
             "snips": "a relevant item counts 1 / its propensity times, and so does what it is divided by",
-            "ips": "a hit counts 1 / its propensity times, and the sum is divided by nothing",
+            "ips": "a hit counts 1 / its propensity times, and what it is divided by stays",
         },
         either="relevant items that are seldom observed weigh more",
     ),

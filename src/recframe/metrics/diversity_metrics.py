@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 
 import polars as pl
 
+from recframe.errors import RecframeError
 from recframe.list_terms import AtLists
 from recframe.registry import Bounds, metric
 from recframe.terms import ratio
@@ -69,18 +70,24 @@ def diversity(
 
 @metric(
     over="lists",
-    aliases=("s_recall",),
+    instead={"s_recall": "category_coverage(relevance=true)"},
     needs=("items",),
     range=UNIT,
     direction="higher",
     formula="categories of the items of L / categories of the catalogue",
 )
-def category_coverage(at: AtLists, *, of: str = "", denominator: Literal["catalogue", "k"] = "catalogue") -> pl.Expr:
-    """Share of the categories of the catalogue that the list has: subtopic recall.
+def category_coverage(
+    at: AtLists, *, of: str = "", denominator: Literal["catalogue", "k", "relevant"] = "catalogue", relevance: bool = False
+) -> pl.Expr:
+    """Share of the categories of the catalogue that the list has.
 
     |categories of the items of L| / |categories of all items|; in a segment of items, of its own. `denominator="k"` divides
     by k instead (n where there is no k), also for short lists; lists of categories then count 1 at most. 0 for a list whose
     items have none; null where the catalogue has none.
+
+    `relevance=True` counts the categories of the relevant items of L alone: subtopic recall, as RankSys and Elliot have it
+    (SRecall); with `denominator="relevant"` over the categories of all the user's relevant items, as in the source. The mean
+    then runs over lists of the accuracy metrics' users alone, and is null where there is no such category.
 
     Raises a ColumnError where the items frame or its column `of` is missing, or it holds no categories, see `diversity`.
 
@@ -92,9 +99,17 @@ def category_coverage(at: AtLists, *, of: str = "", denominator: Literal["catalo
 
     Source: Zhai, Cohen and Lafferty 2003, Beyond independent relevance: methods and evaluation metrics for subtopic retrieval.
     """
+    if denominator == "relevant" and not relevance:
+        msg = "category_coverage(denominator='relevant') counts relevant items alone; write relevance=True too"
+        raise RecframeError(msg)
     one = pl.lit(1.0, dtype=pl.Float64)
-    covered = at.over_categories(of, at.in_category(of, one) > 0)
-    whole = at.n_categories(of) if denominator == "catalogue" else at.n_listed if at.k is None else one * at.k
+    covered = at.over_categories(of, at.in_category(of, at.relevant.cast(pl.Float64) if relevance else one) > 0)
+    wholes = {
+        "catalogue": lambda: at.n_categories(of),
+        "relevant": lambda: at.n_categories_of_relevant(of),
+        "k": lambda: at.n_listed if at.k is None else one * at.k,
+    }
+    whole = wholes[denominator]()
     return pl.when(at.n_listed > 0).then(ratio(covered, whole, empty=None).clip(0.0, 1.0))
 
 
