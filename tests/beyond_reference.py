@@ -267,6 +267,8 @@ def category_coverage(
 def alpha_ndcg(scene: Scene, user: Any, k: int | None, *, of: str = "", alpha: float = 0.5) -> float | None:
     """Clarke et al. 2008: a category seen m times adds (1 - alpha)^m; the ideal takes the best item each time."""
     relevant = {item: scene.categories(item, of) for item in scene.relevant(user)}
+    if not relevant:
+        return 0.0
 
     def gain(item: Any, above: Sequence[Any]) -> float:
         return math.fsum((1 - alpha) ** sum(one in relevant[other] for other in above) for one in relevant[item])
@@ -285,7 +287,7 @@ def alpha_ndcg(scene: Scene, user: Any, k: int | None, *, of: str = "", alpha: f
         if item in relevant:
             hits.append((item, max(rank, hits[-1][1] + 1) if hits else rank))
     found = value([hit for hit in hits if k is None or hit[1] <= k])
-    return min(found / best, 1.0) if best and listed else None
+    return min(found / best, 1.0) if best else None
 
 
 # ---- serendipity
@@ -448,7 +450,6 @@ OF_LISTS: dict[str, Callable[..., float | None]] = {
         repeat_rate,
         diversity,
         category_coverage,
-        alpha_ndcg,
         serendipity,
         overlap,
         unexpectedness,
@@ -458,7 +459,13 @@ OF_LISTS: dict[str, Callable[..., float | None]] = {
 }
 """A value for each list, and the mean over the users who have one."""
 
-OF_USERS: dict[str, Callable[..., float | None]] = {one.__name__: one for one in (user_coverage, fall_out, mcc)}
+
+def follows(name: str, parameters: Mapping[str, Any]) -> bool:
+    """Whether a metric of lists asks what is relevant, and so runs over users of the universe alone."""
+    return name in OF_LISTS and (name == "serendipity" or bool(parameters.get("relevance")))
+
+
+OF_USERS: dict[str, Callable[..., float | None]] = {one.__name__: one for one in (user_coverage, fall_out, mcc, alpha_ndcg)}
 """A value for each user of the accuracy metrics, list or not."""
 
 OF_SETS: dict[str, Callable[..., float | None]] = {

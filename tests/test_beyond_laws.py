@@ -192,6 +192,23 @@ def test_values_of_lists_average_to_the_overall_one_and_to_that_of_segments(fram
         assert_same(found.select(keys + metrics), joined.select(keys + metrics))
 
 
+@pytest.mark.parametrize("universe", ["truth", "recs", "both", "all"])
+@pytest.mark.parametrize("no_relevant", ["zero", "skip", "null"])
+@given(frames=all_frames(), by=segments, source=st.sampled_from(["truth", "list"]))
+@few
+def test_gain_by_category_is_gain_where_each_item_is_a_category(
+    universe: str, no_relevant: str, frames: Frames, by: Any, source: str
+):
+    # nothing is seen twice, so that what stands beside it is ndcg, of the same users
+    items = pl.DataFrame({"item": list("abcdefghi"), "genre": [*"ppqqrrrr", None], "own": list("abcdefghi")})
+    rec = bound({**frames, "items": items})(universe=universe, no_relevant=no_relevant, relevant_from=source)
+
+    found = rec.evaluate("alpha_ndcg(of=own)", "ndcg(gain=binary)", k=[1, 3, 9], by=by)
+
+    gained, plain = (found.select(pl.nth(range(start, start + 3))) for start in (-6, -3))
+    assert_same(gained.rename(dict(zip(gained.columns, plain.columns, strict=True))), plain)
+
+
 MEANS_OF_ITEMS = [
     *("novelty", "popularity", "repeat_rate", "overlap", "serendipity(against=popularity)", "serendipity(against=reference)"),
     *("long_tail_share", "long_tail_share(tail=items,share=0.5)", "epc", "efd(relevance=True)"),

@@ -29,6 +29,9 @@ import scenes_beyond  # noqa: E402  the lists that the peers were run on
 
 VALUES = json.loads((RECORDED / "values_beyond.json").read_text(encoding="utf-8"))
 ROWS = [(peer, row) for peer, told in VALUES.items() for row in told["rows"]]
+# The users of a mean where a metric reads the truth: those with recommendations, or those that both have.
+UNIVERSE = {("rectools", "serendipity"): "recs", ("microsoft", "serendipity"): "recs", ("ndeval", "alpha_ndcg"): "both"}
+UNIVERSE |= {("warprec", name): "recs" for name in ("epc", "efd")}
 FLOAT32 = {("lenskit", "ExposureGini"), *(("warprec", row["call"]) for peer, row in ROWS if peer == "warprec")}
 
 # What a peer has beyond accuracy and is not held against ours, and why.
@@ -115,6 +118,10 @@ def named(row: tuple[str, dict[str, Any]]) -> str:
     return f"{peer}-{line['scene']}-{line['call']}"
 
 
+def universe_of(row: tuple[str, dict[str, Any]]) -> str:
+    return UNIVERSE.get((row[0], row[1]["metric"].partition("(")[0]), "")
+
+
 def check(row: tuple[str, dict[str, Any]], means: list[float], users: list[dict[str, float | None]]) -> None:
     peer, line = row
     tolerance = 3e-6 if (peer, line["call"]) in FLOAT32 else 1e-9
@@ -143,7 +150,8 @@ def settings_of(metric: str) -> tuple[str, dict[str, Any]]:
 def test_recframe_gives_the_recorded_numbers(row: tuple[str, dict[str, Any]]):
     line, scene = row[1], made(row[1]["scene"])
     recs = pl.DataFrame(scene.ranked(scene.recs), schema=["user", "item", "rank"], orient="row")
-    options = {name: name for name in line["sides"] if name == "propensity"}
+    options: dict[str, Any] = {name: name for name in line["sides"] if name == "propensity"}
+    options |= {"universe": universe} if (universe := universe_of(row)) else {}
     rec = recs.rec(**sides(scene, line["sides"]), **options)
     metrics = [rf.parse(line["metric"]) @ k for k in line["k"]]
     means = [rec.evaluate(metric)[:, -1][0] for metric in metrics]
@@ -156,7 +164,9 @@ def test_the_reference_gives_the_recorded_numbers(row: tuple[str, dict[str, Any]
     line, made_of = row[1], made(row[1]["scene"])
     name, settings = settings_of(line["metric"])
     scene = told(made_of, line["sides"])
-    counted = sorted(scene.truth) if name in OF_USERS | WEIGHTED else sorted(scene.lists)
+    users_of = {"recs": scene.lists.keys(), "both": scene.lists.keys() & scene.truth.keys()}
+    universe = users_of.get(universe_of(row), scene.truth.keys())
+    counted = sorted(universe if name in OF_USERS | WEIGHTED else scene.lists)
     if name in WEIGHTED:
         users = [{user: WEIGHTED[name](scene, user, k, **settings) for user in counted} for k in line["k"]]
         means = [mean(own.values()) for own in users]

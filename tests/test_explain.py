@@ -83,14 +83,18 @@ def test_a_metric_over_lists_is_explained_by_which_lists_count_and_by_no_policy_
     doc = " ".join(metric.__doc__.split())
     assert doc.partition(". ")[0] in text
     assert all(rule in text for rule in RULES_OF_LISTS)
-    assert "in the truth or not" in text
-    is_mean = "a list without an item up to 10 has no value (null, not 0), and the mean runs over the lists with one."
+    follows = "relevance" in metric.definition.needs
+    assert ("in the truth or not" in text) != follows
+    assert ("lists of the users who count in the accuracy metrics have a value, no others" in text) == follows
+    is_mean = "has no value (null, not 0), and the mean runs over the lists with one."
     assert (is_mean in text) == (metric.definition.shape == "user")
     assert ("values of segments do not average to that of all" in text) == (metric.definition.shape == "set")
     assert all(f"{name} is {value}." in text for name, value in metric.parameters.items())
-    for policy in ("universe=", "no_relevant=", "relevant_from="):
-        assert policy not in text
-    assert all(("items=" if need == "catalogue" else f"{need}=") in text for need in metric.definition.needs)
+    for policy in ("universe=", "no_relevant="):
+        assert (policy in text) == follows
+    assert "relevant_from=" not in text
+    shown = {"catalogue": "items=", "relevance": "truth="}
+    assert all(shown.get(need, f"{need}=") in text for need in metric.definition.needs)
 
 
 def test_a_policy_is_told_where_it_concerns_a_metric_over_lists():

@@ -24,7 +24,7 @@ from recframe.order import are_distinct, are_narrow, by_user, distinct, joined_a
 
 Branches = Callable[[pl.LazyFrame, set[str]], list[pl.LazyFrame]]
 """Gives what the plan of users asks of rows of a kind, whose columns are named."""
-Kind = Literal["item", "pair", "user", "part", "list", "group", "segment", "whole", "table"]
+Kind = Literal["item", "pair", "user", "member", "part", "list", "group", "segment", "whole", "table"]
 Setting = str | int | float | bool
 VALUE = pl.col("value")
 _COUNT = pl.len().cast(pl.Float64).alias("value")
@@ -34,9 +34,9 @@ _COUNT = pl.len().cast(pl.Float64).alias("value")
 class Builder:
     """A function that makes a fact out of the side frames, what the fact is a property of, and which frames it needs.
 
-    The keys of its frame: item; user and item; user (and what `by` has of items); these and a part of a feature; all that
-    tells lists apart; what `by` has of items; none. One of a group has a function in `recframe.groups`, which is given the
-    lists of the segments. A table is no fact but rows of the lists' own, see `tables`.
+    The keys of its frame: item; user and item; user (and what `by` has of items); the user alone; those before and a part of a
+    feature; all that tells lists apart; what `by` has of items; none. One of a group has a function in `recframe.groups`, which
+    is given the lists of the segments. A table is no fact but rows of the lists' own, see `tables`.
     """
 
     kind: Kind
@@ -180,7 +180,7 @@ class Sides:
     def table(self, kind: Kind, facts: Sequence[Fact]) -> tuple[list[str], pl.LazyFrame | None, list[pl.Expr]]:
         """Return the keys of a kind of fact, a frame of the facts by these keys, and the facts that are the same for all."""
         keys = {"item": ["item"], "pair": PAIR, "user": self.user_keys, "segment": self.item_keys}
-        keys |= {"part": [*self.user_keys, "part"], "list": self.held.list_keys}
+        keys |= {"member": ["user"], "part": [*self.user_keys, "part"], "list": self.held.list_keys}
         on, table, same = keys.get(kind, []), None, []
         for one in (one for one in facts if one.kind == kind):
             built = self.at_hand.get(one.name, one.build(self))
@@ -310,7 +310,23 @@ def _history(sides: Sides, of: str) -> pl.LazyFrame:
     return history.group_by([*sides.user_keys, "part"]).agg(value=pl.col("share").sum())
 
 
+@fact("member", "relevance")
+def in_universe(sides: Sides) -> pl.LazyFrame | pl.Expr:
+    """Whether a user with a list is of the universe; every one is, where the universe has all users with a list."""
+    if sides.held.universe in {"truth", "both"}:
+        return sides.held.judged_users.unique().with_columns(value=pl.lit(value=True))
+    return pl.lit(value=True)
+
+
 # ---- of lists
+
+
+@fact("list", "relevance")
+def has_relevant(sides: Sides) -> pl.LazyFrame | pl.Expr:
+    """Whether a list's user has a relevant item; where one without counts as well, that is not asked."""
+    if sides.inputs.context.no_relevant == "zero":
+        return pl.lit(value=True)
+    return sides.held.relevant_items().select(sides.held.list_keys).unique().with_columns(value=pl.lit(value=True))
 
 
 @fact("list", "relevance", "items", takes=CATEGORIES)

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe import keyed, over_lists, profiles, propensity
+from recframe import keyed, over_lists, profiles, propensity, subtopics
 from recframe.beside import Fact, check
 from recframe.catalogue import N_CATALOGUE, OF_ITEMS
 from recframe.context import Context
@@ -116,11 +116,7 @@ def read_relevance(context: Context, metrics: Sequence[Metric[...]]) -> bool:
         or context.ties in {"pessimistic", "optimistic"}
     ):
         return True
-    return any(
-        not one.definition.over_lists
-        or any("relevance" in fact.builder.needs for fact in over_lists.probed(one).facts.values())
-        for one in metrics
-    )
+    return any(not one.definition.over_lists or over_lists.reads_relevance(one) for one in metrics)
 
 
 def evaluate(inputs: Inputs, conventions: Sequence[Convention], plan: Plan, of_lists: OverLists) -> pl.LazyFrame:
@@ -159,7 +155,8 @@ def evaluate(inputs: Inputs, conventions: Sequence[Convention], plan: Plan, of_l
 
 def _facts(asked: set[str]) -> list[Fact]:
     """Return the facts of side frames that columns of the plan of users are made of."""
-    return [N_CATALOGUE] * bool(asked & OF_ITEMS) + [Fact(propensity.popularity_share)] * bool(asked & propensity.COLUMNS)
+    found = [N_CATALOGUE] * bool(asked & OF_ITEMS) + [Fact(propensity.popularity_share)] * bool(asked & propensity.COLUMNS)
+    return found + subtopics.facts(asked)
 
 
 def _of_lists(inputs: Inputs, conventions: Sequence[Convention], of_lists: OverLists) -> Lists | None:

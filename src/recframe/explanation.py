@@ -28,7 +28,7 @@ START = "start"
 TEXTS = ("switch", "from", "to", "direction")
 OTHER_VALUE = Switch({}, either="another value")
 NOT_OF_RELEVANCE = {"listed_rank", "listed_judged", "cut_rank"}
-NEEDED = {"catalogue": "items= (or train=, for its items)"}
+NEEDED = {"catalogue": "items= (or train=, for its items)", "relevance": "what is relevant, truth= or a judged frame"}
 
 
 @dataclass(frozen=True)
@@ -141,9 +141,10 @@ def _without_effect(one: Convention) -> set[str]:
     """Return the policies that do not concern a metric: those of relevance, of the universe, of the order."""
     if one.metric.definition.over_lists:
         asked = over_lists.probed(one.metric)
-        found = {"universe", "no_relevant", "relevant_from"}
-        if not any("relevance" in fact.builder.needs for fact in asked.facts.values()):
-            found.add("min_relevance")
+        found = {"universe", "no_relevant", "relevant_from", "min_relevance"}
+        if over_lists.reads_relevance(one.metric):
+            of_users = {"universe", "no_relevant"} if one.metric.definition.shape == "user" else set()
+            found -= {"min_relevance", *of_users} | ({"relevant_from"} if one.context.no_relevant != "zero" else set())
         roots = {name for columns in asked.columns.values() for column in columns for name in column.meta.root_names()}
         return found if "rank" in roots else {*found, "ties"}
     relevance = one.context.no_relevant != "zero" or _words_of(one.metric) - NOT_OF_RELEVANCE
@@ -161,7 +162,8 @@ def _told(one: Convention) -> Iterator[str]:
     metric = one.metric
     if metric.definition.over_lists:
         cut = "" if metric.k is None else f" up to {metric.k}"
-        yield from (words.format(cut=cut) for words in OF_LISTS[metric.definition.shape])
+        follows = metric.definition.shape == "user" and over_lists.reads_relevance(metric)
+        yield from (words.format(cut=cut) for words in OF_LISTS["relevance" if follows else metric.definition.shape])
     for name, value in _all(one, _moving(one)):
         described = switch_of(name, metric.definition.family) is not None
         yield _words(metric, name, value) + (f" ({name}={_shown(value)})." if described else ".")

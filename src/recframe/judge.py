@@ -226,7 +226,7 @@ class Judged:
         if self.truth is None:
             return self._counted(self._relevant_pairs.select(columns), {"recs", "both"})
         rows = self._gains(self._key).select(self._key, *also, "gain")
-        return self._for_each_model(self._counted(rows, {"recs", "both"}))
+        return self.for_each_model(self._counted(rows, {"recs", "both"}))
 
     def not_relevant(self) -> pl.LazyFrame:
         """Return the rows judged not relevant, one for each item: keys, and True in `not_relevant`."""
@@ -241,7 +241,7 @@ class Judged:
         items = rows.group_by(*pair).agg(relevant.any().alias("relevant"))
         misses = self._counted(items.filter(~pl.col("relevant")), {"recs", "both"})
         misses = misses.select(*keys, not_relevant=pl.lit(value=True))
-        return misses if self.context.relevant_from == "list" else self._for_each_model(misses)
+        return misses if self.context.relevant_from == "list" else self.for_each_model(misses)
 
     def listed(self) -> pl.LazyFrame:
         """Return the rows of the lists, one for each item: keys, item, listed_rank, listed_relevant, listed_judged."""
@@ -268,7 +268,7 @@ class Judged:
         rows = self.relevant_pairs(self.rows)
         if self.context.relevant_from == "list":
             return self.ranked().join(rows, on=[*dict.fromkeys([*self.rows, *PAIR])], how="semi", nulls_equal=True)
-        return self._for_each_model(rows)
+        return self.for_each_model(rows)
 
     def ranked(self, k: int | None = None) -> pl.LazyFrame:
         """Return the rows of the lists with a rank, up to k, whether or not their users are in the universe."""
@@ -292,7 +292,8 @@ class Judged:
         (rows,) = ask([self._counted(self.ranked(k), {"truth", "both"})])
         return replace(self, first=each_item_once(by_user(rows, "user"), self.list_keys, ask).lazy())
 
-    def _for_each_model(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+    def for_each_model(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows of the truth once for each model; as they are where there are none, or where the rows have theirs."""
         return rows.join(self.models, how="cross") if self.truth is not None and self.models is not None else rows
 
     @property
@@ -367,7 +368,7 @@ class Judged:
         lists = self._counted(self._ranked_lists(), {"truth", "both"}).group_by(keys).agg(rank.min(), *kept)
         described = (pl.col(name).first() for name in segments)
         truth = self._counted(self.truth, {"recs", "both"}).group_by(PAIR).agg(relevance.max(), *described)
-        pairs = lists.join(self._for_each_model(truth), on=keys, how="full", coalesce=True, nulls_equal=True)
+        pairs = lists.join(self.for_each_model(truth), on=keys, how="full", coalesce=True, nulls_equal=True)
         return pairs.with_columns(pl.coalesce(f"{name}_right", name).alias(name) for name in segments)
 
     def settled(self, ask: Ask, k: int | None, *, by_number: bool) -> Judged:

@@ -35,6 +35,11 @@ def probed(metric: Metric[...]) -> Asked:
     return asked
 
 
+def reads_relevance(metric: Metric[...]) -> bool:
+    """Return whether a metric over lists asks what is relevant: its mean then runs over users of the universe alone."""
+    return any("relevance" in fact.builder.needs for fact in probed(metric).facts.values())
+
+
 def n_frames(metrics: Sequence[Metric[...]]) -> int:
     """Return how many frames of sums the metrics need: of lists, and of items and of each kind of groups if asked for."""
     asked = [probed(metric) for metric in metrics]
@@ -108,6 +113,8 @@ def _value(metric: Metric[...], at: AtLists) -> pl.Expr:
     if is_set:
         return value.cast(pl.Float64)
     value = value.cast(pl.Float64)
+    if reads_relevance(metric):  # NOTE: beside an accuracy metric it is to speak of the same users
+        value = pl.when(at.counted).then(value)
     return ratio(at.over_lists(value), at.over_lists(value.is_not_null()), empty=None)
 
 
@@ -186,7 +193,9 @@ class Cut:
         rows = self.sides.joined(self.rows, self.asked.facts_in("of list"), "pair", "item", "segment", "whole")
         lists = rows.group_by(self.held.list_keys).agg(self.asked.named("of list"))
         lists = Rows(self.sides, self.asked, self.held.list_keys, self.rows, lists).beside_lists()
-        return self.sides.joined(lists, self.asked.facts_in("over lists", "beside"), "list", "user", "segment", "whole")
+        return self.sides.joined(
+            lists, self.asked.facts_in("over lists", "beside"), "list", "user", "member", "segment", "whole"
+        )
 
     def segments(self) -> pl.LazyFrame:
         """Return each segment with its number of lists, and what is summed up over them."""

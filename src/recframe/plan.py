@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe import catalogue, propensity
+from recframe import catalogue, propensity, subtopics
 from recframe.context import NoRelevant
 from recframe.cutoffs import reach
 from recframe.errors import OTHER_TIES, ColumnError, NoExpectationError, RecframeError, without_expectation
@@ -69,7 +69,7 @@ class Words:
         inner = Words()
         expression = value(inner)
         names = inner.asked - {"steepness"}
-        if inner.windows or inner.values or not any(names <= kind for kind in KINDS):
+        if inner.windows or inner.values or not (any(names <= kind for kind in KINDS) or subtopics.is_branch(names)):
             return value(self)
         self.asked |= inner.asked - names
         number = next((place for place, other in enumerate(self.values) if other.meta.eq(expression)), len(self.values))
@@ -85,7 +85,7 @@ class Words:
     def reads_lists(self) -> bool:
         """Whether a word needs more than the hits and the relevant rows."""
         others = {*LISTED, *NOT_RELEVANT, *catalogue.COLUMNS, *propensity.COLUMNS, "each_n_not_relevant"}
-        return not others.isdisjoint(self.read)
+        return not others.isdisjoint(self.read) or any(map(subtopics.branch_of, self.read))
 
     def values_of(self, names: set[str]) -> list[pl.Expr]:
         """Return the values that are worked out from some columns, each under the name of its own column."""
@@ -251,6 +251,7 @@ def _rows(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
     branches_of = partial(words.branches, judged.list_keys)
     branches += catalogue.branches(judged, words.read, deepest, branches_of)
     branches += propensity.branches(judged, words.read, branches_of)
+    branches += subtopics.branches(judged, words.read, deepest, words.branches)
     branches = branches or [judged.relevant()]
     return pl.concat(branches, how="diagonal") if len(branches) > 1 else branches[0]
 

@@ -474,7 +474,8 @@ def list_metrics() -> pl.DataFrame:
     Columns: name, aliases, parameters, range, direction, family, shape, over, formula and needs. `shape` is "user" for a mean
     of values, "set" for one function of a segment; `over` says whether it runs over the "users" of the universe or over
     "lists". `needs` names the side frames that a metric cannot do without; the catalogue is the items frame, or the train
-    frame for its items. An open end of a range is infinite.
+    frame for its items. A metric over lists that needs relevance runs over lists of the universe's users alone. An open end
+    of a range is infinite.
 
     >>> import recframe as rf
     >>> rf.list_metrics().height >= 17

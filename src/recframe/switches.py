@@ -250,12 +250,16 @@ OF_LISTS = {
         "every user with a list counts, whether in the truth or not; n_lists is their number.",
         "a list without an item{cut} has no value (null, not 0), and the mean runs over the lists with one.",
     ),
+    "relevance": (
+        "lists of the users who count in the accuracy metrics have a value, no others; n_lists counts every user with a list.",
+        "a list without an item{cut}, or none at all, has no value (null, not 0), and the mean runs over the lists with one.",
+    ),
     "set": (
         "the lists of all users of a segment, whether in the truth or not, have one value together; n_lists is their number.",
         "a list without an item{cut} adds nothing. It is no mean: values of segments do not average to that of all.",
     ),
 }
-"""Which lists count, by the shape of a metric over lists."""
+"""Which lists count, by the shape of a metric over lists, and of those with values of lists by whether they read relevance."""
 
 
 def switch_of(name: str, family: str = "") -> Switch | None:

@@ -69,7 +69,7 @@ def epc(at: AtLists, *, discount: Discount = "none", relevance: bool = False) ->
 
     Σ over L of w(r) · (1 - pop(i) / U) / Σ over L of w(r). The rank r weighs 1, or 1 / log2(r + 1) with `discount="log"`;
     with `relevance=True` only relevant items count in the sum above, and the mean runs over lists of the accuracy metrics'
-    users alone. Null without a list or without train users.
+    users alone, by `universe` and `no_relevant`. Null without a list or without train users.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})
