@@ -192,21 +192,55 @@ def test_values_of_lists_average_to_the_overall_one_and_to_that_of_segments(fram
         assert_same(found.select(keys + metrics), joined.select(keys + metrics))
 
 
-@pytest.mark.parametrize("universe", ["truth", "recs", "both", "all"])
-@pytest.mark.parametrize("no_relevant", ["zero", "skip", "null"])
-@given(frames=all_frames(), by=segments, source=st.sampled_from(["truth", "list"]))
-@few
-def test_gain_by_category_is_gain_where_each_item_is_a_category(
-    universe: str, no_relevant: str, frames: Frames, by: Any, source: str
-):
+of_users = st.fixed_dictionaries(
+    {
+        "universe": st.sampled_from(["truth", "recs", "both", "all"]),
+        "no_relevant": st.sampled_from(["zero", "skip", "null"]),
+        "relevant_from": st.sampled_from(["truth", "list"]),
+    }
+)
+
+
+@some
+@given(all_frames(), segments, of_users)
+def test_gain_by_category_is_gain_where_each_item_is_a_category(frames: Frames, by: Any, policies: dict[str, Any]):
     # nothing is seen twice, so that what stands beside it is ndcg, of the same users
     items = pl.DataFrame({"item": list("abcdefghi"), "genre": [*"ppqqrrrr", None], "own": list("abcdefghi")})
-    rec = bound({**frames, "items": items})(universe=universe, no_relevant=no_relevant, relevant_from=source)
+    rec = bound({**frames, "items": items})(**policies)
 
     found = rec.evaluate("alpha_ndcg(of=own)", "ndcg(gain=binary)", k=[1, 3, 9], by=by)
 
     gained, plain = (found.select(pl.nth(range(start, start + 3))) for start in (-6, -3))
     assert_same(gained.rename(dict(zip(gained.columns, plain.columns, strict=True))), plain)
+
+
+COUNTED = [*EVERY[::9], "auc@3", "first_rank@2", "ndcg@1", "precision", rf.f_score(average="means") @ 2]
+
+
+@given(all_frames(), st.sampled_from([None, "country"]), st.sampled_from(["zero", "skip", "null"]))
+@few
+def test_the_support_of_a_mean_is_the_number_of_values(frames: Frames, by: Any, no_relevant: str):
+    rec, lazy = (bound(frames, kind)(no_relevant=no_relevant) for kind in (KINDS[0], lambda frame: frame.lazy()))
+    plain, users = rec.evaluate(*COUNTED, by=by), rec.evaluate(*COUNTED, by="user", support=True)
+    names = plain.columns[-len(COUNTED) :]
+    keys = ["model"] + [by] * (by is not None)
+
+    found = rec.evaluate(*COUNTED, by=by, support=True)
+
+    assert found.columns == [*plain.columns[: -len(COUNTED)], *(one for name in names for one in (name, f"n {name}"))]
+    assert_same(found.select(plain.columns), plain)
+    counts = [f"n {name}" for name in names]
+    assert {found.schema[name] for name in counts} == {pl.Int64}
+    with_country = users.join(frames["users"], on="user", how="left", nulls_equal=True)
+    totals = found.select(keys).join(
+        with_country.group_by(keys).agg(pl.col(counts).sum()), on=keys, how="left", nulls_equal=True
+    )
+    assert_same(found.select(*keys, *counts), totals.with_columns(pl.col(counts).fill_null(0)))
+    for name in (str(metric) for metric in map(rf.parse, map(str, COUNTED)) if metric.definition.shape == "user"):
+        assert (users[f"n {name}"] == users[name].is_not_null().cast(pl.Int64)).all(), name
+    parts = [one for one in COUNTED if "similarity=overlap" not in str(one)]
+    in_parts = lazy.collect(*parts, by=by, parts=2, support=True)
+    assert_same(in_parts, found.select(in_parts.columns))
 
 
 MEANS_OF_ITEMS = [
