@@ -392,3 +392,25 @@ def test_nothing_of_a_lazy_frame_is_collected(monkeypatch: pytest.MonkeyPatch):
         patched.setattr(pl.LazyFrame, "collect", refuse)
         found = lazy.explain("precision@4", "ranx", "jurity")
     assert found.frame.collect()["value"].to_list() == pytest.approx([1 / 4, 1 / 3, 1 / 3, 1 / 2])
+
+
+def test_a_segment_of_items_is_explained_where_it_decides_who_counts():
+    # b stands at rank 2: the user counts in its genre at k = 1 too, unless the list ends before
+    recs = pl.DataFrame({"user": [1, 1], "item": ["a", "b"], "rank": [1, 2]})
+    sides = {
+        "truth": pl.DataFrame({"user": [1], "item": ["a"]}),
+        "items": pl.DataFrame({"item": ["a", "b"], "genre": ["p", "q"]}),
+    }
+    rec, users = recs.rec(**sides), pl.DataFrame({"user": [1], "country": ["FR"]})
+
+    assert rec.evaluate("user_coverage@1", by="genre").rows() == [("p", 1, 1.0), ("q", 1, 0.0)]
+    assert recs.head(1).rec(**sides).evaluate("user_coverage@1", by="genre").rows() == [("p", 1, 1.0)]
+    assert rec(no_relevant="skip").evaluate("user_coverage@1", by="genre").rows() == [("p", 1, 1.0)]
+    for by, name in (("genre", "'genre'"), ("item", "'item'"), (["genre", "item"], "'genre' and by='item'")):
+        for explained in (rec.explain("recall@1", by=by), rec.explain("recall@1", "trec_eval", "jurity", by=by)):
+            text = " ".join(explained.text.split())
+            assert f"by={name} is a property of items: a user counts in every segment in which the judged frame" in text
+            assert "cut the lists before" in text
+    text = " ".join(rec.explain("coverage@1", by="genre").text.split())
+    assert "by='genre' is a property of items: n_lists counts lists with an item of the segment at whatever rank" in text
+    assert "property of items" not in rec(users=users).explain("recall@1", by="country").text

@@ -19,7 +19,7 @@ from recframe.conventions import Convention
 from recframe.errors import ColumnError, RecframeError
 from recframe.inputs import Inputs
 from recframe.registry import Metric
-from recframe.switches import OF_HITS, OF_LISTS, POLICIES, RULES, RULES_OF_LISTS, Switch, switch_of
+from recframe.switches import BY_ITEMS, OF_HITS, OF_LISTS, POLICIES, RULES, RULES_OF_LISTS, Switch, switch_of
 
 T = TypeVar("T")
 WIDTH = 100
@@ -304,13 +304,23 @@ class Question:
                 raise ColumnError(msg)
         return result.select(*(pl.col(key).alias(name) for key, name in zip(keys, names, strict=True)), *columns)
 
+    @property
+    def by_items(self) -> list[str]:
+        """What to know of a `by` column that is a property of items."""
+        names = [one.name for one in self.inputs.segments if one.owner == "items" or one.inside == "item"]
+        if not names:
+            return []
+        of_lists = self.sides[0].metric.definition.over_lists
+        said = BY_ITEMS["lists" if of_lists else "users"]
+        return [_wrapped(said.format(by=" and ".join(f"by={name!r}" for name in names))), ""]
+
     def text(self, rows: Sequence[Mapping[str, Any]] | None) -> str:
         """Return the words; `rows` are those of the result, None where it is lazy."""
         one = self.sides[0]
         alone = rows if conventions.n_keys(self.inputs) == 0 else None
         where = f"The numbers are in .frame{', a LazyFrame: collect it' if rows is None else ''}."
         if len(self.sides) == 1:
-            words = [_meaning(one, self.names), ""]
+            words = [_meaning(one, self.names), "", *self.by_items]
             count = "n_lists" if one.metric.definition.over_lists else "n_users"
             words += [f"Here it is {_number(alone[0][str(one.metric)])}; {count} is {alone[0][count]}." if alone else where]
             return "\n".join(words)
@@ -318,7 +328,9 @@ class Question:
         if alone:
             first, last = (_number(alone[place]["value"]) for place in (0, -1))
             words += [f"{first} and {last}; one switch after the other:"]
-        return "\n".join([*words, "", *_lines(self.found, alone or ()), *([] if alone else ["", where])])
+        return "\n".join(
+            [*words, "", *_lines(self.found, alone or ()), "", *self.by_items, *([] if alone else [where])]
+        ).rstrip()
 
 
 def question(inputs: Inputs, metric: str | Metric[...], names: Sequence[str], k: int | None) -> Question:

@@ -262,6 +262,21 @@ OF_LISTS = {
 """Which lists count, by the shape of a metric over lists, and of those with values of lists by whether they read relevance."""
 
 
+BY_ITEMS = {
+    "users": (
+        "{by} is a property of items: a user counts in every segment in which the judged frame has a row of theirs, at "
+        "whatever rank, since one n_users serves every k. So lists that go on below k bring in users who have nothing of the "
+        "segment up to k; cut the lists before, or leave out users without a relevant item of the segment: "
+        "rec(no_relevant='skip')."
+    ),
+    "lists": (
+        "{by} is a property of items: n_lists counts lists with an item of the segment at whatever rank, and the value "
+        "speaks of those that have one up to k; evaluate(..., support=True) says how many these are."
+    ),
+}
+"""What to know of a segment of items, by what a metric runs over."""
+
+
 def switch_of(name: str, family: str = "") -> Switch | None:
     """Return a policy or the parameter of a family in words, if it has some."""
     return POLICIES.get(name) or WORDS.get(family, {}).get(name)
