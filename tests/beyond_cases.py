@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from beyond_propensity import WEIGHTED
-from beyond_reference import OF_LISTS, OF_SETS, OF_USERS, mean
+from beyond_reference import OF_LISTS, OF_SETS, OF_USERS, follows, mean
 from beyond_scene import Scene
 
 Row = Mapping[str, Any]
@@ -28,6 +28,9 @@ class Case:
     by: tuple[str, ...] = ()
     model: bool = False
     propensity: bool = False
+    counting: str | None = None
+    """The `universe=`."""
+    no_relevant: str = "zero"
 
     def identified(self, name: str) -> list[Row]:
         """The rows that have both ids."""
@@ -51,8 +54,16 @@ class Case:
         return found
 
     def universe(self) -> frozenset[Any]:
-        rows = self.identified("recs") if self.truth is None else self.judged()
-        return frozenset(row["user"] for row in rows)
+        judged, listed = ({row["user"] for row in rows} for rows in (self.judged(), self.ranked()))
+        everyone = {row["user"] for row in [*self.identified("recs"), *self.judged()]}
+        found = {
+            "truth": judged,
+            "recs": listed,
+            "both": judged & listed,
+            "all": (judged | listed if self.truth is not None else everyone) | {row["user"] for row in self.users},
+            None: everyone if self.truth is None else judged,
+        }
+        return frozenset(found[self.counting])
 
     def gains(self) -> dict[Any, dict[Any, float]]:
         found: dict[Any, dict[Any, float]] = {}
@@ -99,6 +110,7 @@ class Segment:
     users: tuple[Any, ...]
     present: frozenset[Any]
     """The users of whom any model or the truth has a row among the items of the segment."""
+    no_relevant: str = "zero"
 
     def counted(self, k: int | None) -> list[Any]:
         """The users with a list."""
@@ -106,15 +118,22 @@ class Segment:
 
     def judged_users(self) -> list[Any]:
         """The users that the accuracy metrics run over."""
-        return [user for user in self.users if user in self.scene.universe and user in self.present]
+        users = [user for user in self.users if user in self.scene.universe]
+        return [user for user in users if user in self.present or self.scene.within is None]
+
+    def with_relevant(self, users: Sequence[Any]) -> list[Any]:
+        """Of users, those who have a value by `no_relevant`."""
+        return [user for user in users if self.no_relevant == "zero" or self.scene.relevant(user)]
 
     def value(self, asked: Asked) -> float | None:
         if asked.of_sets:
             return OF_SETS[asked.name](self.scene, self.users, asked.k, **asked.parameters)
         if asked.name in OF_LISTS:
             over, users = OF_LISTS[asked.name], self.counted(asked.k)
+            if follows(asked.name, asked.parameters):
+                users = self.with_relevant([user for user in users if user in self.scene.universe])
         else:
-            over, users = (OF_USERS | WEIGHTED)[asked.name], self.judged_users()
+            over, users = (OF_USERS | WEIGHTED)[asked.name], self.with_relevant(self.judged_users())
         return mean(over(self.scene, user, asked.k, **asked.parameters) for user in users)
 
 
@@ -122,7 +141,7 @@ def segment(case: Case, key: Row) -> Segment:
     """Return what a row of the result is about: of `by` columns, country describes users and genre describes items."""
     scene = case.scene(key.get("model"))
     rows = [*case.ranked(), *case.judged()] if case.truth is not None else case.identified("recs")
-    users = {row["user"] for row in rows if row["user"] is not None}
+    users = {row["user"] for row in rows if row["user"] is not None} | case.universe()
     if "user" in key:
         users &= {key["user"]}
     if "country" in key:
@@ -133,7 +152,7 @@ def segment(case: Case, key: Row) -> Segment:
         genre = {item: (scene.items or {}).get(item, {}).get("genre") for item in known}
         scene = replace(scene, within=frozenset(item for item in known if genre[item] == key["genre"]))
     present = frozenset(row["user"] for row in rows if scene.inside(row["item"]))
-    return Segment(scene, tuple(sorted(users)), present)
+    return Segment(scene, tuple(sorted(users)), present, case.no_relevant)
 
 
 def keys(case: Case, k: int | None, *, of_universe: bool) -> list[dict[str, Any]]:

@@ -18,9 +18,21 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
     "epc": [{}, {"discount": "log"}, {"relevance": True}, {"discount": "log", "relevance": True}],
     "efd": [{}, {"discount": "log"}, {"relevance": True}, {"discount": "log", "relevance": True, "log_base": 10}],
     "popularity": [{}, {"normalizer": "users"}, {"normalizer": "max"}, {"normalizer": "interactions"}],
-    "long_tail_share": [{}, {"share": 0.3}, {"tail": "items"}, {"tail": "items", "share": 0.3}],
-    "long_tail_count": [{}, {"share": 0.3}, {"tail": "items"}, {"tail": "items", "share": 0.3}],
-    "tail_coverage": [{}, {"share": 0.3}, {"tail": "items"}, {"tail": "items", "share": 0.3}],
+    "long_tail_share": [
+        {},
+        {"share": 0.3},
+        {"tail": "items"},
+        {"tail": "items", "share": 0.3},
+        {"tail": "items", "share": 0.9},
+    ],
+    "long_tail_count": [
+        {},
+        {"share": 0.3},
+        {"tail": "items"},
+        {"tail": "items", "share": 0.3},
+        {"tail": "items", "share": 0.9},
+    ],
+    "tail_coverage": [{}, {"share": 0.3}, {"tail": "items"}, {"tail": "items", "share": 0.3}, {"tail": "items", "share": 0.9}],
     "popularity_lift": [{}, {"average": "users"}],
     "repeat_rate": [{}],
     "personalization": [
@@ -33,7 +45,12 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
         *({"of": of, "single": "zero"} for of in ("tags", "vector")),
         {"of": "tags", "distance": "jaccard", "scaled": True, "single": "zero"},
     ],
-    "category_coverage": [{"of": "genre"}, {"of": "tags"}, {"of": "genre", "denominator": "k"}],
+    "category_coverage": [
+        *({"of": of} for of in ("genre", "tags")),
+        {"of": "genre", "denominator": "k"},
+        *({"of": of, "relevance": True} for of in ("genre", "tags")),
+        *({"of": of, "relevance": True, "denominator": "relevant"} for of in ("genre", "tags")),
+    ],
     "alpha_ndcg": [{"of": "genre"}, {"of": "tags"}, {"of": "genre", "alpha": 0.2}, {"of": "genre", "alpha": 1.0}],
     "miscalibration": [
         *({"of": of, "divergence": divergence} for of in ("genre", "tags") for divergence in ("kl", "js", "hellinger")),

@@ -148,11 +148,11 @@ def popularity(scene: Scene, user: Any, k: int | None, *, normalizer: str = "non
 
 
 def long_tail(scene: Scene, tail: str, share: float) -> set[Any]:
-    """The catalogue without the head; within a segment of items the segment's part of that."""
+    """The catalogue without the head, which holds a share of the interactions or of the items; of a segment, its part."""
     catalogue = scene.whole_catalogue()
     if tail == "items":
         rising = sorted(catalogue, key=lambda item: (scene.popularity(item), item))
-        found = set(rising[: max(int(share * len(rising)), 1)])
+        found = set(rising[: max(int(round(1 - share, 12) * len(rising)), 1)])
     else:
         head: set[Any] = set()
         for item in sorted(scene.train_items(), key=lambda item: (-scene.popularity(item), item)):
@@ -250,11 +250,16 @@ def diversity(  # noqa: PLR0913
     return value / 2 if scaled else value
 
 
-def category_coverage(scene: Scene, user: Any, k: int | None, *, of: str = "", denominator: str = "catalogue") -> float | None:
-    found = scene.found(user, k)
-    covered = {category for item in found for category in scene.categories(item, of)}
+def category_coverage(
+    scene: Scene, user: Any, k: int | None, *, of: str = "", denominator: str = "catalogue", relevance: bool = False
+) -> float | None:
+    """With relevance, of the relevant items of the list: Zhai et al. 2003, whose whole is that of all relevant items."""
+    found, relevant = scene.found(user, k), scene.relevant(user)
+    counted = [item for item in found if item in relevant] if relevance else found
+    covered = {category for item in counted for category in scene.categories(item, of)}
     there = {category for item in scene.catalogue() for category in scene.categories(item, of)}
-    whole = len(there) if denominator == "catalogue" else len(found) if k is None else k
+    sought = {category for item in relevant for category in scene.categories(item, of)}
+    whole = {"catalogue": len(there), "relevant": len(sought), "k": len(found) if k is None else k}[denominator]
     value = ratio(len(covered), whole) if found else None
     return None if value is None else min(value, 1.0)
 
@@ -262,6 +267,8 @@ def category_coverage(scene: Scene, user: Any, k: int | None, *, of: str = "", d
 def alpha_ndcg(scene: Scene, user: Any, k: int | None, *, of: str = "", alpha: float = 0.5) -> float | None:
     """Clarke et al. 2008: a category seen m times adds (1 - alpha)^m; the ideal takes the best item each time."""
     relevant = {item: scene.categories(item, of) for item in scene.relevant(user)}
+    if not relevant:
+        return 0.0
 
     def gain(item: Any, above: Sequence[Any]) -> float:
         return math.fsum((1 - alpha) ** sum(one in relevant[other] for other in above) for one in relevant[item])
@@ -280,7 +287,7 @@ def alpha_ndcg(scene: Scene, user: Any, k: int | None, *, of: str = "", alpha: f
         if item in relevant:
             hits.append((item, max(rank, hits[-1][1] + 1) if hits else rank))
     found = value([hit for hit in hits if k is None or hit[1] <= k])
-    return min(found / best, 1.0) if best and listed else None
+    return min(found / best, 1.0) if best else None
 
 
 # ---- serendipity
@@ -306,9 +313,7 @@ def serendipity(scene: Scene, user: Any, k: int | None, *, of: str = "", against
 
 def above_popularity(scene: Scene, item: Any, rank: float) -> float:
     """How much better the item stands in the list than in the order of popularity, in places, over the catalogue's size."""
-    n, pop = len(scene.catalogue()), scene.popularity(item)
-    if not n:
-        return 0.0
+    n, pop = len(scene.whole_catalogue()), scene.popularity(item)
     more_popular = {scene.popularity(other) for other in scene.train_items() if scene.popularity(other) > pop}
     usual = max((n + 1 - (len(more_popular) + 1)) / n, 0.0) if pop else 0.0
     return max((n + 1 - rank) / n - usual, 0.0)
@@ -445,7 +450,6 @@ OF_LISTS: dict[str, Callable[..., float | None]] = {
         repeat_rate,
         diversity,
         category_coverage,
-        alpha_ndcg,
         serendipity,
         overlap,
         unexpectedness,
@@ -455,7 +459,13 @@ OF_LISTS: dict[str, Callable[..., float | None]] = {
 }
 """A value for each list, and the mean over the users who have one."""
 
-OF_USERS: dict[str, Callable[..., float | None]] = {one.__name__: one for one in (user_coverage, fall_out, mcc)}
+
+def follows(name: str, parameters: Mapping[str, Any]) -> bool:
+    """Whether a metric of lists asks what is relevant, and so runs over users of the universe alone."""
+    return name in OF_LISTS and (name == "serendipity" or bool(parameters.get("relevance")))
+
+
+OF_USERS: dict[str, Callable[..., float | None]] = {one.__name__: one for one in (user_coverage, fall_out, mcc, alpha_ndcg)}
 """A value for each user of the accuracy metrics, list or not."""
 
 OF_SETS: dict[str, Callable[..., float | None]] = {

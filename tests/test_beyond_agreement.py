@@ -90,6 +90,8 @@ def bound(case: Case, kind: Kind) -> Any:
         options["model"] = "model"
     if case.propensity:
         options["propensity"] = "propensity"
+    options |= {"universe": case.counting} if case.counting else {}
+    options |= {"no_relevant": case.no_relevant} if case.no_relevant != "zero" else {}
     return rf.rec(kind(frame(case.recs)))(**options)
 
 
@@ -224,6 +226,23 @@ def test_it_agrees_on_a_judged_frame(name: str):
         relevances = {(row["user"], row["item"]): rng.choice(RELEVANCES) for row in case.recs}
         judged = [{**row, "relevance": relevances[row["user"], row["item"]]} for row in case.recs]
         check(replace(case, recs=judged, truth=None), asked_of(name))
+
+
+@pytest.mark.parametrize("universe", ["truth", "recs", "both", "all"])
+@pytest.mark.parametrize("no_relevant", ["zero", "skip", "null"])
+@pytest.mark.parametrize("by", [(), ("country",), ("genre",)], ids="-".join)
+def test_it_agrees_over_every_universe(universe: str, no_relevant: str, by: tuple[str, ...]):
+    rng = seeded(f"universe {universe} {no_relevant} {by}")
+    names = {*OF_USERS, "serendipity", "epc", "efd", "category_coverage", "exposure_disparity", "novelty", "coverage"}
+    asked = [one for name in CHOICES if name in names for one in asked_of(name, [3])]
+    for judged in (False, True):
+        case = a_case(rng.choice, 100, 12, by, model=not judged)
+        case = replace(case, counting=universe, no_relevant=no_relevant)
+        if judged:
+            relevances = {(row["user"], row["item"]): rng.choice(RELEVANCES) for row in case.recs}
+            recs = [{**row, "relevance": relevances[row["user"], row["item"]]} for row in case.recs]
+            case = replace(case, recs=recs, truth=None)
+        check(case, asked)
 
 
 @of_each

@@ -96,6 +96,13 @@ def test_n_lists_is_a_name_of_the_result():
         named.rec(train=TRAIN).novelty(by="n_lists")
 
 
+def test_a_column_of_support_is_a_name_of_the_result():
+    named = RECS.with_columns(pl.lit("x").alias("n novelty@3")).rec(train=TRAIN)
+    assert named.evaluate("novelty@3", by="n novelty@3").columns[0] == "n novelty@3"
+    with pytest.raises(rf.ColumnError, match="by='n novelty@3' is also the name of a result column"):
+        named.evaluate("novelty@3", by="n novelty@3", support=True)
+
+
 def test_a_metric_of_the_users_own_over_lists(monkeypatch):
     from recframe import registry  # noqa: PLC0415
 

@@ -194,6 +194,93 @@ def test_values_of_lists_average_to_the_overall_one_and_to_that_of_segments(fram
         assert_same(found.select(keys + metrics), joined.select(keys + metrics))
 
 
+of_users = st.fixed_dictionaries(
+    {
+        "universe": st.sampled_from(["truth", "recs", "both", "all"]),
+        "no_relevant": st.sampled_from(["zero", "skip", "null"]),
+        "relevant_from": st.sampled_from(["truth", "list"]),
+    }
+)
+
+
+@some
+@given(all_frames(), segments, of_users)
+def test_gain_by_category_is_gain_where_each_item_is_a_category(frames: Frames, by: Any, policies: dict[str, Any]):
+    # nothing is seen twice, so that what stands beside it is ndcg, of the same users
+    items = pl.DataFrame({"item": list("abcdefghi"), "genre": [*"ppqqrrrr", None], "own": list("abcdefghi")})
+    rec = bound({**frames, "items": items})(**policies)
+
+    found = rec.evaluate("alpha_ndcg(of=own)", "ndcg(gain=binary)", k=[1, 3, 9], by=by)
+
+    gained, plain = (found.select(pl.nth(range(start, start + 3))) for start in (-6, -3))
+    assert_same(gained.rename(dict(zip(gained.columns, plain.columns, strict=True))), plain)
+
+
+COUNTED = [*EVERY[::9], "auc@3", "first_rank@2", "ndcg@1", "precision", rf.f_score(average="means") @ 2]
+
+
+@given(all_frames(), st.sampled_from([None, "country"]), st.sampled_from(["zero", "skip", "null"]))
+@few
+def test_the_support_of_a_mean_is_the_number_of_values(frames: Frames, by: Any, no_relevant: str):
+    rec, lazy = (bound(frames, kind)(no_relevant=no_relevant) for kind in (KINDS[0], lambda frame: frame.lazy()))
+    plain, users = rec.evaluate(*COUNTED, by=by), rec.evaluate(*COUNTED, by="user", support=True)
+    names = plain.columns[-len(COUNTED) :]
+    keys = ["model"] + [by] * (by is not None)
+
+    found = rec.evaluate(*COUNTED, by=by, support=True)
+
+    assert found.columns == [*plain.columns[: -len(COUNTED)], *(one for name in names for one in (name, f"n {name}"))]
+    assert_same(found.select(plain.columns), plain)
+    counts = [f"n {name}" for name in names]
+    assert {found.schema[name] for name in counts} == {pl.Int64}
+    with_country = users.join(frames["users"], on="user", how="left", nulls_equal=True)
+    totals = found.select(keys).join(
+        with_country.group_by(keys).agg(pl.col(counts).sum()), on=keys, how="left", nulls_equal=True
+    )
+    assert_same(found.select(*keys, *counts), totals.with_columns(pl.col(counts).fill_null(0)))
+    for name in (str(metric) for metric in map(rf.parse, map(str, COUNTED)) if metric.definition.shape == "user"):
+        assert (users[f"n {name}"] == users[name].is_not_null().cast(pl.Int64)).all(), name
+    parts = [one for one in COUNTED if "similarity=overlap" not in str(one)]
+    in_parts = lazy.collect(*parts, by=by, parts=2, support=True)
+    assert_same(in_parts, found.select(in_parts.columns))
+
+
+MEANS_OF_ITEMS = [
+    *("novelty", "popularity", "repeat_rate", "overlap", "serendipity(against=popularity)", "serendipity(against=reference)"),
+    *("long_tail_share", "long_tail_share(tail=items,share=0.5)", "epc", "efd(relevance=True)"),
+]
+
+
+@some
+@given(all_frames())
+def test_what_items_add_to_a_list_is_the_same_in_a_segment_of_items(frames: Frames):
+    # a mean times the number of its items is a total, and totals of segments add up
+    rows = frames["recs"].drop_nulls().unique(["model", "user", "item"]).join(frames["items"], on="item", how="left")
+    keys = ["model", "user", "genre"]
+    names = [str(rf.parse(name)) for name in MEANS_OF_ITEMS]
+
+    whole, parts = (ask(frames, *MEANS_OF_ITEMS, by=by) for by in ("user", ["user", "genre"]))
+
+    parts = parts.join(rows.group_by(keys).len(), on=keys, nulls_equal=True)
+    totals = parts.group_by(keys[:2]).agg((pl.col(names) * pl.col("len")).sum() / pl.col("len").sum())
+    both = whole.join(totals, on=keys[:2], suffix=" in parts", nulls_equal=True).sort(keys[:2])
+    for name in names:
+        assert_same(both.select(pl.col(f"{name} in parts").alias(name)), both.select(pl.col(name).fill_null(0.0)))
+
+
+@given(tenths=st.integers(1, 9), n_items=st.integers(1, 30))
+@few
+def test_the_head_and_the_tail_of_the_items_are_what_their_shares_say(tenths: int, n_items: int):
+    # RecBole's tail_ratio, which is what the head leaves: 1 - 0.9 is less than 0.1 by a bit
+    items = pl.DataFrame({"item": [f"i{number:02}" for number in range(n_items)]})
+    recs = items.with_columns(user=pl.lit("u"), rank=pl.int_range(1, n_items + 1))
+    rec = recs.rec(items=items, train=recs.select("user", "item"))
+
+    share = 1 - tenths / 10
+
+    assert rec.long_tail_count(tail="items", share=share) == max(int(tenths / 10 * n_items), 1)
+
+
 @some
 @given(all_frames())
 def test_lists_are_counted_once_in_the_segments_of_users(frames: Frames):

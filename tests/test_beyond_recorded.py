@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,9 @@ import scenes_beyond  # noqa: E402  the lists that the peers were run on
 
 VALUES = json.loads((RECORDED / "values_beyond.json").read_text(encoding="utf-8"))
 ROWS = [(peer, row) for peer, told in VALUES.items() for row in told["rows"]]
+# The users of a mean where a metric reads the truth: those with recommendations, or those that both have.
+UNIVERSE = {("rectools", "serendipity"): "recs", ("microsoft", "serendipity"): "recs", ("ndeval", "alpha_ndcg"): "both"}
+UNIVERSE |= {("warprec", name): "recs" for name in ("epc", "efd")}
 FLOAT32 = {("lenskit", "ExposureGini"), *(("warprec", row["call"]) for peer, row in ROWS if peer == "warprec")}
 
 # What a peer has beyond accuracy and is not held against ours, and why.
@@ -67,8 +71,9 @@ NOT_SHARED = {
     ("warprec", "EPC of a cold item"): "1 - 1 / users, as of an item that one user has; ours is 1",
     ("warprec", "PopRSP, PopREO"): "RSP and REO of head and tail; asked by category",
     ("warprec", "REO, RSP of known items"): "counts known relevant items; asked without any",
-    ("warprec", "SRecall"): "of the relevant items alone",
-    ("warprec", "IPSRecall"): "over the number of observed relevant items; recframe's is the sum",
+    ("warprec", "SRecall"): "category_coverage(relevance=true, denominator=relevant); not asked",
+    ("warprec", "IPSRecall"): "recall(weights=ips), over the number of observed relevant items as ours; not asked",
+    ("warprec", "cold items in SNIPS"): "have the least propensity; ours count as what one user has. Asked with theirs",
     ("warprec", "UserCoverage"): "a count",
     ("elliot", "all"): "not on PyPI, so not run",
 }
@@ -89,9 +94,18 @@ def items_of(scene: scenes_beyond.Scene, *, of_train: bool) -> list[dict[str, An
     return found
 
 
+def propensities(scene: scenes_beyond.Scene) -> dict[tuple[str, str], float]:
+    """Each pair of the truth with its item's popularity over the highest, 0 where train does not have it."""
+    counts = Counter(item for _, item in set(scene.train))
+    return {(user, item): counts[item] / max(counts.values()) for user, item in scene.truth}
+
+
 def sides(scene: scenes_beyond.Scene, names: list[str]) -> dict[str, pl.DataFrame]:
     schema = {"item": pl.String, "genre": pl.String, "vector": pl.List(pl.Float64), "users": pl.List(pl.String)}
     found = {name: pl.DataFrame(getattr(scene, name), schema=["user", "item"], orient="row") for name in ("truth", "train")}
+    if "propensity" in names:
+        observed = pl.DataFrame([(*pair, chance) for pair, chance in propensities(scene).items()], orient="row")
+        found["truth"] = observed.rename(dict(zip(observed.columns, ("user", "item", "propensity"), strict=True)))
     found["reference"] = pl.DataFrame(scene.ranked(scene.reference), schema=["user", "item", "rank"], orient="row")
     chosen = {name: found[name] for name in names if name in found}
     if names and names[-1].startswith("items"):
@@ -102,6 +116,10 @@ def sides(scene: scenes_beyond.Scene, names: list[str]) -> dict[str, pl.DataFram
 def named(row: tuple[str, dict[str, Any]]) -> str:
     peer, line = row
     return f"{peer}-{line['scene']}-{line['call']}"
+
+
+def universe_of(row: tuple[str, dict[str, Any]]) -> str:
+    return UNIVERSE.get((row[0], row[1]["metric"].partition("(")[0]), "")
 
 
 def check(row: tuple[str, dict[str, Any]], means: list[float], users: list[dict[str, float | None]]) -> None:
@@ -132,7 +150,9 @@ def settings_of(metric: str) -> tuple[str, dict[str, Any]]:
 def test_recframe_gives_the_recorded_numbers(row: tuple[str, dict[str, Any]]):
     line, scene = row[1], made(row[1]["scene"])
     recs = pl.DataFrame(scene.ranked(scene.recs), schema=["user", "item", "rank"], orient="row")
-    rec = recs.rec(**sides(scene, line["sides"]))
+    options: dict[str, Any] = {name: name for name in line["sides"] if name == "propensity"}
+    options |= {"universe": universe} if (universe := universe_of(row)) else {}
+    rec = recs.rec(**sides(scene, line["sides"]), **options)
     metrics = [rf.parse(line["metric"]) @ k for k in line["k"]]
     means = [rec.evaluate(metric)[:, -1][0] for metric in metrics]
     users = [rec.evaluate(metric, by="user") for metric in metrics] if "moments" in line else []
@@ -144,7 +164,9 @@ def test_the_reference_gives_the_recorded_numbers(row: tuple[str, dict[str, Any]
     line, made_of = row[1], made(row[1]["scene"])
     name, settings = settings_of(line["metric"])
     scene = told(made_of, line["sides"])
-    counted = sorted(scene.truth) if name in OF_USERS | WEIGHTED else sorted(scene.lists)
+    users_of = {"recs": scene.lists.keys(), "both": scene.lists.keys() & scene.truth.keys()}
+    universe = users_of.get(universe_of(row), scene.truth.keys())
+    counted = sorted(universe if name in OF_USERS | WEIGHTED else scene.lists)
     if name in WEIGHTED:
         users = [{user: WEIGHTED[name](scene, user, k, **settings) for user in counted} for k in line["k"]]
         means = [mean(own.values()) for own in users]
@@ -165,6 +187,7 @@ def told(scene: scenes_beyond.Scene, names: list[str]) -> Scene:
         train=frozenset(scene.train),
         items={row["item"]: row for row in items},
         reference=listed(scene.ranked(scene.reference)),
+        propensity=propensities(scene) if "propensity" in names else None,
     )
 
 

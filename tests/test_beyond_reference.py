@@ -69,7 +69,7 @@ def test_the_reference_gives_the_worked_propensities():
         propensity={("u", "a"): 0.5, ("u", "b"): 0.1, ("u", "c"): 0.25},
     )
     assert weighted_recall(scene, "u", None, weights="snips") == pytest.approx(2 / 16)
-    assert weighted_recall(scene, "u", None, weights="ips") == pytest.approx(2)
+    assert weighted_recall(scene, "u", None, weights="ips") == pytest.approx(2 / 3)
 
 
 def test_lists_of_the_same_counts_and_lengths_have_one_personalization_by_cosine():

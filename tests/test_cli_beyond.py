@@ -37,6 +37,12 @@ def evaluate(*arguments: str) -> dict[str, list[object]]:
 SIDES = ("--train", "train.parquet", "--items", "items.parquet")
 
 
+def test_support_stands_behind_each_metric():
+    found = evaluate("recs.parquet", "truth.parquet", *SIDES, "-m", "ndcg@1,novelty@1", "--support")
+    assert list(found) == ["n_users", "n_lists", "ndcg@1", "n ndcg@1", "novelty@1", "n novelty@1"]
+    assert (found["n ndcg@1"], found["n novelty@1"]) == ([1], [2])
+
+
 def test_lists_alone_are_enough_for_novelty_and_coverage():
     # a is known to two of four users, b and c to one each: (1 + 2) / 2 bits in both lists
     found = evaluate("recs.parquet", *SIDES, "-m", "novelty@2,coverage@2,repeat_rate@2")

@@ -84,14 +84,18 @@ def test_a_metric_over_lists_is_explained_by_which_lists_count_and_by_no_policy_
     doc = " ".join(metric.__doc__.split())
     assert doc.partition(". ")[0] in text
     assert all(rule in text for rule in RULES_OF_LISTS)
-    assert "in the truth or not" in text
-    is_mean = "a list without an item up to 10 has no value (null, not 0), and the mean runs over the lists with one."
+    follows = "relevance" in metric.definition.needs
+    assert ("in the truth or not" in text) != follows
+    assert ("lists of the users who count in the accuracy metrics have a value, no others" in text) == follows
+    is_mean = "has no value (null, not 0), and the mean runs over the lists with one."
     assert (is_mean in text) == (metric.definition.shape == "user")
     assert ("values of segments do not average to that of all" in text) == (metric.definition.shape == "set")
     assert all(f"{name} is {value}." in text for name, value in metric.parameters.items())
-    for policy in ("universe=", "no_relevant=", "relevant_from="):
-        assert policy not in text
-    assert all(("items=" if need == "catalogue" else f"{need}=") in text for need in metric.definition.needs)
+    for policy in ("universe=", "no_relevant="):
+        assert (policy in text) == follows
+    assert "relevant_from=" not in text
+    shown = {"catalogue": "items=", "relevance": "truth="}
+    assert all(shown.get(need, f"{need}=") in text for need in metric.definition.needs)
 
 
 def test_a_policy_is_told_where_it_concerns_a_metric_over_lists():
@@ -411,3 +415,25 @@ def test_nothing_of_a_lazy_frame_is_collected(monkeypatch: pytest.MonkeyPatch):
         patched.setattr(pl.LazyFrame, "collect", refuse)
         found = lazy.explain("precision@4", "ranx", "jurity")
     assert found.frame.collect()["value"].to_list() == pytest.approx([1 / 4, 1 / 3, 1 / 3, 1 / 2])
+
+
+def test_a_segment_of_items_is_explained_where_it_decides_who_counts():
+    # b stands at rank 2: the user counts in its genre at k = 1 too, unless the list ends before
+    recs = pl.DataFrame({"user": [1, 1], "item": ["a", "b"], "rank": [1, 2]})
+    sides = {
+        "truth": pl.DataFrame({"user": [1], "item": ["a"]}),
+        "items": pl.DataFrame({"item": ["a", "b"], "genre": ["p", "q"]}),
+    }
+    rec, users = recs.rec(**sides), pl.DataFrame({"user": [1], "country": ["FR"]})
+
+    assert rec.evaluate("user_coverage@1", by="genre").rows() == [("p", 1, 1.0), ("q", 1, 0.0)]
+    assert recs.head(1).rec(**sides).evaluate("user_coverage@1", by="genre").rows() == [("p", 1, 1.0)]
+    assert rec(no_relevant="skip").evaluate("user_coverage@1", by="genre").rows() == [("p", 1, 1.0)]
+    for by, name in (("genre", "'genre'"), ("item", "'item'"), (["genre", "item"], "'genre' and by='item'")):
+        for explained in (rec.explain("recall@1", by=by), rec.explain("recall@1", "trec_eval", "jurity", by=by)):
+            text = " ".join(explained.text.split())
+            assert f"by={name} is a property of items: a user counts in every segment in which the judged frame" in text
+            assert "cut the lists before" in text
+    text = " ".join(rec.explain("coverage@1", by="genre").text.split())
+    assert "by='genre' is a property of items: n_lists counts lists with an item of the segment at whatever rank" in text
+    assert "property of items" not in rec(users=users).explain("recall@1", by="country").text

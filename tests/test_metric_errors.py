@@ -55,6 +55,14 @@ def test_an_unknown_metric_like_no_other_lists_those_that_there_are():
         rf.parse("zzzzz")
 
 
+@pytest.mark.parametrize("text", ["s_recall", "S_Recall@10"])
+def test_another_library_s_name_of_a_form_has_that_form(text):
+    with says(f"unknown metric {text!r}; that is 'category_coverage(relevance=true)'", rf.UnknownMetricError):
+        rf.parse(text)
+    with pytest.raises(AttributeError, match="that is 'category_coverage"):
+        _ = FRAME.rec.s_recall
+
+
 @pytest.mark.parametrize("kind", KINDS, ids=repr)
 @pytest.mark.parametrize(
     ("name", "close"),

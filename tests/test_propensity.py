@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
 
 import recframe as rf
 from asking import ask, ask_one, liked, recommended, rows
@@ -26,38 +27,51 @@ BOTH = ["recall(weights=snips)", "recall(weights=ips)", "dcg(weights=snips)", "d
 def test_a_given_propensity_gives_the_worked_numbers(kind: Kind):
     found = ask_one(kind, RECS, *BOTH, k=2, truth=TRUTH, propensity="seen")
 
-    # rank 1 has no discount
-    assert [found[f"{name}@2"] for name in BOTH] == pytest.approx([0.125, 2, 0.125, 2], abs=1e-12)
+    # "ips" of recall is over the three relevant items; rank 1 has no discount
+    assert [found[f"{name}@2"] for name in BOTH] == pytest.approx([0.125, 2 / 3, 0.125, 2], abs=1e-12)
 
 
 def test_a_judged_frame_gives_the_same(kind: Kind):
     judged = RECS.join(TRUTH.with_columns(relevance=1), on=["user", "item"], how="full", coalesce=True)
 
     found = ask_one(kind, judged, *BOTH, propensity="seen")
-    assert [found[name] for name in BOTH] == pytest.approx([0.125, 2, 0.125, 2], abs=1e-12)
+    assert [found[name] for name in BOTH] == pytest.approx([0.125, 2 / 3, 0.125, 2], abs=1e-12)
 
 
 def test_popularity_gives_it_where_no_column_does(kind: Kind):
-    # popularities a 4, b 1, c 0 over the highest: 1, 1/4, and the least that is allowed
+    # popularities a 4, b 1, c 0, which counts as 1, over the highest: 1, 1/4, 1/4
     train = liked(p="ab", q="a", r="a", s="a")
     recs, truth = recommended(u="xb"), liked(u="abc")
 
-    found = ask_one(kind, recs, *(f"{name[:-1]},exponent=1,min_propensity=0.1)" for name in BOTH), truth=truth, train=train)
-    # exponent 1 is the power 1: 1, 4 and 10; b at rank 2
+    found = ask_one(kind, recs, *(f"{name[:-1]},exponent=1)" for name in BOTH), truth=truth, train=train)
+    # exponent 1 is the power 1: 1, 4 and 4; b at rank 2
     second = 4 / math.log2(3)
-    assert list(found.values())[1:] == pytest.approx([4 / 15, 4, second / 15, second], abs=1e-12)
+    assert list(found.values())[1:] == pytest.approx([4 / 9, 4 / 3, second / 9, second], abs=1e-12)
 
-    found = ask_one(kind, recs, "recall(weights=snips,exponent=0)", truth=truth, train=train)
-    # the power 1/2: 1, 2 and the default of at least 1/10000
-    assert list(found.values())[1:] == pytest.approx([2 / 10003], abs=1e-12)
+    names = ("recall(weights=snips,exponent=0)", "recall(weights=snips,min_propensity=0.5)")
+    found = ask_one(kind, recs, *names, truth=truth, train=train)
+    # the power 1/2: 1, 2 and 2; and at least a half: 1, 2 and 2 too
+    assert list(found.values())[1:] == pytest.approx([2 / 5, 2 / 5], abs=1e-12)
+
+
+@pytest.mark.parametrize("judged", [False, True])
+@given(frames=frame_pairs(), k=st.sampled_from([1, 3, None]))
+def test_a_relevant_item_that_train_does_not_have_counts_as_one_that_one_user_has(frames: Any, k: int | None, *, judged: bool):
+    recs, truth = frames
+    rec = recs.rec(truth=truth, model="model")
+    rec = rec.judge().rec(model="model") if judged else rec
+    train = pl.DataFrame({"user": [1, 2, 3], "item": ["a"] * 3})
+    once = pl.concat([train, pl.DataFrame({"user": [1] * 7, "item": list("bcdefgh")})])
+
+    assert_frame_equal(rec(train=train).evaluate(*BOTH, k=k, by="user"), rec(train=once).evaluate(*BOTH, k=k, by="user"))
 
 
 def test_none_and_nothing_above_0_count_as_the_least(kind: Kind):
     odd = pl.DataFrame({"user": ["u"] * 4, "item": list("abcd"), "seen": [None, -1.0, 0.0, 1.0]})
 
     found = ask_one(kind, recommended(u="abd"), "recall(weights=ips,min_propensity=0.5)", truth=odd, propensity="seen")
-    # 2 for a and for b, 1 for d
-    assert list(found.values())[1:] == [5.0]
+    # 2 for a and for b, 1 for d, of four relevant items
+    assert list(found.values())[1:] == [5 / 4]
 
 
 def test_a_pair_that_is_judged_twice_has_the_higher_propensity(kind: Kind):
@@ -88,10 +102,11 @@ def test_a_propensity_that_is_the_same_for_all_cancels(frames: Any, k: int | Non
     recs, truth = frames
     rec = recs.rec(truth=truth.with_columns(seen=pl.lit(seen)), model="model", propensity="seen")
 
-    found = rec.evaluate("recall(weights=snips)", "recall", "dcg(weights=ips)", "dcg", k=k, by="user")
+    found = rec.evaluate("recall(weights=snips)", "recall(weights=ips)", "recall", "dcg(weights=ips)", "dcg", k=k, by="user")
 
-    weighed, plain, total, gained = (found.to_series(place) for place in range(-4, 0))
+    weighed, by_number, plain, total, gained = (found.to_series(place) for place in range(-5, 0))
     assert weighed.to_list() == pytest.approx(plain.to_list(), abs=1e-12)
+    assert (by_number * seen).to_list() == pytest.approx(plain.to_list(), rel=1e-12, abs=1e-12)
     assert (total * seen).to_list() == pytest.approx(gained.to_list(), rel=1e-12, abs=1e-12)
 
 
@@ -175,3 +190,12 @@ def test_strict_refuses_a_relevant_pair_without_a_propensity():
 
     with pytest.raises(rf.DataError, match="missing_propensity: 1 row of truth"):
         RECS.rec(truth=truth, propensity="seen", strict=True).recall(weights="snips")
+
+
+def test_strict_refuses_a_given_propensity_of_a_cold_item_too_and_not_one_from_train():
+    truth = rows(("u", "a", 0.5), ("u", "b", 0.0), schema=("user", "item", "seen"), seen=pl.Float64)
+    strict = RECS.rec(truth=truth, train=liked(p="a"), strict=True)
+
+    with pytest.raises(rf.DataError, match="missing_propensity: 1 row of truth"):
+        strict(propensity="seen").recall(weights="snips")
+    assert strict.recall(weights="snips") == 0.5  # a and b count alike: one user, as one has a

@@ -115,7 +115,7 @@ def test_a_metric_needs_what_its_words_ask_for(metric):
     if about.over_lists:
         asked = over_lists.probed(metric).facts.values()
         needs = {need for fact in asked for need in fact.builder.needs}
-        assert needs - {"relevance"} == set(about.needs)
+        assert needs == set(about.needs)
     else:
         assert ("catalogue" in about.needs) == bool(conventions.probed(metric)[0].asked & catalogue.OF_ITEMS)
 

@@ -24,18 +24,19 @@ from recframe.order import are_distinct, are_narrow, by_item, by_user, distinct,
 
 Branches = Callable[[pl.LazyFrame, set[str]], list[pl.LazyFrame]]
 """Gives what the plan of users asks of rows of a kind, whose columns are named."""
-Kind = Literal["item", "pair", "user", "part", "list", "group", "segment", "whole", "table"]
+Kind = Literal["item", "pair", "user", "member", "part", "list", "group", "segment", "whole", "table"]
 Setting = str | int | float | bool
 VALUE = pl.col("value")
+_COUNT = pl.len().cast(pl.Float64).alias("value")
 
 
 @dataclass(frozen=True)
 class Builder:
     """A function that makes a fact out of the side frames, what the fact is a property of, and which frames it needs.
 
-    The keys of its frame: item; user and item; user (and what `by` has of items); these and a part of a feature; all that
-    tells lists apart; what `by` has of items; none. One of a group has a function in `recframe.groups`, which is given the
-    lists of the segments. A table is no fact but rows of the lists' own, see `tables`.
+    The keys of its frame: item; user and item; user (and what `by` has of items); the user alone; those before and a part of a
+    feature; all that tells lists apart; what `by` has of items; none. One of a group has a function in `recframe.groups`, which
+    is given the lists of the segments. A table is no fact but rows of the lists' own, see `tables`.
     """
 
     kind: Kind
@@ -181,7 +182,7 @@ class Sides:
     def table(self, kind: Kind, facts: Sequence[Fact]) -> tuple[list[str], pl.LazyFrame | None, list[pl.Expr]]:
         """Return the keys of a kind of fact, a frame of the facts by these keys, and the facts that are the same for all."""
         keys = {"item": ["item"], "pair": PAIR, "user": self.user_keys, "segment": self.item_keys}
-        keys |= {"part": [*self.user_keys, "part"], "list": self.held.list_keys}
+        keys |= {"member": ["user"], "part": [*self.user_keys, "part"], "list": self.held.list_keys}
         on, table, same = keys.get(kind, []), None, []
         for one in (one for one in facts if one.kind == kind):
             built = self.at_hand.get(one.name, one.build(self))
@@ -238,10 +239,13 @@ def in_head(sides: Sides, share: float) -> pl.LazyFrame:
 
 @fact("item", "train", "catalogue")
 def in_rear(sides: Sides, share: float) -> pl.LazyFrame:
-    """The least popular share of the catalogue's items, at least one."""
+    """The least popular of the catalogue's items, without the share of them that is the head; at least one.
+
+    NOTE: 1 - 0.9 is a little less than 0.1, and a tenth of ten items is one.
+    """
     items = sides.catalogue.select("item").join(sides.popularity, on="item", how="left")
     ordered = items.sort(VALUE.fill_null(0.0), *by_item(sides.inputs.schema)).with_row_index("place")
-    most = (share * pl.len()).floor().clip(lower_bound=1.0)
+    most = (round(1 - share, 12) * pl.len()).floor().clip(lower_bound=1.0)
     return ordered.filter(pl.col("place") < most).select("item", value=pl.lit(value=True))
 
 
@@ -308,6 +312,32 @@ def _history(sides: Sides, of: str) -> pl.LazyFrame:
     return history.group_by([*sides.user_keys, "part"]).agg(value=pl.col("share").sum())
 
 
+@fact("member", "relevance")
+def in_universe(sides: Sides) -> pl.LazyFrame | pl.Expr:
+    """Whether a user with a list is of the universe; every one is, where the universe has all users with a list."""
+    if sides.held.universe in {"truth", "both"}:
+        return sides.held.judged_users.unique().with_columns(value=pl.lit(value=True))
+    return pl.lit(value=True)
+
+
+# ---- of lists
+
+
+@fact("list", "relevance")
+def has_relevant(sides: Sides) -> pl.LazyFrame | pl.Expr:
+    """Whether a list's user has a relevant item; where one without counts as well, that is not asked."""
+    if sides.inputs.context.no_relevant == "zero":
+        return pl.lit(value=True)
+    return sides.held.relevant_items().select(sides.held.list_keys).unique().with_columns(value=pl.lit(value=True))
+
+
+@fact("list", "relevance", "items", takes=CATEGORIES)
+def n_categories_of_relevant(sides: Sides, of: str) -> pl.LazyFrame:
+    """The number of categories of a user's relevant items, listed or not; in a segment of items, of its own."""
+    found = sides.held.relevant_items().join(sides.feature(of).parts(), on="item")
+    return found.select(*sides.held.list_keys, "part").unique().group_by(sides.held.list_keys).agg(_COUNT)
+
+
 # ---- of segments of items
 
 
@@ -333,14 +363,22 @@ def n_tail(sides: Sides, tail: str, share: float) -> pl.LazyFrame:
 
 
 def _counted(sides: Sides, items: pl.LazyFrame, *, empty: bool = False) -> pl.LazyFrame:
-    counted = pl.len().cast(pl.Float64).alias("value")
     if sides.item_keys:
-        return items.group_by(sides.item_keys).agg(counted)
-    message = "the catalogue is empty: the frame items= has no item"
-    return items.select(counted if empty else counted + fails_if(pl.len() == 0, message))
+        return items.group_by(sides.item_keys).agg(_COUNT)
+    return items.select(_COUNT if empty else _counted_items().alias("value"))
+
+
+def _counted_items() -> pl.Expr:
+    return pl.len().cast(pl.Float64) + fails_if(pl.len() == 0, "the catalogue is empty: the frame items= has no item")
 
 
 # ---- of the whole
+
+
+@fact("whole", "catalogue")
+def n_whole_catalogue(sides: Sides) -> pl.LazyFrame:
+    """The number of items in the catalogue, in a segment of items too."""
+    return sides.catalogue.select(value=_counted_items())
 
 
 @fact("whole", "train")

@@ -375,7 +375,11 @@ def unknown_items(data: Audited) -> Iterator[Found]:
             yield Found(name, rows.filter(item.is_not_null()).join(data.inputs.items, on="item", how="anti"))
 
 
-@check("info", "it counts as an item that nobody knows: popularity 0, novelty as if one user had it", "nothing, if it is new")
+@check(
+    "info",
+    "it counts as an item that nobody knows: popularity 0, novelty and propensity as if one user had it",
+    "nothing, if it is new",
+)
 def cold_items(data: Audited) -> Iterator[Found]:
     """Recommended items that nobody has in train."""
     if data.inputs.train is not None:

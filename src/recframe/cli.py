@@ -187,6 +187,8 @@ def _one_truth(ctx: click.Context, parameter: click.Parameter, values: tuple[str
 @click.option(
     "--ties", type=click.Choice(get_args(Ties)), help="How items of one score, or of one rank, stand.  [default: item]"
 )
+@click.option("--ties", type=click.Choice(get_args(Ties)), help="How items of one score are ranked.  [default: item]")
+@click.option("--support", is_flag=True, help="Put behind each metric the number of users or lists that it was averaged over.")
 @click.option(
     "-o",
     "--output",
@@ -217,9 +219,10 @@ def evaluate(recs: str, truth: str | None, **options: Any) -> None:
     with _words_of_the_shell(paths):
         metrics, cutoffs = _asked(options["metrics"], options["cutoffs"])
         rec, frames = _bound(paths, options)
-        rec.evaluate(*metrics, k=cutoffs, by=options["by"])  # what a schema can show is said before a file is read
+        asked = {"k": cutoffs, "by": options["by"], "support": options["support"]}
+        rec.evaluate(*metrics, **asked)  # what a schema can show is said before a file is read
         with _read_errors(), _warnings() as found, bar("reading") as tell:
-            result = rec.collect(*metrics, k=cutoffs, by=options["by"], parts=_parts(frames), tell=tell)
+            result = rec.collect(*metrics, **asked, parts=_parts(frames), tell=tell)
     for note in [*_notes(frames, options), *(_in_words_of_the_shell(one, paths) for one in found)]:
         click.echo(f"note: {note}", err=True)
     if options["output"] is None:
@@ -262,7 +265,7 @@ def _parts(frames: dict[str, pl.LazyFrame]) -> int:
 
 @main.command(
     short_help="Say what is odd about files before they are evaluated.",
-    params=[one for one in evaluate.params if one.name not in {"metrics", "cutoffs", "reference"}],
+    params=[one for one in evaluate.params if one.name not in {"metrics", "cutoffs", "reference", "support"}],
 )
 @click.option("-k", type=click.IntRange(min=1), metavar="K", help="Find lists with fewer than K rows.")
 def audit(recs: str, truth: str | None, k: int | None, **options: Any) -> None:

@@ -9,14 +9,15 @@ from typing import Any
 
 import polars as pl
 
-from recframe import keyed, over_lists, profiles, propensity
+from recframe import keyed, over_lists, profiles, propensity, subtopics
 from recframe.beside import Fact, check
 from recframe.catalogue import N_CATALOGUE, OF_ITEMS
 from recframe.context import Context
 from recframe.cutoffs import reach
-from recframe.errors import RecframeError, without_expectation
+from recframe.errors import ColumnError, RecframeError, without_expectation
 from recframe.inputs import Inputs
 from recframe.over_lists import Lists
+from recframe.plan import support_of
 from recframe.registry import Definition, Metric, Value
 from recframe.terms import At, Source
 
@@ -116,19 +117,19 @@ def read_relevance(context: Context, metrics: Sequence[Metric[...]]) -> bool:
         or context.ties in {"pessimistic", "optimistic"}
     ):
         return True
-    return any(
-        not one.definition.over_lists
-        or any("relevance" in fact.builder.needs for fact in over_lists.probed(one).facts.values())
-        for one in metrics
-    )
+    return any(not one.definition.over_lists or over_lists.reads_relevance(one) for one in metrics)
 
 
-def evaluate(inputs: Inputs, conventions: Sequence[Convention], plan: Plan, of_lists: OverLists) -> pl.LazyFrame:
+def evaluate(
+    inputs: Inputs, conventions: Sequence[Convention], plan: Plan, of_lists: OverLists, *, support: bool = False
+) -> pl.LazyFrame:
     """Return one row for each segment: the `by` columns, n_users, n_lists, and a column for each metric.
 
     Metrics over lists have a plan of their own. Others under the same policies share one; several plans are joined on the
-    `by` columns. n_users is then that of the profile's own universe, or of the first metric where none runs over it.
+    `by` columns. n_users is then that of the profile's own universe, or of the first metric where none runs over it. With
+    `support` a metric's column is followed by the number of users or lists in it, which the plans then give too.
     """
+    _check_names(inputs, conventions, support=support)
     runs: dict[tuple[object, ...], tuple[Context, list[Metric[...]]]] = {}
     columns: dict[str, pl.Expr] = {}
     lists = _of_lists(inputs, conventions, of_lists)
@@ -136,6 +137,7 @@ def evaluate(inputs: Inputs, conventions: Sequence[Convention], plan: Plan, of_l
     for one in conventions:
         if lists is not None and one.metric.definition.over_lists:
             columns[str(one.metric)] = _rounded(lists.values[str(one.metric)], one)
+            columns |= {support_of(one.metric): _whole(lists.support[str(one.metric)])} if support else {}
             continue
         probe, value = probed(one.metric)
         check(inputs, one.metric, _facts(probe.asked))
@@ -148,6 +150,9 @@ def evaluate(inputs: Inputs, conventions: Sequence[Convention], plan: Plan, of_l
         known = [pl.col(str(part)).is_not_null() for part in probe.parts]  # without a counted user there is nothing to make
         column = pl.when(*known).then(value) if known else pl.col(name)
         columns[name] = _rounded(column, one)
+        if support:
+            parts = map(support_of, probe.parts or [one.metric])
+            columns[support_of(one.metric)] = _whole(pl.min_horizontal(map(pl.col, parts)))
         plain = plain and not probe.parts and one.context.decimals is None
     first_context = _of_the_plan(own(inputs.context), inputs)
     first = _policies(first_context)
@@ -157,9 +162,19 @@ def evaluate(inputs: Inputs, conventions: Sequence[Convention], plan: Plan, of_l
     return plans[0] if plain and len(plans) == 1 else _joined(plans, columns, inputs, lists)
 
 
+def _check_names(inputs: Inputs, conventions: Sequence[Convention], *, support: bool) -> None:
+    """Say which `by` column has the name of a column of support."""
+    taken = {support_of(one.metric) for one in conventions} if support else set()
+    for segment in inputs.segments:
+        if segment.name in taken:
+            msg = f"by={segment.name!r} is also the name of a result column; rename the column before"
+            raise ColumnError(msg)
+
+
 def _facts(asked: set[str]) -> list[Fact]:
     """Return the facts of side frames that columns of the plan of users are made of."""
-    return [N_CATALOGUE] * bool(asked & OF_ITEMS) + [Fact(propensity.popularity_share)] * bool(asked & propensity.COLUMNS)
+    found = [N_CATALOGUE] * bool(asked & OF_ITEMS) + [Fact(propensity.popularity_share)] * bool(asked & propensity.COLUMNS)
+    return found + subtopics.facts(asked)
 
 
 def _of_lists(inputs: Inputs, conventions: Sequence[Convention], of_lists: OverLists) -> Lists | None:
@@ -169,6 +184,10 @@ def _of_lists(inputs: Inputs, conventions: Sequence[Convention], of_lists: OverL
         return None
     inputs = inputs.under(_of_the_plan(listed[0].context, inputs))
     return of_lists(inputs, [one.metric for one in listed])
+
+
+def _whole(count: pl.Expr) -> pl.Expr:
+    return count.fill_null(0).cast(pl.Int64)
 
 
 def _rounded(column: pl.Expr, one: Convention) -> pl.Expr:

@@ -19,7 +19,7 @@ from recframe.conventions import Convention
 from recframe.errors import ColumnError, RecframeError
 from recframe.inputs import Inputs
 from recframe.registry import Metric
-from recframe.switches import OF_HITS, OF_LISTS, POLICIES, RULES, RULES_OF_LISTS, WHERE, Switch, switch_of
+from recframe.switches import BY_ITEMS, OF_HITS, OF_LISTS, POLICIES, RULES, RULES_OF_LISTS, WHERE, Switch, switch_of
 
 T = TypeVar("T")
 WIDTH = 100
@@ -28,7 +28,7 @@ START = "start"
 TEXTS = ("switch", "from", "to", "direction")
 OTHER_VALUE = Switch({}, either="another value")
 NOT_OF_RELEVANCE = {"listed_rank", "listed_judged", "cut_rank"}
-NEEDED = {"catalogue": "items= (or train=, for its items)"}
+NEEDED = {"catalogue": "items= (or train=, for its items)", "relevance": "what is relevant, truth= or a judged frame"}
 
 
 @dataclass(frozen=True)
@@ -141,9 +141,10 @@ def _without_effect(one: Convention) -> set[str]:
     """Return the policies that do not concern a metric: those of relevance, of the universe, of the order."""
     if one.metric.definition.over_lists:
         asked = over_lists.probed(one.metric)
-        found = {"universe", "no_relevant", "relevant_from"}
-        if not any("relevance" in fact.builder.needs for fact in asked.facts.values()):
-            found.add("min_relevance")
+        found = {"universe", "no_relevant", "relevant_from", "min_relevance"}
+        if over_lists.reads_relevance(one.metric):
+            of_users = {"universe", "no_relevant"} if one.metric.definition.shape == "user" else set()
+            found -= {"min_relevance", *of_users} | ({"relevant_from"} if one.context.no_relevant != "zero" else set())
         roots = {name for columns in asked.columns.values() for column in columns for name in column.meta.root_names()}
         return found if "rank" in roots else {*found, "ties"}
     relevance = one.context.no_relevant != "zero" or _words_of(one.metric) - NOT_OF_RELEVANCE
@@ -161,7 +162,8 @@ def _told(one: Convention) -> Iterator[str]:
     metric = one.metric
     if metric.definition.over_lists:
         cut = "" if metric.k is None else f" up to {metric.k}"
-        yield from (words.format(cut=cut) for words in OF_LISTS[metric.definition.shape])
+        follows = metric.definition.shape == "user" and over_lists.reads_relevance(metric)
+        yield from (words.format(cut=cut) for words in OF_LISTS["relevance" if follows else metric.definition.shape])
     for name, value in _all(one, _moving(one)):
         described = switch_of(name, metric.definition.family) is not None
         yield _words(one, name, value) + (f" ({name}={_shown(value)})." if described else ".")
@@ -303,13 +305,23 @@ class Question:
                 raise ColumnError(msg)
         return result.select(*(pl.col(key).alias(name) for key, name in zip(keys, names, strict=True)), *columns)
 
+    @property
+    def by_items(self) -> list[str]:
+        """What to know of a `by` column that is a property of items."""
+        names = [one.name for one in self.inputs.segments if one.owner == "items" or one.inside == "item"]
+        if not names:
+            return []
+        of_lists = self.sides[0].metric.definition.over_lists
+        said = BY_ITEMS["lists" if of_lists else "users"]
+        return [_wrapped(said.format(by=" and ".join(f"by={name!r}" for name in names))), ""]
+
     def text(self, rows: Sequence[Mapping[str, Any]] | None) -> str:
         """Return the words; `rows` are those of the result, None where it is lazy."""
         one = self.sides[0]
         alone = rows if conventions.n_keys(self.inputs) == 0 else None
         where = f"The numbers are in .frame{', a LazyFrame: collect it' if rows is None else ''}."
         if len(self.sides) == 1:
-            words = [_meaning(one, self.names), ""]
+            words = [_meaning(one, self.names), "", *self.by_items]
             count = "n_lists" if one.metric.definition.over_lists else "n_users"
             words += [f"Here it is {_number(alone[0][str(one.metric)])}; {count} is {alone[0][count]}." if alone else where]
             return "\n".join(words)
@@ -317,7 +329,9 @@ class Question:
         if alone:
             first, last = (_number(alone[place]["value"]) for place in (0, -1))
             words += [f"{first} and {last}; one switch after the other:"]
-        return "\n".join([*words, "", *_lines(self.found, alone or ()), *([] if alone else ["", where])])
+        return "\n".join(
+            [*words, "", *_lines(self.found, alone or ()), "", *self.by_items, *([] if alone else [where])]
+        ).rstrip()
 
 
 def question(inputs: Inputs, metric: str | Metric[...], names: Sequence[str], k: int | None) -> Question:

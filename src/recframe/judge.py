@@ -228,7 +228,7 @@ class Judged:
         if self.truth is None:
             return self._counted(self._relevant_pairs.select(columns), {"recs", "both"})
         rows = self._gains(self._key).select(self._key, *also, "gain")
-        return self._for_each_model(self._counted(rows, {"recs", "both"}))
+        return self.for_each_model(self._counted(rows, {"recs", "both"}))
 
     def not_relevant(self) -> pl.LazyFrame:
         """Return the rows judged not relevant, one for each item: keys, and True in `not_relevant`."""
@@ -243,7 +243,7 @@ class Judged:
         items = rows.group_by(*pair).agg(relevant.any().alias("relevant"))
         misses = self._counted(items.filter(~pl.col("relevant")), {"recs", "both"})
         misses = misses.select(*keys, not_relevant=pl.lit(value=True))
-        return misses if self.context.relevant_from == "list" else self._for_each_model(misses)
+        return misses if self.context.relevant_from == "list" else self.for_each_model(misses)
 
     def listed(self) -> pl.LazyFrame:
         """Return the rows of the lists, one for each item: keys, item, listed_rank, listed_relevant, listed_judged."""
@@ -264,6 +264,13 @@ class Judged:
         """Return each relevant pair of a user and an item once, whoever recommended it; with segments, in each of them."""
         rows = (self.lists if self.truth is None else self.truth).filter(self._relevant)
         return rows.select(*dict.fromkeys([*segments, *PAIR])).unique()
+
+    def relevant_items(self) -> pl.LazyFrame:
+        """Return the relevant items of each list, listed or not: keys, item; of users outside the universe too."""
+        rows = self.relevant_pairs(self.rows)
+        if self.context.relevant_from == "list":
+            return self.ranked().join(rows, on=[*dict.fromkeys([*self.rows, *PAIR])], how="semi", nulls_equal=True)
+        return self.for_each_model(rows)
 
     def ranked(self, k: int | None = None) -> pl.LazyFrame:
         """Return the rows of the lists with a rank, up to k, whether or not their users are in the universe."""
@@ -287,7 +294,8 @@ class Judged:
         (rows,) = ask([self._counted(self.ranked(k), {"truth", "both"})])
         return replace(self, first=each_item_once(by_user(rows, "user"), self.list_keys, ask).lazy())
 
-    def _for_each_model(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+    def for_each_model(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows of the truth once for each model; as they are where there are none, or where the rows have theirs."""
         return rows.join(self.models, how="cross") if self.truth is not None and self.models is not None else rows
 
     @property
@@ -366,7 +374,7 @@ class Judged:
         kept = [rank.min(), *(pl.col(one).max() for one in self._tied)]
         lists = self._in_segments(self._counted(self._ranked_lists(), {"truth", "both"}), keys, kept)
         truth = self._in_segments(self._counted(self.truth, {"recs", "both"}), PAIR, [relevance.max()])
-        truth = self._for_each_model(truth)
+        truth = self.for_each_model(truth)
         if self.inputs.truth is None:
             return lists.join(truth, on=[*keys, *segments], how="full", coalesce=True, nulls_equal=True)
         pairs = lists.join(truth, on=keys, how="full", coalesce=True, nulls_equal=True)

@@ -32,13 +32,6 @@ class Asked:
 
     columns: dict[Level, list[pl.Expr]] = field(default_factory=dict)
     facts: dict[str, Fact] = field(default_factory=dict)
-    deepest: dict[Level, int | None] = field(default_factory=dict)
-    """The largest cut-off that a level is asked for, where its rows depend on that."""
-
-    def deepen(self, level: Level, k: int | None) -> None:
-        """Write down a cut-off of a level."""
-        known = self.deepest.setdefault(level, k)
-        self.deepest[level] = None if known is None or k is None else max(known, k)
 
     def column(self, level: Level, expression: pl.Expr) -> pl.Expr:
         """Return the column of an expression on a level."""
@@ -65,19 +58,20 @@ class AtLists:
     Words of one item in one list: `rank`, `discount`, `weight(...)`, `relevant`, `in_history`, `in_reference(...)`; of an
     item wherever it stands: `popularity`, `place_by_popularity`, `in_catalogue`, `in_tail(...)`. `beside(...)` puts a value
     of the list beside its items; `shared_with_longer(...)` and `shared_with_others(...)` hold the list against others with the
-    item. Of one list, up to k: `sum(...)` and `mean(...)` of such words, `n_listed`; of its user `history_popularity`; with
-    the user's reference list `agreement(...)`.
+    item. Of one list, up to k: `sum(...)` and `mean(...)` of such words, `n_listed`; of its user `history_popularity` and
+    `counted`; with the user's reference list `agreement(...)`.
     Of one item in all lists of a segment: `per_item(...)`, a sum over its places, `n_lists_with`, `place(...)`, and
     `everywhere(...)`.
     Of a group of items in a segment: `unseen_share(...)`.
     Of a segment: `over_items(...)` and `over_lists(...)`, sums, `over_groups(...)`, `n_lists`, `in_all(...)` and
     `across_items(...)`.
     Of a feature of the items: `has_feature(...)` of an item; `squared_length(...)`, `likeness_to_history(...)` and
-    `overlap_of_pairs(...)` of a list; of the history `n_described_history(...)` and `n_categories_of_history(...)`; of a
+    `overlap_of_pairs(...)` of a list; of the history `n_described_history(...)` and `n_categories_of_history(...)`, of the
+    relevant items `n_categories_of_relevant(...)`; of a
     category of a list `in_category(...)`, a sum of words of its items and of `category_share`, `history_in_category(...)` and
-    `beside_categories(...)`, which `over_categories(...)` sums up for the list; of a category of a relevant item `n_seen`, as
-    `over_hits(...)` and `over_best(...)` sum up.
-    Of the side frames: `n_train_users`, `n_interactions`, `max_popularity`, `n_catalogue`, `n_tail(...)`, `n_categories(...)`.
+    `beside_categories(...)`, which `over_categories(...)` sums up for the list.
+    Of the side frames: `n_train_users`, `n_interactions`, `max_popularity`, `n_catalogue`, `n_whole_catalogue`, `n_tail(...)`,
+    `n_categories(...)`.
 
     A metric of user shape returns a value of a list, one of set shape a value of a segment. `fact(...)` asks for any
     other column of the side frames.
@@ -121,6 +115,11 @@ class AtLists:
     def relevant(self) -> pl.Expr:
         """Whether the item is relevant to the user."""
         return self.fact(beside.relevant).fill_null(value=False)
+
+    @property
+    def counted(self) -> pl.Expr:
+        """Whether the list's user has a value in the accuracy metrics, by `universe=` and `no_relevant=`."""
+        return self.fact(beside.in_universe).fill_null(value=False) & self.fact(beside.has_relevant).fill_null(value=False)
 
     @property
     def in_history(self) -> pl.Expr:
@@ -308,21 +307,9 @@ class AtLists:
         """Return the number of categories in the catalogue; in a segment of items, of its own."""
         return self.fact(beside.n_categories, of).fill_null(0.0)
 
-    @property
-    def n_seen(self) -> pl.Expr:
-        """How many relevant items above the item have the category, in the list or in the best order."""
-        return pl.col("seen").cast(pl.Float64)
-
-    def over_hits(self, of: str, value: pl.Expr) -> pl.Expr:
-        """Return the sum of a word over the categories of the relevant items of the list, up to k."""
-        self.fact(beside.relevant)
-        return self._summed(tables.hits, level_of("hits", of), self._up_to_k(value).sum(), of)
-
-    def over_best(self, of: str, value: pl.Expr, *, alpha: float) -> pl.Expr:
-        """Return the same over the best k of all relevant items, each the one whose categories are the least seen next."""
-        level = level_of("best", of, alpha)
-        self.asked.deepen(level, self.k)
-        return self._summed(tables.best, level, self._up_to_k(value).sum(), of, alpha)
+    def n_categories_of_relevant(self, of: str) -> pl.Expr:
+        """Return the number of categories of the relevant items of the list's user."""
+        return self.fact(beside.n_categories_of_relevant, of).fill_null(0.0)
 
     def _summed(self, table: Builder, level: Level, value: pl.Expr, *settings: Setting) -> pl.Expr:
         self.fact(table, *settings)
@@ -352,6 +339,11 @@ class AtLists:
     def n_catalogue(self) -> pl.Expr:
         """The number of items in the catalogue; in a segment of items, of its own."""
         return self.fact(beside.n_catalogue).fill_null(0.0)
+
+    @property
+    def n_whole_catalogue(self) -> pl.Expr:
+        """The number of items in the catalogue, whatever the segment: what ranks and places by popularity go up to."""
+        return self.fact(beside.n_whole_catalogue)
 
     def n_tail(self, tail: Tail, share: float) -> pl.Expr:
         """Return the number of items in the long tail; in a segment of items, of its own."""

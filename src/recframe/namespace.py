@@ -138,7 +138,14 @@ class Rec(Methods, Generic[F]):
         return self._with(self._context.bind(options))
 
     @_understood
-    def evaluate(self, *metrics: str | Metric[...], k: Cutoffs = None, by: By = None, profile: str | None = None) -> F:
+    def evaluate(
+        self,
+        *metrics: str | Metric[...],
+        k: Cutoffs = None,
+        by: By = None,
+        profile: str | None = None,
+        support: bool = False,
+    ) -> F:
         """Return several metrics, at several cut-offs, overall or by segment, in one pass over the frame.
 
         A metric is a string (`"ndcg@10"`, `"map(normalizer=min)@10"`) or an object (`rf.ndcg @ 10`). `k`, an int, a list
@@ -149,7 +156,8 @@ class Rec(Methods, Generic[F]):
         over lists (the users with a ranked row, whatever the truth says), and a column for each metric, named by its string;
         rows sorted by the `by` columns, nulls last. Means run over values that are not null; without a counted user a mean is
         null and n_users is 0. A set metric is one function of a segment's lists. Where a profile's metrics run over different
-        users, n_users is that of the profile's own universe.
+        users, n_users is that of the profile's own universe. `support=True` puts behind each metric a column `n ndcg@10`: the
+        number of users or lists that have a value and were averaged, of a set metric the lists with an item up to k.
 
         A LazyFrame whose source is a Python function, such as a generator, is read several times, since Polars shares scans of
         files alone: write it to a file first, `lf.sink_parquet(...)`, or hold it in memory, `lf.cache()`.
@@ -178,7 +186,7 @@ class Rec(Methods, Generic[F]):
         inputs = self._inputs(by, profile, found)
         asked = conventions.asked(inputs.context, found)
         told = partial(_told, inputs)
-        result: F = frames.give(self._evaluated(inputs, asked), self._frame, inputs.pandas_columns, told)
+        result: F = frames.give(self._evaluated(inputs, asked, support=support), self._frame, inputs.pandas_columns, told)
         return result
 
     @_understood
@@ -189,6 +197,7 @@ class Rec(Methods, Generic[F]):
         by: By = None,
         parts: int = 1,
         profile: str | None = None,
+        support: bool = False,
         tell: Callable[[float], object] | None = None,
     ) -> pl.DataFrame:
         """Return `evaluate(...)` of LazyFrames as a DataFrame, a part of the users after the other.
@@ -228,10 +237,12 @@ class Rec(Methods, Generic[F]):
         def plan_of(inputs: Inputs, found: Sequence[Metric[...]]) -> pl.LazyFrame:
             models = judge(inputs).models
             judged = [judge(inputs.part(number, parts), models) for number in range(parts)]
-            return plan.evaluate(judged[0], found) if parts == 1 else plan.evaluate_parts(judged, found, run)
+            if parts == 1:
+                return plan.evaluate(judged[0], found, support=support)
+            return plan.evaluate_parts(judged, found, run, support=support)
 
-        of_lists = partial(over_lists.evaluate, parts=parts, run=run)
-        result = frames.stream(conventions.evaluate(inputs, asked, plan_of, of_lists))
+        of_lists = partial(over_lists.evaluate, parts=parts, run=run, support=support)
+        result = frames.stream(conventions.evaluate(inputs, asked, plan_of, of_lists, support=support))
         _told(inputs, result, frames.stream)
         return result
 
@@ -388,13 +399,14 @@ class Rec(Methods, Generic[F]):
         clashes: dict[str, str] = {}
         return read(self._frame, conventions.own(self._context), names, labelled=True, clashes=clashes), clashes
 
-    def _evaluated(self, inputs: Inputs, asked: Sequence[conventions.Convention]) -> pl.LazyFrame:
+    def _evaluated(self, inputs: Inputs, asked: Sequence[conventions.Convention], *, support: bool = False) -> pl.LazyFrame:
         ask = frames.ask if frames.is_large(self._frame) else None
 
         def plan_of(inputs: Inputs, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
-            return plan.evaluate(judge(inputs), metrics, ask)
+            return plan.evaluate(judge(inputs), metrics, ask, support=support)
 
-        return conventions.evaluate(inputs, asked, plan_of, partial(over_lists.evaluate, ask=ask, run=frames.stream))
+        of_lists = partial(over_lists.evaluate, ask=ask, run=frames.stream, support=support)
+        return conventions.evaluate(inputs, asked, plan_of, of_lists, support=support)
 
     def _bound(self, metric: Metric[...]) -> BoundMetric[F]:
         return BoundMetric(self, metric)
@@ -406,7 +418,8 @@ class Rec(Methods, Generic[F]):
             found = registry.registered().get(name)
             if found is not None:
                 return self._bound(found)
-            close = suggestion(name, [*registry.registered(), *reserved_names()])
+            form = registry.form_of(name)
+            close = f"; that is {form!r}" if form else suggestion(name, [*registry.registered(), *reserved_names()])
             msg = f"rec has no method {name!r}{close or '; rf.list_metrics() has the metrics'}"
             raise AttributeError(msg, name=name, obj=self)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import polars as pl
@@ -35,6 +35,11 @@ def probed(metric: Metric[...]) -> Asked:
     return asked
 
 
+def reads_relevance(metric: Metric[...]) -> bool:
+    """Return whether a metric over lists asks what is relevant: its mean then runs over users of the universe alone."""
+    return any("relevance" in fact.builder.needs for fact in probed(metric).facts.values())
+
+
 def n_frames(metrics: Sequence[Metric[...]]) -> int:
     """Return how many frames of sums the metrics need: of lists, and of items and of each kind of groups if asked for."""
     asked = [probed(metric) for metric in metrics]
@@ -50,6 +55,8 @@ class Lists:
     """The keys, numbered, n_lists, and sums of lists and of items."""
     values: dict[str, pl.Expr]
     """Each metric's value of a segment."""
+    support: dict[str, pl.Expr]
+    """The number of lists that each was averaged over, or that entered it, where that is asked."""
     sides: Sides
     asked: Asked
     keys: list[str]
@@ -66,7 +73,15 @@ class Lists:
         return self.sides.joined(rows, facts, "segment", "whole", named=named)
 
 
-def evaluate(inputs: Inputs, metrics: Sequence[Metric[...]], *, run: Run, parts: int = 1, ask: Ask | None = None) -> Lists:
+def evaluate(
+    inputs: Inputs,
+    metrics: Sequence[Metric[...]],
+    *,
+    run: Run,
+    parts: int = 1,
+    ask: Ask | None = None,
+    support: bool = False,
+) -> Lists:
     """Return what the metrics are made of; of several parts of the users one after another, each collected by `run`.
 
     `ask` collects plans together: given for large eager frames, which are asked what the plan can rely on, as `run` is.
@@ -77,7 +92,9 @@ def evaluate(inputs: Inputs, metrics: Sequence[Metric[...]], *, run: Run, parts:
         check(inputs, metric, probed(metric).facts.values())
     keys = [inside for inside, _ in keys_of(inputs, metrics)]
     most, asked = deepest_of(metrics), Asked()
-    values = {str(metric): _value(metric, AtLists(k := reach(metric.k), asked, cut=k == most)) for metric in metrics}
+    made = {str(metric): _value(metric, AtLists(k := reach(metric.k), asked, cut=k == most)) for metric in metrics}
+    values = {name: value for name, (value, _) in made.items()}
+    counts = {name: count() for name, (_, count) in made.items()} if support else {}
     if parts > 1 and {"along", "along all"} & asked.columns.keys():
         shown = ", ".join(values)
         msg = f"one of {shown} holds each list against all others, which parts of the users do not have; ask it with parts=1"
@@ -94,11 +111,11 @@ def evaluate(inputs: Inputs, metrics: Sequence[Metric[...]], *, run: Run, parts:
         segments = joined(segments, cuts[0].over_groups(sums, one), keys)
     segments = cuts[0].in_all(segments)
     frame = segments.rename({key: f"key {place}" for place, key in enumerate(keys)})
-    return Lists(frame.drop("n_lists") if "user" in keys else frame, values, cuts[0].sides, asked, keys)
+    return Lists(frame.drop("n_lists") if "user" in keys else frame, values, counts, cuts[0].sides, asked, keys)
 
 
-def _value(metric: Metric[...], at: AtLists) -> pl.Expr:
-    """Return a metric's value of a segment; for one of user shape that is the mean over its lists."""
+def _value(metric: Metric[...], at: AtLists) -> tuple[pl.Expr, Callable[[], pl.Expr]]:
+    """Return a metric's value of a segment, for one of user shape the mean over its lists, and what asks for their number."""
     value = metric.value(at)
     is_set = metric.definition.shape == "set"
     if not all(name.startswith(OF_SEGMENTS if is_set else OF_LISTS) for name in value.meta.root_names()):
@@ -106,9 +123,12 @@ def _value(metric: Metric[...], at: AtLists) -> pl.Expr:
         msg = f"the metric {metric.name!r} has no value for each {whose}; return one: {how}"
         raise RecframeError(msg)
     if is_set:
-        return value.cast(pl.Float64)
+        return value.cast(pl.Float64), lambda: at.n_lists
     value = value.cast(pl.Float64)
-    return ratio(at.over_lists(value), at.over_lists(value.is_not_null()), empty=None)
+    if reads_relevance(metric):  # NOTE: beside an accuracy metric it is to speak of the same users
+        value = pl.when(at.counted).then(value)
+    count = at.over_lists(value.is_not_null())
+    return ratio(at.over_lists(value), count, empty=None), lambda: count
 
 
 def _running(share: pl.Expr, *, others: bool) -> pl.Expr:
@@ -186,7 +206,9 @@ class Cut:
         rows = self.sides.joined(self.rows, self.asked.facts_in("of list"), "pair", "item", "segment", "whole")
         lists = rows.group_by(self.held.list_keys).agg(self.asked.named("of list"))
         lists = Rows(self.sides, self.asked, self.held.list_keys, self.rows, lists).beside_lists()
-        return self.sides.joined(lists, self.asked.facts_in("over lists", "beside"), "list", "user", "segment", "whole")
+        return self.sides.joined(
+            lists, self.asked.facts_in("over lists", "beside"), "list", "user", "member", "segment", "whole"
+        )
 
     def segments(self) -> pl.LazyFrame:
         """Return each segment with its number of lists, and what is summed up over them."""

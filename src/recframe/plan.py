@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from recframe import catalogue, propensity
+from recframe import catalogue, propensity, subtopics
 from recframe.context import NoRelevant
 from recframe.cutoffs import reach
 from recframe.errors import OTHER_TIES, ColumnError, NoExpectationError, RecframeError, without_expectation
@@ -69,7 +69,7 @@ class Words:
         inner = Words()
         expression = value(inner)
         names = inner.asked - {"steepness"}
-        if inner.windows or inner.values or not any(names <= kind for kind in KINDS):
+        if inner.windows or inner.values or not (any(names <= kind for kind in KINDS) or subtopics.is_branch(names)):
             return value(self)
         self.asked |= inner.asked - names
         number = next((place for place, other in enumerate(self.values) if other.meta.eq(expression)), len(self.values))
@@ -85,7 +85,7 @@ class Words:
     def reads_lists(self) -> bool:
         """Whether a word needs more than the hits and the relevant rows."""
         others = {*LISTED, *NOT_RELEVANT, *catalogue.COLUMNS, *propensity.COLUMNS, "each_n_not_relevant"}
-        return not others.isdisjoint(self.read)
+        return not others.isdisjoint(self.read) or any(map(subtopics.branch_of, self.read))
 
     def values_of(self, names: set[str]) -> list[pl.Expr]:
         """Return the values that are worked out from some columns, each under the name of its own column."""
@@ -99,22 +99,23 @@ class Words:
         return [*branches, rows.select(*keys, *columns)] if columns else branches
 
 
-def evaluate(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = None) -> pl.LazyFrame:
+def evaluate(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = None, *, support: bool = False) -> pl.LazyFrame:
     """Return one row for each segment: the `by` columns, n_users, and a column for each metric.
 
-    `ask` collects plans: given for large eager frames, which are asked what the plan can rely on.
+    `ask` collects plans: given for large eager frames, which are asked what the plan can rely on. `support` puts behind each
+    metric the number of users that have a value of it.
     """
-    return _result(judged, keys_of(judged.inputs, metrics), _sums(judged, metrics, ask), metrics)
+    return _result(judged, keys_of(judged.inputs, metrics), _sums(judged, metrics, ask), metrics, support=support)
 
 
-def evaluate_parts(parts: Sequence[Judged], metrics: Sequence[Metric[...]], run: Run) -> pl.LazyFrame:
+def evaluate_parts(parts: Sequence[Judged], metrics: Sequence[Metric[...]], run: Run, *, support: bool = False) -> pl.LazyFrame:
     """Return the same from judgements of users apart, one plan after another, each in the memory that it takes alone."""
     by = keys_of(parts[0].inputs, metrics)
     keys = [inside for inside, _ in by]
     sums = pl.concat([run(_sums(part, metrics)) for part in parts]).lazy()
     columns = sums.collect_schema().names()
     merged = [pl.col(name).first() if name.startswith("empty") else pl.col(name).sum() for name in columns if name not in keys]
-    return _result(parts[0], by, aggregate(sums, keys, merged), metrics)
+    return _result(parts[0], by, aggregate(sums, keys, merged), metrics, support=support)
 
 
 def _sums(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = None) -> pl.LazyFrame:
@@ -247,6 +248,7 @@ def _rows(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
     branches_of = partial(words.branches, judged.list_keys)
     branches += catalogue.branches(judged, words.read, deepest, branches_of)
     branches += propensity.branches(judged, words.read, branches_of)
+    branches += subtopics.branches(judged, words.read, deepest, words.branches)
     branches = branches or [judged.relevant()]
     return pl.concat(branches, how="diagonal") if len(branches) > 1 else branches[0]
 
@@ -372,15 +374,21 @@ def _support(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
     return support.join(judged.models, how="cross") if judged.models is not None else support
 
 
-def _result(judged: Judged, by: list[tuple[str, str]], sums: pl.LazyFrame, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
+def _result(
+    judged: Judged, by: list[tuple[str, str]], sums: pl.LazyFrame, metrics: Sequence[Metric[...]], *, support: bool
+) -> pl.LazyFrame:
     """Return the means under their names: users without a row in the branches count with the value of an empty list."""
     context = judged.context
     present = pl.col("n_present").cast(pl.Int64).fill_null(0)
     n_users = present if context.no_relevant == "skip" else pl.col("n_users")
     absent = n_users - present
     inside = [key for key, _ in by]
-    means = [_mean(f"value {number}", absent).alias(f"mean {number}") for number in range(len(metrics))]
-    result = sums.select(*inside, n_users.alias("n_users"), *means)
+    columns: dict[str, pl.Expr] = {}
+    for number, metric in enumerate(metrics):
+        columns[str(metric)] = _mean(f"value {number}", absent)
+        columns |= {support_of(metric): _count(f"value {number}", absent)} if support else {}
+    numbered = [column.alias(f"column {number}") for number, column in enumerate(columns.values())]
+    result = sums.select(*inside, n_users.alias("n_users"), *numbered)
     if inside:
         result = result.sort(inside, nulls_last=True)
     if context.no_relevant == "skip" and set(inside) - {"model"}:
@@ -389,16 +397,27 @@ def _result(judged: Judged, by: list[tuple[str, str]], sums: pl.LazyFrame, metri
     return result.select(
         *(pl.col(key).alias(name) for key, name in by),
         *n_users_shown,
-        *(pl.col(f"mean {number}").alias(str(metric)) for number, metric in enumerate(metrics)),
+        *(pl.col(f"column {number}").alias(name) for number, name in enumerate(columns)),
     )
+
+
+def support_of(metric: Metric[...]) -> str:
+    """Return the name of the column of how many users or lists a metric was averaged over."""
+    return f"n {metric}"
 
 
 def _mean(value: str, absent: pl.Expr) -> pl.Expr:
     """Return the mean over the users with a value, of whom those absent from the branches have that of an empty list."""
     empty = pl.col(f"empty {value}")
     total = pl.col(f"sum {value}").fill_null(0) + empty.fill_null(0) * absent
-    count = pl.col(f"count {value}").cast(pl.Int64).fill_null(0) + empty.is_not_null() * absent
+    count = _count(value, absent)
     return pl.when(count > 0).then(total / count)
+
+
+def _count(value: str, absent: pl.Expr) -> pl.Expr:
+    """Return the number of users with a value."""
+    empty = pl.col(f"empty {value}")
+    return (pl.col(f"count {value}").cast(pl.Int64).fill_null(0) + empty.is_not_null() * absent).cast(pl.Int64)
 
 
 def judged_frame(judged: Judged) -> pl.LazyFrame:

@@ -80,6 +80,8 @@ class Definition:
     direction: Literal["higher", "lower", ""] = ""
     shape: Shape = "user"
     needs: tuple[str, ...] = ()
+    instead: Mapping[str, str] = field(default_factory=dict)
+    """Names by which other libraries have a form of it, and how that form is written."""
     family: str = ""
     over: Over = "users"
     """Whether it runs over the users of the universe, in the words of `At`, or over lists, in those of `AtLists`."""
@@ -262,6 +264,7 @@ def metric(
     ranges: Mapping[tuple[str, Value], tuple[float, float]] = ...,
     direction: Literal["higher", "lower", ""] = "",
     needs: Iterable[str] = (),
+    instead: Mapping[str, str] = ...,
     family: str = "",
     shape: Shape = "user",
     over: Over = "users",
@@ -421,10 +424,19 @@ def lookup(name: str, shown: str = "") -> Metric[...]:
     known = _spellings()
     if name.casefold() in known:
         return known[name.casefold()]
+    if form := form_of(name):
+        msg = f"unknown metric {shown or name!r}; that is {form!r}"
+        raise UnknownMetricError(msg)
     close = suggestion(name, known, closeness=0.5)  # two letters of 'ndcg' exchanged
     close = close.replace("'?", f"{shown[shown.find(name) + len(name) :]}'?") if close and shown else close
     msg = f"unknown metric {shown or name!r}{close or '; known are ' + ', '.join(_registry)}"
     raise UnknownMetricError(msg)
+
+
+def form_of(name: str) -> str:
+    """Return how a metric is written that other libraries have under a name of its own; nothing for any other name."""
+    forms = {other: form for one in _registry.values() for other, form in one.definition.instead.items()}
+    return forms.get(name.casefold(), "")
 
 
 def _setting(found: Metric[...], part: str) -> tuple[str, Value]:
@@ -465,7 +477,8 @@ def list_metrics() -> pl.DataFrame:
     Columns: name, aliases, parameters, range, direction, family, shape, over, formula and needs. `shape` is "user" for a mean
     of values, "set" for one function of a segment; `over` says whether it runs over the "users" of the universe or over
     "lists". `needs` names the side frames that a metric cannot do without; the catalogue is the items frame, or the train
-    frame for its items. An open end of a range is infinite.
+    frame for its items. A metric over lists that needs relevance runs over lists of the universe's users alone. An open end
+    of a range is infinite.
 
     >>> import recframe as rf
     >>> rf.list_metrics().height >= 17

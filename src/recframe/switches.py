@@ -221,7 +221,7 @@ PARAMETERS: dict[str, Switch] = {
         {
             "none": "every relevant item counts once",
             "snips": "a relevant item counts 1 / its propensity times, and so does what it is divided by",
-            "ips": "a hit counts 1 / its propensity times, and the sum is divided by nothing",
+            "ips": "a hit counts 1 / its propensity times, and what it is divided by stays",
         },
         either="relevant items that are seldom observed weigh more",
     ),
@@ -246,8 +246,8 @@ RULES = (
     "An item counts once in a list, at its best rank; a pair counts once in the truth, at its highest relevance.",
     IGNORED,
     (
-        "A missing rank is a miss. All items of one rank count up to it, the relevant ones one after another in the order of their "
-        "items; rec(ties=...) puts each on a place of its own."
+        "A missing rank is a miss. All items of one rank count up to it, the relevant ones one after another in the order of "
+        "their items; rec(ties=...) puts each on a place of its own."
     ),
 )
 """What no switch changes."""
@@ -263,12 +263,31 @@ OF_LISTS = {
         "every user with a list counts, whether in the truth or not; n_lists is their number.",
         "a list without an item{cut} has no value (null, not 0), and the mean runs over the lists with one.",
     ),
+    "relevance": (
+        "lists of the users who count in the accuracy metrics have a value, no others; n_lists counts every user with a list.",
+        "a list without an item{cut}, or none at all, has no value (null, not 0), and the mean runs over the lists with one.",
+    ),
     "set": (
         "the lists of all users of a segment, whether in the truth or not, have one value together; n_lists is their number.",
         "a list without an item{cut} adds nothing. It is no mean: values of segments do not average to that of all.",
     ),
 }
-"""Which lists count, by the shape of a metric over lists."""
+"""Which lists count, by the shape of a metric over lists, and of those with values of lists by whether they read relevance."""
+
+
+BY_ITEMS = {
+    "users": (
+        "{by} is a property of items: a user counts in every segment in which the judged frame has a row of theirs, at "
+        "whatever rank, since one n_users serves every k. So lists that go on below k bring in users who have nothing of the "
+        "segment up to k; cut the lists before, or leave out users without a relevant item of the segment: "
+        "rec(no_relevant='skip')."
+    ),
+    "lists": (
+        "{by} is a property of items: n_lists counts lists with an item of the segment at whatever rank, and the value "
+        "speaks of those that have one up to k; evaluate(..., support=True) says how many these are."
+    ),
+}
+"""What to know of a segment of items, by what a metric runs over."""
 
 
 def switch_of(name: str, family: str = "") -> Switch | None:

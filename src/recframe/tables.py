@@ -7,23 +7,15 @@ made once for all cut-offs: its sums are cut by the rank of its rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from recframe import beside
-from recframe.beside import Fact, Sides, fact
-from recframe.errors import RecframeError
+from recframe.beside import Sides, fact
 from recframe.features import ANY, CATEGORIES
-from recframe.order import by_item, spread_ranks, with_places
 
 if TYPE_CHECKING:
     from recframe.list_terms import Asked
-
-MOST_STEPS = 100
-"""The deepest cut-off for the best order over lists of categories, which takes one step of the plan for each rank."""
-
 
 BESIDE = "beside categories"
 """The level of the values of a list that stand beside each of its categories."""
@@ -117,80 +109,3 @@ def pairs(rows: Rows, of: str) -> pl.LazyFrame:
         rank=pl.max_horizontal("rank", "rank_right").max(), likeness=pl.len() / union
     )
     return both.group_by(rows.keys).agg(rows.asked.named(level_of("pairs", of)))
-
-
-# ---- categories in the order of the list
-
-
-@fact("table", "items", "relevance", takes=CATEGORIES)
-def hits(rows: Rows, of: str) -> pl.LazyFrame:
-    """The relevant items of a list by category: their ranks, at least 1 apart, and how many above have the category."""
-    keys, relevant = rows.keys, Fact(beside.relevant)
-    found = rows.sides.joined(rows.rows, [relevant], "pair").filter(pl.col(relevant.name))
-    found = found.sort(*keys, "rank", *by_item(rows.sides.inputs.schema, keys))
-    found = spread_ranks(with_places(found, keys), keys, whole=rows.sides.held.whole_ranks)
-    found = found.select(*dict.fromkeys([*keys, "item", "rank"]))
-    found = _numbered(found.join(rows.sides.feature(of).parts(), on="item"), [*keys, "part"], "rank", name="seen")
-    return found.group_by(keys).agg(rows.asked.named(level_of("hits", of)))
-
-
-@fact("table", "items", "relevance", takes=CATEGORIES)
-def best(rows: Rows, of: str, alpha: float) -> pl.LazyFrame:
-    """The user's relevant items by category, in the order that takes the one that adds most next."""
-    sides, feature, keys = rows.sides, rows.sides.feature(of), rows.sides.user_keys
-    level = level_of("best", of, alpha)
-    found = sides.with_item_keys(sides.held.relevant_pairs()).join(feature.parts(), on="item")
-    found = found.select(*dict.fromkeys([*keys, "item", "part"]))
-    if feature.shape == "category":  # the first of each category, then the second of each, and so on
-        found = _numbered(_numbered(found, [*keys, "part"], name="seen"), keys, "seen", name="rank")
-        found = found.with_columns(pl.col("rank") + 1)
-    else:
-        found = _by_greed(found, keys, alpha, _steps(of, rows.asked.deepest[level]))
-    return found.group_by(keys).agg(rows.asked.named(level))
-
-
-def _numbered(rows: pl.LazyFrame, keys: list[str], *order: str, name: str) -> pl.LazyFrame:
-    """Return rows in an order inside some keys, with their numbers from 0."""
-    rows = with_places(rows.sort(*keys, *order), keys).drop("start").rename({"place": name})
-    return rows.with_columns(pl.col(name) - 1)
-
-
-def _steps(of: str, k: int | None) -> int:
-    if k is not None and k <= MOST_STEPS:
-        return k
-    found = "no cut-off" if k is None else f"the cut-off {k}"
-    msg = (
-        f"the best order over lists of categories ({f'of={of!r}' if of else 'the column beside the item'}) is followed rank by "
-        f"rank, with a cut-off up to {MOST_STEPS}; found {found}: write k=10, or name a column of one category"
-    )
-    raise RecframeError(msg)
-
-
-def _by_greed(rows: pl.LazyFrame, keys: list[str], alpha: float, steps: int) -> pl.LazyFrame:
-    """Return rank and seen of the rows of the items that are taken in some steps, the last of those that add most each time."""
-    rows = with_places(rows.sort(*keys, *by_item(rows.collect_schema(), keys)), keys).rename({"start": "list"})
-    rows = with_places(rows, [*dict.fromkeys(["list", "item"])]).rename({"start": "row"})
-    zero = pl.lit(0.0, dtype=pl.Float64)
-    rows = rows.with_columns(met=zero, seen=zero, rank=pl.lit(None, dtype=pl.Float64))
-    return reduce(lambda taken, step: _taken(taken, alpha, step), range(1, steps + 1), rows).filter(
-        pl.col("rank").is_not_null()
-    )
-
-
-def _taken(rows: pl.LazyFrame, alpha: float, step: int) -> pl.LazyFrame:
-    """Return the rows with one more item of each user taken.
-
-    NOTE: gains are rounded, so that sums of the same numbers in another order are equal, and the item decides.
-    """
-    gain, row, added = pl.col("gain"), pl.col("row"), pl.lit(1 - alpha, dtype=pl.Float64) ** pl.col("met")
-    rows = rows.with_columns(gain=pl.when(pl.col("rank").is_null()).then(added).sum().over("row").round(12))
-    rows = rows.with_columns(gain=pl.when(pl.col("rank").is_null()).then(gain))
-    rows = rows.with_columns(highest=gain.max().over("list"))
-    rows = rows.with_columns(last=pl.when(gain == pl.col("highest")).then(row).max().over("list"))
-    rows = rows.with_columns(taken=(row == pl.col("last")).fill_null(value=False))
-    rows = rows.with_columns(met_now=pl.col("taken").any().over("list", "part"))
-    return rows.with_columns(
-        rank=pl.when("taken").then(float(step)).otherwise("rank"),
-        seen=pl.when("taken").then("met").otherwise("seen"),
-        met=pl.col("met") + pl.col("met_now").cast(pl.Float64),
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -19,6 +20,8 @@ INFINITE_RELEVANCE = "a relevance is infinite; replace it with the highest grade
 STEEP_RELEVANCE = "a relevance is above 1000, too steep for gain='exp' (2^relevance - 1); write gain='linear'"
 STEEPEST = 1000
 EULER = 0.5772156649015329
+HITS_BY_CATEGORY, BEST_BY_CATEGORY = "hits by category ", "best by category "
+"""What the names of columns of `recframe.subtopics` begin with; then come settings, and the word."""
 
 
 class Source(Protocol):
@@ -59,7 +62,8 @@ class At:
     speaks of their rows alone. List words have one value per list and stand beside such sums.
 
     Hits (relevant, with a rank up to k): `hit`, `first_hit`, `rank`, `gain`, `exp_gain`, `discount`,
-    `geometric_discount(...)`, `hits_so_far`, `running(...)`, `inverse_propensity(...)`; `sum(...)` of a value of theirs.
+    `geometric_discount(...)`, `hits_so_far`, `running(...)`, `inverse_propensity(...)`; `sum(...)` of a value of theirs;
+    `over_hits_by_category(...)` and `over_best_by_category(...)`.
     Relevant rows, listed or not, in their best order up to k: `ideal_gain`, `ideal_discount`, all words of `ideal(...)`;
     `best(...)` is a metric's value in that order.
     Rows of the list up to k: `listed`, `judged`, `relevant`; on the relevant ones `misses_above`, `judged_misses_above`.
@@ -152,6 +156,33 @@ class At:
         self._needs_an_order("it weighs each hit by its own item")
         given, share = (self.source.column(name) for name in ("given_propensity", "popularity_share"))
         return self._cut(_inverse(given, share, exponent, least))
+
+    def over_hits_by_category(self, of: str, value: Callable[[pl.Expr, pl.Expr], pl.Expr]) -> pl.Expr:
+        """Return the sum over the categories of the hits, in a feature of the items, of a value of (rank, seen).
+
+        `seen` is how many hits above have the category.
+        """
+        self._needs_an_order("it counts the categories above each hit")
+
+        def total(source: Source) -> pl.Expr:
+            names = (f"{HITS_BY_CATEGORY}{json.dumps([of])} {word}" for word in ("rank", "seen"))
+            rank, seen = map(source.column, names)
+            return self._up_to(rank, value(rank, seen)).sum()
+
+        return self.source.of_rows(total)
+
+    def over_best_by_category(self, of: str, value: Callable[[pl.Expr, pl.Expr], pl.Expr], *, alpha: float) -> pl.Expr:
+        """Return the same over the best k relevant items, each the one whose categories add most next.
+
+        A category that was seen m times adds (1 - alpha)^m.
+        """
+
+        def total(source: Source) -> pl.Expr:
+            names = (f"{BEST_BY_CATEGORY}{json.dumps([of, alpha])} {word}@{self.k or ''}" for word in ("rank", "seen"))
+            rank, seen = map(source.column, names)
+            return self._up_to(rank, value(rank, seen)).sum()
+
+        return self.source.of_rows(total)
 
     def sum(self, value: Callable[[At], pl.Expr]) -> pl.Expr:
         """Return the sum of a value of a hit over the hits, as in `at.sum(lambda hit: hit.gain * hit.discount)`.
@@ -339,6 +370,9 @@ class At:
         self._needs_an_order("it counts the items among the first k one by one")
         k = math.inf if self.k is None else self.k
         return self.source.of_rows(lambda source: (source.column(rank) <= k).sum())
+
+    def _up_to(self, rank: pl.Expr, value: pl.Expr) -> pl.Expr:
+        return value if self.k is None else pl.when(rank <= self.k).then(value)
 
     def _name(self, word: str) -> str:
         return f"ideal_{word}" if self.order in {"relevant", "all"} else word

@@ -31,10 +31,10 @@ def answers(name, scene):
     yield answer(name, "ItemCoverage", "coverage", _values(ItemCoverage, data), sides=["items"])
     yield answer(name, "GiniIndex", "gini(normalizer=n)", _values(GiniIndex, data), sides=["items"])
     yield answer(name, "AveragePopularity", "popularity", _values(AveragePopularity, data))
-    for share in (0.1, 0.35):
-        values = _values(TailPercentage, data, tail_ratio=share)
+    for ratio, share in ((0.1, 0.9), (0.35, 0.65)):  # of the tail, and of the head
+        values = _values(TailPercentage, data, tail_ratio=ratio)
         ours = f"long_tail_share(tail=items, share={share})"
-        yield answer(name, f"TailPercentage(tail_ratio={share})", ours, values, sides=["train", "items of train"])
+        yield answer(name, f"TailPercentage(tail_ratio={ratio})", ours, values, sides=["train", "items of train"])
 
 
 def _values(metric, data, tail_ratio=None):

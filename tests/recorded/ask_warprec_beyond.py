@@ -18,6 +18,7 @@ from warprec.evaluation.metrics.novelty import EFD, EPC
 PARTS = dict.fromkeys(KS, 1 / N_ITEMS)
 BITS = dict.fromkeys(KS, 1 / math.log(2))
 FAIR = ["truth", "train", "items"]
+OBSERVED = ["truth", "propensity"]  # the popularity over the highest, 0 where train does not have the item
 CALLS = {
     "ItemCoverage": (ItemCoverage, "coverage", ["items"], PARTS),
     "Gini": (Gini, "gini", ["items"], None),
@@ -29,8 +30,8 @@ CALLS = {
     "EFD": (EFD, "efd(discount=log, relevance=true)", ["truth", "train"], None),
     "RSP": (RSP, "exposure_disparity(of=genre)", FAIR, None),
     "REO": (REO, "exposure_disparity(of=genre, target=relevant)", FAIR, None),
-    "SNIPSRecall": (SNIPSRecall, "recall(weights=snips, exponent=1, min_propensity=0.01)", ["truth", "train"], None),
-    "SNIPSDCG": (SNIPSDCG, "dcg(weights=snips, exponent=1, min_propensity=0.01)", ["truth", "train"], None),
+    "SNIPSRecall": (SNIPSRecall, "recall(weights=snips, min_propensity=0.01)", OBSERVED, None),
+    "SNIPSDCG": (SNIPSDCG, "dcg(weights=snips, min_propensity=0.01)", OBSERVED, None),
     "IPSDCG": (IPSDCG, "dcg(weights=ips, exponent=1, min_propensity=0.01)", ["truth", "train"], None),
 }
 

@@ -88,9 +88,10 @@ def recall(
     0 without relevant items.
 
     `weights` corrects for relevant items that nobody observed: with π the probability that a pair was, "snips" is
-    Σ over hits of 1/π / Σ over relevant items of 1/π, and "ips" the sum above alone, which has no upper bound. π is the column
-    that `rec(propensity="...")` names in the truth, or by the train frame (pop(i) / highest pop)^((`exponent` + 1) / 2); at
-    least `min_propensity`, also where it is missing.
+    Σ over hits of 1/π / Σ over relevant items of 1/π, and "ips" Σ over hits of 1/π / n_relevant, which is recall where every π
+    is 1 and has no upper bound. π is the column that `rec(propensity="...")` names in the truth, at least `min_propensity` and
+    so where it is missing or not above 0; or by the train frame (max(pop(i), 1) / highest pop)^((`exponent` + 1) / 2), also at
+    least `min_propensity`.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, None], "relevance": [1, 1]})
@@ -103,7 +104,8 @@ def recall(
         if denominator != "relevant":
             msg = f"recall(weights={weights!r}) has a denominator of its own; leave out denominator={denominator!r}"
             raise RecframeError(msg)
-        return _weighed(at, lambda hit: hit.hit.cast(pl.Float64), weights, exponent, min_propensity)
+        total = _weighed(at, lambda hit: hit.hit.cast(pl.Float64), weights, exponent, min_propensity)
+        return ratio(total, at.n_relevant) if weights == "ips" else total
     return ratio(at.n_hits, at.n_relevant if denominator == "relevant" else at.up_to_k(at.n_relevant))
 
 
@@ -202,7 +204,7 @@ def dcg(  # noqa: PLR0913
     above 1000 is an error.
 
     `weights`, with `exponent` and `min_propensity`, corrects for relevant items that nobody observed, as in recall: each hit
-    counts 1/π times, and "snips" divides by Σ over relevant items of 1/π.
+    counts 1/π times, and "snips" divides by Σ over relevant items of 1/π. "ips" is the total, as dcg is.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [3, 0, 1]})

@@ -1,7 +1,7 @@
 """How different the items of one list are, by a feature of theirs: an embedding, a category or a list of categories.
 
 Symbols in the formulas: L is a user's list up to k, n its number of items, m the number of those that have a feature. A metric
-is null for a list without an item up to k, and the mean runs over the others.
+over lists is null for a list without an item up to k, and the mean runs over the others.
 
 Vectors are fast as an Array, whose schema tells their length, and in eager frames also as a List; a List in a LazyFrame takes
 seven times the time and five times the memory, which `pl.col("embedding").list.to_array(64)` spares.
@@ -13,9 +13,10 @@ from typing import Annotated, Literal
 
 import polars as pl
 
+from recframe.errors import RecframeError
 from recframe.list_terms import AtLists
 from recframe.registry import Bounds, metric
-from recframe.terms import ratio
+from recframe.terms import At, discount, ratio
 
 Distance = Literal["cosine", "jaccard"]
 UNIT = (0.0, 1.0)
@@ -69,18 +70,24 @@ def diversity(
 
 @metric(
     over="lists",
-    aliases=("s_recall",),
+    instead={"s_recall": "category_coverage(relevance=true)"},
     needs=("items",),
     range=UNIT,
     direction="higher",
     formula="categories of the items of L / categories of the catalogue",
 )
-def category_coverage(at: AtLists, *, of: str = "", denominator: Literal["catalogue", "k"] = "catalogue") -> pl.Expr:
-    """Share of the categories of the catalogue that the list has: subtopic recall.
+def category_coverage(
+    at: AtLists, *, of: str = "", denominator: Literal["catalogue", "k", "relevant"] = "catalogue", relevance: bool = False
+) -> pl.Expr:
+    """Share of the categories of the catalogue that the list has.
 
     |categories of the items of L| / |categories of all items|; in a segment of items, of its own. `denominator="k"` divides
     by k instead (n where there is no k), also for short lists; lists of categories then count 1 at most. 0 for a list whose
     items have none; null where the catalogue has none.
+
+    `relevance=True` counts the categories of the relevant items of L alone: subtopic recall, as RankSys and Elliot have it
+    (SRecall); with `denominator="relevant"` over the categories of all the user's relevant items, as in the source. The mean
+    then runs over lists of the accuracy metrics' users alone, and is null where there is no such category.
 
     Raises a ColumnError where the items frame or its column `of` is missing, or it holds no categories, see `diversity`.
 
@@ -92,26 +99,34 @@ def category_coverage(at: AtLists, *, of: str = "", denominator: Literal["catalo
 
     Source: Zhai, Cohen and Lafferty 2003, Beyond independent relevance: methods and evaluation metrics for subtopic retrieval.
     """
+    if denominator == "relevant" and not relevance:
+        msg = "category_coverage(denominator='relevant') counts relevant items alone; write relevance=True too"
+        raise RecframeError(msg)
     one = pl.lit(1.0, dtype=pl.Float64)
-    covered = at.over_categories(of, at.in_category(of, one) > 0)
-    whole = at.n_categories(of) if denominator == "catalogue" else at.n_listed if at.k is None else one * at.k
+    covered = at.over_categories(of, at.in_category(of, at.relevant.cast(pl.Float64) if relevance else one) > 0)
+    wholes = {
+        "catalogue": lambda: at.n_categories(of),
+        "relevant": lambda: at.n_categories_of_relevant(of),
+        "k": lambda: at.n_listed if at.k is None else one * at.k,
+    }
+    whole = wholes[denominator]()
     return pl.when(at.n_listed > 0).then(ratio(covered, whole, empty=None).clip(0.0, 1.0))
 
 
 @metric(
-    over="lists",
     needs=("items",),
     range=UNIT,
     direction="higher",
     formula="Σ over hits and their categories of (1 - a)^seen / log2(r + 1), over that of the best order",
 )
-def alpha_ndcg(at: AtLists, *, of: str = "", alpha: Annotated[float, Bounds(0, 1, closed=True)] = 0.5) -> pl.Expr:
+def alpha_ndcg(at: At, *, of: str = "", alpha: Annotated[float, Bounds(0, 1, closed=True)] = 0.5) -> pl.Expr:
     """Gain of the relevant items by category, each worth less the more often it was seen, over that of the best order.
 
     Σ over the hits and their categories of (1 - a)^s / log2(r + 1), a = `alpha` and s the number of hits above that have the
     category, over the same sum of the best k relevant items: in turn the one that adds most, the last by id of several. That
-    greedy order can be beaten, so the ratio counts 1 at most. Null for a list of a user without a relevant item that has a
-    category.
+    greedy order can be beaten, so the ratio counts 1 at most. It runs over the users of the accuracy metrics, as ndcg: 0
+    without a hit or a list; a user without a relevant item is 0, left out or null by `no_relevant`. Null for one whose relevant
+    items have no category.
 
     Raises a ColumnError where the items frame or its column `of` is missing, or it holds no categories, see `diversity`; and a
     RecframeError for lists of categories without a cut-off or with one above 100: their best order is followed rank by rank,
@@ -125,6 +140,10 @@ def alpha_ndcg(at: AtLists, *, of: str = "", alpha: Annotated[float, Bounds(0, 1
 
     Source: Clarke et al. 2008, Novelty and diversity in information retrieval evaluation.
     """
-    gain = pl.lit(1.0 - alpha, dtype=pl.Float64) ** at.n_seen * at.discount
-    best = at.over_best(of, gain, alpha=alpha)
-    return pl.when(at.n_listed > 0).then(ratio(at.over_hits(of, gain), best, empty=None).clip(0.0, 1.0))
+
+    def gain(rank: pl.Expr, seen: pl.Expr) -> pl.Expr:
+        return pl.lit(1.0 - alpha, dtype=pl.Float64) ** seen * discount(rank)
+
+    best = at.over_best_by_category(of, gain, alpha=alpha)
+    value = ratio(at.over_hits_by_category(of, gain), best).clip(0.0, 1.0)
+    return pl.when((best > 0) | (at.n_relevant == 0)).then(value)

@@ -68,7 +68,8 @@ def epc(at: AtLists, *, discount: Discount = "none", relevance: bool = False) ->
     """Expected popularity complement: the share of users who do not know an item, over the list.
 
     Σ over L of w(r) · (1 - pop(i) / U) / Σ over L of w(r). The rank r weighs 1, or 1 / log2(r + 1) with `discount="log"`;
-    with `relevance=True` only relevant items count in the sum above. Null without a list or without train users.
+    with `relevance=True` only relevant items count in the sum above, and the mean runs over lists of the accuracy metrics'
+    users alone, by `universe` and `no_relevant`. Null without a list or without train users.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})
@@ -149,10 +150,11 @@ def popularity(at: AtLists, *, normalizer: Literal["none", "users", "max", "inte
 def long_tail_share(at: AtLists, *, tail: Tail = "interactions", share: Share = 0.8) -> pl.Expr:
     """Share of the list that comes from the long tail of the catalogue.
 
-    |L and T| / n. The tail T is the catalogue without the head: the most popular items that together hold `share` of the
-    pairs in train, in the order of their popularity, then of their ids; the item that reaches it is of the head. With
-    `tail="items"` T is the least popular `share` of the items, at least one. The catalogue is the items frame, or all items
-    of all frames. Null without a list.
+    |L and T| / n. The tail T is the catalogue without the head, and `share` is what the head holds: the most popular items that
+    together have that share of the pairs in train, in the order of their popularity, then of their ids; the item that reaches
+    it is of the head. With `tail="items"` it is the share of the catalogue's items that is the head, so T is the least popular
+    1 - `share` of them, rounded down, at least one (RecBole's tail_ratio 0.1 is `share=0.9`). The catalogue is the items frame,
+    or all items of all frames. Null without a list.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 3], "rank": [1, 2]})

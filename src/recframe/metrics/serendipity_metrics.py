@@ -18,7 +18,7 @@ Against = Literal["history", "popularity", "reference"]
 
 @metric(
     over="lists",
-    needs=("train", "items"),
+    needs=("train", "items", "relevance"),
     range=(0.0, 2.0),
     ranges={("against", "popularity"): (0.0, 1.0), ("against", "reference"): (0.0, 1.0)},
     direction="higher",
@@ -31,10 +31,12 @@ def serendipity(at: AtLists, *, of: str = "", against: Against = "history") -> p
     had from the sum of the history's unit vectors. The feature is the column `of` of the items frame, by default the only one
     beside the item: a vector, one category or a list of categories, see `diversity`; for one category the mean cosine is the
     share of the history in it. In [0, 1], for vectors with negative numbers in [0, 2]. Null for a list or a history without
-    a feature.
+    a feature. The mean runs over lists of the accuracy metrics' users alone, by `universe` and `no_relevant`, as it does beside
+    them.
 
     `against="popularity"` needs train alone: the mean over L of rel(i) · max(P(r) - P(pop), 0), with P(x) = (N + 1 - x) / N, N
     the size of the catalogue, r the rank and pop the item's place among the popularities of train; P is 0 for a cold item.
+    In a segment of items too N is the whole catalogue, as ranks and places are those in the whole list and in all of train.
     `against="reference"` needs the reference: the share of L that is relevant and not in the reference list up to k. Both are
     in [0, 1] and null without a list.
 
@@ -61,6 +63,6 @@ def serendipity(at: AtLists, *, of: str = "", against: Against = "history") -> p
 
 def _above_popularity(at: AtLists) -> pl.Expr:
     """Return how much better an item stands in the list than in the order of popularity, over the catalogue's size."""
-    places = at.n_catalogue + 1
+    places = at.n_whole_catalogue + 1
     usual = (places - at.place_by_popularity).clip(lower_bound=0.0).fill_null(0.0)
-    return ratio((places - at.rank - usual).clip(lower_bound=0.0), at.n_catalogue)
+    return ratio((places - at.rank - usual).clip(lower_bound=0.0), at.n_whole_catalogue, empty=None)
