@@ -25,6 +25,7 @@ from recframe.metrics.accuracy import (
 )
 from recframe.metrics.calibration_metrics import miscalibration
 from recframe.metrics.catalogue_metrics import coverage, entropy, fall_out, gini, mcc, user_coverage
+from recframe.metrics.curve_metrics import interpolated_precision, partial_auc
 from recframe.metrics.diversity_metrics import alpha_ndcg, category_coverage, diversity
 from recframe.metrics.exposure_metrics import exposure_disparity, exposure_share
 from recframe.metrics.personalization_metrics import personalization
@@ -94,6 +95,7 @@ __all__ = [
     "first_rank",
     "gini",
     "hit_rate",
+    "interpolated_precision",
     "judged",
     "list_length",
     "list_metrics",
@@ -110,6 +112,7 @@ __all__ = [
     "novelty",
     "overlap",
     "parse",
+    "partial_auc",
     "personalization",
     "popularity",
     "popularity_lift",

@@ -161,7 +161,7 @@ def _told(one: Convention) -> Iterator[str]:
     metric = one.metric
     if metric.definition.over_lists:
         cut = "" if metric.k is None else f" up to {metric.k}"
-        yield from (words.format(cut=cut) for words in OF_LISTS[metric.definition.shape])
+        yield from (words.format(cut=cut) for words in OF_LISTS[metric.shape])
     for name, value in _all(one, _moving(one)):
         described = switch_of(name, metric.definition.family) is not None
         yield _words(metric, name, value) + (f" ({name}={_shown(value)})." if described else ".")
