@@ -109,9 +109,12 @@ def asked(context: Context, metrics: Iterable[Metric[...]]) -> list[Convention]:
 
 
 def read_relevance(context: Context, metrics: Sequence[Metric[...]]) -> bool:
-    """Return whether the metrics need to know what is relevant: those over users do, and some of those over lists."""
+    """Return whether the metrics need to know what is relevant: those over users do, and some of those over lists.
+
+    A profile's policies do not: they are those of the metrics over users.
+    """
     if (
-        own(context).universe in {"truth", "both"}
+        context.universe in {"truth", "both"}
         or context.no_relevant == "skip"
         or context.ties in {"pessimistic", "optimistic"}
     ):
@@ -149,7 +152,8 @@ def evaluate(inputs: Inputs, conventions: Sequence[Convention], plan: Plan, of_l
         column = pl.when(*known).then(value) if known else pl.col(name)
         columns[name] = _rounded(column, one)
         plain = plain and not probe.parts and one.context.decimals is None
-    first_context = _of_the_plan(own(inputs.context), inputs)
+    # of lists of which nobody knows what is relevant, a profile's users are all that there are
+    first_context = _of_the_plan(own(inputs.context) if inputs.judged else inputs.context, inputs)
     first = _policies(first_context)
     runs = runs or {first: (first_context, [])}  # for n_users
     ordered = sorted(runs, key=lambda policies: policies != first)

@@ -49,6 +49,8 @@ class Inputs:
     """The frame of the items with all its columns."""
     complete: frozenset[str] = frozenset()
     """The frames whose every row is known to have a user and an item."""
+    judged: bool = True
+    """Whether anything is known of what is relevant."""
 
     @cached_property
     def schema(self) -> pl.Schema:
@@ -218,6 +220,7 @@ def read(
         pandas_dtypes=dtypes,
         labels={label.inside: label.name for label in labels},
         complete=_complete(given),
+        judged="truth" in given or "relevance" in frames.columns(given["recommendations"]),
     )
 
 
