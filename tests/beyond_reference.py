@@ -359,9 +359,7 @@ def above_popularity(scene: Scene, item: Any, rank: float) -> float:
 # ---- against a reference list
 
 
-def overlap(
-    scene: Scene, user: Any, k: int | None, *, reference_k: int = 0, denominator: str = "list"
-) -> float | None:
+def overlap(scene: Scene, user: Any, k: int | None, *, reference_k: int = 0, denominator: str = "list") -> float | None:
     found = scene.found(user, k)
     usual = {item for item, _ in cut(scene.reference.get(user, ()), reference_k or k)}
     if not found:
@@ -370,9 +368,7 @@ def overlap(
     return min(shared / (len(found) if denominator == "list" or k is None else k), 1.0)
 
 
-def unexpectedness(
-    scene: Scene, user: Any, k: int | None, *, without_reference: str = "one", **how: Any
-) -> float | None:
+def unexpectedness(scene: Scene, user: Any, k: int | None, *, without_reference: str = "one", **how: Any) -> float | None:
     share = overlap(scene, user, k, **how)
     usual = [item for item, _ in cut(scene.reference.get(user, ()), None) if scene.inside(item)]
     if share is not None and not usual and without_reference == "zero":

@@ -226,12 +226,12 @@ def auc(one: RankedList, k: int | None, without_pair: str = "null") -> float | N
     return sum(1.0 if good < bad else 0.5 if good == bad else 0.0 for good, bad in pairs) / len(pairs)
 
 
-def partial_auc(one: RankedList, k: int | None, misses: float = 10, denominator: str = "relevant") -> float:
+def partial_auc(one: RankedList, k: int | None, misses: float = 10, hits: str = "all") -> float:
     """Of the ranks above a hit, those that are no better hit's are misses."""
-    n_relevant, hits = one.n_relevant, one.hits_to(k)
-    if denominator == "capped":
-        n_relevant, hits = min(n_relevant, misses), hits[: math.floor(misses)]
-    above = [rank - so_far for so_far, (rank, _) in enumerate(hits, start=1)]
+    n_relevant, found = one.n_relevant, one.hits_to(k)
+    if hits == "first":
+        n_relevant, found = min(n_relevant, misses), found[: math.floor(misses)]
+    above = [rank - so_far for so_far, (rank, _) in enumerate(found, start=1)]
     return ratio(math.fsum(misses - one for one in above if one < misses), misses * n_relevant)
 
 

@@ -28,7 +28,7 @@ VARIANTS = [
     rf.interpolated_precision(recall=1),
     rf.auc(without_pair="hit"),
     rf.partial_auc(misses=2),
-    rf.partial_auc(misses=2, denominator="capped"),
+    rf.partial_auc(misses=2, hits="first"),
     rf.dcg(gain="exp"),
     rf.dcg(offset=-1, discount="unshifted"),
     *(rf.ndcg(gain=gain, ideal=ideal) for gain in ("linear", "exp", "binary") for ideal in ("relevant", "list")),

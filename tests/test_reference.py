@@ -35,7 +35,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     *(("interpolated_precision", {"recall": value}) for value in (0, 0.3, 1)),
     ("auc", {"without_pair": "hit"}),
     *(("partial_auc", {"misses": value}) for value in (1, 2.5)),
-    *(("partial_auc", {"misses": value, "denominator": "capped"}) for value in (1, 3)),
+    *(("partial_auc", {"misses": value, "hits": "first"}) for value in (1, 3)),
     *(("dcg", {"gain": value}) for value in ("exp", "binary")),
     ("dcg", {"gain": "exp", "log_base": 10}),
     ("dcg", {"log_base": 1.5}),

@@ -23,9 +23,9 @@ from recframe.metrics.accuracy import (
     rbp,
     recall,
 )
+from recframe.metrics.accuracy_curves import interpolated_precision, partial_auc
 from recframe.metrics.calibration_metrics import miscalibration
 from recframe.metrics.catalogue_metrics import coverage, entropy, fall_out, gini, mcc, user_coverage
-from recframe.metrics.curve_metrics import interpolated_precision, partial_auc
 from recframe.metrics.diversity_metrics import alpha_ndcg, category_coverage, diversity
 from recframe.metrics.exposure_metrics import exposure_disparity, exposure_share
 from recframe.metrics.personalization_metrics import personalization

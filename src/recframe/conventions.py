@@ -113,11 +113,7 @@ def read_relevance(context: Context, metrics: Sequence[Metric[...]]) -> bool:
 
     A profile's policies do not: they are those of the metrics over users.
     """
-    if (
-        context.universe in {"truth", "both"}
-        or context.no_relevant == "skip"
-        or context.ties in {"pessimistic", "optimistic"}
-    ):
+    if context.universe in {"truth", "both"} or context.no_relevant == "skip" or context.ties in {"pessimistic", "optimistic"}:
         return True
     return any(
         not one.definition.over_lists

@@ -63,10 +63,10 @@ class AtLists:
     """The words that a metric over lists is written in (`over="lists"`, or `shape="set"`), for lists cut at `k`.
 
     Words of one item in one list: `rank`, `discount`, `weight(...)`, `relevant`, `in_history`, `in_reference(...)`; of an
-    item wherever it stands: `popularity`, `popularity_quantile`, `place_by_popularity`, `in_catalogue`, `in_tail(...)`. `beside(...)` puts a value
-    of the list beside its items; `shared_with_longer(...)` and `shared_with_others(...)` hold the list against others with the
-    item. Of one list, up to k: `sum(...)` and `mean(...)` of such words, `n_listed`; of its user `history_popularity`; with
-    the user's reference list `has_reference` and `agreement(...)`.
+    item wherever it stands: `popularity`, `popularity_quantile`, `place_by_popularity`, `in_catalogue`, `in_tail(...)`.
+    `beside(...)` puts a value of the list beside its items; `shared_with_longer(...)` and `shared_with_others(...)` hold the
+    list against others with the item. Of one list, up to k: `sum(...)` and `mean(...)` of such words, `n_listed`; of its user
+    `history_popularity`; with the user's reference list `has_reference` and `agreement(...)`.
     Of one item in all lists of a segment: `per_item(...)`, a sum over its places, `n_lists_with`, `place(...)`, and
     `everywhere(...)`.
     Of a group of items in a segment: `unseen_share(...)`.
@@ -156,7 +156,7 @@ class AtLists:
 
     @property
     def popularity_quantile(self) -> pl.Expr:
-        """The item's place in the order of popularity, from the least popular one, as a share: 1 the most popular, 0 a cold one."""
+        """The item's place in the order of popularity, from the least popular one, over the number of places; 0 if cold."""
         return self.fact(beside.popularity_quantile).fill_null(0.0)
 
     @property

@@ -317,8 +317,8 @@ def list_profiles() -> pl.DataFrame:
     A policy that a profile leaves alone has recframe's own value; null is none. `universe` is that of two frames.
 
     >>> import recframe as rf
-    >>> rf.list_profiles().filter(profile="jurity")["metrics"].item()
-    'precision(universe=both, denominator=list), recall, map(universe=both, normalizer=min), ndcg(gain=binary, ideal=all)'
+    >>> rf.list_profiles().filter(profile="spark_mllib")["metrics"].item()
+    'precision, recall, map(normalizer=min), ndcg(gain=binary)'
     """
     rows = [
         {"profile": name}

@@ -30,7 +30,7 @@ BEYOND: Mapping[str, Beyond] = {
     "pytrec_eval": Beyond(OF_CURVES),
     "rectools": Beyond(
         {
-            "partial_auc": WHOLE,  # PartialAUC, its k is misses=; PAP: denominator="capped"
+            "partial_auc": WHOLE,  # PartialAUC, its k is misses=; PAP: hits="first"
             "coverage": {},  # CatalogCoverage(normalize=True); a count without it
             "user_coverage": {},  # CoveredUsers
             "mcc": {"denominator": "k"},
@@ -63,8 +63,8 @@ BEYOND: Mapping[str, Beyond] = {
             "long_tail_share": {"tail": "items", "share": 0.1},  # TailPercentage, tail_ratio
         },
         instead={"entropy": "RecBole's ShannonEntropy is in nats, over the number of recommended items"},
-        notes="coverage and gini count an item more than there is, for padding: give one more in items=; the tail is one of the "
-        "items of train",
+        notes="coverage and gini count an item more than there is, for padding: give one more in items=; its tail is "
+        "of the items of train",
     ),
     "recpack": Beyond(
         {

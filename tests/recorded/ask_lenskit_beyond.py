@@ -1,4 +1,4 @@
-"""LensKit beyond accuracy: Gini over the catalogue, places by popularity, and the overlap of rankings on full lists, with a depth that is n."""
+"""LensKit beyond accuracy: Gini over the catalogue, places by popularity, overlap of rankings on full lists to a depth n."""
 
 from __future__ import annotations
 

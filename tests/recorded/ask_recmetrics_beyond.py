@@ -1,4 +1,4 @@
-"""recmetrics beyond accuracy: its dictionary of counts is to have every item, so a cold one is given as one that one user has."""
+"""recmetrics beyond accuracy: its counts are to have every item, so a cold one is given as one that one user has."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ CALLS = {
     "NDCG(divide_by_achievable=True)": (NDCG, {"divide_by_achievable": True}, "ndcg(ideal=relevant)", "ndcg(gain=binary)"),
 }
 
-AREAS = {PartialAUC: "partial_auc(misses={})", PAP: "partial_auc(misses={}, denominator=capped)"}  # their k is that of misses
+AREAS = {PartialAUC: "partial_auc(misses={})", PAP: "partial_auc(misses={}, hits=first)"}  # their k is that of misses
 
 
 def answers(name, scene):

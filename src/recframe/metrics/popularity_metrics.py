@@ -103,7 +103,7 @@ def epc(at: AtLists, *, discount: Discount = "none", relevance: bool = False) ->
     shapes={("average", "rows"): "set"},
     formula="Σ over L of w(r) · -log2(max(pop(i), 1) / Σ pop) / Σ over L of w(r)",
 )
-def efd(  # noqa: PLR0913
+def efd(
     at: AtLists,
     *,
     discount: Discount = "none",
@@ -149,9 +149,7 @@ def _browsed(at: AtLists, value: pl.Expr, discount: Discount, average: Average =
     direction="lower",
     formula="1/n · Σ over L of pop(i)",
 )
-def popularity(
-    at: AtLists, *, normalizer: Literal["none", "users", "max", "interactions", "quantile"] = "none"
-) -> pl.Expr:
+def popularity(at: AtLists, *, normalizer: Literal["none", "users", "max", "interactions", "quantile"] = "none") -> pl.Expr:
     """Average popularity of the listed items: by how many train users they are known.
 
     1/n · Σ over L of pop(i); `normalizer` divides by U (`"users"`), by the popularity of the most popular item (`"max"`) or

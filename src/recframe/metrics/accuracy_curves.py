@@ -51,13 +51,11 @@ def interpolated_precision(at: At, *, recall: Level = 0.5) -> pl.Expr:
     direction="higher",
     formula="Σ over hits of max(misses - misses above, 0) / (misses · n_relevant)",
 )
-def partial_auc(
-    at: At, *, misses: Misses = 10, denominator: Literal["relevant", "capped"] = "relevant"
-) -> pl.Expr:
+def partial_auc(at: At, *, misses: Misses = 10, hits: Literal["all", "first"] = "all") -> pl.Expr:
     """Share of the pairs of a relevant item and one of the first misses of the list that stand in the right order.
 
     Σ over hits of max(m - (r - hits(r)), 0) / (m · n_relevant), m = `misses` and r - hits(r) the ranks above that are no
-    hits'. A relevant item that was not found adds 0. `denominator="capped"` takes the first m hits alone, over
+    hits'. A relevant item that was not found adds 0. `hits="first"` takes the first m hits alone, over
     m · min(m, n_relevant). A cut-off cuts the list first; then its length is what limits the misses. 0 without relevant
     items.
 
@@ -66,11 +64,11 @@ def partial_auc(
     >>> df.rec.partial_auc(misses=2)
     0.75
 
-    Source: RecTools' `PartialAUC` and, capped, `PAP`; Budhiraja et al. 2020, Rich-item recommendations for rich-users.
+    Source: RecTools' `PartialAUC` and, of the first hits, `PAP`; Budhiraja et al. 2020, Rich-item recommendations.
     """
     found = at.certain(at.hits_so_far)
     above = (misses - (at.rank - found)).clip(lower_bound=0.0)
-    if denominator == "relevant":
+    if hits == "all":
         return ratio(above.sum(), misses * at.n_relevant)
     counted = pl.when(found <= misses).then(above)
     return ratio(counted.sum(), misses * pl.min_horizontal(at.n_relevant, pl.lit(misses)))
