@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from beyond_propensity import WEIGHTED
-from beyond_reference import OF_LISTS, OF_SETS, OF_USERS, follows, mean
+from beyond_reference import OF_LISTS, OF_USERS, follows, mean, set_of
 from beyond_scene import Scene
 
 Row = Mapping[str, Any]
@@ -99,7 +99,7 @@ class Asked:
 
     @property
     def of_sets(self) -> bool:
-        return self.name in OF_SETS
+        return set_of(self.name, self.parameters) is not None
 
 
 @dataclass(frozen=True)
@@ -126,8 +126,8 @@ class Segment:
         return [user for user in users if self.no_relevant == "zero" or self.scene.relevant(user)]
 
     def value(self, asked: Asked) -> float | None:
-        if asked.of_sets:
-            return OF_SETS[asked.name](self.scene, self.users, asked.k, **asked.parameters)
+        if (of_set := set_of(asked.name, asked.parameters)) is not None:
+            return of_set(self.scene, self.users, asked.k, **asked.parameters)
         if asked.name in OF_LISTS:
             over, users = OF_LISTS[asked.name], self.counted(asked.k)
             if follows(asked.name, asked.parameters):

@@ -7,6 +7,7 @@ from typing import Any
 
 from recframe.registry import registered
 
+TAILS = [{}, {"share": 0.3}, {"tail": "items"}, {"tail": "items", "share": 0.3}, {"tail": "items", "share": 0.9}]
 CHOICES: dict[str, list[dict[str, Any]]] = {
     "coverage": [{}],
     "user_coverage": [{}, {"at_least": "k"}],
@@ -14,10 +15,17 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
     "entropy": [{}, {"weight": "log"}, {"weight": "geometric"}, {"normalized": True}, {"log_base": 10}],
     "fall_out": [{}],
     "mcc": [{}, {"denominator": "k"}],
-    "novelty": [{}, {"cold": "drop"}, {"normalized": True}, {"cold": "drop", "normalized": True, "log_base": 3}],
+    "novelty": [
+        *({}, {"cold": "drop"}, {"normalized": True}, {"cold": "drop", "normalized": True, "log_base": 3}),
+        *({"denominator": "k"}, {"denominator": "k", "normalized": True}, {"denominator": "k", "cold": "drop"}),
+    ],
     "epc": [{}, {"discount": "log"}, {"relevance": True}, {"discount": "log", "relevance": True}],
-    "efd": [{}, {"discount": "log"}, {"relevance": True}, {"discount": "log", "relevance": True, "log_base": 10}],
-    "popularity": [{}, {"normalizer": "users"}, {"normalizer": "max"}, {"normalizer": "interactions"}],
+    "efd": [
+        *({}, {"discount": "log"}, {"relevance": True}, {"discount": "log", "relevance": True, "log_base": 10}),
+        *({"cold": "zero"}, {"average": "rows"}, {"average": "rows", "cold": "zero"}),
+        {"average": "rows", "cold": "zero", "discount": "log", "relevance": True},
+    ],
+    "popularity": [{}, *({"normalizer": one} for one in ("users", "max", "interactions", "quantile"))],
     "long_tail_share": [
         {},
         {"share": 0.3},
@@ -32,7 +40,7 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
         {"tail": "items", "share": 0.3},
         {"tail": "items", "share": 0.9},
     ],
-    "tail_coverage": [{}, {"share": 0.3}, {"tail": "items"}, {"tail": "items", "share": 0.3}, {"tail": "items", "share": 0.9}],
+    "tail_coverage": TAILS,
     "popularity_lift": [{}, {"average": "users"}],
     "repeat_rate": [{}],
     "personalization": [
@@ -64,14 +72,17 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
         {"against": "popularity"},
         {"against": "reference"},
     ],
-    "overlap": [{}, {"reference_k": 2}],
-    "unexpectedness": [{}, {"reference_k": 2}],
+    "overlap": [{}, {"reference_k": 2}, {"denominator": "k"}, {"denominator": "k", "reference_k": 2}],
+    "unexpectedness": [
+        *({}, {"reference_k": 2}, {"denominator": "k"}, {"without_reference": "zero"}),
+        {"denominator": "k", "without_reference": "zero"},
+    ],
     "rbo": [{}, {"p": 0.5}, *({"form": form} for form in ("min", "truncated")), {"form": "min", "p": 0.5}],
     "exposure_share": [{}, {"weight": "log"}],
     "exposure_disparity": [{"of": of, "target": target} for of in ("genre", "tags") for target in ("catalogue", "relevant")],
 }
 BUILTIN = {name: one for name, one in registered().items() if one.definition.builtin}
-BEYOND = {name: one for name, one in BUILTIN.items() if one.definition.function.__module__ != "recframe.metrics.accuracy"}
+BEYOND = {name: one for name, one in BUILTIN.items() if one.definition.family != "accuracy"}
 
 
 def with_a_value(name: str, parameters: Mapping[str, Any], ks: Iterable[int | None]) -> list[int | None]:

@@ -102,41 +102,83 @@ def mcc(scene: Scene, user: Any, k: int | None, *, denominator: str = "list") ->
 # ---- novelty and popularity
 
 
-def novelty(
-    scene: Scene, user: Any, k: int | None, *, cold: str = "one", normalized: bool = False, log_base: float = 2
+def novelty(  # noqa: PLR0913
+    scene: Scene,
+    user: Any,
+    k: int | None,
+    *,
+    cold: str = "one",
+    normalized: bool = False,
+    log_base: float = 2,
+    denominator: str = "list",
 ) -> float | None:
     n_users = len(scene.train_users())
     popular = [scene.popularity(item) for item in scene.found(user, k)]
     if cold == "drop":
         popular = [pop for pop in popular if pop]
-    value = mean(math.log(n_users / max(pop, 1), log_base) for pop in popular) if n_users else None
+    if not popular or not n_users:
+        return None
+    informed = [math.log(n_users / max(pop, 1), log_base) for pop in popular]
+    value = math.fsum(informed) / places(len(informed), k, denominator)
     return ratio(value, math.log(n_users, log_base)) if normalized and value is not None else value
 
 
-def discounted(scene: Scene, user: Any, k: int | None, how: tuple[str, bool], novel: Callable[[Any], float]) -> Any:
-    """Expected novelty in the browsing model of Vargas and Castells: discounts sum to 1 over the list."""
+def places(n: int, k: int | None, denominator: str) -> int:
+    """What a list of n items is divided by; more than k of them stand up to k where ranks repeat."""
+    return n if denominator == "list" or k is None else max(n, k)
+
+
+def discounted(
+    scene: Scene, users: Iterable[Any], k: int | None, how: tuple[str, bool], novel: Callable[[Any], float]
+) -> float | None:
+    """Expected novelty in the browsing model of Vargas and Castells: discounts sum to 1 over the list, or over all rows."""
     discount, relevance = how
-    listed, relevant = scene.listed(user, k), scene.relevant(user)
-    total = math.fsum(WEIGHTS[discount](rank) for _, rank in listed)
-    parts = (WEIGHTS[discount](rank) * novel(item) for item, rank in listed if not relevance or item in relevant)
-    return ratio(math.fsum(parts), total) if scene.train else None
+    total, parts = [], []
+    for user in users:
+        relevant = scene.relevant(user)
+        for item, rank in scene.listed(user, k):
+            total.append(WEIGHTS[discount](rank))
+            parts.append(WEIGHTS[discount](rank) * novel(item) * (not relevance or item in relevant))
+    return ratio(math.fsum(parts), math.fsum(total)) if scene.train else None
 
 
 def epc(scene: Scene, user: Any, k: int | None, *, discount: str = "none", relevance: bool = False) -> float | None:
     n_users = len(scene.train_users())
-    return discounted(scene, user, k, (discount, relevance), lambda item: 1 - scene.popularity(item) / n_users)
+    return discounted(scene, [user], k, (discount, relevance), lambda item: 1 - scene.popularity(item) / n_users)
 
 
-def efd(
-    scene: Scene, user: Any, k: int | None, *, discount: str = "none", relevance: bool = False, log_base: float = 2
+def efd(scene: Scene, user: Any, k: int | None, **how: Any) -> float | None:
+    return efd_of_rows(scene, [user], k, **how)
+
+
+def efd_of_rows(  # noqa: PLR0913
+    scene: Scene,
+    users: Iterable[Any],
+    k: int | None,
+    *,
+    discount: str = "none",
+    relevance: bool = False,
+    log_base: float = 2,
+    cold: str = "one",
+    average: str = "rows",  # noqa: ARG001  of one user both are the same
 ) -> float | None:
     def novel(item: Any) -> float:
-        return math.log(len(scene.train) / max(scene.popularity(item), 1), log_base)
+        pop = scene.popularity(item)
+        return 0.0 if cold == "zero" and not pop else math.log(len(scene.train) / max(pop, 1), log_base)
 
-    return discounted(scene, user, k, (discount, relevance), novel)
+    return discounted(scene, users, k, (discount, relevance), novel)
+
+
+def quantile(scene: Scene, item: Any) -> float:
+    """The share of train's items that the item is as popular as, counting half of the others of its own popularity."""
+    pop, others = scene.popularity(item), [scene.popularity(other) for other in scene.train_items()]
+    same = sum(other == pop for other in others)
+    return (sum(other < pop for other in others) + (same + 1) / 2) / len(others) if same else 0.0
 
 
 def popularity(scene: Scene, user: Any, k: int | None, *, normalizer: str = "none") -> float | None:
+    if normalizer == "quantile":
+        return mean(quantile(scene, item) for item in scene.found(user, k))
     found = mean(scene.popularity(item) for item in scene.found(user, k))
     whole = {
         "none": 1,
@@ -322,14 +364,20 @@ def above_popularity(scene: Scene, item: Any, rank: float) -> float:
 # ---- against a reference list
 
 
-def overlap(scene: Scene, user: Any, k: int | None, *, reference_k: int = 0) -> float | None:
+def overlap(scene: Scene, user: Any, k: int | None, *, reference_k: int = 0, denominator: str = "list") -> float | None:
     found = scene.found(user, k)
     usual = {item for item, _ in cut(scene.reference.get(user, ()), reference_k or k)}
-    return ratio(len(set(found) & usual), len(found))
+    if not found:
+        return None
+    shared = len(set(found) & usual)
+    return min(shared / (len(found) if denominator == "list" or k is None else k), 1.0)
 
 
-def unexpectedness(scene: Scene, user: Any, k: int | None, *, reference_k: int = 0) -> float | None:
-    share = overlap(scene, user, k, reference_k=reference_k)
+def unexpectedness(scene: Scene, user: Any, k: int | None, *, without_reference: str = "one", **how: Any) -> float | None:
+    share = overlap(scene, user, k, **how)
+    usual = [item for item, _ in cut(scene.reference.get(user, ()), None) if scene.inside(item)]
+    if share is not None and not usual and without_reference == "zero":
+        return 0.0
     return None if share is None else 1 - share
 
 
@@ -483,6 +531,14 @@ OF_SETS: dict[str, Callable[..., float | None]] = {
 }
 """One value of all lists of a segment, and never a mean."""
 
+OF_ROWS: dict[str, Callable[..., float | None]] = {"efd": efd_of_rows}
+"""With `average="rows"` one value of all rows of a segment."""
+
+
+def set_of(name: str, parameters: Mapping[str, Any]) -> Callable[..., float | None] | None:
+    """Return the function of all lists of a segment, of a metric that is one."""
+    return OF_ROWS[name] if parameters.get("average") == "rows" else OF_SETS.get(name)
+
 
 def values(name: str, scene: Scene, users: Iterable[Any], k: int | None, **parameters: Any) -> Iterator[tuple[Any, Any]]:
     """(user, value) of a metric of lists or of users."""
@@ -494,7 +550,7 @@ def values(name: str, scene: Scene, users: Iterable[Any], k: int | None, **param
 def overall(name: str, scene: Scene, k: int | None, users: Iterable[Any] | None = None, **parameters: Any) -> float | None:
     """One number: of the set of lists, or the mean over the users who count."""
     users = [*scene.lists] if users is None else [*users]
-    if name in OF_SETS:
-        return OF_SETS[name](scene, users, k, **parameters)
+    if (of_set := set_of(name, parameters)) is not None:
+        return of_set(scene, users, k, **parameters)
     counted = scene.with_lists(users, k) if name in OF_LISTS else users
     return mean(value for _, value in values(name, scene, counted, k, **parameters))

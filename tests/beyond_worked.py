@@ -47,6 +47,13 @@ FIXTURE = [
     ("popularity", {"normalizer": "users"}, 1.944444 / 4),
     ("popularity", {"normalizer": "max"}, 1.944444 / 3),
     ("popularity", {"normalizer": "interactions"}, 1.944444 / 8),
+    # pop 1 1 1 2 3 of x c d b a: places 2 2 2 4 5 of 5; 11/15, 9/10, (2 + 5 + 0)/15
+    ("popularity", {"normalizer": "quantile"}, (11 / 15 + 9 / 10 + 7 / 15) / 3),
+    # 1.138346, 0.707519 x 2/3, 1.471679
+    ("novelty", {"denominator": "k"}, (1.138346 + 0.707519 * 2 / 3 + 1.471679) / 3),
+    # of 8 pairs: a 3 times log2(8/3), b twice 2, c and d 3, e of none 3 or nothing; eight rows
+    ("efd", {"average": "rows"}, (3 * math.log2(8 / 3) + 4 + 9) / 8),
+    ("efd", {"average": "rows", "cold": "zero"}, (3 * math.log2(8 / 3) + 4 + 6) / 8),
     ("long_tail_share", {}, 1 / 9),
     ("long_tail_count", {}, 1 / 3),
     ("tail_coverage", {}, 1 / 4),

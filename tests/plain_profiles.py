@@ -211,6 +211,21 @@ def area(one: One) -> float | None:
     return sum(g < b for g in good for b in bad) / (len(good) * len(bad)) if good and bad else UNDEFINED
 
 
+def area_or_hit(one: One) -> float:
+    value = area(one)
+    return hit(one) if value is None else value
+
+
+def partial_area(one: One) -> float:
+    """Of the first ten misses, those below each relevant item."""
+    return over(math.fsum(max(10 - (rank - place), 0) for place, rank in enumerate(one.hits, 1)), 10 * one.r)
+
+
+def interpolated(one: One) -> float:
+    """The precision from half of the relevant items on, at its highest."""
+    return max((place / rank for place, rank in enumerate(one.hits, 1) if 2 * place >= one.r), default=0.0)
+
+
 # The libraries: which users, what is relevant, and each metric
 
 
@@ -243,7 +258,7 @@ def graded(k_of_ideal: Callable[[One], list[float]]) -> Value:
 TREC: dict[str, Value] = {
     "hit_rate": hit, "precision": p_k, "recall": recall, "map": ap_r, "ndcg": graded(whole_truth), "mrr": rr,
     "f_score": f1, "r_precision": r_precision, "bpref": bpref, "n_hits": lambda one: float(len(one.hits)),
-    "list_length": lambda one: float(one.n),
+    "list_length": lambda one: float(one.n), "interpolated_precision": interpolated,
 }  # fmt: skip
 IR: dict[str, Value] = {**TREC, "err": err, "rbp": rbp(0.8), "judged": judged_share}
 TOP: dict[str, Value] = {"hit_rate": hit, "precision": p_k, "recall": recall, "mrr": rr}
@@ -259,9 +274,11 @@ DEFINED: dict[str, Library] = {
         | {"bpref": bpref, "n_hits": TREC["n_hits"], "rbp": rbp(0.8)},
     ),
     "rectools": Library(
-        "truth", {**TOP, "f_score": f1, "map": ap_r, "ndcg": binary_ndcg(lambda one: one.k)}, relevant=every_row
+        "truth",
+        {**TOP, "f_score": f1, "map": ap_r, "ndcg": binary_ndcg(lambda one: one.k), "partial_auc": partial_area},
+        relevant=every_row,
     ),
-    "replay": Library("truth", {**TOP, "map": ap_min, "ndcg": CUT}, relevant=every_row),
+    "replay": Library("truth", {**TOP, "map": ap_min, "ndcg": CUT, "auc": area_or_hit}, relevant=every_row),
     "recbole": Library("truth", {**TOP, "map": ap_min, "ndcg": CUT}, relevant=every_row),
     "recpack": Library(
         "truth",
@@ -307,8 +324,9 @@ DEFINED: dict[str, Library] = {
     ),
 }
 OF_THE_WHOLE_LIST = {
-    "trec_eval": {"f_score", "r_precision", "bpref", "n_hits", "list_length"},
-    "pytrec_eval": {"f_score", "r_precision", "bpref", "n_hits", "list_length", "mrr"},
+    "trec_eval": {"f_score", "r_precision", "bpref", "n_hits", "list_length", "interpolated_precision"},
+    "pytrec_eval": {"f_score", "r_precision", "bpref", "n_hits", "list_length", "interpolated_precision", "mrr"},
+    "rectools": {"partial_auc"},
     "ranx": {"r_precision", "bpref", "rbp"},
     "lenskit": {"list_length"},
     "torchmetrics": {"r_precision"},

@@ -104,7 +104,21 @@ def f_score(
     return FOfMeans(p, r, beta) if average == "means" else harmonic_mean(p, r, beta)
 
 
-def average_precision(one: RankedList, k: int | None, normalizer: str = "relevant") -> float:
+@dataclass(frozen=True)
+class OfGeometricMean:
+    """What one list adds to a geometric mean."""
+
+    value: float
+
+
+def mean_average_precision(
+    one: RankedList, k: int | None, normalizer: str = "relevant", average: str = "arithmetic"
+) -> float | OfGeometricMean:
+    value = average_precision(one, k, normalizer)
+    return OfGeometricMean(value) if average == "geometric" else value
+
+
+def average_precision(one: RankedList, k: int | None, normalizer: str) -> float:
     if normalizer == "ranks":
         places = one.places(k)
         return ratio(sum(len(one.hits_to(place)) / place for place in range(1, places + 1)), places)
@@ -119,6 +133,11 @@ def average_precision(one: RankedList, k: int | None, normalizer: str = "relevan
         "k": one.places(k),
     }
     return ratio(total, whole[normalizer])
+
+
+def interpolated_precision(one: RankedList, k: int | None, recall: float = 0.5) -> float:
+    found = [(so_far, so_far / rank) for so_far, (rank, _) in enumerate(one.hits_to(k), start=1)]
+    return max((p for so_far, p in found if so_far / one.n_relevant > recall - 1e-9), default=0.0)
 
 
 def mrr(one: RankedList, k: int | None) -> float:
@@ -199,12 +218,21 @@ def bpref(one: RankedList, k: int | None) -> float:
     return ratio(total, one.n_relevant)
 
 
-def auc(one: RankedList, k: int | None) -> float | None:
+def auc(one: RankedList, k: int | None, without_pair: str = "null") -> float | None:
     items = one.items_to(k)
     pairs = [(good.rank, bad.rank) for good in items if good.relevant for bad in items if not bad.relevant]
     if not pairs:
-        return None
+        return float(any(item.relevant for item in items)) if without_pair == "hit" else None
     return sum(1.0 if good < bad else 0.5 if good == bad else 0.0 for good, bad in pairs) / len(pairs)
+
+
+def partial_auc(one: RankedList, k: int | None, misses: float = 10, hits: str = "all") -> float:
+    """Of the ranks above a hit, those that are no better hit's are misses."""
+    n_relevant, found = one.n_relevant, one.hits_to(k)
+    if hits == "first":
+        n_relevant, found = min(n_relevant, misses), found[: math.floor(misses)]
+    above = [rank - so_far for so_far, (rank, _) in enumerate(found, start=1)]
+    return ratio(math.fsum(misses - one for one in above if one < misses), misses * n_relevant)
 
 
 def n_hits(one: RankedList, k: int | None) -> float:
@@ -225,12 +253,13 @@ def judged(one: RankedList, k: int | None) -> float:
     return ratio(sum(item.judged for item in items), len(items))
 
 
-METRICS: dict[str, Callable[..., float | FOfMeans | None]] = {
+METRICS: dict[str, Callable[..., float | FOfMeans | OfGeometricMean | None]] = {
     "hit_rate": hit_rate,
     "precision": precision,
     "recall": recall,
     "f_score": f_score,
-    "map": average_precision,
+    "map": mean_average_precision,
+    "interpolated_precision": interpolated_precision,
     "mrr": mrr,
     "dcg": dcg,
     "ndcg": ndcg,
@@ -239,6 +268,7 @@ METRICS: dict[str, Callable[..., float | FOfMeans | None]] = {
     "err": err,
     "bpref": bpref,
     "auc": auc,
+    "partial_auc": partial_auc,
     "n_hits": n_hits,
     "first_rank": first_rank,
     "list_length": list_length,
@@ -293,7 +323,7 @@ class Asked:
         settings = ",".join(f"{name}={value}" for name, value in self.parameters.items())
         return self.name + (f"({settings})" if settings else "") + (f"@{self.k}" if self.k is not None else "")
 
-    def value(self, one: RankedList) -> float | FOfMeans | None:
+    def value(self, one: RankedList) -> float | FOfMeans | OfGeometricMean | None:
         return METRICS[self.name](one, self.k, **self.parameters)
 
     @property
@@ -601,4 +631,6 @@ def means(asked: Sequence[Asked], key: dict[str, Any], values: Sequence[Sequence
 def mean(present: Sequence[Any]) -> float:
     if isinstance(present[0], FOfMeans):
         return harmonic_mean(mean([one.p for one in present]), mean([one.r for one in present]), present[0].beta)
+    if isinstance(present[0], OfGeometricMean):
+        return math.exp(math.fsum(math.log(max(one.value, 0.00001)) for one in present) / len(present))
     return math.fsum(present) / len(present)

@@ -25,8 +25,8 @@ METRICS = [rf.parse(name)(**parameters) for name in CHOICES for parameters in CH
 EVERY = [metric if k is None else metric @ k for metric, k in zip(METRICS, cycle([3, 1, 2, None]))]
 EVERY = [metric for metric in EVERY if metric.k or str(metric) != "alpha_ndcg(of=tags)"]  # refused without a cut-off
 AT_EVERY_K = [*EVERY, *(metric @ k for metric in METRICS for k in (1, 3) if metric @ k not in EVERY)]
-OF_A_LIST = [metric for metric in EVERY if metric.name in OF_LISTS]
-OF_A_SET = [metric for metric in EVERY if metric.name in OF_SETS]
+OF_A_LIST = [metric for metric in EVERY if metric.name in OF_LISTS and metric.shape == "user"]
+OF_A_SET = [metric for metric in EVERY if metric.name in OF_SETS or metric.shape == "set"]
 
 Frames = Mapping[str, pl.DataFrame]
 COLUMNS = {

@@ -20,6 +20,9 @@ import recframe as rf
 from beyond_propensity import WEIGHTED
 from beyond_reference import OF_USERS, mean, overall, values
 from beyond_scene import Scene
+from recframe.profiles import DEFAULTS, PROFILES
+from recframe.profiles_beyond import BEYOND
+from recframe.registry import registered
 
 RECORDED = Path(__file__).parent / "recorded"
 sys.path.append(str(RECORDED))
@@ -32,6 +35,7 @@ ROWS = [(peer, row) for peer, told in VALUES.items() for row in told["rows"]]
 # The users of a mean where a metric reads the truth: those with recommendations, or those that both have.
 UNIVERSE = {("rectools", "serendipity"): "recs", ("microsoft", "serendipity"): "recs", ("ndeval", "alpha_ndcg"): "both"}
 UNIVERSE |= {("warprec", name): "recs" for name in ("epc", "efd")}
+PROFILED = [(peer, row) for peer, row in ROWS if row["call"] != "Diversity"]  # Evidently's, held against ours by a factor
 FLOAT32 = {("lenskit", "ExposureGini"), *(("warprec", row["call"]) for peer, row in ROWS if peer == "warprec")}
 
 # What a peer has beyond accuracy and is not held against ours, and why.
@@ -40,12 +44,10 @@ NOT_SHARED = {
     ("rectools", "PairwiseHammingDistance, several features"): "the number of features that differ, not a share of them",
     ("rectools", "Accuracy"): "over the catalogue, where nearly all is right; recframe has fall_out and mcc",
     ("rectools", "debiased metrics"): "drop interactions at random",
-    ("rectools", "SufficientReco, UnrepeatedReco"): "of the quality of the input: recframe's audit",
-    ("replay", "Surprisal, Unexpectedness, ragged"): "divide by k where a list is shorter",
-    ("replay", "Unexpectedness, no base list"): "0; ours is 1, as nothing of the list is expected",
+    ("rectools", "SufficientReco"): "user_coverage(at_least=k) of the users with a list, and its deep form list_length over k",
+    ("rectools", "UnrepeatedReco"): "an item counts once in a list here; that lists repeat items is what the audit finds",
     ("replay", "Novelty, users without train"): "1, and users of train without a list too; asked on users who have both",
     ("replay", "CategoricalDiversity of lists of categories"): "takes one category for each row",
-    ("microsoft", "novelty, ragged"): "the mean over rows, not over users, with cold items counted in its length",
     ("microsoft", "catalog_coverage, cold items"): "counts them as covered over the items of train, and so exceeds 1",
     ("microsoft", "lists with items of train"): "an error there",
     ("microsoft", "items without co-occurrence"): "as unlike as can be; ours leaves out what has no feature. All are warm here",
@@ -58,7 +60,6 @@ NOT_SHARED = {
     ("evidently", "PopularityBias, cold items"): "left out; ours counts them as 0. Asked on warm items",
     ("evidently", "PopularityBias(gini)"): "over the recommended items alone",
     ("evidently", "ItemBias, UserBias"): "histograms",
-    ("lenskit", "MeanPopRank"): "a mean of quantiles of popularity",
     ("lenskit", "entropy, rank_biased_entropy"): "of the categories of one list, smoothed",
     ("lenskit", "rank_biased_overlap, ragged"): "depths go on to n past the end of both lists; recorded on full lists",
     ("lenskit", "least_item_promoted"): "how far one item rose",
@@ -174,6 +175,39 @@ def test_the_reference_gives_the_recorded_numbers(row: tuple[str, dict[str, Any]
         users = [dict(values(name, scene, counted, k, **settings)) for k in line["k"]] if "moments" in line else []
         means = [overall(name, scene, k, counted, **settings) for k in line["k"]]
     check(row, means, users)
+
+
+def under_its_profile(peer: str, metric: rf.Metric[...]) -> rf.Metric[...] | None:
+    """The metric without what the peer's profile sets, or None where the profile does not give it."""
+    profile = PROFILES.get(peer)
+    if profile is None or metric.name not in profile.metrics:
+        return None
+    switches = {name: value for name, value in profile.metrics[metric.name].items() if name not in DEFAULTS}
+    if any(metric.parameters[name] != value for name, value in switches.items()):
+        return None
+    return rf.parse(metric.name)(**{name: value for name, value in metric.settings if name not in switches})
+
+
+@pytest.mark.parametrize("row", [row for row in PROFILED if under_its_profile(row[0], rf.parse(row[1]["metric"]))], ids=named)
+def test_the_profile_gives_the_recorded_numbers(row: tuple[str, dict[str, Any]]):
+    peer, line = row
+    scene, metric = made(line["scene"]), under_its_profile(peer, rf.parse(line["metric"]))
+    recs = pl.DataFrame(scene.ranked(scene.recs), schema=["user", "item", "rank"], orient="row")
+    rec = recs.rec(**sides(scene, line["sides"]), profile=peer)
+    decimals = PROFILES[peer].policies.get("decimals", 9)
+    tolerance = 3e-6 if (peer, line["call"]) in FLOAT32 else 0.6 * 10.0**-decimals
+    assert metric is not None
+    means = [rec.evaluate(metric @ k)[:, -1][0] for k in line["k"]]
+    assert means == pytest.approx(line["means"], rel=tolerance, abs=tolerance)
+
+
+@pytest.mark.parametrize("peer", [name for name, more in BEYOND.items() if more.metrics])
+def test_every_entry_of_a_profile_beyond_accuracy_has_recorded_numbers(peer: str):
+    recorded = {
+        rf.parse(row["metric"]) for one, row in ROWS if one == peer and under_its_profile(peer, rf.parse(row["metric"]))
+    }
+    accuracy = {name for name, metric in registered().items() if metric.definition.family == "accuracy"}
+    assert {metric.name for metric in recorded} == set(BEYOND[peer].metrics) - accuracy
 
 
 def told(scene: scenes_beyond.Scene, names: list[str]) -> Scene:

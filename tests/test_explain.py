@@ -26,6 +26,7 @@ from strategies import frame_pairs
 
 BUILTIN = {name: one for name, one in registered().items() if one.definition.family == "accuracy"}
 OF_LISTS = [one for one in registered().values() if one.definition.over_lists and one.definition.builtin]
+OF_LISTS.append(rf.efd(average="rows"))
 # u1 finds 2 of 3 relevant items, u2 none of 1; u3 has no truth, u4 no list; u5 has a short list of hits.
 LISTS = recommended(u1="axbyc", u2="xyz", u3="abc", u5="ab")
 TRUTH = liked(u1="abc", u2="a", u4="ab", u5="abcdef")
@@ -88,8 +89,8 @@ def test_a_metric_over_lists_is_explained_by_which_lists_count_and_by_no_policy_
     assert ("in the truth or not" in text) != follows
     assert ("lists of the users who count in the accuracy metrics have a value, no others" in text) == follows
     is_mean = "has no value (null, not 0), and the mean runs over the lists with one."
-    assert (is_mean in text) == (metric.definition.shape == "user")
-    assert ("values of segments do not average to that of all" in text) == (metric.definition.shape == "set")
+    assert (is_mean in text) == (metric.shape == "user")
+    assert ("values of segments do not average to that of all" in text) == (metric.shape == "set")
     assert all(f"{name} is {value}." in text for name, value in metric.parameters.items())
     for policy in ("universe=", "no_relevant="):
         assert (policy in text) == follows
@@ -158,7 +159,7 @@ def test_an_explanation_is_readable_in_a_notebook():
 @pytest.mark.parametrize("old", PROFILES)
 @pytest.mark.parametrize("new", ["recframe", "rectools", "evidently"])
 def test_the_switches_in_which_two_profiles_differ_are_those_of_their_tables(old: str, new: str):
-    shared = set(PROFILES[old].metrics) & set(PROFILES[new].metrics if new in PROFILES else BUILTIN)
+    shared = set(PROFILES[old].metrics) & set(PROFILES[new].metrics if new in PROFILES else BUILTIN) & set(BUILTIN)
     for name in shared:
         if "k" in PROFILES[old].metrics[name]:
             continue
@@ -173,6 +174,11 @@ def test_the_switches_in_which_two_profiles_differ_are_those_of_their_tables(old
         assert (
             rf.explain(f"{name}@10", new, old).frame["direction"] == found["direction"].replace({"up": "down", "down": "up"})
         ).all()
+
+
+def test_two_profiles_differ_in_what_they_say_of_lists():
+    found = rf.explain("diversity@10", "rectools", "jurity").frame
+    assert found.select("switch", "from", "to").rows() == [("single", "zero", "null")]
 
 
 # ---- what raises
@@ -192,7 +198,10 @@ def test_what_is_unknown_is_said_to_be():
         rf.explain("mrr", "recbol")
     with says("unknown metric 'mmr'; did you mean 'mrr'?"):
         LISTS.rec(truth=TRUTH).explain("mmr", "recbole")
-    with says("the profile 'microsoft' has no mrr. It has precision, recall, map, ndcg, r_precision"):
+    with says(
+        "the profile 'microsoft' has no mrr. It has precision, recall, map, ndcg, r_precision, coverage, entropy, efd, "
+        "diversity, serendipity"
+    ):
         rf.explain("mrr", "recbole", "microsoft")
 
 

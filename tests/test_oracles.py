@@ -27,6 +27,7 @@ Values = dict[str, float | None]
 # every other metric; `test_every_metric_has_an_oracle_or_a_reason` holds the two together.
 NOT_SHARED = {
     ("err", "all"): "only ir_measures has it, from the Perl script gdeval, which prints five decimals; see reference.py",
+    ("partial_auc", "all"): "RecTools' form; none of these four has it; see recorded/ask_rectools.py",
     ("rbp", "ir_measures"): "its provider cwl_eval is no dependency of ir_measures; ranx has rbp",
     ("rbp", "ranx, graded"): "ranx weighs a hit with its grade, so that rbp can exceed 1; compared on binary relevance",
     ("rbp", "ranx, at k"): "ranx has no cut-off in rbp",
@@ -149,6 +150,15 @@ TREC = {
 }
 
 
+CURVES = (*(str(rf.interpolated_precision(recall=tenth / 10)) for tenth in range(11)), "map(average=geometric)")
+
+
+@functools.cache
+def curves() -> dict[str, dict[str, float]]:
+    evaluator = peer("pytrec_eval").RelevanceEvaluator(qrels(), {"iprec_at_recall", "gm_map"})
+    return evaluator.evaluate(run())  # type: ignore[no-any-return]
+
+
 @functools.cache
 def trec_eval(level: int) -> dict[str, dict[str, float]]:
     plain = {name for name in TREC.values() if not name[-1].isdigit()}
@@ -174,6 +184,28 @@ def test_the_first_rank_is_the_inverse_of_pytrec_evals_reciprocal_rank():
     ours = recframe(("first_rank",))["first_rank"]
     agree(ours, theirs, "first_rank")
     assert {user for user, value in ours.items() if value is not None} == set(theirs)
+
+
+@pytest.mark.parametrize("recall", [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1])
+def test_the_precision_over_recall_of_pytrec_eval_agrees_for_each_user(recall: float):
+    metric = str(rf.interpolated_precision(recall=recall))
+    wanted = {user: recall * sum(grade > 0 for grade in found.values()) + 0.9 for user, found in qrels().items()}
+    theirs = {
+        user: values[f"iprec_at_recall_{recall:.2f}"]
+        for user, values in curves().items()
+        if int(wanted[user]) == int(wanted[user] + 1e-9)  # 0.7 * 3 + 0.9 is cut to 2 items there
+    }
+    agree(recframe(CURVES)[metric], theirs, metric)
+
+
+def test_the_geometric_mean_of_pytrec_eval_agrees():
+    # it gives each user's logarithm
+    theirs = {user: values["gm_map"] for user, values in curves().items()}
+    ours = recframe(CURVES)["map(average=geometric)"]
+    agree({user: math.log(value) for user, value in ours.items() if value}, theirs, "gm_map")
+    recs, truth = (pl.DataFrame(rows) for rows in users())
+    found = recs.rec(truth=truth, universe="both").map(average="geometric")
+    assert close(found, peer("pytrec_eval").compute_aggregated_measure("gm_map", [*theirs.values()]))
 
 
 def test_the_users_that_pytrec_eval_leaves_out_are_those_without_a_list():
@@ -352,8 +384,9 @@ def test_the_users_are_thousands_and_of_every_kind():
 
 
 def test_every_metric_has_an_oracle_or_a_reason():
-    own = {name for name, one in registered().items() if one.definition.function.__module__ == "recframe.metrics.accuracy"}
+    own = {name for name, one in registered().items() if one.definition.family == "accuracy"}
     compared = {rf.parse(name).name for name in [*TREC, *IR, *RANX, *SKLEARN]} | {"judged", "rbp", "first_rank"}
+    compared |= {rf.parse(name).name for name in CURVES}
     reasons = {name for name, _ in NOT_SHARED}
-    assert own - compared == {"err"}
+    assert own - compared == {"err", "partial_auc"}
     assert own - compared <= reasons

@@ -44,6 +44,12 @@ FIXTURE = {
 }
 
 
+def accuracy(profile: str) -> dict[str, Any]:
+    """The entries of a profile but those beyond accuracy, which recorded numbers hold: test_beyond_recorded.py."""
+    metrics = PROFILES[profile].metrics
+    return {name: metrics[name] for name in metrics if registered()[name].definition.family == "accuracy"}
+
+
 @pytest.mark.parametrize("profile", FIXTURE)
 def test_the_numbers_of_the_fixture_come_out(kind: Kind, profile: str):
     rec = kind(LISTS).rec(truth=kind(TRUTH), profile=profile)
@@ -119,8 +125,8 @@ def test_the_definitions_of_the_library_in_plain_python_agree(profile: str, k: i
 
 def test_the_plain_definitions_cover_every_metric_of_every_profile():
     assert set(DEFINED) == set(PROFILES)
-    for name, profile in PROFILES.items():
-        assert set(DEFINED[name].values) | DEFINED[name].elsewhere == set(profile.metrics), name
+    for name in PROFILES:
+        assert set(DEFINED[name].values) | DEFINED[name].elsewhere == set(accuracy(name)), name
 
 
 # ---- the table itself
@@ -144,7 +150,7 @@ def test_every_switch_of_a_profile_is_an_ordinary_one(profile: str):
 def test_a_profile_keeps_plain_names_and_equals_its_switches_written_out(kind: Kind, profile: str):
     about = PROFILES[profile]
     rec, rounded = kind(LISTS).rec(truth=kind(TRUTH)), about.policies.get("decimals", 15)
-    for name, switches in about.metrics.items():
+    for name, switches in accuracy(profile).items():
         k = None if "k" in switches else 2
         found = kind.read(rec.evaluate(name, k=k, profile=profile))
         policies = {**about.policies, **{key: value for key, value in switches.items() if key in DEFAULTS}}
@@ -167,7 +173,8 @@ def test_the_table_of_profiles_is_a_frame():
     assert table.filter(profile="recbole").row(0, named=True) | {"notes": "", "source": ""} == {
         "profile": "recbole", "universe": "truth", "no_relevant": "zero", "relevant_from": "truth", "min_relevance": "any",
         "min_relevance_for": "all", "ties": "item", "decimals": "4", "notes": "", "source": "",
-        "metrics": "hit_rate, precision, recall, map(normalizer=min), mrr, ndcg(gain=binary)",
+        "metrics": "hit_rate, precision, recall, map(normalizer=min), mrr, ndcg(gain=binary), coverage, gini(normalizer=n), "
+        "popularity, long_tail_share(tail=items, share=0.1)",
     }  # fmt: skip
 
 
@@ -217,13 +224,39 @@ def test_an_unknown_profile_names_the_closest(kind: Kind):
 
 
 def test_a_metric_that_the_library_does_not_have_raises_and_lists_those_it_has(kind: Kind):
-    with says("the profile 'recbole' has no err. It has hit_rate, precision, recall, map, mrr, ndcg"):
+    with says(
+        "the profile 'recbole' has no err. It has hit_rate, precision, recall, map, mrr, ndcg, coverage, gini, popularity, "
+        "long_tail_share"
+    ):
         kind(FRAME).rec.err(profile="recbole")
     with says(
         "the profile 'recpack' has no hit_rate; RecPack's HitK is the number of hits: ask for n_hits. "
-        "It has n_hits, precision, recall, mrr, dcg, ndcg"
+        "It has n_hits, precision, recall, mrr, dcg, ndcg, coverage, diversity"
     ):
         kind(FRAME).rec(profile="recpack").evaluate("ndcg", "hit@10")
+
+
+def test_metrics_of_lists_alone_need_no_truth_under_a_profile(kind: Kind):
+    train = LISTS.select("user", "item")
+    rec = kind(LISTS).rec(train=kind(train))
+    # RecTools' users are those of the truth, Evidently's those with a relevant item; nobody knows which these are
+    for profile, metric, plain in (
+        ("rectools", "novelty@3", "novelty@3"),
+        ("evidently", "popularity@3", "popularity@3"),
+        ("lenskit", "gini@3", "gini(normalizer=n)@3"),
+    ):
+        found, expected = kind.read(rec.evaluate(metric, profile=profile)), kind.read(rec.evaluate(plain))
+        assert found.columns == ["n_users", "n_lists", metric]
+        assert found.row(0) == pytest.approx(expected.row(0), abs=1e-12)
+
+
+@pytest.mark.parametrize("by", [None, "user"])
+def test_metrics_of_lists_alone_leave_out_users_without_a_relevant_item(kind: Kind, by: str | None):
+    # u1, u2 and u5 of the truth have a relevant item; u4 as well, and no list
+    rec = kind(LISTS).rec(truth=kind(TRUTH), train=kind(LISTS.select("user", "item")))
+    skipped, counted = (kind.read(rec(no_relevant=one).evaluate("novelty@3", by=by)) for one in ("skip", "zero"))
+    assert skipped["novelty@3"].to_list() == pytest.approx(counted["novelty@3"].to_list(), abs=1e-12)
+    assert by is not None or skipped["n_users"].item() == 4
 
 
 def test_a_metric_that_the_library_has_without_a_cut_off_alone_raises_with_one():

@@ -34,8 +34,6 @@ TIES = {"tied", "numbered"}
 NOT_SHARED = {
     ("torchmetrics", "RetrievalAUROC"): "0 for a list without a pair; ours is null, and the mean runs over the others",
     ("torchmetrics", "scores of 0 and below"): "not retrieved in its precision, recall, MAP and MRR; ours ranks every score",
-    ("replay", "RocAuc"): "0 for a list without a hit and 1 for one of hits alone; ours is null for both",
-    ("rectools", "PartialAUC, PAP"): "cut at a number of misses, not at k",
     ("rectools", "Accuracy, MCC"): "need a catalogue",
     ("recbole", "AUC, GAUC, LogLoss"): "need the scores of all items; GAUC weighs users by their relevant items",
     ("recbole", "short lists"): "its lists are full; the fixture's are filled up with misses",

@@ -32,6 +32,12 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("f_score", {"average": "means"}),
     ("f_score", {"beta": 2, "denominator": "list", "average": "means"}),
     *(("map", {"normalizer": value}) for value in ("min", "list", "hits", "k", "ranks")),
+    ("map", {"average": "geometric"}),
+    ("map", {"normalizer": "min", "average": "geometric"}),
+    *(("interpolated_precision", {"recall": value}) for value in (0, 0.3, 1)),
+    ("auc", {"without_pair": "hit"}),
+    *(("partial_auc", {"misses": value}) for value in (1, 2.5)),
+    *(("partial_auc", {"misses": value, "hits": "first"}) for value in (1, 3)),
     *(("dcg", {"gain": value}) for value in ("exp", "binary")),
     ("dcg", {"gain": "exp", "log_base": 10}),
     ("dcg", {"log_base": 1.5}),
@@ -236,7 +242,7 @@ OF_PROPENSITIES = {"weights", "exponent", "min_propensity"}  # they have a refer
 
 
 def test_the_reference_covers_every_accuracy_metric_and_every_choice_of_its_parameters():
-    own = {name: one for name, one in registered().items() if one.definition.function.__module__ == "recframe.metrics.accuracy"}
+    own = {name: one for name, one in registered().items() if one.definition.family == "accuracy"}
     assert set(own) == set(METRICS)
     for name, metric in own.items():
         for parameter, about in metric.definition.parameters.items():

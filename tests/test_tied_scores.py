@@ -28,8 +28,9 @@ from test_reference import ALL_KINDS, CASES, TOLERANCE, VARIANTS, bound, explori
 pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 log2 = math.log2
 # What has no expectation in closed form: metrics, parameters of others, and metrics with a cut-off.
-UNCERTAIN = {"err", "bpref"}
+UNCERTAIN = {"err", "bpref", "interpolated_precision", "partial_auc"}
 UNCERTAIN_PARAMETERS = [{"normalizer": "hits"}, {"ideal": "list"}, {"average": "means"}, {"without_hit": "null"}]
+UNCERTAIN_PARAMETERS += [{"average": "geometric"}]
 UNCERTAIN_WHEN_CUT = {"auc"}
 
 

@@ -23,6 +23,7 @@ from recframe.metrics.accuracy import (
     rbp,
     recall,
 )
+from recframe.metrics.accuracy_curves import interpolated_precision, partial_auc
 from recframe.metrics.calibration_metrics import miscalibration
 from recframe.metrics.catalogue_metrics import coverage, entropy, fall_out, gini, mcc, user_coverage
 from recframe.metrics.diversity_metrics import alpha_ndcg, category_coverage, diversity
@@ -95,6 +96,7 @@ __all__ = [
     "first_rank",
     "gini",
     "hit_rate",
+    "interpolated_precision",
     "judged",
     "list_length",
     "list_metrics",
@@ -111,6 +113,7 @@ __all__ = [
     "novelty",
     "overlap",
     "parse",
+    "partial_auc",
     "personalization",
     "popularity",
     "popularity_lift",

@@ -257,6 +257,15 @@ def place_by_popularity(sides: Sides) -> pl.LazyFrame:
     return sides.popularity.join(places, on="value").select("item", value=pl.col("place").cast(pl.Float64))
 
 
+@fact("item", "train")
+def popularity_quantile(sides: Sides) -> pl.LazyFrame:
+    """The share of train's items that an item is as popular as or more; those of one popularity share their mean place."""
+    counts = sides.popularity.group_by("value").agg(same=pl.len().cast(pl.Float64)).sort("value")
+    same = pl.col("same")
+    places = counts.with_columns(quantile=(same.cum_sum() - (same - 1) / 2) / same.sum())
+    return sides.popularity.join(places, on="value").select("item", value=pl.col("quantile"))
+
+
 @fact("item", "items", takes=ANY)
 def has_feature(sides: Sides, of: str) -> pl.LazyFrame:
     """Whether an item has a feature."""

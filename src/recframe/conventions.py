@@ -110,12 +110,11 @@ def asked(context: Context, metrics: Iterable[Metric[...]]) -> list[Convention]:
 
 
 def read_relevance(context: Context, metrics: Sequence[Metric[...]]) -> bool:
-    """Return whether the metrics need to know what is relevant: those over users do, and some of those over lists."""
-    if (
-        own(context).universe in {"truth", "both"}
-        or context.no_relevant == "skip"
-        or context.ties in {"pessimistic", "optimistic"}
-    ):
+    """Return whether the metrics need to know what is relevant: those over users do, and some of those over lists.
+
+    A profile's policies do not: they are those of the metrics over users.
+    """
+    if context.universe in {"truth", "both"} or context.no_relevant == "skip" or context.ties in {"pessimistic", "optimistic"}:
         return True
     return any(not one.definition.over_lists or over_lists.reads_relevance(one) for one in metrics)
 
@@ -154,7 +153,8 @@ def evaluate(
             parts = map(support_of, probe.parts or [one.metric])
             columns[support_of(one.metric)] = _whole(pl.min_horizontal(map(pl.col, parts)))
         plain = plain and not probe.parts and one.context.decimals is None
-    first_context = _of_the_plan(own(inputs.context), inputs)
+    # of lists of which nobody knows what is relevant, a profile's users are all that there are
+    first_context = _of_the_plan(own(inputs.context) if inputs.judged else inputs.context, inputs)
     first = _policies(first_context)
     runs = runs or {first: (first_context, [])}  # for n_users
     ordered = sorted(runs, key=lambda policies: policies != first)
@@ -178,12 +178,19 @@ def _facts(asked: set[str]) -> list[Fact]:
 
 
 def _of_lists(inputs: Inputs, conventions: Sequence[Convention], of_lists: OverLists) -> Lists | None:
-    """Return what the metrics over lists are made of, all of which stand under the policies that are bound."""
+    """Return what the metrics over lists are made of, under the policies of those that ask what is relevant."""
     listed = [one for one in conventions if one.metric.definition.over_lists]
     if not listed:
         return None
-    inputs = inputs.under(_of_the_plan(listed[0].context, inputs))
-    return of_lists(inputs, [one.metric for one in listed])
+    reading = [one for one in listed if over_lists.reads_relevance(one.metric)] or listed
+    contexts = {_policies(context): context for context in (_of_the_plan(one.context, inputs) for one in reading)}
+    if len(contexts) > 1:
+        msg = (
+            f"{', '.join(str(one.metric) for one in reading)} run over different users by the profile "
+            f"{inputs.context.profile!r}; ask for them in calls of their own, or bind universe= and no_relevant="
+        )
+        raise RecframeError(msg)
+    return of_lists(inputs.under(*contexts.values()), [one.metric for one in listed])
 
 
 def _whole(count: pl.Expr) -> pl.Expr:

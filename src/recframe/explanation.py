@@ -162,8 +162,8 @@ def _told(one: Convention) -> Iterator[str]:
     metric = one.metric
     if metric.definition.over_lists:
         cut = "" if metric.k is None else f" up to {metric.k}"
-        follows = metric.definition.shape == "user" and over_lists.reads_relevance(metric)
-        yield from (words.format(cut=cut) for words in OF_LISTS["relevance" if follows else metric.definition.shape])
+        follows = metric.shape == "user" and over_lists.reads_relevance(metric)
+        yield from (words.format(cut=cut) for words in OF_LISTS["relevance" if follows else metric.shape])
     for name, value in _all(one, _moving(one)):
         described = switch_of(name, metric.definition.family) is not None
         yield _words(one, name, value) + (f" ({name}={_shown(value)})." if described else ".")

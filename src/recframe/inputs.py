@@ -56,6 +56,8 @@ class Inputs:
     """The frames that are eager, by their names."""
     whole: Inputs | None = None
     """The frames that these are a part of the users of."""
+    judged: bool = True
+    """Whether anything is known of what is relevant."""
 
     @cached_property
     def schema(self) -> pl.Schema:
@@ -280,6 +282,7 @@ def read(
         labels={label.inside: label.name for label in labels},
         complete=_complete(given),
         given={name: rows for name, rows in given.items() if isinstance(rows, pl.DataFrame)},
+        judged="truth" in given or "relevance" in frames.columns(given["recommendations"]),
     )
 
 

@@ -56,15 +56,15 @@ class AtLists:
     """The words that a metric over lists is written in (`over="lists"`, or `shape="set"`), for lists cut at `k`.
 
     Words of one item in one list: `rank`, `discount`, `weight(...)`, `relevant`, `in_history`, `in_reference(...)`; of an
-    item wherever it stands: `popularity`, `place_by_popularity`, `in_catalogue`, `in_tail(...)`. `beside(...)` puts a value
-    of the list beside its items; `shared_with_longer(...)` and `shared_with_others(...)` hold the list against others with the
-    item. Of one list, up to k: `sum(...)` and `mean(...)` of such words, `n_listed`; of its user `history_popularity` and
-    `counted`; with the user's reference list `agreement(...)`.
+    item wherever it stands: `popularity`, `popularity_quantile`, `place_by_popularity`, `in_catalogue`, `in_tail(...)`.
+    `beside(...)` puts a value of the list beside its items; `shared_with_longer(...)` and `shared_with_others(...)` hold the
+    list against others with the item. Of one list, up to k: `sum(...)` and `mean(...)` of such words, `n_listed`; of its user
+    `history_popularity` and `counted`; with the user's reference list `has_reference` and `agreement(...)`.
     Of one item in all lists of a segment: `per_item(...)`, a sum over its places, `n_lists_with`, `place(...)`, and
     `everywhere(...)`.
     Of a group of items in a segment: `unseen_share(...)`.
-    Of a segment: `over_items(...)` and `over_lists(...)`, sums, `over_groups(...)`, `n_lists`, `in_all(...)` and
-    `across_items(...)`.
+    Of a segment: `over_items(...)` and `over_lists(...)`, sums, `mean_of_rows(...)` of a word of its items, `over_groups(...)`,
+    `n_lists`, `in_all(...)` and `across_items(...)`.
     Of a feature of the items: `has_feature(...)` of an item; `squared_length(...)`, `likeness_to_history(...)` and
     `overlap_of_pairs(...)` of a list; of the history `n_described_history(...)` and `n_categories_of_history(...)`, of the
     relevant items `n_categories_of_relevant(...)`; of a
@@ -154,6 +154,11 @@ class AtLists:
         return self.fact(beside.popularity).fill_null(0.0)
 
     @property
+    def popularity_quantile(self) -> pl.Expr:
+        """The item's place in the order of popularity, from the least popular one, over the number of places; 0 if cold."""
+        return self.fact(beside.popularity_quantile).fill_null(0.0)
+
+    @property
     def place_by_popularity(self) -> pl.Expr:
         """The item's place in the order of popularity, from 1, shared by items of one; null for a cold one."""
         return self.fact(beside.place_by_popularity)
@@ -188,10 +193,21 @@ class AtLists:
             return ratio(self.sum(value), self.n_listed, empty=None)
         return ratio(self.sum(self.weight(weight) * value), self.sum(self.weight(weight)), empty=None)
 
+    def mean_of_rows(self, value: pl.Expr, weight: Weight = "none") -> pl.Expr:
+        """Return the mean of a word over the items of all lists of the segment, up to k, weighed by rank; null without one."""
+        weights = self.weight(weight)
+        values = value if weight == "none" else weights * value
+        return ratio(self.over_lists(self.sum(values)), self.over_lists(self.sum(weights)), empty=None)
+
     @property
     def history_popularity(self) -> pl.Expr:
         """The mean popularity of the train items of the list's user; null without any."""
         return self.fact(beside.history_popularity)
+
+    @property
+    def has_reference(self) -> pl.Expr:
+        """Whether the list's user has a reference list, of any length."""
+        return self.fact(references.has_reference).fill_null(value=False)
 
     def agreement(self, p: float) -> Agreement:
         """Return what the list and its user's reference list have in common, with sums of p^d / d over depths d."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from recframe.metrics import (
     accuracy,
+    accuracy_curves,
     calibration_metrics,
     catalogue_metrics,
     diversity_metrics,
@@ -23,6 +24,7 @@ class Methods:
     recall = accuracy.recall
     f_score = accuracy.f_score
     map = accuracy.map
+    interpolated_precision = accuracy_curves.interpolated_precision
     mrr = accuracy.mrr
     dcg = accuracy.dcg
     ndcg = accuracy.ndcg
@@ -31,6 +33,7 @@ class Methods:
     err = accuracy.err
     bpref = accuracy.bpref
     auc = accuracy.auc
+    partial_auc = accuracy_curves.partial_auc
     n_hits = accuracy.n_hits
     first_rank = accuracy.first_rank
     list_length = accuracy.list_length

@@ -117,7 +117,7 @@ def evaluate(
 def _value(metric: Metric[...], at: AtLists) -> tuple[pl.Expr, Callable[[], pl.Expr]]:
     """Return a metric's value of a segment, for one of user shape the mean over its lists, and what asks for their number."""
     value = metric.value(at)
-    is_set = metric.definition.shape == "set"
+    is_set = metric.shape == "set"
     if not all(name.startswith(OF_SEGMENTS if is_set else OF_LISTS) for name in value.meta.root_names()):
         whose, how = SETS if is_set else USERS
         msg = f"the metric {metric.name!r} has no value for each {whose}; return one: {how}"

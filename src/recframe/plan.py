@@ -162,9 +162,9 @@ def _settled(judged: Judged, words: Words, deepest: int | None, ask: Ask) -> Jud
 
 
 def deepest_of(metrics: Sequence[Metric[...]]) -> int | None:
-    """Return the largest cut-off of the metrics, None where one has none or there are none."""
+    """Return the largest cut-off of the metrics, None where one has none; without a metric no rank is read."""
     ks = [reach(metric.k) for metric in metrics]
-    return None if None in ks else max((k for k in ks if k is not None), default=None)
+    return None if None in ks else max((k for k in ks if k is not None), default=1)
 
 
 def _values(metrics: Sequence[Metric[...]], words: Words, deepest: int | None, judged: Judged) -> dict[str, pl.Expr]:

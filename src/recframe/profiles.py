@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from recframe.errors import RecframeError, shown, suggestion
+from recframe.profiles_beyond import BEYOND
 
 WHOLE = {"k": None}
 """What is said of a metric that a library computes of the whole list alone."""
@@ -135,7 +136,6 @@ PROFILES["replay"] = Profile(
         "ndcg": {"gain": "binary"},
     },
     notes="from Polars a missing score ranks first there, here behind all others",
-    instead={"auc": "RePlay's RocAuc of a list without a pair is 1 with a hit, else 0; auc without a profile is null"},
 )
 PROFILES["recbole"] = Profile(
     source="RecBole 1.2.1 (evaluator/metrics.py; metric_decimal_place)",
@@ -277,6 +277,14 @@ PROFILES["evidently"] = Profile(
     notes="its MAP depends on the order of rows and can exceed 1, and tied scores share one rank: not reproduced",
 )
 
+for _name, _more in BEYOND.items():
+    PROFILES[_name] = replace(
+        PROFILES[_name],
+        metrics={**PROFILES[_name].metrics, **_more.metrics},
+        instead={**(PROFILES[_name].instead or {}), **_more.instead},
+        notes="; ".join(note for note in (PROFILES[_name].notes, _more.notes) if note),
+    )
+
 OWN = "recframe"
 """The name of recframe's own conventions, which hold without a profile."""
 
@@ -327,8 +335,8 @@ def list_profiles() -> pl.DataFrame:
     A policy that a profile leaves alone has recframe's own value; null is none. `universe` is that of two frames.
 
     >>> import recframe as rf
-    >>> rf.list_profiles().filter(profile="jurity")["metrics"].item()
-    'precision(universe=both, denominator=list), recall, map(universe=both, normalizer=min), ndcg(gain=binary, ideal=all)'
+    >>> rf.list_profiles().filter(profile="spark_mllib")["metrics"].item()
+    'precision, recall, map(normalizer=min), ndcg(gain=binary)'
     """
     rows = [
         {"profile": name}

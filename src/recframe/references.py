@@ -49,6 +49,16 @@ def in_reference(sides: Sides, k: int) -> pl.LazyFrame:
 
 
 @fact("list", "reference")
+def has_reference(sides: Sides) -> pl.LazyFrame:
+    """Whether the user of a list has a reference list."""
+    keys = sides.held.list_keys
+    shared, other = _reference(sides, None)
+    on = [*dict.fromkeys([*shared, "user"])]
+    lists = sides.held.ranked().select(keys).unique()
+    return lists.join(other.select(on), on=on, how="semi", nulls_equal=True).with_columns(value=pl.lit(value=True))
+
+
+@fact("list", "reference")
 def agreement(sides: Sides, p: float, k: int) -> pl.LazyFrame:
     """How far a list agrees with its user's reference list, both cut at k: the parts of an `Agreement`; 0 is no cut-off."""
     keys = sides.held.list_keys

@@ -79,6 +79,8 @@ class Definition:
     """Other ranges, each under one value of a parameter."""
     direction: Literal["higher", "lower", ""] = ""
     shape: Shape = "user"
+    shapes: Mapping[tuple[str, Value], Shape] = field(default_factory=dict)
+    """Other shapes of a metric over lists, each under one value of a parameter."""
     needs: tuple[str, ...] = ()
     instead: Mapping[str, str] = field(default_factory=dict)
     """Names by which other libraries have a form of it, and how that form is written."""
@@ -165,6 +167,12 @@ class Metric(Generic[P]):
         """The range of the values, with these parameters."""
         chosen = self.parameters.items()
         return next((found for one, found in self.definition.ranges.items() if one in chosen), self.definition.range)
+
+    @property
+    def shape(self) -> Shape:
+        """Whether it is a mean of values or one function of a segment, with these parameters."""
+        chosen = self.parameters.items()
+        return next((found for one, found in self.definition.shapes.items() if one in chosen), self.definition.shape)
 
     def assuming(self, parameters: Mapping[str, Value]) -> Metric[P]:
         """Return the metric with values for the parameters that were not given; its column keeps its name."""
@@ -267,6 +275,7 @@ def metric(
     instead: Mapping[str, str] = ...,
     family: str = "",
     shape: Shape = "user",
+    shapes: Mapping[tuple[str, Value], Shape] = ...,
     over: Over = "users",
     linear: bool = False,
 ) -> Callable[[Callable[Concatenate[Any, P], pl.Expr]], Metric[P]]: ...

@@ -169,8 +169,13 @@ PARAMETERS: dict[str, Switch] = {
         of_cut=(("min", "k"), ("ranks", "k")),
     ),
     "average": Switch(
-        {"users": "each user has an F, and the mean runs over them", "means": "it is the F of the mean precision and recall"},
-        either="the F of two means is not the mean of the F",
+        {
+            "users": "each user has an F, and the mean runs over them",
+            "means": "it is the F of the mean precision and recall",
+            "arithmetic": "the mean over the users is their sum over their number",
+            "geometric": "the mean over the users is geometric, of at least 0.00001 each",
+        },
+        either="the F of two means is not the mean of the F, nor a geometric mean the arithmetic one",
     ),
     "beta": Switch(
         {OTHER: "recall weighs {value} times as much as precision"}, either="precision and recall weigh differently"
@@ -213,6 +218,24 @@ PARAMETERS: dict[str, Switch] = {
         (("null", "zero"),),
         up="lists without a hit no longer count 0",
         down="lists without a hit count 0",
+    ),
+    "without_pair": Switch(
+        {
+            "null": "a list without a pair has no value, and the mean runs over the others",
+            "hit": "a list without a pair counts 1 with a hit, else 0",
+        },
+        either="lists of hits or of misses alone come in or are left out",
+    ),
+    "recall": Switch(
+        {OTHER: "precision is the highest one from a recall of {value} on"},
+        either="the higher the recall, the fewer ranks are looked at",
+    ),
+    "misses": Switch({OTHER: "of the misses the first {value} count"}, either="more or fewer misses count"),
+    "hits": Switch(
+        {"all": "all relevant items are to stand above them", "first": "of the relevant items as many count as of the misses"},
+        (("first", "all"),),
+        up="relevant items further down no longer count",
+        down="relevant items further down count",
     ),
     "p": Switch(
         {OTHER: "the reader goes on to the next rank with a probability of {value}"}, either="lower ranks weigh otherwise"

@@ -1,4 +1,4 @@
-"""LensKit beyond accuracy: Gini over the catalogue, and the overlap of rankings on full lists, with a depth that is n."""
+"""LensKit beyond accuracy: Gini over the catalogue, places by popularity, overlap of rankings on full lists to a depth n."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import logging
 import pandas as pd
 from answers import mean
 from answers_beyond import answer
-from lenskit.data import ItemListCollection
+from lenskit.data import ItemList, ItemListCollection, from_interactions_df
 from lenskit.metrics import RunAnalysis
-from lenskit.metrics.ranking import ExposureGini, GeometricRankWeight, ListGini
+from lenskit.metrics.ranking import ExposureGini, GeometricRankWeight, ListGini, MeanPopRank
 from lenskit.metrics.reranking import rank_biased_overlap
 from scenes_beyond import KS, N_ITEMS
 
@@ -29,6 +29,10 @@ def answers(name, scene):
             analysis.add_metric(metric(k, items=N_ITEMS), label=str(k))
         result = analysis.measure(recs, recs).global_metrics()
         yield answer(name, call, ours, {k: result[str(k)] for k in KS}, sides=["items"])
+    train = from_interactions_df(pd.DataFrame(scene.train, columns=["user_id", "item_id"]))
+    users = {k: _values(MeanPopRank(train, n=k), recs) for k in KS}
+    values = {k: mean(own.values()) for k, own in users.items()}
+    yield answer(name, "MeanPopRank", "popularity(normalizer=quantile)", values, users=users)
     if name == "full":
         for p, ours in ((None, "rbo(p=0.85, form=truncated)"), (0.5, "rbo(p=0.5, form=truncated)")):
             weight = None if p is None else GeometricRankWeight(p)
@@ -42,6 +46,10 @@ def _lists(rows):
     frame = pd.DataFrame(rows, columns=["user_id", "item_id", "score"])
     frame["rank"] = frame.groupby("user_id").cumcount() + 1
     return ItemListCollection.from_df(frame, ["user_id"])
+
+
+def _values(metric, recs):
+    return {key.user_id: float(metric.measure_list(own, ItemList())) for key, own in recs.items()}
 
 
 def _overlaps(recs, reference, weight, n):

@@ -16,9 +16,12 @@ COLUMNS = {"col_user": "user", "col_item": "item"}
 
 def answers(name, scene):
     """Give every metric that both have."""
+    train = pd.DataFrame(scene.train, columns=["user", "item"])
+    if name in {"fresh", "full"}:
+        novelty = {k: peer.novelty(train, _cut(scene, k), **COLUMNS) for k in KS}
+        yield answer(name, "novelty", "efd(cold=zero, average=rows)", novelty)
     if name != "full":
         return
-    train = pd.DataFrame(scene.train, columns=["user", "item"])
     vectors = pd.DataFrame({"item": list(scene.items), "features": [np.array(row[1]) for row in scene.items.values()]})
     by_vector = {"item_feature_df": vectors, "item_sim_measure": "item_feature_vector"}
     lists = {k: _cut(scene, k) for k in KS}
@@ -27,8 +30,6 @@ def answers(name, scene):
     yield answer(name, "catalog_coverage", "coverage", coverage, sides=["items of train"])
     entropy = {k: peer.distributional_coverage(train, recs, **COLUMNS) for k, recs in lists.items()}
     yield answer(name, "distributional_coverage", "entropy", entropy, sides=["items"])
-    novelty = {k: peer.novelty(train, recs, **COLUMNS) for k, recs in lists.items()}
-    yield answer(name, "novelty", "efd", novelty)
     for call, told, of in (("", {}, "users"), ("(item_feature_vector)", by_vector, "vector")):
         users = {k: _by_user(peer.user_diversity(train, recs, **told, **COLUMNS)) for k, recs in pairs.items()}
         values = {k: peer.diversity(train, recs, **told, **COLUMNS) for k, recs in pairs.items()}

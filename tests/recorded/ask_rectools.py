@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from answers import answer
 from rectools import Columns
-from rectools.metrics import MAP, MRR, NDCG, F1Beta, HitRate, Precision, Recall
+from rectools.metrics import MAP, MRR, NDCG, PAP, F1Beta, HitRate, PartialAUC, Precision, Recall
 from scenes import KS
 
 CALLS = {
@@ -23,6 +23,8 @@ CALLS = {
     "NDCG(divide_by_achievable=True)": (NDCG, {"divide_by_achievable": True}, "ndcg(ideal=relevant)", "ndcg(gain=binary)"),
 }
 
+AREAS = {PartialAUC: "partial_auc(misses={})", PAP: "partial_auc(misses={}, hits=first)"}  # their k is that of misses
+
 
 def answers(name, scene):
     """Give every metric that both have."""
@@ -36,3 +38,9 @@ def answers(name, scene):
         users = {k: one.calc_per_user(recs, truth).to_dict() for k, one in made.items()}
         plain_here = None if name == "graded" else plain  # its truth has rows of relevance 0
         yield answer(name, call, ours, values, users=users, profile="rectools", plain=plain_here)
+    for metric, ours in AREAS.items():
+        for k in KS:
+            one = metric(k=k)
+            users = {None: one.calc_per_user(recs, truth).to_dict()}
+            values = {None: one.calc(recs, truth)}
+            yield answer(name, f"{metric.__name__}(k={k})", ours.format(k), values, users=users, profile="rectools")

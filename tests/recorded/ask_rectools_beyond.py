@@ -57,6 +57,8 @@ def answers(name, scene):
         values = {k: one.calc(recs, *told) for k, one in made.items()}
         users = {k: _numbers(one.calc_per_user(recs, *told)) for k, one in made.items()}
         yield answer(name, call, ours, values, users=users, sides=sides)
+    covered = {k: peer.CoveredUsers(k=k).calc(recs, truth) for k in KS}
+    yield answer(name, "CoveredUsers", "user_coverage", covered, sides=["truth"])
     coverage = {k: peer.CatalogCoverage(k=k, normalize=True).calc(recs, catalogue) for k in KS}
     yield answer(name, "CatalogCoverage(normalize=True)", "coverage", coverage, sides=["items"])
 

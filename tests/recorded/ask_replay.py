@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 from answers import answer
-from replay.metrics import MAP, MRR, NDCG, HitRate, PerUser, Precision, Recall
+from replay.metrics import MAP, MRR, NDCG, HitRate, PerUser, Precision, Recall, RocAuc
 from scenes import KS
 
 CALLS = {
@@ -14,6 +14,7 @@ CALLS = {
     MAP: ("map", "map(normalizer=min)"),
     MRR: ("mrr", ""),
     NDCG: ("ndcg", "ndcg(gain=binary)"),
+    RocAuc: ("auc", "auc(without_pair=hit)"),
 }
 
 

@@ -1,4 +1,4 @@
-"""RePlay on Polars, beyond accuracy: what it divides by k is asked on full lists alone."""
+"""RePlay on Polars, beyond accuracy."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def answers(name, scene):
     coverage = Coverage([*KS])(recs, train)
     yield answer(name, "Coverage", "coverage", {k: coverage[f"Coverage@{k}"] for k in KS}, sides=["items of train"])
     calls = [(CategoricalDiversity, (categories,), "category_coverage(of=genre, denominator=k)", ["items"])]
+    calls += [
+        (Surprisal, (recs, train), "novelty(normalized=True, denominator=k)", ["train"]),
+        (Unexpectedness, (recs, reference), "unexpectedness(denominator=k, without_reference=zero)", ["reference"]),
+    ]
     if name == "full":
-        calls += [
-            (Novelty, (with_history, train), "repeat_rate", ["train"]),
-            (Surprisal, (recs, train), "novelty(normalized=True)", ["train"]),
-            (Unexpectedness, (recs, reference), "unexpectedness", ["reference"]),
-        ]
+        calls += [(Novelty, (with_history, train), "repeat_rate", ["train"])]
     for metric, told, ours, sides in calls:
         values = {k: metric([k])(*told)[f"{metric.__name__}@{k}"] for k in KS}
         users = {k: metric([k], mode=PerUser())(*told)[f"{metric.__name__}-PerUser@{k}"] for k in KS}

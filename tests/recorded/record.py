@@ -39,6 +39,7 @@ PEERS = {
     "evidently": ["evidently==0.7.23", "pandas==2.3.3"],
     "spark": ["pyspark==4.0.1", "numpy==2.4.6"],
     "ndeval": ["pyndeval==0.0.8"],
+    "recmetrics": ["recmetrics==0.1.5", "numpy==1.26.4", "scipy==1.11.4", "scikit-learn==1.4.2", "matplotlib==3.8.4"],
     "warprec": ["torch==2.15.0", "warprec==2.2.8"],
     "trec_eval": ["pyserini==0.40.0"],
     "oracles": ["cwl-eval==1.0.12", "pytrec-eval-terrier==0.5.11", "ir-measures==0.4.3", "ranx==0.3.21", "scikit-learn==1.9.1"],

@@ -41,10 +41,15 @@ def full() -> Scene:
     return _made(seed=12, lengths=(FULL,), histories=HISTORIES[1:], everybody=True)
 
 
-SCENES = {one.__name__: one for one in (ragged, full)}
+def fresh() -> Scene:
+    """Lists of 1 to 15 items, some cold, all new to their users; users without train, truth or reference."""
+    return _made(seed=13, lengths=LENGTHS, histories=HISTORIES, everybody=False, fresh=True)
 
 
-def _made(*, seed: int, lengths: tuple[int, ...], histories: tuple[int, ...], everybody: bool) -> Scene:
+SCENES = {one.__name__: one for one in (ragged, full, fresh)}
+
+
+def _made(*, seed: int, lengths: tuple[int, ...], histories: tuple[int, ...], everybody: bool, fresh: bool = False) -> Scene:
     rng = random.Random(seed)  # noqa: S311  no secret
     names = [f"i{place}" for place in range(N_ITEMS)]
     warm = names[:-COLD]
@@ -54,7 +59,8 @@ def _made(*, seed: int, lengths: tuple[int, ...], histories: tuple[int, ...], ev
     rows: dict[str, list[tuple[str, str, float]]] = {"recs": [], "reference": []}
     truth = []
     for user in users:
-        candidates = [item for item in warm if item not in train[user]] if everybody else names
+        candidates = warm if everybody else names
+        candidates = [item for item in candidates if item not in train[user]] if everybody or fresh else candidates
         for own in rows.values():
             length = _one_of(lengths, rng)
             chosen = _taken(candidates, length, rng)

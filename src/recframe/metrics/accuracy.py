@@ -14,11 +14,12 @@ from typing import Annotated, Literal
 import polars as pl
 
 from recframe.errors import RecframeError
-from recframe.registry import Bounds, Value, metric
+from recframe.registry import Bounds, Definition, Metric, Value, metric
 from recframe.terms import At, harmonic, ratio, unshifted_discount
 
 Gain = Literal["linear", "exp", "binary"]
 Discount = Literal["shifted", "unshifted"]
+Normalizer = Literal["relevant", "min", "list", "hits", "k", "ranks"]
 Offset = Annotated[float, Bounds(above=-1000, below=10)]
 Places = Literal["k", "list", "achievable"]
 Positive = Annotated[float, Bounds(above=0)]
@@ -27,6 +28,8 @@ LogBase = Annotated[float, Bounds(above=1)]
 Grade = Annotated[float, Bounds(above=0, below=1000)]
 Weights = Literal["none", "snips", "ips"]
 Exponent = Annotated[float, Bounds(above=-1)]
+LEAST = 1e-5
+"""What counts for a smaller average precision in a geometric mean, as in trec_eval."""
 UNIT, COUNT = (0.0, 1.0), (0.0, float("inf"))
 BY_IPS: dict[tuple[str, Value], tuple[float, float]] = {("weights", "ips"): COUNT}
 
@@ -139,7 +142,7 @@ def f_score(at: At, *, beta: Positive = 1, denominator: Places = "k", average: L
 
 @metric(aliases=("ap",), range=UNIT, direction="higher", formula="1/n_relevant · Σ over hits of hits(r) / r")
 def map(  # noqa: A001
-    at: At, *, normalizer: Literal["relevant", "min", "list", "hits", "k", "ranks"] = "relevant"
+    at: At, *, normalizer: Normalizer = "relevant", average: Literal["arithmetic", "geometric"] = "arithmetic"
 ) -> pl.Expr:
     """Mean average precision: the mean, over the relevant items, of the precision at the rank where each was found.
 
@@ -148,13 +151,18 @@ def map(  # noqa: A001
     adds 0. `"ranks"` is the mean of the precision at every rank from 1 to k, hit or not:
     1/k · Σ over hits of 1/r + 1/(r + 1) + ... + 1/k. 0 where N or k is 0.
 
+    `average="geometric"` is trec_eval's gm_map: exp of the mean of ln max(AP, 0.00001) over the users of a segment, AP each
+    one's own value above. It tells a poor list that has got better from a good one that has; at least 0.00001.
+
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
     >>> round(df.rec.map(k=3), 6)
     0.833333
 
-    Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8.
+    Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8; Robertson 2006, On GMAP.
     """
+    if average == "geometric":
+        return at.mean(Metric(Definition("log_map", _log_of_map), (("normalizer", normalizer),))).exp()
     if normalizer == "ranks":
         below = harmonic(at.cutoff) - harmonic(at.rank.ceil() - 1)
         return ratio((at.hit * below.clip(lower_bound=0.0)).sum(), at.cutoff)
@@ -166,6 +174,10 @@ def map(  # noqa: A001
         "k": lambda: at.cutoff,
     }
     return ratio(at.sum(lambda hit: hit.hits_so_far / hit.rank), count[normalizer]())
+
+
+def _log_of_map(at: At, *, normalizer: Normalizer = "relevant") -> pl.Expr:
+    return map(normalizer=normalizer).value(at).clip(lower_bound=LEAST).log()
 
 
 @metric(aliases=("rr",), range=UNIT, direction="higher", formula="1 / rank of the first hit")
@@ -347,11 +359,12 @@ def bpref(at: At) -> pl.Expr:
 
 
 @metric(range=UNIT, direction="higher", formula="share of the list's (relevant, not relevant) pairs in the right order")
-def auc(at: At) -> pl.Expr:
+def auc(at: At, *, without_pair: Literal["null", "hit"] = "null") -> pl.Expr:
     """Share of the pairs of a relevant and a not relevant item of the list that stand in the right order.
 
     1 - Σ over the relevant items of the list of (not relevant items above) / (relevant · not relevant items in the list);
-    two of the same rank count a half. A cut-off cuts the list first. Null for a list without such a pair.
+    two of the same rank count a half. A cut-off cuts the list first. Null for a list without such a pair;
+    `without_pair="hit"` makes that 1 with a hit and 0 without one or without a list, as RePlay's RocAuc.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
@@ -362,7 +375,8 @@ def auc(at: At) -> pl.Expr:
     """
     relevant, listed = at.relevant.sum().cast(pl.Float64), at.listed.sum()
     pairs = relevant * (listed - relevant)
-    return pl.when(pairs > 0).then(1 - at.misses_above.sum() / pairs)
+    share = pl.when(pairs > 0).then(1 - at.misses_above.sum() / pairs)
+    return share if without_pair == "null" else share.fill_null((relevant > 0).cast(pl.Float64))
 
 
 @metric(range=COUNT, direction="higher", formula="hits")

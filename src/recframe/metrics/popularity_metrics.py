@@ -19,6 +19,7 @@ from recframe.terms import ratio
 LogBase = Annotated[float, Bounds(above=1)]
 Share = Annotated[float, Bounds(above=0, below=1)]
 Discount = Literal["none", "log"]
+Average = Literal["users", "rows"]
 UNIT, COUNT = (0.0, 1.0), (0.0, float("inf"))
 
 
@@ -30,12 +31,20 @@ UNIT, COUNT = (0.0, 1.0), (0.0, float("inf"))
     direction="higher",
     formula="1/n · Σ over L of -log2(max(pop(i), 1) / U)",
 )
-def novelty(at: AtLists, *, cold: Literal["one", "drop"] = "one", normalized: bool = False, log_base: LogBase = 2) -> pl.Expr:
+def novelty(
+    at: AtLists,
+    *,
+    cold: Literal["one", "drop"] = "one",
+    normalized: bool = False,
+    log_base: LogBase = 2,
+    denominator: Literal["list", "k"] = "list",
+) -> pl.Expr:
     """Mean self-information of the listed items, in bits: what is known to few users is new to most.
 
     1/n · Σ over L of -log_b(max(pop(i), 1) / U), b = `log_base`; at most log_b(U), by which `normalized=True` divides (null
     where U is 1). An item that nobody has in train counts as one that one user has; `cold="drop"` leaves it out of the sum
-    and of n. Null without a list, and where no item is left.
+    and of n. `denominator="k"` divides by k also for a short list, as RePlay's Surprisal and recmetrics do (by n where there
+    is no k). Null without a list, and where no item is left.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})
@@ -52,6 +61,10 @@ def novelty(at: AtLists, *, cold: Literal["one", "drop"] = "one", normalized: bo
     else:
         mean = at.mean(informed)
     nats = at.n_train_users.log() - mean
+    if denominator == "k" and at.k is not None:
+        # NOTE: with repeated ranks more than k items may stand up to k.
+        filled = at.sum(at.popularity > 0) if cold == "drop" else at.n_listed
+        nats = nats * (filled / at.k).clip(upper_bound=1.0)
     if normalized:
         return ratio(nats, at.n_train_users.log(), empty=None).clip(0.0, 1.0)
     return pl.when(at.n_train_users > 0).then(nats.clip(lower_bound=0.0)) / math.log(log_base)
@@ -88,13 +101,24 @@ def epc(at: AtLists, *, discount: Discount = "none", relevance: bool = False) ->
     needs=("train",),
     range=COUNT,
     direction="higher",
+    shapes={("average", "rows"): "set"},
     formula="Σ over L of w(r) · -log2(max(pop(i), 1) / Σ pop) / Σ over L of w(r)",
 )
-def efd(at: AtLists, *, discount: Discount = "none", relevance: bool = False, log_base: LogBase = 2) -> pl.Expr:
+def efd(
+    at: AtLists,
+    *,
+    discount: Discount = "none",
+    relevance: bool = False,
+    log_base: LogBase = 2,
+    cold: Literal["one", "zero"] = "one",
+    average: Average = "users",
+) -> pl.Expr:
     """Expected free discovery: the self-information of an item among the interactions of train, in bits, over the list.
 
     Σ over L of w(r) · -log_b(max(pop(i), 1) / Σ pop) / Σ over L of w(r), Σ pop the number of pairs in train, b = `log_base`.
-    `discount` and `relevance` are those of epc. A cold item counts as one that one user has. Null without a list or train.
+    `discount` and `relevance` are those of epc. A cold item counts as one that one user has; with `cold="zero"` as nothing,
+    and still as an item of L. The mean runs over the lists; `average="rows"` is one over all items of all lists of a segment,
+    in which a long list weighs more: with both it is Microsoft's novelty. Null without a list or train.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})
@@ -104,32 +128,46 @@ def efd(at: AtLists, *, discount: Discount = "none", relevance: bool = False, lo
 
     Source: Vargas and Castells 2011, Rank and relevance in novelty and diversity metrics for recommender systems.
     """
-    counted = _browsed(at, pl.lit(1.0, dtype=pl.Float64), discount, relevance=relevance)
-    known = _browsed(at, at.popularity.clip(lower_bound=1.0).log(), discount, relevance=relevance)
+    one = pl.lit(1.0, dtype=pl.Float64) if cold == "one" else (at.popularity > 0).cast(pl.Float64)
+    counted = _browsed(at, one, discount, average, relevance=relevance)
+    known = _browsed(at, at.popularity.clip(lower_bound=1.0).log(), discount, average, relevance=relevance)
     nats = (counted * at.n_interactions.log() - known).clip(lower_bound=0.0)
     return pl.when(at.n_interactions > 0).then(nats) / math.log(log_base)
 
 
-def _browsed(at: AtLists, value: pl.Expr, discount: Discount, *, relevance: bool) -> pl.Expr:
-    """Return the mean of a value over the list, weighed by rank; with relevance over the relevant items alone."""
-    return at.mean(pl.when(at.relevant).then(value) if relevance else value, discount)
+def _browsed(at: AtLists, value: pl.Expr, discount: Discount, average: Average = "users", *, relevance: bool) -> pl.Expr:
+    """Return the mean of a value over the list, or all rows, weighed by rank; with relevance 0 for what is not relevant."""
+    mean = at.mean if average == "users" else at.mean_of_rows
+    return mean(pl.when(at.relevant).then(value) if relevance else value, discount)
 
 
-@metric(over="lists", aliases=("arp",), needs=("train",), range=COUNT, direction="lower", formula="1/n · Σ over L of pop(i)")
-def popularity(at: AtLists, *, normalizer: Literal["none", "users", "max", "interactions"] = "none") -> pl.Expr:
+@metric(
+    over="lists",
+    aliases=("arp",),
+    needs=("train",),
+    range=COUNT,
+    ranges={("normalizer", "quantile"): UNIT},
+    direction="lower",
+    formula="1/n · Σ over L of pop(i)",
+)
+def popularity(at: AtLists, *, normalizer: Literal["none", "users", "max", "interactions", "quantile"] = "none") -> pl.Expr:
     """Average popularity of the listed items: by how many train users they are known.
 
     1/n · Σ over L of pop(i); `normalizer` divides by U (`"users"`), by the popularity of the most popular item (`"max"`) or
-    by the number of pairs in train (`"interactions"`). A cold item counts 0. Null without a list.
+    by the number of pairs in train (`"interactions"`). A cold item counts 0. `"quantile"` takes for pop(i) the item's place
+    among those of train, from the least popular one up, over their number; items of one popularity share their mean place.
+    Null without a list.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})
     >>> train = pl.DataFrame({"user": [1, 2, 3, 4], "item": [1, 1, 2, 3]})
-    >>> df.rec(train=train).popularity(k=10)
-    1.5
+    >>> df.rec(train=train).popularity(k=10), df.rec(train=train).popularity(k=10, normalizer="quantile")
+    (1.5, 0.75)
 
-    Source: Yin, Cui, Li, Yao and Chen 2012, Challenging the long tail recommendation.
+    Source: Yin, Cui, Li, Yao and Chen 2012, Challenging the long tail recommendation; `quantile`: LensKit's `MeanPopRank`.
     """
+    if normalizer == "quantile":
+        return at.mean(at.popularity_quantile)
     whole = {
         "none": lambda: pl.lit(1.0, dtype=pl.Float64),
         "users": lambda: at.n_train_users,

@@ -17,15 +17,17 @@ from recframe.registry import Bounds, metric
 from recframe.terms import ratio
 
 Share = Annotated[float, Bounds(above=0, below=1)]
+Places = Literal["list", "k"]
 Depth = Annotated[float, Bounds(above=-1)]
 UNIT = (0.0, 1.0)
 
 
 @metric(over="lists", needs=("reference",), range=UNIT, formula="items of L and B / n")
-def overlap(at: AtLists, *, reference_k: Depth = 0) -> pl.Expr:
+def overlap(at: AtLists, *, reference_k: Depth = 0, denominator: Places = "list") -> pl.Expr:
     """Share of the list that the user's reference list has too.
 
-    |L and B| / n, B cut at k, or at `reference_k` where that is not 0. 0 without a reference list; null without a list.
+    |L and B| / n, B cut at k, or at `reference_k` where that is not 0; `denominator="k"` divides by k also for a short list
+    (by n where there is no k). 0 without a reference list; null without a list.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})
@@ -35,14 +37,22 @@ def overlap(at: AtLists, *, reference_k: Depth = 0) -> pl.Expr:
 
     Source: RecTools' `Intersection`.
     """
-    return at.mean(at.in_reference(reference_k).cast(pl.Float64))
+    return _share(at, at.in_reference(reference_k), denominator)
 
 
 @metric(over="lists", needs=("reference",), range=UNIT, direction="higher", formula="1 - items of L and B / n")
-def unexpectedness(at: AtLists, *, reference_k: Depth = 0) -> pl.Expr:
+def unexpectedness(
+    at: AtLists,
+    *,
+    reference_k: Depth = 0,
+    denominator: Places = "list",
+    without_reference: Literal["one", "zero"] = "one",
+) -> pl.Expr:
     """Share of the list that the user's reference list does not have.
 
-    1 - |L and B| / n, B cut at k, or at `reference_k` where that is not 0. 1 without a reference list; null without a list.
+    1 - |L and B| / n, B cut at k, or at `reference_k` where that is not 0; `denominator="k"` divides by k, so that places
+    that a short list leaves empty count as unexpected. 1 without a reference list; `without_reference="zero"` makes that 0, as
+    RePlay has both. Null without a list.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})
@@ -52,7 +62,20 @@ def unexpectedness(at: AtLists, *, reference_k: Depth = 0) -> pl.Expr:
 
     Source: Murakami, Mori and Orihara 2008, Metrics for evaluating the serendipity of recommendation lists; RePlay.
     """
-    return at.mean((~at.in_reference(reference_k)).cast(pl.Float64))
+    found = at.in_reference(reference_k)
+    value = at.mean((~found).cast(pl.Float64)) if denominator == "list" else 1 - _share(at, found, denominator)
+    if without_reference == "one":
+        return value
+    return pl.when(at.has_reference | value.is_null()).then(value).otherwise(0.0)
+
+
+def _share(at: AtLists, found: pl.Expr, denominator: Places) -> pl.Expr:
+    """Return how many of the items a word is true of, over n or k."""
+    one = found.cast(pl.Float64)
+    if denominator == "list" or at.k is None:
+        return at.mean(one)
+    # NOTE: with repeated ranks more than k items may stand up to k.
+    return pl.when(at.n_listed > 0).then((at.sum(one) / at.k).clip(upper_bound=1.0))
 
 
 @metric(

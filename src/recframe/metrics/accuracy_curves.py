@@ -1,0 +1,74 @@
+"""Points of a list's curves: of precision over recall, and of hits over misses; metrics of accuracy, as those of its page.
+
+Symbols in the formulas: a hit is a relevant item with a rank r up to k, hits(r) the number of hits up to r; n_relevant is
+the number of the user's relevant items, listed or not.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import polars as pl
+
+from recframe.registry import Bounds, metric
+from recframe.terms import At, ratio
+
+Level = Annotated[float, Bounds(0, 1, closed=True)]
+Misses = Annotated[float, Bounds(above=0)]
+TINY = 1e-9
+UNIT = (0.0, 1.0)
+
+
+@metric(
+    family="accuracy",
+    aliases=("iprec",),
+    range=UNIT,
+    direction="higher",
+    formula="highest hits(r) / r over the hits with hits(r) >= recall · n_relevant",
+)
+def interpolated_precision(at: At, *, recall: Level = 0.5) -> pl.Expr:
+    """Interpolated precision: the highest precision at any rank where at least a share `recall` of the relevant items is found.
+
+    Highest hits(r) / r over the hits with hits(r) >= `recall` · n_relevant. 0 where the list does not get so far, and without
+    a hit. Its means at the recalls 0, 0.1, ..., 1 are the curve of precision over recall.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
+    >>> round(df.rec.interpolated_precision(recall=1), 6), df.rec.interpolated_precision(recall=0.5)
+    (0.666667, 1.0)
+
+    Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8.
+    """
+    # NOTE: a recall as people write it is no sum of powers of two: 0.55 of 100 items is to be 55 of them.
+    enough = at.certain(at.hits_so_far) >= recall * at.each_n_relevant - TINY
+    return pl.when(enough).then(at.hits_so_far / at.rank).max().fill_null(0.0)
+
+
+@metric(
+    family="accuracy",
+    aliases=("pauc",),
+    range=UNIT,
+    direction="higher",
+    formula="Σ over hits of max(misses - misses above, 0) / (misses · n_relevant)",
+)
+def partial_auc(at: At, *, misses: Misses = 10, hits: Literal["all", "first"] = "all") -> pl.Expr:
+    """Share of the pairs of a relevant item and one of the first misses of the list that stand in the right order.
+
+    Σ over hits of max(m - (r - hits(r)), 0) / (m · n_relevant), m = `misses` and r - hits(r) the ranks above that are no
+    hits'. A relevant item that was not found adds 0. `hits="first"` takes the first m hits alone, over
+    m · min(m, n_relevant). A cut-off cuts the list first; then its length is what limits the misses. 0 without relevant
+    items.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
+    >>> df.rec.partial_auc(misses=2)
+    0.75
+
+    Source: RecTools' `PartialAUC` and, of the first hits, `PAP`; Budhiraja et al. 2020, Rich-item recommendations.
+    """
+    found = at.certain(at.hits_so_far)
+    above = (misses - (at.rank - found)).clip(lower_bound=0.0)
+    if hits == "all":
+        return ratio(above.sum(), misses * at.n_relevant)
+    counted = pl.when(found <= misses).then(above)
+    return ratio(counted.sum(), misses * pl.min_horizontal(at.n_relevant, pl.lit(misses)))
