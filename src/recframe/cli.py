@@ -187,7 +187,6 @@ def _one_truth(ctx: click.Context, parameter: click.Parameter, values: tuple[str
 @click.option(
     "--ties", type=click.Choice(get_args(Ties)), help="How items of one score, or of one rank, stand.  [default: item]"
 )
-@click.option("--ties", type=click.Choice(get_args(Ties)), help="How items of one score are ranked.  [default: item]")
 @click.option("--support", is_flag=True, help="Put behind each metric the number of users or lists that it was averaged over.")
 @click.option(
     "-o",
