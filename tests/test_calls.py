@@ -175,3 +175,8 @@ def test_a_segment_that_no_frame_has_comes_from_the_frame_that_is_named():
     with pytest.raises(rf.ColumnError, match=r"if it describes users, rec\(users=users\); if it describes items, rec\(items="):
         RECS.rec(truth=TRUTH).mrr(by="country")
     assert RECS.rec(truth=TRUTH, users=users).mrr(by="country")["country"].to_list() == ["DE", "FR"]
+
+
+def test_the_call_that_a_message_shows_keeps_the_parameters():
+    with pytest.raises(rf.ColumnError, match=re.escape("recs.rec(truth=truth, train=train).recall(k=2, weights='ips')") + "$"):
+        RECS.rec(truth=TRUTH).recall(k=2, weights="ips")

@@ -189,6 +189,15 @@ def test_more_categories_than_an_enum_takes_well_are_text_inside(monkeypatch):
     assert found["user"].tolist() == labels[::-1]
 
 
+@on_pairs
+def test_models_come_back_in_their_dtype_and_order_though_nobody_asked_by_them(pair):
+    frame = FRAME.assign(model=pair.iloc[[1, 1, 0, 0]].reset_index(drop=True))
+
+    for found in (frame.rec(model="model").evaluate("mrr"), frame.rec(model="model").explain("mrr").frame):
+        same(found["model"], pair.reset_index(drop=True))
+        assert found["mrr"].tolist() == [0.5, 0.25]  # of two users, each of whom only one model has
+
+
 # ---- columns of missing values alone
 
 

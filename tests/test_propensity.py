@@ -161,7 +161,7 @@ def says(text: str, error: type[Exception] = rf.RecframeError) -> Any:
 
 def test_without_a_propensity_the_call_is_shown():
     said = "recall needs a column of propensities, rec(propensity='...'), or the train frame for the items' popularity: "
-    with says(said + "recs.rec(truth=truth, train=train).recall(k=5)", rf.ColumnError):
+    with says(said + "recs.rec(truth=truth, train=train).recall(k=5, weights='snips')", rf.ColumnError):
         RECS.rec(truth=TRUTH).evaluate("recall(weights=snips)@5")
 
 

@@ -99,8 +99,9 @@ def check(inputs: Inputs, metric: Any, facts: Iterable[Fact]) -> None:
     bound = [name for name in ("truth", "train", "items") if getattr(inputs, name) is not None]
     options = dict.fromkeys([*bound, *(frames.get(name, name) for name in lacking)])
     call = f"{'recs' if inputs.truth is not None else 'frame'}.rec({', '.join(f'{one}={one}' for one in options)})"
-    cutoff = "" if metric.k is None else f"k={metric.k}"
-    msg = f"{metric.name} needs {said}: {call}.{metric.name}({cutoff})"
+    cutoff = [] if metric.k is None else [f"k={metric.k}"]
+    given = ", ".join([*cutoff, *(f"{name}={value!r}" for name, value in metric.settings)])
+    msg = f"{metric.name} needs {said}: {call}.{metric.name}({given})"
     raise ColumnError(msg)
 
 

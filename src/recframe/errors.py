@@ -85,7 +85,7 @@ def kind_of(thing: object) -> str:
 
 def with_article(words: str) -> str:
     """Return words with the article that they are read with: `an item`, `a user`."""
-    vowel = words[:1].casefold() in {"a", "e", "i", "o"} or words.startswith(("un", "UInt"))
+    vowel = words[:1].casefold() in {"a", "e", "i", "o"} or words.startswith("un")
     return f"{'an' if vowel else 'a'} {words}"
 
 

@@ -267,6 +267,8 @@ def read(
     _check_dtypes(schemas, sides)
     taken = _matched(taken, schemas, sides, segments, clashes)
     came_from = {one.name: frames.in_pandas(_holder(one, sides).frame, one.name) for one in segments}
+    if context.model is not None:  # it is the first `by` column, asked for or not
+        came_from[context.model] = frames.in_pandas(frame, context.model)
     return Inputs(
         lists=taken["recommendations"],
         truth=taken.get("truth"),

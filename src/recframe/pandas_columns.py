@@ -264,7 +264,7 @@ def _in_dtype(values: pl.Series, dtype: Any) -> Any:
         index: Any = pd.PeriodIndex
         return pd.Series(index.from_ordinals(ordinals, freq=dtype.freq))
     if values.dtype == pl.Struct and kind == "IntervalDtype":
-        left, right = (_in_dtype(values.struct.field(end), dtype.subtype) for end in _ends(dtype))
+        left, right = (_end_in_dtype(values.struct.field(end), dtype.subtype) for end in _ends(dtype))
         return pd.Series(pd.arrays.IntervalArray.from_arrays(left, right, closed=dtype.closed))
     if not _holds(values, dtype):
         return pd.Series(values.to_list()) if values.dtype == pl.Int128 else values.to_pandas()
@@ -274,6 +274,12 @@ def _in_dtype(values: pl.Series, dtype: Any) -> Any:
         # NumPy's integers and Booleans have no null; pandas' nullable ones of the same size do.
         dtype = "boolean" if dtype.kind == "b" else f"{'U' if dtype.kind == 'u' else ''}Int{dtype.itemsize * 8}"
     return pd.Series(values.to_list(), dtype=dtype)
+
+
+def _end_in_dtype(ends: pl.Series, dtype: Any) -> Any:
+    """Return ends of intervals; a missing interval has none, and makes those that are whole numbers floats, as in pandas."""
+    is_whole = ends.null_count() and ends.dtype.is_integer()
+    return ends.cast(pl.Float64).to_pandas() if is_whole else _in_dtype(ends, dtype)
 
 
 def _holds(values: pl.Series, dtype: Any) -> bool:
