@@ -111,6 +111,13 @@ def test_it_stays_in_its_range(frames: Any, seen: list[float | None]):
         assert ((values >= low) & (values <= high + 1e-12)).all()
 
 
+def test_a_row_of_the_truth_without_a_relevance_gives_no_propensity():
+    # a was observed with the probability 1/2, whatever an ignored row says of the pair: 1 / 0.5 hits of one
+    truth = pl.DataFrame({"user": ["u", "u"], "item": ["a", "a"], "relevance": [1, None], "seen": [0.5, 1.0]})
+
+    assert RECS.rec(truth=truth, propensity="seen").recall(weights="ips") == 2
+
+
 def test_a_range_is_that_of_the_parameters():
     assert rf.recall.range == rf.recall(weights="snips").range == (rf.recall @ 10).range == (0.0, 1.0)
     assert rf.recall(weights="ips").range == rf.parse("recall(weights=ips)@10").range == (0.0, math.inf)

@@ -36,6 +36,11 @@ def is_lazy(frame: object) -> bool:
     return isinstance(frame, pl.LazyFrame)
 
 
+def eager(taken: Mapping[str, pl.LazyFrame | pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    """Return those of some frames that are eager."""
+    return {name: frame for name, frame in taken.items() if isinstance(frame, pl.DataFrame)}
+
+
 def check(frame: object, name: str) -> None:
     """Say which frames are taken, where something else was given."""
     if not (isinstance(frame, pl.DataFrame | pl.LazyFrame) or is_pandas(frame)):

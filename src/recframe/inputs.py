@@ -246,7 +246,7 @@ def read(
         pandas_dtypes=dtypes,
         labels={label.inside: label.name for label in labels},
         complete=_complete(given),
-        given={name: rows for name, rows in given.items() if isinstance(rows, pl.DataFrame)},
+        given=frames.eager(given),
     )
 
 
