@@ -268,6 +268,11 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
         {"by": "genre"},
         [("users_in_two_segments", "info", "judged", 3, 1)],
     ),
+    "a user in two halves of a judged frame": (
+        JUDGED.with_columns(country=pl.when(pl.col("rank").is_not_null()).then(pl.lit("DE"))),
+        {"by": "country"},
+        [("users_in_two_halves", "error", "judged", JUDGED["rank"].null_count(), JUDGED["user"].n_unique())],
+    ),
     "recommended again": (
         RECS,
         {"truth": TRUTH, "train": with_row(TRAIN, ("u", "b"))},
@@ -345,11 +350,10 @@ def test_a_check_finds_its_defect_and_no_other(kind, frame, options, findings):
     assert found(kind, frame, **options) == findings
 
 
-def test_nan_as_relevance_is_found_as_what_the_frame_takes_it_for(kind):
+def test_nan_as_relevance_is_found_as_the_null_that_it_is_taken_for(kind):
     truth = with_row(TRUTH, ("u", "b", NAN))
-    name = "null_relevance" if kind.name in {"pandas", "pandas-nullable"} else "nan_relevance"  # there it is the missing value
 
-    assert found(kind, RECS, truth=truth) == [(name, "warning", "truth", 1, 1)]
+    assert found(kind, RECS, truth=truth) == [("null_relevance", "warning", "truth", 1, 1)]
 
 
 def test_ids_that_would_match_after_a_cast_are_a_finding_and_no_error(kind):
@@ -383,7 +387,7 @@ def test_ids_of_a_pandas_column_with_a_hole_are_compared_as_whole_numbers():
         [{"x": 1}, {"x": 2}, {"x": 3}, {"x": 4}],
         [True, False, True, False],
         [[1], [2], [3], [4]],
-        [0.5, 1.0, 2.0, NAN],
+        [0.5, 1.0, 2.0, 4.0],
         pl.Series([1, 2, 3, 4]).cast(pl.Date),
         pl.Series([1, 2, 3, 4]).cast(pl.Duration("us")),
         pl.Series(["a", "b", "c", "d"]).cast(pl.Categorical),
@@ -406,7 +410,7 @@ def test_ids_of_any_dtype_can_be_shown_and_compared(ids):
 def test_every_check_has_a_case():
     cases = {name for _, _, findings in CASES.values() for name, *_ in findings}
 
-    assert cases | {"id_dtypes", "nan_relevance"} == {check.name for check in CHECKS}
+    assert cases | {"id_dtypes"} == {check.name for check in CHECKS}
 
 
 # ---- what a finding says

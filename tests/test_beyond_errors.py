@@ -153,3 +153,14 @@ def test_explain_says_what_a_metric_over_lists_means():
     assert "self-information" in text
     assert "Only ranks up to 10 count." in text
     assert "Here it is" in RECS.rec(train=TRAIN).explain("novelty@10").text
+
+
+@pytest.mark.parametrize("no_relevant", ["skip", "null", "zero"])
+def test_metrics_over_lists_alone_need_no_cut_off_of_others(no_relevant):
+    # u's list has a and b of the catalogue a, b, c; nobody is judged
+    frame = pl.DataFrame({"user": ["u", "u"], "item": ["a", "b"], "rank": [1, 2], "relevance": [None, 0]})
+    rec = frame.rec(no_relevant=no_relevant, train=pl.DataFrame({"user": ["u"], "item": ["c"]}))
+
+    n_users = {"skip": 0}.get(no_relevant, 1)
+    assert rec.evaluate("coverage@10").row(0) == (n_users, 1, pytest.approx(2 / 3))
+    assert rec.evaluate("coverage").row(0) == (n_users, 1, pytest.approx(2 / 3))

@@ -24,6 +24,9 @@ from recframe.registry import registered
 from recframe.switches import PARAMETERS, POLICIES, RULES, RULES_OF_LISTS
 from strategies import frame_pairs
 
+# Random frames may have no rank at all, or a `by` column on some rows of a user alone.
+pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
+
 BUILTIN = {name: one for name, one in registered().items() if one.definition.family == "accuracy"}
 OF_LISTS = [one for one in registered().values() if one.definition.over_lists and one.definition.builtin]
 OF_LISTS.append(rf.efd(average="rows"))

@@ -18,6 +18,9 @@ from conftest import Kind
 from strategies import frame_pairs
 from test_plan import POLARS_2
 
+# Random frames may have no rank at all, or a `by` column on some rows of a user alone.
+pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
+
 RECS = recommended(u="axyz")
 # of the three relevant items one is listed, at rank 1: 1/.5 of 1/.5 + 1/.1 + 1/.25 = 2 + 10 + 4
 TRUTH = pl.DataFrame({"user": ["u"] * 3, "item": list("abc"), "seen": [0.5, 0.1, 0.25]})
@@ -124,6 +127,13 @@ def test_it_stays_in_its_range(frames: Any, seen: list[float | None]):
         values = found[str(metric)].drop_nulls()
         assert values.is_finite().all()
         assert ((values >= low) & (values <= high + 1e-12)).all()
+
+
+def test_a_row_of_the_truth_without_a_relevance_gives_no_propensity():
+    # a was observed with the probability 1/2, whatever an ignored row says of the pair: 1 / 0.5 hits of one
+    truth = pl.DataFrame({"user": ["u", "u"], "item": ["a", "a"], "relevance": [1, None], "seen": [0.5, 1.0]})
+
+    assert RECS.rec(truth=truth, propensity="seen").recall(weights="ips") == 2
 
 
 def test_a_range_is_that_of_the_parameters():

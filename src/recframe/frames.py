@@ -42,6 +42,11 @@ def is_frame(thing: object) -> bool:
     return isinstance(thing, pl.DataFrame | pl.LazyFrame) or is_pandas(thing)
 
 
+def eager(taken: Mapping[str, pl.LazyFrame | pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    """Return those of some frames that are eager."""
+    return {name: frame for name, frame in taken.items() if isinstance(frame, pl.DataFrame)}
+
+
 def check(frame: object, name: str) -> None:
     """Say which frames are taken, where something else was given."""
     if not is_frame(frame):

@@ -283,7 +283,7 @@ def read(
         pandas_columns=came_from,
         labels={label.inside: label.name for label in labels},
         complete=_complete(given),
-        given={name: rows for name, rows in given.items() if isinstance(rows, pl.DataFrame)},
+        given=frames.eager(given),
         judged="truth" in given or "relevance" in frames.columns(given["recommendations"]),
     )
 
