@@ -1,6 +1,6 @@
 """What the libraries of `profiles` have beyond accuracy, and of curves: for each metric the switches of its library.
 
-Each is held against numbers that the library gave (tests/recorded), but for those of Elliot, which were read in its source.
+Each is held against numbers that the library gave (tests/recorded). Elliot is not among them: it was not run.
 """
 
 from __future__ import annotations
