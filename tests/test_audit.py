@@ -479,6 +479,15 @@ def test_what_is_done_depends_on_what_is_bound(kind):
     assert said("users_without_lists", universe="both") == "the user is left out"
 
 
+def test_repeated_ranks_say_what_becomes_of_them(kind):
+    frame = RECS.with_columns(rank=1)
+
+    for ties, said in ((None, "all of them count up to the rank"), ("expected", "ties are broken as ties='expected' says")):
+        (finding,) = audit(kind, frame, truth=TRUTH, ties=ties).filter(check="repeated_ranks").to_dicts()
+        assert finding["treatment"].startswith(said)
+        assert "rec(ties='expected')" in finding["remedy"]
+
+
 def test_columns_are_named_as_in_a_metric(kind):
     names = {"user": "user_id", "item": "*", "rank": "^.*$"}
     options = {name: value for name, value in names.items() if name != "rank"}

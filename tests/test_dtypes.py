@@ -119,6 +119,15 @@ def test_integers_of_any_width_match(left, right):
     assert recs.lazy().rec(truth=truth).mrr(by="user").collect().rows() == [(1, 1.0), (2, 0.0)]
 
 
+@pytest.mark.skipif(not hasattr(pl, "UInt128"), reason="Polars 1 has none")
+@pytest.mark.parametrize("other", [pl.Int64, pl.UInt64, pl.Int128], ids=str)
+def test_the_widest_integers_match_too(other):
+    recs = pl.DataFrame({"user": [1, 2**100], "item": [5, 6], "rank": [1, 1]}, schema_overrides={"user": pl.UInt128})
+    truth = pl.DataFrame({"user": [1, 2], "item": [5, 6]}, schema_overrides={"user": other})
+
+    assert recs.rec(truth=truth, universe="all").mrr(by="user").rows() == [(1, 1.0), (2, 0.0), (2**100, 0.0)]
+
+
 def test_negative_and_huge_integers_do_not_meet():
     # -1 and 2^64 - 1 are the same bits
     recs = pl.DataFrame({"user": [-1], "item": [1], "rank": [1]})

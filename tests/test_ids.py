@@ -109,6 +109,14 @@ def test_ids_of_every_dtype_give_the_numbers_of_plain_ones(name, order, ties):
     assert_frame_equal(lazy.collect(*METRICS, parts=2), expected, rel_tol=1e-12)
 
 
+# A pandas frame holds an Int128 as Python objects, of which Arrow makes no numbers of that size.
+@pytest.mark.parametrize("name", [name for name, (dtype, _) in IDS.items() if dtype != pl.Int128])
+def test_ids_of_pandas_give_the_numbers_of_plain_ones(name):
+    found = bound("score", lambda frame: frame.drop_nulls().to_pandas(), name, ties="item").evaluate(*METRICS)
+
+    assert_frame_equal(pl.from_pandas(found), numbers("score", "item"), rel_tol=1e-12)
+
+
 @every_dtype
 def test_a_metric_alone_is_the_same_beside_others(name):
     expected = numbers("rank", None)

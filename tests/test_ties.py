@@ -75,6 +75,16 @@ def test_a_gap_behind_a_tie_ends_the_push(kind):
     assert ask_one(kind, ranking([1, 1, 1, 1], [1, 1, 1, 9]), "map") == exactly({"n_users": 1, "map": (1 + 1 + 1 + 4 / 9) / 4})
 
 
+@pytest.mark.parametrize(("dtype", "rank"), [(pl.Int64, 2**63 - 1), (pl.UInt64, 2**64 - 1), (pl.Int128, 2**100)], ids=str)
+@pytest.mark.parametrize("ties", ["item", "order"])
+def test_behind_the_highest_rank_of_a_dtype_no_item_comes_first(dtype, rank, ties):
+    frame = pl.DataFrame({"user": 1, "item": [1, 2, 3], "rank": pl.Series([1, rank, rank], dtype=dtype), "relevance": 1})
+
+    for given in (frame, pl.concat([frame, frame.clear(30_000)])):
+        found = given.rec(ties=ties).evaluate("mrr", "map", "recall@2", "n_hits")
+        assert found.row(0) == exactly((1, 1, 1 / 3, 1 / 3, 3))
+
+
 # ---- ties of scores
 
 

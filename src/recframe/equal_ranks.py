@@ -12,6 +12,8 @@ from recframe.scores import order_of_ties
 from recframe.terms import is_rank
 
 RANK = pl.col("rank")
+FURTHEST = 2.0**62
+"""The highest effective rank: behind the highest Int64 there is none for the next item."""
 
 
 def told_apart(
@@ -40,7 +42,8 @@ def told_apart(
     if ties == "expected":
         tie = [*keys, "given"]
         items = items.with_columns(RANK.min().over(tie), tied=pl.len().over(tie).cast(pl.Int64))
-    found = items.select(*pair, RANK.cast(pl.Int64 if whole else pl.Float64), *["tied"] * (ties == "expected"))
+    effective = RANK.clip(upper_bound=FURTHEST).cast(pl.Int64) if whole else RANK
+    found = items.select(*pair, effective, *["tied"] * (ties == "expected"))
     others = lists.drop("row", strict=False).with_columns(rank=listed).rename({"rank": "is listed"})
     found = others.join(found, on=pair, how="left", nulls_equal=True)
     return found.with_columns(pl.when("is listed").then("rank")).drop("is listed")

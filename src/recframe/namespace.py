@@ -111,17 +111,18 @@ class Rec(Methods, Generic[F]):
             strict: True makes what `audit()` finds with the severity "error" raise when a metric is asked for.
             min_relevance_for: "all" metrics, or "binary" for those that count relevant rows, while those that weigh gains
                 take every relevance above 0.
-            ties: how items of one score are ranked, where ranks come from scores; and items of one rank, where ranks are
-                given and this is bound: in that order each rank is then at least the one before + 1, so that 1, 1, 1, 4
-                become 1, 2, 3, 4, and gaps stay. "item", the default: by item, ascending, categories as text; given ranks
-                stay as they are, and all items of one rank count up to it. "item_reverse": by item, descending.
-                "item_text", "item_text_reverse": the same by items as text (whole numbers as their digits), byte by byte.
-                "item_desc": as trec_eval, scores compared in 32 bits, then as "item_text_reverse". "pessimistic",
-                "optimistic": the lowest, the highest gain first, then by item. "order": as the rows stand; a LazyFrame's
-                source must then give them in a certain order, as files and frames do and joins and group-bys do not.
-                "expected": metrics are their expectation over all orders of tied items; those without a closed form (err,
-                bpref, map by hits, ndcg by the list's own best order, auc with a cut-off) raise an error, as judge() does;
-                first_rank with a cut-off is that of the orders with a hit.
+            ties: how items of one score are ranked, where ranks come from scores:
+                "item": by item, ascending, categories as text; "item_reverse": descending. "item_text", "item_text_reverse":
+                the same by items as text (whole numbers as their digits), byte by byte. "item_desc": as trec_eval, scores
+                compared in 32 bits, then as "item_text_reverse". "pessimistic", "optimistic": the lowest, the highest gain
+                first, then by item. "order": as the rows stand; a LazyFrame's source must then give them in a certain order,
+                as files and frames do and joins and group-bys do not. "expected": metrics are their expectation over all
+                orders of tied items; those without a closed form (err, bpref, map by hits, ndcg by the list's own best
+                order, auc with a cut-off) raise an error, as judge() does; first_rank with a cut-off is that of the orders
+                with a hit.
+                Where ranks are given, any of them but "item" says how items of one rank stand: each listed item then has
+                a rank of its own, at least that of the one before + 1. So 1, 1, 1, 4 become 1, 2, 3, 4, and gaps stay. Under
+                "item", the default, ranks stay as they are, and all items of one rank count up to it.
             decimals: means are rounded to so many decimals.
             profile: the conventions of another library, such as "trec_eval" (see `rf.list_profiles`): these policies and
                 the parameters of metrics. What is given here or with a metric wins over the profile.

@@ -268,10 +268,7 @@ IGNORED = "Rows without a user or an item are ignored. A null, NaN or infinite r
 RULES = (
     "An item counts once in a list, at its best rank; a pair counts once in the truth, at its highest relevance.",
     IGNORED,
-    (
-        "A missing rank is a miss. All items of one rank count up to it, the relevant ones one after another in the order of "
-        "their items; rec(ties=...) puts each on a place of its own."
-    ),
+    "A missing rank is a miss. Unless ties= is bound, items of one rank all count up to it, the relevant ones by item.",
 )
 """What no switch changes."""
 RULES_OF_LISTS = (
