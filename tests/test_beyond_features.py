@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import polars as pl
@@ -41,6 +42,7 @@ CATEGORY_DTYPES = {
     "text": (lambda value: f"g{value}", pl.String),
     "integer": (lambda value: value, pl.Int64),
     "small": (lambda value: value, pl.UInt8),
+    "date": (lambda value: date(2026, 1, value), pl.Date),
     "categorical": (lambda value: f"g{value}", pl.Categorical),
     "enum": (lambda value: f"g{value}", pl.Enum(["g3", "g1", "g2"])),
 }
