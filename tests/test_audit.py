@@ -319,6 +319,18 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
         },
         [("items_without_features", "info", "items", 1, 0), ("items_without_features", "info", "items", 3, 0)],
     ),
+    # of both categories every item has each once
+    "vectors of 0 and 1": (
+        RECS,
+        {
+            "truth": TRUTH,
+            "items": ITEMS.with_columns(
+                bits=pl.Series([[0, 1, 0]] * 3 + [[1, 1, 1], None], dtype=pl.List(pl.Int8)),
+                both=pl.Series([[0, 1], [1, 0]] + [[0, 1]] * 3),
+            ),
+        },
+        [("multi_hot_lists", "warning", "items", 4, 0), ("items_without_features", "info", "items", 1, 0)],
+    ),
     # of the relevant pairs two have no chance to be seen and one none that is known; the fourth is not relevant
     "propensities that are none": (
         RECS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import polars as pl
@@ -41,6 +42,7 @@ CATEGORY_DTYPES = {
     "text": (lambda value: f"g{value}", pl.String),
     "integer": (lambda value: value, pl.Int64),
     "small": (lambda value: value, pl.UInt8),
+    "date": (lambda value: date(2026, 1, value), pl.Date),
     "categorical": (lambda value: f"g{value}", pl.Categorical),
     "enum": (lambda value: f"g{value}", pl.Enum(["g3", "g1", "g2"])),
 }
@@ -107,3 +109,50 @@ def test_the_length_of_a_vector_counts_for_nothing():
     longer = {item: own and [1000.0 * value for value in own] for item, own in VECTORS.items()}
     expected = every_user(described(VECTORS, pl.List(pl.Float64)), OF_VECTORS)
     assert same(every_user(described(longer, pl.List(pl.Float64)), OF_VECTORS), expected)
+
+
+BITS = {"a": [1, 0, 0], "b": [1, 1, 0], "c": [0, 0, 1], "d": None, "e": [], "f": [0, 1, 1], "g": [1, 1, 1]}
+
+
+@pytest.mark.parametrize("inner", [pl.Int64, pl.UInt8, pl.Boolean])
+@pytest.mark.parametrize("metric", ["diversity", "serendipity", "category_coverage", "alpha_ndcg", "exposure_disparity"])
+def test_a_multi_hot_vector_is_not_read_as_the_categories_0_and_1(kind: Kind, metric: str, inner: Any):
+    values = {item: own and [*map(bool, own)] if inner == pl.Boolean else own for item, own in BITS.items()}
+    items = described(values, pl.List(inner))
+    if isinstance(kind(items), pl.LazyFrame):
+        pytest.skip("nothing of a LazyFrame is looked at before it runs: the audit finds it")
+    said = rf"^{metric} would read 'feature' of the frame items= as the categories 0 and 1: it is List\(.*\), 3 values"
+    with pytest.raises(rf.ColumnError, match=said) as raised:
+        ask(kind, RECS, f"{metric}(of=feature)@3", items=items, **SIDES)
+    takes_vectors = metric in {"diversity", "serendipity"}
+    assert ("pl.col('feature').cast(pl.Array(pl.Float64, 3))" in str(raised.value)) == takes_vectors
+    if takes_vectors:
+        cast = items.with_columns(pl.col("feature").cast(pl.List(pl.Float64)))
+        bits = items.filter(pl.col("feature").list.len() > 0).with_columns(pl.col("feature").cast(pl.Array(pl.Float64, 3)))
+        assert ask(kind, RECS, metric, items=bits, **SIDES).equals(ask(kind, RECS, metric, items=cast, **SIDES))
+
+
+@pytest.mark.parametrize(
+    "lists",
+    [
+        [[0], [1], [1]],  # one category for each
+        [[0, 1], [1, 0], [0, 1]],  # both
+        [[0, 1], [1], [0]],
+        [[0, 1, 2], [1, 2, 3], [0, 3, 2]],
+        [[2, 5], [5, 1], [0, 1]],
+        [[0, 1, None], [1, 0, None], [0, 1, None]],
+        [[1, 1], [0], [1]],
+    ],
+    ids=str,
+)
+def test_lists_of_categories_that_are_0_and_1_are_left_alone(lists: list[Any]):
+    items = described(dict(zip("abc", lists, strict=True)), pl.List(pl.Int64))
+    assert RECS.rec(items=items, **SIDES).evaluate("diversity@3", "category_coverage@3").height == 1
+    assert "multi_hot_lists" not in RECS.rec(items=items, **SIDES).audit()["check"]
+
+
+def test_the_audit_finds_multi_hot_vectors_in_any_frame(kind: Kind):
+    items = described(BITS, pl.List(pl.Int64))
+    found = kind.read(rf.rec(kind(RECS))(items=kind(items), truth=kind(SIDES["truth"])).audit())
+    row = found.filter(pl.col("check") == "multi_hot_lists").to_dicts()
+    assert [(one["severity"], one["frame"], one["rows"]) for one in row] == [("warning", "items", 5)]

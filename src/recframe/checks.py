@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import polars as pl
 
+from recframe.features import are_bits, may_be_bits
 from recframe.findings import PAIR, Audited, Check, Found, check, identified
 
 user, item, rank, relevance = (pl.col(name) for name in ("user", "item", "rank", "relevance"))
@@ -408,6 +409,19 @@ def items_without_features(data: Audited) -> Iterator[Found]:
             value = pl.when(value.list.drop_nulls().list.len() > 0).then(value)
         found = rows.filter(value.is_null()).select("item", column=pl.lit(name))
         yield Found("items", found, ("item", "column"))
+
+
+@check(
+    "warning",
+    "a metric of the column raises; in a LazyFrame each list counts as the categories 0 and 1",
+    "cast it to a vector, pl.col('...').cast(pl.Array(pl.Float64, n)), or give the names of each item's categories",
+)
+def multi_hot_lists(data: Audited) -> Iterator[Found]:
+    """Columns of items with lists of 0 and 1, all of one length, which look like vectors and are no categories."""
+    for name, rows in data.features.items():
+        if may_be_bits(rows.collect_schema()["value"]):
+            found = rows.filter(are_bits(pl.col("value")) & (pl.col("value").list.len() > 0))
+            yield Found("items", found.select("item", column=pl.lit(name)), ("item", "column"))
 
 
 @check("error", "the pair counts as observed with the probability min_propensity", "give each relevant pair a number above 0")

@@ -136,7 +136,7 @@ def evaluate(
     for one in conventions:
         if lists is not None and one.metric.definition.over_lists:
             columns[str(one.metric)] = _rounded(lists.values[str(one.metric)], one)
-            columns |= {support_of(one.metric): _whole(lists.support[str(one.metric)])} if support else {}
+            columns |= _support(one.metric, lists.support[str(one.metric)]) if support else {}
             continue
         probe, value = probed(one.metric)
         check(inputs, one.metric, _facts(probe.asked))
@@ -149,9 +149,7 @@ def evaluate(
         known = [pl.col(str(part)).is_not_null() for part in probe.parts]  # without a counted user there is nothing to make
         column = pl.when(*known).then(value) if known else pl.col(name)
         columns[name] = _rounded(column, one)
-        if support:
-            parts = map(support_of, probe.parts or [one.metric])
-            columns[support_of(one.metric)] = _whole(pl.min_horizontal(map(pl.col, parts)))
+        columns |= _support(one.metric, *(support_of(part) for part in probe.parts or [one.metric])) if support else {}
         plain = plain and not probe.parts and one.context.decimals is None
     # of lists of which nobody knows what is relevant, a profile's users are all that there are
     first_context = _of_the_plan(own(inputs.context) if inputs.judged else inputs.context, inputs)
@@ -193,8 +191,9 @@ def _of_lists(inputs: Inputs, conventions: Sequence[Convention], of_lists: OverL
     return of_lists(inputs.under(*contexts.values()), [one.metric for one in listed])
 
 
-def _whole(count: pl.Expr) -> pl.Expr:
-    return count.fill_null(0).cast(pl.Int64)
+def _support(metric: Metric[...], *counts: pl.Expr | str) -> dict[str, pl.Expr]:
+    """Return the column of how many users or lists a metric was averaged over; of several means, the least number."""
+    return {support_of(metric): pl.min_horizontal(counts).fill_null(0).cast(pl.Int64)}
 
 
 def _rounded(column: pl.Expr, one: Convention) -> pl.Expr:

@@ -19,6 +19,7 @@ Shape = Literal["category", "categories", "vector"]
 CATEGORIES: tuple[Shape, ...] = ("category", "categories")
 ANY: tuple[Shape, ...] = (*CATEGORIES, "vector")
 VALUE = pl.col("value")
+_FIRST = 1_000
 _SAID = {
     "category": "one category",
     "categories": "a list of categories",
@@ -42,6 +43,7 @@ def check(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) -> None:
     """Say what is wrong with a column that is to be a feature, from the schema alone."""
     dtype = inputs.feature(of, call).collect_schema()["value"]
     if shape_of(dtype) in takes:
+        _check_bits(inputs, of, call, takes)
         return
     wanted = " or ".join(_SAID[shape] for shape in takes)
     cast = ""
@@ -56,6 +58,46 @@ def check(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) -> None:
             f"pd.qcut(items[{name!r}], 4), or cast it to text if it is a name, or name another one: {call}(of='...')"
         )
     msg = f"{call} takes {wanted}; {column} of the frame items= is {dtype}: {hint}"
+    raise ColumnError(msg)
+
+
+def are_bits(value: pl.Expr) -> pl.Expr:
+    """Return whether lists all have one length and hold 0 and 1 alone, and one of them a value twice.
+
+    NOTE: that is a vector of 0 and 1 for each item, and no list of categories, since these name none twice. Two categories 0
+    and 1, of which each item has one or both, are left alone.
+    """
+    numbers = value.cast(pl.List(pl.Int64), strict=False)
+    length = numbers.list.len()
+    bits = (numbers.list.min() >= 0) & (numbers.list.max() <= 1) & (numbers.list.drop_nulls().list.len() == length)
+    listed = length > 0
+    one_length, repeats = length.filter(listed).n_unique() == 1, (numbers.list.n_unique() < length).filter(listed).any()
+    return one_length & bits.filter(listed).all() & repeats
+
+
+def may_be_bits(dtype: pl.DataType) -> bool:
+    """Return whether a column of a dtype can hold lists of 0 and 1."""
+    return isinstance(dtype, pl.List) and (dtype.inner.is_integer() or dtype.inner == pl.Boolean)
+
+
+def _check_bits(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) -> None:
+    """Say that a column holds vectors of 0 and 1, where it would be read as the categories 0 and 1; of eager items alone."""
+    column = inputs.feature_at_hand(of, call)
+    if column is None or not may_be_bits(dtype := column.schema["value"]):
+        return
+    column = column.filter(VALUE.list.len() > 0)
+    first = column.head(_FIRST).select(are_bits(VALUE)).item()  # most others are told by a few rows
+    if not (first and column.select(are_bits(VALUE)).item()):
+        return
+    width = column.select(VALUE.list.len().max()).item()
+    named = repr(of) if of else "the column beside the item"
+    vector = (
+        f"cast it to a vector: pl.col({of or '...'!r}).cast(pl.Array(pl.Float64, {width})), or " if "vector" in takes else ""
+    )
+    msg = (
+        f"{call} would read {named} of the frame items= as the categories 0 and 1: it is {dtype}, {width} values of 0 and 1 "
+        f"for each item, which looks like a vector; {vector}give the names of each item's categories as a list"
+    )
     raise ColumnError(msg)
 
 

@@ -151,6 +151,11 @@ def with_own_dtype(frame: pl.LazyFrame | pl.DataFrame, name: str) -> pl.LazyFram
     return frame
 
 
+def at_hand(frame: pl.LazyFrame | pl.DataFrame) -> pl.DataFrame | None:
+    """Return a frame whose data may be looked at before a plan runs; None where it is lazy."""
+    return None if isinstance(frame, pl.LazyFrame) else frame
+
+
 def is_complete(frame: pl.LazyFrame | pl.DataFrame, names: Iterable[str]) -> bool:
     """Whether a frame is known to have no null in some columns; only an eager one knows it."""
     return isinstance(frame, pl.DataFrame) and not any(frame[name].null_count() for name in names)

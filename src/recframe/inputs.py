@@ -74,6 +74,15 @@ class Inputs:
 
         `call` is the metric's name, to show how to name a column.
         """
+        taken = frames.with_own_dtype(self._feature(of, call), "value").lazy()
+        dtype = self.items.collect_schema()["item"] if self.items is not None else pl.Null
+        return taken.with_columns(pl.col("item").cast(dtype)).drop_nulls("item")
+
+    def feature_at_hand(self, of: str, call: str) -> pl.DataFrame | None:
+        """Return the same where the frame of the items is eager; nothing of a LazyFrame is collected."""
+        return frames.at_hand(self._feature(of, call))
+
+    def _feature(self, of: str, call: str) -> pl.LazyFrame | pl.DataFrame:
         if self.described is None or self.items is None:
             msg = f"{call} needs the items frame"
             raise ColumnError(msg)
@@ -84,10 +93,7 @@ class Inputs:
             shown = next(iter(others), "column")
             msg = f"{sentence(found, suggestion(of, others))} There are {listed(others)}: {call}(of={shown!r})"
             raise ColumnError(msg)
-        taken = frames.with_own_dtype(
-            self.described.take(["item"], [Segment("value", of or others[0], "items")]), "value"
-        ).lazy()
-        return taken.with_columns(pl.col("item").cast(self.items.collect_schema()["item"])).drop_nulls("item")
+        return self.described.take(["item"], [Segment("value", of or others[0], "items")])
 
     @property
     def scored(self) -> bool:
