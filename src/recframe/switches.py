@@ -116,10 +116,10 @@ POLICIES: dict[str, Switch] = {
             "item": "where ranks come from scores, equal scores stand in the order of their items",
             "item_reverse": "where ranks come from scores, equal scores stand in the order of their items, the last first",
             "item_text": "where ranks come from scores, equal scores stand in the order of their items as text",
-            "item_text_reverse": "where ranks come from scores, equal scores stand in the order of their items as text, the last "
-            "first",
-            "item_desc": "where ranks come from scores, equal scores as 32-bit numbers stand in the order of their items as text, "
-            "the last first",
+            "item_text_reverse": "where ranks come from scores, equal scores stand in the order of their items as text, the "
+            "last first",
+            "item_desc": "where ranks come from scores, equal scores as 32-bit numbers stand in the order of their items as "
+            "text, the last first",
             "order": "where ranks come from scores, equal scores stand as the rows do",
             "expected": "where ranks come from scores, the value is the expectation over all orders of equal scores",
             "pessimistic": "where ranks come from scores, the relevant one of equal scores stands last",
