@@ -161,7 +161,7 @@ PROFILES["recpack"] = Profile(
         "dcg": {"gain": "binary"},
         "ndcg": {"gain": "binary"},
     },
-    notes="its ties go by the matrix index",
+    notes="of a matrix of 0 and 1: grades weigh hits there, in some of its numbers beyond 1; its ties go by the matrix index",
     instead={"hit_rate": "RecPack's HitK is the number of hits: ask for n_hits"},
 )
 PROFILES["elliot"] = Profile(
@@ -221,8 +221,9 @@ PROFILES["torchmetrics"] = Profile(
         "ndcg": {"ties": "expected"},
         "r_precision": WHOLE,
     },
-    notes="in float32; hits of a score of 0 or below do not count there in precision, recall, map and mrr; "
-    "negative targets count negative in its ndcg; ties elsewhere than in ndcg are in no fixed order",
+    notes="in float32, scores too, so that those which are one in 32 bits are tied; hits of a score of 0 or below do not count "
+    "there in precision, recall, map and mrr; negative targets count negative in its ndcg; ties elsewhere than in ndcg are in "
+    "no fixed order",
     instead={"auc": "RetrievalAUROC counts a list without a pair by empty_target_action; auc without a profile is null"},
 )
 PROFILES["sklearn"] = Profile(

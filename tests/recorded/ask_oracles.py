@@ -103,11 +103,8 @@ def _calculated(call, qrels, run):
 def _ranx(name, scene):
     judged = scene.relevances()
     qrels, run = ranx.Qrels(judged), ranx.Run({user: items for user, items in scene.lists().items() if user in judged})
-    asked = [
-        *(f"{one}@{k}" for one in RANX for k in KS),
-        "r-precision",
-        *(["rbp.80", "rbp.95"] if name in {"fixture", "binary"} else []),
-    ]
+    rbp = ["rbp.80", "rbp.95"] if name in {"fixture", "binary"} else []
+    asked = [*(f"{one}@{k}" for one in RANX for k in KS), "r-precision", *rbp]
     means = ranx.evaluate(qrels, run, asked, make_comparable=True)
     for one, ours in RANX.items():
         users = {k: run.scores[f"{one}@{k}"] for k in KS}

@@ -20,11 +20,12 @@ CALLS = {
 
 def answers(name, scene):
     """Give every metric that both have."""
-    if name not in {"fixture", "binary"}:
+    if name not in {"fixture", "binary", "graded"}:
         return
     users = sorted({row[0] for row in [*scene.recs, *scene.truth]})
     items = sorted({row[1] for row in [*scene.recs, *scene.truth]})
-    recs, truth = (_matrix(rows, users, items) for rows in (scene.recs, scene.truth))
+    relevant = [(user, item, grade > 0) for user, item, grade in scene.truth]  # with users who have nothing relevant
+    recs, truth = (_matrix(rows, users, items) for rows in (scene.recs, relevant))
     for metric, (ours, plain) in CALLS.items():
         values, found = {}, {}
         for k in KS:
@@ -33,7 +34,8 @@ def answers(name, scene):
             values[k] = one.value
             scores = one.results.groupby("user_id")["score"].sum()
             found[k] = {users[number]: score for number, score in scores.items()}
-        yield answer(name, metric.__name__, ours, values, users=found, profile="recpack", plain=plain)
+        plain_here = None if name == "graded" else plain  # its users need a relevant item
+        yield answer(name, metric.__name__, ours, values, users=found, profile="recpack", plain=plain_here)
 
 
 def _matrix(rows, users, items):
