@@ -201,6 +201,7 @@ def test_models_come_back_in_their_dtype_and_order_though_nobody_asked_by_them(p
 # ---- columns of missing values alone
 
 
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")  # of a frame without a rank
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT], ids=repr)
 @pytest.mark.parametrize("role", ["user", "item", "rank", "relevance", "score", "segment"])
 def test_objects_that_are_all_missing_are_nulls_in_every_role(role, missing):

@@ -187,7 +187,7 @@ def test_what_only_the_data_shows_is_an_error_in_parts_too(parts):
 
 
 BROKEN = {
-    "a repeated item": ({"items": pl.LazyFrame({"item": [1, 1]})}, "has a item twice"),
+    "a repeated item": ({"items": pl.LazyFrame({"item": [1, 1]})}, "has an item twice"),
     "a repeated user": ({"users": pl.LazyFrame({"user": [7, 7], "country": ["DE", "DE"]})}, "has a user twice"),
     "a rank below 1": ({}, "a rank is below 1"),
 }

@@ -174,7 +174,7 @@ def test_the_table_of_profiles_is_a_frame():
         "profile": "recbole", "universe": "truth", "no_relevant": "zero", "relevant_from": "truth", "min_relevance": "any",
         "min_relevance_for": "all", "ties": "item", "decimals": "4", "notes": "", "source": "",
         "metrics": "hit_rate, precision, recall, map(normalizer=min), mrr, ndcg(gain=binary), coverage, gini(normalizer=n), "
-        "popularity, long_tail_share(tail=items, share=0.1)",
+        "popularity, long_tail_share(tail=items, share=0.9)",
     }  # fmt: skip
 
 

@@ -559,7 +559,7 @@ def test_competition_ranks_of_scores_are_the_scores(ties):
 
 def test_an_unknown_order_of_ties():
     with pytest.raises(
-        rf.RecframeError, match=r"ties='expect' is not known; did you mean 'expected'\? Write one of 'item', 'item_desc'"
+        rf.RecframeError, match=r"ties='expect' is not known; did you mean 'expected'\? Write one of 'item', 'item_reverse'"
     ):
         ONE_SCORE.rec(ties="expect")
 

@@ -142,7 +142,8 @@ def _sums(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = None
     empty = _no_rows(frozenset(asked)).select(value.alias(f"empty {name}") for name, value in values.items())
     joined = _support(judged, keys)
     if keys:
-        joined = joined.join(per_segment, on=keys, how="left", nulls_equal=True).join(empty, how="cross")
+        joined = joined.join(per_segment, on=keys, how="left", nulls_equal=True)
+        joined = joined.join(empty, how="cross") if values else joined  # a frame without columns has no row
     else:
         joined = pl.concat([joined, per_segment, empty], how="horizontal")
     joined = _checked(joined, judged, "n_users", steep="steepness" in words.asked)
