@@ -369,6 +369,7 @@ def _in_words_of_the_shell(text: str, paths: dict[str, str]) -> str:
         r"rec\(model=\.*\)": "--model COLUMN",
         r"a column of rec\(users=\.*\)": "a column of --users FILE",
         r"rec\((users|items)=(?:\.*|\1)\)": r"--\1 FILE",
+        r"Give the frame that has it": "Give the file that has it",
         r"\bby='": "--by '",
         r"\bmin_relevance=": "--min-relevance ",
         r"cast them to one dtype, so that they can match": "read them all as text with --ids-as-text",
