@@ -617,7 +617,8 @@ def test_ranks_of_which_nothing_is_said_stay_as_they_are(kind: Kind):
 
 
 @pytest.mark.parametrize(
-    ("ties", "place"), [("item_desc", 1), ("pessimistic", 10), ("optimistic", 1), ("order", 3), ("expected", None), ("last", 10)]
+    ("ties", "place"),
+    [("item_desc", 1), ("pessimistic", 10), ("optimistic", 1), ("order", 3), ("expected", None), ("last", 10)],
 )
 def test_ties_put_each_item_of_a_rank_on_a_place_of_its_own(kind: Kind, ties, place):
     # ten items of rank 1, the last by its id is relevant and stands third
@@ -671,7 +672,7 @@ def test_competition_ranks_of_scores_are_the_scores(ties):
 
 def test_an_unknown_order_of_ties():
     with pytest.raises(
-        rf.RecframeError, match=r"ties='expect' is not known; did you mean 'expected'\? Write one of 'item', 'item_desc'"
+        rf.RecframeError, match=r"ties='expect' is not known; did you mean 'expected'\? Write one of 'item', 'item_reverse'"
     ):
         ONE_SCORE.rec(ties="expect")
 
