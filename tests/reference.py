@@ -123,8 +123,8 @@ def average_precision(one: RankedList, k: int | None, normalizer: str) -> float:
         places = one.places(k)
         return ratio(sum(len(one.hits_to(place)) / place for place in range(1, places + 1)), places)
     total = 0.0
-    for so_far, (rank, _) in enumerate(one.hits_to(k), start=1):
-        total += so_far / rank
+    for rank, _ in one.hits_to(k):
+        total += len(one.hits_to(rank)) / rank  # hits of one rank are all before its end
     whole = {
         "relevant": one.n_relevant,
         "min": capped(one.n_relevant, k),
@@ -382,8 +382,16 @@ def ranked_by_score(rows: Rows, list_key: Sequence[str], ties: str = "item", tru
         # sorts keep the order of what is the same
         order = sorted(by_item, key=lambda row: (row["score"] is None, -as_compared(row["score"] or 0.0, ties)))
         ranks = {row["item"]: float(rank) for rank, row in enumerate(order, start=1)}
+        if ties == "last":
+            scores = {row["item"]: row["score"] for row in order}
+            ranks = {item: at_the_last_place(item, scores, ranks) for item in ranks}
         result += [{**row, "rank": ranks[row["item"]]} for row in own]
     return result
+
+
+def at_the_last_place(item: Any, values: Mapping[Any, Any], ranks: Mapping[Any, float]) -> float:
+    """The last rank of the items that have a value in common."""
+    return max(rank for other, rank in ranks.items() if values[other] == values[item])
 
 
 def told_apart(recs: Rows, list_key: Sequence[str], truth: Rows, policy: Policy, *, own: bool) -> list[Row]:
@@ -402,6 +410,9 @@ def told_apart(recs: Rows, list_key: Sequence[str], truth: Rows, policy: Policy,
         order = sorted(in_order_of_ties(once, policy.ties, gains), key=lambda row: row["rank"])
         effective_ranks = [rank for rank, _ in effective((row["rank"], place, 0.0) for place, row in enumerate(order))]
         ranks = {row["item"]: rank for row, rank in zip(order, effective_ranks, strict=True)}
+        if policy.ties == "last":
+            as_given = {row["item"]: row["rank"] for row in order}
+            ranks = {item: at_the_last_place(item, as_given, ranks) for item in ranks}
         result += [{**row, "rank": ranks[row["item"]]} if has_rank(row) else row for row in rows]
     return result
 
@@ -457,7 +468,8 @@ def ranked_list(rows: Rows, policy: Policy) -> RankedList:
             gains.append(gain)
         elif any(is_judged(row) for row in (same if from_truth else listed)):
             n_not_relevant += 1
-    return RankedList(items, effective(hits), sorted(gains, reverse=True), n_not_relevant)
+    placed = [(rank, gain) for rank, _, gain in sorted(hits)] if policy.ties == "last" else effective(hits)
+    return RankedList(items, placed, sorted(gains, reverse=True), n_not_relevant)
 
 
 # ---- frames to judged rows

@@ -494,7 +494,12 @@ def test_what_is_done_depends_on_what_is_bound(kind):
 def test_repeated_ranks_say_what_becomes_of_them(kind):
     frame = RECS.with_columns(rank=1)
 
-    for ties, said in ((None, "all of them count up to the rank"), ("expected", "ties are broken as ties='expected' says")):
+    treatments = {
+        None: "all of them count up to the rank",
+        "expected": "ties are broken as ties='expected' says",
+        "last": "all of them stand at the last place of their tie, as ties='last' says",
+    }
+    for ties, said in treatments.items():
         (finding,) = audit(kind, frame, truth=TRUTH, ties=ties).filter(check="repeated_ranks").to_dicts()
         assert finding["treatment"].startswith(said)
         assert "rec(ties='expected')" in finding["remedy"]

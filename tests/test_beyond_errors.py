@@ -60,6 +60,8 @@ def test_a_metric_over_lists_has_no_expectation_over_ties(metric):
 
     with pytest.raises(rf.RecframeError, match=rf"'{metric}' has no expectation in closed form"):
         scored.rec(ties="expected", **SIDES).evaluate(metric)
+    with pytest.raises(rf.RecframeError, match=rf"'{metric}' has no value of whole ties"):
+        scored.rec(ties="last", **SIDES).evaluate(metric)
     assert scored.rec(ties="item", **SIDES).evaluate(metric).height == 1
 
 

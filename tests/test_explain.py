@@ -150,6 +150,15 @@ def test_trec_evals_ties_can_be_better_than_the_best_order_of_equal_scores():
     assert POLICIES["ties"].direction("item_text", "optimistic")[0] == "up"
 
 
+def test_the_last_places_of_ties_are_no_order_of_the_items():
+    # mrr: a hit at 3, and in the worst order at 2; map behind a miss: (2/3 + 2/3) / 2, and in any order (1/2 + 2/3) / 2
+    frame = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "score": [1] * 3, "relevance": [1, 1, 0]})
+    below = frame.with_columns(score=pl.Series([1, 1, 2]))
+    assert frame.rec(ties="last").mrr() < frame.rec(ties="pessimistic").mrr()
+    assert below.rec(ties="last").map() > below.rec(ties="optimistic").map()
+    assert {POLICIES["ties"].direction(ties, "last")[0] for ties in ("optimistic", "pessimistic", "item")} == {"either"}
+
+
 def test_no_number_is_printed_as_less_than_nothing():
     assert all(_number(value, sign) == f"{sign}0.000000" for value in (-0.0, -1e-17, 1e-17) for sign in ("", "+"))
     assert _cells(pl.Series([-0.0, 0.5])) == ["0  ", "0.5"]
@@ -374,7 +383,7 @@ def test_ties_that_are_bound_are_told_of_ranks():
     frame = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 1], "relevance": [0, 1]})
 
     assert "ties=optimistic" not in frame.rec.explain("mrr").text
-    for ties, value in (("optimistic", 1), ("pessimistic", 0.5), ("expected", 0.75)):
+    for ties, value in (("optimistic", 1), ("pessimistic", 0.5), ("expected", 0.75), ("last", 0.5)):
         found = frame.rec(ties=ties).explain("mrr")
         assert f"(ties={ties})" in found.text
         assert found.frame["mrr"].item() == value

@@ -106,6 +106,8 @@ EXPECTED = {
     "two frames, models by users": call(
         "recs", score="score", ties="expected", model="model", by="country", users="users", **TWO
     ),
+    "judged, at the last places": call(score="score", ties="last"),
+    "two frames, at the last places": call("recs", score="score", ties="last", **TWO),
 }
 each_call = pytest.mark.parametrize("made", CALLS.values(), ids=CALLS)
 each_metric = pytest.mark.parametrize("metric", BUILTIN, ids=str)

@@ -46,7 +46,7 @@ NOT_SHARED = {
     ("microsoft", "auc, logloss, rmse"): "of scores, not of lists",
     ("spark", "graded nDCG"): "from Python, 4.0 takes a list of relevances and gives the number without them",
     ("sklearn", "label_ranking_average_precision_score"): "1 for a list without a relevant item",
-    ("sklearn", "average_precision_score of ties"): "each relevant item counts at the end of its tie, as in no order of them",
+    ("sklearn", "average_precision_score of ties"): "compared live, in test_tied_scores.py",
     ("ranx", "rbp, graded"): "weighs a hit with its grade, so that it can exceed 1; recorded on binary relevance",
     ("ranx", "ties in lists of more than 15 items"): "an unstable sort; recorded on shorter ones",
     ("ir_measures", "nDCG(dcg='exp-log2') of scores that are one in 32 bits"): "from gdeval, which compares 64; ours as nDCG",

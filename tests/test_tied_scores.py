@@ -1,4 +1,6 @@
-"""What `ties=` does with equal scores and equal ranks; "expected" against brute force over every order of the tied items."""
+"""What `ties=` does with equal scores and equal ranks; "expected" against brute force over every order of the tied items,
+and "last", where no order is taken, against the reference.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,20 @@ from polars.testing import assert_frame_equal
 import recframe as rf
 from asking import ask, ask_one, liked, rows
 from conftest import KINDS, Kind
-from recframe.context import Ties
+from recframe.context import Sharing, Ties
 from reference import Asked, Case, Policy, Row, Rows, each_item_once, evaluate, grouped, identified, told_apart, without_nan
-from test_reference import ALL_KINDS, CASES, TOLERANCE, VARIANTS, bound, exploring, seeded
+from test_reference import (
+    ALL_KINDS,
+    CASES,
+    TOLERANCE,
+    VARIANTS,
+    a_policy,
+    bound,
+    check,
+    exploring,
+    seeded,
+    with_segments_of_rows,
+)
 
 # Random frames may have no rank at all, or a `by` column on some rows of a user alone.
 pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
@@ -45,8 +58,15 @@ def has_expectation(asked: Asked) -> bool:
     )
 
 
+def is_certain_of_ties(asked: Asked) -> bool:
+    """Whether it can be told of whole ties: what has an expectation, and means and pairs of items, which are certain."""
+    plain = {name: value for name, value in asked.parameters.items() if name != "average"}
+    return has_expectation(replace(asked, k=None if asked.name == "auc" else asked.k, parameters=plain))
+
+
 EVERY = [Asked(name, k, parameters) for name, parameters in VARIANTS for k in (None, 1, 2, 3, 5)]
 LINEAR = [asked for asked in EVERY if has_expectation(asked)]
+OF_TIES = [asked for asked in EVERY if is_certain_of_ties(asked)]
 
 
 def exactly(value):
@@ -389,6 +409,87 @@ def few_lists(rng: random.Random, shape: str, policy: Policy, by: tuple[str, ...
     return Case([row | {"relevance": rng.choice([None, 0, 1, 2])} for row in recs], by=by, policy=policy, **sides)
 
 
+# ---- all items of a tie at its last place
+
+
+@pytest.mark.parametrize(
+    ("scores", "relevance", "k", "expected"),
+    [
+        # precision, recall, hit_rate, mrr, map, dcg, list_length: three items at rank 3, two of them hits
+        ((1, 1, 1), [1, 2, 0], None, [2 / 3, 1, 1, 1 / 3, 2 / 3, 3 / 2, 3]),
+        ((1, 1, 1), [1, 2, 0], 3, [2 / 3, 1, 1, 1 / 3, 2 / 3, 3 / 2, 3]),
+        ((1, 1, 1), [1, 2, 0], 2, [0, 0, 0, 0, 0, 0, 0]),
+        # a hit at rank 1, a tie of two hits at rank 3, and a hit behind; up to 2 there is one item, and one hit
+        ((2, 1, 1, 0), [1, 1, 1, 1], None, [1, 1, 1, 1, 1, 1 + 2 / 2 + 1 / log2(5), 4]),
+        ((2, 1, 1, 0), [1, 1, 1, 1], 2, [1 / 2, 1 / 4, 1, 1, 1 / 4, 1, 1]),
+        # scores that are none are tied behind all others
+        ((2, None, math.nan), [0, 1, 0], None, [1 / 3, 1, 1, 1 / 3, 1 / 3, 1 / 2, 3]),
+    ],
+)
+def test_last_places_worked_by_hand(kind: Kind, scores, relevance, k, expected):
+    metrics = ["precision", "recall", "hit_rate", "mrr", "map", "dcg", "list_length"]
+
+    found = ask_one(kind, scored(*scores, relevance=relevance), *metrics, k=k, ties="last")
+
+    assert list(found.values()) == exactly([1, *expected])
+
+
+@pytest.mark.parametrize("kind", ALL_KINDS, ids=repr)
+@pytest.mark.parametrize("shape", CASES)
+@pytest.mark.parametrize("order", ["score", "rank"])
+def test_every_metric_that_can_be_told_of_whole_ties_is_that_of_the_last_places(order: str, shape: str, kind: Kind):
+    rng = seeded(f"last {shape} {order} {kind}")
+    asked = [one for one in OF_TIES if one.k in {None, 3}]
+    for by, model in ((("user",), False), (("genre",), False), (rng.choice([(), ("item",)]), True)):
+        policy = replace(a_policy(rng.choice, ["last"]), model=model)
+        case = replace(CASES[shape](rng.choice, 90, 9, order, policy), by=by, users=None, items=None)
+        check(with_segments_of_rows(rng.choice, case), asked, kind)
+
+
+def test_the_last_places_of_large_frames():
+    # the first rows of a list are taken ahead of the plan there, ties across the cut-off among them
+    rng = np.random.default_rng(6)
+    pairs = pl.DataFrame({"user": range(1_500)}).join(pl.DataFrame({"item": range(20)}), how="cross")
+    pairs = pairs.with_columns(score=pl.Series(rng.integers(0, 6, len(pairs))), grade=pl.Series(rng.integers(0, 3, len(pairs))))
+    rank = pl.col("score").rank("max", descending=True).over("user").cast(pl.Float64)
+    hits = pairs.with_columns(rank=rank).filter(pl.col("grade") > 0)
+    hits = hits.with_columns(so_far=pl.col("rank").rank("max").over("user"), n=pl.len().over("user"))
+    inside = hits.filter(pl.col("rank") <= 5)
+    wanted = {
+        "map": (hits["so_far"] / hits["rank"] / hits["n"]).sum() / 1_500,
+        "map@5": (inside["so_far"] / inside["rank"] / inside["n"]).sum() / 1_500,
+        "recall@5": (1 / inside["n"]).sum() / 1_500,
+        "dcg@5": (inside["grade"] / (inside["rank"] + 1).log(2)).sum() / 1_500,
+        "mrr@5": (1 / inside.group_by("user").agg(pl.col("rank").min())["rank"]).sum() / 1_500,
+    }
+
+    truth = pairs.select("user", "item", relevance="grade")
+    for recs in (pairs.drop("grade"), pairs.drop("grade").sort("user", "score", descending=[False, True])):
+        for names in (list(wanted), [name for name in wanted if "@" in name]):
+            of_two = recs.rec(truth=truth, ties="last")
+            judged = recs.join(truth, on=["user", "item"], maintain_order="left").rec(ties="last")
+            lazy = recs.lazy().rec(truth=truth.lazy(), ties="last")
+            for found in (of_two.evaluate(*names), judged.evaluate(*names), lazy.collect(*names, parts=2)):
+                assert found.row(0, named=True) == exactly({"n_users": 1_500, **{name: wanted[name] for name in names}})
+
+
+@pytest.mark.parametrize("n_levels", [2, 4, 30])
+def test_scikit_learn_counts_average_precision_at_the_last_places(n_levels: int):
+    metrics = pytest.importorskip("sklearn.metrics")
+    rng = np.random.default_rng(n_levels)
+    relevance, scores = rng.integers(0, 2, (200, 9)), rng.integers(0, n_levels, (200, 9)) / 7 - 1
+    relevance[:, 0] = 1  # it gives 1 to a list without relevant items
+    users, items = np.divmod(np.arange(relevance.size), relevance.shape[1])
+    frame = pl.DataFrame({"user": users, "item": items, "score": scores.ravel(), "relevance": relevance.ravel()})
+    by_list = [metrics.label_ranking_average_precision_score([one], [own]) for one, own in zip(relevance, scores, strict=True)]
+    averages = [metrics.average_precision_score(one, own) for one, own in zip(relevance, scores, strict=True)]
+
+    for rec in (frame.rec(ties="last"), frame.rec(profile="sklearn")):
+        found = rec.evaluate("map", by="user")["map"].to_list()
+        assert found == pytest.approx(by_list, abs=1e-9)
+        assert found == pytest.approx(averages, abs=1e-9)
+
+
 def test_scikit_learn_averages_ties_to_the_same_ndcg():
     ndcg_score = pytest.importorskip("sklearn.metrics").ndcg_score
     rng = np.random.default_rng(0)
@@ -476,6 +577,14 @@ def test_a_metric_without_an_expectation_says_so(metric):
             frame.rec(ties="expected").evaluate("ndcg@3", metric)
 
 
+@pytest.mark.parametrize("metric", [*(str(asked) for asked in EVERY if not is_certain_of_ties(asked)), "coverage@2"])
+def test_a_metric_that_takes_items_of_a_tie_one_by_one_says_so(metric):
+    message = f"{re.escape(repr(metric))} has no value of whole ties \\(ties='last'\\): .+; write another ties="
+    for frame in (ONE_SCORE, ONE_SCORE.lazy()):
+        with pytest.raises(rf.RecframeError, match=message):
+            frame.rec(ties="last").evaluate("ndcg@3", metric)
+
+
 @pytest.mark.parametrize("metric", ["list_length@3", "judged@3"])
 def test_how_many_items_of_a_segment_are_listed_is_uncertain(metric):
     with pytest.raises(rf.RecframeError, match="how many items of a segment are among the first k"):
@@ -485,6 +594,8 @@ def test_how_many_items_of_a_segment_are_listed_is_uncertain(metric):
 def test_the_judged_frame_has_one_rank_for_each_item(kind: Kind):
     with pytest.raises(rf.RecframeError, match=r"judge\(\) gives each item one rank, and ties='expected' has none"):
         kind(ONE_SCORE).rec(ties="expected").judge()
+    with pytest.raises(rf.RecframeError, match=r"ties='last' has one for all items of a tie together; write another ties="):
+        kind(ONE_SCORE).rec(ties="last").judge()
 
 
 @pytest.mark.parametrize("ties", get_args(Ties))
@@ -506,7 +617,8 @@ def test_ranks_of_which_nothing_is_said_stay_as_they_are(kind: Kind):
 
 
 @pytest.mark.parametrize(
-    ("ties", "place"), [("item_desc", 1), ("pessimistic", 10), ("optimistic", 1), ("order", 3), ("expected", None)]
+    ("ties", "place"),
+    [("item_desc", 1), ("pessimistic", 10), ("optimistic", 1), ("order", 3), ("expected", None), ("last", 10)],
 )
 def test_ties_put_each_item_of_a_rank_on_a_place_of_its_own(kind: Kind, ties, place):
     # ten items of rank 1, the last by its id is relevant and stands third
@@ -514,7 +626,7 @@ def test_ties_put_each_item_of_a_rank_on_a_place_of_its_own(kind: Kind, ties, pl
     frame = pl.DataFrame({"user": 1, "item": items, "rank": 1, "relevance": [int(item == 9) for item in items]})
     metrics = ["mrr", "precision@1", "hit_rate@3", "list_length@3"]
     in_expectation = (1, math.fsum(1 / rank for rank in range(1, 11)) / 10, 0.1, 0.3, 3)
-    expected = (1, 1 / place, float(place == 1), float(place <= 3), 3) if place else in_expectation
+    expected = (1, 1 / place, float(place == 1), float(place <= 3), 3 * (ties != "last")) if place else in_expectation
 
     assert tuple(ask_one(kind, frame, *metrics, ties=ties).values()) == exactly(expected)
     truth = frame.filter(pl.col("relevance") == 1).select("user", "item")
@@ -544,13 +656,14 @@ def test_competition_ranks_of_scores_are_the_scores(ties):
         frame = frame.with_columns(score=pl.Series(rng.integers(0, 6, len(frame))))
         recs = frame.with_columns(rank=pl.col("score").rank("min", descending=True).over("m", "user"))
         truth = pairs.with_columns(relevance=pl.Series(rng.integers(0, 4, len(pairs)))).sample(fraction=0.4, seed=3)
-        metrics = ["ndcg", "recall@3", "map@5", "mrr@2", "list_length@3", "judged@4", *["epc@1"] * (ties != "expected")]
+        of_lists = ["epc@1"] * (ties not in get_args(Sharing))
+        metrics = ["ndcg", "recall@3", "map@5", "mrr@2", "list_length@3", "judged@4", *of_lists]
         sides: dict[str, Any] = {"truth": truth, "train": frame.select("user", "item"), "ties": ties}
         scored = frame.rec(**sides, model="m").evaluate(*metrics)
         ranked = recs.drop("score")
 
         assert_frame_equal(ranked.rec(**sides, model="m").evaluate(*metrics), scored, rel_tol=1e-12)
-        if ties != "expected":
+        if of_lists:
             assert_frame_equal(ranked.lazy().rec(**sides, model="m").collect(*metrics, parts=3), scored, rel_tol=1e-12)
             of_one = scored.filter(m=1).drop("m").select("n_users", *metrics[:-1])
             judged = ranked.filter(m=1).rec(truth=truth, ties=ties).judge()
@@ -578,6 +691,8 @@ def test_a_metric_of_ones_own_that_is_a_sum_says_so(kind: Kind):
 
     # of (1 + 2) / 4 a place, two places
     assert ask_one(kind, ONE_SCORE, "gain_on_two", ties="expected")["gain_on_two"] == exactly(1.5)
+    assert ask_one(kind, ONE_SCORE[:2], "gain_on_two", ties="last")["gain_on_two"] == 1
+    assert ask_one(kind, ONE_SCORE[:3], "gain_on_two", ties="last")["gain_on_two"] == 0
     with pytest.raises(
         rf.RecframeError, match=r"such as 'last_rank', if it sums up words of the hits .+@rf\.metric\(linear=True\)"
     ):

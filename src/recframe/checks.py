@@ -97,6 +97,8 @@ def repeated_ranks(data: Audited) -> Iterator[Found]:
     if rows is not None:
         ranks = rows.group_by(*data.keys, "rank").agg(ROWS, items=item.n_unique())
         apart = f"ties are broken as ties={data.context.ties!r} says, each item on a place of its own"
+        if data.context.ties == "last":
+            apart = "all of them stand at the last place of their tie, as ties='last' says"
         said = apart if data.inputs.tells_ranks_apart else None
         yield Found(data.main, ranks.filter(pl.col("items") > 1), ("user", "rank", "items"), treatment=said)
 

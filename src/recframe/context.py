@@ -25,7 +25,10 @@ Ties = Literal[
     "optimistic",
     "order",
     "expected",
+    "last",
 ]
+Sharing = Literal["expected", "last"]
+"""The `ties` under which tied items stand in no order: they share a rank."""
 
 ROLES = ("user", "item", "rank", "score", "relevance", "model", "propensity")
 MOST_DECIMALS = 15

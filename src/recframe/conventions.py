@@ -14,7 +14,7 @@ from recframe.beside import Fact, check
 from recframe.catalogue import N_CATALOGUE, OF_ITEMS
 from recframe.context import Context
 from recframe.cutoffs import reach
-from recframe.errors import ColumnError, RecframeError, without_expectation
+from recframe.errors import ColumnError, RecframeError, without_order
 from recframe.inputs import Inputs
 from recframe.over_lists import Lists
 from recframe.plan import support_of
@@ -142,7 +142,7 @@ def evaluate(
         check(inputs, one.metric, _facts(probe.asked))
         context = _of_the_plan(one.context, inputs)
         if probe.parts and context.ties == "expected":
-            raise without_expectation(str(one.metric), "it is made of means, which are uncertain together")
+            raise without_order(str(one.metric), context.ties, "it is made of means, which are uncertain together")
         _, metrics = runs.setdefault(_policies(context), (context, []))
         metrics.extend(probe.parts or [one.metric])
         name = str(one.metric)

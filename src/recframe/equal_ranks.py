@@ -22,8 +22,8 @@ def told_apart(
     """Return lists with the effective ranks of their items: in the order (rank, ties), max(rank, the one before + 1).
 
     So the ranks 1, 1, 1, 4 become 1, 2, 3, 4, and a gap stays one. Under ties="expected" tied items share the first of
-    theirs, and `tied` is their number. An item's rank is its best, of those rows that `relevant` is true of if there are
-    any. `gains` has the relevant pairs of a user and an item, with their gains.
+    theirs, and `tied` is their number; under "last" they share the last. An item's rank is its best, of those rows that
+    `relevant` is true of if there are any. `gains` has the relevant pairs of a user and an item, with their gains.
 
     NOTE: every listed item takes a place here; without `ties=` the relevant ones alone do, and where others share the rank
     of one, a list of ten items of rank 1 finds everything at k = 1.
@@ -38,10 +38,12 @@ def told_apart(
     if ties in {"pessimistic", "optimistic"}:
         gains = gains.group_by("user", "item").agg(pl.col("gain").max())
         items = items.join(gains, on=["user", "item"], how="left")
-    items = _spread(items, keys, [] if ties == "expected" else order_of_ties(ties, schema), whole=whole)
+    items = _spread(items, keys, [] if ties in {"expected", "last"} else order_of_ties(ties, schema), whole=whole)
+    tie = [*keys, "given"]
     if ties == "expected":
-        tie = [*keys, "given"]
         items = items.with_columns(RANK.min().over(tie), tied=pl.len().over(tie).cast(pl.Int64))
+    if ties == "last":
+        items = items.with_columns(RANK.max().over(tie))
     effective = RANK.clip(upper_bound=FURTHEST).cast(pl.Int64) if whole else RANK
     found = items.select(*pair, effective, *["tied"] * (ties == "expected"))
     others = lists.drop("row", strict=False).with_columns(rank=listed).rename({"rank": "is listed"})

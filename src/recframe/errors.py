@@ -40,16 +40,19 @@ class CallError(RecframeError, TypeError):
     """An argument or option that a call does not take; a TypeError too, as Python's own word on it is."""
 
 
-class NoExpectationError(RecframeError):
-    """A word that has no expectation over the orders of tied items; the plan says which metric it is in."""
+class NoOrderError(RecframeError):
+    """A word that needs an order of tied items, where `ties` gives them none; the plan says which metric it is in."""
 
 
 OTHER_TIES = "write another ties=, such as 'item', or 'pessimistic' and 'optimistic' for its bounds"
 
 
-def without_expectation(metric: str, reason: object) -> RecframeError:
-    """Return the error of a metric that has no expectation over the orders of tied items."""
-    return RecframeError(f"{metric!r} has no expectation in closed form (ties='expected'): {reason}; {OTHER_TIES}")
+_WITHOUT_ORDER = {"expected": "has no expectation in closed form", "last": "has no value of whole ties"}
+
+
+def without_order(metric: str, ties: str, reason: object) -> RecframeError:
+    """Return the error of a metric that needs an order of tied items, which `ties` does not give."""
+    return RecframeError(f"{metric!r} {_WITHOUT_ORDER[ties]} (ties={ties!r}): {reason}; {OTHER_TIES}")
 
 
 def warn(message: str) -> None:

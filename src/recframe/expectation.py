@@ -1,4 +1,6 @@
-"""Hit words in expectation over all orders of tied items: a row for each place that a tied hit may take.
+"""Hit words where tied items have no order: in expectation over all of their orders, or with all at their last place.
+
+In expectation there is a row for each place that a tied hit may take.
 
 Of a tie of n items, h of them hits, behind s items with H hits: each of its places is a hit's with probability h / n, so a
 sum over hits of something that depends on the place alone is, in expectation, the sum over places of h / n times it.
@@ -23,11 +25,8 @@ def over_places(
 
     `hits` have the first rank of their tie and `tied`, its length; `beside` joins what stands beside every row of a list.
     """
-    tied, gain, rank = pl.col("tied"), pl.col("gain").cast(pl.Float64), pl.col("rank")
-    ties = hits.group_by(*keys, "rank").agg(
-        tied.first(), h=pl.len().cast(pl.Float64), gain=gain.sum(), exp_gain=(pl.lit(2.0) ** gain - 1).sum()
-    )
-    ties = _with_hits_before(beside(ties).sort(*keys, "rank", nulls_last=True), keys)
+    tied, rank = pl.col("tied"), pl.col("rank")
+    ties = _ties(hits, keys, beside, tied.first())
     inside = tied if deepest is None else pl.min_horizontal(tied, (deepest + 1 - rank).floor().cast(pl.Int64))
     places = ties.with_columns(place=pl.int_ranges(1, inside + 1)).explode("place")
     hit, place = pl.col("h") / tied, pl.col("place")
@@ -41,6 +40,27 @@ def over_places(
         hits_so_far=hit * (pl.col("H") + 1 + (place - 1) * another),
         first_hit=_first_hit(keys),
     )
+
+
+def at_last_places(hits: pl.LazyFrame, keys: Sequence[str], beside: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.LazyFrame:
+    """Return a row for each tie with a hit: keys, rank, and each hit word's sum over its hits, all of them at its last place.
+
+    `hits` have that place as their rank. Up to and with each of them there are the hits before their tie and all of it.
+    """
+    h, before = pl.col("h"), pl.col("H")
+    return _ties(hits, keys, beside).with_columns(
+        pl.col("rank").cast(pl.Float64), hit=h, hits_so_far=h * (before + h), first_hit=(before == 0).cast(pl.Float64)
+    )
+
+
+def _ties(
+    hits: pl.LazyFrame, keys: Sequence[str], beside: Callable[[pl.LazyFrame], pl.LazyFrame], *also: pl.Expr
+) -> pl.LazyFrame:
+    """Return the ties with a hit, list by list from the best: their hits `h`, the hits before in `H`, and sums of gains."""
+    gain = pl.col("gain").cast(pl.Float64)
+    sums = {"h": pl.len().cast(pl.Float64), "gain": gain.sum(), "exp_gain": (pl.lit(2.0) ** gain - 1).sum()}
+    ties = hits.group_by(*keys, "rank").agg(*also, **sums)
+    return _with_hits_before(beside(ties).sort(*keys, "rank", nulls_last=True), keys)
 
 
 def _with_hits_before(ties: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import polars as pl
 
 from recframe import frames
-from recframe.context import ROLES, Context
+from recframe.context import ROLES, Context, Sharing
 from recframe.errors import ColumnError, RecframeError, fails_if, sentence, suggestion, with_article
 
 IDS = ("user", "item", "model")
@@ -114,9 +114,10 @@ class Inputs:
         return context if self.scored or self.under(context).tells_ranks_apart else context.having(ties="item")
 
     @property
-    def expected(self) -> bool:
-        """Whether metrics are expectations over the orders of tied items."""
-        return self.context.ties == "expected" and (self.scored or self.tells_ranks_apart)
+    def sharing(self) -> Sharing | None:
+        """How tied items count where `ties` gives them no order; None where each has a rank of its own."""
+        ties = self.context.ties
+        return ties if ties in {"expected", "last"} and (self.scored or self.tells_ranks_apart) else None
 
     def identified(self, owner: Literal["recommendations", "truth"], where: pl.Expr | None = None) -> pl.LazyFrame:
         """Return the rows of the lists or of the truth that have a user and an item, those of a condition alone.

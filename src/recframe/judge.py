@@ -10,7 +10,7 @@ from typing import Literal
 
 import polars as pl
 
-from recframe.context import Context
+from recframe.context import Context, Sharing
 from recframe.equal_ranks import told_apart
 from recframe.errors import fails_if
 from recframe.frames import Ask
@@ -106,9 +106,9 @@ class Judged:
         return self.inputs.context
 
     @property
-    def expected(self) -> bool:
-        """Whether metrics are expectations over the orders of tied items; the lists' ranks are then those of whole ties."""
-        return self.inputs.expected
+    def sharing(self) -> Sharing | None:
+        """How tied items count where they have no order; the lists' ranks are then those of whole ties."""
+        return self.inputs.sharing
 
     @property
     def model(self) -> list[str]:
@@ -328,7 +328,7 @@ class Judged:
 
     @property
     def _tied(self) -> list[str]:
-        return ["tied"] * self.expected
+        return ["tied"] * (self.sharing == "expected")
 
     @property
     def _gain(self) -> pl.Expr:

@@ -119,7 +119,9 @@ class Rec(Methods, Generic[F]):
                 as files and frames do and joins and group-bys do not. "expected": metrics are their expectation over all
                 orders of tied items; those without a closed form (err, bpref, map by hits, ndcg by the list's own best
                 order, auc with a cut-off) raise an error, as judge() does; first_rank with a cut-off is that of the orders
-                with a hit.
+                with a hit. "last": all items of a tie stand at its last place, as in scikit-learn's average precision and as
+                ranks by SciPy's rankdata(method="max"); a tie that a cut-off divides is behind it, in list_length and judged
+                too. What takes the items of a tie one by one (as with "expected", but auc with a cut-off) raises an error.
                 Where ranks are given, any of them but "item" says how items of one rank stand: each listed item then has
                 a rank of its own, at least that of the one before + 1. So 1, 1, 1, 4 become 1, 2, 3, 4, and gaps stay. Under
                 "item", the default, ranks stay as they are, and all items of one rank count up to it.

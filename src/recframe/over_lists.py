@@ -9,7 +9,7 @@ import polars as pl
 
 from recframe.beside import Fact, Sides, check
 from recframe.cutoffs import reach
-from recframe.errors import RecframeError, without_expectation
+from recframe.errors import RecframeError, without_order
 from recframe.frames import Ask, Run
 from recframe.groups import Listed
 from recframe.inputs import Inputs
@@ -87,8 +87,9 @@ def evaluate(
     `ask` collects plans together: given for large eager frames, which are asked what the plan can rely on, as `run` is.
     """
     for metric in metrics:
-        if inputs.expected:
-            raise without_expectation(str(metric), "it speaks of the items that are among the first k, which is uncertain")
+        if inputs.sharing is not None:
+            uncertain = ", which is uncertain" * (inputs.sharing == "expected")
+            raise without_order(str(metric), inputs.sharing, f"it speaks of the items that are among the first k{uncertain}")
         check(inputs, metric, probed(metric).facts.values())
     keys = [inside for inside, _ in keys_of(inputs, metrics)]
     most, asked = deepest_of(metrics), Asked()

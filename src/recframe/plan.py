@@ -12,8 +12,8 @@ import polars as pl
 from recframe import catalogue, propensity, subtopics
 from recframe.context import NoRelevant
 from recframe.cutoffs import reach
-from recframe.errors import OTHER_TIES, ColumnError, NoExpectationError, RecframeError, without_expectation
-from recframe.expectation import over_places
+from recframe.errors import OTHER_TIES, ColumnError, NoOrderError, RecframeError, without_order
+from recframe.expectation import at_last_places, over_places
 from recframe.frames import Ask, Run
 from recframe.inputs import Inputs
 from recframe.judge import Judged
@@ -173,7 +173,7 @@ def _values(metrics: Sequence[Metric[...]], words: Words, deepest: int | None, j
     values = {}
     for number, metric in enumerate(metrics):
         k = reach(metric.k)
-        value = _value(metric, At(k, words, cut=k == deepest, expected=judged.expected)).cast(pl.Float64)
+        value = _value(metric, At(k, words, cut=k == deepest, sharing=judged.sharing)).cast(pl.Float64)
         if judged.context.no_relevant == "null":
             value = pl.when(_n_relevant(words) > 0).then(value)
         values[f"value {number}"] = value.alias(f"value {number}")
@@ -181,18 +181,18 @@ def _values(metrics: Sequence[Metric[...]], words: Words, deepest: int | None, j
 
 
 def _value(metric: Metric[...], at: At) -> pl.Expr:
-    """Return a metric's value of a list, or say why it has no expectation over the orders of tied items."""
+    """Return a metric's value of a list, or say why it needs an order of tied items."""
     definition = metric.definition
-    if at.expected and not (definition.builtin or definition.linear):
+    if at.sharing is not None and not (definition.builtin or definition.linear):
         msg = (
-            f"ties='expected' takes a metric of your own, such as {metric.name!r}, if it sums up words of the hits (see rf.At) "
-            f"and says so: @rf.metric(linear=True); if it does not, {OTHER_TIES}"
+            f"ties={at.sharing!r} takes a metric of your own, such as {metric.name!r}, if it sums up words of the hits "
+            f"(see rf.At) and says so: @rf.metric(linear=True); if it does not, {OTHER_TIES}"
         )
         raise RecframeError(msg)
     try:
         return metric.value(at)
-    except NoExpectationError as error:
-        raise without_expectation(str(metric), error) from None
+    except NoOrderError as error:
+        raise without_order(str(metric), str(at.sharing), error) from None
 
 
 def _is_counted(words: Words, no_relevant: NoRelevant) -> pl.Expr:
@@ -257,8 +257,8 @@ def _rows(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
 def _hits(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
     """Return the hits in the order of their ranks, where no two of a list are closer than 1."""
     keys = judged.list_keys
-    if judged.expected:
-        return _expected_hits(judged, words, deepest)
+    if judged.sharing is not None:
+        return _hits_of_ties(judged, words, deepest)
     hits = _with_totals(judged, judged.hits(deepest), words.asked)
     hits = propensity.beside(judged, hits) if words.asked & propensity.OF_HITS else hits
     if not (judged.in_order and judged.distinct):
@@ -277,10 +277,10 @@ def _hits(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
     return hits.with_columns(windows).select(columns)
 
 
-def _expected_hits(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
-    """Return the places that tied hits may take, with the expectations of the words there."""
-    keys = judged.list_keys
-    places = over_places(judged.hits(deepest), keys, deepest, lambda ties: _with_totals(judged, ties, words.asked))
+def _hits_of_ties(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
+    """Return the places that tied hits may take, with the expectations of the words there, or the last places of ties."""
+    keys, hits, beside = judged.list_keys, judged.hits(deepest), partial(_with_totals, judged, asked=words.asked)
+    places = over_places(hits, keys, deepest, beside) if judged.sharing == "expected" else at_last_places(hits, keys, beside)
     columns = [name for name in [*sorted(HITS | EXPECTED), *TOTALS] if name in words.asked]
     return places.with_columns(discount=discount(pl.col("rank"))).select(*keys, *columns)
 
@@ -423,8 +423,9 @@ def _count(value: str, absent: pl.Expr) -> pl.Expr:
 
 def judged_frame(judged: Judged) -> pl.LazyFrame:
     """Return the judged frame under the bound column names, after the same checks as a metric."""
-    if judged.expected:
-        msg = "judge() gives each item one rank, and ties='expected' has none for tied items; write another ties= for it"
+    if judged.sharing is not None:
+        of_ties = {"expected": "none for tied items", "last": "one for all items of a tie together"}[judged.sharing]
+        msg = f"judge() gives each item one rank, and ties={judged.sharing!r} has {of_ties}; write another ties= for it"
         raise RecframeError(msg)
     names = {role: judged.context.name_of(role) for role in [*judged.model, "user", "item", "rank", "relevance"]}
     frame = _checked(judged.frame(), judged, "rank", steep=False)

@@ -232,13 +232,11 @@ PROFILES["sklearn"] = Profile(
     metrics={
         "dcg": {},  # dcg_score
         "ndcg": {},  # ndcg_score
-        # average_precision_score, label_ranking_average_precision_score: the nearest order; see the notes
-        "map": {**WHOLE, "ties": "pessimistic"},
+        "map": {**WHOLE, "ties": "last"},  # average_precision_score, label_ranking_average_precision_score
         "auc": WHOLE,  # roc_auc_score
     },
-    notes="map is the same here where no tie has two relevant items: it counts each of them at the end of the tie, as no order "
-    "of the items does, and the order that is taken here never gives more; dense rows of the whole catalogue tie the items "
-    "behind the list; label_ranking_average_precision_score gives 1 to a list without relevant items",
+    notes="dense rows of the whole catalogue tie the items behind the list; label_ranking_average_precision_score gives 1 to a "
+    "list without relevant items",
 )
 PROFILES["spark_mllib"] = Profile(
     source="Spark MLlib, RankingMetrics.scala, on the inner join of lists and truth",

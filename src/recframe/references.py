@@ -101,7 +101,7 @@ def _reference(sides: Sides, k: int | None) -> tuple[list[str], pl.LazyFrame]:
 def _ranked(rows: pl.LazyFrame, inputs: Inputs, k: int | None) -> pl.LazyFrame:
     """Return rows with ranks, from scores where there are none; ties then go by item where the gains would decide."""
     dtype, ties = rows.collect_schema().get("rank"), inputs.context.ties
-    own: Ties = "item" if ties in {"pessimistic", "optimistic", "expected"} else ties
+    own: Ties = "item" if ties in {"pessimistic", "optimistic", "expected", "last"} else ties
     if dtype is None:
         return scored(in_order_given(rows, own), ["user"], [], own).ranked(k, rows.clear)
     ranked = rows.filter(is_rank(RANK, dtype))

@@ -46,15 +46,15 @@ class Scored:
     def ranked(self, k: int | None, gains: Callable[[], pl.LazyFrame]) -> pl.LazyFrame:
         """Return each item of the lists once, with its rank; with k at least those whose rank is up to k.
 
-        Under ties="expected" tied items share the first rank of theirs, and `tied` is their number. `gains` has each
-        relevant pair of a user and an item once, with its gain.
+        Under ties="expected" tied items share the first rank of theirs, and `tied` is their number; under "last" they share
+        the last one. `gains` has each relevant pair of a user and an item once, with its gain.
         """
         rows = self._at_hand(k)
         if rows is None:
             rows = self._each_item_once(self.rows) if k is None else self._first_items(k)
         elif self.standing:
             return self._placed(rows)
-        if self.ties == "expected":
+        if self.ties in {"expected", "last"}:
             return self._sharing(rows)
         if self.ties in {"pessimistic", "optimistic"} and not self.gains_at_hand(k):
             rows = rows.drop("gain", strict=False).join(gains(), on=["user", "item"], how="left")
@@ -111,10 +111,11 @@ class Scored:
         return rows.drop("score", "start").with_columns(tied)
 
     def _sharing(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return rows with the ranks that tied ones share, and the number of those."""
+        """Return rows with the ranks that tied ones share, and where these are the first ones of ties, the number of those."""
         better = SCORE.rank("min", descending=True).over(self.keys).cast(pl.Int64)
         rank = better.fill_null(SCORE.count().over(self.keys).cast(pl.Int64) + 1)
-        return rows.with_columns(rank=rank, tied=pl.len().over(*self.keys, "score").cast(pl.Int64)).drop("score")
+        rows = rows.with_columns(rank=rank, tied=pl.len().over(*self.keys, "score").cast(pl.Int64)).drop("score")
+        return rows if self.ties == "expected" else rows.with_columns(pl.col("rank") + pl.col("tied") - 1).drop("tied")
 
     def settled(self, ask: Ask, k: int | None, *, distinct: bool) -> Scored:
         """Return the same for a large eager frame, asked once what the ranks up to k can rely on.

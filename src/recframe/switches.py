@@ -122,6 +122,7 @@ POLICIES: dict[str, Switch] = {
             "item_desc": f"{OF_TIES} in 32 bits stand in the order of their items as text, the last first",
             "order": f"{OF_TIES} stand as the rows do",
             "expected": f"{OF_TIES} stand in all orders at once: the value is the expectation",
+            "last": f"{OF_TIES} stand all at the last place of theirs",
             "pessimistic": f"{OF_TIES} stand with the relevant one last",
             "optimistic": f"{OF_TIES} stand with the relevant one first",
         },

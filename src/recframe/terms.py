@@ -10,7 +10,8 @@ from typing import Literal, Protocol
 
 import polars as pl
 
-from recframe.errors import NoExpectationError, RecframeError, sentence, suggestion
+from recframe.context import Sharing
+from recframe.errors import NoOrderError, RecframeError, sentence, suggestion
 
 RANK_BELOW_1 = (
     "a rank is below 1, but ranks start at 1; "
@@ -76,7 +77,8 @@ class At:
     With `ties="expected"` the hits' rows are the places that tied hits may take: `rank` and `discount` are the place's, and
     `hit`, `first_hit`, `gain`, `exp_gain` and `hits_so_far` are expectations there, each with the probability that there is
     a hit in it. So a metric holds in expectation if it sums up one of these words, alone or times something that depends
-    on the rank; the words that have no expectation raise an error.
+    on the rank; the words that have no expectation raise an error. With `ties="last"` the rows are ties: `rank` and
+    `discount` are those of the tie's last place, the other words sums over its hits, with 1 in `first_hit` for the first.
     """
 
     k: int | None
@@ -87,8 +89,8 @@ class At:
     order: Literal["given", "relevant", "list", "all"] = "given"
     """Which ranks are spoken of: those given, or those of the best order of the relevant rows, of the list's hits, or of
     the relevant rows without a cut."""
-    expected: bool = False
-    """Whether words of the hits and of the list are expectations over the orders of tied items."""
+    sharing: Sharing | None = None
+    """Whether words of the hits and of the list are expectations over the orders of tied items, or those of whole ties."""
 
     def __getattr__(self, name: str) -> pl.Expr:
         words = [word for word in dir(type(self)) if not word.startswith("_")]
@@ -113,14 +115,14 @@ class At:
     @property
     def exp_gain(self) -> pl.Expr:
         """2^relevance - 1 of a hit; a relevance above 1000 is an error when the plan runs."""
-        if self._in_expectation:
+        if self._is_of_ties:
             return self._cut(self.source.column("exp_gain")) + self.source.column("steepness")
         return pl.lit(2.0, dtype=pl.Float64) ** self.gain - 1 + self.source.column("steepness")
 
     @property
     def hit(self) -> pl.Expr:
         """True on a hit, with a rank up to k."""
-        if self._in_expectation:
+        if self._is_of_ties:
             return self._cut(self.source.column("hit"))
         rank = self.source.column(self._name("rank"))
         return (rank <= self.k) if self._is_to_cut else rank.is_not_null()
@@ -128,7 +130,7 @@ class At:
     @property
     def first_hit(self) -> pl.Expr:
         """True on the first hit, False on the others."""
-        return self._cut(self.source.column("first_hit")) if self._in_expectation else self.hits_so_far == 1
+        return self._cut(self.source.column("first_hit")) if self._is_of_ties else self.hits_so_far == 1
 
     @property
     def discount(self) -> pl.Expr:
@@ -204,7 +206,7 @@ class At:
     def ideal(self, order: Literal["relevant", "list", "all"] = "relevant") -> At:
         """Return the same words for the best order: of the relevant rows up to k, of the list's own hits, of all without k."""
         if order == "list":
-            self._needs_an_order("which hits are among the first k, and so their best order, is uncertain")
+            self._needs_an_order("it puts the hits among the first k in their best order, one by one")
         return replace(self, order=order, cut=self.cut and order == "list")
 
     def best(self, value: Callable[[At], pl.Expr], order: Literal["relevant", "list", "all"] = "relevant") -> pl.Expr:
@@ -229,7 +231,7 @@ class At:
     def listed(self) -> pl.Expr:
         """True on a row of the list with a rank up to k."""
         rank = self.source.column("listed_rank")
-        if self.expected and self.k is not None:  # the share of the tie's places that are up to k
+        if self.sharing == "expected" and self.k is not None:  # the share of the tie's places that are up to k
             return ((self.k + 1 - rank).floor() / self.source.column("listed_tied")).clip(0.0, 1.0)
         return rank.is_not_null() if self.k is None else (rank <= self.k)
 
@@ -246,7 +248,7 @@ class At:
     @property
     def misses_above(self) -> pl.Expr:
         """On a relevant listed row, how many rows that are not relevant rank above it; one of its own rank counts a half."""
-        if self.k is not None:
+        if self.k is not None and self.sharing == "expected":
             self._needs_an_order("the pairs that a cut-off leaves are uncertain")
         return pl.when(self.relevant).then(self.source.column("misses_above"))
 
@@ -290,7 +292,10 @@ class At:
         return self.source.column("each_n_catalogue").max().fill_null(0.0)
 
     def certain(self, count: pl.Expr) -> pl.Expr:
-        """Return what hits count or gain, to divide by or to compare with, which is another thing than with its expectation."""
+        """Return what hits count or gain, to divide by or to compare with, which is another thing than with its expectation.
+
+        With `ties="last"` it is another thing too: what a row counts is that of all hits of a tie together.
+        """
         self._needs_an_order("it divides by a count of hits, or compares what they count or gain")
         return count
 
@@ -358,12 +363,12 @@ class At:
         return metric.value(self) if of_means is None else of_means(metric)
 
     @property
-    def _in_expectation(self) -> bool:
-        return self.expected and self.order == "given"
+    def _is_of_ties(self) -> bool:
+        return self.sharing is not None and self.order == "given"
 
     def _needs_an_order(self, reason: str) -> None:
-        if self.expected:
-            raise NoExpectationError(reason)
+        if self.sharing is not None:
+            raise NoOrderError(reason)
 
     def _count_up_to_k(self, rank: str) -> pl.Expr:
         """Return the number of rows with a rank up to k."""

@@ -141,6 +141,6 @@ def _sklearn_by_user(name, scene):
     skip = {"no_relevant": "skip"}
     for call, ours in {"average_precision_score": "map", "roc_auc_score": "auc"}.items():
         if name in TIED and ours == "map":
-            continue  # each relevant item counts at the end of its tie, as in no order of the items
+            continue  # compared live: tests/test_tied_scores.py
         plain = None if name in TIED else ours
         yield _averaged(name, call, ours, {None: found[call]}, "sklearn", plain, {**LIST, **skip}, skip)
