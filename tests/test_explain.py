@@ -16,10 +16,10 @@ import recframe as rf
 from asking import liked, recommended, rows
 from conftest import KINDS, Kind
 from recframe import conventions
-from recframe.context import Context, NoRelevant, RelevantFrom, Ties, Universe
+from recframe.context import DEFAULTS, Context, NoRelevant, RelevantFrom, Ties, Universe
 from recframe.explanation import _number, differences
 from recframe.printing import _cells
-from recframe.profiles import DEFAULTS, PROFILES
+from recframe.profiles import PROFILES
 from recframe.registry import registered
 from recframe.switches import PARAMETERS, POLICIES, RULES, RULES_OF_LISTS
 from strategies import frame_pairs

@@ -15,8 +15,8 @@ import recframe as rf
 from asking import liked, recommended, rows
 from conftest import KINDS, Kind
 from plain_profiles import DEFINED, a_crowd, expected
-from recframe.context import Context
-from recframe.profiles import DEFAULTS, PROFILES
+from recframe.context import DEFAULTS, Context
+from recframe.profiles import PROFILES
 from recframe.registry import registered
 from two_users import FRAME
 

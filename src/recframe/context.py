@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
-from recframe import profiles
 from recframe.errors import RecframeError, sentence, shown, suggestion
 
 Universe = Literal["truth", "recs", "both", "all"]
@@ -32,6 +31,16 @@ Sharing = Literal["expected", "last"]
 
 ROLES = ("user", "item", "rank", "score", "relevance", "model", "propensity")
 MOST_DECIMALS = 15
+DEFAULTS: Mapping[str, Any] = {
+    "universe": "truth",  # of two frames; every user of a judged frame
+    "no_relevant": "zero",
+    "relevant_from": "truth",
+    "min_relevance": None,  # above 0
+    "min_relevance_for": "all",
+    "ties": "item",
+    "decimals": None,
+}
+"""The policies that a profile may set, and recframe's own values of them."""
 
 
 @dataclass(frozen=True)
@@ -114,8 +123,6 @@ def _check_option(name: str, value: object) -> None:
     elif name == "decimals" and not (type(value) is int and 0 <= value <= MOST_DECIMALS):
         msg = f"decimals={shown(value)}: write a whole number from 0 to {MOST_DECIMALS}; means are rounded to so many decimals"
         raise RecframeError(msg)
-    elif name == "profile":
-        profiles.check(value)
 
 
 def _renamed(role: str, name: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -12,7 +12,7 @@ import polars as pl
 from recframe import keyed, over_lists, profiles, propensity, subtopics
 from recframe.beside import Fact, check
 from recframe.catalogue import N_CATALOGUE, OF_ITEMS
-from recframe.context import Context
+from recframe.context import DEFAULTS, Context
 from recframe.cutoffs import reach
 from recframe.errors import ColumnError, RecframeError, without_order
 from recframe.inputs import Inputs
@@ -76,14 +76,21 @@ def _probed(definition: Definition, settings: tuple[tuple[str, Value], ...], k: 
     return probe, value
 
 
+def bind(context: Context, options: Mapping[str, Any]) -> Context:
+    """Return the context with some options set anew, after a check of their values."""
+    if "profile" in options:
+        profiles.check(options["profile"])
+    return context.bind(options)
+
+
 def under(context: Context, metric: Metric[...]) -> Convention:
     """Return the metric under the profile of a context; what was bound or stated wins over the profile.
 
     A threshold that holds for binary metrics alone is dropped here from a metric that weighs gains.
     """
     switches = profiles.switches_of(context.profile, metric.name, metric.k)
-    policies = {name: value for name, value in switches.items() if name in profiles.DEFAULTS}
-    parameters = {name: value for name, value in switches.items() if name not in profiles.DEFAULTS}
+    policies = {name: value for name, value in switches.items() if name in DEFAULTS}
+    parameters = {name: value for name, value in switches.items() if name not in DEFAULTS}
     context, metric = context.assuming(policies), metric.assuming(parameters)
     if context.min_relevance_for == "binary" and not metric.definition.over_lists and probed(metric)[0].asked & GAINS:
         context = context.having(min_relevance=None)
@@ -93,6 +100,11 @@ def under(context: Context, metric: Metric[...]) -> Convention:
 def own(context: Context) -> Context:
     """Return the context under its profile's policies, those that hold where no metric has others."""
     return context.assuming(profiles.policies_of(context.profile))
+
+
+def at_home(inputs: Inputs) -> Inputs:
+    """Return the inputs under their profile's policies; of lists of which nobody knows what is relevant, all users count."""
+    return inputs.under(own(inputs.context)) if inputs.judged else inputs
 
 
 def asked(context: Context, metrics: Iterable[Metric[...]]) -> list[Convention]:
@@ -125,7 +137,7 @@ def evaluate(
     """Return one row for each segment: the `by` columns, n_users, n_lists, and a column for each metric.
 
     Metrics over lists have a plan of their own. Others under the same policies share one; several plans are joined on the
-    `by` columns. n_users is then that of the profile's own universe, or of the first metric where none runs over it. With
+    `by` columns. n_users is then that of the inputs' own universe, or of the first metric where none runs over it. With
     `support` a metric's column is followed by the number of users or lists in it, which the plans then give too.
     """
     _check_names(inputs, conventions, support=support)
@@ -151,8 +163,7 @@ def evaluate(
         columns[name] = _rounded(column, one)
         columns |= _support(one.metric, *(support_of(part) for part in probe.parts or [one.metric])) if support else {}
         plain = plain and not probe.parts and one.context.decimals is None
-    # of lists of which nobody knows what is relevant, a profile's users are all that there are
-    first_context = _of_the_plan(own(inputs.context) if inputs.judged else inputs.context, inputs)
+    first_context = _of_the_plan(inputs.context, inputs)
     first = _policies(first_context)
     runs = runs or {first: (first_context, [])}  # for n_users
     ordered = sorted(runs, key=lambda policies: policies != first)
@@ -213,7 +224,7 @@ def _of_the_plan(context: Context, inputs: Inputs) -> Context:
 
 
 def _policies(context: Context) -> tuple[object, ...]:
-    return tuple(getattr(context, name) for name in profiles.DEFAULTS)
+    return tuple(getattr(context, name) for name in DEFAULTS)
 
 
 def _joined(

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 import polars as pl
 
 from recframe import conventions, over_lists, profiles, registry
-from recframe.context import Context
+from recframe.context import DEFAULTS, Context
 from recframe.conventions import Convention
 from recframe.errors import ColumnError, RecframeError
 from recframe.inputs import Inputs
@@ -113,12 +113,12 @@ def _sides(context: Context, metric: str | Metric[...], names: Sequence[str], k:
     (one,) = registry.asked([metric], k)[:1]
     if not names:
         return [conventions.under(context, one)]
-    return [conventions.under(context.bind({"profile": name}), one) for name in names]
+    return [conventions.under(conventions.bind(context, {"profile": name}), one) for name in names]
 
 
 def _of_two_frames(one: Convention) -> Convention:
     """Return the convention with the universe of two frames; on a judged frame none is every user of it."""
-    universe = one.context.universe or profiles.DEFAULTS["universe"]
+    universe = one.context.universe or DEFAULTS["universe"]
     return replace(one, context=replace(one.context, universe=universe))
 
 

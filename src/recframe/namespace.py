@@ -138,7 +138,7 @@ class Rec(Methods, Generic[F]):
         0.5
         """
         options = {name: value for name, value in locals().items() if name != "self" and value is not None}
-        return self._with(self._context.bind(options))
+        return self._with(conventions.bind(self._context, options))
 
     @_understood
     def evaluate(
@@ -245,7 +245,8 @@ class Rec(Methods, Generic[F]):
             return plan.evaluate_parts(judged, found, run, support=support)
 
         of_lists = partial(over_lists.evaluate, parts=parts, run=run, support=support)
-        result = frames.stream(conventions.evaluate(inputs, asked, plan_of, of_lists, support=support))
+        made = conventions.evaluate(conventions.at_home(inputs), asked, plan_of, of_lists, support=support)
+        result = frames.stream(made)
         _told(inputs, result, frames.stream)
         return result
 
@@ -386,7 +387,7 @@ class Rec(Methods, Generic[F]):
         return bound
 
     def _inputs(self, by: By, profile: str | None = None, metrics: Sequence[Metric[...]] | None = None) -> Inputs:
-        context = self._context if profile is None else self._context.bind({"profile": profile})
+        context = self._context if profile is None else conventions.bind(self._context, {"profile": profile})
         names = list(dict.fromkeys([*context.by, *calls.names(by)]))
         judged = metrics is None or conventions.read_relevance(context, metrics)
         if not context.strict:
@@ -409,7 +410,7 @@ class Rec(Methods, Generic[F]):
             return plan.evaluate(judge(inputs), metrics, ask, support=support)
 
         of_lists = partial(over_lists.evaluate, ask=ask, run=frames.stream, support=support)
-        return conventions.evaluate(inputs, asked, plan_of, of_lists, support=support)
+        return conventions.evaluate(conventions.at_home(inputs), asked, plan_of, of_lists, support=support)
 
     def _bound(self, metric: Metric[...]) -> BoundMetric[F]:
         return BoundMetric(self, metric)
@@ -422,7 +423,7 @@ class Rec(Methods, Generic[F]):
             if found is not None:
                 return self._bound(found)
             form = registry.form_of(name)
-            close = f"; that is {form!r}" if form else suggestion(name, [*registry.registered(), *reserved_names()])
+            close = f"; that is {form!r}" if form else suggestion(name, [*registry.registered(), *RESERVED])
             msg = f"rec has no method {name!r}{close or '; rf.list_metrics() has the metrics'}"
             raise AttributeError(msg, name=name, obj=self)
 
@@ -438,6 +439,8 @@ if TYPE_CHECKING:
 
     class Segmented(Rec[F]):
         """What type checkers know of a Rec with `by` columns bound: every answer is a frame."""
+
+        def _bound(self, metric: Metric[...]) -> Callable[..., F]: ...  # type: ignore[override]
 
 
 @dataclass(frozen=True)
@@ -483,10 +486,9 @@ class BoundMetric(Generic[F]):
             raise CallError(msg)
 
 
-def reserved_names() -> frozenset[str]:
-    """Return the names that a metric of the user's own cannot have."""
-    coming = {"plot", "compare"}
-    return frozenset({name for name in (*vars(Rec), *vars(Methods)) if not name.startswith("_")} | coming)
+COMING = ("plot", "compare")
+RESERVED = frozenset(name for name in (*vars(Rec), *vars(Methods), *COMING) if not name.startswith("_"))
+registry.reserve(RESERVED)
 
 
 def _told(inputs: Inputs, result: pl.DataFrame, run: frames.Run) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from recframe.context import DEFAULTS
 from recframe.errors import RecframeError, shown, suggestion
 from recframe.profiles_beyond import BEYOND
 
@@ -15,16 +16,6 @@ WHOLE = {"k": None}
 """What is said of a metric that a library computes of the whole list alone."""
 
 Switches = Mapping[str, Any]
-DEFAULTS: Switches = {
-    "universe": "truth",  # of two frames; every user of a judged frame
-    "no_relevant": "zero",
-    "relevant_from": "truth",
-    "min_relevance": None,  # above 0
-    "min_relevance_for": "all",
-    "ties": "item",
-    "decimals": None,
-}
-"""The policies and recframe's own values of them."""
 
 
 @dataclass(frozen=True)

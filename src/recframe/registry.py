@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import inspect
 import math
 import operator
@@ -10,13 +11,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import (
-    TYPE_CHECKING,
     Annotated,
     Any,
     Concatenate,
     Generic,
     Literal,
     ParamSpec,
+    Protocol,
+    TypeVar,
     get_args,
     get_origin,
     get_type_hints,
@@ -31,10 +33,8 @@ from recframe.expression import JudgedList
 from recframe.list_terms import AtLists
 from recframe.terms import At
 
-if TYPE_CHECKING:
-    from recframe.namespace import BoundMetric, F, Rec, Segmented
-
 P = ParamSpec("P")
+Bound_co = TypeVar("Bound_co", covariant=True)
 Value = str | int | float | bool
 Shape = Literal["user", "set"]
 Over = Literal["users", "lists"]
@@ -60,6 +60,12 @@ class Bounds:
             return f"a number from {self.above:g} to {self.below:g}"
         ends = [f"above {self.above:g}"] * (self.above > -math.inf) + [f"below {self.below:g}"] * (self.below < math.inf)
         return "a number " + " and ".join(ends)
+
+
+class Binds(Protocol[Bound_co]):
+    """What a metric is a method of: an object that binds it to its frame."""
+
+    def _bound(self, metric: Metric[...], /) -> Bound_co: ...
 
 
 Positive = Annotated[float, Bounds(above=0)]
@@ -188,6 +194,11 @@ class Metric(Generic[P]):
     def __str__(self) -> str:
         return self.label or self._written(self.settings)
 
+    @property
+    def as_stated(self) -> str:
+        """The string form with every parameter that was given, though it be its default."""
+        return self._written((name, value) for name, value in self.parameters.items() if name in self.stated)
+
     def _written(self, settings: Iterable[tuple[str, Value]]) -> str:
         shown = ",".join(f"{name}={_printed(value)}" for name, value in settings)
         return f"{self.name}{f'({shown})' if shown else ''}{f'@{self.k}' if self.k is not None else ''}"
@@ -200,10 +211,6 @@ class Metric(Generic[P]):
 
     def __hash__(self) -> int:
         return hash(str(self))
-
-    def __reduce__(self) -> tuple[Callable[[str], Metric[...]], tuple[str]]:
-        stated = [(name, value) for name, value in self.parameters.items() if name in self.stated]
-        return parse, (self._written(stated),)
 
     def value(self, at: At | AtLists) -> pl.Expr:
         """Return the expression of one list's value, or of a segment's for a set metric, in the words of `at`."""
@@ -246,14 +253,18 @@ class Metric(Generic[P]):
     @overload
     def __get__(self, rec: None, owner: Any = None) -> Metric[P]: ...
     @overload
-    def __get__(self, rec: Segmented[F], owner: Any = None) -> Callable[..., F]: ...
-    @overload
-    def __get__(self, rec: Rec[F], owner: Any = None) -> BoundMetric[F]: ...
-    def __get__(self, rec: Rec[Any] | None, owner: Any = None) -> Any:
+    def __get__(self, rec: Binds[Bound_co], owner: Any = None) -> Bound_co: ...
+    def __get__(self, rec: Binds[Any] | None, owner: Any = None) -> Any:
         return self if rec is None else rec._bound(self)  # noqa: SLF001  a metric in the body of Rec is one of its methods
 
 
 _registry: dict[str, Metric[...]] = {}
+_reserved: set[str] = set()
+
+
+def reserve(names: Iterable[str]) -> None:
+    """Keep names from metrics of the user's own."""
+    _reserved.update(names)
 
 
 def registered() -> dict[str, Metric[...]]:
@@ -318,7 +329,7 @@ def _register(function: Callable[..., pl.Expr], **about: Any) -> Metric[...]:
 
 
 def _check_names(definition: Definition) -> None:
-    reserved = frozenset() if definition.builtin else _names_of_rec()
+    reserved = frozenset() if definition.builtin else frozenset(_reserved)
     taken = _spellings(without="" if definition.name in reserved else definition.name)
     for name in (definition.name, *definition.aliases):
         if not _NAME.fullmatch(name):
@@ -330,12 +341,6 @@ def _check_names(definition: Definition) -> None:
         if name.casefold() in taken:
             msg = f"{name!r} already names the metric {taken[name.casefold()].name!r}; give the metric another name"
             raise RecframeError(msg)
-
-
-def _names_of_rec() -> frozenset[str]:
-    from recframe.namespace import reserved_names  # noqa: PLC0415  the namespace is assembled from the metrics
-
-    return reserved_names()
 
 
 def _check_signature(definition: Definition) -> None:
@@ -424,6 +429,13 @@ def parse(text: str) -> Metric[...]:
         msg = f"{text!r}: the cut-off behind @ is a positive whole number, as in '{name}@10'"
         raise UnknownMetricError(msg)
     return chosen if k is None else chosen @ int(k)
+
+
+def _pickled(metric: Metric[...]) -> tuple[Callable[[str], Metric[...]], tuple[str]]:
+    return parse, (metric.as_stated,)
+
+
+copyreg.pickle(Metric, _pickled)  # by its string form, as functions are by their names
 
 
 def lookup(name: str, shown: str = "") -> Metric[...]:
