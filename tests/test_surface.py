@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 import recframe as rf
-from recframe import catalogue, conventions, over_lists
 from recframe.context import Context
+from recframe.needs import needs_of
 from recframe.registry import Metric, registered
 
 BUILTIN = {name: metric for name, metric in registered().items() if metric.definition.builtin}
@@ -112,12 +112,7 @@ def test_a_metric_says_what_it_is(metric):
 def test_a_metric_needs_what_its_words_ask_for(metric):
     about = metric.definition
     assert about.over == "lists" or about.shape == "user"
-    if about.over_lists:
-        asked = over_lists.probed(metric).facts.values()
-        needs = {need for fact in asked for need in fact.builder.needs}
-        assert needs == set(about.needs)
-    else:
-        assert ("catalogue" in about.needs) == bool(conventions.probed(metric)[0].asked & catalogue.OF_ITEMS)
+    assert {need for fact in needs_of(metric).facts for need in fact.builder.needs} == set(about.needs)
 
 
 @each_metric

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from recframe import keyed, over_lists, profiles, propensity, subtopics
-from recframe.beside import Fact, check
-from recframe.catalogue import N_CATALOGUE, OF_ITEMS
+from recframe import keyed, profiles
+from recframe.beside import check
 from recframe.context import DEFAULTS, Context
-from recframe.cutoffs import reach
 from recframe.errors import ColumnError, RecframeError, without_order
 from recframe.inputs import Inputs
+from recframe.needs import n_frames, needs_of
 from recframe.over_lists import Lists
 from recframe.plan import support_of
-from recframe.registry import Definition, Metric, Value
-from recframe.terms import At, Source
+from recframe.registry import Metric
 
 OverLists = Callable[[Inputs, Sequence[Metric[...]]], Lists]
 Plan = Callable[[Inputs, Sequence[Metric[...]]], pl.LazyFrame]
@@ -33,47 +30,6 @@ class Convention:
 
     context: Context
     metric: Metric[...]
-
-
-@dataclass
-class Probe:
-    """A source without rows: it writes down which columns a metric asks for, and of which metrics it takes the means."""
-
-    name: str
-    asked: set[str] = field(default_factory=set)
-    parts: list[Metric[...]] = field(default_factory=list)
-
-    def column(self, name: str) -> pl.Expr:
-        """Return the column of a name."""
-        self.asked.add(name)
-        return pl.col(name)
-
-    def running(self, expression: pl.Expr) -> pl.Expr:
-        """Return the expression as it is."""
-        return expression
-
-    def of_rows(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
-        """Return the value as it is."""
-        return value(self)
-
-    def mean(self, metric: Any) -> pl.Expr:
-        """Return the column of another metric's mean."""
-        label = f"mean {len(self.parts)} of {self.name}"
-        self.parts.append(replace(metric, label=label))
-        return pl.col(label)
-
-
-def probed(metric: Metric[...]) -> tuple[Probe, pl.Expr]:
-    """Return what a metric asks for, and its expression over that."""
-    return _probed(metric.definition, metric.settings, metric.k, str(metric))
-
-
-@lru_cache
-def _probed(definition: Definition, settings: tuple[tuple[str, Value], ...], k: int | None, name: str) -> tuple[Probe, pl.Expr]:
-    probe = Probe(name)
-    value = Metric(definition, settings).value(At(reach(k), probe))
-    probe.parts = [replace(part, k=k) for part in probe.parts]
-    return probe, value
 
 
 def bind(context: Context, options: Mapping[str, Any]) -> Context:
@@ -92,7 +48,7 @@ def under(context: Context, metric: Metric[...]) -> Convention:
     policies = {name: value for name, value in switches.items() if name in DEFAULTS}
     parameters = {name: value for name, value in switches.items() if name not in DEFAULTS}
     context, metric = context.assuming(policies), metric.assuming(parameters)
-    if context.min_relevance_for == "binary" and not metric.definition.over_lists and probed(metric)[0].asked & GAINS:
+    if context.min_relevance_for == "binary" and needs_of(metric).columns & GAINS:
         context = context.having(min_relevance=None)
     return Convention(context.having(min_relevance_for="all"), metric)
 
@@ -128,7 +84,7 @@ def read_relevance(context: Context, metrics: Sequence[Metric[...]]) -> bool:
     """
     if context.universe in {"truth", "both"} or context.no_relevant == "skip" or context.ties in {"pessimistic", "optimistic"}:
         return True
-    return any(not one.definition.over_lists or over_lists.reads_relevance(one) for one in metrics)
+    return any(needs_of(one).reads_relevance for one in metrics)
 
 
 def evaluate(
@@ -150,19 +106,19 @@ def evaluate(
             columns[str(one.metric)] = _rounded(lists.values[str(one.metric)], one)
             columns |= _support(one.metric, lists.support[str(one.metric)]) if support else {}
             continue
-        probe, value = probed(one.metric)
-        check(inputs, one.metric, _facts(probe.asked))
+        needs = needs_of(one.metric)
+        check(inputs, one.metric, needs.facts)
         context = _of_the_plan(one.context, inputs)
-        if probe.parts and context.ties == "expected":
+        if needs.means and context.ties == "expected":
             raise without_order(str(one.metric), context.ties, "it is made of means, which are uncertain together")
         _, metrics = runs.setdefault(_policies(context), (context, []))
-        metrics.extend(probe.parts or [one.metric])
+        metrics.extend(needs.means or [one.metric])
         name = str(one.metric)
-        known = [pl.col(str(part)).is_not_null() for part in probe.parts]  # without a counted user there is nothing to make
-        column = pl.when(*known).then(value) if known else pl.col(name)
+        known = [pl.col(str(part)).is_not_null() for part in needs.means]  # without a counted user there is nothing to make
+        column = pl.when(*known).then(needs.value) if known else pl.col(name)
         columns[name] = _rounded(column, one)
-        columns |= _support(one.metric, *(support_of(part) for part in probe.parts or [one.metric])) if support else {}
-        plain = plain and not probe.parts and one.context.decimals is None
+        columns |= _support(one.metric, *(support_of(part) for part in needs.means or [one.metric])) if support else {}
+        plain = plain and not needs.means and one.context.decimals is None
     first_context = _of_the_plan(inputs.context, inputs)
     first = _policies(first_context)
     runs = runs or {first: (first_context, [])}  # for n_users
@@ -180,18 +136,12 @@ def _check_names(inputs: Inputs, conventions: Sequence[Convention], *, support: 
             raise ColumnError(msg)
 
 
-def _facts(asked: set[str]) -> list[Fact]:
-    """Return the facts of side frames that columns of the plan of users are made of."""
-    found = [N_CATALOGUE] * bool(asked & OF_ITEMS) + [Fact(propensity.popularity_share)] * bool(asked & propensity.COLUMNS)
-    return found + subtopics.facts(asked)
-
-
 def _of_lists(inputs: Inputs, conventions: Sequence[Convention], of_lists: OverLists) -> Lists | None:
     """Return what the metrics over lists are made of, under the policies of those that ask what is relevant."""
     listed = [one for one in conventions if one.metric.definition.over_lists]
     if not listed:
         return None
-    reading = [one for one in listed if over_lists.reads_relevance(one.metric)] or listed
+    reading = [one for one in listed if needs_of(one.metric).reads_relevance] or listed
     contexts = {_policies(context): context for context in (_of_the_plan(one.context, inputs) for one in reading)}
     if len(contexts) > 1:
         msg = (
@@ -215,7 +165,7 @@ def n_plans(inputs: Inputs, conventions: Sequence[Convention]) -> int:
     """Return how many frames of sums the conventions need, of users, of lists and of items."""
     listed = [one.metric for one in conventions if one.metric.definition.over_lists]
     users = {_policies(_of_the_plan(one.context, inputs)) for one in conventions if not one.metric.definition.over_lists}
-    return max(len(users), 1) + (over_lists.n_frames(listed) if listed else 0)
+    return max(len(users), 1) + (n_frames(listed) if listed else 0)
 
 
 def _of_the_plan(context: Context, inputs: Inputs) -> Context:

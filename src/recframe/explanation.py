@@ -13,11 +13,12 @@ from typing import Any, Generic, TypeVar
 
 import polars as pl
 
-from recframe import conventions, over_lists, profiles, registry
+from recframe import conventions, profiles, registry
 from recframe.context import DEFAULTS, Context
 from recframe.conventions import Convention
 from recframe.errors import ColumnError, RecframeError
 from recframe.inputs import Inputs
+from recframe.needs import needs_of
 from recframe.registry import Metric
 from recframe.switches import BY_ITEMS, OF_HITS, OF_LISTS, POLICIES, RULES, RULES_OF_LISTS, WHERE, Switch, switch_of
 
@@ -143,13 +144,12 @@ def _moving(*sides: Convention) -> list[str]:
 def _without_effect(one: Convention) -> set[str]:
     """Return the policies that do not concern a metric: those of relevance, of the universe, of the order."""
     if one.metric.definition.over_lists:
-        asked = over_lists.probed(one.metric)
+        needs = needs_of(one.metric)
         found = {"universe", "no_relevant", "relevant_from", "min_relevance"}
-        if over_lists.reads_relevance(one.metric):
+        if needs.reads_relevance:
             of_users = {"universe", "no_relevant"} if one.metric.definition.shape == "user" else set()
             found -= {"min_relevance", *of_users} | ({"relevant_from"} if one.context.no_relevant != "zero" else set())
-        roots = {name for columns in asked.columns.values() for column in columns for name in column.meta.root_names()}
-        return found if "rank" in roots else {*found, "ties"}
+        return found if needs.reads_ranks else {*found, "ties"}
     relevance = one.context.no_relevant != "zero" or _words_of(one.metric) - NOT_OF_RELEVANCE
     return set() if relevance else {"relevant_from", "min_relevance"}
 
@@ -165,7 +165,7 @@ def _told(one: Convention) -> Iterator[str]:
     metric = one.metric
     if metric.definition.over_lists:
         cut = "" if metric.k is None else f" up to {metric.k}"
-        follows = metric.shape == "user" and over_lists.reads_relevance(metric)
+        follows = metric.shape == "user" and needs_of(metric).reads_relevance
         yield from (words.format(cut=cut) for words in OF_LISTS["relevance" if follows else metric.shape])
     for name, value in _all(one, _moving(one)):
         described = switch_of(name, metric.definition.family) is not None
@@ -226,10 +226,7 @@ def differences(old: Convention, new: Convention) -> list[Difference]:
 
 def _words_of(metric: Metric[...]) -> set[str]:
     """Return the columns that a metric over users asks for, itself or in what it takes the means of."""
-    if metric.definition.over_lists:
-        return set()
-    probe, _ = conventions.probed(metric)
-    return probe.asked.union(*(_words_of(part) for part in probe.parts))
+    return set(needs_of(metric).columns)
 
 
 def _holds(switch: Switch, metric: Metric[...], asked: set[str]) -> bool:

@@ -9,7 +9,18 @@ from dataclasses import dataclass
 import polars as pl
 
 from recframe.errors import RecframeError, fails_if
-from recframe.terms import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, STEEPEST, Source, discount, is_rank, is_relevant
+from recframe.terms import (
+    INFINITE_RELEVANCE,
+    RANK_BELOW_1,
+    STEEP_RELEVANCE,
+    STEEPEST,
+    At,
+    Source,
+    Valued,
+    discount,
+    is_rank,
+    is_relevant,
+)
 
 
 @dataclass(frozen=True)
@@ -43,6 +54,10 @@ class JudgedList:
     def of_rows(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
         """Return the value as it is."""
         return value(self)
+
+    def mean(self, metric: Valued, at: At) -> pl.Expr:
+        """Return the list's own value."""
+        return metric.value(at)
 
     # What a row says
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 import polars as pl
@@ -12,6 +12,7 @@ from recframe import beside, groups, references, tables
 from recframe.beside import Builder, Fact, Setting
 from recframe.errors import sentence, suggestion
 from recframe.groups import Target
+from recframe.levels import Level, Levels
 from recframe.references import Agreement
 from recframe.tables import BESIDE, level_of, within_category
 from recframe.terms import discount, ratio
@@ -20,35 +21,6 @@ Weight = Literal["none", "log", "geometric", "reciprocal"]
 Tail = Literal["interactions", "items"]
 PATIENCE = 0.85
 """The probability of going on to the next rank in `weight="geometric"`."""
-
-Level = str
-"""of list, beside, along, along all, of item, place, everywhere, over lists, in all, across, over items, over groups, and
-those of tables."""
-
-
-@dataclass
-class Asked:
-    """The columns that words have asked for, level by level, each once, and the facts of the side frames in them."""
-
-    columns: dict[Level, list[pl.Expr]] = field(default_factory=dict)
-    facts: dict[str, Fact] = field(default_factory=dict)
-
-    def column(self, level: Level, expression: pl.Expr) -> pl.Expr:
-        """Return the column of an expression on a level."""
-        known = self.columns.setdefault(level, [])
-        number = next((place for place, other in enumerate(known) if other.meta.eq(expression)), len(known))
-        if number == len(known):
-            known.append(expression)
-        return pl.col(f"{level} {number}")
-
-    def named(self, level: Level) -> list[pl.Expr]:
-        """Return the expressions of a level under the names of their columns."""
-        return [one.alias(f"{level} {number}") for number, one in enumerate(self.columns.get(level, []))]
-
-    def facts_in(self, *levels: Level) -> list[Fact]:
-        """Return the facts that stand in the expressions of some levels."""
-        roots = {name for level in levels for one in self.columns.get(level, []) for name in one.meta.root_names()}
-        return [fact for name, fact in self.facts.items() if name in roots]
 
 
 @dataclass(frozen=True)
@@ -79,7 +51,7 @@ class AtLists:
 
     k: int | None
     """The cut-off; None for the whole list."""
-    asked: Asked
+    asked: Levels
     cut: bool = False
     """Whether the rows are already cut at k."""
 

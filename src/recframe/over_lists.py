@@ -15,7 +15,9 @@ from recframe.groups import Listed
 from recframe.inputs import Inputs
 from recframe.judge import Judged, held
 from recframe.keyed import aggregate, joined
-from recframe.list_terms import Asked, AtLists
+from recframe.levels import Levels
+from recframe.list_terms import AtLists
+from recframe.needs import needs_of
 from recframe.order import by_user, each_item_once
 from recframe.plan import deepest_of, keys_of, with_attributes
 from recframe.registry import Metric
@@ -26,25 +28,6 @@ OF_SEGMENTS = ("over ", "in all ", "across ", "whole ", "segment ")
 OF_LISTS = ("of list ", "list ", "user ", "whole ", "segment ")
 SETS = ("segment", "at.over_items(...) or at.over_lists(...)")
 USERS = ("list", "at.sum(...) or at.mean(...)")
-
-
-def probed(metric: Metric[...]) -> Asked:
-    """Return what a metric asks for."""
-    asked = Asked()
-    metric.value(AtLists(reach(metric.k), asked))
-    return asked
-
-
-def reads_relevance(metric: Metric[...]) -> bool:
-    """Return whether a metric over lists asks what is relevant: its mean then runs over users of the universe alone."""
-    return any("relevance" in fact.builder.needs for fact in probed(metric).facts.values())
-
-
-def n_frames(metrics: Sequence[Metric[...]]) -> int:
-    """Return how many frames of sums the metrics need: of lists, and of items and of each kind of groups if asked for."""
-    asked = [probed(metric) for metric in metrics]
-    groups = {fact.name for one in asked for fact in one.facts.values() if fact.kind == "group"}
-    return 1 + any(one.columns.get("of item") for one in asked) + len(groups)
 
 
 @dataclass(frozen=True)
@@ -58,7 +41,7 @@ class Lists:
     support: dict[str, pl.Expr]
     """The number of lists that each was averaged over, or that entered it, where that is asked."""
     sides: Sides
-    asked: Asked
+    asked: Levels
     keys: list[str]
 
     def with_facts(self, rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -90,9 +73,9 @@ def evaluate(
         if inputs.sharing is not None:
             uncertain = ", which is uncertain" * (inputs.sharing == "expected")
             raise without_order(str(metric), inputs.sharing, f"it speaks of the items that are among the first k{uncertain}")
-        check(inputs, metric, probed(metric).facts.values())
+        check(inputs, metric, needs_of(metric).facts)
     keys = [inside for inside, _ in keys_of(inputs, metrics)]
-    most, asked = deepest_of(metrics), Asked()
+    most, asked = deepest_of(metrics), Levels()
     made = {str(metric): _value(metric, AtLists(k := reach(metric.k), asked, cut=k == most)) for metric in metrics}
     values = {name: value for name, (value, _) in made.items()}
     counts = {name: count() for name, (_, count) in made.items()} if support else {}
@@ -126,7 +109,7 @@ def _value(metric: Metric[...], at: AtLists) -> tuple[pl.Expr, Callable[[], pl.E
     if is_set:
         return value.cast(pl.Float64), lambda: at.n_lists
     value = value.cast(pl.Float64)
-    if reads_relevance(metric):  # NOTE: beside an accuracy metric it is to speak of the same users
+    if needs_of(metric).reads_relevance:  # NOTE: beside an accuracy metric it is to speak of the same users
         value = pl.when(at.counted).then(value)
     count = at.over_lists(value.is_not_null())
     return ratio(at.over_lists(value), count, empty=None), lambda: count
@@ -151,7 +134,7 @@ class Cut:
     """The lists of one part of the users, cut at the largest k, and what is summed up of them."""
 
     sides: Sides
-    asked: Asked
+    asked: Levels
     keys: list[str]
     k: int | None
     given: pl.LazyFrame | None = None

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import lru_cache, partial
 from typing import Any, Literal
 
@@ -19,84 +18,20 @@ from recframe.inputs import Inputs
 from recframe.judge import Judged
 from recframe.keyed import aggregate
 from recframe.order import best_first, by_item, spread_ranks, with_places
+from recframe.recorder import (
+    BEST_ORDER,
+    DTYPES,
+    EXPECTED,
+    HITS,
+    LIST_IDEAL,
+    LISTED,
+    NOT_RELEVANT,
+    RELEVANT,
+    TOTALS,
+    Recorder,
+)
 from recframe.registry import Metric
-from recframe.terms import At, Source, discount
-
-HITS = {"rank", "gain", "discount", "hits_so_far"}
-EXPECTED = {"hit", "first_hit", "exp_gain"}
-BEST_ORDER = {"ideal_gain", "ideal_rank", "ideal_discount"}
-RELEVANT = {"relevant_gain"} | BEST_ORDER
-NOT_RELEVANT = {"not_relevant"}
-LISTED = {
-    "listed_rank",
-    "listed_tied",
-    "listed_place",
-    "listed_judged",
-    "listed_relevant",
-    "misses_above",
-    "judged_misses_above",
-}
-FLAGS = ("listed_judged", "listed_relevant", "not_relevant", "catalogue_relevant")
-DTYPES = {"hits_so_far": pl.Int64} | dict.fromkeys(FLAGS, pl.Boolean)
-"""The dtypes of the words' columns that are not Float64."""
-KINDS = (RELEVANT, NOT_RELEVANT, *catalogue.KINDS, propensity.OF_RELEVANT)
-"""The columns of rows of one kind, whose values are worked out ahead."""
-LIST_IDEAL = "list_ideal_rank@"
-TOTALS = ("each_n_relevant", "each_n_not_relevant")
-
-
-@dataclass
-class Words:
-    """Where the words of a plan take their columns from; it writes down which were asked for, so that no other is built."""
-
-    asked: set[str] = field(default_factory=set)
-    windows: list[pl.Expr] = field(default_factory=list)
-    values: list[pl.Expr] = field(default_factory=list)
-    """The values of the rows of one kind, such as the relevant ones, that are worked out ahead, list by list."""
-
-    def column(self, name: str) -> pl.Expr:
-        """Return the column of a name."""
-        self.asked.add(name)
-        return pl.lit(0) if name == "steepness" else pl.col(name)
-
-    def running(self, expression: pl.Expr) -> pl.Expr:
-        """Return the column of a cumulative expression."""
-        self.windows.append(expression)
-        return pl.col(f"running {len(self.windows) - 1}")
-
-    def of_rows(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
-        """Return the sum of a column that has the value on one row of each list."""
-        inner = Words()
-        expression = value(inner)
-        names = inner.asked - {"steepness"}
-        if inner.windows or inner.values or not (any(names <= kind for kind in KINDS) or subtopics.is_branch(names)):
-            return value(self)
-        self.asked |= inner.asked - names
-        number = next((place for place, other in enumerate(self.values) if other.meta.eq(expression)), len(self.values))
-        if number == len(self.values):
-            self.values.append(expression)
-        return pl.col(f"of list {number}").sum()
-
-    @property
-    def read(self) -> set[str]:
-        """The columns that are read, for a value or row by row."""
-        return self.asked.union(*(value.meta.root_names() for value in self.values))
-
-    def reads_lists(self) -> bool:
-        """Whether a word needs more than the hits and the relevant rows."""
-        others = {*LISTED, *NOT_RELEVANT, *catalogue.COLUMNS, *propensity.COLUMNS, "each_n_not_relevant"}
-        return not others.isdisjoint(self.read) or any(map(subtopics.branch_of, self.read))
-
-    def values_of(self, names: set[str]) -> list[pl.Expr]:
-        """Return the values that are worked out from some columns, each under the name of its own column."""
-        numbered = enumerate(self.values)
-        return [value.alias(f"of list {number}") for number, value in numbered if names.issuperset(value.meta.root_names())]
-
-    def branches(self, keys: Sequence[str], rows: pl.LazyFrame, kind: set[str]) -> list[pl.LazyFrame]:
-        """Return what is asked of rows of a kind: the values of each list, and the columns that are read row by row."""
-        values, columns = self.values_of(kind), sorted(self.asked & kind)
-        branches = [rows.group_by(keys).agg(values)] if values else []
-        return [*branches, rows.select(*keys, *columns)] if columns else branches
+from recframe.terms import At, discount
 
 
 def evaluate(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = None, *, support: bool = False) -> pl.LazyFrame:
@@ -123,7 +58,7 @@ def _sums(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = None
     keys = [inside for inside, _ in keys_of(judged.inputs, metrics)]
     if not metrics and judged.context.no_relevant != "skip":
         return _users_alone(judged if ask is None else judged.with_users(ask), keys)
-    words = Words()
+    words = Recorder()
     deepest = deepest_of(metrics)
     values = _values(metrics, words, deepest, judged)
     counted = _is_counted(words, judged.context.no_relevant)
@@ -157,7 +92,7 @@ def _users_alone(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
     return support.select(*keys, "n_users", n_present=pl.lit(0, dtype=pl.Int64))
 
 
-def _settled(judged: Judged, words: Words, deepest: int | None, ask: Ask) -> Judged:
+def _settled(judged: Judged, words: Recorder, deepest: int | None, ask: Ask) -> Judged:
     judged = judged.settled(ask, deepest, by_number=not words.reads_lists())
     return judged.with_first(ask, deepest) if words.read & catalogue.CUT else judged
 
@@ -168,7 +103,7 @@ def deepest_of(metrics: Sequence[Metric[...]]) -> int | None:
     return None if None in ks else max((k for k in ks if k is not None), default=1)
 
 
-def _values(metrics: Sequence[Metric[...]], words: Words, deepest: int | None, judged: Judged) -> dict[str, pl.Expr]:
+def _values(metrics: Sequence[Metric[...]], words: Recorder, deepest: int | None, judged: Judged) -> dict[str, pl.Expr]:
     """Return each metric's value of a list, under a name of its own."""
     values = {}
     for number, metric in enumerate(metrics):
@@ -195,11 +130,11 @@ def _value(metric: Metric[...], at: At) -> pl.Expr:
         raise without_order(str(metric), str(at.sharing), error) from None
 
 
-def _is_counted(words: Words, no_relevant: NoRelevant) -> pl.Expr:
+def _is_counted(words: Recorder, no_relevant: NoRelevant) -> pl.Expr:
     return _n_relevant(words) > 0 if no_relevant == "skip" else pl.len() > 0
 
 
-def _n_relevant(words: Words) -> pl.Expr:
+def _n_relevant(words: Recorder) -> pl.Expr:
     return At(None, words).n_relevant
 
 
@@ -235,7 +170,7 @@ def _check_shapes(lists: pl.LazyFrame, metrics: Sequence[Metric[...]]) -> None:
 # ---- the rows that the words stand for
 
 
-def _rows(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
+def _rows(judged: Judged, words: Recorder, deepest: int | None) -> pl.LazyFrame:
     """Return the rows of every branch that was asked for, one under the other; a branch's columns are null in the others."""
     asked = words.asked
     branches = []
@@ -254,7 +189,7 @@ def _rows(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
     return pl.concat(branches, how="diagonal") if len(branches) > 1 else branches[0]
 
 
-def _hits(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
+def _hits(judged: Judged, words: Recorder, deepest: int | None) -> pl.LazyFrame:
     """Return the hits in the order of their ranks, where no two of a list are closer than 1."""
     keys = judged.list_keys
     if judged.sharing is not None:
@@ -277,7 +212,7 @@ def _hits(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
     return hits.with_columns(windows).select(columns)
 
 
-def _hits_of_ties(judged: Judged, words: Words, deepest: int | None) -> pl.LazyFrame:
+def _hits_of_ties(judged: Judged, words: Recorder, deepest: int | None) -> pl.LazyFrame:
     """Return the places that tied hits may take, with the expectations of the words there, or the last places of ties."""
     keys, hits, beside = judged.list_keys, judged.hits(deepest), partial(_with_totals, judged, asked=words.asked)
     places = over_places(hits, keys, deepest, beside) if judged.sharing == "expected" else at_last_places(hits, keys, beside)
@@ -292,7 +227,7 @@ def _list_ideal_rank(name: str) -> pl.Expr:
     return inside.rank("ordinal", descending=True)
 
 
-def _relevant(judged: Judged, words: Words) -> list[pl.LazyFrame]:
+def _relevant(judged: Judged, words: Recorder) -> list[pl.LazyFrame]:
     """Return what is read of the relevant rows, listed or not, and where the best order was asked for, in that order."""
     values = words.values_of(RELEVANT)
     asked = (words.asked & RELEVANT).union(*(value.meta.root_names() for value in values))

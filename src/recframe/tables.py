@@ -15,7 +15,7 @@ from recframe.beside import Sides, fact
 from recframe.features import ANY, CATEGORIES
 
 if TYPE_CHECKING:
-    from recframe.list_terms import Asked
+    from recframe.levels import Levels
 
 BESIDE = "beside categories"
 """The level of the values of a list that stand beside each of its categories."""
@@ -36,7 +36,7 @@ class Rows:
     """The rows of the lists, each item of a list once, what is asked of them, and the side frames."""
 
     sides: Sides
-    asked: Asked
+    asked: Levels
     keys: list[str]
     rows: pl.LazyFrame
     lists: pl.LazyFrame

@@ -40,19 +40,15 @@ class Source(Protocol):
         A plan works it out ahead of the others, so that the many rows of a kind are summed up once.
         """
 
+    def mean(self, metric: Valued, at: At) -> pl.Expr:
+        """Return the mean of another metric over the lists of a segment; where there is one list alone, its own value."""
 
-class Metric(Protocol):
+
+class Valued(Protocol):
     """Another metric, as far as the words have to do with it."""
 
     def value(self, at: At) -> pl.Expr:
         """Return the expression of one list's value."""
-
-
-class Means(Source, Protocol):
-    """A source that stands for the lists of a segment, and not for one list."""
-
-    def mean(self, metric: Metric) -> pl.Expr:
-        """Return the column of another metric's mean."""
 
 
 @dataclass(frozen=True)
@@ -357,10 +353,9 @@ class At:
 
     # Words of the segment
 
-    def mean(self, metric: Metric) -> pl.Expr:
+    def mean(self, metric: Valued) -> pl.Expr:
         """Return the mean of another metric, at the same k, over the lists of the segment; of one list alone, its own value."""
-        of_means = getattr(self.source, "mean", None)
-        return metric.value(self) if of_means is None else of_means(metric)
+        return self.source.mean(metric, self)
 
     @property
     def _is_of_ties(self) -> bool:
