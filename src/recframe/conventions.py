@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from recframe import keyed, profiles
+from recframe import keyed, over_lists, plan, profiles
 from recframe.beside import check
 from recframe.context import DEFAULTS, Context
 from recframe.errors import ColumnError, RecframeError, without_order
@@ -17,9 +17,7 @@ from recframe.needs import n_frames, needs_of
 from recframe.over_lists import Lists
 from recframe.plan import support_of
 from recframe.registry import Metric
-
-OverLists = Callable[[Inputs, Sequence[Metric[...]]], Lists]
-Plan = Callable[[Inputs, Sequence[Metric[...]]], pl.LazyFrame]
+from recframe.runs import Run
 
 GAINS = {"gain", "ideal_gain"}
 
@@ -87,9 +85,7 @@ def read_relevance(context: Context, metrics: Sequence[Metric[...]]) -> bool:
     return any(needs_of(one).reads_relevance for one in metrics)
 
 
-def evaluate(
-    inputs: Inputs, conventions: Sequence[Convention], plan: Plan, of_lists: OverLists, *, support: bool = False
-) -> pl.LazyFrame:
+def evaluate(inputs: Inputs, conventions: Sequence[Convention], run: Run, *, support: bool = False) -> pl.LazyFrame:
     """Return one row for each segment: the `by` columns, n_users, n_lists, and a column for each metric.
 
     Metrics over lists have a plan of their own. Others under the same policies share one; several plans are joined on the
@@ -99,7 +95,7 @@ def evaluate(
     _check_names(inputs, conventions, support=support)
     runs: dict[tuple[object, ...], tuple[Context, list[Metric[...]]]] = {}
     columns: dict[str, pl.Expr] = {}
-    lists = _of_lists(inputs, conventions, of_lists)
+    lists = _of_lists(inputs, conventions, run, support=support)
     plain = lists is None
     for one in conventions:
         if lists is not None and one.metric.definition.over_lists:
@@ -123,7 +119,8 @@ def evaluate(
     first = _policies(first_context)
     runs = runs or {first: (first_context, [])}  # for n_users
     ordered = sorted(runs, key=lambda policies: policies != first)
-    plans = [plan(inputs.under(context), metrics) for context, metrics in map(runs.__getitem__, ordered)]
+    ordered_runs = map(runs.__getitem__, ordered)
+    plans = [plan.evaluate(inputs.under(context), metrics, run, support=support) for context, metrics in ordered_runs]
     return plans[0] if plain and len(plans) == 1 else _joined(plans, columns, inputs, lists)
 
 
@@ -136,7 +133,7 @@ def _check_names(inputs: Inputs, conventions: Sequence[Convention], *, support: 
             raise ColumnError(msg)
 
 
-def _of_lists(inputs: Inputs, conventions: Sequence[Convention], of_lists: OverLists) -> Lists | None:
+def _of_lists(inputs: Inputs, conventions: Sequence[Convention], run: Run, *, support: bool) -> Lists | None:
     """Return what the metrics over lists are made of, under the policies of those that ask what is relevant."""
     listed = [one for one in conventions if one.metric.definition.over_lists]
     if not listed:
@@ -149,7 +146,8 @@ def _of_lists(inputs: Inputs, conventions: Sequence[Convention], of_lists: OverL
             f"{inputs.context.profile!r}; ask for them in calls of their own, or bind universe= and no_relevant="
         )
         raise RecframeError(msg)
-    return of_lists(inputs.under(*contexts.values()), [one.metric for one in listed])
+    inputs = inputs.under(*contexts.values())
+    return over_lists.evaluate(inputs, [one.metric for one in listed], run, support=support)
 
 
 def _support(metric: Metric[...], *counts: pl.Expr | str) -> dict[str, pl.Expr]:

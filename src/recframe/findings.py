@@ -11,7 +11,7 @@ from typing import Literal
 import polars as pl
 
 from recframe.context import Context
-from recframe.frames import Run
+from recframe.frames import Collect
 from recframe.inputs import Inputs, Segment, as_text
 from recframe.order import heads, one_number
 from recframe.terms import is_rank, is_relevant
@@ -193,7 +193,7 @@ class Audited:
             return None
         return self._shared(name)
 
-    def settled(self, run: Run, group: Run) -> Audited:
+    def settled(self, run: Collect, group: Collect) -> Audited:
         """Return the same for a large eager frame, asked once what checks share; the answers change no finding.
 
         `group` collects plans that group sorted rows, `run` all others.
@@ -222,7 +222,7 @@ class Audited:
         asked |= {role: self._spellings(role) for role in PAIR if self._is_text(role)}
         return asked
 
-    def _answers_of_blocks(self, run: Run) -> dict[str, pl.DataFrame]:
+    def _answers_of_blocks(self, run: Collect) -> dict[str, pl.DataFrame]:
         """Return what one pass over rows that stand user by user answers."""
         user = pl.col("user")
         asked = {"rows": self.ranked.sum(), "last": pl.col("rank").max(), "distinct": pl.col("item").n_unique() == pl.len()}
@@ -282,7 +282,7 @@ class Audited:
         several = text.group_by("plain").agg(spellings=pl.len()).filter(pl.col("spellings") > 1)
         return text.join(several, on="plain", how="semi").filter(pl.col("spelling") != pl.col("plain"))
 
-    def _is_consecutive(self, run: Run) -> bool:
+    def _is_consecutive(self, run: Collect) -> bool:
         """Return whether the rows stand user by user, and their ranks are 1, 2, 3 and so on, with those without one last."""
         schema = self.inputs.schema
         if self.inputs.scored or self.inputs.model or not schema["rank"].is_integer():

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Ask = Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]
 """Collects plans together, from which a plan for a large eager frame starts."""
-Run = Callable[[pl.LazyFrame], pl.DataFrame]
+Collect = Callable[[pl.LazyFrame], pl.DataFrame]
 """Collects a plan."""
 _LARGE = 20_000
 _STREAMED = 2_000_000
@@ -192,7 +192,7 @@ def ask(plans: list[pl.LazyFrame]) -> list[pl.DataFrame]:
 
 
 def give(
-    plan: pl.LazyFrame, like: Any, by: Mapping[str, Any], seen: Callable[[pl.DataFrame, Run], object] | None = None
+    plan: pl.LazyFrame, like: Any, by: Mapping[str, Any], seen: Callable[[pl.DataFrame, Collect], object] | None = None
 ) -> Any:
     """Return a plan's result as the same kind of frame as `like`; `by` has the pandas columns that its columns came from.
 

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 import polars as pl
 
-from recframe import calls, conventions, cutoffs, frames, notices, over_lists, plan, registry
+from recframe import calls, conventions, cutoffs, frames, notices, plan, registry
 from recframe.context import Context, MinRelevance, MinRelevanceFor, NoRelevant, RelevantFrom, Ties, Universe
 from recframe.errors import CallError, RecframeError, shown, suggestion
 from recframe.inputs import Inputs, read
 from recframe.judge import judge
 from recframe.methods import Methods
 from recframe.registry import Metric
+from recframe.runs import Run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -226,26 +227,11 @@ class Rec(Methods, Generic[F]):
         if not isinstance(parts, int) or isinstance(parts, bool) or parts < 1:
             msg = f"parts={shown(parts)}: write a whole number from 1 up"
             raise RecframeError(msg)
-        found, done = registry.asked(metrics, k), list[pl.DataFrame]()
+        found = registry.asked(metrics, k)
         inputs = self._inputs(by, profile, found)
         asked = conventions.asked(inputs.context, found)
-        n_runs = parts * conventions.n_plans(inputs, asked)
-
-        def run(sums: pl.LazyFrame) -> pl.DataFrame:
-            done.append(frames.stream(sums))
-            if tell is not None:
-                tell(len(done) / n_runs)
-            return done[-1]
-
-        def plan_of(inputs: Inputs, found: Sequence[Metric[...]]) -> pl.LazyFrame:
-            models = judge(inputs).models
-            judged = [judge(inputs.part(number, parts), models) for number in range(parts)]
-            if parts == 1:
-                return plan.evaluate(judged[0], found, support=support)
-            return plan.evaluate_parts(judged, found, run, support=support)
-
-        of_lists = partial(over_lists.evaluate, parts=parts, run=run, support=support)
-        made = conventions.evaluate(conventions.at_home(inputs), asked, plan_of, of_lists, support=support)
+        run = Run(n_parts=parts, n_plans=conventions.n_plans(inputs, asked), tell=tell)
+        made = conventions.evaluate(conventions.at_home(inputs), asked, run, support=support)
         result = frames.stream(made)
         _told(inputs, result, frames.stream)
         return result
@@ -404,13 +390,8 @@ class Rec(Methods, Generic[F]):
         return read(self._frame, conventions.own(self._context), names, labelled=True, clashes=clashes), clashes
 
     def _evaluated(self, inputs: Inputs, asked: Sequence[conventions.Convention], *, support: bool = False) -> pl.LazyFrame:
-        ask = frames.ask if frames.is_large(self._frame) else None
-
-        def plan_of(inputs: Inputs, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
-            return plan.evaluate(judge(inputs), metrics, ask, support=support)
-
-        of_lists = partial(over_lists.evaluate, ask=ask, run=frames.stream, support=support)
-        return conventions.evaluate(conventions.at_home(inputs), asked, plan_of, of_lists, support=support)
+        run = Run(frames.ask if frames.is_large(self._frame) else None)
+        return conventions.evaluate(conventions.at_home(inputs), asked, run, support=support)
 
     def _bound(self, metric: Metric[...]) -> BoundMetric[F]:
         return BoundMetric(self, metric)
@@ -491,7 +472,7 @@ RESERVED = frozenset(name for name in (*vars(Rec), *vars(Methods), *COMING) if n
 registry.reserve(RESERVED)
 
 
-def _told(inputs: Inputs, result: pl.DataFrame, run: frames.Run) -> None:
+def _told(inputs: Inputs, result: pl.DataFrame, run: frames.Collect) -> None:
     notices.tell(notices.Seen(inputs, result, run))
 
 

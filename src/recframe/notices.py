@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from recframe.errors import warn
-from recframe.frames import Run
+from recframe.frames import Collect
 from recframe.inputs import Inputs, Segment
 from recframe.terms import is_rank
 
@@ -27,7 +27,7 @@ class Seen:
 
     inputs: Inputs
     result: pl.DataFrame
-    run: Run
+    run: Collect
 
     @property
     def title(self) -> str:

@@ -10,7 +10,7 @@ import polars as pl
 from recframe.beside import Fact, Sides, check
 from recframe.cutoffs import reach
 from recframe.errors import RecframeError, without_order
-from recframe.frames import Ask, Run
+from recframe.frames import Ask, stream
 from recframe.groups import Listed
 from recframe.inputs import Inputs
 from recframe.judge import Judged, held
@@ -21,6 +21,7 @@ from recframe.needs import needs_of
 from recframe.order import by_user, each_item_once
 from recframe.plan import deepest_of, keys_of, with_attributes
 from recframe.registry import Metric
+from recframe.runs import Run
 from recframe.tables import Rows
 from recframe.terms import ratio
 
@@ -56,19 +57,8 @@ class Lists:
         return self.sides.joined(rows, facts, "segment", "whole", named=named)
 
 
-def evaluate(
-    inputs: Inputs,
-    metrics: Sequence[Metric[...]],
-    *,
-    run: Run,
-    parts: int = 1,
-    ask: Ask | None = None,
-    support: bool = False,
-) -> Lists:
-    """Return what the metrics are made of; of several parts of the users one after another, each collected by `run`.
-
-    `ask` collects plans together: given for large eager frames, which are asked what the plan can rely on, as `run` is.
-    """
+def evaluate(inputs: Inputs, metrics: Sequence[Metric[...]], run: Run, *, support: bool = False) -> Lists:
+    """Return what the metrics are made of, and with `support` the numbers of lists that were averaged."""
     for metric in metrics:
         if inputs.sharing is not None:
             uncertain = ", which is uncertain" * (inputs.sharing == "expected")
@@ -79,19 +69,18 @@ def evaluate(
     made = {str(metric): _value(metric, AtLists(k := reach(metric.k), asked, cut=k == most)) for metric in metrics}
     values = {name: value for name, (value, _) in made.items()}
     counts = {name: count() for name, (_, count) in made.items()} if support else {}
-    if parts > 1 and {"along", "along all"} & asked.columns.keys():
+    if run.n_parts > 1 and {"along", "along all"} & asked.columns.keys():
         shown = ", ".join(values)
         msg = f"one of {shown} holds each list against all others, which parts of the users do not have; ask it with parts=1"
         raise RecframeError(msg)
-    given = [inputs.part(number, parts) for number in range(parts)] if parts > 1 else [inputs]
-    cuts = [Cut(Sides(inputs, held(part)), asked, keys, most) for part in given]
-    cuts = cuts if ask is None else [cut.settled(ask, run) for cut in cuts]
-    segments = _merged([cut.segments() for cut in cuts], keys, run)
+    cuts = [Cut(Sides(inputs, held(part)), asked, keys, most) for part in run.parts(inputs)]
+    cuts = cuts if run.ask is None else [cut.settled(run.ask) for cut in cuts]
+    segments = run.added([cut.segments() for cut in cuts], keys)
     if asked.columns.get("of item"):
-        items = _merged([cut.items() for cut in cuts], [*dict.fromkeys([*keys, "item"])], run)
+        items = run.added([cut.items() for cut in cuts], [*dict.fromkeys([*keys, "item"])])
         segments = joined(segments, cuts[0].over_items(items), keys)
     for one in (one for one in asked.facts.values() if one.kind == "group"):
-        sums = _merged([cut.groups(one) for cut in cuts], [*keys, "group"], run)
+        sums = run.added([cut.groups(one) for cut in cuts], [*keys, "group"])
         segments = joined(segments, cuts[0].over_groups(sums, one), keys)
     segments = cuts[0].in_all(segments)
     frame = segments.rename({key: f"key {place}" for place, key in enumerate(keys)})
@@ -121,14 +110,6 @@ def _running(share: pl.Expr, *, others: bool) -> pl.Expr:
     return before + share.sum() - share.cum_sum() if others else before
 
 
-def _merged(frames: Sequence[pl.LazyFrame], keys: list[str], run: Run) -> pl.LazyFrame:
-    """Return the sums of the parts together."""
-    if len(frames) == 1:
-        return frames[0]
-    merged = pl.concat([run(frame) for frame in frames]).lazy()
-    return aggregate(merged, keys, [pl.col(name).sum() for name in merged.collect_schema().names() if name not in keys])
-
-
 @dataclass(frozen=True)
 class Cut:
     """The lists of one part of the users, cut at the largest k, and what is summed up of them."""
@@ -148,7 +129,7 @@ class Cut:
     unusual: pl.DataFrame | None = None
     """The lists that have something else beside their rows, which are few where most lists are equally long."""
 
-    def settled(self, ask: Ask, run: Run) -> Cut:
+    def settled(self, ask: Ask) -> Cut:
         """Return the same for a large eager frame, whose rows are taken from it once; no answer changes a number."""
         keys = self.held.list_keys
         changes = [pl.col(key).ne_missing(pl.col(key).shift()) for key in keys]
@@ -161,7 +142,7 @@ class Cut:
         cut = replace(self, sides=sides, given=rows.lazy(), crowd=crowd.lazy())
         if not (beside := self.asked.named("beside")):
             return cut
-        summed = run(cut.lists())
+        summed = stream(cut.lists())
         usual, values = ask([summed.lazy().select(one.mode().first() for one in beside), summed.lazy().select(*keys, *beside)])
         odd = pl.any_horizontal(pl.col(name).ne_missing(usual[name].item()) for name in usual.columns)
         literals = {name: pl.lit(usual[name].item(), dtype=dtype) for name, dtype in usual.schema.items()}

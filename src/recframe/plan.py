@@ -13,9 +13,9 @@ from recframe.context import NoRelevant
 from recframe.cutoffs import reach
 from recframe.errors import OTHER_TIES, ColumnError, NoOrderError, RecframeError, without_order
 from recframe.expectation import at_last_places, over_places
-from recframe.frames import Ask, Run
+from recframe.frames import Ask
 from recframe.inputs import Inputs
-from recframe.judge import Judged
+from recframe.judge import Judged, judge
 from recframe.keyed import aggregate
 from recframe.order import best_first, by_item, spread_ranks, with_places
 from recframe.recorder import (
@@ -31,26 +31,22 @@ from recframe.recorder import (
     Recorder,
 )
 from recframe.registry import Metric
+from recframe.runs import Run
 from recframe.terms import At, discount
 
 
-def evaluate(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = None, *, support: bool = False) -> pl.LazyFrame:
+def evaluate(inputs: Inputs, metrics: Sequence[Metric[...]], run: Run, *, support: bool = False) -> pl.LazyFrame:
     """Return one row for each segment: the `by` columns, n_users, and a column for each metric.
 
-    `ask` collects plans: given for large eager frames, which are asked what the plan can rely on. `support` puts behind each
-    metric the number of users that have a value of it.
+    `support` puts behind each metric the number of users that have a value of it.
     """
-    return _result(judged, keys_of(judged.inputs, metrics), _sums(judged, metrics, ask), metrics, support=support)
-
-
-def evaluate_parts(parts: Sequence[Judged], metrics: Sequence[Metric[...]], run: Run, *, support: bool = False) -> pl.LazyFrame:
-    """Return the same from judgements of users apart, one plan after another, each in the memory that it takes alone."""
-    by = keys_of(parts[0].inputs, metrics)
-    keys = [inside for inside, _ in by]
-    sums = pl.concat([run(_sums(part, metrics)) for part in parts]).lazy()
-    columns = sums.collect_schema().names()
-    merged = [pl.col(name).first() if name.startswith("empty") else pl.col(name).sum() for name in columns if name not in keys]
-    return _result(parts[0], by, aggregate(sums, keys, merged), metrics, support=support)
+    parts = run.parts(inputs)
+    models = judge(inputs).models if len(parts) > 1 else None  # a part of the users may not show all of them
+    judged = [judge(part, models) for part in parts]
+    by = keys_of(inputs, metrics)
+    same = [f"empty value {number}" for number in range(len(metrics))]
+    sums = run.added([_sums(one, metrics, run.ask) for one in judged], [inside for inside, _ in by], same)
+    return _result(judged[0], by, sums, metrics, support=support)
 
 
 def _sums(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = None) -> pl.LazyFrame:
