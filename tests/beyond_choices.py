@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from recframe.registry import registered
+from recframe.metrics.language.registry import registered
 
 TAILS = [{}, {"share": 0.3}, {"tail": "items"}, {"tail": "items", "share": 0.3}, {"tail": "items", "share": 0.9}]
 CHOICES: dict[str, list[dict[str, Any]]] = {

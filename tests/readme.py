@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 
 import recframe as rf
-from recframe.checks import CHECKS
-from recframe.findings import SEVERITIES
+from recframe.audit.checks import CHECKS
+from recframe.audit.rule import SEVERITIES
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"

@@ -13,9 +13,9 @@ from polars.testing import assert_frame_equal
 import recframe as rf
 from asking import rows
 from conftest import KINDS, Kind
-from recframe.audit import COLUMNS
-from recframe.checks import CHECKS
-from recframe.findings import SEVERITIES
+from recframe.audit.checks import CHECKS
+from recframe.audit.report import COLUMNS
+from recframe.audit.rule import SEVERITIES
 
 # Two users with lists of two items; each likes one item of the list and one beyond it.
 RECS = rows(("u", "a", 1), ("u", "b", 2), ("v", "c", 1), ("v", "a", 2), schema=("user", "item", "rank"))

@@ -7,7 +7,7 @@ import pytest
 
 import recframe as rf
 from asking import liked, recommended
-from recframe.registry import registered
+from recframe.metrics.language.registry import registered
 
 RECS = recommended(u="abc", v="ab")
 TRUTH = liked(u="a", w="b")
@@ -106,7 +106,7 @@ def test_a_column_of_support_is_a_name_of_the_result():
 
 
 def test_a_metric_of_the_users_own_over_lists(monkeypatch):
-    from recframe import registry  # noqa: PLC0415
+    from recframe.metrics.language import registry  # noqa: PLC0415
 
     monkeypatch.setattr(registry, "_registry", registry.registered())
 
@@ -136,7 +136,7 @@ def test_a_metric_of_the_users_own_over_lists(monkeypatch):
 
 
 def test_an_unknown_word_over_lists_says_which_there_are(monkeypatch):
-    from recframe import registry  # noqa: PLC0415
+    from recframe.metrics.language import registry  # noqa: PLC0415
 
     monkeypatch.setattr(registry, "_registry", registry.registered())
 

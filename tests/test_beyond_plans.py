@@ -9,7 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from recframe.registry import registered
+from recframe.metrics.language.registry import registered
 from test_plan import (
     POLARS_2,
     SIX,

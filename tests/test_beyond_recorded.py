@@ -20,9 +20,10 @@ import recframe as rf
 from beyond_propensity import WEIGHTED
 from beyond_reference import OF_USERS, mean, overall, values
 from beyond_scene import Scene
-from recframe.profiles import DEFAULTS, PROFILES
-from recframe.profiles_beyond import BEYOND
-from recframe.registry import registered
+from recframe.conventions.profiles import PROFILES
+from recframe.conventions.profiles_beyond import BEYOND
+from recframe.frames.context import DEFAULTS
+from recframe.metrics.language.registry import registered
 
 RECORDED = Path(__file__).parent / "recorded"
 sys.path.append(str(RECORDED))

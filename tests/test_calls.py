@@ -12,7 +12,7 @@ import pytest
 
 import recframe as rf
 from asking import liked, recommended
-from recframe.context import OPTIONS
+from recframe.frames.context import OPTIONS
 
 RECS, TRUTH = recommended(u="ab", v="ab"), liked(u="b", v="a")
 KINDS = {"polars": lambda frame: frame, "lazy": lambda frame: frame.lazy(), "pandas": lambda frame: frame.to_pandas()}

@@ -17,8 +17,8 @@ from polars.testing import assert_frame_equal
 from rich.cells import cell_len
 
 import recframe as rf
-from recframe import files
-from recframe.cli import main
+from recframe.cli import files
+from recframe.cli.commands import main
 
 # The worked example: relevant are A, C and F; the list is B A D C E F. Up to 5 the hits are A at 2 and C at 4.
 RECS = pl.DataFrame({"user": [1] * 6, "item": list("BADCEF"), "rank": [1, 2, 3, 4, 5, 6]})

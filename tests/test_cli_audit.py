@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 from click.testing import CliRunner, Result
 
-from recframe.audit import COLUMNS
-from recframe.cli import main
+from recframe.audit.report import COLUMNS
+from recframe.cli.commands import main
 
 RECS = pl.DataFrame({"user": [1, 1, 2, 2], "item": [10, 20, 10, 30], "rank": [1, 2, 1, 2]})
 TRUTH = pl.DataFrame({"user": [1, 1, 2], "item": [20, 40, 30]})

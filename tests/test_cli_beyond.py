@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner, Result
 
-from recframe.cli import main
+from recframe.cli.commands import main
 
 RECS = pl.DataFrame({"user": [1, 1, 2, 2], "item": list("abac"), "rank": [1, 2, 1, 2], "model": list("xxyy")})
 TRUTH = pl.DataFrame({"user": [1], "item": ["a"]})

@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from recframe import demo
-from recframe.cli import main
+from recframe.cli.commands import main
 
 SMALL = ["demo", "--users", "120", "--items", "80"]
 

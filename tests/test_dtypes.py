@@ -16,7 +16,7 @@ from polars.testing import assert_frame_equal
 import recframe as rf
 from asking import ask, liked, ranking, recommended
 from conftest import KINDS
-from recframe import frames
+from recframe.frames import collecting
 
 in_polars = pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.name in {"polars", "streaming"}], ids=repr)
 on_plain_kinds = pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.name in {"lazy", "pandas"}], ids=repr)
@@ -431,7 +431,7 @@ OF_HOLES = ["recall", "bpref", "judged", "auc", "ndcg@2", "coverage", "mcc"]
 def test_nan_is_null_wherever_null_can_be(kind, name, many):
     def asked(missing, at):
         frame = HOLED.with_columns(pl.when(pl.int_range(pl.len()) == at).then(missing).otherwise(name).alias(name))
-        frame = pl.concat([frame, frame.clear(frames._LARGE + 1)]) if many else frame
+        frame = pl.concat([frame, frame.clear(collecting._LARGE + 1)]) if many else frame
         options = {"model": "model"} if name == "model" else {}
         rec = rf.rec(kind(frame))(train=kind(frame.select("user", "item")), **options)
         judged = kind.read(rf.rec(kind(frame))(**options).judge()).fill_nan(None).sort(pl.all())

@@ -15,13 +15,14 @@ from hypothesis import given, settings
 import recframe as rf
 from asking import liked, recommended, rows
 from conftest import KINDS, Kind
-from recframe import conventions
-from recframe.context import DEFAULTS, Context, NoRelevant, RelevantFrom, Ties, Universe
-from recframe.explanation import _number, differences
-from recframe.printing import _cells
-from recframe.profiles import PROFILES
-from recframe.registry import registered
-from recframe.switches import PARAMETERS, POLICIES, RULES, RULES_OF_LISTS
+from recframe.cli.printing import _cells
+from recframe.conventions import under_profile
+from recframe.conventions.differences import differences
+from recframe.conventions.explanation import _number
+from recframe.conventions.profiles import PROFILES
+from recframe.conventions.switches import PARAMETERS, POLICIES, RULES, RULES_OF_LISTS
+from recframe.frames.context import DEFAULTS, Context, NoRelevant, RelevantFrom, Ties, Universe
+from recframe.metrics.language.registry import registered
 from strategies import frame_pairs
 
 # Random frames may have no rank at all, or a `by` column on some rows of a user alone.
@@ -257,7 +258,7 @@ def test_a_policy_moves_every_metric_in_the_direction_that_is_said(k: int | None
 
 @functools.cache
 def direction_of(metric: rf.Metric[...], name: str, old: Any, new: Any) -> str:
-    (one,) = differences(*(conventions.under(Context().bind({name: value}), metric) for value in (old, new)))
+    (one,) = differences(*(under_profile.under(Context().bind({name: value}), metric) for value in (old, new)))
     return one.direction
 
 
@@ -283,7 +284,7 @@ def of_parameters() -> list[tuple[rf.Metric[...], rf.Metric[...]]]:
 
 @functools.cache
 def direction_between(old: rf.Metric[...], new: rf.Metric[...]) -> str:
-    (one,) = differences(conventions.under(Context(), old), conventions.under(Context(), new))
+    (one,) = differences(under_profile.under(Context(), old), under_profile.under(Context(), new))
     return one.direction
 
 

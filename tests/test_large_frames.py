@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from recframe import frames
+from recframe.frames import collecting, kinds
 
 SIZE = 24_000
 METRICS = ["ndcg", "recall", "map", "err", "auc", "list_length"]
@@ -38,7 +38,7 @@ ORDERS = {
 @pytest.fixture(autouse=True)
 def _streaming(monkeypatch):
     """Let these frames stream, as those of millions of rows do; large ones that do not are among those of other tests."""
-    monkeypatch.setattr(frames, "_STREAMED", 0)
+    monkeypatch.setattr(collecting, "_STREAMED", 0)
 
 
 def judged(user: pl.Expr, item: pl.Expr) -> pl.DataFrame:
@@ -54,7 +54,7 @@ def judged(user: pl.Expr, item: pl.Expr) -> pl.DataFrame:
 def test_a_large_eager_frame_gives_what_the_lazy_plan_gives(dtype, order):
     for user, item in ((IDS[dtype], NUMBER), (NUMBER, IDS[dtype])):
         frame = ORDERS[order](judged(user, item))
-        assert frames.is_large(frame)
+        assert kinds.is_large(frame)
 
         found = frame.rec.evaluate(*METRICS, k=[3, 10])
 
@@ -80,7 +80,7 @@ def check_scores(frame: pl.DataFrame) -> None:
 @pytest.mark.parametrize("dtype", IDS)
 def test_a_large_eager_frame_with_scores_gives_what_the_lazy_plan_gives(dtype, order):
     frame = scored(ORDERS[order](judged(IDS[dtype], IDS[dtype])), tied=3)
-    assert frames.is_large(frame)
+    assert kinds.is_large(frame)
 
     check_scores(frame)
 

@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from conftest import KINDS
-from recframe.registry import registered
+from recframe.metrics.language.registry import registered
 from strategies import frame_pairs, judged_frames
 
 # Random frames may have no rank at all, or a `by` column on some rows of a user alone.

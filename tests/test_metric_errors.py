@@ -11,7 +11,7 @@ import pytest
 import recframe as rf
 from asking import ranking
 from conftest import KINDS
-from recframe import registry
+from recframe.metrics.language import registry
 
 FRAME = ranking([0, 1])
 

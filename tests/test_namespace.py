@@ -15,7 +15,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from recframe import registry
+from recframe.metrics.language import registry
 from two_users import FRAME, RECS, TRUTH, value
 
 TRAIN = TRUTH.select("user", "item")

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import recframe as rf
-from recframe.registry import registered
+from recframe.metrics.language.registry import registered
 
 N_USERS = 4000
 KS = [1, 3, 5, 10, 50]

@@ -9,7 +9,7 @@ import pytest
 
 import recframe as rf
 from conftest import KINDS
-from recframe import registry
+from recframe.metrics.language import registry
 from two_users import FRAME, RECS, TRUTH, value
 
 

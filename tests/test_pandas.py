@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import recframe as rf
 from asking import ranking
-from recframe import pandas_columns
+from recframe.frames import pandas_columns
 
 # Two users: u finds the relevant item second, v first, so their reciprocal ranks are 1/2 and 1.
 FRAME = pd.concat([ranking([0, 1], user="u").to_pandas(), ranking([1, 0], user="v").to_pandas()], ignore_index=True)

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import recframe as rf
-from recframe.registry import registered
+from recframe.metrics.language.registry import registered
 
 # NOTE: Polars 1 streams neither a window nor a filter inside an aggregate, so there the calls that need the rows of the
 # lists, or a running value, fall back to memory; and it pushes nothing through one shared part of a plan inside another.

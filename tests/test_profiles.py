@@ -15,9 +15,9 @@ import recframe as rf
 from asking import liked, recommended, rows
 from conftest import KINDS, Kind
 from plain_profiles import DEFINED, a_crowd, expected
-from recframe.context import DEFAULTS, Context
-from recframe.profiles import PROFILES
-from recframe.registry import registered
+from recframe.conventions.profiles import PROFILES
+from recframe.frames.context import DEFAULTS, Context
+from recframe.metrics.language.registry import registered
 from two_users import FRAME
 
 NAMES = list(PROFILES)

@@ -7,7 +7,7 @@ import re
 
 import readme
 import recframe as rf
-from recframe import registry
+from recframe.metrics.language import registry
 
 TEXT = readme.README.read_text(encoding="utf-8")
 

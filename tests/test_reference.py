@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import recframe as rf
 from conftest import KINDS, Kind, eager
-from recframe import frames
-from recframe.registry import registered
+from recframe.frames import collecting
+from recframe.metrics.language.registry import registered
 from reference import METRICS, Asked, Case, Policy, Row, Rows, evaluate, grouped, has_rank, highest, judge, without_nan
 
 # Random frames may have no rank at all, or a `by` column on some rows of a user alone.
@@ -116,7 +116,7 @@ def same(ours: Any, theirs: Any) -> bool:
 
 def padded(some: pl.DataFrame) -> pl.DataFrame:
     """Add rows of nobody, which count for nothing, until the frame is one that recframe calls large."""
-    return pl.concat([some, some.clear(frames._LARGE + 1)]) if {"rank", "score"} & set(some.columns) else some
+    return pl.concat([some, some.clear(collecting._LARGE + 1)]) if {"rank", "score"} & set(some.columns) else some
 
 
 ALL_KINDS = [*KINDS, Kind("large", padded, eager)]

@@ -17,15 +17,25 @@ from typing import Any
 import pytest
 
 import recframe as rf
-from recframe.context import Context
-from recframe.needs import needs_of
-from recframe.registry import Metric, registered
+from recframe.frames.context import Context
+from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.registry import registered
+from recframe.plan.needs import needs_of
 
 BUILTIN = {name: metric for name, metric in registered().items() if metric.definition.builtin}
 FOLDER = Path(rf.__file__).parent
 SOURCES = {path.relative_to(FOLDER).as_posix(): ast.parse(path.read_text()) for path in sorted(FOLDER.rglob("*.py"))}
-EDGE = {"cli.py", "files.py", "demo.py"}  # the command line, which collects and prints
+EDGE = {"cli/commands.py", "cli/files.py", "demo.py"}  # the command line, which collects and prints
+MODULES = {
+    ".".join(["recframe", *path.removesuffix(".py").removesuffix("/__init__").split("/")]): path
+    for path in SOURCES
+    if path != "__init__.py"
+}
 CHANGELOG = Path(__file__).parents[1] / "CHANGELOG.md"
+
+KINDS = {"frames/kinds.py", "frames/pandas_columns.py", "namespace/accessors.py"}  # what knows the kinds of frame apart
+# Imports run from the left to the right alone; a room knows nothing of those before it.
+ROOMS = ("cli", "namespace", "audit", "conventions", "plan", "metrics", "language", "facts", "judging", "frames", "errors")
 
 COUNTS = {"n_hits", "first_rank", "list_length"}  # DESIGN.md, section 3: counts and ranks, nobody's invention
 UNBOUNDED = {*COUNTS, "dcg", "novelty", "efd", "entropy", "popularity", "long_tail_count", "miscalibration"}
@@ -218,7 +228,7 @@ def test_an_unknown_word_says_which_there_are():
         seen.append(str(error.value))
         return at.hit.sum()
 
-    from recframe.registry import Definition  # noqa: PLC0415  not registered: the definition alone
+    from recframe.metrics.language.definition import Definition  # noqa: PLC0415  not registered: the definition alone
 
     Metric(Definition("asks", function)).expr(k=3)
 
@@ -243,9 +253,46 @@ def test_every_option_of_rec_is_in_its_docstring():
 def test_no_module_is_named_like_a_public_object_or_for_nothing():
     modules = {one.name.rpartition(".")[2] for one in pkgutil.walk_packages(rf.__path__, "recframe.")}
 
-    assert modules >= {"registry", "terms", "plan", "accuracy"}
+    assert modules >= {"registry", "at", "of_users", "accuracy"}
     assert not modules & set(rf.__all__)
     assert not modules & {"utils", "util", "helpers", "helper", "common", "base", "manager", "misc"}
+
+
+def room(module: str) -> str:
+    """Return the room that a module stands in."""
+    parts = module.split(".")[1:]
+    return "language" if parts[:2] == ["metrics", "language"] else parts[0] if parts else ""
+
+
+def imported(path: str) -> set[str]:
+    """Return the modules of recframe that a file imports, at whatever place."""
+    nodes = [node for node in ast.walk(SOURCES[path]) if isinstance(node, ast.ImportFrom) and node.module]
+    taken = {(node.module, f"{node.module}.{name.name}") for node in nodes for name in node.names}
+    return {inner if inner in MODULES else outer for outer, inner in taken} & MODULES.keys()
+
+
+def test_imports_run_one_way_between_rooms():
+    for module, path in MODULES.items():
+        own = room(module)
+        if own in ROOMS:
+            below = ROOMS[ROOMS.index(own) :]
+            assert {room(one) for one in imported(path)} - {"", "demo"} <= {*below}, path
+
+
+def test_no_files_import_one_another_in_a_circle():
+    after = {module: imported(path) - {module} for module, path in MODULES.items()}
+    while free := [module for module, needs in after.items() if not needs & after.keys()]:
+        for module in free:
+            del after[module]
+
+    assert not after
+
+
+def test_there_are_few_rooms_and_each_says_what_it_is_for():
+    rooms = {path.partition("/")[0] for path in SOURCES}
+
+    assert len(rooms) <= 15
+    assert {one for one in rooms if not one.endswith(".py")} == {*ROOMS} - {"language", "errors"}
 
 
 @pytest.mark.parametrize("path", SOURCES)
@@ -310,10 +357,10 @@ def test_no_row_user_or_group_is_visited_by_python(path):
 def test_plans_are_collected_at_the_edge_alone(path):
     collects = called(SOURCES[path]) & {"collect", "collect_all", "collect_async", "collect_batches", "fetch", "profile"}
 
-    assert not collects or path in {"frames.py", *EDGE}
+    assert not collects or path in {"frames/collecting.py", *EDGE}
 
 
-@pytest.mark.parametrize("path", [path for path in SOURCES if path not in {"frames.py", "registration.py"}])
+@pytest.mark.parametrize("path", [path for path in SOURCES if path not in KINDS])
 def test_the_kind_of_frame_is_asked_for_in_one_file(path):
     names = {node.attr for node in ast.walk(SOURCES[path]) if isinstance(node, ast.Attribute)}
     asked = {
@@ -325,7 +372,7 @@ def test_the_kind_of_frame_is_asked_for_in_one_file(path):
     }
 
     assert not asked & {"DataFrame", "LazyFrame", "Series"}
-    assert path in {*EDGE, "pandas_columns.py"} or not names & {"to_pandas", "from_pandas", "to_arrow", "from_arrow"}
+    assert path in EDGE or not names & {"to_pandas", "from_pandas", "to_arrow", "from_arrow"}
 
 
 @pytest.mark.parametrize("path", [path for path in SOURCES if not path.startswith("metrics/")])

@@ -22,7 +22,7 @@ from polars.testing import assert_frame_equal
 import recframe as rf
 from asking import ask, ask_one, liked, rows
 from conftest import KINDS, Kind
-from recframe.context import Sharing, Ties
+from recframe.frames.context import Sharing, Ties
 from reference import Asked, Case, Policy, Row, Rows, each_item_once, evaluate, grouped, identified, told_apart, without_nan
 from test_reference import (
     ALL_KINDS,

@@ -13,7 +13,8 @@ from click.testing import CliRunner
 
 import recframe as rf
 from conftest import KINDS, Kind
-from recframe import cli, frames
+from recframe.cli import commands
+from recframe.frames import collecting
 
 # u1 likes a, which is listed, and b, which is not; u2 likes c, which is not listed. DE and FR stand on the listed rows alone.
 JUDGED = pl.DataFrame(
@@ -49,7 +50,7 @@ def told(ask: Callable[[], object]) -> list[str]:
 
 def large(frame: pl.DataFrame) -> pl.DataFrame:
     """The frame behind rows of so many others that recframe takes the plan of large ones."""
-    n = frames._LARGE
+    n = collecting._LARGE
     others = pl.DataFrame({"user": [f"v{number}" for number in range(n)], "item": ["a"] * n})
     rest = frame[-1:].select(pl.exclude("user", "item"))
     return pl.concat([frame, others.join(rest, how="cross").select(frame.columns)])
@@ -148,7 +149,7 @@ def test_the_command_line_prints_a_warning_as_a_note(tmp_path):
     path = tmp_path / "judged.parquet"
     JUDGED.write_parquet(path)
 
-    result = CliRunner().invoke(cli.main, ["evaluate", str(path), "-m", "recall", "--by", "country"])
+    result = CliRunner().invoke(commands.main, ["evaluate", str(path), "-m", "recall", "--by", "country"])
 
     assert result.exit_code == 0
     assert f"note: --by 'country': {str(path)!r} has a value of this column on some rows of a user" in result.stderr

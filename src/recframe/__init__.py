@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from recframe.conventions.profiles import list_profiles
 from recframe.errors import ColumnError, DataError, RecframeError, RecframeWarning, UnknownMetricError
-from recframe.list_terms import AtLists
 from recframe.metrics.accuracy import (
     auc,
     bpref,
@@ -28,6 +28,12 @@ from recframe.metrics.calibration_metrics import miscalibration
 from recframe.metrics.catalogue_metrics import coverage, entropy, fall_out, gini, mcc, user_coverage
 from recframe.metrics.diversity_metrics import alpha_ndcg, category_coverage, diversity
 from recframe.metrics.exposure_metrics import exposure_disparity, exposure_share
+from recframe.metrics.language.at import At
+from recframe.metrics.language.at_lists import AtLists
+from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.formulas import ratio
+from recframe.metrics.language.parameters import Bounds
+from recframe.metrics.language.registry import list_metrics, metric, parse
 from recframe.metrics.personalization_metrics import personalization
 from recframe.metrics.popularity_metrics import (
     efd,
@@ -42,14 +48,11 @@ from recframe.metrics.popularity_metrics import (
 )
 from recframe.metrics.reference_metrics import overlap, rbo, unexpectedness
 from recframe.metrics.serendipity_metrics import serendipity
-from recframe.namespace import Rec, rec
-from recframe.profiles import list_profiles
-from recframe.registration import register as _register
-from recframe.registry import Bounds, Metric, list_metrics, metric, parse
-from recframe.terms import At, ratio
+from recframe.namespace.accessors import register as _register
+from recframe.namespace.bound_frame import Rec, rec
 
 if TYPE_CHECKING:
-    from recframe.explanation import explain
+    from recframe.conventions.explanation import explain
 
 __version__ = "0.1.0"
 
@@ -59,7 +62,7 @@ _register()
 def __getattr__(name: str) -> Any:
     """Give what is imported when it is asked for, since importing recframe should take no time."""
     if name == "explain":
-        from recframe.explanation import explain  # noqa: PLC0415
+        from recframe.conventions.explanation import explain  # noqa: PLC0415
 
         return explain
     msg = f"module 'recframe' has no attribute {name!r}"

@@ -1,5 +1,7 @@
 """`python -m recframe`: the command line."""
 
+from __future__ import annotations
+
 from recframe.cli import main
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from recframe.namespace import rec as rec_of
+from recframe.namespace.bound_frame import rec as rec_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -14,8 +14,11 @@ from typing import Annotated, Literal
 import polars as pl
 
 from recframe.errors import RecframeError
-from recframe.registry import Bounds, Definition, Metric, Value, metric
-from recframe.terms import At, harmonic, ratio, unshifted_discount
+from recframe.metrics.language.at import At
+from recframe.metrics.language.definition import Definition, Metric, Value
+from recframe.metrics.language.formulas import harmonic, ratio, unshifted_discount
+from recframe.metrics.language.parameters import Bounds
+from recframe.metrics.language.registry import metric
 
 Gain = Literal["linear", "exp", "binary"]
 Discount = Literal["shifted", "unshifted"]

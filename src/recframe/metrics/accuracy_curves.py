@@ -10,8 +10,10 @@ from typing import Annotated, Literal
 
 import polars as pl
 
-from recframe.registry import Bounds, metric
-from recframe.terms import At, ratio
+from recframe.metrics.language.at import At
+from recframe.metrics.language.formulas import ratio
+from recframe.metrics.language.parameters import Bounds
+from recframe.metrics.language.registry import metric
 
 Level = Annotated[float, Bounds(0, 1, closed=True)]
 Misses = Annotated[float, Bounds(above=0)]

@@ -11,9 +11,10 @@ from typing import Annotated, Literal
 
 import polars as pl
 
-from recframe.list_terms import AtLists
-from recframe.registry import Bounds, Share, metric
-from recframe.terms import ratio
+from recframe.metrics.language.at_lists import AtLists
+from recframe.metrics.language.formulas import ratio
+from recframe.metrics.language.parameters import Bounds, Share
+from recframe.metrics.language.registry import metric
 
 Divergence = Literal["kl", "js", "hellinger"]
 LogBase = Annotated[float, Bounds(above=1)]

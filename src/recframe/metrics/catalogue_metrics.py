@@ -12,9 +12,11 @@ from typing import Annotated, Literal
 
 import polars as pl
 
-from recframe.list_terms import AtLists, Weight
-from recframe.registry import Bounds, metric
-from recframe.terms import At, ratio
+from recframe.metrics.language.at import At
+from recframe.metrics.language.at_lists import AtLists, Weight
+from recframe.metrics.language.formulas import ratio
+from recframe.metrics.language.parameters import Bounds
+from recframe.metrics.language.registry import metric
 
 LogBase = Annotated[float, Bounds(above=1)]
 Exposure = Literal["none", "log", "geometric"]

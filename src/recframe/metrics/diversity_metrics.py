@@ -14,9 +14,11 @@ from typing import Annotated, Literal
 import polars as pl
 
 from recframe.errors import RecframeError
-from recframe.list_terms import AtLists
-from recframe.registry import Bounds, metric
-from recframe.terms import At, discount, ratio
+from recframe.metrics.language.at import At
+from recframe.metrics.language.at_lists import AtLists
+from recframe.metrics.language.formulas import discount, ratio
+from recframe.metrics.language.parameters import Bounds
+from recframe.metrics.language.registry import metric
 
 Distance = Literal["cosine", "jaccard"]
 UNIT = (0.0, 1.0)

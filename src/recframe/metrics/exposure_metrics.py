@@ -10,10 +10,10 @@ from typing import Literal
 
 import polars as pl
 
-from recframe.groups import Target
-from recframe.list_terms import AtLists
-from recframe.registry import metric
-from recframe.terms import ratio
+from recframe.facts.groups_of_items import Target
+from recframe.metrics.language.at_lists import AtLists
+from recframe.metrics.language.formulas import ratio
+from recframe.metrics.language.registry import metric
 
 UNIT, COUNT = (0.0, 1.0), (0.0, float("inf"))
 

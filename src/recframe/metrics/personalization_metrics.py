@@ -9,8 +9,8 @@ from typing import Literal
 
 import polars as pl
 
-from recframe.list_terms import AtLists
-from recframe.registry import metric
+from recframe.metrics.language.at_lists import AtLists
+from recframe.metrics.language.registry import metric
 
 Similarity = Literal["cosine", "overlap"]
 Against = Literal["segment", "all"]

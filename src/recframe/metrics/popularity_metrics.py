@@ -12,9 +12,10 @@ from typing import Annotated, Literal
 
 import polars as pl
 
-from recframe.list_terms import AtLists, Tail
-from recframe.registry import Bounds, metric
-from recframe.terms import ratio
+from recframe.metrics.language.at_lists import AtLists, Tail
+from recframe.metrics.language.formulas import ratio
+from recframe.metrics.language.parameters import Bounds
+from recframe.metrics.language.registry import metric
 
 LogBase = Annotated[float, Bounds(above=1)]
 Share = Annotated[float, Bounds(above=0, below=1)]

@@ -12,9 +12,10 @@ from typing import Annotated, Literal
 
 import polars as pl
 
-from recframe.list_terms import AtLists
-from recframe.registry import Bounds, metric
-from recframe.terms import ratio
+from recframe.metrics.language.at_lists import AtLists
+from recframe.metrics.language.formulas import ratio
+from recframe.metrics.language.parameters import Bounds
+from recframe.metrics.language.registry import metric
 
 Share = Annotated[float, Bounds(above=0, below=1)]
 Places = Literal["list", "k"]

@@ -9,9 +9,9 @@ from typing import Literal
 
 import polars as pl
 
-from recframe.list_terms import AtLists
-from recframe.registry import metric
-from recframe.terms import ratio
+from recframe.metrics.language.at_lists import AtLists
+from recframe.metrics.language.formulas import ratio
+from recframe.metrics.language.registry import metric
 
 Against = Literal["history", "popularity", "reference"]
 

@@ -1,0 +1,1 @@
+"""What is odd about the data, what a metric does about it, and how to mend it."""

@@ -1,0 +1,1 @@
+"""What other libraries mean by a metric's name, and why two of them differ."""

@@ -1,0 +1,344 @@
+"""The conventions of other libraries as data: under each name the switches that reproduce its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from recframe.conventions.profiles_beyond import BEYOND
+from recframe.errors import RecframeError, shown, suggestion
+from recframe.frames.context import DEFAULTS
+
+WHOLE = {"k": None}
+"""What is said of a metric that a library computes of the whole list alone."""
+
+Switches = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What one library does: policies of `rec(...)`, and for each metric its parameters and policies of its own.
+
+    A switch that is not named has recframe's own default. Ties matter only where ranks are made from scores.
+    """
+
+    source: str
+    """The version that was read, and where."""
+    policies: Switches
+    metrics: Mapping[str, Switches]
+    notes: str = ""
+    """What the switches cannot say: numbers that long frames do not hold, defects that are not reproduced."""
+    instead: Mapping[str, str] | None = None
+    """Names that mean something else there, and what to ask for."""
+    cut: Mapping[str, Switches] | None = None
+    """What a metric sets besides where it has a cut-off."""
+
+
+PROFILES: dict[str, Profile] = {}
+OF_TREC_EVAL: Mapping[str, Switches] = {
+    "hit_rate": {},  # m_success.c
+    "precision": {},  # m_P.c: / k, even for a shorter list
+    "recall": {},  # m_recall.c
+    "f_score": WHOLE,  # m_set_F.c: P / list length
+    "map": {},  # m_map.c, m_map_cut.c: / n_relevant
+    "ndcg": {},  # m_ndcg_cut.c, m_ndcg.c: linear gain, ideal of the whole truth
+    "r_precision": WHOLE,  # m_Rprec.c
+    "bpref": WHOLE,  # m_bpref.c
+    "n_hits": WHOLE,  # m_num_rel_ret.c
+    "list_length": WHOLE,  # m_num_ret.c
+}
+
+PROFILES["trec_eval"] = Profile(
+    source="trec_eval 9.0.4 to 10.0 with -c (meas_avg.c, m_P.c, m_recall.c, m_map.c, m_ndcg_cut.c, ...); RR@k, ERR, RBP and "
+    "Judged as ir_measures 0.4.3 adds them",
+    # form_res_rels.c: by float32 score, then by item id as text, both descending; binary measures from the level up.
+    # meas_avg.c divides by the number of queries, those without a relevant document too.
+    policies={"universe": "truth", "no_relevant": "zero", "min_relevance_for": "binary", "ties": "item_desc"},
+    metrics={
+        **OF_TREC_EVAL,
+        "mrr": {},  # m_recip_rank.c
+        "err": {"ties": "item_text_reverse"},  # gdeval.pl, grades up to 4
+        "rbp": {"ties": "order"},  # cwl_eval sorts by score alone
+        "judged": {"ties": "item_text"},  # judged_provider.py
+    },
+    cut={"mrr": {"ties": "item_text"}},  # m_recip_rank.c has no cut-off: RR@k is msmarco_provider.py's
+    notes="without -c users need a list too: universe='both'; the rank column is ignored there: give scores; the program "
+    "prints 4 decimals, and num_ret and num_rel_ret as sums",
+)
+PROFILES["ir_measures"] = replace(
+    PROFILES["trec_eval"],
+    source="ir_measures 0.4.3, calc_aggregate",
+    notes="the rank column is ignored there: give scores; NumRet and NumRelRet are sums there; ERR has 5 decimals, and "
+    "so has ndcg(gain=exp), whose scores it compares in 64 bits",
+)
+PROFILES["pytrec_eval"] = Profile(
+    source="pytrec_eval_terrier 0.5.11, the mean over the users that it returns",
+    policies={**PROFILES["trec_eval"].policies, "universe": "both"},  # cvangysel/pytrec_eval#30
+    metrics={**OF_TREC_EVAL, "mrr": WHOLE},  # m_recip_rank.c
+    notes="recip_rank, Rprec, bpref and set_F have no cut-off",
+)
+PROFILES["ranx"] = Profile(
+    source="ranx 0.3.21 with make_comparable=True (ranx/metrics/*.py)",
+    policies={"universe": "truth", "no_relevant": "zero", "min_relevance_for": "binary", "ties": "order"},
+    metrics={
+        "hit_rate": {},
+        "precision": {},
+        "recall": {},
+        "f_score": {},
+        "map": {},
+        "mrr": {},
+        "dcg": {},
+        "ndcg": {},  # ndcg_burges: gain="exp"
+        "r_precision": WHOLE,
+        "bpref": WHOLE,
+        "n_hits": {},
+        "rbp": WHOLE,
+    },
+    notes="lists of more than 15 items come out of an unstable sort there, so that no order of rows gives their ties; bpref is "
+    "NaN there where nothing is judged not relevant; rbp multiplies each hit by its grade, beyond 1: the same here on binary "
+    "relevance alone",
+)
+PROFILES["rectools"] = Profile(
+    source="RecTools 0.19.0 (metrics/classification.py, metrics/ranking.py)",
+    policies={"universe": "truth", "min_relevance": "any"},
+    metrics={
+        "hit_rate": {},
+        "precision": {},  # r_precision=True: denominator="achievable"
+        "recall": {},
+        "f_score": {},
+        "map": {},  # divide_by_k=True: normalizer="k"
+        "mrr": {},
+        "ndcg": {"gain": "binary", "ideal": "k"},  # divide_by_achievable=True: ideal="relevant"
+    },
+    instead={"r_precision": "RecTools' r_precision is precision(denominator='achievable')"},
+)
+PROFILES["replay"] = Profile(
+    source="RePlay 0.22.0 (replay/metrics/*.py)",
+    policies={"universe": "truth", "min_relevance": "any", "ties": "item_reverse"},
+    metrics={
+        "hit_rate": {},
+        "precision": {},
+        "recall": {},
+        "map": {"normalizer": "min"},
+        "mrr": {},
+        "ndcg": {"gain": "binary"},
+    },
+    notes="from Polars a missing score ranks first there, here behind all others",
+)
+PROFILES["recbole"] = Profile(
+    source="RecBole 1.2.1 (evaluator/metrics.py; metric_decimal_place)",
+    policies={"universe": "truth", "min_relevance": "any", "decimals": 4},
+    metrics={
+        "hit_rate": {},
+        "precision": {},
+        "recall": {},
+        "map": {"normalizer": "min"},
+        "mrr": {},
+        "ndcg": {"gain": "binary"},
+    },
+    notes="each of its test users has a full list; its ties are in no fixed order; AUC and GAUC need every item's score",
+)
+PROFILES["recpack"] = Profile(
+    source="RecPack 0.3.6 (metrics/*.py)",
+    policies={"universe": "truth", "no_relevant": "skip"},
+    metrics={
+        "n_hits": {},  # HitK
+        "precision": {},
+        "recall": {},  # CalibratedRecallK: denominator="capped"
+        "mrr": {},
+        "dcg": {"gain": "binary"},
+        "ndcg": {"gain": "binary"},
+    },
+    notes="of a matrix of 0 and 1: grades weigh hits there, in some of its numbers beyond 1; its ties go by the matrix index",
+    instead={"hit_rate": "RecPack's HitK is the number of hits: ask for n_hits"},
+)
+PROFILES["elliot"] = Profile(
+    source="Elliot fc27efed (evaluation/metrics/accuracy/*), with its default relevance threshold of 0",
+    policies={"universe": "both", "no_relevant": "skip", "min_relevance": "any", "ties": "order"},
+    metrics={
+        "hit_rate": {},
+        "precision": {},
+        "recall": {},
+        "f_score": {},
+        "map": {"normalizer": "ranks"},  # its docstring states min(k, n_relevant)
+        "mrr": {},
+        "ndcg": {"gain": "exp", "offset": 1},  # 2^(g - threshold + 1) - 1; nDCGRendle2020: gain="binary"
+    },
+    notes="with a threshold t give min_relevance=t and ndcg(offset=1 - t); AUC, GAUC and LAUC need every item's score",
+)
+PROFILES["microsoft"] = Profile(
+    source="recommenders 1.2.1 (evaluation/python_evaluation.py)",
+    policies={"universe": "truth", "min_relevance": "any", "ties": "order"},
+    metrics={
+        "precision": {"universe": "both"},
+        "recall": {"universe": "both"},
+        "map": {"universe": "both"},  # map; map_at_k: normalizer="min"
+        "ndcg": {"gain": "binary"},  # score_type raw: gain="linear"; exp: gain="exp"
+        "r_precision": {"universe": "both", "without_hit": "null"},
+    },
+    notes="precision, recall, map and r_precision run over fewer users than ndcg; with score_type raw or exp ndcg leaves out "
+    "users whose grades are all 0: no_relevant='null' and the lowest grade above 0 as min_relevance",
+)
+PROFILES["lenskit"] = Profile(
+    source="LensKit 2025.8.1 (metrics/ranking/*.py)",
+    policies={"universe": "recs", "min_relevance": "any", "ties": "order"},  # list_summary: a NaN counts 0
+    metrics={
+        "hit_rate": {},
+        "precision": {"denominator": "list"},
+        "recall": {"denominator": "capped"},
+        "map": {"normalizer": "list"},
+        "mrr": {},
+        "dcg": {"gain": "binary", "discount": "unshifted"},
+        "ndcg": {"gain": "binary", "discount": "unshifted"},
+        "rbp": {"p": 0.85},
+        "list_length": WHOLE,  # ListLength
+    },
+    notes="the means of list_summary, where what is undefined counts 0; list_metrics(fill_missing=False) leaves it out: "
+    "no_relevant='null', but in precision and dcg, which are 0 there for a user without relevant items; map raises an error "
+    "there for such a user, and global_metrics is NaN with one",
+)
+PROFILES["torchmetrics"] = Profile(
+    source="torchmetrics 1.9.0 (functional/retrieval/*.py), empty_target_action='neg', given the rows of the lists",
+    policies={"universe": "recs", "relevant_from": "list"},
+    metrics={
+        "hit_rate": {},
+        "precision": {},  # adaptive_k=True: denominator="list"
+        "recall": {},
+        "map": {"normalizer": "hits"},
+        "mrr": {},
+        "ndcg": {"ties": "expected"},
+        "r_precision": WHOLE,
+    },
+    notes="in float32, scores too, so that those which are one in 32 bits are tied; hits of a score of 0 or below do not count "
+    "there in precision, recall, map and mrr; negative targets count negative in its ndcg; ties elsewhere than in ndcg are in "
+    "no fixed order",
+    instead={"auc": "RetrievalAUROC counts a list without a pair by empty_target_action; auc without a profile is null"},
+)
+PROFILES["sklearn"] = Profile(
+    source="scikit-learn 1.9.1 (metrics/_ranking.py), given the rows of the lists",
+    policies={"universe": "recs", "relevant_from": "list", "ties": "expected"},
+    metrics={
+        "dcg": {},  # dcg_score
+        "ndcg": {},  # ndcg_score
+        "map": {**WHOLE, "ties": "last"},  # average_precision_score, label_ranking_average_precision_score
+        "auc": WHOLE,  # roc_auc_score
+    },
+    notes="dense rows of the whole catalogue tie the items behind the list; label_ranking_average_precision_score gives 1 to a "
+    "list without relevant items",
+)
+PROFILES["spark_mllib"] = Profile(
+    source="Spark MLlib, RankingMetrics.scala, on the inner join of lists and truth",
+    policies={"universe": "both", "min_relevance": "any", "ties": "order"},
+    metrics={
+        "precision": {},
+        "recall": {},
+        "map": {"normalizer": "min"},  # meanAveragePrecisionAt(k); meanAveragePrecision: / n_relevant, the same without k
+        "ndcg": {"gain": "binary"},
+    },
+    notes="with graded relevance its ideal takes the truth in the order of its array, which a frame does not have",
+)
+PROFILES["jurity"] = Profile(
+    source="jurity (recommenders/*.py)",
+    policies={"universe": "truth", "no_relevant": "skip"},
+    metrics={
+        "precision": {"universe": "both", "denominator": "list"},
+        "recall": {},
+        "map": {"universe": "both", "normalizer": "min"},
+        "ndcg": {"gain": "binary", "ideal": "all"},
+    },
+    notes="precision and map run over fewer users than recall and ndcg; its ties are in no fixed order",
+)
+PROFILES["evidently"] = Profile(
+    source="Evidently 0.7.23 (legacy/metrics/recsys/*.py) as documented",
+    # no_feedback_users=False: users with a relevant item in their list; True: no_relevant="zero"
+    policies={"universe": "recs", "relevant_from": "list", "no_relevant": "skip"},
+    metrics={
+        "hit_rate": {},
+        "precision": {"denominator": "list"},
+        "recall": {},
+        "f_score": {"denominator": "list", "average": "means"},
+        "map": {},
+        "mrr": {},
+        "ndcg": {},
+    },
+    notes="its MAP depends on the order of rows and can exceed 1, and tied scores share one rank: not reproduced",
+)
+
+for _name, _more in BEYOND.items():
+    PROFILES[_name] = replace(
+        PROFILES[_name],
+        metrics={**PROFILES[_name].metrics, **_more.metrics},
+        instead={**(PROFILES[_name].instead or {}), **_more.instead},
+        notes="; ".join(note for note in (PROFILES[_name].notes, _more.notes) if note),
+    )
+
+OWN = "recframe"
+"""The name of recframe's own conventions, which hold without a profile."""
+
+
+def known() -> list[str]:
+    """Return the names of the profiles."""
+    return [OWN, *PROFILES]
+
+
+def check(name: object) -> None:
+    """Say which profiles there are, where something else was asked for."""
+    if not isinstance(name, str) or name not in known():
+        close = suggestion(name, known()) if isinstance(name, str) else ""
+        msg = f"unknown profile {shown(name)}{close or '; known are ' + ', '.join(known())}"
+        raise RecframeError(msg)
+
+
+def switches_of(name: str | None, metric: str, k: int | None) -> Switches:
+    """Return what a profile sets for a metric, parameters and policies; say so where its library has no such metric."""
+    profile = PROFILES.get(name or OWN)
+    if profile is None:
+        return {}
+    if metric not in profile.metrics:
+        other = (profile.instead or {}).get(metric)
+        other = f"; {other}" if other else ""
+        msg = f"the profile {name!r} has no {metric}{other}. It has {', '.join(profile.metrics)}"
+        raise RecframeError(msg)
+    found = {**profile.policies, **profile.metrics[metric], **_of_the_cut(profile, metric, k)}
+    if found.pop("k", k) != k:
+        msg = f"the profile {name!r} has {metric} of the whole list alone; write {metric!r} without a cut-off"
+        raise RecframeError(msg)
+    return found
+
+
+def _of_the_cut(profile: Profile, metric: str, k: int | None) -> Switches:
+    return {} if k is None else (profile.cut or {}).get(metric, {})
+
+
+def policies_of(name: str | None) -> Switches:
+    """Return the policies that a profile sets where no metric has others."""
+    profile = PROFILES.get(name or OWN)
+    return {} if profile is None else profile.policies
+
+
+def list_profiles() -> pl.DataFrame:
+    """Return the profiles as a frame: the policies of each, its metrics with what they set, notes and source.
+
+    A policy that a profile leaves alone has recframe's own value; null is none. `universe` is that of two frames.
+
+    >>> import recframe as rf
+    >>> rf.list_profiles().filter(profile="spark_mllib")["metrics"].item()
+    'precision, recall, map(normalizer=min), ndcg(gain=binary)'
+    """
+    rows = [
+        {"profile": name}
+        | {policy: value if value is None else str(value) for policy, value in {**DEFAULTS, **profile.policies}.items()}
+        | {"metrics": ", ".join(_entry(*entry, (profile.cut or {}).get(entry[0], {})) for entry in profile.metrics.items())}
+        | {"notes": profile.notes, "source": profile.source}
+        for name, profile in PROFILES.items()
+    ]
+    return pl.DataFrame(rows, schema=dict.fromkeys(rows[0], pl.String))
+
+
+def _entry(metric: str, switches: Switches, with_k: Switches) -> str:
+    shown = [f"{name}={value}" if name != "k" else "whole list" for name, value in switches.items()]
+    shown += [f"with k: {name}={value}" for name, value in with_k.items()]
+    return f"{metric}({', '.join(shown)})" if shown else metric

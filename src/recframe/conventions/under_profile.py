@@ -1,0 +1,71 @@
+"""A metric under a profile: which parameters and policies it stands for, and what was bound or stated wins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from recframe.conventions import profiles
+from recframe.errors import RecframeError
+from recframe.frames.context import DEFAULTS, Context
+from recframe.frames.inputs import Inputs
+from recframe.metrics.language.definition import Metric
+from recframe.plan.evaluation import Convention
+from recframe.plan.needs import needs_of
+
+GAINS = {"gain", "ideal_gain"}
+
+
+def bind(context: Context, options: Mapping[str, Any]) -> Context:
+    """Return the context with some options set anew, after a check of their values."""
+    if "profile" in options:
+        profiles.check(options["profile"])
+    return context.bind(options)
+
+
+def under(context: Context, metric: Metric[...]) -> Convention:
+    """Return the metric under the profile of a context; what was bound or stated wins over the profile.
+
+    A threshold that holds for binary metrics alone is dropped here from a metric that weighs gains.
+    """
+    switches = profiles.switches_of(context.profile, metric.name, metric.k)
+    policies = {name: value for name, value in switches.items() if name in DEFAULTS}
+    parameters = {name: value for name, value in switches.items() if name not in DEFAULTS}
+    context, metric = context.assuming(policies), metric.assuming(parameters)
+    if context.min_relevance_for == "binary" and needs_of(metric).columns & GAINS:
+        context = context.having(min_relevance=None)
+    return Convention(context.having(min_relevance_for="all"), metric)
+
+
+def own(context: Context) -> Context:
+    """Return the context under its profile's policies, those that hold where no metric has others."""
+    return context.assuming(profiles.policies_of(context.profile))
+
+
+def at_home(inputs: Inputs) -> Inputs:
+    """Return the inputs under their profile's policies; of lists of which nobody knows what is relevant, all users count."""
+    return inputs.under(own(inputs.context)) if inputs.judged else inputs
+
+
+def asked(context: Context, metrics: Iterable[Metric[...]]) -> list[Convention]:
+    """Return the metrics under the profile of a context, one for each column."""
+    found: dict[str, Convention] = {}
+    for metric in metrics:
+        new = under(context, metric)
+        if found.setdefault(str(metric), new).metric.settings != new.metric.settings:
+            msg = (
+                f"{str(metric)!r} is asked for with the parameters of the profile {context.profile!r} and with others, but "
+                "both columns would have one name; ask for them in two calls"
+            )
+            raise RecframeError(msg)
+    return list(found.values())
+
+
+def read_relevance(context: Context, metrics: Sequence[Metric[...]]) -> bool:
+    """Return whether the metrics need to know what is relevant: those over users do, and some of those over lists.
+
+    A profile's policies do not: they are those of the metrics over users.
+    """
+    if context.universe in {"truth", "both"} or context.no_relevant == "skip" or context.ties in {"pessimistic", "optimistic"}:
+        return True
+    return any(needs_of(one).reads_relevance for one in metrics)

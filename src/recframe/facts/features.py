@@ -1,0 +1,187 @@
+"""Features of items as numbers: each item's parts, a category or a dimension, and how much of its unit vector lies there.
+
+A feature is a column of the frame of items: one category, a list of categories (a vector of 0 and 1) or a vector of floats.
+Nulls, empty lists, and vectors of zeros or with a missing or infinite number are no feature.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import polars as pl
+
+from recframe.errors import ColumnError, fails_if
+from recframe.frames.inputs import Inputs
+
+Shape = Literal["category", "categories", "vector"]
+CATEGORIES: tuple[Shape, ...] = ("category", "categories")
+ANY: tuple[Shape, ...] = (*CATEGORIES, "vector")
+VALUE = pl.col("value")
+_FIRST = 1_000
+_SAID = {
+    "category": "one category",
+    "categories": "a list of categories",
+    "vector": "a vector (an Array or a List of floats)",
+}
+
+
+def shape_of(dtype: pl.DataType) -> Shape | None:
+    """Return what a column of a dtype holds; None where it is no feature."""
+    inner = getattr(dtype, "inner", dtype)
+    if isinstance(dtype, pl.Array):
+        return "vector" if len(dtype.shape) == 1 and dtype.size and inner.is_float() else None
+    if inner.is_nested() or inner == pl.Object or inner.is_decimal():
+        return None
+    if isinstance(dtype, pl.List):
+        return "vector" if inner.is_float() else "categories"
+    return None if dtype.is_float() else "category"
+
+
+def check(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) -> None:
+    """Say what is wrong with a column that is to be a feature, from the schema alone."""
+    dtype = inputs.feature(of, call).collect_schema()["value"]
+    if shape_of(dtype) in takes:
+        _check_bits(inputs, of, call, takes)
+        return
+    wanted = " or ".join(_SAID[shape] for shape in takes)
+    cast = ""
+    if isinstance(dtype, pl.Array) and len(dtype.shape) == 1:
+        cast = f".cast(pl.Array(pl.Float64, {dtype.size}))" if "vector" in takes else f".cast(pl.List({dtype.inner}))"
+    column = repr(of) if of else "the column beside the item"
+    hint = f"cast it: pl.col({of!r}){cast}" if cast and of else f"name another one: {call}(of='...')"
+    if dtype.is_float() or dtype.is_decimal():
+        name = of or "price"
+        hint = (
+            f"a number is no category; put it into bins before, (pl.col({name!r}) // 10).cast(pl.Int64) or in pandas "
+            f"pd.qcut(items[{name!r}], 4), or cast it to text if it is a name, or name another one: {call}(of='...')"
+        )
+    msg = f"{call} takes {wanted}; {column} of the frame items= is {dtype}: {hint}"
+    raise ColumnError(msg)
+
+
+def are_bits(value: pl.Expr) -> pl.Expr:
+    """Return whether lists all have one length and hold 0 and 1 alone, and one of them a value twice.
+
+    NOTE: that is a vector of 0 and 1 for each item, and no list of categories, since these name none twice. Two categories 0
+    and 1, of which each item has one or both, are left alone.
+    """
+    numbers = value.cast(pl.List(pl.Int64), strict=False)
+    length = numbers.list.len()
+    bits = (numbers.list.min() >= 0) & (numbers.list.max() <= 1) & (numbers.list.drop_nulls().list.len() == length)
+    listed = length > 0
+    one_length, repeats = length.filter(listed).n_unique() == 1, (numbers.list.n_unique() < length).filter(listed).any()
+    return one_length & bits.filter(listed).all() & repeats
+
+
+def may_be_bits(dtype: pl.DataType) -> bool:
+    """Return whether a column of a dtype can hold lists of 0 and 1."""
+    return isinstance(dtype, pl.List) and (dtype.inner.is_integer() or dtype.inner == pl.Boolean)
+
+
+def _check_bits(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) -> None:
+    """Say that a column holds vectors of 0 and 1, where it would be read as the categories 0 and 1; of eager items alone."""
+    column = inputs.feature_at_hand(of, call)
+    if column is None or not may_be_bits(dtype := column.schema["value"]):
+        return
+    column = column.filter(VALUE.list.len() > 0)
+    first = column.head(_FIRST).select(are_bits(VALUE)).item()  # most others are told by a few rows
+    if not (first and column.select(are_bits(VALUE)).item()):
+        return
+    width = column.select(VALUE.list.len().max()).item()
+    named = repr(of) if of else "the column beside the item"
+    vector = (
+        f"cast it to a vector: pl.col({of or '...'!r}).cast(pl.Array(pl.Float64, {width})), or " if "vector" in takes else ""
+    )
+    msg = (
+        f"{call} would read {named} of the frame items= as the categories 0 and 1: it is {dtype}, {width} values of 0 and 1 "
+        f"for each item, which looks like a vector; {vector}give the names of each item's categories as a list"
+    )
+    raise ColumnError(msg)
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A column of the items: item, value."""
+
+    rows: pl.LazyFrame
+    shape: Shape | None
+    width: int | None
+    """How many dimensions its vectors have, where the schema knows."""
+
+    @property
+    def dimensions(self) -> list[str]:
+        """The columns of `wide`, one for each dimension."""
+        return [f"dimension {number}" for number in range(self.width or 0)]
+
+    def units(self) -> tuple[pl.LazyFrame, list[str], list[str]]:
+        """Return the items' unit vectors, the columns of their numbers, and what tells the parts apart that have a row each."""
+        if self.width is None:
+            return self.parts().select("item", "part", "unit"), ["unit"], ["part"]
+        return self.wide(), self.dimensions, []
+
+    def wide(self) -> pl.LazyFrame:
+        """Return the unit vectors of the items that have one: item, and a column for each dimension.
+
+        NOTE: each is divided by its largest number first, since the squares of large ones have no end.
+        """
+        columns = [pl.col(name) for name in self.dimensions]
+        values = [VALUE.arr.get(place).cast(pl.Float64).fill_null(math.nan) for place in range(len(columns))]
+        rows = self.rows.select("item", *(value.alias(name) for value, name in zip(values, self.dimensions, strict=True)))
+        for length in (pl.max_horizontal(one.abs() for one in columns), pl.sum_horizontal(one**2 for one in columns).sqrt()):
+            rows = rows.with_columns(length=length).with_columns(one / pl.col("length") for one in columns)
+        return rows.filter(pl.col("length").is_finite()).drop("length")
+
+    def parts(self) -> pl.LazyFrame:
+        """Return the parts of the items that have a feature: item, part, unit; of categories also share, 1 / their number."""
+        rows = self.rows
+        if self.shape == "vector":
+            return _dimensions(rows)
+        categorical = getattr(self.rows.collect_schema()["value"], "inner", self.rows.collect_schema()["value"])
+        if self.shape == "category":
+            one = pl.lit(1.0, dtype=pl.Float64)
+            part = VALUE.cast(pl.String) if categorical == pl.Categorical else VALUE
+            return rows.filter(VALUE.is_not_null()).select("item", part=part, unit=one, share=one)
+        part = VALUE.cast(pl.List(pl.String)) if categorical == pl.Categorical else VALUE
+        rows = rows.select("item", part=part.list.unique())
+        # NOTE: a null list without its nulls is a list of another dtype to Polars 1, so they go one by one.
+        size = pl.col("part").list.drop_nulls().list.len().cast(pl.Float64)
+        rows = rows.with_columns(unit=1 / size.sqrt(), share=1 / size).filter(pl.col("share").is_finite())
+        return rows.explode("part").filter(pl.col("part").is_not_null())
+
+    def described(self) -> pl.LazyFrame:
+        """Return the items that have a feature, each once."""
+        if self.width is not None:
+            return self.wide().select("item")
+        if self.shape == "category":
+            return self.rows.filter(VALUE.is_not_null()).select("item")
+        if self.shape == "categories":
+            return self.rows.filter(VALUE.list.drop_nulls().list.len() > 0).select("item")
+        return _scaled(self.rows).select("item")
+
+
+def read(inputs: Inputs, of: str) -> Feature:
+    """Return a feature that was checked before."""
+    rows = inputs.feature(of, "")
+    dtype = rows.collect_schema()["value"]
+    return Feature(rows, shape_of(dtype), dtype.size if isinstance(dtype, pl.Array) else None)
+
+
+def _scaled(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Return vectors whose largest number is 1, with their lengths; those that have no direction are left out."""
+    lengths = rows.filter(VALUE.list.len() > 0).select(
+        check=fails_if(VALUE.list.len().n_unique() > 1, "the vectors of the items have several lengths; give all of them one")
+    )
+    element = pl.element().cast(pl.Float64)
+    scaled = VALUE.list.eval(element.fill_null(math.nan) / element.abs().max())
+    rows = rows.filter(VALUE.list.len() > 0).select("item", value=scaled)
+    rows = rows.with_columns(length=VALUE.list.eval(pl.element() ** 2).list.sum().sqrt())
+    rows = rows.join(lengths, how="cross").with_columns(pl.col("length") + pl.col("check")).drop("check")
+    return rows.filter(pl.col("length").is_finite() & (pl.col("length") > 0))
+
+
+def _dimensions(rows: pl.LazyFrame) -> pl.LazyFrame:
+    rows = _scaled(rows).with_columns(part=pl.int_ranges(0, VALUE.list.len(), dtype=pl.UInt32))
+    rows = rows.explode("value", "part")
+    return rows.select("item", "part", unit=VALUE / pl.col("length"))

@@ -1,0 +1,116 @@
+"""What the lists show of each group of items, of what its users did not know: sums for each group in each segment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import polars as pl
+
+from recframe.errors import ColumnError
+from recframe.facts import definitions, features
+from recframe.facts.sides import Sides, fact
+from recframe.frames.rows.joins import aggregate, joined
+from recframe.judging.judged_frame import PAIR
+
+Target = Literal["catalogue", "relevant"]
+HEAD_SHARE = 0.8
+"""The share of the interactions that the head of popularity holds."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The lists of the segments, as sums over groups of items need them."""
+
+    sides: Sides
+    rows: pl.LazyFrame
+    """The rows of the lists, each item of a list once."""
+    keys: list[str]
+    """What tells the segments apart."""
+    described: Callable[[pl.LazyFrame], pl.LazyFrame]
+    """Puts the segments that are properties of their users beside lists."""
+
+    def up_to(self, k: int) -> Listed:
+        """Return the lists cut at k; 0 is no cut-off."""
+        return Listed(self.sides, self.rows.filter(pl.col("rank") <= k), self.keys, self.described) if k else self
+
+    @property
+    def lists(self) -> pl.LazyFrame:
+        """The lists with a row."""
+        return self.rows.select(self.sides.held.list_keys).unique()
+
+    def count(self, rows: pl.LazyFrame, name: str, *also: str) -> pl.LazyFrame:
+        """Return the number of rows in each segment, and in each value of other columns."""
+        keys = [*dict.fromkeys([*self.keys, *also])]
+        return aggregate(self.described(rows), keys, [pl.len().cast(pl.Float64).alias(name)])
+
+
+@fact("group", "catalogue")
+def unseen(listed: Listed, of: str, target: Target, k: int, call: str) -> pl.LazyFrame:
+    """How many items that users do not have in train each group has listed, and how many it has: sums by segments and group.
+
+    The groups are the categories of a column of items, or the head and the tail of popularity, where items have none.
+    """
+    listed = listed.up_to(k)
+    groups = listed.sides.with_item_keys(_groups(listed.sides, of, call))
+    counts = {"catalogue": _of_catalogue, "relevant": _of_relevant}[target](listed, groups)
+    keys = [*listed.keys, "group"]
+    merged = pl.concat(counts, how="diagonal").group_by(keys).agg(pl.col("listed", "possible").sum())
+    return merged.select(*keys, "listed", "possible")
+
+
+def _of_catalogue(listed: Listed, groups: pl.LazyFrame) -> list[pl.LazyFrame]:
+    """Return how many items of each group are listed, and could be, that are not in the user's train."""
+    sides, of_lists = listed.sides, ["user", *listed.sides.item_keys]
+    members = groups.select("item", "group")
+    shown = listed.rows.join(_history(sides), on=PAIR, how="anti").join(members, on="item")
+    sizes = groups.group_by(*dict.fromkeys([*sides.item_keys, "group"])).agg(size=pl.len().cast(pl.Float64))
+    lists = listed.count(listed.lists, "lists")
+    possible = joined(lists, sizes, sides.item_keys, "inner").with_columns(possible=pl.col("lists") * pl.col("size"))
+    known = _history(sides).join(groups, on="item")
+    seen = listed.count(joined(listed.lists, known, of_lists, "inner"), "seen", "group")
+    return [
+        listed.count(shown, "listed", "group"),
+        possible.select(*listed.keys, "group", "possible"),
+        seen.select(*listed.keys, "group", possible=-pl.col("seen")),
+    ]
+
+
+def _of_relevant(listed: Listed, groups: pl.LazyFrame) -> list[pl.LazyFrame]:
+    """Return how many items of each group are listed and relevant, and how many are relevant, none in the user's train."""
+    sides, segments = listed.sides, listed.sides.held.rows
+    relevant = sides.held.relevant_pairs(segments).join(_history(sides), on=PAIR, how="anti")
+    relevant = relevant.join(groups.select("item", "group"), on="item")
+    on = ["user", *segments]
+    return [
+        listed.count(joined(listed.rows, relevant, [*dict.fromkeys([*on, "item"])], "inner"), "listed", "group"),
+        listed.count(joined(listed.lists, relevant, on, "inner"), "possible", "group"),
+    ]
+
+
+def _history(sides: Sides) -> pl.LazyFrame:
+    """Return the pairs of train; none where there is no train frame."""
+    return sides.train if sides.inputs.train is not None else sides.held.lists.select(PAIR).clear()
+
+
+def _groups(sides: Sides, of: str, call: str) -> pl.LazyFrame:
+    """Return each item of the catalogue in each of its groups: item, group."""
+    described = sides.inputs.described
+    if not of and (described is None or len(described.columns) == 1):
+        return _head_and_tail(sides, call)
+    features.check(sides.inputs, of, call, features.CATEGORIES)
+    return sides.feature(of).parts().select("item", group="part")
+
+
+def _head_and_tail(sides: Sides, call: str) -> pl.LazyFrame:
+    """Return the catalogue in the most popular items that hold 80 % of the pairs of train, and the others."""
+    if sides.inputs.train is None:
+        msg = (
+            f"{call} needs groups of items: a column of the items frame, recs.rec(items=items).{call}(of='genre'), "
+            f"or popularity, recs.rec(train=train).{call}()"
+        )
+        raise ColumnError(msg)
+    head: Any = definitions.in_head.build(sides, HEAD_SHARE)
+    items = sides.catalogue.select("item").join(head, on="item", how="left")
+    return items.select("item", group=pl.col("value").fill_null(value=False))

@@ -1,0 +1,142 @@
+"""The lists held against reference lists of the same users: which items both have, and how far they agree, depth by depth."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import polars as pl
+
+from recframe.facts.sides import Sides, fact
+from recframe.frames.context import Ties
+from recframe.frames.inputs import Inputs
+from recframe.frames.rows.places import by_item, with_places
+from recframe.judging.equal_ranks import told_apart
+from recframe.judging.judged_frame import PAIR
+from recframe.judging.relevance import is_rank
+from recframe.judging.scores import in_order_given, scored
+
+PLACE, DEPTH, RANK = (pl.col(name) for name in ("place", "depth", "rank"))
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What a list and its user's reference list, both cut at k, have in common; places close the gaps between ranks.
+
+    An item that both have is common from a depth on, the later of its two places. F(n) is the sum of p^d / d over the depths
+    d = 1..n.
+    """
+
+    shorter: pl.Expr
+    """The length of the shorter of the two."""
+    longer: pl.Expr
+    common: pl.Expr
+    """The number of items that both have."""
+    common_in_shorter: pl.Expr
+    """The number of those that are common from a depth that the shorter list reaches."""
+    before: pl.Expr
+    """The sum of F over the depths just before the common items'."""
+    before_in_shorter: pl.Expr
+    sum_to_shorter: pl.Expr
+    """F of the length of the shorter list."""
+    sum_to_longer: pl.Expr
+
+
+@fact("pair", "reference")
+def in_reference(sides: Sides, k: int) -> pl.LazyFrame:
+    """Whether the reference list of a user has an item, up to k; 0 is no cut-off."""
+    return _reference(sides, k or None)[1].select(*PAIR, value=pl.lit(value=True)).unique()
+
+
+@fact("list", "reference")
+def has_reference(sides: Sides) -> pl.LazyFrame:
+    """Whether the user of a list has a reference list."""
+    keys = sides.held.list_keys
+    shared, other = _reference(sides, None)
+    on = [*dict.fromkeys([*shared, "user"])]
+    lists = sides.held.ranked().select(keys).unique()
+    return lists.join(other.select(on), on=on, how="semi", nulls_equal=True).with_columns(value=pl.lit(value=True))
+
+
+@fact("list", "reference")
+def agreement(sides: Sides, p: float, k: int) -> pl.LazyFrame:
+    """How far a list agrees with its user's reference list, both cut at k: the parts of an `Agreement`; 0 is no cut-off."""
+    keys = sides.held.list_keys
+    shared, other = _reference(sides, k or None)
+    on = [*dict.fromkeys([*shared, "user"])]
+    schema = sides.inputs.schema
+    own, other = _placed(sides.held.ranked(k or None), keys, schema), _placed(other, on, schema)
+    lists, others = _lengths(own, keys, p), _lengths(other, on, p)
+    both = lists.join(others, on=on, how="left", nulls_equal=True, suffix=" of other").with_columns(
+        pl.col("length of other", "sum of other").fill_null(0)
+    )
+    lengths, sums = ("length", "length of other"), ("sum", "sum of other")
+    both = both.select(
+        *keys,
+        shorter=pl.min_horizontal(lengths),
+        longer=pl.max_horizontal(lengths),
+        sum_to_shorter=pl.min_horizontal(sums),
+        sum_to_longer=pl.max_horizontal(sums),
+    )
+    common = own.join(other, on=[*dict.fromkeys([*on, "item"])], nulls_equal=True, suffix=" of other")
+    common = common.select(*keys, depth=pl.max_horizontal("place", "place of other"))
+    counted = _counted(common.join(both.select(*keys, "shorter"), on=keys, nulls_equal=True), keys, p)
+    both = both.join(counted, on=keys, how="left", nulls_equal=True)
+    parts = [pl.col(name).cast(pl.Float64).fill_null(0.0) for name in Agreement.__annotations__]
+    return both.select(*keys, value=pl.struct(parts))
+
+
+def _reference(sides: Sides, k: int | None) -> tuple[list[str], pl.LazyFrame]:
+    """Return the rows of the reference up to k: the segments that they are in, user, item, rank; and these segments' names."""
+    given = sides.inputs.reference
+    if given is None or isinstance(given, str):
+        keys = sides.held.rows
+        rows = sides.held.ranked(k).filter(sides.inputs.is_reference)
+        return keys, rows.select(*dict.fromkeys([*keys, *PAIR, "rank"]))
+    rows = _ranked(given.drop_nulls(PAIR), sides.inputs, k).select(*PAIR, "rank")
+    rows = rows if k is None else rows.filter(k >= RANK)
+    return sides.item_keys, sides.with_item_keys(rows)
+
+
+def _ranked(rows: pl.LazyFrame, inputs: Inputs, k: int | None) -> pl.LazyFrame:
+    """Return rows with ranks, from scores where there are none; ties then go by item where the gains would decide."""
+    dtype, ties = rows.collect_schema().get("rank"), inputs.context.ties
+    own: Ties = "item" if ties in {"pessimistic", "optimistic", "expected", "last"} else ties
+    if dtype is None:
+        return scored(in_order_given(rows, own), ["user"], [], own).ranked(k, rows.clear)
+    ranked = rows.filter(is_rank(RANK, dtype))
+    return told_apart(in_order_given(ranked, own), ["user"], own, rows.clear()) if inputs.tells_ranks_apart else ranked
+
+
+def _placed(rows: pl.LazyFrame, keys: list[str], schema: pl.Schema) -> pl.LazyFrame:
+    """Return the rows with their places in their lists."""
+    rows = rows.group_by(*dict.fromkeys([*keys, "item"])).agg(RANK.min())
+    rows = rows.sort(*keys, "rank", *by_item(schema, keys))
+    return with_places(rows, keys).select(*dict.fromkeys([*keys, "item"]), "place")
+
+
+def _lengths(rows: pl.LazyFrame, keys: list[str], p: float) -> pl.LazyFrame:
+    """Return the length of each list, and F of it."""
+    return rows.group_by(keys).agg(pl.len().cast(pl.Int64).alias("length"), _term(PLACE, p).sum().alias("sum"))
+
+
+def _counted(common: pl.LazyFrame, keys: list[str], p: float) -> pl.LazyFrame:
+    """Return the common items of each list, and the sums of F over the depths before theirs, from a table of F."""
+    depths = common.select(depth=pl.int_ranges(1, DEPTH.max() + 1)).explode("depth")
+    table = depths.select(DEPTH + 1, before=_term(DEPTH, p).cum_sum())
+    before, inside = pl.col("before").fill_null(0.0), pl.col("depth") <= pl.col("shorter")
+    return (
+        common.join(table, on="depth", how="left")
+        .group_by(keys)
+        .agg(
+            common=pl.len(),
+            common_in_shorter=inside.sum(),
+            before=before.sum(),
+            before_in_shorter=pl.when(inside).then(before).otherwise(0.0).sum(),
+        )
+    )
+
+
+def _term(place: pl.Expr, p: float) -> pl.Expr:
+    """Return p^d / d."""
+    return (place.cast(pl.Float64) * math.log(p)).exp() / place

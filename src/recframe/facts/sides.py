@@ -1,0 +1,227 @@
+"""The side frames of one call as facts are made of them, and what a fact is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import polars as pl
+
+from recframe.errors import fails_if
+from recframe.facts import features
+from recframe.facts.features import CATEGORIES, Feature, Shape
+from recframe.frames.collecting import Ask
+from recframe.frames.inputs import Inputs
+from recframe.frames.rows.joins import joined
+from recframe.frames.rows.packing import are_narrow, distinct, joined_as_numbers
+from recframe.frames.rows.questions import are_distinct, by_user
+from recframe.judging.judged_frame import PAIR, Judged
+
+Branches = Callable[[pl.LazyFrame, set[str]], list[pl.LazyFrame]]
+"""Gives what the plan of users asks of rows of a kind, whose columns are named."""
+Kind = Literal["item", "pair", "user", "member", "part", "list", "group", "segment", "whole", "table"]
+Setting = str | int | float | bool
+VALUE = pl.col("value")
+COUNT = pl.len().cast(pl.Float64).alias("value")
+
+
+@dataclass(frozen=True)
+class Builder:
+    """A function that makes a fact out of the side frames, what the fact is a property of, and which frames it needs.
+
+    The keys of its frame: item; user and item; user (and what `by` has of items); the user alone; those before and a part of a
+    feature; all that tells lists apart; what `by` has of items; none. One of a group has a function in `recframe.groups`, which
+    is given the lists of the segments. A table is no fact but rows of the lists' own, see `tables`.
+    """
+
+    kind: Kind
+    needs: tuple[str, ...]
+    build: Callable[..., pl.LazyFrame | pl.Expr]
+    takes: tuple[Shape, ...] = ()
+    """Which features the first setting may name."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A fact with its settings; its name is that of its column."""
+
+    builder: Builder
+    settings: tuple[Setting, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the column."""
+        return " ".join(map(str, (self.builder.kind, self.builder.build.__name__, *self.settings)))
+
+    def build(self, sides: Sides) -> pl.LazyFrame | pl.Expr:
+        """Return the frame of the fact, or what is the same for all."""
+        return self.builder.build(sides, *self.settings)
+
+    @property
+    def kind(self) -> Kind:
+        """What it is a property of."""
+        return self.builder.kind
+
+
+def fact(kind: Kind, *needs: str, takes: tuple[Shape, ...] = ()) -> Callable[[Callable[..., pl.LazyFrame | pl.Expr]], Builder]:
+    """Make a function of `Sides` and some settings a builder of facts."""
+    return lambda function: Builder(kind, needs, function, takes)
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The side frames of one call in the form that facts are made of."""
+
+    inputs: Inputs
+    held: Judged
+    """The lists held against the truth; one part of the users where the call goes part by part."""
+    pairs: pl.LazyFrame | None = None
+    """Each pair of train once, where they are at hand."""
+    popular: pl.LazyFrame | None = None
+    """The items of train with their number of users, where they are at hand."""
+    at_hand: Mapping[str, pl.LazyFrame] = field(default_factory=dict)
+    """Facts that are at hand, by their names."""
+    narrow: bool = False
+    """Whether users and items of the rows, and of the facts on pairs, are known to fit into one number of 64 bits."""
+
+    def settled(self, ask: Ask, rows: pl.DataFrame, facts: Sequence[Fact]) -> Sides:
+        """Return the same for a large eager frame: what several facts are made of is made once; no answer changes a number."""
+        sides, on_pairs = self, [one for one in facts if one.kind == "pair"]
+        if self.inputs.train is not None and any("train" in one.builder.needs for one in facts):
+            train = by_user(ask([self.inputs.train.drop_nulls()])[0], "user")
+            narrow, in_order = are_narrow(train, PAIR), train["user"].flags["SORTED_ASC"]
+            # one sort finds out and mends
+            if (narrow and not in_order) or not ask([are_distinct(train, ["user"])])[0].item():
+                (train,) = ask([distinct(train.lazy(), PAIR, narrow=narrow)])
+            sides = replace(self, pairs=train.lazy())
+            (popular,) = ask([sides.popularity])
+            sides = replace(sides, popular=popular.lazy())
+        built = ask([_frame(one.build(sides)) for one in on_pairs])
+        at_hand = {one.name: frame.lazy() for one, frame in zip(on_pairs, built, strict=True)}
+        return replace(sides, at_hand=at_hand, narrow=all(are_narrow(frame, PAIR) for frame in (rows, *built)))
+
+    @property
+    def item_keys(self) -> list[str]:
+        """The keys of the segments that are properties of the item."""
+        return self.inputs.inside("items") + ["item"] * any(one.inside == "item" for one in self.inputs.segments)
+
+    @property
+    def user_keys(self) -> list[str]:
+        """The keys of a user's own facts."""
+        return [*self.item_keys, "user"]
+
+    def feature(self, of: str) -> Feature:
+        """Return a feature of the items."""
+        return features.read(self.inputs, of)
+
+    @cached_property
+    def train(self) -> pl.LazyFrame:
+        """Each pair of a user and an item of the train frame once."""
+        if self.pairs is not None:
+            return self.pairs
+        return _frame(self.inputs.train).drop_nulls().unique()
+
+    @cached_property
+    def popularity(self) -> pl.LazyFrame:
+        """The items of train with their number of users."""
+        if self.popular is not None:
+            return self.popular
+        return self.train.group_by("item").agg(value=pl.len().cast(pl.Float64))
+
+    @cached_property
+    def catalogue(self) -> pl.LazyFrame:
+        """The items of the catalogue, each once, with the segments that are properties of them."""
+        if self.inputs.items is not None:
+            return self.inputs.items.filter(pl.col("item").is_not_null())
+        given = [self.inputs.counted("recommendations")]
+        given += [] if self.inputs.truth is None else [self.inputs.counted("truth")]
+        given += [] if self.inputs.train is None else [self.inputs.train.drop_nulls()]
+        return pl.concat([one.select("item") for one in given]).unique()
+
+    def with_item_keys(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows of items with the segments that are properties of them."""
+        names = self.inputs.inside("items")
+        return rows.join(_frame(self.inputs.items).select("item", *names), on="item", how="left") if names else rows
+
+    def table(self, kind: Kind, facts: Sequence[Fact]) -> tuple[list[str], pl.LazyFrame | None, list[pl.Expr]]:
+        """Return the keys of a kind of fact, a frame of the facts by these keys, and the facts that are the same for all."""
+        keys = {"item": ["item"], "pair": PAIR, "user": self.user_keys, "segment": self.item_keys}
+        keys |= {"member": ["user"], "part": [*self.user_keys, "part"], "list": self.held.list_keys}
+        on, table, same = keys.get(kind, []), None, []
+        for one in (one for one in facts if one.kind == kind):
+            built = self.at_hand.get(one.name, one.build(self))
+            if isinstance(built, pl.Expr):
+                same.append(built.alias(one.name))
+                continue
+            built = built.rename({"value": one.name})
+            table = built if table is None else joined(table, built, on, "full")
+        return on, table, same
+
+    def joined(
+        self, rows: pl.LazyFrame, facts: Sequence[Fact], *kinds: Kind, named: Mapping[str, str] | None = None
+    ) -> pl.LazyFrame:
+        """Return rows with the facts of some kinds beside them; `named` has other names of the keys."""
+        for kind in kinds:
+            on, table, same = self.table(kind, facts)
+            if table is not None:
+                others = {key: (named or {}).get(key, key) for key in on}
+                table, on = table.rename(others), list(others.values())
+                as_numbers = self.narrow and on == PAIR
+                rows = joined_as_numbers(rows, table, on, "left") if as_numbers else joined(rows, table, on)
+            rows = rows.with_columns(same) if same else rows
+        return rows
+
+
+def _frame(frame: Any) -> pl.LazyFrame:
+    return pl.LazyFrame(schema={"user": pl.Int64, "item": pl.Int64}) if frame is None else frame
+
+
+@fact("item", "train")
+def popularity_quantile(sides: Sides) -> pl.LazyFrame:
+    """The share of train's items that an item is as popular as or more; those of one popularity share their mean place."""
+    counts = sides.popularity.group_by("value").agg(same=pl.len().cast(pl.Float64)).sort("value")
+    same = pl.col("same")
+    places = counts.with_columns(quantile=(same.cum_sum() - (same - 1) / 2) / same.sum())
+    return sides.popularity.join(places, on="value").select("item", value=pl.col("quantile"))
+
+
+@fact("member", "relevance")
+def in_universe(sides: Sides) -> pl.LazyFrame | pl.Expr:
+    """Whether a user with a list is of the universe; every one is, where the universe has all users with a list."""
+    if sides.held.universe in {"truth", "both"}:
+        return sides.held.judged_users.unique().with_columns(value=pl.lit(value=True))
+    return pl.lit(value=True)
+
+
+# ---- of lists
+
+
+@fact("list", "relevance")
+def has_relevant(sides: Sides) -> pl.LazyFrame | pl.Expr:
+    """Whether a list's user has a relevant item; where one without counts as well, that is not asked."""
+    if sides.inputs.context.no_relevant == "zero":
+        return pl.lit(value=True)
+    return sides.held.relevant_items().select(sides.held.list_keys).unique().with_columns(value=pl.lit(value=True))
+
+
+@fact("list", "relevance", "items", takes=CATEGORIES)
+def n_categories_of_relevant(sides: Sides, of: str) -> pl.LazyFrame:
+    """The number of categories of a user's relevant items, listed or not; in a segment of items, of its own."""
+    found = sides.held.relevant_items().join(sides.feature(of).parts(), on="item")
+    return found.select(*sides.held.list_keys, "part").unique().group_by(sides.held.list_keys).agg(COUNT)
+
+
+def counted_items() -> pl.Expr:
+    """Return the number of items in the catalogue, or fail when the plan runs and there are none."""
+    return pl.len().cast(pl.Float64) + fails_if(pl.len() == 0, "the catalogue is empty: the frame items= has no item")
+
+
+# ---- of the whole
+
+
+@fact("whole", "catalogue")
+def n_whole_catalogue(sides: Sides) -> pl.LazyFrame:
+    """The number of items in the catalogue, in a segment of items too."""
+    return sides.catalogue.select(value=counted_items())

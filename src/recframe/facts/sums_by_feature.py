@@ -1,0 +1,95 @@
+"""Sums over each list by a feature of its items: unit vectors, categories, pairs that share one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from recframe.facts.features import ANY, CATEGORIES
+from recframe.facts.levels import BESIDE, level_of, within_category
+from recframe.facts.sides import Sides, fact
+
+if TYPE_CHECKING:
+    from recframe.facts.levels import Levels
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of the lists, each item of a list once, what is asked of them, and the side frames."""
+
+    sides: Sides
+    asked: Levels
+    keys: list[str]
+    rows: pl.LazyFrame
+    lists: pl.LazyFrame
+    """Each list with its plain sums."""
+
+    def beside_lists(self) -> pl.LazyFrame:
+        """Return the lists with the sums of every table that was asked for."""
+        lists = self.lists
+        for table in (one for one in self.asked.facts.values() if one.kind == "table"):
+            sums: Any = table.builder.build(self, *table.settings)
+            on = [key for key in self.keys if key in sums.collect_schema()]
+            lists = lists.join(sums, on=on, how="left", nulls_equal=True)
+        return lists
+
+    def with_facts(self, *levels: str) -> pl.LazyFrame:
+        """Return the rows with the facts that some levels ask for."""
+        return self.sides.joined(self.rows, self.asked.facts_in(*levels), "pair", "item", "segment", "whole")
+
+
+@fact("table", "items", takes=ANY)
+def vectors(rows: Rows, of: str) -> pl.LazyFrame:
+    """The sum of the items' unit vectors, each times a value: its square, or its product with the sum over the history.
+
+    NOTE: a column for each dimension where the schema tells their number, which takes a twentieth of the time and a quarter of
+    the memory of a row for each.
+    """
+    sides, feature = rows.sides, rows.sides.feature(of)
+    units, columns, parts = feature.units()
+    levels = [level_of("square", of), level_of("product", of)]
+    squares, products = map(rows.asked.named, levels)
+    names = [value.meta.output_name() for value in [*squares, *products]]
+    values = rows.with_facts(*levels).join(units, on="item").with_columns(*squares, *products)
+    sums = values.group_by(*rows.keys, *parts).agg(
+        (pl.col(name) * pl.col(column)).sum().alias(f"{name} {column}") for name in names for column in columns
+    )
+    if products:
+        history = sides.with_item_keys(sides.train.join(units, on="item"))
+        history = history.group_by(*sides.user_keys, *parts).agg(pl.col(columns).sum())
+        sums = sums.join(history, on=[*sides.user_keys, *parts], how="left", nulls_equal=True)
+    factors = [(name, name if place < len(squares) else "") for place, name in enumerate(names)]
+    totals = [
+        pl.sum_horizontal(pl.col(f"{name} {column}") * pl.col(f"{other} {column}".strip()) for column in columns).alias(name)
+        for name, other in factors
+    ]
+    return sums.group_by(rows.keys).agg(one.sum() for one in totals) if parts else sums.select(*rows.keys, *totals)
+
+
+@fact("table", "items", takes=CATEGORIES)
+def categories(rows: Rows, of: str) -> pl.LazyFrame:
+    """The categories of the items, with sums over the items of each, and what the history has of it."""
+    inner, outer = within_category(of), level_of("categories", of)
+    found = rows.with_facts(inner).join(rows.sides.feature(of).parts(), on="item")
+    found = found.group_by(*rows.keys, "part").agg(rows.asked.named(inner))
+    roots = {name for one in rows.asked.named(outer) for name in one.meta.root_names()}
+    if whole := [one for one in rows.asked.named(BESIDE) if one.meta.output_name() in roots]:
+        lists = rows.lists.select(*rows.keys, *whole)
+        found = found.join(lists, on=rows.keys, how="left", nulls_equal=True)
+    found = rows.sides.joined(found, rows.asked.facts_in(outer), "part", "user", "segment", "whole")
+    return found.group_by(rows.keys).agg(rows.asked.named(outer))
+
+
+@fact("table", "items", takes=CATEGORIES)
+def pairs(rows: Rows, of: str) -> pl.LazyFrame:
+    """The pairs of items that share a category, each with itself too: the rank of the lower one, and their likeness."""
+    found = rows.rows.join(rows.sides.feature(of).parts(), on="item")
+    one, other = (found.select(*rows.keys, "part", "rank", "share", pl.col("item").alias(name)) for name in ("one", "other"))
+    both = one.join(other, on=[*rows.keys, "part"], nulls_equal=True)
+    union = (1 / pl.col("share") + 1 / pl.col("share_right")).max() - pl.len()
+    both = both.group_by(*rows.keys, "one", "other").agg(
+        rank=pl.max_horizontal("rank", "rank_right").max(), likeness=pl.len() / union
+    )
+    return both.group_by(rows.keys).agg(rows.asked.named(level_of("pairs", of)))

@@ -1,0 +1,141 @@
+"""What `rec(...)` binds: column names, side frames and policies, with a check of each value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, get_args
+
+from recframe.errors import RecframeError, sentence, shown, suggestion
+
+Universe = Literal["truth", "recs", "both", "all"]
+NoRelevant = Literal["zero", "skip", "null"]
+RelevantFrom = Literal["truth", "list"]
+MinRelevance = float | Literal["any"]
+MinRelevanceFor = Literal["all", "binary"]
+Ties = Literal[
+    "item",
+    "item_reverse",
+    "item_text",
+    "item_text_reverse",
+    "item_desc",
+    "pessimistic",
+    "optimistic",
+    "order",
+    "expected",
+    "last",
+]
+Sharing = Literal["expected", "last"]
+"""The `ties` under which tied items stand in no order: they share a rank."""
+
+ROLES = ("user", "item", "rank", "score", "relevance", "model", "propensity")
+MOST_DECIMALS = 15
+DEFAULTS: Mapping[str, Any] = {
+    "universe": "truth",  # of two frames; every user of a judged frame
+    "no_relevant": "zero",
+    "relevant_from": "truth",
+    "min_relevance": None,  # above 0
+    "min_relevance_for": "all",
+    "ties": "item",
+    "decimals": None,
+}
+"""The policies that a profile may set, and recframe's own values of them."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """Column names, side frames and policies, as bound by `rec(...)`; a name that is None has its role's own name."""
+
+    user: str | None = None
+    item: str | None = None
+    rank: str | None = None
+    score: str | None = None
+    relevance: str | None = None
+    model: str | None = None
+    propensity: str | None = None
+    truth: Any = None
+    users: Any = None
+    items: Any = None
+    train: Any = None
+    reference: Any = None
+    universe: Universe | None = None
+    no_relevant: NoRelevant = "zero"
+    min_relevance: MinRelevance | None = None
+    relevant_from: RelevantFrom = "truth"
+    strict: bool = False
+    min_relevance_for: MinRelevanceFor = "all"
+    ties: Ties = "item"
+    decimals: int | None = None
+    profile: str | None = None
+    by: tuple[str, ...] = ()
+    given: frozenset[str] = frozenset()
+    """The options that were bound: a profile leaves them as they are."""
+
+    def bind(self, options: Mapping[str, Any]) -> Context:
+        """Return the context with some options set anew, after a check of their values."""
+        for name, value in options.items():
+            _check_option(name, value)
+        return replace(self, **options, given=self.given.union(options))
+
+    def assuming(self, policies: Mapping[str, Any]) -> Context:
+        """Return the context with values for the policies that were not bound."""
+        return self.having(**{name: value for name, value in policies.items() if name not in self.given})
+
+    def having(self, **policies: Any) -> Context:
+        """Return the context with other values for some policies."""
+        changed = any(getattr(self, name) != value for name, value in policies.items())
+        return replace(self, **policies) if changed else self
+
+    def grouped(self, by: Iterable[str]) -> Context:
+        """Return the context with `by` columns bound."""
+        return replace(self, by=(*self.by, *by))
+
+    def name_of(self, role: str) -> str:
+        """Return the column name of a role."""
+        name: str | None = getattr(self, role)
+        return role if name is None else name
+
+
+OPTIONS = tuple(field.name for field in fields(Context) if field.name not in {"by", "given"})
+"""What `rec(...)` takes."""
+
+
+def _check_option(name: str, value: object) -> None:
+    choices = {"universe": Universe, "no_relevant": NoRelevant, "relevant_from": RelevantFrom}
+    choices |= {"min_relevance_for": MinRelevanceFor, "ties": Ties}
+    if name in ROLES:
+        if value is not None and not isinstance(value, str):
+            msg = f"{name}= takes the name of a column as text; found {shown(value)}{_renamed(name, value)}"
+            raise RecframeError(msg)
+    elif name in choices:
+        allowed = get_args(choices[name])
+        if (not isinstance(value, str) or value not in allowed) and not (name == "universe" and value is None):
+            close = suggestion(value, allowed) if isinstance(value, str) else ""
+            msg = f"{sentence(f'{name}={shown(value)} is not known', close)} Write one of {', '.join(map(repr, allowed))}"
+            raise RecframeError(msg)
+    elif name == "strict" and not isinstance(value, bool):
+        msg = f"strict={shown(value)}: write True, so that findings of severity error raise, or False"
+        raise RecframeError(msg)
+    elif name == "min_relevance" and value is not None and not _is_threshold(value):
+        msg = f"min_relevance={shown(value)}: write a number above 0; rows with at least this relevance are relevant"
+        raise RecframeError(msg)
+    elif name == "decimals" and not (type(value) is int and 0 <= value <= MOST_DECIMALS):
+        msg = f"decimals={shown(value)}: write a whole number from 0 to {MOST_DECIMALS}; means are rounded to so many decimals"
+        raise RecframeError(msg)
+
+
+def _renamed(role: str, name: object) -> str:
+    """Return how a column that is not named by text gets such a name; pandas has them."""
+    if isinstance(name, tuple):
+        return "; name the columns by text before: frame.columns = ['_'.join(map(str, names)) for names in frame.columns]"
+    return f"; rename it before: frame.rename(columns={{{name}: {role!r}}})" if isinstance(name, int) else ""
+
+
+def _is_threshold(value: object) -> bool:
+    if isinstance(value, str | bool):
+        return value == "any"
+    try:
+        return 0 < float(value) < math.inf  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return False

@@ -1,0 +1,92 @@
+"""Dtypes that match in value: columns of two frames cast to one, or an error that says why they cannot match."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import polars as pl
+
+from recframe.errors import ColumnError
+from recframe.frames.roles import IDS, Segment, Side
+
+
+def check_dtypes(schemas: Mapping[str, pl.Schema], sides: Mapping[str, Side]) -> None:
+    """Say which column has a dtype that cannot serve its role."""
+    wanted = {"rank": "a number from 1 up", "score": "a number", "relevance": "a number or Boolean"}
+    wanted["propensity"] = "a number above 0"
+    for name, schema in schemas.items():
+        for role in [*IDS, *wanted]:
+            dtype = schema.get(role, pl.Null())
+            column = f"column {sides[name].context.name_of(role)!r} of {sides[name].title}"
+            number = dtype.is_numeric() or dtype == pl.Null or (role == "relevance" and dtype == pl.Boolean)
+            if role in wanted and not number:
+                msg = f"{column} is {dtype}; a {role} is {wanted[role]}: cast the column before"
+                raise ColumnError(msg)
+            if role in IDS and dtype == pl.Object:
+                msg = f"{column} holds Python objects, which no frame can join; cast it to text"
+                raise ColumnError(msg)
+
+
+def matched(
+    taken: Mapping[str, pl.LazyFrame],
+    schemas: Mapping[str, pl.Schema],
+    sides: Mapping[str, Side],
+    segments: Iterable[Segment],
+    clashes: dict[str, str] | None,
+) -> dict[str, pl.LazyFrame]:
+    """Cast the columns that match in value but not in dtype, such as Int32 and Int64, or say that they cannot match."""
+    result = dict(taken)
+    shared = {"user": "the user ids", "item": "the item ids"}
+    shared |= {one.inside: f"the values of {one.name!r}" for one in segments if one.owner == "row"}
+    for inside, title in shared.items():
+        dtypes = {name: schema[inside] for name, schema in schemas.items() if inside in schema}
+        dtype = _common(dtypes)
+        if dtype is None:
+            found = _clash(dtypes, title, sides)
+            if clashes is None:
+                raise ColumnError(found)
+            clashes[inside] = found
+        for name, found_dtype in dtypes.items():
+            if dtype is None or found_dtype != dtype:
+                column = pl.col(inside)
+                cast = as_text(column, found_dtype) if dtype is None else column.cast(dtype)
+                result[name] = result[name].with_columns(cast.alias(inside))
+    return result
+
+
+def as_text(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """Return values of any dtype as text, whole numbers without a point."""
+    if dtype.is_float():
+        whole = column.cast(pl.Int64, strict=False)
+        return pl.when(whole.cast(dtype) == column).then(whole.cast(pl.String)).otherwise(column.cast(pl.String))
+    if dtype == pl.Binary:
+        return column.bin.encode("hex")
+    if dtype == pl.Struct:
+        return column.struct.json_encode()
+    if dtype == pl.Duration:
+        return column.dt.to_string("iso")
+    return column.hash().cast(pl.String) if dtype.is_nested() else column.cast(pl.String)
+
+
+def _common(dtypes: Mapping[str, pl.DataType]) -> pl.DataType | None:
+    """Return the dtype in which columns match in value, if there is one."""
+    found = list(dict.fromkeys(dtype for dtype in dtypes.values() if dtype != pl.Null))
+    if len(found) <= 1:
+        return found[0] if found else pl.Int64()
+    if all(dtype.is_integer() for dtype in found):
+        signed = any(dtype.is_signed_integer() for dtype in found)
+        widest = next((dtype for dtype in found if str(dtype) == "UInt128"), pl.UInt64())  # which Polars 1 does not have
+        wide = any(dtype in (pl.UInt64, pl.Int128, widest) for dtype in found)
+        return (pl.Int128() if wide else pl.Int64()) if signed else widest
+    if all(dtype in (pl.String, pl.Categorical, pl.Enum) for dtype in found):  # a tuple: an Enum's hash is not that of pl.Enum
+        return pl.String()
+    return None
+
+
+def _clash(dtypes: Mapping[str, pl.DataType], title: str, sides: Mapping[str, Side]) -> str:
+    kinds = {name: dtype for name, dtype in dtypes.items() if dtype != pl.Null}
+    shown = ", ".join(f"{dtype} in {sides[name].title}" for name, dtype in kinds.items())
+    msg = f"{title} have different dtypes: {shown}; cast them to one dtype, so that they can match"
+    if any(dtype.is_float() for dtype in kinds.values()):
+        msg += ". A missing id makes a pandas column Float64: drop the rows without an id and cast to int"
+    return msg

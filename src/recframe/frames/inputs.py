@@ -1,0 +1,297 @@
+"""The frames of one call, lazy and under the names of their roles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from typing import Any, Literal
+
+import polars as pl
+
+from recframe.errors import ColumnError, fails_if, sentence, suggestion, with_article
+from recframe.frames import collecting, kinds
+from recframe.frames.context import Context, Sharing
+from recframe.frames.dtypes import as_text, check_dtypes, matched
+from recframe.frames.roles import (
+    Owner,
+    Segment,
+    Side,
+    holder_of,
+    label_columns,
+    listed,
+    roles_of,
+    segment_of,
+    segments_of,
+    sides_of,
+)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The frames of one call, lazy and under their roles' names: what `judge` and `plan` build on."""
+
+    lists: pl.LazyFrame
+    """user, item, rank or score, relevance where it is a judged frame, model where bound, and segments of its rows."""
+    truth: pl.LazyFrame | None
+    """user, item, relevance and segments of its rows; None where the lists are a judged frame."""
+    users: pl.LazyFrame | None
+    items: pl.LazyFrame | None
+    train: pl.LazyFrame | None
+    reference: pl.LazyFrame | str | None
+    """user, item and rank or score; or the name of a model."""
+    segments: tuple[Segment, ...]
+    checks: tuple[pl.LazyFrame, ...]
+    context: Context
+    pandas_columns: Mapping[str, Any]
+    """The columns of pandas frames that segments are made of."""
+    labels: Mapping[str, str]
+    """Columns of the lists that nothing was bound to and that may name systems: their names inside the plan, and their own."""
+    described: Side | None = None
+    """The frame of the items with all its columns."""
+    complete: frozenset[str] = frozenset()
+    """The frames whose every row is known to have a user and an item."""
+    given: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    """The frames that are eager, by their names."""
+    whole: Inputs | None = None
+    """The frames that these are a part of the users of."""
+    judged: bool = True
+    """Whether anything is known of what is relevant."""
+
+    @cached_property
+    def schema(self) -> pl.Schema:
+        """The columns of the lists and their dtypes."""
+        return self.lists.collect_schema()
+
+    @cached_property
+    def relevance_dtype(self) -> pl.DataType:
+        """The dtype of the relevances."""
+        return self.schema["relevance"] if self.truth is None else self.truth.collect_schema()["relevance"]
+
+    def feature(self, of: str, call: str) -> pl.LazyFrame:
+        """Return a column of the items frame: item, value; the only one beside the item, where `of` is empty.
+
+        `call` is the metric's name, to show how to name a column.
+        """
+        taken = kinds.with_own_dtype(self._feature(of, call), "value").lazy()
+        dtype = self.items.collect_schema()["item"] if self.items is not None else pl.Null
+        return taken.with_columns(pl.col("item").cast(dtype)).drop_nulls("item")
+
+    def feature_at_hand(self, of: str, call: str) -> pl.DataFrame | None:
+        """Return the same where the frame of the items is eager; nothing of a LazyFrame is collected."""
+        return kinds.at_hand(self._feature(of, call))
+
+    def _feature(self, of: str, call: str) -> pl.LazyFrame | pl.DataFrame:
+        if self.described is None or self.items is None:
+            msg = f"{call} needs the items frame"
+            raise ColumnError(msg)
+        item = self.context.name_of("item")
+        others = [name for name in self.described.columns if name != item]
+        if (of and of not in others) or (not of and len(others) != 1):
+            found = f"{self.described.title} has no column {of!r} beside {item!r}" if of else f"{call} does not know its column"
+            shown = next(iter(others), "column")
+            msg = f"{sentence(found, suggestion(of, others))} There are {listed(others)}: {call}(of={shown!r})"
+            raise ColumnError(msg)
+        return self.described.take(["item"], [Segment("value", of or others[0], "items")])
+
+    @property
+    def scored(self) -> bool:
+        """Whether ranks are made from scores."""
+        return "score" in self.schema
+
+    @property
+    def tells_ranks_apart(self) -> bool:
+        """Whether `ties` says how items of one rank stand: where it was bound; a profile's ties wait for scores.
+
+        NOTE: ties="item" is the default, so that it leaves ranks as they are; of one rank, relevant items alone then follow
+        one another by item.
+        """
+        return not self.scored and self.context.ties != "item" and "ties" in self.context.given
+
+    def with_ties(self, context: Context) -> Context:
+        """Return a context with the ties that concern these frames, the default where none do."""
+        return context if self.scored or self.under(context).tells_ranks_apart else context.having(ties="item")
+
+    @property
+    def sharing(self) -> Sharing | None:
+        """How tied items count where `ties` gives them no order; None where each has a rank of its own."""
+        ties = self.context.ties
+        return ties if ties in {"expected", "last"} and (self.scored or self.tells_ranks_apart) else None
+
+    def identified(self, owner: Literal["recommendations", "truth"], where: pl.Expr | None = None) -> pl.LazyFrame:
+        """Return the rows of the lists or of the truth that have a user and an item, those of a condition alone.
+
+        NOTE: with a condition it is a filter of its own, that Polars 2 does not share with the others' scan. What shares a
+        scan with a side of a join that has to wait is held in memory meanwhile. Polars 1 would share the scan of all columns.
+        """
+        rows = self.truth if owner == "truth" and self.truth is not None else self.lists
+        conditions = [] if owner in self.complete else [pl.col("user").is_not_null() & pl.col("item").is_not_null()]
+        conditions += [] if where is None else [where]
+        if collecting.IS_POLARS_1:
+            for condition in conditions:
+                rows = rows.filter(condition)
+            return rows
+        return rows.filter(pl.all_horizontal(conditions)) if conditions else rows
+
+    def counted(self, owner: Literal["recommendations", "truth"]) -> pl.LazyFrame:
+        """Return the rows of the lists or of the truth that are not ignored: of a truth, those with a relevance alone."""
+        if owner == "truth" and self.truth is not None:
+            return self.identified(owner, where=pl.col("relevance").is_not_null())
+        return self.identified(owner)
+
+    def check(self, owner: Literal["recommendations", "truth"], wrong: pl.Expr, message: str) -> pl.LazyFrame:
+        """Return a frame of one row that fails when the plan runs, if a row of the lists or of the truth is wrong."""
+        if collecting.IS_POLARS_1:
+            return self.identified(owner).select(check=fails_if(wrong.any(), message))
+        return self.identified(owner, where=wrong).select(_fails_with_rows(message))
+
+    def in_two_halves(self, segment: Segment) -> pl.LazyFrame:
+        """Return the users of a judged frame who have a value of a segment on some rows and null on others.
+
+        There are none where a user has two values, which makes it a property of the row.
+        """
+        value = pl.col(segment.inside)
+        pairs = self.identified("recommendations").select("user", segment.inside).unique()
+        users = pairs.group_by("user").agg(values=value.count(), halves=pl.len())
+        values, one_each = pl.col("values"), pl.col("values").max() <= 1
+        return users.filter(one_each & (values > 0) & (pl.col("halves") > values)).select("user").sort("user")
+
+    def part(self, number: int, of: int) -> Inputs:
+        """Return the rows of one of several parts of the users; together they have every row that has a user."""
+        mine = pl.col("user").hash() % of == number
+        given = {name: getattr(self, name) for name in ("lists", "truth", "users")}
+        kept: dict[str, Any] = {name: frame.filter(mine) for name, frame in given.items() if frame is not None}
+        return replace(self, **kept, whole=self, checks=self.checks if number == 0 else ())  # they read the whole frames
+
+    @property
+    def of_all(self) -> Inputs:
+        """The frames with the rows of all users, where these have those of a part."""
+        return self if self.whole is None else self.whole
+
+    @property
+    def model(self) -> list[str]:
+        """The model as a key, where one is bound."""
+        return ["model"] * (self.context.model is not None)
+
+    def under(self, context: Context) -> Inputs:
+        """Return the same under other policies."""
+        return self if context is self.context else replace(self, context=context)
+
+    @property
+    def is_reference(self) -> pl.Expr:
+        """Whether a row of the lists is of the model that the reference names."""
+        return _is_of_model(self.lists, str(self.reference))
+
+    def without_labels(self) -> Inputs:
+        """Return the same without the columns that may name systems."""
+        return replace(self, lists=self.lists.drop(list(self.labels)), labels={})
+
+    def inside(self, *owners: Owner) -> list[str]:
+        """Return the names, inside the plan, of the segments that some owners have."""
+        return [segment.inside for segment in self.segments if segment.owner in owners]
+
+
+@cache
+def _fails_with_rows(message: str) -> pl.Expr:
+    return fails_if(pl.len() > 0, message).alias("check")
+
+
+def read(
+    frame: Any,
+    context: Context,
+    by: Sequence[str] = (),
+    *,
+    judged: bool = True,
+    labelled: bool = False,
+    clashes: dict[str, str] | None = None,
+) -> Inputs:
+    """Check a call's frames against their schemas and return them under their roles' names.
+
+    `judged` says whether it must be known what is relevant; where it need not and is not, no row is judged.
+
+    Columns whose dtypes cannot match raise a ColumnError. Where `clashes` is given they become text, and the error's words
+    are written into it, under the names of the columns inside the plan. `labelled` takes the columns that may name systems.
+    """
+    sides = sides_of(frame, context)
+    described = {name: side for name, side in sides.items() if name not in {"train", "reference"}}
+    segments = _segments(by, described, context)
+    labels = label_columns(sides["recommendations"], segments) if labelled and context.model is None else []
+    columns = [*segments, *labels]
+    given = {name: side.take(roles_of(name, side, judged=judged), segments_of(columns, name)) for name, side in sides.items()}
+    taken = {name: rows.lazy() for name, rows in given.items()}
+    _fill_relevance(taken, given)
+    schemas = {name: rows.collect_schema() for name, rows in taken.items()}
+    check_dtypes(schemas, sides)
+    taken = matched(taken, schemas, sides, segments, clashes)
+    return Inputs(
+        lists=taken["recommendations"],
+        truth=taken.get("truth"),
+        users=taken.get("users"),
+        items=taken.get("items"),
+        train=taken.get("train"),
+        reference=context.reference if isinstance(context.reference, str) else taken.get("reference"),
+        described=sides.get("items"),
+        segments=segments,
+        checks=_repeated_keys(taken, context) + _unknown_reference(taken["recommendations"], context),
+        context=context,
+        pandas_columns=_columns_in_pandas(segments, sides, context),
+        labels={label.inside: label.name for label in labels},
+        complete=_complete(given),
+        given=kinds.eager(given),
+        judged="truth" in given or "relevance" in kinds.columns(given["recommendations"]),
+    )
+
+
+def _columns_in_pandas(segments: Iterable[Segment], sides: Mapping[str, Side], context: Context) -> dict[str, Any]:
+    """Return the columns of pandas frames that the key columns of a result come from, by their names."""
+    found = {one.name: kinds.in_pandas(holder_of(one, sides).frame, one.name) for one in segments}
+    if context.model is not None:  # it is the first `by` column, asked for or not
+        found[context.model] = kinds.in_pandas(sides["recommendations"].frame, context.model)
+    return found
+
+
+def _complete(given: Mapping[str, Any]) -> frozenset[str]:
+    """Return which of the frames of lists and of the truth are known to have all their ids."""
+    named = (name for name in ("recommendations", "truth") if name in given)
+    return frozenset(name for name in named if kinds.is_complete(given[name], ["user", "item"]))
+
+
+def _fill_relevance(taken: dict[str, pl.LazyFrame], given: Mapping[str, Any]) -> None:
+    """Give every row of a truth without a relevance 1, and of a frame of which nothing is known none."""
+    main, missing = ("truth", pl.lit(1, dtype=pl.Int64)) if "truth" in taken else ("recommendations", pl.lit(None, pl.Float64))
+    if "relevance" not in kinds.columns(given[main]):
+        taken[main] = taken[main].with_columns(relevance=missing)
+
+
+def _segments(by: Iterable[str], sides: Mapping[str, Side], context: Context) -> tuple[Segment, ...]:
+    """Return the `by` columns, each once: a role and the column that is bound to it are the same."""
+    found = [segment_of(number, name, sides, context) for number, name in enumerate(by)]
+    return tuple({one.name: one for one in found}.values())
+
+
+def _repeated_keys(taken: Mapping[str, pl.LazyFrame], context: Context) -> tuple[pl.LazyFrame, ...]:
+    sides = {"users": "user", "items": "item"}
+    return tuple(_repeated_key(taken[name], name, context.name_of(role)) for name, role in sides.items() if name in taken)
+
+
+def _repeated_key(frame: pl.LazyFrame, name: str, column: str) -> pl.LazyFrame:
+    role = name.removesuffix("s")
+    once = f"{name}.unique({column!r}), or in pandas {name}.drop_duplicates({column!r})"
+    message = f"the frame {name}= has {with_article(role)} twice; it takes one row for each: {once}"
+    keys = frame.filter(pl.col(role).is_not_null())
+    return keys.select(check=fails_if(pl.col(role).n_unique() < pl.len(), message))
+
+
+def _is_of_model(lists: pl.LazyFrame, name: str) -> pl.Expr:
+    return (as_text(pl.col("model"), lists.collect_schema()["model"]) == pl.lit(name)).fill_null(value=False)
+
+
+def _unknown_reference(lists: pl.LazyFrame, context: Context) -> tuple[pl.LazyFrame, ...]:
+    if not isinstance(context.reference, str):
+        return ()
+    message = (
+        f"reference={context.reference!r} names no model: the column {context.name_of('model')!r} does not have it; "
+        "name one of its models, or give lists as a frame: rec(reference=reference)"
+    )
+    missing = ~_is_of_model(lists, context.reference).any() & (pl.len() > 0)
+    return (lists.select(check=fails_if(missing, message)),)

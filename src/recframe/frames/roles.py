@@ -1,0 +1,171 @@
+"""Which column of which frame has which role, and whose property a `by` column is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import polars as pl
+
+from recframe.errors import ColumnError, RecframeError, sentence, suggestion
+from recframe.frames import kinds
+from recframe.frames.context import ROLES, Context
+
+IDS = ("user", "item", "model")
+READ_AS_GIVEN = ("rank", "score", "propensity")
+"""The roles whose numbers are read by what says what a NaN among them is."""
+Owner = Literal["role", "row", "recommendations", "truth", "users", "items", "train", "reference"]
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One `by` column: its name inside the plan, its name in the result, and whose property it is."""
+
+    inside: str
+    name: str
+    owner: Owner
+
+
+class Side:
+    """One frame of the call, and how the messages name it."""
+
+    def __init__(self, title: str, frame: Any, context: Context) -> None:
+        kinds.check(frame, title)
+        self.title, self.frame, self.context = title, frame, context
+        self.columns = kinds.columns(frame)
+
+    def has(self, role: str) -> bool:
+        """Whether the frame has the column of a role."""
+        return self.context.name_of(role) in self.columns
+
+    def require(self, role: str, hint: str = "") -> str:
+        """Return the role's name, or say that its column is missing."""
+        name = self.context.name_of(role)
+        if name not in self.columns:
+            found = sentence(f"{self.title} has no column {name!r}", suggestion(name, self.columns))
+            hint = self.index_hint(name) or self._flattening or hint or f"Name the column of the {role}: rec({role}='...')"
+            msg = f"{found} It has {listed(self.columns)}. {hint}"
+            raise ColumnError(msg)
+        return name
+
+    def index_hint(self, name: str) -> str:
+        """Return how the index of a pandas frame becomes columns, where it has a name that no column has."""
+        names = kinds.index_names(self.frame)
+        if name not in names:
+            return ""
+        call = f"reset_index({name!r})" if set(names) & set(self.columns) else "reset_index()"
+        return f"Its index has that name: write frame.{call}, which makes a column of it"
+
+    @property
+    def _flattening(self) -> str:
+        """Return how columns of several levels, as pandas has them, get a name each."""
+        if not any(isinstance(name, tuple) for name in self.columns):
+            return ""
+        return "Name each column by a text before: frame.columns = ['_'.join(map(str, names)) for names in frame.columns]"
+
+    def take(self, roles: Iterable[str], segments: Iterable[Segment] = ()) -> pl.LazyFrame | pl.DataFrame:
+        """Return the columns of roles and segments, under their names inside the plan."""
+        named = {role: self.require(role) for role in roles} | {one.inside: one.name for one in segments}
+        return kinds.take(self.frame, named, IDS, READ_AS_GIVEN)
+
+
+def listed(names: Iterable[str], most: int = 20) -> str:
+    """Return names as a short list."""
+    names = [repr(name) for name in names]
+    return (", ".join(names[:most]) or "no columns") + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def sides_of(frame: Any, context: Context) -> dict[str, Side]:
+    """Return every frame of the call."""
+    title = "the judged frame" if context.truth is None else "the frame of recommendations"
+    given = {name: getattr(context, name) for name in ("truth", "users", "items", "train", "reference")}
+    if isinstance(context.reference, str):
+        if context.model is None:
+            msg = f"reference={context.reference!r} names a model, but no column of models is bound: rec(model='...')"
+            raise RecframeError(msg)
+        del given["reference"]
+    sides = {name: Side(f"the frame {name}=", side, context) for name, side in given.items() if side is not None}
+    return {"recommendations": Side(title, frame, context)} | sides
+
+
+def roles_of(name: str, side: Side, *, judged: bool) -> list[str]:
+    """Return the roles that are taken from a side."""
+    context = side.context
+    propensity = ["propensity"] * (context.propensity is not None)
+    if name in {"users", "items"}:
+        return [name.removesuffix("s")]
+    if name == "train":
+        return ["user", "item"]
+    if name == "truth":
+        return ["user", "item"] + ["relevance"] * (side.has("relevance") or context.relevance is not None) + propensity
+    if name == "reference":  # it may have ranks where the lists have scores
+        return ["user", "item", "rank" if side.has("rank") and not side.has("score") else _order(side)]
+    roles = ["user", "item", _order(side)]
+    roles += ["model"] * (context.model is not None)
+    if context.truth is None and (judged or side.has("relevance")):
+        side.require("relevance", "Name the column: rec(relevance='...'), or give the truth as a frame: rec(truth=truth)")
+        roles.append("relevance")
+    return roles + (propensity if context.truth is None else [])
+
+
+def label_columns(main: Side, segments: Sequence[Segment]) -> list[Segment]:
+    """Return the columns of the lists that nothing is bound to and whose values may be the names of systems."""
+    bound = {main.context.name_of(role) for role in ROLES if role != "model"} | {segment.name for segment in segments}
+    names = [name for name in kinds.labels(main.frame) if name not in bound]
+    return [Segment(f"label {number}", name, "recommendations") for number, name in enumerate(names)]
+
+
+def _order(side: Side) -> Literal["rank", "score"]:
+    """Return whether ranks are given or come from scores; a score that is bound by name goes before an unbound rank."""
+    context = side.context
+    # What judge() returns has ranks and no score, whichever of them was bound.
+    scored = context.score is not None and (context.truth is not None or side.has("score") or not side.has("rank"))
+    if context.rank is None and (scored or (side.has("score") and not side.has("rank"))):
+        side.require("score")
+        return "score"
+    side.require("rank", "Name the column of the ranks or of the scores: rec(rank='...') or rec(score='...')")
+    return "rank"
+
+
+def segments_of(segments: Sequence[Segment], name: str) -> list[Segment]:
+    """Return the segments whose columns are taken from a side."""
+    owners = {name, "row"} if name in {"recommendations", "truth"} else {name}
+    return [one for one in segments if one.owner in owners]
+
+
+def segment_of(number: int, name: str, sides: Mapping[str, Side], context: Context) -> Segment:
+    """Find out whose property a `by` column is."""
+    for role in ("user", "item", "model"):
+        if name in {role, context.name_of(role)} and (role != "model" or context.model is not None):
+            return Segment(role, context.name_of(role), "role")
+    holders = [owner for owner, side in sides.items() if name in side.columns]
+    if not holders:
+        known = dict.fromkeys(column for side in sides.values() for column in side.columns)
+        where = ", ".join(side.title for side in sides.values())
+        found = sentence(f"by={name!r} is not a column of {where}", suggestion(name, known))
+        msg = f"{found} There are {listed(known)}. {_hint_of_by(name, sides)}"
+        raise ColumnError(msg.removesuffix(". "))
+    judged = {"recommendations", "truth"}
+    if len(holders) > 1 and not set(holders) <= judged:
+        found = " and ".join(sides[owner].title for owner in holders)
+        msg = f"by={name!r} is a column of {found}; drop or rename it in all but one of them"
+        raise ColumnError(msg)
+    alone = context.truth is None and holders == ["recommendations"]
+    owner: Any = "row" if alone or set(holders) == judged else holders[0]
+    return Segment(f"segment {number}", name, owner)
+
+
+def _hint_of_by(name: str, sides: Mapping[str, Side]) -> str:
+    """Return where a `by` column that no frame has may be, or come from."""
+    for side in sides.values():
+        if hint := side.index_hint(name):
+            return hint.replace("Its index", f"The index of {side.title}")
+    calls = {"users": "if it describes users, rec(users=users)", "items": "if it describes items, rec(items=items)"}
+    missing = [call for owner, call in calls.items() if owner not in sides]
+    return f"Give the frame that has it: {'; '.join(missing)}" if missing else ""
+
+
+def holder_of(segment: Segment, sides: Mapping[str, Side]) -> Side:
+    """Return the frame that a segment's column is taken from."""
+    return sides[segment.owner] if segment.owner in sides else sides["recommendations"]

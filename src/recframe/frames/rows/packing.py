@@ -1,0 +1,98 @@
+"""Two whole numbers in one: sorts and joins by it take a fraction of the time of two columns."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import polars as pl
+
+# Polars 2 can read the bits of a number as another type of the same size.
+READS_BITS = "dtype" in inspect.signature(pl.Expr.reinterpret).parameters
+
+SMALL_INTEGERS = {pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32}
+"""The dtypes whose values all fit into Int64."""
+
+
+def each_once(rows: pl.LazyFrame, dtypes: Mapping[str, pl.DataType], gain: str) -> pl.LazyFrame:
+    """Return the keys, of these dtypes, and gains of rows, those of the same keys as one with the highest gain.
+
+    Gains are not negative.
+
+    NOTE: a group for each row takes twice the memory and time of sorting one number for the keys of each row; the highest
+    gain of a run of equal ones is the running maximum of numbers that start anew with each run.
+    """
+    key, keys = pl.col("key"), list(dtypes)
+    if not READS_BITS or len(keys) != 2 or not all(dtypes[name] in SMALL_INTEGERS for name in keys):  # noqa: PLR2004  a pair
+        return rows.group_by(keys).agg(pl.col(gain).max())
+    packed = pl.col(keys[0]).cast(pl.Int128) * 2**64 + pl.col(keys[1]).cast(pl.Int64)
+    runs = rows.select(key=packed, height=pl.col(gain).cast(pl.Float64).reinterpret(dtype=pl.Int64)).sort("key")
+    run = (key != key.shift()).fill_null(value=True).cum_sum().cast(pl.Int128) * 2**64
+    runs = runs.with_columns(last=(key != key.shift(-1)).fill_null(value=True), highest=(run + pl.col("height")).cum_max())
+    second = (key + 2**63) % 2**64 - 2**63
+    height = (pl.col("highest") % 2**64).cast(pl.Int64)
+    return runs.filter("last").select(
+        ((key - second) // 2**64).cast(dtypes[keys[0]]).alias(keys[0]),
+        second.cast(dtypes[keys[1]]).alias(keys[1]),
+        height.reinterpret(dtype=pl.Float64).alias(gain),
+    )
+
+
+def is_narrow(key: pl.Series, gain: pl.Series) -> bool:
+    """Return whether all numbers of lists lie in [0, 2^31) and all gains are whole numbers below 2^32."""
+    if not key.dtype.is_signed_integer() or not len(key):
+        return False
+    whole = gain.dtype.is_integer() or bool((gain == gain.floor()).all())
+    lowest: Any
+    highest: Any
+    most: Any
+    lowest, highest, most = key.min(), key.max(), gain.max()
+    return whole and bool(lowest >= 0 and highest < 2**31 and most < 2**32)
+
+
+def are_narrow(rows: pl.DataFrame, keys: Sequence[str]) -> bool:
+    """Return whether all keys are whole numbers that lie in [0, 2^31)."""
+    bounds: list[Any] = [(rows[key].min(), rows[key].max()) for key in keys if rows.schema[key].is_integer()]
+    return len(bounds) == len(keys) and all(low is None or (low >= 0 and high < 2**31) for low, high in bounds)
+
+
+def packed(keys: Sequence[str]) -> pl.Expr:
+    """Return two keys that are narrow as one number."""
+    upper, lower = (pl.col(key).cast(pl.Int64) for key in keys)
+    return upper * 2**32 + lower
+
+
+def joined_as_numbers(
+    rows: pl.LazyFrame, others: pl.LazyFrame, keys: Sequence[str], how: Literal["left", "inner"]
+) -> pl.LazyFrame:
+    """Return rows joined with others on two keys, in half the time or less: as one number.
+
+    The keys of all are `SMALL_INTEGERS`, and those of the others are narrow; rows with keys that are not match none.
+    """
+    others = others.select(packed(keys).alias("both keys"), pl.exclude(keys))
+    narrow = [pl.col(key).cast(pl.Int64).is_between(0, 2**31 - 1) for key in keys]
+    number = pl.when(*narrow).then(packed(keys)).alias("both keys")
+    return rows.with_columns(number).join(others, on="both keys", how=how).drop("both keys")
+
+
+def distinct(rows: pl.LazyFrame, keys: Sequence[str], *, narrow: bool) -> pl.LazyFrame:
+    """Return each pair of two keys once; sorted as numbers where they are narrow, a third of the time of a hash table."""
+    rows = rows.select(keys)
+    if not narrow:
+        return rows.unique()
+    number = pl.col("number")
+    numbers = rows.select(number=packed(keys)).sort("number")
+    numbers = numbers.filter((number != number.shift()).fill_null(value=True))
+    schema, parts = rows.collect_schema(), (number // 2**32, number % 2**32)
+    return numbers.select(part.cast(schema[key]).alias(key) for key, part in zip(keys, parts, strict=True))
+
+
+def one_number(keys: Sequence[pl.Expr], schema: Mapping[str, pl.DataType]) -> pl.Expr:
+    """Return one number for a row's keys, the same where all of them are the same, and seldom otherwise."""
+    if len(keys) == 2 and all(schema[key.meta.output_name()] in SMALL_INTEGERS for key in keys):  # noqa: PLR2004  a pair
+        return keys[0].cast(pl.Int64) * 2**32 + keys[1].cast(pl.Int64)
+    number = keys[0].hash()
+    for seed, key in enumerate(keys[1:], 1):
+        number = number ^ key.hash(seed)
+    return number

@@ -1,0 +1,444 @@
+"""Recommendations held against the truth: the universe, duplicates, nulls and unranked rows are decided here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import polars as pl
+
+from recframe.errors import RecframeError, fails_if
+from recframe.frames.context import Context, Sharing
+from recframe.frames.inputs import Inputs
+from recframe.frames.roles import Segment
+from recframe.frames.rows.packing import SMALL_INTEGERS, each_once, joined_as_numbers
+from recframe.judging.equal_ranks import told_apart
+from recframe.judging.known import NOTHING, Known
+from recframe.judging.relevance import (
+    INFINITE_RELEVANCE,
+    RANK_BELOW_1,
+    STEEP_RELEVANCE,
+    STEEPEST,
+    as_number,
+    gain_of,
+    is_rank,
+    is_relevant_row,
+)
+from recframe.judging.scores import Scored, in_order_given, scored
+
+PAIR = ["user", "item"]
+
+
+def judge(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
+    """Hold the recommendations against the truth; `models` are those that a part of the users may not show."""
+    judged = held(inputs, models)
+    if not judged.rows or (judged.truth is None and judged.scores is None):
+        return judged
+    # A segment of rows cuts through the lists and the truth alike, so it needs them as one frame.
+    return replace(judged, lists=judged.frame(), truth=None, scores=None, known=Known(distinct=True))
+
+
+def held(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
+    """Return the recommendations beside the truth, each in its own frame."""
+    lists = in_order_given(inputs.identified("recommendations"), inputs.context.ties)
+    lists = _with_items(lists, inputs)
+    scores = _scored(lists, inputs) if inputs.scored else None
+    if inputs.truth is None and not (inputs.model or scores):
+        return Judged(inputs, _told_apart(lists, lists, inputs))
+    truth = inputs.identified("truth")
+    if inputs.truth is None:  # every model is held against the same truth: what the frame says of any of them
+        truth = truth.select(*PAIR, "relevance", *inputs.inside("row"))
+    truth = _with_items(truth.filter(pl.col("relevance").is_not_null()), inputs)
+    if inputs.model and models is None:
+        models = inputs.identified("recommendations", where=_names_a_model(inputs)).select("model").unique()
+    return Judged(inputs, _told_apart(lists, truth, inputs), truth, models, scores)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The branches that metrics read: hits, relevant rows, rows judged not relevant, rows of the lists, and the users.
+
+    One frame (a judged frame) is the source of all of them. With two, each branch comes from the frame that has it: the
+    hits from an inner join, the relevant rows from the truth alone.
+    """
+
+    inputs: Inputs
+    lists: pl.LazyFrame
+    truth: pl.LazyFrame | None = None
+    models: pl.LazyFrame | None = None
+    scores: Scored | None = None
+    """The lists once more, where their ranks come from scores."""
+    known: Known = NOTHING
+    """What a plan may rely on, where a large eager frame was asked."""
+
+    @property
+    def context(self) -> Context:
+        """What `rec(...)` bound."""
+        return self.inputs.context
+
+    @property
+    def sharing(self) -> Sharing | None:
+        """How tied items count where they have no order; the lists' ranks are then those of whole ties."""
+        return self.inputs.sharing
+
+    @property
+    def model(self) -> list[str]:
+        """The model as a key, where one is bound."""
+        return self.inputs.model
+
+    @property
+    def rows(self) -> list[str]:
+        """The segments that are a property of the row, as keys."""
+        return self.inputs.inside("row", "items") + ["item"] * any(one.inside == "item" for one in self.inputs.segments)
+
+    @property
+    def list_keys(self) -> list[str]:
+        """What tells one list from another."""
+        return [*self.rows, *self.model, self.key]
+
+    @property
+    def key(self) -> str:
+        """The key that tells the users' lists apart: the user, or the number that stands for one."""
+        return "user" if self.known.names is None else "number"
+
+    def named(self, lists: pl.LazyFrame) -> pl.LazyFrame:
+        """Return lists with their users."""
+        return lists if self.known.names is None else lists.join(self.known.names, on="number", how="left")
+
+    # The universe
+
+    @property
+    def universe(self) -> Literal["truth", "recs", "both", "all", "rows"]:
+        """Which users count; "rows" is every user of a judged frame."""
+        return self.context.universe or ("rows" if self.inputs.truth is None else "truth")
+
+    @cached_property
+    def recommended_users(self) -> pl.LazyFrame:
+        """The users with a ranked row."""
+        if self.scores or self.truth is None:
+            return (self.lists if self.scores else self.lists.filter(self._ranked)).select("user")
+        return self.inputs.identified("recommendations", where=self._ranked).select("user")
+
+    @cached_property
+    def judged_users(self) -> pl.LazyFrame:
+        """The users with a judged row."""
+        if self.truth is not None:
+            return self.truth.select("user")
+        return self.lists.filter(pl.col("relevance").is_not_null()).select("user")
+
+    @cached_property
+    def users(self) -> pl.LazyFrame:
+        """The users of the universe, repeated as they come."""
+        if self.known.crowd is not None:
+            return self.known.crowd
+        if self.universe == "truth":
+            return self.judged_users
+        if self.universe == "recs":
+            return self.recommended_users
+        if self.universe == "both":
+            return self.judged_users.join(self.recommended_users.unique(), on="user", how="semi")
+        if self.universe == "rows" or self.inputs.truth is None:
+            everyone = [self.lists.select("user")]
+        else:
+            everyone = [self.judged_users, self.recommended_users]
+        if self.universe == "all" and self.inputs.users is not None:
+            everyone.append(self.inputs.users.select("user").drop_nulls())
+        return pl.concat(everyone) if len(everyone) > 1 else everyone[0]
+
+    def members(self) -> pl.LazyFrame:
+        """Return each user of the universe, once for each segment of rows in which the judged frame has a row of theirs."""
+        if not self.rows:
+            return self.users.unique()
+        return self.counted(self.lists, {"truth", "recs", "both"}).select(*self.rows, "user").unique()
+
+    def counted(self, frame: pl.LazyFrame, unless: set[str]) -> pl.LazyFrame:
+        """Return the rows of users in the universe; only the universes in `unless` can leave a user of this branch out."""
+        if self.universe not in unless:
+            return frame
+        return frame.join(self.users.unique(), on="user", how="semi")
+
+    # The branches
+
+    def hits(self, k: int | None = None) -> pl.LazyFrame:
+        """Return the relevant rows with a rank up to k, one for each item of a list: keys, item, rank, gain."""
+        rank = pl.col("rank")
+        if self.truth is None:
+            return self._relevant_pairs.filter(self._up_to(k))
+        ranked = self._ranked_lists(k)
+        if self.scores is not None and self.scores.gains_at_hand(k):
+            hits = ranked.filter(pl.col("gain").is_not_null()).select(*PAIR, "rank", *self._tied, "gain")
+            return hits if self.known.names is None else hits.join(self.known.names, on="user", maintain_order="left")
+        best = [rank.min(), *(pl.col(name).first() for name in self._tied), pl.col("gain").max()]
+        ranked, pairs = ranked.select(*self.model, *PAIR, self._rank, *self._tied), self.relevant_rows()
+        hits = joined_as_numbers(ranked, pairs, PAIR, "inner") if self.known.packs else ranked.join(pairs, on=PAIR)
+        return hits.group_by(*self.list_keys, "item").agg(best)
+
+    def relevant_rows(self) -> pl.LazyFrame:
+        """Return the relevant rows of the frame that has the relevance: keys, item, gain, and a rank if it has one."""
+        if self.known.pairs is not None:
+            return self.known.pairs
+        rows = (self.lists if self.truth is None else self.truth).filter(self._relevant)
+        kept = PAIR if self.truth is not None else [*self.list_keys, *self._item, self._rank, *self._tied]
+        return rows.select(*kept, gain=self._gain)
+
+    @cached_property
+    def _relevant_pairs(self) -> pl.LazyFrame:
+        """Return the relevant rows of a judged frame, one for each item of a list: keys, item, rank, gain."""
+        rank, rows = pl.col("rank"), self.relevant_rows()
+        if self.known.distinct:
+            return rows
+        if not self._rank_dtype.is_integer():
+            rows = rows.with_columns(pl.when(is_rank(rank)).then(rank))
+        highest = [pl.col(name).max() for name in ("gain", *self._tied)]
+        return rows.group_by(*self.list_keys, *self._item).agg(rank.min(), *highest)
+
+    def relevant(self, *also: str) -> pl.LazyFrame:
+        """Return the relevant rows, one for each item: keys, gain, and the item if it is asked for."""
+        columns = [*dict.fromkeys([*self.list_keys, *also]), "gain"]
+        if self.context.relevant_from == "list":
+            return self.hits().select(columns)
+        if self.truth is None:
+            return self.counted(self._relevant_pairs.select(columns), {"recs", "both"})
+        rows = self._gains(self.key).select(self.key, *also, "gain")
+        return self.for_each_model(self.counted(rows, {"recs", "both"}))
+
+    def not_relevant(self) -> pl.LazyFrame:
+        """Return the rows judged not relevant, one for each item: keys, and True in `not_relevant`."""
+        if self.context.relevant_from == "list":
+            rows, keys = self.listed().filter(pl.col("listed_judged")), self.list_keys
+        elif self.truth is None:
+            rows, keys = self.lists.filter(pl.col("relevance").is_not_null()), self.list_keys
+        else:
+            rows, keys = self.truth, ["user"]
+        relevant = pl.col("listed_relevant") if self.context.relevant_from == "list" else self._relevant
+        pair = dict.fromkeys([*keys, "item"])
+        items = rows.group_by(*pair).agg(relevant.any().alias("relevant"))
+        misses = self.counted(items.filter(~pl.col("relevant")), {"recs", "both"})
+        misses = misses.select(*keys, not_relevant=pl.lit(value=True))
+        return misses if self.context.relevant_from == "list" else self.for_each_model(misses)
+
+    def listed(self) -> pl.LazyFrame:
+        """Return the rows of the lists, one for each item: keys, item, listed_rank, listed_relevant, listed_judged."""
+        rows = self._ranked_lists()
+        if self.truth is not None:
+            truth = self.truth.group_by(PAIR).agg(pl.col("relevance").max())
+            rows = rows.select(*self.model, *PAIR, "rank", *self._tied).join(truth, on=PAIR, how="left")
+        rows = self.counted(rows, {"truth", "both"})
+        rank = pl.col("rank").cast(pl.Float64)
+        return rows.group_by(*self.list_keys, *self._item).agg(
+            listed_rank=rank.filter(self._relevant).min().fill_null(rank.min()),
+            listed_relevant=self._relevant.any(),
+            listed_judged=pl.col("relevance").is_not_null().any(),
+            **{f"listed_{name}": pl.col(name).first() for name in self._tied},
+        )
+
+    def relevant_pairs(self, segments: Sequence[str] = ()) -> pl.LazyFrame:
+        """Return each relevant pair of a user and an item once, whoever recommended it; with segments, in each of them."""
+        rows = (self.lists if self.truth is None else self.truth).filter(self._relevant)
+        return rows.select(*dict.fromkeys([*segments, *PAIR])).unique()
+
+    def relevant_items(self) -> pl.LazyFrame:
+        """Return the relevant items of each list, listed or not: keys, item; of users outside the universe too."""
+        rows = self.relevant_pairs(self.rows)
+        if self.context.relevant_from == "list":
+            return self.ranked().join(rows, on=[*dict.fromkeys([*self.rows, *PAIR])], how="semi", nulls_equal=True)
+        return self.for_each_model(rows)
+
+    def ranked(self, k: int | None = None) -> pl.LazyFrame:
+        """Return the rows of the lists with a rank, up to k, whether or not their users are in the universe."""
+        return self._ranked_lists(k).select(*dict.fromkeys([*self.rows, *self.model, *PAIR]), self._rank)
+
+    def cut(self, k: int | None) -> pl.LazyFrame:
+        """Return the rows of the lists of the universe's users with a rank up to k, one for each item: keys, item, rank."""
+        if self.known.first is not None:
+            return self.known.first
+        rows = self.counted(self.ranked(k), {"truth", "both"})
+        return rows.group_by(*self.list_keys, *self._item).agg(pl.col("rank").min())
+
+    def for_each_model(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows of the truth once for each model; as they are where there are none, or where the rows have theirs."""
+        return rows.join(self.models, how="cross") if self.truth is not None and self.models is not None else rows
+
+    @property
+    def _item(self) -> list[str]:
+        return ["item"] * ("item" not in self.list_keys)
+
+    @cached_property
+    def _relevant(self) -> pl.Expr:
+        return is_relevant_row(self.inputs)
+
+    def _ranked_lists(self, k: int | None = None) -> pl.LazyFrame:
+        """Return the rows of the lists with a rank, up to k."""
+        if self.scores is None:
+            return self.lists.filter(self._up_to(k))
+        ranked, segments = self.scores.ranked(k, self._gains).filter(self._up_to(k)), self.inputs.inside("row")
+        if not segments:
+            return ranked
+        # An item of several rows has one rank, that of its best score in the whole list, in the segments of all of them.
+        pairs = [*self.model, *PAIR]
+        return ranked.join(self.lists.select(*pairs, *segments).unique(), on=pairs, nulls_equal=True)
+
+    def _gains(self, key: str = "user") -> pl.LazyFrame:
+        """Return each relevant pair of the truth once, with its gain."""
+        rows, dtypes = self.relevant_rows(), {key: pl.Int64() if key == "number" else self.schema["user"]}
+        dtypes["item"] = self.schema["item"]
+        return rows if self.known.distinct else each_once(rows, dtypes, "gain")
+
+    def _up_to(self, k: int | None) -> pl.Expr:
+        return self._ranked if k is None else self._ranked & (pl.col("rank") <= k)
+
+    @property
+    def _tied(self) -> list[str]:
+        return ["tied"] * (self.sharing == "expected")
+
+    @property
+    def _gain(self) -> pl.Expr:
+        return gain_of(self.inputs)
+
+    @cached_property
+    def _rank(self) -> pl.Expr:
+        return pl.col("rank") if self.scores else as_number("rank", self._rank_dtype)
+
+    @cached_property
+    def _ranked(self) -> pl.Expr:
+        return is_rank(pl.col("rank"), self._rank_dtype)
+
+    @property
+    def _rank_dtype(self) -> pl.DataType:
+        return pl.Int64() if self.scores else self.schema["rank"]
+
+    @cached_property
+    def schema(self) -> pl.Schema:
+        """The columns of the lists and their dtypes."""
+        return self.lists.collect_schema()
+
+    @property
+    def whole_ranks(self) -> bool:
+        """Whether the ranks of the hits are whole numbers."""
+        return self._rank_dtype in SMALL_INTEGERS
+
+    @property
+    def key_dtype(self) -> pl.DataType:
+        """The dtype of the last key of a list."""
+        return pl.Int64() if self.key == "number" else self.schema["user"]
+
+    # The judged frame, and what only the data can show
+
+    def frame(self) -> pl.LazyFrame:
+        """Return the judged frame: keys, item, rank and relevance, and where it is made of two the segments of rows."""
+        keys, rank, relevance = [*self.model, *PAIR], pl.col("rank"), pl.col("relevance")
+        ranked = pl.when(self._ranked).then(rank)
+        if self.truth is None:
+            best = ranked.filter(self._relevant).min().fill_null(ranked.min())
+            pairs = self.lists.group_by(keys).agg(best.alias("rank"), relevance.max())
+            return self.counted(pairs, {"truth", "recs", "both"})
+        segments = [name for name in self.rows if name != "item"]
+        kept = [rank.min(), *(pl.col(one).max() for one in self._tied)]
+        lists = self._in_segments(self.counted(self._ranked_lists(), {"truth", "both"}), keys, kept)
+        truth = self._in_segments(self.counted(self.truth, {"recs", "both"}), PAIR, [relevance.max()])
+        truth = self.for_each_model(truth)
+        if self.inputs.truth is None:
+            return lists.join(truth, on=[*keys, *segments], how="full", coalesce=True, nulls_equal=True)
+        pairs = lists.join(truth, on=keys, how="full", coalesce=True, nulls_equal=True)
+        pairs = pairs.with_columns(pl.coalesce(f"{name}_right", name).alias(name) for name in segments)
+        if not self.inputs.inside("row"):
+            return pairs
+        return pairs.group_by(*keys, *segments).agg(*kept, relevance.max())
+
+    def _in_segments(self, rows: pl.LazyFrame, keys: Sequence[str], values: Sequence[pl.Expr]) -> pl.LazyFrame:
+        """Return each item of some keys once, in each segment of rows in which it has a row, with some values."""
+        of_items = self.inputs.inside("items")
+        return rows.group_by(*keys, *self.inputs.inside("row")).agg(*values, *(pl.col(name).first() for name in of_items))
+
+    def checks(self, *, steep: bool) -> list[pl.LazyFrame]:
+        """Return frames of one row that fail when the plan runs: what no schema shows."""
+        rank, relevance = pl.col("rank"), pl.col("relevance")
+        highest = relevance.cast(pl.Float64).max()
+        found = [*self.inputs.checks]
+        source = self.inputs.identified("truth")
+        if steep:
+            found.append(source.select(check=fails_if(highest > STEEPEST, STEEP_RELEVANCE)))
+        if self.context.strict:  # the audit's errors, which have what follows among them
+            return found
+        if not self.inputs.scored:
+            below = rank < 1
+            if self.inputs.schema["rank"].is_float():
+                below &= rank > -math.inf  # which is no rank
+            found.append(self.inputs.check("recommendations", below, RANK_BELOW_1))
+        if self.inputs.relevance_dtype.is_float():
+            found.append(source.select(check=fails_if(highest == math.inf, INFINITE_RELEVANCE)))
+        owners: tuple[Literal["recommendations", "truth"], ...] = ("recommendations", "truth")
+        for owner in owners:
+            segments = (one for one in self.inputs.segments if one.owner == owner)
+            found += [_two_values(self.inputs.counted(owner), one) for one in segments]
+        return found
+
+
+def _two_values(frame: pl.LazyFrame, segment: Segment) -> pl.LazyFrame:
+    message = (
+        f"by={segment.name!r}: a user has two values of this column, so it is not a property of the user. "
+        f"If it tells systems apart, write rec(model={segment.name!r}); if it describes items, give it as rec(items=...)"
+    )
+    pairs = frame.select("user", segment.inside).drop_nulls().unique()
+    return pairs.select(check=fails_if(pl.col("user").n_unique() < pl.len(), message))
+
+
+def _names_a_model(inputs: Inputs) -> pl.Expr:
+    """Return whether a row is a model's; one that names none and ranks nothing is a judged row of all of them."""
+    return pl.lit(value=True) if inputs.scored else pl.col("model").is_not_null() | is_rank(pl.col("rank"))
+
+
+def _scored(lists: pl.LazyFrame, inputs: Inputs) -> Scored:
+    """Return the lists with their scores, and where a row of theirs has the relevance of its pair, with its gain."""
+    segments = inputs.inside("items")
+    if inputs.truth is not None or inputs.model:
+        return scored(lists, [*inputs.model, "user"], segments, inputs.context.ties)
+    gain = pl.when(is_relevant_row(inputs)).then(gain_of(inputs))
+    return scored(lists.with_columns(gain=gain), ["user"], [*segments, "gain"], inputs.context.ties)
+
+
+def _told_apart(lists: pl.LazyFrame, judged: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
+    """Return the lists with effective ranks, where `ties=` says how equal ones stand; `judged` has the relevance."""
+    if not inputs.tells_ranks_apart:
+        return lists
+    relevant = is_relevant_row(inputs)
+    gains = judged.filter(relevant).select(*PAIR, gain=gain_of(inputs))
+    own = relevant if judged is lists else None  # of a judged frame, an item's best rank is that of its relevant rows
+    return told_apart(lists, [*inputs.model, "user"], inputs.context.ties, gains, own)
+
+
+def _with_items(frame: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
+    """Return the rows with the segments that are properties of their items."""
+    names = inputs.inside("items")
+    if not names or inputs.items is None:
+        return frame
+    return frame.join(inputs.items.select("item", *names), on="item", how="left")
+
+
+def judged_frame(judged: Judged) -> pl.LazyFrame:
+    """Return the judged frame under the bound column names, after the same checks as a metric."""
+    if judged.sharing is not None:
+        of_ties = {"expected": "none for tied items", "last": "one for all items of a tie together"}[judged.sharing]
+        msg = f"judge() gives each item one rank, and ties={judged.sharing!r} has {of_ties}; write another ties= for it"
+        raise RecframeError(msg)
+    names = {role: judged.context.name_of(role) for role in [*judged.model, "user", "item", "rank", "relevance"]}
+    frame = after_checks(judged.frame(), judged, "rank", steep=False)
+    return frame.select(pl.col(role).alias(name) for role, name in names.items())
+
+
+def after_checks(rows: pl.LazyFrame, judged: Judged, number: str, *, steep: bool) -> pl.LazyFrame:
+    """Return rows in no certain column order, after checks that fail when the plan runs and the data breaks a rule.
+
+    NOTE: the checks stand before the rows, as rows of a column of numbers that are filtered out again. Joined with the rows
+    they would not run where there are none, as in a part of the users that has no user.
+    """
+    checks = [check.rename({"check": f"check {place}"}) for place, check in enumerate(judged.checks(steep=steep))]
+    if not checks:
+        return rows
+    passed = pl.concat(checks, how="horizontal").select(
+        pl.sum_horizontal(pl.all()).cast(rows.collect_schema()[number]).alias(number)
+    )
+    return pl.concat([passed.filter(pl.col(number) != 0), rows], how="diagonal")

@@ -1,0 +1,37 @@
+"""What a plan may rely on: what a large eager frame answered ahead of it. No answer changes a number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of the relevant rows, of the users and of the lists; nothing of what was not asked."""
+
+    pairs: pl.LazyFrame | None = None
+    """The relevant rows, where they were taken from the frame that has the relevance ahead of the plan."""
+    distinct: bool = False
+    """Whether every relevant pair of a user and an item is known to stand once in the frame that has the relevance."""
+    narrow: bool = False
+    """Whether the relevant rows' users and gains are known to fit into one number of 64 bits; see `packing.is_narrow`."""
+    best_given: bool = False
+    """Whether the relevant rows are known to stand list by list, in each the best gain first."""
+    packs: bool = False
+    """Whether the ids of the relevant rows are known to fit into one number, which joins in half the time of two columns."""
+    in_order: bool = False
+    """Whether the relevant rows are known to stand list by list by rank, the ranks at least 1 apart."""
+    n_users: int | None = None
+    """How many users there are in `users`, where that is known."""
+    crowd: pl.LazyFrame | None = None
+    """The users again, with fewer repeats."""
+    first: pl.LazyFrame | None = None
+    """The rows up to the largest k of the lists of the universe's users, where they are at hand, no item of a list twice."""
+    names: pl.LazyFrame | None = None
+    """The users by their numbers, where lists are told apart by a number."""
+
+
+NOTHING = Known()
+"""What is known of a frame that was asked nothing."""

@@ -1,0 +1,236 @@
+"""Ranks from scores: the higher the better, null and NaN behind all, each item of a list once, at its best score."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from recframe.frames.collecting import Ask
+from recframe.frames.context import Ties
+from recframe.frames.rows.packing import READS_BITS, SMALL_INTEGERS
+from recframe.frames.rows.places import by_item, with_places
+from recframe.frames.rows.questions import are_distinct, by_user
+
+SCORE = pl.col("score")
+# As they were given, other ids have an order of their own.
+_TEXT = (pl.Binary, pl.String, pl.Duration, pl.Struct, pl.List, pl.Array)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Lists whose ranks come from their scores, and what is known of their rows.
+
+    NOTE: no more than the first k of a list are sorted. They are all that a metric cut at k asks for, and counting the
+    better scores of each row costs a fifth of sorting all of them, let alone of grouping all of them by their items.
+    """
+
+    rows: pl.LazyFrame
+    """The lists' keys, item, score and what stays beside them: segments, `row`, and `gain` where a row has its own."""
+    keys: tuple[str, ...]
+    """What tells one list from another."""
+    ties: Ties
+    by_score: bool = False
+    """Whether the rows are known to stand list by list, the best score first."""
+    cut_clear: bool = False
+    """Whether they are known to stand so that no list has two equal scores at its `depth` and behind it."""
+    best: pl.LazyFrame | None = None
+    """The rows that may be among the first `depth`, where they are at hand, and no item is among them twice."""
+    depth: int | None = None
+    standing: bool = False
+    """Whether the rows of `best` stand in the order of their ranks, those of equal scores too."""
+    gained: bool = False
+    """Whether the rows of `best` are known to have the gains that count for their pairs."""
+
+    def ranked(self, k: int | None, gains: Callable[[], pl.LazyFrame]) -> pl.LazyFrame:
+        """Return each item of the lists once, with its rank; with k at least those whose rank is up to k.
+
+        Under ties="expected" tied items share the first rank of theirs, and `tied` is their number; under "last" they share
+        the last one. `gains` has each relevant pair of a user and an item once, with its gain.
+        """
+        rows = self._at_hand(k)
+        if rows is None:
+            rows = self._each_item_once(self.rows) if k is None else self._first_items(k)
+        elif self.standing:
+            return self._placed(rows)
+        if self.ties in {"expected", "last"}:
+            return self._sharing(rows)
+        if self.ties in {"pessimistic", "optimistic"} and not self.gains_at_hand(k):
+            rows = rows.drop("gain", strict=False).join(gains(), on=["user", "item"], how="left")
+        order = [(pl.col(key), False) for key in self.keys] + [
+            (SCORE, True),
+            *order_of_ties(self.ties, self.rows.collect_schema()),
+        ]
+        nulls_last = [key is SCORE for key, _ in order]  # asked of all keys, it costs three times the sort in memory
+        rows = rows.sort([key for key, _ in order], descending=[turned for _, turned in order], nulls_last=nulls_last)
+        return self._placed(rows)
+
+    def _may_be_first(self, k: int) -> pl.Expr:
+        """Return whether fewer than k scores of its list are better than a row's; rows without a score may come after few."""
+        if not self.by_score:
+            return (SCORE.rank("min", descending=True).over(self.keys) <= k) | SCORE.is_null()
+        user = pl.col("user")
+        inside = user.ne_missing(user.shift(k))
+        last = pl.when((user == user.shift(k - 1)) & inside).then(SCORE).forward_fill()
+        return inside if self.cut_clear else inside | (last == SCORE)
+
+    def gains_at_hand(self, k: int | None) -> bool:
+        """Return whether the items ranked up to k have the gains that count for their pairs."""
+        return self.gained and self.depth == k
+
+    def _at_hand(self, k: int | None) -> pl.LazyFrame | None:
+        return self.best if self.depth == k else None
+
+    def _first_items(self, k: int) -> pl.LazyFrame:
+        """Return the first rows, and all rows of the lists in which one of them repeats an item, each item once.
+
+        NOTE: a repeated item takes a place from one behind the first rows; seldom, so that few lists are read whole.
+        """
+        found = self._each_item_once(self.rows.filter(self._may_be_first(k)), counted=True).cache()
+        repeating = found.filter(pl.col("times") > 1).select(self.keys).unique()
+        whole = self.rows.join(repeating, on=self.keys, how="semi", nulls_equal=True)
+        others = found.drop("times").join(repeating, on=self.keys, how="anti", nulls_equal=True)
+        return pl.concat([others, self._each_item_once(whole)])
+
+    def _each_item_once(self, rows: pl.LazyFrame, *, counted: bool = False) -> pl.LazyFrame:
+        """Return each item of each list at its best score, and if asked for how many rows it has in `times`."""
+        pair, times = [*self.keys, "item"], pl.len()
+        others = [name for name in rows.collect_schema() if name not in {*pair, "score"}]
+        kept = [pl.col(name).min() if name == "row" else pl.col(name).first() for name in others]
+        if "row" in others:  # an item's place is that of its best row
+            if counted:
+                rows, times = rows.with_columns(times=pl.len().over(pair)), pl.col("times").first()
+            rows = rows.filter(SCORE.eq_missing(SCORE.max().over(pair)))
+        return rows.group_by(pair).agg(SCORE.max(), *kept, *([times.alias("times")] if counted else []))
+
+    def _placed(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows that stand in the order of their ranks with these."""
+        rows = with_places(rows, self.keys).rename({"place": "rank"})
+        tied = [pl.lit(1, dtype=pl.Int64).alias("tied")] * (self.ties == "expected")
+        return rows.drop("score", "start").with_columns(tied)
+
+    def _sharing(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows with the ranks that tied ones share, and where these are the first ones of ties, the number of those."""
+        better = SCORE.rank("min", descending=True).over(self.keys).cast(pl.Int64)
+        rank = better.fill_null(SCORE.count().over(self.keys).cast(pl.Int64) + 1)
+        rows = rows.with_columns(rank=rank, tied=pl.len().over(*self.keys, "score").cast(pl.Int64)).drop("score")
+        return rows if self.ties == "expected" else rows.with_columns(pl.col("rank") + pl.col("tied") - 1).drop("tied")
+
+    def settled(self, ask: Ask, k: int | None, *, distinct: bool) -> Scored:
+        """Return the same for a large eager frame, asked once what the ranks up to k can rely on.
+
+        `distinct` says that no relevant pair of a user and an item stands twice.
+        """
+        found, gained = self, distinct and "gain" in self.rows.collect_schema()
+        if self.keys == ("user",):
+            found = replace(self, **ask([self._question(k)])[0].row(0, named=True))
+        first = None if k is None or found.by_score or self.keys != ("user",) else _within_reach(self.rows, k, ask)
+        if first is None:
+            first = pl.lit(value=True) if k is None else found._may_be_first(k)  # noqa: SLF001  it is of this class
+        # With the gains, the relevant rows too: a first row that is not relevant may repeat an item that another says is.
+        kept = pl.col("first") | pl.col("gain").is_not_null() if gained else pl.col("first")
+        best = by_user(ask([self.rows.with_columns(first=first).filter(kept)])[0], "user")
+        ranked = best.filter("first").drop("first")
+        questions = [are_distinct(best, list(self.keys)), found._standing(ranked.lazy())]  # noqa: SLF001
+        once, standing = (answer.item() for answer in ask(questions))
+        return replace(found, best=ranked.lazy(), depth=k, gained=gained, standing=standing) if once else found
+
+    def _question(self, k: int | None) -> pl.LazyFrame:
+        """Return whether the rows stand by user and score, and whether equal scores stand on both sides of the cut."""
+        if not self._compares("user"):
+            return pl.LazyFrame({"by_score": [False], "cut_clear": [False]})
+        user = pl.col("user")
+        by_score = (user > user.shift()) | ((user == user.shift()) & (SCORE.shift() >= SCORE))
+        asked = {"by_score": by_score.all() & SCORE.is_not_null().all(), "cut_clear": pl.lit(value=True)}
+        if k is not None:
+            crossing = (user == user.shift(k)) & user.ne_missing(user.shift(k + 1)) & (SCORE.shift() == SCORE)
+            asked["cut_clear"] = ~crossing.any()
+        return self.rows.select(**asked)
+
+    def _standing(self, best: pl.LazyFrame) -> pl.LazyFrame:
+        """Return whether some rows stand in the order of their ranks; where that is not sure, False."""
+        if not self.by_score or self.ties not in {"item", "order"} or not self._compares("item"):
+            return pl.LazyFrame({"standing": [False]})
+        user, item = pl.col("user"), pl.col("item")
+        follows = item > item.shift() if self.ties == "item" else pl.lit(value=True)
+        return best.select(standing=((user != user.shift()) | (SCORE.shift() != SCORE) | follows).all())
+
+    def _compares(self, name: str) -> bool:
+        """Return whether ids compare as they sort."""
+        dtype = self.rows.collect_schema()[name]
+        return dtype.is_integer() or dtype == pl.String
+
+
+def _within_reach(rows: pl.LazyFrame, k: int, ask: Ask) -> pl.Expr | None:
+    """Return whether a row may be among the first k of its list; None where users are no whole numbers in a small range.
+
+    NOTE: sorting one packed number, the user's in its upper half and the score's in 32 bits, turned round, in its lower one,
+    and looking up each list's k-th takes a third of ranking all scores; rounding keeps their order but for new ties.
+    """
+    if not READS_BITS or rows.collect_schema()["user"] not in SMALL_INTEGERS:
+        return None
+    user = pl.col("user").cast(pl.Int64)
+    low, high, size = ask([rows.select(low=user.min(), high=user.max(), size=pl.len())])[0].row(0)
+    if low is None or high - low >= min(size, 2**31):
+        return None
+    bits = SCORE.cast(pl.Float32).reinterpret(dtype=pl.Int32)
+    # Those of positive numbers order as these do, those of negative ones the other way round, and -0.0 is no lower than 0.0.
+    height = pl.when(bits < 0).then(-(2**31) - bits).otherwise(bits).cast(pl.Int64)
+    packed = (user - low) * 2**32 - height
+    score, number = pl.col("score"), pl.col("number")
+    n_users = high - low + 1
+    # A list with k scores above some score has its first k there; one without keeps all of its rows.
+    for above in (_reached(rows, 3 * n_users * k / size, ask), -math.inf):
+        places = ask([rows.filter(score >= above).select(packed=packed)])[0].to_series().sort().to_frame().lazy()
+        places = places.with_columns(number=(pl.col("packed") + 2**31) // 2**32)
+        (last,) = ask([places.filter((number == number.shift(k - 1)) & number.ne_missing(number.shift(k)))])
+        if len(last) > 0.9 * n_users:
+            break
+    limits = pl.Series([2**63 - 1]).new_from_index(0, n_users).scatter(last["number"], last["packed"])
+    reaching: pl.Expr = packed <= pl.lit(limits).gather(user - low)
+    return score.is_null() | reaching
+
+
+def _reached(rows: pl.LazyFrame, share: float, ask: Ask) -> float:
+    """Return a score that about a share of the rows reach, judged by some of them."""
+    some = ask([rows.select(SCORE.gather_every(1_000))])[0].to_series().drop_nulls()
+    found: Any = some.quantile(max(0.0, 1 - share))
+    return -math.inf if found is None else found
+
+
+def order_of_ties(ties: Ties, schema: Mapping[str, pl.DataType]) -> list[tuple[pl.Expr, bool]]:
+    """Return what tied rows are sorted by, and whether that is descending; `gain` is null where it is not relevant."""
+    (item,), gain = by_item(schema), pl.col("gain").fill_null(-1)
+    text = item if schema["item"] in _TEXT else item.cast(pl.String)
+    return {
+        "item": [(item, False)],
+        "item_reverse": [(item, True)],
+        "item_text": [(text, False)],
+        "item_text_reverse": [(text, True)],
+        "item_desc": [(text, True)],
+        "order": [(pl.col("row"), False)],
+        "pessimistic": [(gain, False), (item, False)],
+        "optimistic": [(gain, True), (item, False)],
+    }[ties]
+
+
+def scored(lists: pl.LazyFrame, keys: Sequence[str], others: Sequence[str], ties: Ties) -> Scored:
+    """Return the lists with scores to compare; `others` are the columns that stay beside them."""
+    row = ["row"] * (ties == "order")
+    score = _comparable(lists.collect_schema()["score"], ties)
+    return Scored(lists.select(*keys, "item", *others, *row, score=score), tuple(keys), ties)
+
+
+def _comparable(dtype: pl.DataType, ties: Ties) -> pl.Expr:
+    """Return the score without NaN; whole numbers and decimals as they are, since Float64 would make some of them equal."""
+    if ties == "item_desc":
+        return SCORE.cast(pl.Float32).fill_nan(None)
+    return SCORE if dtype.is_integer() or dtype.is_decimal() else SCORE.cast(pl.Float64).fill_nan(None)
+
+
+def in_order_given(lists: pl.LazyFrame, ties: Ties) -> pl.LazyFrame:
+    """Return the lists with the numbers of their rows, where these put tied ones in order."""
+    return lists.with_row_index("row") if ties == "order" else lists

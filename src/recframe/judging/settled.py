@@ -1,0 +1,89 @@
+"""A large eager frame asked, ahead of its plan, what the plan can rely on; no answer changes a number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from recframe.frames.collecting import Ask
+from recframe.frames.rows.packing import SMALL_INTEGERS, are_narrow, is_narrow
+from recframe.frames.rows.questions import (
+    are_distinct,
+    are_in_order,
+    are_level,
+    by_user,
+    each_item_once,
+    heads,
+    n_distinct,
+    numbered,
+    unordered,
+)
+from recframe.judging.judged_frame import PAIR, Judged
+from recframe.judging.known import Known
+
+
+def with_users(judged: Judged, ask: Ask) -> Judged:
+    """Return a judgement whose frame was asked for its users alone."""
+    users = by_user(ask([judged.users])[0], "user")
+    n_users = ask([n_distinct(users)])[0].item()
+    return replace(judged, known=replace(judged.known, n_users=n_users, crowd=_crowd(users, n_users)))
+
+
+def with_first(judged: Judged, ask: Ask, k: int | None) -> Judged:
+    """Return a judgement whose rows up to k were taken from its lists and asked whether an item repeats."""
+    (rows,) = ask([judged.counted(judged.ranked(k), {"truth", "both"})])
+    first = each_item_once(by_user(rows, "user"), judged.list_keys, ask).lazy()
+    return replace(judged, known=replace(judged.known, first=first))
+
+
+def settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Judged:
+    """Return a judgement whose frame was asked once what a plan up to k can rely on.
+
+    `by_number` allows lists to be told apart by a number in place of their user, which no branch but the hits and the
+    relevant rows has.
+    """
+    if judged.known.distinct:  # a judged frame made of two, which every branch reads
+        return replace(judged, lists=ask([judged.lists])[0].lazy())
+    if judged.inputs.tells_ranks_apart:
+        judged = replace(judged, lists=ask([judged.lists])[0].lazy())
+    pairs, users = ask([judged.relevant_rows(), judged.users])
+    if by_number and not pairs.schema["user"].is_integer() and judged.universe not in {"recs", "both"}:
+        pairs = numbered(pairs)
+        judged = replace(judged, known=Known(names=pairs.lazy().select("number", "user").unique("number")))
+    pairs, users = by_user(pairs, judged.key), by_user(users, "user")
+    keys = judged.list_keys if judged.truth is None else [judged.key]
+    questions = [are_distinct(pairs, keys), n_distinct(users)]
+    if judged.truth is None:
+        questions.append(are_in_order(pairs, keys))
+    distinct, n_users, *in_order = (answer.item() for answer in ask(questions))
+    scores = judged.scores and judged.scores.settled(ask, k, distinct=distinct)
+    known = Known(
+        pairs=pairs.lazy(),
+        distinct=distinct,
+        in_order=in_order == [True] or (scores is not None and scores.gains_at_hand(k)),
+        packs=judged.truth is not None and _packs(judged, pairs),
+        narrow=keys == [judged.key] and is_narrow(pairs[judged.key], pairs["gain"]),
+        best_given=distinct and _stand_as_they_are(judged, keys) and are_level(pairs, judged.key),
+        n_users=n_users,
+        crowd=_crowd(users, n_users),
+        names=judged.known.names,
+    )
+    return replace(judged, scores=scores, known=known)
+
+
+def _crowd(users: pl.DataFrame, n_users: int | None) -> pl.LazyFrame:
+    """Return the users with fewer repeats; each once where nobody counted them."""
+    return heads(users.lazy()) if n_users is not None else unordered(users).lazy()
+
+
+def _stand_as_they_are(judged: Judged, keys: Sequence[str]) -> bool:
+    """Return whether the relevant rows of a list are those that were taken, in their order."""
+    as_taken = judged.context.relevant_from == "truth" and judged.models is None
+    return as_taken and len(keys) == 1 and judged.universe not in {"recs", "both"}
+
+
+def _packs(judged: Judged, pairs: pl.DataFrame) -> bool:
+    dtypes = [frame[name] for frame in (judged.schema, pairs.schema) for name in PAIR]
+    return all(dtype in SMALL_INTEGERS for dtype in dtypes) and are_narrow(pairs, PAIR)

@@ -1,0 +1,395 @@
+"""The words that metrics over users are written in: `At`, over the columns that a plan builds or over one judged list."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
+
+import polars as pl
+
+from recframe.errors import NoOrderError, RecframeError, sentence, suggestion
+from recframe.frames.context import Sharing
+from recframe.metrics.language.formulas import (
+    discount,
+    geometric_discount,
+    sum_of_discounts,
+    sum_of_unshifted_discounts,
+    unshifted_discount,
+)
+
+HITS_BY_CATEGORY, BEST_BY_CATEGORY = "hits by category ", "best by category "
+"""What the names of columns of `recframe.subtopics` begin with; then come settings, and the word."""
+
+
+class Source(Protocol):
+    """Where the words take their columns from."""
+
+    def column(self, name: str) -> pl.Expr:
+        """Return the column of a name; asking for one is what makes a plan build it."""
+
+    def running(self, expression: pl.Expr) -> pl.Expr:
+        """Return a cumulative expression of hit words, worked out list by list in the order of the ranks."""
+
+    def of_rows(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
+        """Return a value of a list's rows of one kind, such as its relevant ones, that is 0 without such a row.
+
+        A plan works it out ahead of the others, so that the many rows of a kind are summed up once.
+        """
+
+    def mean(self, metric: Valued, at: At) -> pl.Expr:
+        """Return the mean of another metric over the lists of a segment; where there is one list alone, its own value."""
+
+
+class Valued(Protocol):
+    """Another metric, as far as the words have to do with it."""
+
+    def value(self, at: At) -> pl.Expr:
+        """Return the expression of one list's value."""
+
+
+@dataclass(frozen=True)
+class At:
+    """The words that a metric is written in, for one list cut at `k`.
+
+    Row words have one value per row and are null on every other row, so that a sum, count, minimum or maximum of them
+    speaks of their rows alone. List words have one value per list and stand beside such sums.
+
+    Hits (relevant, with a rank up to k): `hit`, `first_hit`, `rank`, `gain`, `exp_gain`, `discount`,
+    `geometric_discount(...)`, `hits_so_far`, `running(...)`, `inverse_propensity(...)`; `sum(...)` of a value of theirs;
+    `over_hits_by_category(...)` and `over_best_by_category(...)`.
+    Relevant rows, listed or not, in their best order up to k: `ideal_gain`, `ideal_discount`, all words of `ideal(...)`;
+    `best(...)` is a metric's value in that order.
+    Rows of the list up to k: `listed`, `judged`, `relevant`; on the relevant ones `misses_above`, `judged_misses_above`.
+    Beside every one of those rows, to compare with row by row: `each_n_relevant`, `each_n_not_relevant`.
+    Per list: `n_listed`, `n_hits`, `n_relevant`, `n_not_relevant`, of items of the catalogue `n_listed_in_catalogue`,
+    `n_hits_in_catalogue`, `n_relevant_in_catalogue`, `n_catalogue`; `k`, `cutoff`, `up_to_k(...)`, `list_length`,
+    `all_discounts`, `all_unshifted_discounts(...)`, `inverse_propensities(...)`; `certain(...)` for a count of hits that is
+    not only summed up. Per segment: `mean(...)`.
+
+    With `ties="expected"` the hits' rows are the places that tied hits may take: `rank` and `discount` are the place's, and
+    `hit`, `first_hit`, `gain`, `exp_gain` and `hits_so_far` are expectations there, each with the probability that there is
+    a hit in it. So a metric holds in expectation if it sums up one of these words, alone or times something that depends
+    on the rank; the words that have no expectation raise an error. With `ties="last"` the rows are ties: `rank` and
+    `discount` are those of the tie's last place, the other words sums over its hits, with 1 in `first_hit` for the first.
+    """
+
+    k: int | None
+    """The cut-off; None for the whole list."""
+    source: Source
+    cut: bool = False
+    """Whether the hits are already cut at k."""
+    order: Literal["given", "relevant", "list", "all"] = "given"
+    """Which ranks are spoken of: those given, or those of the best order of the relevant rows, of the list's hits, or of
+    the relevant rows without a cut."""
+    sharing: Sharing | None = None
+    """Whether words of the hits and of the list are expectations over the orders of tied items, or those of whole ties."""
+
+    def __getattr__(self, name: str) -> pl.Expr:
+        words = [word for word in dir(type(self)) if not word.startswith("_")]
+        found = sentence(f"{name!r} is not a word that metrics are written in", suggestion(name, words))
+        msg = f"{found} There are {', '.join(words)}"
+        raise AttributeError(msg)
+
+    # Words of the hits
+
+    @property
+    def rank(self) -> pl.Expr:
+        """The rank of a hit, from 1, as Float64."""
+        if self.order == "list":
+            return self.source.column(f"list_ideal_rank@{self.k or ''}")
+        return self._cut(self.source.column(self._name("rank")))
+
+    @property
+    def gain(self) -> pl.Expr:
+        """The relevance of a hit, as Float64."""
+        return self._cut(self.source.column(self._name("gain")))
+
+    @property
+    def exp_gain(self) -> pl.Expr:
+        """2^relevance - 1 of a hit; a relevance above 1000 is an error when the plan runs."""
+        if self._is_of_ties:
+            return self._cut(self.source.column("exp_gain")) + self.source.column("steepness")
+        return pl.lit(2.0, dtype=pl.Float64) ** self.gain - 1 + self.source.column("steepness")
+
+    @property
+    def hit(self) -> pl.Expr:
+        """True on a hit, with a rank up to k."""
+        if self._is_of_ties:
+            return self._cut(self.source.column("hit"))
+        rank = self.source.column(self._name("rank"))
+        return (rank <= self.k) if self._is_to_cut else rank.is_not_null()
+
+    @property
+    def first_hit(self) -> pl.Expr:
+        """True on the first hit, False on the others."""
+        return self._cut(self.source.column("first_hit")) if self._is_of_ties else self.hits_so_far == 1
+
+    @property
+    def discount(self) -> pl.Expr:
+        """1 / log2(rank + 1) of a hit."""
+        if self.order == "list":
+            return discount(self.rank)
+        return self._cut(self.source.column(self._name("discount")))
+
+    def geometric_discount(self, p: float) -> pl.Expr:
+        """Return p^(rank - 1) of a hit."""
+        return geometric_discount(self.rank, p)
+
+    @property
+    def hits_so_far(self) -> pl.Expr:
+        """The number of hits up to and with this one."""
+        if self.order != "given":
+            return self.rank
+        return self._cut(self.source.column("hits_so_far"))
+
+    def inverse_propensity(self, exponent: float, least: float) -> pl.Expr:
+        """Return 1 / the probability, at least `least`, that a hit's pair was observed.
+
+        It is given in the truth, or (popularity / the highest popularity)^((exponent + 1) / 2) by the train frame.
+        """
+        self._needs_an_order("it weighs each hit by its own item")
+        given, share = (self.source.column(name) for name in ("given_propensity", "popularity_share"))
+        return self._cut(_inverse(given, share, exponent, least))
+
+    def over_hits_by_category(self, of: str, value: Callable[[pl.Expr, pl.Expr], pl.Expr]) -> pl.Expr:
+        """Return the sum over the categories of the hits, in a feature of the items, of a value of (rank, seen).
+
+        `seen` is how many hits above have the category.
+        """
+        self._needs_an_order("it counts the categories above each hit")
+
+        def total(source: Source) -> pl.Expr:
+            names = (f"{HITS_BY_CATEGORY}{json.dumps([of])} {word}" for word in ("rank", "seen"))
+            rank, seen = map(source.column, names)
+            return self._up_to(rank, value(rank, seen)).sum()
+
+        return self.source.of_rows(total)
+
+    def over_best_by_category(self, of: str, value: Callable[[pl.Expr, pl.Expr], pl.Expr], *, alpha: float) -> pl.Expr:
+        """Return the same over the best k relevant items, each the one whose categories add most next.
+
+        A category that was seen m times adds (1 - alpha)^m.
+        """
+
+        def total(source: Source) -> pl.Expr:
+            names = (f"{BEST_BY_CATEGORY}{json.dumps([of, alpha])} {word}@{self.k or ''}" for word in ("rank", "seen"))
+            rank, seen = map(source.column, names)
+            return self._up_to(rank, value(rank, seen)).sum()
+
+        return self.source.of_rows(total)
+
+    def sum(self, value: Callable[[At], pl.Expr]) -> pl.Expr:
+        """Return the sum of a value of a hit over the hits, as in `at.sum(lambda hit: hit.gain * hit.discount)`.
+
+        NOTE: the value is cut at k once, not word by word, and so worked out once for all cut-offs.
+        """
+        if isinstance(value, pl.Expr):
+            msg = "at.sum() takes a function of a hit, at.sum(lambda hit: hit.gain); a value has its own sum, at.gain.sum()"
+            raise RecframeError(msg)
+        return self._cut(value(replace(self, cut=True))).sum()
+
+    def running(self, expression: pl.Expr) -> pl.Expr:
+        """Return a cumulative expression of hit words (`cum_sum`, `cum_prod`, `shift`), taken from the best rank down."""
+        self._needs_an_order("it multiplies or shifts along the ranks")
+        return self.source.running(expression)
+
+    # Words of the best order
+
+    def ideal(self, order: Literal["relevant", "list", "all"] = "relevant") -> At:
+        """Return the same words for the best order: of the relevant rows up to k, of the list's own hits, of all without k."""
+        if order == "list":
+            self._needs_an_order("it puts the hits among the first k in their best order, one by one")
+        return replace(self, order=order, cut=self.cut and order == "list")
+
+    def best(self, value: Callable[[At], pl.Expr], order: Literal["relevant", "list", "all"] = "relevant") -> pl.Expr:
+        """Return the value of a metric in the best order, for one that is 0 without a relevant row."""
+        if order == "list":
+            return value(self.ideal(order))
+        return self.source.of_rows(lambda source: value(replace(self.ideal(order), source=source)))
+
+    @property
+    def ideal_gain(self) -> pl.Expr:
+        """The relevance of the relevant rows in their best order, up to k of them."""
+        return self.ideal().gain
+
+    @property
+    def ideal_discount(self) -> pl.Expr:
+        """1 / log2(rank + 1) of the relevant rows in their best order, up to k of them."""
+        return self.ideal().discount
+
+    # Words of the list's rows
+
+    @property
+    def listed(self) -> pl.Expr:
+        """True on a row of the list with a rank up to k."""
+        rank = self.source.column("listed_rank")
+        if self.sharing == "expected" and self.k is not None:  # the share of the tie's places that are up to k
+            return ((self.k + 1 - rank).floor() / self.source.column("listed_tied")).clip(0.0, 1.0)
+        return rank.is_not_null() if self.k is None else (rank <= self.k)
+
+    @property
+    def judged(self) -> pl.Expr:
+        """True on a listed row whose relevance is not null."""
+        return pl.when(self.source.column("listed_judged")).then(self.listed)
+
+    @property
+    def relevant(self) -> pl.Expr:
+        """True on a listed row that is relevant."""
+        return pl.when(self.source.column("listed_relevant")).then(self.listed)
+
+    @property
+    def misses_above(self) -> pl.Expr:
+        """On a relevant listed row, how many rows that are not relevant rank above it; one of its own rank counts a half."""
+        if self.k is not None and self.sharing == "expected":
+            self._needs_an_order("the pairs that a cut-off leaves are uncertain")
+        return pl.when(self.relevant).then(self.source.column("misses_above"))
+
+    @property
+    def judged_misses_above(self) -> pl.Expr:
+        """On a relevant listed row, how many rows that are judged not relevant rank above it."""
+        self._needs_an_order("it takes the lesser of two counts")
+        return pl.when(self.relevant).then(self.source.column("judged_misses_above"))
+
+    # Words of the whole list
+
+    @property
+    def n_hits(self) -> pl.Expr:
+        """The number of hits."""
+        return self.hit.sum()
+
+    @property
+    def n_listed(self) -> pl.Expr:
+        """The number of items of the list up to k, whatever is known of them."""
+        return self._count_up_to_k("cut_rank")
+
+    @property
+    def n_listed_in_catalogue(self) -> pl.Expr:
+        """The number of items of the list up to k that are in the catalogue."""
+        return self._count_up_to_k("catalogue_cut_rank")
+
+    @property
+    def n_hits_in_catalogue(self) -> pl.Expr:
+        """The number of hits whose items are in the catalogue."""
+        return self._count_up_to_k("catalogue_hit_rank")
+
+    @property
+    def n_relevant_in_catalogue(self) -> pl.Expr:
+        """The number of relevant rows, listed or not, of items of the catalogue."""
+        self._needs_an_order("it counts over the catalogue")
+        return self.source.of_rows(lambda source: _count(source.column("catalogue_relevant")))
+
+    @property
+    def n_catalogue(self) -> pl.Expr:
+        """The number of items in the catalogue; in a segment of items, of its own; 0 for a user without rows of such items."""
+        return self.source.column("each_n_catalogue").max().fill_null(0.0)
+
+    def certain(self, count: pl.Expr) -> pl.Expr:
+        """Return what hits count or gain, to divide by or to compare with, which is another thing than with its expectation.
+
+        With `ties="last"` it is another thing too: what a row counts is that of all hits of a tie together.
+        """
+        self._needs_an_order("it divides by a count of hits, or compares what they count or gain")
+        return count
+
+    @property
+    def n_relevant(self) -> pl.Expr:
+        """The number of relevant rows, listed or not."""
+        return self.source.of_rows(lambda source: _count(source.column("relevant_gain")))
+
+    def inverse_propensities(self, exponent: float, least: float) -> pl.Expr:
+        """Return the sum of 1 / propensity over the relevant rows, listed or not: how many there are, observed or not."""
+
+        def total(source: Source) -> pl.Expr:
+            given, share = (source.column(name) for name in ("relevant_given_propensity", "relevant_popularity_share"))
+            return _inverse(given, share, exponent, least).sum()
+
+        return self.source.of_rows(total)
+
+    @property
+    def n_not_relevant(self) -> pl.Expr:
+        """The number of rows judged not relevant, listed or not."""
+        return self.source.of_rows(lambda source: _count(source.column("not_relevant")))
+
+    @property
+    def each_n_relevant(self) -> pl.Expr:
+        """`n_relevant` beside every hit and every listed row, to compare with row by row."""
+        return self.source.column("each_n_relevant")
+
+    @property
+    def each_n_not_relevant(self) -> pl.Expr:
+        """`n_not_relevant` beside every hit and every listed row, to compare with row by row."""
+        return self.source.column("each_n_not_relevant")
+
+    @property
+    def list_length(self) -> pl.Expr:
+        """The number of items in the whole list."""
+        return _count(self.source.column("listed_rank"))
+
+    @property
+    def cutoff(self) -> pl.Expr:
+        """The number k; without a cut-off the length of the list."""
+        return self.list_length if self.k is None else pl.lit(float(self.k))
+
+    def up_to_k(self, count: pl.Expr) -> pl.Expr:
+        """Return min(k, count); without a cut-off the count."""
+        return count if self.k is None else pl.min_horizontal(count, pl.lit(float(self.k)))
+
+    @property
+    def all_discounts(self) -> pl.Expr:
+        """The sum of the discounts of the ranks 1 to k; without a cut-off to the length of the list."""
+        if self.k is None:
+            return discount(self.source.column("listed_place")).sum()
+        return pl.lit(sum_of_discounts(self.k))
+
+    def all_unshifted_discounts(self, base: float = 2) -> pl.Expr:
+        """The sum of 1 / log_base(max(rank, base)) over the ranks 1 to k; without a cut-off to the length of the list."""
+        if self.k is None:
+            return unshifted_discount(self.source.column("listed_place"), base).sum()
+        return pl.lit(sum_of_unshifted_discounts(self.k, base))
+
+    # Words of the segment
+
+    def mean(self, metric: Valued) -> pl.Expr:
+        """Return the mean of another metric, at the same k, over the lists of the segment; of one list alone, its own value."""
+        return self.source.mean(metric, self)
+
+    @property
+    def _is_of_ties(self) -> bool:
+        return self.sharing is not None and self.order == "given"
+
+    def _needs_an_order(self, reason: str) -> None:
+        if self.sharing is not None:
+            raise NoOrderError(reason)
+
+    def _count_up_to_k(self, rank: str) -> pl.Expr:
+        """Return the number of rows with a rank up to k."""
+        self._needs_an_order("it counts the items among the first k one by one")
+        k = math.inf if self.k is None else self.k
+        return self.source.of_rows(lambda source: (source.column(rank) <= k).sum())
+
+    def _up_to(self, rank: pl.Expr, value: pl.Expr) -> pl.Expr:
+        return value if self.k is None else pl.when(rank <= self.k).then(value)
+
+    def _name(self, word: str) -> str:
+        return f"ideal_{word}" if self.order in {"relevant", "all"} else word
+
+    @property
+    def _is_to_cut(self) -> bool:
+        return not (self.k is None or self.cut or self.order == "all")
+
+    def _cut(self, column: pl.Expr) -> pl.Expr:
+        if not self._is_to_cut:
+            return column
+        return pl.when(self.source.column(self._name("rank")) <= self.k).then(column)
+
+
+def _inverse(given: pl.Expr, share: pl.Expr, exponent: float, least: float) -> pl.Expr:
+    return 1 / pl.coalesce(given, share ** ((exponent + 1) / 2)).clip(lower_bound=least)
+
+
+def _count(column: pl.Expr) -> pl.Expr:
+    # NOTE: count() inside a group-by of Polars 1.35 counts the nulls of a computed column.
+    return column.is_not_null().sum()

@@ -1,0 +1,353 @@
+"""The words that metrics over lists are written in: `AtLists`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import polars as pl
+
+from recframe.errors import sentence, suggestion
+from recframe.facts import definitions, groups_of_items, reference_lists, sides, sums_by_feature
+from recframe.facts.groups_of_items import Target
+from recframe.facts.levels import BESIDE, Level, Levels, level_of, within_category
+from recframe.facts.reference_lists import Agreement
+from recframe.facts.sides import Builder, Fact, Setting
+from recframe.metrics.language.formulas import discount, ratio
+
+Weight = Literal["none", "log", "geometric", "reciprocal"]
+Tail = Literal["interactions", "items"]
+PATIENCE = 0.85
+"""The probability of going on to the next rank in `weight="geometric"`."""
+
+
+@dataclass(frozen=True)
+class AtLists:
+    """The words that a metric over lists is written in (`over="lists"`, or `shape="set"`), for lists cut at `k`.
+
+    Words of one item in one list: `rank`, `discount`, `weight(...)`, `relevant`, `in_history`, `in_reference(...)`; of an
+    item wherever it stands: `popularity`, `popularity_quantile`, `place_by_popularity`, `in_catalogue`, `in_tail(...)`.
+    `beside(...)` puts a value of the list beside its items; `shared_with_longer(...)` and `shared_with_others(...)` hold the
+    list against others with the item. Of one list, up to k: `sum(...)` and `mean(...)` of such words, `n_listed`; of its user
+    `history_popularity` and `counted`; with the user's reference list `has_reference` and `agreement(...)`.
+    Of one item in all lists of a segment: `per_item(...)`, a sum over its places, `n_lists_with`, `place(...)`, and
+    `everywhere(...)`.
+    Of a group of items in a segment: `unseen_share(...)`.
+    Of a segment: `over_items(...)` and `over_lists(...)`, sums, `mean_of_rows(...)` of a word of its items, `over_groups(...)`,
+    `n_lists`, `in_all(...)` and `across_items(...)`.
+    Of a feature of the items: `has_feature(...)` of an item; `squared_length(...)`, `likeness_to_history(...)` and
+    `overlap_of_pairs(...)` of a list; of the history `n_described_history(...)` and `n_categories_of_history(...)`, of the
+    relevant items `n_categories_of_relevant(...)`; of a
+    category of a list `in_category(...)`, a sum of words of its items and of `category_share`, `history_in_category(...)` and
+    `beside_categories(...)`, which `over_categories(...)` sums up for the list.
+    Of the side frames: `n_train_users`, `n_interactions`, `max_popularity`, `n_catalogue`, `n_whole_catalogue`, `n_tail(...)`,
+    `n_categories(...)`.
+
+    A metric of user shape returns a value of a list, one of set shape a value of a segment. `fact(...)` asks for any
+    other column of the side frames.
+    """
+
+    k: int | None
+    """The cut-off; None for the whole list."""
+    asked: Levels
+    cut: bool = False
+    """Whether the rows are already cut at k."""
+
+    def __getattr__(self, name: str) -> pl.Expr:
+        words = [word for word in dir(type(self)) if not word.startswith("_")]
+        found = sentence(f"{name!r} is not a word that metrics over lists are written in", suggestion(name, words))
+        msg = f"{found} There are {', '.join(words)}"
+        raise AttributeError(msg)
+
+    # Words of one item in one list
+
+    @property
+    def rank(self) -> pl.Expr:
+        """The rank, from 1, as Float64."""
+        return pl.col("rank").cast(pl.Float64)
+
+    @property
+    def discount(self) -> pl.Expr:
+        """1 / log2(rank + 1)."""
+        return discount(pl.col("rank"))
+
+    def weight(self, weight: Weight) -> pl.Expr:
+        """Return what a rank r weighs: 1, 1 / log2(r + 1), 0.85^(r - 1) or 1 / r."""
+        weights = {
+            "none": pl.lit(1.0, dtype=pl.Float64),
+            "log": self.discount,
+            "geometric": ((self.rank - 1) * math.log(PATIENCE)).exp(),
+            "reciprocal": 1 / self.rank,
+        }
+        return weights[weight]
+
+    @property
+    def relevant(self) -> pl.Expr:
+        """Whether the item is relevant to the user."""
+        return self.fact(definitions.relevant).fill_null(value=False)
+
+    @property
+    def counted(self) -> pl.Expr:
+        """Whether the list's user has a value in the accuracy metrics, by `universe=` and `no_relevant=`."""
+        return self.fact(sides.in_universe).fill_null(value=False) & self.fact(sides.has_relevant).fill_null(value=False)
+
+    @property
+    def in_history(self) -> pl.Expr:
+        """Whether the train frame has the item for the user."""
+        return self.fact(definitions.in_history).fill_null(value=False)
+
+    def in_reference(self, k: float = 0) -> pl.Expr:
+        """Return whether the reference has the item for the user up to k; 0 is the metric's own cut-off."""
+        return self.fact(reference_lists.in_reference, int(k) or self.k or 0).fill_null(value=False)
+
+    def beside(self, value: pl.Expr) -> pl.Expr:
+        """Return a value of the list beside each of its items."""
+        return self.asked.column("beside", value)
+
+    def shared_with_longer(self, length: pl.Expr) -> pl.Expr:
+        """Return 1 / length for each list of the segment that has the item and comes before this one, the longest first.
+
+        Summed up over the item's places that is 1 / min of two lengths over all pairs of lists that have it. It takes the
+        rows into memory.
+        """
+        return self.asked.column("along", self._cut(1 / length))
+
+    def shared_with_others(self, length: pl.Expr) -> pl.Expr:
+        """Return 1 / min of two lengths over all other lists that have the item, in any segment of users."""
+        return self.asked.column("along all", self._cut(1 / length))
+
+    # Words of one item
+
+    @property
+    def popularity(self) -> pl.Expr:
+        """The number of train users of the item; 0 for a cold one."""
+        return self.fact(definitions.popularity).fill_null(0.0)
+
+    @property
+    def popularity_quantile(self) -> pl.Expr:
+        """The item's place in the order of popularity, from the least popular one, over the number of places; 0 if cold."""
+        return self.fact(sides.popularity_quantile).fill_null(0.0)
+
+    @property
+    def place_by_popularity(self) -> pl.Expr:
+        """The item's place in the order of popularity, from 1, shared by items of one; null for a cold one."""
+        return self.fact(definitions.place_by_popularity)
+
+    @property
+    def in_catalogue(self) -> pl.Expr:
+        """Whether the item is one of the items frame, or where there is none, of any frame."""
+        return self.fact(definitions.in_catalogue).fill_null(value=False)
+
+    def in_tail(self, tail: Tail, share: float) -> pl.Expr:
+        """Return whether the item is in the long tail: outside the head of the interactions, or the rear of the items."""
+        if tail == "items":
+            return self.fact(definitions.in_rear, share).fill_null(value=False)
+        return self.in_catalogue & ~self.fact(definitions.in_head, share).fill_null(value=False)
+
+    # Words of one list
+
+    @property
+    def n_listed(self) -> pl.Expr:
+        """The number of items of the list, up to k."""
+        return self.asked.column("of list", pl.len() if self._whole else (pl.col("rank") <= self.k).sum()).cast(pl.Float64)
+
+    def sum(self, value: pl.Expr) -> pl.Expr:
+        """Return the sum of a word over the items of the list, up to k."""
+        if not value.meta.root_names():  # the same for all items
+            return value.cast(pl.Float64) * self.n_listed
+        return self.asked.column("of list", self._cut(value).sum()).cast(pl.Float64)
+
+    def mean(self, value: pl.Expr, weight: Weight = "none") -> pl.Expr:
+        """Return the mean of a word over the items of the list, up to k, weighed by rank; null without an item."""
+        if weight == "none":
+            return ratio(self.sum(value), self.n_listed, empty=None)
+        return ratio(self.sum(self.weight(weight) * value), self.sum(self.weight(weight)), empty=None)
+
+    def mean_of_rows(self, value: pl.Expr, weight: Weight = "none") -> pl.Expr:
+        """Return the mean of a word over the items of all lists of the segment, up to k, weighed by rank; null without one."""
+        weights = self.weight(weight)
+        values = value if weight == "none" else weights * value
+        return ratio(self.over_lists(self.sum(values)), self.over_lists(self.sum(weights)), empty=None)
+
+    @property
+    def history_popularity(self) -> pl.Expr:
+        """The mean popularity of the train items of the list's user; null without any."""
+        return self.fact(definitions.history_popularity)
+
+    @property
+    def has_reference(self) -> pl.Expr:
+        """Whether the list's user has a reference list, of any length."""
+        return self.fact(reference_lists.has_reference).fill_null(value=False)
+
+    def agreement(self, p: float) -> Agreement:
+        """Return what the list and its user's reference list have in common, with sums of p^d / d over depths d."""
+        found = self.fact(reference_lists.agreement, p, self.k or 0)
+        return Agreement(**{name: found.struct.field(name) for name in Agreement.__annotations__})
+
+    # Words of one item in all lists of a segment
+
+    def per_item(self, value: pl.Expr) -> pl.Expr:
+        """Return the sum of a word over the item's places in the lists of the segment, up to k."""
+        return self.asked.column("of item", self._cut(value).sum()).cast(pl.Float64)
+
+    @property
+    def n_lists_with(self) -> pl.Expr:
+        """The number of lists of the segment that have the item, up to k."""
+        return self.asked.column("of item", pl.len() if self._whole else (pl.col("rank") <= self.k).sum()).cast(pl.Float64)
+
+    def place(self, value: pl.Expr) -> pl.Expr:
+        """Return the item's place, from 1, among the segment's items, the lowest value first; those of value null have none."""
+        return self.asked.column("place", value).cast(pl.Float64)
+
+    def everywhere(self, value: pl.Expr) -> pl.Expr:
+        """Return a value of the item in all segments of users together, in place of this one."""
+        return self.asked.column("everywhere", value)
+
+    # Words of a group of items
+
+    def unseen_share(self, of: str, target: Target, *, call: str) -> pl.Expr:
+        """Return how many of the group's items are listed, of those that could be: none that the user has in train counts.
+
+        Those that could be are all of the catalogue, or the relevant ones; null where there are none. `of` names a column of
+        the items; it is empty for the only one, or for the head and the tail of popularity. `call` is the metric's name.
+        """
+        found = self.fact(groups_of_items.unseen, of, target, self.k or 0, call)
+        return ratio(found.struct.field("listed"), found.struct.field("possible"), empty=None)
+
+    # Words of a segment
+
+    def over_groups(self, value: pl.Expr) -> pl.Expr:
+        """Return what is aggregated, such as the sum or the mean of a value of the groups, over them."""
+        return self.asked.column("over groups", value)
+
+    def across_items(self, value: pl.Expr) -> pl.Expr:
+        """Return a sum over the lists of a segment in all segments of items together, in place of this one."""
+        return self.asked.column("across", value)
+
+    def over_items(self, value: pl.Expr) -> pl.Expr:
+        """Return the sum of a value of the listed items over them, 0 without any."""
+        return self.asked.column("over items", value.sum()).cast(pl.Float64).fill_null(0.0)
+
+    def over_lists(self, value: pl.Expr) -> pl.Expr:
+        """Return the sum of a value of the lists over them, 0 without any."""
+        return self.asked.column("over lists", value.sum()).cast(pl.Float64).fill_null(0.0)
+
+    def in_all(self, value: pl.Expr) -> pl.Expr:
+        """Return a sum over the lists of a segment in all segments of users together, in place of this one."""
+        return self.asked.column("in all", value)
+
+    @property
+    def n_lists(self) -> pl.Expr:
+        """The number of lists with an item up to k."""
+        return self.over_lists(self.n_listed > 0)
+
+    # Words of a feature: a column of the items frame, by its name, or empty for the only one
+
+    def has_feature(self, of: str) -> pl.Expr:
+        """Return whether the item has a feature."""
+        return self.fact(definitions.has_feature, of).fill_null(value=False)
+
+    def squared_length(self, of: str) -> pl.Expr:
+        """Return the squared length of the sum of the unit vectors of the list: the sum of their cosines over all pairs."""
+        return self._summed(sums_by_feature.vectors, level_of("square", of), self._cut(pl.lit(1.0, dtype=pl.Float64)), of)
+
+    def likeness_to_history(self, of: str, value: pl.Expr) -> pl.Expr:
+        """Return a sum over the list: a value of the item, times the sum of its cosines with the user's train items."""
+        return self._summed(sums_by_feature.vectors, level_of("product", of), self._cut(value), of)
+
+    def n_described_history(self, of: str) -> pl.Expr:
+        """Return the number of train items of the list's user that have a feature."""
+        return self.fact(definitions.n_described_history, of).fill_null(0.0)
+
+    def overlap_of_pairs(self, of: str) -> pl.Expr:
+        """Return the sum of shared over all categories of two items over all pairs of the list, each with itself too."""
+        return self._summed(sums_by_feature.pairs, level_of("pairs", of), self._up_to_k(pl.col("likeness")).sum(), of)
+
+    @property
+    def category_share(self) -> pl.Expr:
+        """1 / the number of categories of the item; to be summed up in a category."""
+        return pl.col("share")
+
+    def in_category(self, of: str, value: pl.Expr) -> pl.Expr:
+        """Return the sum of a word over the items that the list has of a category, up to k."""
+        self.fact(sums_by_feature.categories, of)
+        return self.asked.column(within_category(of), self._cut(value).sum()).cast(pl.Float64)
+
+    def beside_categories(self, value: pl.Expr) -> pl.Expr:
+        """Return a value of the list, made of sums over it, beside each of its categories."""
+        return self.asked.column(BESIDE, value)
+
+    def history_in_category(self, of: str) -> pl.Expr:
+        """Return the number of train items of the list's user in a category; one of several counts in each by its share."""
+        return self.fact(definitions.history_in_category, of).fill_null(0.0)
+
+    def over_categories(self, of: str, value: pl.Expr) -> pl.Expr:
+        """Return the sum of a value of a category over those of the list; some may be of items below k alone."""
+        return self._summed(sums_by_feature.categories, level_of("categories", of), value.sum(), of)
+
+    def n_categories_of_history(self, of: str) -> pl.Expr:
+        """Return the number of categories of the train items of the list's user."""
+        return self.fact(definitions.n_categories_of_history, of).fill_null(0.0)
+
+    def n_categories(self, of: str) -> pl.Expr:
+        """Return the number of categories in the catalogue; in a segment of items, of its own."""
+        return self.fact(definitions.n_categories, of).fill_null(0.0)
+
+    def n_categories_of_relevant(self, of: str) -> pl.Expr:
+        """Return the number of categories of the relevant items of the list's user."""
+        return self.fact(sides.n_categories_of_relevant, of).fill_null(0.0)
+
+    def _summed(self, table: Builder, level: Level, value: pl.Expr, *settings: Setting) -> pl.Expr:
+        self.fact(table, *settings)
+        return self.asked.column(level, value).cast(pl.Float64).fill_null(0.0)
+
+    def _up_to_k(self, value: pl.Expr) -> pl.Expr:
+        return value if self.k is None else pl.when(pl.col("rank") <= self.k).then(value)
+
+    # Words of the side frames
+
+    @property
+    def n_train_users(self) -> pl.Expr:
+        """The number of users in train."""
+        return self.fact(definitions.n_train_users)
+
+    @property
+    def n_interactions(self) -> pl.Expr:
+        """The number of pairs of a user and an item in train."""
+        return self.fact(definitions.n_interactions)
+
+    @property
+    def max_popularity(self) -> pl.Expr:
+        """The number of train users of the most popular item."""
+        return self.fact(definitions.max_popularity)
+
+    @property
+    def n_catalogue(self) -> pl.Expr:
+        """The number of items in the catalogue; in a segment of items, of its own."""
+        return self.fact(definitions.n_catalogue).fill_null(0.0)
+
+    @property
+    def n_whole_catalogue(self) -> pl.Expr:
+        """The number of items in the catalogue, whatever the segment: what ranks and places by popularity go up to."""
+        return self.fact(sides.n_whole_catalogue)
+
+    def n_tail(self, tail: Tail, share: float) -> pl.Expr:
+        """Return the number of items in the long tail; in a segment of items, of its own."""
+        return self.fact(definitions.n_tail, tail, share).fill_null(0.0)
+
+    def fact(self, builder: Builder, *settings: Setting) -> pl.Expr:
+        """Return the column of a fact."""
+        found = Fact(builder, settings)
+        self.asked.facts[found.name] = found
+        return pl.col(found.name)
+
+    @property
+    def _whole(self) -> bool:
+        return self.k is None or self.cut
+
+    def _cut(self, value: pl.Expr) -> pl.Expr:
+        if self._whole and value.meta.root_names():
+            return value
+        # a literal alone would be summed up once for all rows
+        return pl.when(pl.col("item").is_not_null() if self._whole else pl.col("rank") <= self.k).then(value)

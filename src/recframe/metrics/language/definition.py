@@ -1,0 +1,256 @@
+"""What a metric is: a definition, its parameters and its cut-off, and its string form."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Generic, Literal, ParamSpec, Protocol, TypeVar, get_args, get_origin, get_type_hints, overload
+
+import polars as pl
+
+from recframe.errors import RecframeError, UnknownMetricError, sentence, shown, suggestion
+from recframe.metrics.language.at import At
+from recframe.metrics.language.at_lists import AtLists
+from recframe.metrics.language.cutoffs import cutoff, reach
+from recframe.metrics.language.judged_list import JudgedList
+from recframe.metrics.language.parameters import Bounds, plain_number
+
+P = ParamSpec("P")
+Bound_co = TypeVar("Bound_co", covariant=True)
+Value = str | int | float | bool
+Shape = Literal["user", "set"]
+Over = Literal["users", "lists"]
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class Binds(Protocol[Bound_co]):
+    """What a metric is a method of: an object that binds it to its frame."""
+
+    def _bound(self, metric: Metric[...], /) -> Bound_co: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Definition:
+    """A metric as it was written: one function of the words in `recframe.terms`, and what the registry says of it."""
+
+    name: str
+    function: Callable[..., pl.Expr]
+    aliases: tuple[str, ...] = ()
+    formula: str = ""
+    range: tuple[float, float] = (-math.inf, math.inf)
+    ranges: Mapping[tuple[str, Value], tuple[float, float]] = field(default_factory=dict)
+    """Other ranges, each under one value of a parameter."""
+    direction: Literal["higher", "lower", ""] = ""
+    shape: Shape = "user"
+    shapes: Mapping[tuple[str, Value], Shape] = field(default_factory=dict)
+    """Other shapes of a metric over lists, each under one value of a parameter."""
+    needs: tuple[str, ...] = ()
+    instead: Mapping[str, str] = field(default_factory=dict)
+    """Names by which other libraries have a form of it, and how that form is written."""
+    family: str = ""
+    over: Over = "users"
+    """Whether it runs over the users of the universe, in the words of `At`, or over lists, in those of `AtLists`."""
+    linear: bool = False
+    """Whether a metric of the user's own says that it holds in expectation over the orders of tied items; see `At`."""
+
+    @property
+    def over_lists(self) -> bool:
+        """Whether the metric is written in the words of `AtLists`: it runs over lists, or is one function of all of them."""
+        return self.over == "lists" or self.shape == "set"
+
+    @property
+    def builtin(self) -> bool:
+        """Whether the metric is recframe's own."""
+        return self.function.__module__.startswith("recframe.metrics.")
+
+    @cached_property
+    def doc(self) -> str | None:
+        """The function's docstring."""
+        return inspect.getdoc(self.function)
+
+    @cached_property
+    def parameters(self) -> dict[str, inspect.Parameter]:
+        """The function's parameters after `at`, by name."""
+        return dict(list(inspect.signature(self.function).parameters.items())[1:])
+
+    def kind(self, parameter: str) -> tuple[Any, tuple[Any, ...]]:
+        """Return the parameter's type and what its annotation adds: the choices, or the bounds."""
+        hint = self._hints.get(parameter, Any)
+        return (get_origin(hint) or hint), get_args(hint)
+
+    @cached_property
+    def _hints(self) -> dict[str, Any]:
+        try:
+            return get_type_hints(self.function, include_extras=True)
+        except Exception:  # noqa: BLE001  a metric of the user's own may be annotated with names that only its author can resolve
+            return {}
+
+
+@dataclass(frozen=True, eq=False)
+class Metric(Generic[P]):
+    """A metric with its parameters and, after `@ k`, its cut-off.
+
+    `ndcg @ 10`, `ndcg(gain="exp") @ 10` and the strings `"ndcg@10"`, `"ndcg(gain=exp)@10"` are the same thing:
+    equal, hashable, and printed alike. Calling a metric returns it with other parameters.
+    """
+
+    definition: Definition
+    settings: tuple[tuple[str, Value], ...] = ()
+    k: int | None = None
+    stated: frozenset[str] = frozenset()
+    """The parameters that were given, though it be their default: a profile does not change them."""
+    label: str = ""
+    """The name of the metric's column, where it is not the string form."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "__doc__", self.definition.doc)
+
+    @property
+    def name(self) -> str:
+        """The canonical name, without parameters and cut-off."""
+        return self.definition.name
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Metric[P]:
+        """Return the metric with some parameters set."""
+        if args:
+            msg = f"parameters of {self.name} are given by name: {self.name}({signature_of(self.definition)})"
+            raise RecframeError(msg)
+        chosen = dict(self.settings) | {name: _checked(self.definition, name, value) for name, value in kwargs.items()}
+        defaults = {name: parameter.default for name, parameter in self.definition.parameters.items()}
+        settings = tuple((name, chosen[name]) for name in defaults if name in chosen and chosen[name] != defaults[name])
+        return replace(self, settings=settings, stated=self.stated.union(kwargs))
+
+    @property
+    def parameters(self) -> dict[str, Value]:
+        """Every parameter and its value."""
+        return {name: about.default for name, about in self.definition.parameters.items()} | dict(self.settings)
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The range of the values, with these parameters."""
+        chosen = self.parameters.items()
+        return next((found for one, found in self.definition.ranges.items() if one in chosen), self.definition.range)
+
+    @property
+    def shape(self) -> Shape:
+        """Whether it is a mean of values or one function of a segment, with these parameters."""
+        chosen = self.parameters.items()
+        return next((found for one, found in self.definition.shapes.items() if one in chosen), self.definition.shape)
+
+    def assuming(self, parameters: Mapping[str, Value]) -> Metric[P]:
+        """Return the metric with values for the parameters that were not given; its column keeps its name."""
+        chosen = {name: value for name, value in parameters.items() if name not in self.stated}
+        if not chosen:
+            return self
+        assumed: Any = self
+        return replace(assumed(**chosen), label=str(self))
+
+    def __matmul__(self, k: int) -> Metric[P]:
+        return replace(self, k=cutoff(k))
+
+    def __str__(self) -> str:
+        return self.label or self._written(self.settings)
+
+    @property
+    def as_stated(self) -> str:
+        """The string form with every parameter that was given, though it be its default."""
+        return self._written((name, value) for name, value in self.parameters.items() if name in self.stated)
+
+    def _written(self, settings: Iterable[tuple[str, Value]]) -> str:
+        shown = ",".join(f"{name}={_printed(value)}" for name, value in settings)
+        return f"{self.name}{f'({shown})' if shown else ''}{f'@{self.k}' if self.k is not None else ''}"
+
+    def __repr__(self) -> str:
+        return f"<metric {self}>"
+
+    def __eq__(self, other: object) -> bool:
+        return str(self) == (str(other) if isinstance(other, Metric) else other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def value(self, at: At | AtLists) -> pl.Expr:
+        """Return the expression of one list's value, or of a segment's for a set metric, in the words of `at`."""
+        value = self.definition.function(at, **dict(self.settings))
+        if not isinstance(value, pl.Expr):
+            msg = (
+                f"the metric {self.name!r} returned {shown(value)}; a metric returns a Polars expression, such as at.hit.sum()"
+            )
+            raise RecframeError(msg)
+        return value
+
+    def expr(self, k: int | None = None, *, rank: str = "rank", relevance: str = "relevance", item: str = "item") -> pl.Expr:
+        """Return the metric as a plain Polars expression over one judged list.
+
+        For `frame.group_by("user").agg(...)`, `.over("user")`, or `select` on the list of a single user. The rules are
+        those of `rec`: null items are ignored, an item counts once, repeated ranks follow one another in the order
+        (rank, item), null and infinite ranks mean not recommended. A rank below 1 is an error when the expression runs.
+        Items stand as their column sorts, an Enum's in the order of its categories: cast it to text for that of `rec`.
+
+        >>> import polars as pl, recframe as rf
+        >>> judged = pl.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], "rank": [1, 2, 2], "relevance": [0, 1, 1]})
+        >>> judged.group_by("user", maintain_order=True).agg(rf.mrr.expr(k=10))
+        shape: (2, 2)
+        ┌──────┬────────┐
+        │ user ┆ mrr@10 │
+        │ ---  ┆ ---    │
+        │ i64  ┆ f64    │
+        ╞══════╪════════╡
+        │ 1    ┆ 0.5    │
+        │ 2    ┆ 0.5    │
+        └──────┴────────┘
+        """
+        if self.definition.over_lists:
+            msg = f"{self.name} needs more than one judged list, so it is no expression over it; ask frame.rec.{self.name}()"
+            raise RecframeError(msg)
+        metric = self if k is None or self.k is not None else self @ k
+        words = At(reach(metric.k), JudgedList(pl.col(rank), pl.col(relevance), pl.col(item)))
+        return metric.value(words).cast(pl.Float64).alias(str(metric))
+
+    @overload
+    def __get__(self, rec: None, owner: Any = None) -> Metric[P]: ...
+    @overload
+    def __get__(self, rec: Binds[Bound_co], owner: Any = None) -> Bound_co: ...
+    def __get__(self, rec: Binds[Any] | None, owner: Any = None) -> Any:
+        return self if rec is None else rec._bound(self)  # noqa: SLF001  a metric in the body of Rec is one of its methods
+
+
+def signature_of(definition: Definition) -> str:
+    """Return the parameters with their defaults, as they are written in a call."""
+    return ", ".join(f"{name}={_printed(p.default)}" for name, p in definition.parameters.items())
+
+
+def _printed(value: Value) -> str:
+    if isinstance(value, str):
+        return value if NAME.fullmatch(value) and value.casefold() not in {"true", "false"} else repr(value)
+    return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def _checked(definition: Definition, name: str, value: object) -> Value:
+    """Return the value in its plain form, or say what the parameter takes."""
+    if name not in definition.parameters:
+        found = sentence(f"{definition.name} has no parameter {name!r}", suggestion(name, definition.parameters))
+        msg = f"{found} It has {signature_of(definition) or 'none'}"
+        raise UnknownMetricError(msg)
+    kind, extras = definition.kind(name)
+    if kind is Literal:
+        if isinstance(value, str) and value in extras:
+            return value
+        takes = " or ".join(repr(choice) for choice in extras)
+    elif bounds := [extra for extra in extras if isinstance(extra, Bounds)]:
+        number = plain_number(value)
+        if number is not None and math.isfinite(number) and number in bounds[0]:
+            return number
+        takes = str(bounds[0])
+    elif isinstance(value, str | bool):
+        return value
+    elif (number := plain_number(value)) is not None:
+        return number
+    else:
+        takes = "a text, a number, True or False"
+    msg = f"{definition.name}({name}={shown(value)}): {name} takes {takes}"
+    raise RecframeError(msg)

@@ -1,0 +1,45 @@
+"""The numbers that a parameter may take."""
+
+from __future__ import annotations
+
+import math
+import operator
+from dataclasses import dataclass
+from typing import Annotated
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The numbers that a parameter may take, between two ends that are left out unless they are closed."""
+
+    above: float = -math.inf
+    below: float = math.inf
+    closed: bool = False
+
+    def __contains__(self, value: float) -> bool:
+        return self.above < value < self.below or (self.closed and value in (self.above, self.below))
+
+    def __str__(self) -> str:
+        if self.closed:
+            return f"a number from {self.above:g} to {self.below:g}"
+        ends = [f"above {self.above:g}"] * (self.above > -math.inf) + [f"below {self.below:g}"] * (self.below < math.inf)
+        return "a number " + " and ".join(ends)
+
+
+Positive = Annotated[float, Bounds(above=0)]
+Share = Annotated[float, Bounds(above=0, below=1)]
+
+
+def plain_number(value: object) -> int | float | None:
+    """Return a number of any library as Python's, a whole one as an int; None where it is no number."""
+    if isinstance(value, bool | str):
+        return None
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+    return int(number) if number.is_integer() else number

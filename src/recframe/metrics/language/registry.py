@@ -1,0 +1,234 @@
+"""The registry of metrics: the decorator, names and aliases, and strings that name a metric."""
+
+from __future__ import annotations
+
+import copyreg
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Concatenate, Literal, overload
+
+import polars as pl
+
+from recframe.errors import RecframeError, UnknownMetricError, shown, suggestion
+from recframe.metrics.language.cutoffs import cutoffs
+from recframe.metrics.language.definition import NAME, Definition, Metric, Over, P, Shape, Value, signature_of
+
+_DIGITS = 4000  # Python reads no longer number
+_TEXT = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:\((.*)\))?\s*(?:@\s*(\S+))?\s*")
+
+
+_registry: dict[str, Metric[...]] = {}
+_reserved: set[str] = set()
+
+
+def reserve(names: Iterable[str]) -> None:
+    """Keep names from metrics of the user's own."""
+    _reserved.update(names)
+
+
+def registered() -> dict[str, Metric[...]]:
+    """Return every metric by its canonical name, in the order of definition."""
+    return dict(_registry)
+
+
+@overload
+def metric(function: Callable[Concatenate[Any, P], pl.Expr], /) -> Metric[P]: ...
+@overload
+def metric(
+    *,
+    aliases: Iterable[str] = (),
+    formula: str = "",
+    range: tuple[float, float] = ...,
+    ranges: Mapping[tuple[str, Value], tuple[float, float]] = ...,
+    direction: Literal["higher", "lower", ""] = "",
+    needs: Iterable[str] = (),
+    instead: Mapping[str, str] = ...,
+    family: str = "",
+    shape: Shape = "user",
+    shapes: Mapping[tuple[str, Value], Shape] = ...,
+    over: Over = "users",
+    linear: bool = False,
+) -> Callable[[Callable[Concatenate[Any, P], pl.Expr]], Metric[P]]: ...
+def metric(function: Any = None, /, **about: Any) -> Any:
+    """Register a function as a metric; it then works wherever a built-in one does.
+
+    The function takes `at`, the words that metrics are written in (see `recframe.At`), and keyword parameters with
+    defaults. It returns a Polars expression with one value per list. Its name is the metric's name. `linear=True` says that
+    it is a sum of words of the hits, in the sense of `At`, and so holds with `ties="expected"` and `"last"`.
+
+    Raises a RecframeError where the name is taken, by another metric or by a method of `rec`. Defining a metric of
+    your own again, as notebooks do, replaces it.
+
+    >>> import polars as pl, recframe as rf
+    >>> @rf.metric
+    ... def first_page_hits(at):
+    ...     "Number of hits on the first page of five."
+    ...     return (at.rank <= 5).sum()
+    >>> df = pl.DataFrame({"user": [1, 1, 1], "item": [1, 2, 3], "rank": [1, 2, 7], "relevance": [1, 0, 1]})
+    >>> df.rec.first_page_hits()
+    1.0
+    """
+    if function is None:
+        return lambda written: _register(written, **about)
+    return _register(function, **about)
+
+
+def _register(function: Callable[..., pl.Expr], **about: Any) -> Metric[...]:
+    name = getattr(function, "__name__", "")
+    about = {key: tuple(value) if key in {"aliases", "needs", "range"} else value for key, value in about.items()}
+    definition = Definition(name, function, **about)
+    if definition.builtin and not definition.family:  # a page of metrics is a family
+        page = function.__module__.rpartition(".")[2].removesuffix("_metrics")
+        definition = replace(definition, family=page)
+    _check_names(definition)
+    _check_signature(definition)
+    new: Metric[...] = Metric(definition)
+    _registry[name] = new
+    return new
+
+
+def _check_names(definition: Definition) -> None:
+    reserved = frozenset() if definition.builtin else frozenset(_reserved)
+    taken = _spellings(without="" if definition.name in reserved else definition.name)
+    for name in (definition.name, *definition.aliases):
+        if not NAME.fullmatch(name):
+            msg = f"{name!r} cannot name a metric; write the metric as a function with `def`"
+            raise RecframeError(msg)
+        if name in reserved:
+            msg = f"{name!r} is a name of recframe's own; give the metric another name"
+            raise RecframeError(msg)
+        if name.casefold() in taken:
+            msg = f"{name!r} already names the metric {taken[name.casefold()].name!r}; give the metric another name"
+            raise RecframeError(msg)
+
+
+def _check_signature(definition: Definition) -> None:
+    if not inspect.signature(definition.function).parameters:
+        msg = f"a metric takes the words it is written in: def {definition.name}(at): ..."
+        raise RecframeError(msg)
+    for name, parameter in definition.parameters.items():
+        if parameter.default is parameter.empty or parameter.kind is not parameter.KEYWORD_ONLY:
+            msg = f"parameter {name!r} of {definition.name} needs a default and a star before it: (at, *, {name}=...)"
+            raise RecframeError(msg)
+
+
+def _spellings(without: str = "") -> dict[str, Metric[...]]:
+    """Return every name and alias, case folded, with its metric."""
+    known = [one for one in _registry.values() if one.name != without]
+    return {name.casefold(): one for one in known for name in (one.name, *one.definition.aliases)}
+
+
+def parse(text: str) -> Metric[...]:
+    """Return the metric that a string names, such as `"ndcg@10"`, `"P@5"` or `"map(normalizer=min)@10"`.
+
+    Names and aliases are read in any case. Raises an UnknownMetricError that gives the closest name.
+
+    >>> import recframe as rf
+    >>> str(rf.parse("nDCG(gain=exp)@10"))
+    'ndcg(gain=exp)@10'
+    """
+    parts = _TEXT.fullmatch(text) if isinstance(text, str) else None
+    if parts is None:
+        msg = f"{shown(text)} is not a metric; write a name, parameters and a cut-off, as in 'map(normalizer=min)@10'"
+        raise UnknownMetricError(msg)
+    name, settings, k = parts.groups()
+    found = lookup(name, shown=text)
+    chosen = found(**dict(_setting(found, part) for part in re.split(r",\s*", settings) if part.strip())) if settings else found
+    if k is not None and (not k.isdecimal() or len(k) > _DIGITS):
+        msg = f"{text!r}: the cut-off behind @ is a positive whole number, as in '{name}@10'"
+        raise UnknownMetricError(msg)
+    return chosen if k is None else chosen @ int(k)
+
+
+def _pickled(metric: Metric[...]) -> tuple[Callable[[str], Metric[...]], tuple[str]]:
+    return parse, (metric.as_stated,)
+
+
+copyreg.pickle(Metric, _pickled)  # by its string form, as functions are by their names
+
+
+def lookup(name: str, shown: str = "") -> Metric[...]:
+    """Return the metric of a name or alias; `shown` is what the user wrote."""
+    if name in _registry:
+        return _registry[name]
+    known = _spellings()
+    if name.casefold() in known:
+        return known[name.casefold()]
+    if form := form_of(name):
+        msg = f"unknown metric {shown or name!r}; that is {form!r}"
+        raise UnknownMetricError(msg)
+    close = suggestion(name, known, closeness=0.5)  # two letters of 'ndcg' exchanged
+    close = close.replace("'?", f"{shown[shown.find(name) + len(name) :]}'?") if close and shown else close
+    msg = f"unknown metric {shown or name!r}{close or '; known are ' + ', '.join(_registry)}"
+    raise UnknownMetricError(msg)
+
+
+def form_of(name: str) -> str:
+    """Return how a metric is written that other libraries have under a name of its own; nothing for any other name."""
+    forms = {other: form for one in _registry.values() for other, form in one.definition.instead.items()}
+    return forms.get(name.casefold(), "")
+
+
+def _setting(found: Metric[...], part: str) -> tuple[str, Value]:
+    name, equals, text = (piece.strip() for piece in part.partition("="))
+    if not equals:
+        msg = f"{part!r} is not a parameter; write {found.name}({signature_of(found.definition) or '...'})"
+        raise UnknownMetricError(msg)
+    if text[:1] in {"'", '"'} and text[-1:] == text[:1]:
+        return name, text[1:-1]
+    if text.casefold() in {"true", "false"}:
+        return name, text.casefold() == "true"
+    try:
+        return name, int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
+    except ValueError:
+        return name, text
+
+
+def asked(metrics: Iterable[object], k: object = None) -> list[Metric[...]]:
+    """Return the metrics asked for, each with each cut-off, once and in the order asked."""
+    found = [one if isinstance(one, Metric) else parse(one) if isinstance(one, str) else _not_a_metric(one) for one in metrics]
+    if not found:
+        msg = 'no metric was asked for; write for example evaluate("ndcg@10", "recall@20"); rf.list_metrics() has them all'
+        raise RecframeError(msg)
+    ks = cutoffs(k)
+    each = [one if one.k is not None or at is None else one @ at for one in found for at in ks]
+    # Equal metrics come once; one that states a default is kept beside one that leaves it to a profile.
+    return list({(one, one.stated): one for one in each}.values())
+
+
+def _not_a_metric(one: object) -> Metric[...]:
+    msg = f"{shown(one)} is not a metric; write names or metric objects one after another: evaluate('ndcg@10', rf.recall @ 20)"
+    raise RecframeError(msg)
+
+
+def list_metrics() -> pl.DataFrame:
+    """Return the registry as a frame, one row for each metric.
+
+    Columns: name, aliases, parameters, range, direction, family, shape, over, formula and needs. `shape` is "user" for a mean
+    of values, "set" for one function of a segment; `over` says whether it runs over the "users" of the universe or over
+    "lists". `needs` names the side frames that a metric cannot do without; the catalogue is the items frame, or the train
+    frame for its items. A metric over lists that needs relevance runs over lists of the universe's users alone. An open end
+    of a range is infinite.
+
+    >>> import recframe as rf
+    >>> rf.list_metrics().height >= 17
+    True
+    """
+    rows = [
+        {
+            "name": one.name,
+            "aliases": ", ".join(one.definition.aliases),
+            "parameters": signature_of(one.definition),
+            "range": "[{:g}, {:g}]".format(*one.definition.range),
+            "direction": one.definition.direction,
+            "family": one.definition.family,
+            "shape": one.definition.shape,
+            "over": one.definition.over,
+            "formula": one.definition.formula,
+            "needs": ", ".join(one.definition.needs),
+        }
+        for one in _registry.values()
+    ]
+    return pl.DataFrame(rows, schema=dict.fromkeys(rows[0], pl.String))

@@ -1,0 +1,69 @@
+"""Puts `.rec` on Polars' frames, and on pandas' whenever pandas is loaded, before or after recframe."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+import polars as pl
+
+from recframe.namespace.bound_frame import Rec
+
+
+def register() -> None:
+    """Register the namespace on every kind of frame."""
+    pl.api.register_dataframe_namespace("rec")(Rec)
+    pl.api.register_lazyframe_namespace("rec")(Rec)
+    if "pandas" in sys.modules:
+        _register_on_pandas(sys.modules["pandas"])
+    else:
+        sys.meta_path.insert(0, _AfterPandas())
+
+
+def _register_on_pandas(pandas: ModuleType) -> None:
+    pandas.api.extensions.register_dataframe_accessor("rec")(Rec)
+
+
+class _AfterPandas(importlib.abc.MetaPathFinder):
+    """Waits for the first import of pandas, so that `import recframe` does not have to pay for one."""
+
+    _looking = False
+
+    def find_spec(self, name: str, _path: Sequence[str] | None, _target: ModuleType | None = None) -> ModuleSpec | None:
+        """Find pandas as the other finders do, and have it registered on once it is loaded."""
+        if name != "pandas" or self._looking:
+            return None
+        self._looking = True
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self._looking = False
+        if spec is not None and spec.loader is not None:
+            spec.loader = _RegisteringLoader(spec.loader, self)
+        return spec
+
+
+class _RegisteringLoader(importlib.abc.Loader):
+    def __init__(self, loader: importlib.abc.Loader, finder: _AfterPandas) -> None:
+        self._loader, self._finder = loader, finder
+
+    def __getattr__(self, name: str) -> Any:
+        """Give what others ask a loader for, such as `get_source`."""
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        # The module gets its own loader back before it runs: others (importlib.resources) ask it for files.
+        module.__loader__ = self._loader
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        self._loader.exec_module(module)
+        if self._finder in sys.meta_path:  # it stays until pandas is really there: a look or a failed import is none
+            sys.meta_path.remove(self._finder)
+        _register_on_pandas(module)

@@ -1,0 +1,438 @@
+"""Class `Rec`, the `.rec` of a frame, and `rec(frame)`, the same object for type checkers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, cast, overload
+
+import polars as pl
+
+from recframe.audit import notices
+from recframe.conventions import under_profile
+from recframe.errors import RecframeError, shown, suggestion
+from recframe.frames import collecting, kinds
+from recframe.frames.context import Context, MinRelevance, MinRelevanceFor, NoRelevant, RelevantFrom, Ties, Universe
+from recframe.frames.inputs import Inputs, read
+from recframe.judging import judged_frame
+from recframe.judging.judged_frame import judge
+from recframe.metrics.language import cutoffs, registry
+from recframe.metrics.language.definition import Metric
+from recframe.namespace import calls
+from recframe.namespace.bound_metric import BoundMetric, By, Cutoffs, F
+from recframe.namespace.methods import Methods
+from recframe.plan import evaluation
+from recframe.plan.runs import Run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from recframe.conventions import explanation
+
+
+class Rec(Methods, Generic[F]):
+    """Recommender metrics of one frame in long format, one row for each user and item.
+
+    The frame is a judged frame (columns user, item, rank, relevance; rank null: judged but not recommended, relevance
+    null: recommended but not judged), or recommendations that `rec(truth=...)` holds against a truth. Call it to bind
+    column names, side frames and policies; see `__call__`.
+    """
+
+    _context = Context()
+
+    def __init__(self, frame: F) -> None:
+        # NOTE: Polars caches this object on the frame, and swallows an AttributeError raised here. So it stores the frame
+        # and nothing else, and all checks are made by the methods.
+        self._frame: F = frame
+
+    @calls.understood
+    def __call__(  # noqa: PLR0913  the options of section "Columns and options" of the README
+        self,
+        *,
+        user: str | None = None,
+        item: str | None = None,
+        rank: str | None = None,
+        score: str | None = None,
+        relevance: str | None = None,
+        model: str | None = None,
+        propensity: str | None = None,
+        truth: Any = None,
+        users: Any = None,
+        items: Any = None,
+        train: Any = None,
+        reference: Any = None,
+        universe: Universe | None = None,
+        no_relevant: NoRelevant | None = None,
+        min_relevance: MinRelevance | None = None,
+        relevant_from: RelevantFrom | None = None,
+        strict: bool | None = None,
+        min_relevance_for: MinRelevanceFor | None = None,
+        ties: Ties | None = None,
+        decimals: int | None = None,
+        profile: str | None = None,
+    ) -> Rec[F]:
+        """Bind column names, side frames and policies, and return a new object; the frame and this object stay as they are.
+
+        Column names hold for every frame of the call:
+            user, item: the ids; any dtype that can be a key.
+            rank: from 1, lower is better. score: higher is better, ties by item ascending; used where there is no rank
+                column, or where it is named here and the rank is not.
+            relevance: above 0 is relevant; a truth without the column counts 1 for each row.
+            model: the column that tells systems apart. Each is held against the same truth and the same users.
+            propensity: in the truth, how likely it was to observe a relevant pair; what `weights=` of a metric goes by.
+
+        Side frames, of any kind:
+            truth: what users really liked: user, item and, if graded, relevance.
+            users: one row for each user. items: one row for each item. Their columns serve `by=`.
+            train: what the systems were fitted on: user and item; each pair counts once. Popularity and histories come from
+                it, and `audit()` holds the lists and the truth against it.
+            reference: recommendations to compare with, under the same column names, or the name of a model.
+
+        Policies:
+            universe: the users that means run over: "truth" (the default with a truth), "recs", "both", "all" (the union,
+                with the `users` frame). A judged frame given directly counts every user in it.
+            no_relevant: a user without a relevant item counts "zero", "skip" leaves the user out, "null" gives null.
+            min_relevance: rows from this relevance up are relevant; a number above 0, or "any" for every judged row.
+            relevant_from: "truth", or "list" for the relevant rows of the list alone.
+            strict: True makes what `audit()` finds with the severity "error" raise when a metric is asked for.
+            min_relevance_for: "all" metrics, or "binary" for those that count relevant rows, while those that weigh gains
+                take every relevance above 0.
+            ties: how items of one score are ranked, where ranks come from scores:
+                "item": by item, ascending, categories as text; "item_reverse": descending. "item_text", "item_text_reverse":
+                the same by items as text (whole numbers as their digits), byte by byte. "item_desc": as trec_eval, scores
+                compared in 32 bits, then as "item_text_reverse". "pessimistic", "optimistic": the lowest, the highest gain
+                first, then by item. "order": as the rows stand; a LazyFrame's source must then give them in a certain order,
+                as files and frames do and joins and group-bys do not. "expected": metrics are their expectation over all
+                orders of tied items; those without a closed form (err, bpref, map by hits, ndcg by the list's own best
+                order, auc with a cut-off) raise an error, as judge() does; first_rank with a cut-off is that of the orders
+                with a hit. "last": all items of a tie stand at its last place, as in scikit-learn's average precision and as
+                ranks by SciPy's rankdata(method="max"); a tie that a cut-off divides is behind it, in list_length and judged
+                too. What takes the items of a tie one by one (as with "expected", but auc with a cut-off) raises an error.
+                Where ranks are given, any of them but "item" says how items of one rank stand: each listed item then has
+                a rank of its own, at least that of the one before + 1. So 1, 1, 1, 4 become 1, 2, 3, 4, and gaps stay. Under
+                "item", the default, ranks stay as they are, and all items of one rank count up to it.
+            decimals: means are rounded to so many decimals.
+            profile: the conventions of another library, such as "trec_eval" (see `rf.list_profiles`): these policies and
+                the parameters of metrics. What is given here or with a metric wins over the profile.
+
+        Raises a RecframeError for an unknown value; columns and dtypes are checked when a metric is asked for.
+
+        >>> import polars as pl, recframe
+        >>> recs = pl.DataFrame({"user": [1, 1], "movie": [10, 11], "rank": [1, 2]})
+        >>> truth = pl.DataFrame({"user": [1, 2], "movie": [11, 10]})
+        >>> recs.rec(truth=truth, item="movie").recall(k=2)
+        0.5
+        """
+        options = {name: value for name, value in locals().items() if name != "self" and value is not None}
+        return self._with(under_profile.bind(self._context, options))
+
+    @calls.understood
+    def evaluate(
+        self,
+        *metrics: str | Metric[...],
+        k: Cutoffs = None,
+        by: By = None,
+        profile: str | None = None,
+        support: bool = False,
+    ) -> F:
+        """Return several metrics, at several cut-offs, overall or by segment, in one pass over the frame.
+
+        A metric is a string (`"ndcg@10"`, `"map(normalizer=min)@10"`) or an object (`rf.ndcg @ 10`). `k`, an int, a list
+        or range of them or None, goes to the metrics without an `@` of their own. `by` names columns of the judged frame,
+        of `users` or of `items`; `by="user"` gives each user's own values. `profile` is that of `rec(...)`.
+
+        The result is a frame of the same kind: the `by` columns (a bound model first), `n_users`, `n_lists` if a metric runs
+        over lists (the users with a ranked row, whatever the truth says), and a column for each metric, named by its string;
+        rows sorted by the `by` columns, nulls last. Means run over values that are not null; without a counted user a mean is
+        null and n_users is 0. A set metric is one function of a segment's lists. Where a profile's metrics run over different
+        users, n_users is that of the profile's own universe. `support=True` puts behind each metric a column `n ndcg@10`: the
+        number of users or lists that have a value and were averaged, of a set metric the lists with an item up to k.
+
+        A LazyFrame whose source is a Python function, such as a generator, is read several times, since Polars shares scans of
+        files alone: write it to a file first, `lf.sink_parquet(...)`, or hold it in memory, `lf.cache()`.
+
+        For a judged frame without the rules (duplicates, nulls, unranked rows, empty users), `df.rec.evaluate("recall@10",
+        by="country")` stands for: for each user of each country, relevant rows with rank <= 10 over relevant rows; then
+        the mean over the country's users.
+
+        Raises an UnknownMetricError, a ColumnError for a column that is missing or cannot serve, and a DataError for what
+        only the data shows (ranks below 1, a user with two values of a `by` column); the last when a LazyFrame is
+        collected, as Polars' own error. Warns (RecframeWarning) of what is rarely meant, such as a frame without a rank.
+
+        >>> import polars as pl, recframe
+        >>> df = pl.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], "rank": [1, 2, 1], "relevance": [0, 1, 1]})
+        >>> df.rec.evaluate("mrr", "recall", k=[1, 2])
+        shape: (1, 5)
+        ┌─────────┬───────┬───────┬──────────┬──────────┐
+        │ n_users ┆ mrr@1 ┆ mrr@2 ┆ recall@1 ┆ recall@2 │
+        │ ---     ┆ ---   ┆ ---   ┆ ---      ┆ ---      │
+        │ i64     ┆ f64   ┆ f64   ┆ f64      ┆ f64      │
+        ╞═════════╪═══════╪═══════╪══════════╪══════════╡
+        │ 2       ┆ 0.5   ┆ 0.75  ┆ 0.5      ┆ 1.0      │
+        └─────────┴───────┴───────┴──────────┴──────────┘
+        """
+        found = registry.asked(metrics, k)
+        inputs = self._inputs(by, profile, found)
+        asked = under_profile.asked(inputs.context, found)
+        told = partial(_told, inputs)
+        result: F = kinds.give(self._evaluated(inputs, asked, support=support), self._frame, inputs.pandas_columns, told)
+        return result
+
+    @calls.understood
+    def collect(
+        self,
+        *metrics: str | Metric[...],
+        k: Cutoffs = None,
+        by: By = None,
+        parts: int = 1,
+        profile: str | None = None,
+        support: bool = False,
+        tell: Callable[[float], object] | None = None,
+    ) -> pl.DataFrame:
+        """Return `evaluate(...)` of LazyFrames as a DataFrame, a part of the users after the other.
+
+        The memory is that of one part's truth, some 200 bytes for each of its rows, whatever the number of recommendations;
+        every part reads the files anew. `tell` is called with the share that is done after each part.
+
+        Raises what `evaluate` raises.
+
+        >>> import polars as pl, recframe
+        >>> recs = pl.LazyFrame({"user": [1, 2], "item": [10, 11], "rank": [1, 1]})
+        >>> truth = pl.LazyFrame({"user": [1, 2], "item": [10, 10]})
+        >>> recs.rec(truth=truth).collect("recall@10", parts=4)
+        shape: (1, 2)
+        ┌─────────┬───────────┐
+        │ n_users ┆ recall@10 │
+        │ ---     ┆ ---       │
+        │ i64     ┆ f64       │
+        ╞═════════╪═══════════╡
+        │ 2       ┆ 0.5       │
+        └─────────┴───────────┘
+        """
+        if not isinstance(parts, int) or isinstance(parts, bool) or parts < 1:
+            msg = f"parts={shown(parts)}: write a whole number from 1 up"
+            raise RecframeError(msg)
+        found = registry.asked(metrics, k)
+        inputs = self._inputs(by, profile, found)
+        asked = under_profile.asked(inputs.context, found)
+        run = Run(n_parts=parts, n_plans=evaluation.n_plans(inputs, asked), tell=tell)
+        made = evaluation.evaluate(under_profile.at_home(inputs), asked, run, support=support)
+        result = collecting.stream(made)
+        _told(inputs, result, collecting.stream)
+        return result
+
+    @calls.understood
+    def judge(self) -> F:
+        """Return the judged frame: one row for each pair that was recommended or judged, under the bound column names.
+
+        Columns: the model where bound, user, item, rank (null: not recommended) and relevance (null: not judged). Users
+        outside the universe are left out, duplicates count once; with a model each has all rows of the truth. The rows
+        stand in no order. Asking a metric of the result, with the same options bound except `ties`, gives the number of the
+        frames.
+
+        >>> import polars as pl, recframe
+        >>> recs = pl.DataFrame({"user": [1], "item": [10], "rank": [1]})
+        >>> truth = pl.DataFrame({"user": [1], "item": [11]})
+        >>> recs.rec(truth=truth).judge().sort("item")
+        shape: (2, 4)
+        ┌──────┬──────┬──────┬───────────┐
+        │ user ┆ item ┆ rank ┆ relevance │
+        │ ---  ┆ ---  ┆ ---  ┆ ---       │
+        │ i64  ┆ i64  ┆ i64  ┆ i64       │
+        ╞══════╪══════╪══════╪═══════════╡
+        │ 1    ┆ 10   ┆ 1    ┆ null      │
+        │ 1    ┆ 11   ┆ null ┆ 1         │
+        └──────┴──────┴──────┴───────────┘
+        """
+        inputs = self._inputs(None)
+        inputs = replace(inputs, context=under_profile.own(inputs.context))
+        roles: list[str] = [*inputs.model, "user", "item"]
+        names = [self._context.name_of(role) for role in roles]
+        came_from = {name: kinds.in_pandas(self._frame, name) for name in names}
+        result: F = kinds.give(judged_frame.judged_frame(judge(inputs)), self._frame, came_from)
+        return result
+
+    @calls.understood
+    def audit(self, k: int | None = None, *, by: By = None) -> F:
+        """Return what is odd about the frames, one row for each finding; no row where all is well. No number changes.
+
+        Columns: `check` names the rule and `severity` is "error" (a metric raises, or its number is not what is meant),
+        "warning" (the number depends on a convention) or "info"; rows are sorted by it. `frame` says in which frame ("judged",
+        "recommendations", "truth", "users", "items" or "train"), `rows` in how many of its rows and `users` for how many users
+        (0 where the frame has none); `example` is one of them. `treatment` says what recframe does about it, `remedy` how to
+        mend it.
+
+        `k` finds lists with fewer than k rows; without it, lists shorter than the longest. `by` names columns that are to
+        serve as segments, as bound by `group_by`: it finds users with two values of one. Ids of dtypes that cannot match are
+        a finding here.
+
+        Raises a ColumnError for a column that is missing or of no use for its role.
+
+        >>> import polars as pl, recframe
+        >>> recs = pl.DataFrame({"user": [1, 1, 2], "item": [1, 1, 2], "rank": [1, 2, 1]})
+        >>> truth = pl.DataFrame({"user": [1, 1], "item": [1, 3]})
+        >>> recs.rec(truth=truth).audit(k=1).select("check", "severity", "rows", "users", "example")
+        shape: (2, 5)
+        ┌─────────────────────┬──────────┬──────┬───────┬────────────────────────┐
+        │ check               ┆ severity ┆ rows ┆ users ┆ example                │
+        │ ---                 ┆ ---      ┆ ---  ┆ ---   ┆ ---                    │
+        │ str                 ┆ str      ┆ i64  ┆ i64   ┆ str                    │
+        ╞═════════════════════╪══════════╪══════╪═══════╪════════════════════════╡
+        │ duplicate_items     ┆ error    ┆ 2    ┆ 1     ┆ user 1, item 1, rows 2 │
+        │ users_without_truth ┆ info     ┆ 1    ┆ 1     ┆ user 2                 │
+        └─────────────────────┴──────────┴──────┴───────┴────────────────────────┘
+        """
+        from recframe.audit import report as audit  # noqa: PLC0415  importing recframe should take no time
+        from recframe.audit.audited import Audited  # noqa: PLC0415
+
+        inputs, clashes = self._labelled(by)
+        data = Audited(inputs, None if k is None else cutoffs.cutoff(k), clashes)
+        if kinds.is_large(self._frame):
+            data = data.settled(collecting.stream, lambda plan: collecting.ask([plan])[0])
+        result: F = kinds.give(audit.audit(data), self._frame, {})
+        return result
+
+    @calls.understood
+    def explain(
+        self, metric: str | Metric[...], *profiles: str, k: int | None = None, by: By = None
+    ) -> explanation.Explanation[F]:
+        """Say what a metric means on this frame, or why it differs under two profiles, with the numbers.
+
+        As `rf.explain`, under the options that are bound here. With two profiles, `frame` has one row for each switch that
+        differs, after one of the start, in the order in which they are switched: what the switch adds to the number
+        (`contribution`), and the number that it makes (`value`); the contributions sum to the whole difference. What a
+        switch adds depends on the order, so with at most six switches `shapley` is its mean over all orders. `by` columns
+        and models come first. The frame is of the same kind; nothing of a LazyFrame is collected, so its `text` has no
+        numbers.
+
+        >>> import polars as pl, recframe
+        >>> recs = pl.DataFrame({"user": [1, 1], "item": [10, 11], "rank": [1, 2]})
+        >>> truth = pl.DataFrame({"user": [1, 2], "item": [11, 10]})
+        >>> recs.rec(truth=truth).explain("precision@4", "ranx", "jurity").frame.select("switch", "contribution", "value")
+        shape: (4, 3)
+        ┌─────────────┬──────────────┬───────┐
+        │ switch      ┆ contribution ┆ value │
+        │ ---         ┆ ---          ┆ ---   │
+        │ str         ┆ f64          ┆ f64   │
+        ╞═════════════╪══════════════╪═══════╡
+        │ start       ┆ 0.0          ┆ 0.125 │
+        │ universe    ┆ 0.125        ┆ 0.25  │
+        │ no_relevant ┆ 0.0          ┆ 0.25  │
+        │ denominator ┆ 0.25         ┆ 0.5   │
+        └─────────────┴──────────────┴───────┘
+        """
+        from recframe.conventions import explanation  # noqa: PLC0415  importing recframe should take no time
+
+        asked = explanation.question(self._inputs(by, metrics=registry.asked([metric], k)), metric, profiles, k)
+        made = asked.table(self._evaluated(asked.inputs, asked.conventions))
+        result: F = kinds.give(made, self._frame, asked.inputs.pandas_columns, partial(_told, asked.inputs))
+        return explanation.Explanation(asked.text(kinds.rows(result)), result)
+
+    def group_by(self, *by: str | Iterable[str]) -> Segmented[F]:
+        """Return the same object with `by` columns bound, so that any metric asked of it comes by segment.
+
+        >>> import polars as pl, recframe
+        >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 1], "relevance": [0, 1], "country": ["FR", "DE"]})
+        >>> df.rec.group_by("country").hit_rate(k=1)
+        shape: (2, 3)
+        ┌─────────┬─────────┬────────────┐
+        │ country ┆ n_users ┆ hit_rate@1 │
+        │ ---     ┆ ---     ┆ ---        │
+        │ str     ┆ i64     ┆ f64        │
+        ╞═════════╪═════════╪════════════╡
+        │ DE      ┆ 1       ┆ 1.0        │
+        │ FR      ┆ 1       ┆ 0.0        │
+        └─────────┴─────────┴────────────┘
+        """
+        names: list[str] = [name for one in by for name in calls.names(one)]
+        if not names:
+            msg = "group_by() needs the name of at least one column: group_by('country')"
+            raise RecframeError(msg)
+        return cast("Segmented[F]", self._with(self._context.grouped(names)))
+
+    groupby = group_by
+
+    def _with(self, context: Context) -> Rec[F]:
+        bound = Rec(self._frame)
+        bound._context = context
+        return bound
+
+    def _inputs(self, by: By, profile: str | None = None, metrics: Sequence[Metric[...]] | None = None) -> Inputs:
+        context = self._context if profile is None else under_profile.bind(self._context, {"profile": profile})
+        names = list(dict.fromkeys([*context.by, *calls.names(by)]))
+        judged = metrics is None or under_profile.read_relevance(context, metrics)
+        if not context.strict:
+            return read(self._frame, context, names, judged=judged)
+        from recframe.audit import report as audit  # noqa: PLC0415  importing recframe should take no time
+
+        inputs = read(self._frame, under_profile.own(context), names, labelled=True, judged=judged)
+        return replace(inputs.without_labels(), checks=(audit.errors(inputs),))
+
+    def _labelled(self, by: By) -> tuple[Inputs, dict[str, str]]:
+        """Return the frames with columns that may name systems, and the words on columns that cannot match."""
+        names = list(dict.fromkeys([*self._context.by, *calls.names(by)]))
+        clashes: dict[str, str] = {}
+        return read(self._frame, under_profile.own(self._context), names, labelled=True, clashes=clashes), clashes
+
+    def _evaluated(self, inputs: Inputs, asked: Sequence[evaluation.Convention], *, support: bool = False) -> pl.LazyFrame:
+        run = Run(collecting.ask if kinds.is_large(self._frame) else None)
+        return evaluation.evaluate(under_profile.at_home(inputs), asked, run, support=support)
+
+    def _bound(self, metric: Metric[...]) -> BoundMetric[F]:
+        return BoundMetric(self, metric)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> BoundMetric[F]:
+            """Give a metric of the user's own, or say which name is the closest."""
+            found = registry.registered().get(name)
+            if found is not None:
+                return self._bound(found)
+            form = registry.form_of(name)
+            close = f"; that is {form!r}" if form else suggestion(name, [*registry.registered(), *RESERVED])
+            msg = f"rec has no method {name!r}{close or '; rf.list_metrics() has the metrics'}"
+            raise AttributeError(msg, name=name, obj=self)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *registry.registered()})
+
+    def __repr__(self) -> str:
+        kind = f"{type(self._frame).__module__.partition('.')[0]}.{type(self._frame).__name__}"
+        return f"<rec of a {kind}: evaluate(), judge(), audit(), group_by(), {', '.join(registry.registered())}>"
+
+
+if TYPE_CHECKING:
+
+    class Segmented(Rec[F]):
+        """What type checkers know of a Rec with `by` columns bound: every answer is a frame."""
+
+        def _bound(self, metric: Metric[...]) -> Callable[..., F]: ...  # type: ignore[override]
+
+
+COMING = ("plot", "compare")
+RESERVED = frozenset(name for name in (*vars(Rec), *vars(Methods), *COMING) if not name.startswith("_"))
+registry.reserve(RESERVED)
+
+
+def _told(inputs: Inputs, result: pl.DataFrame, run: collecting.Collect) -> None:
+    notices.tell(notices.Seen(inputs, result, run))
+
+
+@overload
+def rec(frame: pl.DataFrame, **options: Any) -> Rec[pl.DataFrame]: ...
+@overload
+def rec(frame: pl.LazyFrame, **options: Any) -> Rec[pl.LazyFrame]: ...
+@overload
+def rec(frame: pd.DataFrame, **options: Any) -> Rec[pd.DataFrame]: ...
+def rec(frame: Any, **options: Any) -> Rec[Any]:
+    """Return `frame.rec`, or with options `frame.rec(...)`, in a form that type checkers and editors know.
+
+    >>> import polars as pl, recframe as rf
+    >>> df = pl.DataFrame({"user": [1], "item": [1], "rank": [1], "relevance": [1]})
+    >>> rf.rec(df).hit_rate(k=1)
+    1.0
+    """
+    kinds.check(frame, "the first argument of rec()")
+    found = Rec(frame)
+    return found(**options) if options else found

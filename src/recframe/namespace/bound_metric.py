@@ -1,0 +1,66 @@
+"""A metric bound to a frame: what `df.rec.ndcg` is, and what calling it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+import polars as pl
+
+from recframe.errors import CallError, shown
+from recframe.frames import kinds
+from recframe.metrics.language import cutoffs, registry
+from recframe.metrics.language.definition import Metric
+from recframe.namespace.calls import names, understood
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+F = TypeVar("F", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame")
+Cutoffs = int | Iterable[int] | None
+By = str | Iterable[str] | None
+
+
+@dataclass(frozen=True)
+class BoundMetric(Generic[F]):
+    """A metric of a frame: call it with `k`, `by` and the metric's own parameters."""
+
+    rec: Any
+    """The `Rec[F]` that is asked."""
+    metric: Metric[...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "__doc__", self.metric.__doc__)
+
+    @overload
+    def __call__(
+        self: BoundMetric[pl.DataFrame] | BoundMetric[pd.DataFrame],
+        k: int | None = None,
+        by: None = None,
+        *,
+        profile: str | None = None,
+        **parameters: Any,
+    ) -> float: ...
+    @overload
+    def __call__(self, k: Cutoffs = None, by: By = None, *, profile: str | None = None, **parameters: Any) -> F: ...
+    @understood
+    def __call__(self, k: Any = None, by: Any = None, *, profile: str | None = None, **parameters: Any) -> Any:
+        """Return the metric: a float for one cut-off of an eager frame without segments, otherwise a frame as `evaluate`."""
+        asked = self.metric(**parameters)
+        result: Any = self.rec.evaluate(asked, k=k, by=by, profile=profile)
+        context = self.rec._context  # noqa: SLF001  the two classes are one object to the user
+        by_segment = bool(names(by) or context.by or context.model is not None)
+        if by_segment or cutoffs.is_many(k) or kinds.is_lazy(result):
+            return result
+        value = result[str(registry.asked([asked], k)[0])][0]
+        return float("nan") if value is None else float(value)
+
+    if not TYPE_CHECKING:
+
+        def __matmul__(self, k: object) -> None:
+            """Say how a metric of a frame gets its cut-off."""
+            name, cut = self.metric.name, shown(k)
+            calls_of_it = f"frame.rec.{name}(k={cut}), or frame.rec.evaluate(rf.{name} @ {cut})"
+            msg = f"rec.{name} takes its cut-off when it is called: write {calls_of_it}"
+            raise CallError(msg)

@@ -1,0 +1,85 @@
+"""Calls that are written wrong: which argument or option is not taken there, and what to write instead."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from inspect import Parameter
+from typing import Any, TypeVar, cast
+
+from recframe.errors import CallError, RecframeError, kind_of, sentence, shown, suggestion
+from recframe.frames import kinds
+from recframe.frames.context import OPTIONS
+
+FRAMES = ("truth", "users", "items", "train", "reference")
+"""The options that take a frame."""
+ASKED = {"k": "10", "by": "'country'"}
+"""What is given with a metric, and not bound before."""
+METHODS = {"evaluate": "'ndcg@10'", "collect": "'ndcg@10'", "judge": "", "audit": "", "explain": "'ndcg@10'"}
+"""The methods that are no metric, with what they are asked for."""
+
+Takes = Mapping[str, Parameter]
+C = TypeVar("C", bound=Callable[..., Any])
+
+
+def check(call: str, arguments: Sequence[object], options: Mapping[str, Any], takes: Takes) -> None:
+    """Say what is wrong with the arguments of a method or metric, which takes some parameters."""
+    asks = f"{call}({METHODS.get(call, 'k=10')})"
+    for argument in [*arguments, *(options[name] for name in ASKED if name in options)]:
+        if kinds.is_frame(argument):
+            msg = f"rec.{call}() takes no frame, and found {kind_of(argument)}; bind it before: frame.rec(truth=truth).{asks}"
+            raise CallError(msg)
+    named = [name for name, one in takes.items() if name != "self" and one.kind is not Parameter.VAR_POSITIONAL]
+    for name in options:
+        if name in OPTIONS and name not in named:
+            value = name if name in FRAMES else "'...'"
+            msg = f"rec.{call}() has no option {name!r}, which is bound before: frame.rec({name}={value}).{asks}"
+            raise CallError(msg)
+        if call in METHODS and name not in named:
+            found = sentence(f"rec.{call}() has no option {name!r}", suggestion(name, named))
+            msg = f"{found} It has {', '.join(named) or 'none'}"
+            raise CallError(msg)
+
+
+def check_options(_call: str, arguments: Sequence[object], options: Mapping[str, Any], _takes: Takes) -> None:
+    """Say what is wrong with the arguments of `rec(...)`, which are all options."""
+    if arguments:
+        option = "truth=truth" if kinds.is_frame(arguments[0]) else "user='user_id'"
+        msg = f"rec() takes its options by name, and found {kind_of(arguments[0])} without one: frame.rec({option})"
+        raise CallError(msg)
+    for name in options:
+        if name in ASKED:
+            msg = f"rec() has no option {name!r}, which is given with the metric: frame.rec(...).ndcg({name}={ASKED[name]})"
+            raise CallError(msg)
+        if name not in OPTIONS:
+            msg = f"{sentence(f'rec() has no option {name!r}', suggestion(name, OPTIONS))} It has {', '.join(OPTIONS)}"
+            raise CallError(msg)
+
+
+def names(by: object) -> list[str]:
+    """Return the names of a `by` argument."""
+    if by is None:
+        return []
+    single = isinstance(by, str) or kinds.is_frame(by) or not isinstance(by, Iterable)
+    found: list[Any] = [by] if single else list(by)  # type: ignore[call-overload]
+    for name in found:
+        if not isinstance(name, str):
+            msg = f"by= takes the names of columns as text; found {shown(name)}"
+            raise RecframeError(msg)
+    return found
+
+
+def understood(method: C) -> C:
+    """Have arguments that a method does not take answered with what to write instead; its signature stays."""
+    takes = inspect.signature(method).parameters
+    checked = check_options if method.__qualname__ == "Rec.__call__" else check
+
+    @wraps(method)
+    def called(self: Any, *arguments: Any, **options: Any) -> Any:
+        metric = getattr(self, "metric", None)
+        name, own = (method.__name__, {}) if metric is None else (metric.name, metric.definition.parameters)
+        checked(name, arguments, options, {**takes, **own})
+        return method(self, *arguments, **options)
+
+    return cast("C", called)

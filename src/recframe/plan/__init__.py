@@ -1,0 +1,1 @@
+"""From rows to a value of each list, and from values to a mean or a set metric of each segment."""

@@ -1,0 +1,133 @@
+"""The rows that words of `At` stand for: hits, relevant rows, rows of the lists, one branch under the other."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from recframe.errors import RecframeError
+from recframe.frames.rows.places import best_first, by_item, spread_ranks, with_places
+from recframe.judging.expectation import at_last_places, over_places
+from recframe.judging.judged_frame import Judged
+from recframe.metrics.language.formulas import discount
+from recframe.plan import catalogue_branches, propensity_branches, subtopic_branches
+from recframe.plan.recorder import BEST_ORDER, EXPECTED, HITS, LIST_IDEAL, LISTED, NOT_RELEVANT, RELEVANT, TOTALS, Recorder
+
+# ---- the rows that the words stand for
+
+
+def rows_of_branches(judged: Judged, words: Recorder, deepest: int | None) -> pl.LazyFrame:
+    """Return the rows of every branch that was asked for, one under the other; a branch's columns are null in the others."""
+    asked = words.asked
+    branches = []
+    if (
+        asked & (HITS | EXPECTED | propensity_branches.OF_HITS)
+        or words.windows
+        or any(name.startswith(LIST_IDEAL) for name in asked)
+    ):
+        branches.append(_hits(judged, words, deepest))
+    branches += _relevant(judged, words)
+    if asked & LISTED:
+        branches.append(_listed(judged, asked))
+    if words.values_of(NOT_RELEVANT):
+        branches += words.branches(judged.list_keys, judged.not_relevant(), NOT_RELEVANT)
+    branches_of = partial(words.branches, judged.list_keys)
+    branches += catalogue_branches.branches(judged, words.read, deepest, branches_of)
+    branches += propensity_branches.branches(judged, words.read, branches_of)
+    branches += subtopic_branches.branches(judged, words.read, deepest, words.branches)
+    branches = branches or [judged.relevant()]
+    return pl.concat(branches, how="diagonal") if len(branches) > 1 else branches[0]
+
+
+def _hits(judged: Judged, words: Recorder, deepest: int | None) -> pl.LazyFrame:
+    """Return the hits in the order of their ranks, where no two of a list are closer than 1."""
+    keys = judged.list_keys
+    if judged.sharing is not None:
+        return _hits_of_ties(judged, words, deepest)
+    hits = _with_totals(judged, judged.hits(deepest), words.asked)
+    hits = propensity_branches.beside(judged, hits) if words.asked & propensity_branches.OF_HITS else hits
+    if not (judged.known.in_order and judged.known.distinct):
+        hits = hits.sort(*keys, "rank", *by_item(judged.inputs.schema, keys))
+        hits = spread_ranks(with_places(hits, keys), keys, whole=judged.whole_ranks).rename({"place": "hits_so_far"})
+        if deepest is not None:
+            hits = hits.filter(pl.col("rank") <= deepest)
+    elif "hits_so_far" in words.asked:
+        hits = with_places(hits, keys).rename({"place": "hits_so_far"})
+    windows = [window.over(keys).alias(f"running {number}") for number, window in enumerate(words.windows)]
+    ideals = sorted(name for name in words.asked if name.startswith(LIST_IDEAL))
+    windows += [_list_ideal_rank(name).over(keys).alias(name) for name in ideals]
+    columns = [*keys, *(name for name in [*sorted(HITS | propensity_branches.OF_HITS), *TOTALS] if name in words.asked)]
+    columns += [window.meta.output_name() for window in windows]
+    hits = hits.with_columns(pl.col("rank", "gain").cast(pl.Float64), discount=discount(pl.col("rank")))
+    return hits.with_columns(windows).select(columns)
+
+
+def _hits_of_ties(judged: Judged, words: Recorder, deepest: int | None) -> pl.LazyFrame:
+    """Return the places that tied hits may take, with the expectations of the words there, or the last places of ties."""
+    keys, hits, beside = judged.list_keys, judged.hits(deepest), partial(_with_totals, judged, asked=words.asked)
+    places = over_places(hits, keys, deepest, beside) if judged.sharing == "expected" else at_last_places(hits, keys, beside)
+    columns = [name for name in [*sorted(HITS | EXPECTED), *TOTALS] if name in words.asked]
+    return places.with_columns(discount=discount(pl.col("rank"))).select(*keys, *columns)
+
+
+def _list_ideal_rank(name: str) -> pl.Expr:
+    """Return the place of each hit among the hits up to k, in the order of their gains."""
+    k = name.partition("@")[2]
+    inside = pl.when(pl.col("rank") <= float(k)).then("gain") if k else pl.col("gain")
+    return inside.rank("ordinal", descending=True)
+
+
+def _relevant(judged: Judged, words: Recorder) -> list[pl.LazyFrame]:
+    """Return what is read of the relevant rows, listed or not, and where the best order was asked for, in that order."""
+    values = words.values_of(RELEVANT)
+    asked = (words.asked & RELEVANT).union(*(value.meta.root_names() for value in values))
+    if not asked:
+        return []
+    rows, keys = judged.relevant().rename({"gain": "relevant_gain"}), judged.list_keys
+    if asked & BEST_ORDER:
+        if judged.known.best_given:
+            rows = rows.select(*keys, pl.col("relevant_gain").cast(pl.Float64))
+        else:
+            rows = best_first(rows, keys, judged.key_dtype, "relevant_gain", narrow=judged.known.narrow)
+        rank = pl.col("place").cast(pl.Float64)
+        built = {"ideal_rank": rank, "ideal_gain": pl.col("relevant_gain"), "ideal_discount": discount(rank)}
+        columns = [column.alias(name) for name, column in built.items() if name in asked]
+        rows = with_places(rows, keys).select(*keys, "relevant_gain", *columns)
+    return words.branches(keys, rows, RELEVANT)
+
+
+def _listed(judged: Judged, asked: set[str]) -> pl.LazyFrame:
+    """Return the rows of the lists, and how many rows that are not relevant stand above the relevant ones."""
+    keys = judged.list_keys
+    if "listed_tied" in asked and judged.rows:
+        msg = (
+            "ties='expected' does not tell how many items of a segment are among the first k; "
+            "ask list_length and judged without k here, or by a property of the user"
+        )
+        raise RecframeError(msg)
+    rows = _with_totals(judged, judged.listed(), asked)
+    rank, relevant = pl.col("listed_rank"), pl.col("listed_relevant")
+
+    def above(which: pl.Expr, ties: Any) -> pl.Expr:
+        places = (pl.when(one).then(rank).rank(ties).over(keys).cast(pl.Float64) for one in (which, relevant))
+        return next(places) - next(places)
+
+    built = {
+        "listed_place": rank.rank("ordinal").over(keys),
+        "misses_above": above(rank.is_not_null(), "average"),
+        "judged_misses_above": above(pl.col("listed_judged"), "min"),
+    }
+    columns = [name for name in sorted(LISTED.union(TOTALS)) if name in asked]
+    return rows.with_columns(built[name].alias(name) for name in built if name in asked).select(*keys, *columns)
+
+
+def _with_totals(judged: Judged, rows: pl.LazyFrame, asked: set[str]) -> pl.LazyFrame:
+    """Return the rows with their list's number of relevant, and of not relevant, rows beside them."""
+    for name, branch in zip(TOTALS, (judged.relevant, judged.not_relevant), strict=True):
+        if name in asked:
+            totals = branch().group_by(judged.list_keys).agg(pl.len().cast(pl.Int64).alias(name))
+            rows = rows.join(totals, on=judged.list_keys, how="left", nulls_equal=True, maintain_order="left")
+            rows = rows.with_columns(pl.col(name).fill_null(0))
+    return rows

@@ -1,0 +1,157 @@
+"""One result out of several plans: metrics under the conventions that were asked for, and what follows their means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from recframe.errors import ColumnError, RecframeError, without_order
+from recframe.facts.requirements import check
+from recframe.frames.context import DEFAULTS, Context
+from recframe.frames.inputs import Inputs
+from recframe.frames.rows import joins
+from recframe.metrics.language.definition import Metric
+from recframe.plan import of_lists, of_users
+from recframe.plan.needs import n_frames, needs_of
+from recframe.plan.of_lists import Lists
+from recframe.plan.of_users import support_of
+from recframe.plan.runs import Run
+from recframe.plan.segments import n_keys, numbered
+
+Asked = dict[tuple[object, ...], tuple[Context, list[Metric[...]]]]
+"""The metrics over users that are asked for, by the policies that they share a plan under."""
+
+
+@dataclass(frozen=True)
+class Convention:
+    """A metric and the context that it stands under, with every switch set; its string form is the name of its column."""
+
+    context: Context
+    metric: Metric[...]
+
+
+def evaluate(inputs: Inputs, conventions: Sequence[Convention], run: Run, *, support: bool = False) -> pl.LazyFrame:
+    """Return one row for each segment: the `by` columns, n_users, n_lists, and a column for each metric.
+
+    Metrics over lists have a plan of their own. Others under the same policies share one; several plans are joined on the
+    `by` columns. n_users is then that of the inputs' own universe, or of the first metric where none runs over it. With
+    `support` a metric's column is followed by the number of users or lists in it, which the plans then give too.
+    """
+    _check_names(inputs, conventions, support=support)
+    asked: Asked = {}
+    columns: dict[str, pl.Expr] = {}
+    lists = _of_lists(inputs, conventions, run, support=support)
+    for one in conventions:
+        if lists is not None and one.metric.definition.over_lists:
+            columns |= _from_lists(one, lists, support=support)
+        else:
+            columns |= _from_users(one, inputs, asked, support=support)
+    first_context = _of_the_plan(inputs.context, inputs)
+    first = _policies(first_context)
+    asked = asked or {first: (first_context, [])}  # for n_users
+    ordered = (asked[policies] for policies in sorted(asked, key=lambda policies: policies != first))
+    plans = [of_users.evaluate(inputs.under(context), metrics, run, support=support) for context, metrics in ordered]
+    plain = lists is None and len(plans) == 1 and all(map(_is_plain, conventions))
+    return plans[0] if plain else _joined(plans, columns, inputs, lists)
+
+
+def _from_lists(one: Convention, lists: Lists, *, support: bool) -> dict[str, pl.Expr]:
+    """Return the columns of a metric over lists, made of their sums."""
+    name = str(one.metric)
+    found = {name: _rounded(lists.values[name], one)}
+    return found | (_support(one.metric, lists.support[name]) if support else {})
+
+
+def _from_users(one: Convention, inputs: Inputs, asked: Asked, *, support: bool) -> dict[str, pl.Expr]:
+    """Return the columns of a metric over users, made of means, and write down which plan is asked for them."""
+    needs, context = needs_of(one.metric), _of_the_plan(one.context, inputs)
+    check(inputs, one.metric, needs.facts)
+    if needs.means and context.ties == "expected":
+        raise without_order(str(one.metric), context.ties, "it is made of means, which are uncertain together")
+    means = needs.means or (one.metric,)
+    asked.setdefault(_policies(context), (context, []))[1].extend(means)
+    known = [pl.col(str(mean)).is_not_null() for mean in needs.means]  # without a counted user there is nothing to make
+    value = pl.when(*known).then(needs.value) if known else pl.col(str(one.metric))
+    found = {str(one.metric): _rounded(value, one)}
+    return found | (_support(one.metric, *map(support_of, means)) if support else {})
+
+
+def _is_plain(one: Convention) -> bool:
+    """Return whether a metric's column is that of its plan."""
+    return not needs_of(one.metric).means and one.context.decimals is None
+
+
+def _check_names(inputs: Inputs, conventions: Sequence[Convention], *, support: bool) -> None:
+    """Say which `by` column has the name of a column of support."""
+    taken = {support_of(one.metric) for one in conventions} if support else set()
+    for segment in inputs.segments:
+        if segment.name in taken:
+            msg = f"by={segment.name!r} is also the name of a result column; rename the column before"
+            raise ColumnError(msg)
+
+
+def _of_lists(inputs: Inputs, conventions: Sequence[Convention], run: Run, *, support: bool) -> Lists | None:
+    """Return what the metrics over lists are made of, under the policies of those that ask what is relevant."""
+    listed = [one for one in conventions if one.metric.definition.over_lists]
+    if not listed:
+        return None
+    reading = [one for one in listed if needs_of(one.metric).reads_relevance] or listed
+    contexts = {_policies(context): context for context in (_of_the_plan(one.context, inputs) for one in reading)}
+    if len(contexts) > 1:
+        msg = (
+            f"{', '.join(str(one.metric) for one in reading)} run over different users by the profile "
+            f"{inputs.context.profile!r}; ask for them in calls of their own, or bind universe= and no_relevant="
+        )
+        raise RecframeError(msg)
+    inputs = inputs.under(*contexts.values())
+    return of_lists.evaluate(inputs, [one.metric for one in listed], run, support=support)
+
+
+def _support(metric: Metric[...], *counts: pl.Expr | str) -> dict[str, pl.Expr]:
+    """Return the column of how many users or lists a metric was averaged over; of several means, the least number."""
+    return {support_of(metric): pl.min_horizontal(counts).fill_null(0).cast(pl.Int64)}
+
+
+def _rounded(column: pl.Expr, one: Convention) -> pl.Expr:
+    return column if one.context.decimals is None else column.round(one.context.decimals)
+
+
+def n_plans(inputs: Inputs, conventions: Sequence[Convention]) -> int:
+    """Return how many frames of sums the conventions need, of users, of lists and of items."""
+    listed = [one.metric for one in conventions if one.metric.definition.over_lists]
+    users = {_policies(_of_the_plan(one.context, inputs)) for one in conventions if not one.metric.definition.over_lists}
+    return max(len(users), 1) + (n_frames(listed) if listed else 0)
+
+
+def _of_the_plan(context: Context, inputs: Inputs) -> Context:
+    """Return the context with the policies that a plan knows; those that change nothing have their default."""
+    return inputs.with_ties(context.having(decimals=None, min_relevance_for="all"))
+
+
+def _policies(context: Context) -> tuple[object, ...]:
+    return tuple(getattr(context, name) for name in DEFAULTS)
+
+
+def _joined(
+    plans: Sequence[pl.LazyFrame], columns: dict[str, pl.Expr], inputs: Inputs, lists: Lists | None = None
+) -> pl.LazyFrame:
+    """Return the results of several plans as one, with what is made of their columns."""
+    names = plans[0].collect_schema().names()
+    keys = [f"key {place}" for place in range(n_keys(inputs))]
+    joined, *others = (numbered(one, keys) for one in plans)
+    support = [name for name in names[len(keys) :] if name in {"n_users", "n_lists"}]
+    others = [other.drop(support) for other in others]
+    if lists is not None:
+        others.append(lists.frame)
+        support += ["n_lists"] * ("n_users" in support)
+    for other in others:
+        joined = joins.joined(joined, other, keys, "full")
+    joined = joined if lists is None else lists.with_facts(joined)
+    joined = joined.sort(keys, nulls_last=True) if keys else joined
+    return joined.select(
+        *(pl.col(key).alias(name) for key, name in zip(keys, names, strict=False)),
+        *(pl.col(name).fill_null(0) for name in support),
+        *(column.alias(name) for name, column in columns.items()),
+    )

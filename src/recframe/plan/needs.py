@@ -1,0 +1,85 @@
+"""What a metric needs of a plan, found out once, by one recorder, whichever words the metric is written in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import polars as pl
+
+from recframe.facts import definitions
+from recframe.facts.sides import Fact
+from recframe.metrics.language.at import At
+from recframe.metrics.language.at_lists import AtLists
+from recframe.metrics.language.cutoffs import reach
+from recframe.metrics.language.definition import Definition, Metric, Value
+from recframe.plan import propensity_branches, subtopic_branches
+from recframe.plan.catalogue_branches import N_CATALOGUE, OF_ITEMS
+from recframe.plan.recorder import Recorder
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What the words of one metric ask for."""
+
+    columns: frozenset[str]
+    """The columns of rows that words of `At` read, of the metrics whose means are asked for too."""
+    facts: tuple[Fact, ...]
+    """What is asked of the side frames."""
+    levels: frozenset[str]
+    """The levels that words of `AtLists` ask for columns on."""
+    means: tuple[Metric[...], ...]
+    """The metrics whose means it is made of, each with the name of its column."""
+    value: pl.Expr
+    """The metric over those columns."""
+    over_lists: bool
+    reads_ranks: bool
+    """Whether the ranks inside a list change the number."""
+
+    @property
+    def reads_relevance(self) -> bool:
+        """Whether it must be known what is relevant: it then runs over the users of the universe."""
+        return not self.over_lists or any("relevance" in fact.builder.needs for fact in self.facts)
+
+
+def needs_of(metric: Metric[...]) -> Needs:
+    """Return what a metric needs."""
+    return _needs(metric.definition, metric.settings, metric.k, str(metric))
+
+
+@lru_cache
+def _needs(definition: Definition, settings: tuple[tuple[str, Value], ...], k: int | None, name: str) -> Needs:
+    metric: Metric[...] = Metric(definition, settings)
+    recorder = Recorder(name)
+    at = AtLists(reach(k), recorder.levels) if definition.over_lists else At(reach(k), recorder)
+    value = metric.value(at)
+    means = tuple(replace(one, k=k) for one in recorder.means)
+    columns = recorder.read.union(*(needs_of(one).columns for one in means))
+    facts = [*recorder.levels.facts.values(), *_facts(columns)]
+    levels = recorder.levels.columns
+    roots = {name for asked in levels.values() for column in asked for name in column.meta.root_names()}
+    return Needs(
+        columns=frozenset(columns),
+        facts=tuple(facts),
+        levels=frozenset(levels),
+        means=means,
+        value=value,
+        over_lists=definition.over_lists,
+        reads_ranks=not definition.over_lists or "rank" in roots,
+    )
+
+
+def _facts(columns: set[str]) -> list[Fact]:
+    """Return the facts of side frames that columns of the plan of users are made of."""
+    found = [N_CATALOGUE] * bool(columns & OF_ITEMS) + [Fact(definitions.popularity_share)] * bool(
+        columns & propensity_branches.COLUMNS
+    )
+    return found + subtopic_branches.facts(columns)
+
+
+def n_frames(metrics: Sequence[Metric[...]]) -> int:
+    """Return how many frames of sums metrics over lists need: of lists, and if asked for of items and of groups."""
+    needs = [needs_of(metric) for metric in metrics]
+    groups = {fact.name for one in needs for fact in one.facts if fact.kind == "group"}
+    return 1 + any("of item" in one.levels for one in needs) + len(groups)

@@ -1,0 +1,252 @@
+"""The plan of metrics over lists: sums of each list, of each item in a segment, and of the segments, from rows cut at k."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+
+from recframe.errors import RecframeError, without_order
+from recframe.facts.groups_of_items import Listed
+from recframe.facts.levels import Levels
+from recframe.facts.requirements import check
+from recframe.facts.sides import Fact, Sides
+from recframe.facts.sums_by_feature import Rows
+from recframe.frames.collecting import Ask, stream
+from recframe.frames.inputs import Inputs
+from recframe.frames.rows.joins import aggregate, joined
+from recframe.frames.rows.questions import by_user, each_item_once
+from recframe.judging.judged_frame import Judged, held
+from recframe.metrics.language.at_lists import AtLists
+from recframe.metrics.language.cutoffs import reach
+from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.formulas import ratio
+from recframe.plan.needs import needs_of
+from recframe.plan.runs import Run
+from recframe.plan.segments import deepest_of, keys_of, with_attributes
+
+OF_SEGMENTS = ("over ", "in all ", "across ", "whole ", "segment ")
+OF_LISTS = ("of list ", "list ", "user ", "whole ", "segment ")
+SETS = ("segment", "at.over_items(...) or at.over_lists(...)")
+USERS = ("list", "at.sum(...) or at.mean(...)")
+
+
+@dataclass(frozen=True)
+class Lists:
+    """What metrics over lists are made of: a frame of sums for each segment, and the facts and values that follow them."""
+
+    frame: pl.LazyFrame
+    """The keys, numbered, n_lists, and sums of lists and of items."""
+    values: dict[str, pl.Expr]
+    """Each metric's value of a segment."""
+    support: dict[str, pl.Expr]
+    """The number of lists that each was averaged over, or that entered it, where that is asked."""
+    sides: Sides
+    asked: Levels
+    keys: list[str]
+
+    def with_facts(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return segments with what the side frames say of each, those without a list included."""
+        roots = {name for value in self.values.values() for name in value.meta.root_names()}
+        facts = [fact for name, fact in self.asked.facts.items() if name in roots]
+        named = {key: f"key {place}" for place, key in enumerate(self.keys)}
+        if across := self.asked.named("across"):
+            of_users = [named[key] for key in self.keys if key not in self.sides.item_keys]
+            sums = aggregate(self.frame, of_users, [one.sum() for one in across])
+            rows = joined(rows, sums, of_users)
+        return self.sides.joined(rows, facts, "segment", "whole", named=named)
+
+
+def evaluate(inputs: Inputs, metrics: Sequence[Metric[...]], run: Run, *, support: bool = False) -> Lists:
+    """Return what the metrics are made of, and with `support` the numbers of lists that were averaged."""
+    for metric in metrics:
+        if inputs.sharing is not None:
+            uncertain = ", which is uncertain" * (inputs.sharing == "expected")
+            raise without_order(str(metric), inputs.sharing, f"it speaks of the items that are among the first k{uncertain}")
+        check(inputs, metric, needs_of(metric).facts)
+    keys = [inside for inside, _ in keys_of(inputs, metrics)]
+    most, asked = deepest_of(metrics), Levels()
+    made = {str(metric): _value(metric, AtLists(k := reach(metric.k), asked, cut=k == most)) for metric in metrics}
+    values = {name: value for name, (value, _) in made.items()}
+    counts = {name: count() for name, (_, count) in made.items()} if support else {}
+    if run.n_parts > 1 and {"along", "along all"} & asked.columns.keys():
+        shown = ", ".join(values)
+        msg = f"one of {shown} holds each list against all others, which parts of the users do not have; ask it with parts=1"
+        raise RecframeError(msg)
+    cuts = [Cut(Sides(inputs, held(part)), asked, keys, most) for part in run.parts(inputs)]
+    cuts = cuts if run.ask is None else [cut.settled(run.ask) for cut in cuts]
+    segments = run.added([cut.segments() for cut in cuts], keys)
+    if asked.columns.get("of item"):
+        items = run.added([cut.items() for cut in cuts], [*dict.fromkeys([*keys, "item"])])
+        segments = joined(segments, cuts[0].over_items(items), keys)
+    for one in (one for one in asked.facts.values() if one.kind == "group"):
+        sums = run.added([cut.groups(one) for cut in cuts], [*keys, "group"])
+        segments = joined(segments, cuts[0].over_groups(sums, one), keys)
+    segments = cuts[0].in_all(segments)
+    frame = segments.rename({key: f"key {place}" for place, key in enumerate(keys)})
+    return Lists(frame.drop("n_lists") if "user" in keys else frame, values, counts, cuts[0].sides, asked, keys)
+
+
+def _value(metric: Metric[...], at: AtLists) -> tuple[pl.Expr, Callable[[], pl.Expr]]:
+    """Return a metric's value of a segment, for one of user shape the mean over its lists, and what asks for their number."""
+    value = metric.value(at)
+    is_set = metric.shape == "set"
+    if not all(name.startswith(OF_SEGMENTS if is_set else OF_LISTS) for name in value.meta.root_names()):
+        whose, how = SETS if is_set else USERS
+        msg = f"the metric {metric.name!r} has no value for each {whose}; return one: {how}"
+        raise RecframeError(msg)
+    if is_set:
+        return value.cast(pl.Float64), lambda: at.n_lists
+    value = value.cast(pl.Float64)
+    if needs_of(metric).reads_relevance:  # NOTE: beside an accuracy metric it is to speak of the same users
+        value = pl.when(at.counted).then(value)
+    count = at.over_lists(value.is_not_null())
+    return ratio(at.over_lists(value), count, empty=None), lambda: count
+
+
+def _running(share: pl.Expr, *, others: bool) -> pl.Expr:
+    """Return what a list shares with those before it, whose lists are as long or longer; or with those after it too."""
+    before = (share.is_not_null().cum_sum() - 1) * share
+    return before + share.sum() - share.cum_sum() if others else before
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The lists of one part of the users, cut at the largest k, and what is summed up of them."""
+
+    sides: Sides
+    asked: Levels
+    keys: list[str]
+    k: int | None
+    given: pl.LazyFrame | None = None
+    """The rows, where they are at hand."""
+    crowd: pl.LazyFrame | None = None
+    """The lists with a ranked row, repeated as they come, where they are at hand."""
+    summed: pl.LazyFrame | None = None
+    """The lists with their sums, where they are at hand."""
+    usual: Mapping[str, pl.Expr] = field(default_factory=dict)
+    """What stands beside the rows of most lists, where that is known."""
+    unusual: pl.DataFrame | None = None
+    """The lists that have something else beside their rows, which are few where most lists are equally long."""
+
+    def settled(self, ask: Ask) -> Cut:
+        """Return the same for a large eager frame, whose rows are taken from it once; no answer changes a number."""
+        keys = self.held.list_keys
+        changes = [pl.col(key).ne_missing(pl.col(key).shift()) for key in keys]
+        heads = self.held.ranked().select(keys).filter(pl.any_horizontal(changes).fill_null(value=True))
+        rows, crowd = ask([self.held.ranked(self.k), heads])
+        rows = by_user(rows, "user")
+        if self.held.scores is None:
+            rows = by_user(each_item_once(rows, keys, ask), "user")
+        sides = self.sides.settled(ask, rows, [*self.asked.facts.values()])
+        cut = replace(self, sides=sides, given=rows.lazy(), crowd=crowd.lazy())
+        if not (beside := self.asked.named("beside")):
+            return cut
+        summed = stream(cut.lists())
+        usual, values = ask([summed.lazy().select(one.mode().first() for one in beside), summed.lazy().select(*keys, *beside)])
+        odd = pl.any_horizontal(pl.col(name).ne_missing(usual[name].item()) for name in usual.columns)
+        literals = {name: pl.lit(usual[name].item(), dtype=dtype) for name, dtype in usual.schema.items()}
+        return replace(cut, summed=summed.lazy(), usual=literals, unusual=values.filter(odd))
+
+    @property
+    def held(self) -> Judged:
+        """The lists, held against the truth."""
+        return self.sides.held
+
+    @property
+    def rows(self) -> pl.LazyFrame:
+        """The rows of the lists up to k, each item of a list once, at its best rank."""
+        if self.given is not None:
+            return self.given
+        rows = self.held.ranked(self.k)
+        return rows if self.held.scores is not None else self._each_item_once(rows)
+
+    def _each_item_once(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        return rows.group_by(*dict.fromkeys([*self.held.list_keys, "item"])).agg(pl.col("rank").min())
+
+    def lists(self) -> pl.LazyFrame:
+        """Return each list with an item up to k and its sums."""
+        if self.summed is not None:
+            return self.summed
+        rows = self.sides.joined(self.rows, self.asked.facts_in("of list"), "pair", "item", "segment", "whole")
+        lists = rows.group_by(self.held.list_keys).agg(self.asked.named("of list"))
+        lists = Rows(self.sides, self.asked, self.held.list_keys, self.rows, lists).beside_lists()
+        return self.sides.joined(
+            lists, self.asked.facts_in("over lists", "beside"), "list", "user", "member", "segment", "whole"
+        )
+
+    def segments(self) -> pl.LazyFrame:
+        """Return each segment with its number of lists, and what is summed up over them."""
+        crowd = self.held.ranked().select(self.held.list_keys) if self.crowd is None else self.crowd
+        members = crowd.unique()
+        support = aggregate(self._described(members), self.keys, [pl.len().cast(pl.Int64).alias("n_lists")])
+        sums = self.asked.named("over lists")
+        return joined(support, aggregate(self._described(self.lists()), self.keys, sums), self.keys) if sums else support
+
+    def items(self) -> pl.LazyFrame:
+        """Return each item of each segment with its sums over the lists."""
+        rows = self.sides.joined(self.rows, self.asked.facts_in("of item"), "pair", "item")
+        rows = self._described(self._with_beside(rows))
+        among = {"along": self.keys, "along all": self._keys_of_all}
+        for level, keys in among.items():
+            shares = self.asked.columns.get(level, [])
+            running = (_running(share, others=level != "along") for share in shares)
+            rows = rows.with_columns(
+                one.over(*dict.fromkeys([*keys, "item"]), order_by=share).alias(f"{level} {number}")
+                for number, (one, share) in enumerate(zip(running, shares, strict=True))
+            )
+        return rows.group_by(*dict.fromkeys([*self.keys, "item"])).agg(self.asked.named("of item"))
+
+    def _with_beside(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows with what stands beside them of their lists."""
+        beside, keys = self.asked.named("beside"), self.held.list_keys
+        if not beside:
+            return rows
+        if self.unusual is None:
+            return rows.join(self.lists().select(*keys, *beside), on=keys, how="left", nulls_equal=True)
+        if self.unusual.is_empty():
+            return rows.with_columns(**self.usual)
+        lists = self.unusual.lazy().with_columns(odd=pl.lit(value=True))
+        rows = rows.join(lists, on=keys, how="left", nulls_equal=True)
+        values = (pl.when("odd").then(name).otherwise(value).alias(name) for name, value in self.usual.items())
+        return rows.with_columns(values).drop("odd")
+
+    def over_items(self, items: pl.LazyFrame) -> pl.LazyFrame:
+        """Return what is summed up over the items of each segment."""
+        items = self.sides.joined(items, self.asked.facts_in("place", "everywhere", "over items"), "item", "segment", "whole")
+        if everywhere := self.asked.named("everywhere"):
+            keys = [*dict.fromkeys([*self._keys_of_all, "item"])]
+            sums = items.group_by(keys).agg(one.sum() for one in everywhere)
+            items = items.join(sums, on=keys, how="left", nulls_equal=True)
+        if places := self.asked.columns.get("place"):
+            # a window over no column at all does not stream
+            items, among = items.with_columns(all=pl.lit(0)), self.keys or ["all"]
+            ranks = (one.rank("ordinal").over(among).alias(f"place {number}") for number, one in enumerate(places))
+            items = items.with_columns(ranks)
+        return aggregate(items, self.keys, self.asked.named("over items"))
+
+    def groups(self, of: Fact) -> pl.LazyFrame:
+        """Return each group of items of each segment with its sums over the lists."""
+        return of.builder.build(Listed(self.sides, self.rows, self.keys, self._described), *of.settings)  # type: ignore[return-value]
+
+    def over_groups(self, sums: pl.LazyFrame, of: Fact) -> pl.LazyFrame:
+        """Return what is aggregated over the groups of each segment."""
+        parts = [name for name in sums.collect_schema().names() if name not in {*self.keys, "group"}]
+        groups = sums.select(*self.keys, pl.struct(parts).alias(of.name))
+        asked = [one for one in self.asked.named("over groups") if of.name in one.meta.root_names()]
+        return aggregate(groups, self.keys, asked)
+
+    def in_all(self, segments: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the segments with sums over those of all users in place of their own."""
+        sums = [one.sum() for one in self.asked.named("in all")]
+        return joined(segments, aggregate(segments, self._keys_of_all, sums), self._keys_of_all) if sums else segments
+
+    @property
+    def _keys_of_all(self) -> list[str]:
+        """The keys without those that tell users apart."""
+        return [key for key in self.keys if key in {*self.held.rows, "model"}]
+
+    def _described(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows with the segments that are properties of their users."""
+        return with_attributes(rows, self.held.inputs)

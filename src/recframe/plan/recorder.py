@@ -1,0 +1,103 @@
+"""The one recorder: words of either vocabulary ask it for columns, and it writes down what a plan has to build."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import polars as pl
+
+from recframe.facts.levels import Levels
+from recframe.metrics.language.at import At, Source
+from recframe.metrics.language.definition import Metric
+from recframe.plan import catalogue_branches, propensity_branches, subtopic_branches
+
+HITS = {"rank", "gain", "discount", "hits_so_far"}
+EXPECTED = {"hit", "first_hit", "exp_gain"}
+BEST_ORDER = {"ideal_gain", "ideal_rank", "ideal_discount"}
+RELEVANT = {"relevant_gain"} | BEST_ORDER
+NOT_RELEVANT = {"not_relevant"}
+LISTED = {
+    "listed_rank",
+    "listed_tied",
+    "listed_place",
+    "listed_judged",
+    "listed_relevant",
+    "misses_above",
+    "judged_misses_above",
+}
+FLAGS = ("listed_judged", "listed_relevant", "not_relevant", "catalogue_relevant")
+DTYPES = {"hits_so_far": pl.Int64} | dict.fromkeys(FLAGS, pl.Boolean)
+"""The dtypes of the words' columns that are not Float64."""
+KINDS = (RELEVANT, NOT_RELEVANT, *catalogue_branches.KINDS, propensity_branches.OF_RELEVANT)
+"""The columns of rows of one kind, whose values are worked out ahead."""
+LIST_IDEAL = "list_ideal_rank@"
+TOTALS = ("each_n_relevant", "each_n_not_relevant")
+
+
+@dataclass
+class Recorder:
+    """Where words take their columns from; it writes down what they ask of a plan, so that nothing else is built."""
+
+    name: str = ""
+    """The metric whose words are written down, where it is one alone."""
+    asked: set[str] = field(default_factory=set)
+    """The columns of rows that words of `At` read."""
+    windows: list[pl.Expr] = field(default_factory=list)
+    values: list[pl.Expr] = field(default_factory=list)
+    """The values of the rows of one kind, such as the relevant ones, that are worked out ahead, list by list."""
+    means: list[Metric[...]] = field(default_factory=list)
+    """The metrics whose means are asked for."""
+    levels: Levels = field(default_factory=Levels)
+    """What words of `AtLists` ask for."""
+
+    def column(self, name: str) -> pl.Expr:
+        """Return the column of a name."""
+        self.asked.add(name)
+        return pl.lit(0) if name == "steepness" else pl.col(name)
+
+    def running(self, expression: pl.Expr) -> pl.Expr:
+        """Return the column of a cumulative expression."""
+        self.windows.append(expression)
+        return pl.col(f"running {len(self.windows) - 1}")
+
+    def of_rows(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
+        """Return the sum of a column that has the value on one row of each list."""
+        inner = Recorder()
+        expression = value(inner)
+        names = inner.asked - {"steepness"}
+        if inner.windows or inner.values or not (any(names <= kind for kind in KINDS) or subtopic_branches.is_branch(names)):
+            return value(self)
+        self.asked |= inner.asked - names
+        number = next((place for place, other in enumerate(self.values) if other.meta.eq(expression)), len(self.values))
+        if number == len(self.values):
+            self.values.append(expression)
+        return pl.col(f"of list {number}").sum()
+
+    def mean(self, metric: Any, at: At) -> pl.Expr:
+        """Return the column of another metric's mean."""
+        label = f"mean {len(self.means)} of {self.name}"
+        self.means.append(replace(metric, label=label, k=at.k))
+        return pl.col(label)
+
+    @property
+    def read(self) -> set[str]:
+        """The columns that are read, for a value or row by row."""
+        return self.asked.union(*(value.meta.root_names() for value in self.values))
+
+    def reads_lists(self) -> bool:
+        """Whether a word needs more than the hits and the relevant rows."""
+        others = {*LISTED, *NOT_RELEVANT, *catalogue_branches.COLUMNS, *propensity_branches.COLUMNS, "each_n_not_relevant"}
+        return not others.isdisjoint(self.read) or any(map(subtopic_branches.branch_of, self.read))
+
+    def values_of(self, names: set[str]) -> list[pl.Expr]:
+        """Return the values that are worked out from some columns, each under the name of its own column."""
+        numbered = enumerate(self.values)
+        return [value.alias(f"of list {number}") for number, value in numbered if names.issuperset(value.meta.root_names())]
+
+    def branches(self, keys: Sequence[str], rows: pl.LazyFrame, kind: set[str]) -> list[pl.LazyFrame]:
+        """Return what is asked of rows of a kind: the values of each list, and the columns that are read row by row."""
+        values, columns = self.values_of(kind), sorted(self.asked & kind)
+        branches = [rows.group_by(keys).agg(values)] if values else []
+        return [*branches, rows.select(*keys, *columns)] if columns else branches

@@ -1,0 +1,47 @@
+"""How the plans of a call are run: left lazy, after questions to a large eager frame, or a part of the users at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from recframe.frames.collecting import Ask, stream
+from recframe.frames.inputs import Inputs
+from recframe.frames.rows.joins import aggregate
+
+
+@dataclass(frozen=True)
+class Run:
+    """One plan over all users, which whoever asked for it collects; or several, each over a part of them."""
+
+    ask: Ask | None = None
+    """Collects questions to a large eager frame, whose answers allow a simpler plan; no answer changes a number."""
+    n_parts: int = 1
+    """How many parts of the users have plans of their own, each in the memory that it takes alone."""
+    n_plans: int = 1
+    """How many plans each part takes."""
+    tell: Callable[[float], object] | None = None
+    """Is called with the share of the parts' plans that are done."""
+    done: list[int] = field(default_factory=list)
+    """The heights of the frames that were collected."""
+
+    def parts(self, inputs: Inputs) -> list[Inputs]:
+        """Return the inputs part by part; together they have every row that has a user."""
+        return [inputs.part(number, self.n_parts) for number in range(self.n_parts)] if self.n_parts > 1 else [inputs]
+
+    def added(self, sums: Sequence[pl.LazyFrame], keys: Sequence[str], same: Sequence[str] = ()) -> pl.LazyFrame:
+        """Return the sums of all parts, added up by the keys; columns in `same` are the same in each part."""
+        if len(sums) == 1:
+            return sums[0]
+        found = pl.concat([self._collected(one) for one in sums]).lazy()
+        values = [name for name in found.collect_schema().names() if name not in keys]
+        return aggregate(found, keys, [pl.col(name).first() if name in same else pl.col(name).sum() for name in values])
+
+    def _collected(self, sums: pl.LazyFrame) -> pl.DataFrame:
+        found = stream(sums)
+        self.done.append(len(found))
+        if self.tell is not None:
+            self.tell(len(self.done) / (self.n_parts * self.n_plans))
+        return found

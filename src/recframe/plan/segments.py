@@ -1,0 +1,73 @@
+"""The segments of a result: their keys, the users that count in each, and what describes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import polars as pl
+
+from recframe.errors import ColumnError
+from recframe.frames.inputs import Inputs
+from recframe.judging.judged_frame import Judged
+from recframe.metrics.language.cutoffs import reach
+from recframe.metrics.language.definition import Metric
+
+
+def n_keys(inputs: Inputs) -> int:
+    """Return how many key columns a result begins with: the `by` columns, and a bound model where it is none of them."""
+    return len(inputs.segments) + (bool(inputs.model) and all(one.inside != "model" for one in inputs.segments))
+
+
+def numbered(result: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Return a result with plain names for its key columns; it goes by position, since they may have any name."""
+    names = result.collect_schema().names()
+    return result.select(pl.nth(place).alias(name) for place, name in enumerate([*keys, *names[len(keys) :]]))
+
+
+def deepest_of(metrics: Sequence[Metric[...]]) -> int | None:
+    """Return the largest cut-off of the metrics, None where one has none; without a metric no rank is read."""
+    ks = [reach(metric.k) for metric in metrics]
+    return None if None in ks else max((k for k in ks if k is not None), default=1)
+
+
+def keys_of(inputs: Inputs, metrics: Sequence[Metric[...]]) -> list[tuple[str, str]]:
+    """Return the result's key columns, each by its name inside the plan and its own name; an unnamed model comes first."""
+    by = [(one.inside, one.name) for one in inputs.segments]
+    if inputs.model and ("model", inputs.context.name_of("model")) not in by:
+        by = [("model", inputs.context.name_of("model")), *by]
+    names = [name for _, name in by]
+    for name in names:
+        if name in {"n_users", "n_lists", *map(str, metrics)}:
+            msg = f"by={name!r} is also the name of a result column; rename the column before"
+            raise ColumnError(msg)
+    return by
+
+
+# ---- the users that the means run over
+
+
+def with_attributes(lists: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
+    """Return lists or users with the segments that are properties of the user."""
+    names = inputs.inside("users")
+    if names and inputs.users is not None:
+        lists = lists.join(inputs.users.select("user", *names), on="user", how="left")
+    owners: tuple[Literal["recommendations", "truth"], ...] = ("recommendations", "truth")
+    for owner in owners:
+        for name in inputs.inside(owner):
+            pairs = inputs.counted(owner).select("user", name).drop_nulls().unique()
+            lists = lists.join(pairs.group_by("user").agg(pl.col(name).first()), on="user", how="left")
+    return lists
+
+
+def users_of_segments(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
+    """Return n_users for each segment, whether or not any of its users has a row in the branches."""
+    of_users = [key for key in keys if key != "model"]
+    if of_users:
+        members = with_attributes(judged.members(), judged.inputs)
+        support = members.group_by(of_users).agg(n_users=pl.len().cast(pl.Int64))
+    else:
+        known = pl.LazyFrame({"n_users": [judged.known.n_users]}, schema={"n_users": pl.Int64})
+        counted = judged.users.select(n_users=pl.col("user").n_unique().cast(pl.Int64))
+        support = counted if judged.known.n_users is None else known
+    return support.join(judged.models, how="cross") if judged.models is not None else support

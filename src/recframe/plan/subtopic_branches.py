@@ -1,0 +1,148 @@
+"""The branches that metrics of hits by category read: a list's hits, and the user's relevant items in their best order."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import reduce
+from typing import Any
+
+import polars as pl
+
+from recframe.errors import RecframeError
+from recframe.facts import definitions
+from recframe.facts.features import Feature
+from recframe.facts.sides import Fact, Sides
+from recframe.frames.rows.places import by_item, spread_ranks, with_places
+from recframe.judging.judged_frame import Judged
+from recframe.metrics.language.at import BEST_BY_CATEGORY, HITS_BY_CATEGORY
+
+BranchesOf = Callable[[Sequence[str], pl.LazyFrame, set[str]], list[pl.LazyFrame]]
+"""Gives what the plan of users asks of rows of a kind, by the keys of its lists; the columns of the kind are named."""
+MOST_STEPS = 100
+"""The deepest cut-off for the best order over lists of categories, which takes one step of the plan for each rank."""
+
+
+def branch_of(name: str) -> str:
+    """Return what columns of one branch have in common; nothing for a column of none."""
+    return name.rpartition(" ")[0] if name.startswith((HITS_BY_CATEGORY, BEST_BY_CATEGORY)) else ""
+
+
+def is_branch(names: set[str]) -> bool:
+    """Return whether all columns are of one branch."""
+    branches = {branch_of(name) for name in names}
+    return len(branches) == 1 and branches != {""}
+
+
+def facts(asked: set[str]) -> list[Fact]:
+    """Return facts of the items that the columns are made of."""
+    return [Fact(definitions.n_categories, (of,)) for of in dict.fromkeys(_settings(branch)[0] for branch in _branches(asked))]
+
+
+def branches(judged: Judged, asked: set[str], deepest: int | None, branches_of: BranchesOf) -> list[pl.LazyFrame]:
+    """Return what was asked of the hits and of the best order: `branches_of` them."""
+    found = []
+    for branch, names in _branches(asked).items():
+        of, *alpha = _settings(branch)
+        feature = Sides(judged.inputs, judged).feature(of)
+        if not alpha:
+            found += branches_of(judged.list_keys, _named(_hits(judged, feature, deepest), names), names)
+            continue
+        # the best order is the same for every model
+        relevant = replace(judged, models=None).relevant("item")
+        schema = relevant.collect_schema()
+        keys = [key for key in judged.list_keys if key in schema]
+        steps = 0 if feature.shape == "category" else _steps(of, names)
+        sums = branches_of(keys, _named(_best(relevant, keys, feature, alpha[0], steps), names), names)
+        found += sums if keys == judged.list_keys else [judged.for_each_model(one) for one in sums]
+    return found
+
+
+def _branches(asked: set[str]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for name in sorted(asked):
+        if branch := branch_of(name):
+            found.setdefault(branch, set()).add(name)
+    return found
+
+
+def _settings(branch: str) -> list[Any]:
+    settings: list[Any] = json.loads(branch.removeprefix(HITS_BY_CATEGORY).removeprefix(BEST_BY_CATEGORY))
+    return settings
+
+
+def _named(rows: pl.LazyFrame, names: set[str]) -> pl.LazyFrame:
+    """Return rows with the columns `rank` and `seen` under the names that they are asked by."""
+    words = {name: name.rpartition(" ")[2].partition("@")[0] for name in sorted(names)}
+    return rows.with_columns(pl.col(word).cast(pl.Float64).alias(name) for name, word in words.items()).drop("rank", "seen")
+
+
+def _hits(judged: Judged, feature: Feature, deepest: int | None) -> pl.LazyFrame:
+    """Return the hits by category: keys, their ranks, at least 1 apart, and how many above have the category."""
+    keys = judged.list_keys
+    hits = judged.hits(deepest).select(*dict.fromkeys([*keys, "item", "rank"]))
+    hits = hits.sort(*keys, "rank", *by_item(judged.inputs.schema, keys))
+    hits = spread_ranks(with_places(hits, keys), keys, whole=judged.whole_ranks)
+    hits = hits.select(*dict.fromkeys([*keys, "item", "rank"])).join(feature.parts(), on="item")
+    return _numbered(hits, [*keys, "part"], "rank", name="seen").select(*keys, "rank", "seen")
+
+
+def _best(relevant: pl.LazyFrame, keys: list[str], feature: Feature, alpha: float, steps: int) -> pl.LazyFrame:
+    """Return the relevant items by category, in the order that takes the one that adds most next: keys, rank, seen."""
+    rows = relevant.join(feature.parts(), on="item").select(*dict.fromkeys([*keys, "item", "part"]))
+    if feature.shape == "category":  # the first of each category, then the second of each, and so on
+        rows = _numbered(_numbered(rows, [*keys, "part"], name="seen"), keys, "seen", name="rank")
+        rows = rows.with_columns(pl.col("rank") + 1)
+    else:
+        rows = _by_greed(rows, keys, alpha, steps)
+    return rows.select(*keys, "rank", "seen")
+
+
+def _numbered(rows: pl.LazyFrame, keys: list[str], *order: str, name: str) -> pl.LazyFrame:
+    """Return rows in an order inside some keys, with their numbers from 0."""
+    rows = with_places(rows.sort(*keys, *order), keys).drop("start").rename({"place": name})
+    return rows.with_columns(pl.col(name) - 1)
+
+
+def _steps(of: str, names: set[str]) -> int:
+    ks = {name.rpartition("@")[2] for name in names}
+    k = None if "" in ks else max(map(int, ks))
+    if k is not None and k <= MOST_STEPS:
+        return k
+    found = "no cut-off" if k is None else f"the cut-off {k}"
+    msg = (
+        f"the best order over lists of categories ({f'of={of!r}' if of else 'the column beside the item'}) is followed rank by "
+        f"rank, with a cut-off up to {MOST_STEPS}; found {found}: write k=10, or name a column of one category"
+    )
+    raise RecframeError(msg)
+
+
+def _by_greed(rows: pl.LazyFrame, keys: list[str], alpha: float, steps: int) -> pl.LazyFrame:
+    """Return rank and seen of the rows of the items that are taken in some steps, the last of those that add most each time."""
+    rows = with_places(rows.sort(*keys, *by_item(rows.collect_schema(), keys)), keys).rename({"start": "list"})
+    rows = with_places(rows, [*dict.fromkeys(["list", "item"])]).rename({"start": "row"})
+    zero = pl.lit(0.0, dtype=pl.Float64)
+    rows = rows.with_columns(met=zero, seen=zero, rank=pl.lit(None, dtype=pl.Float64))
+    return reduce(lambda taken, step: _taken(taken, alpha, step), range(1, steps + 1), rows).filter(
+        pl.col("rank").is_not_null()
+    )
+
+
+def _taken(rows: pl.LazyFrame, alpha: float, step: int) -> pl.LazyFrame:
+    """Return the rows with one more item of each user taken.
+
+    NOTE: gains are rounded, so that sums of the same numbers in another order are equal, and the item decides.
+    """
+    gain, row, added = pl.col("gain"), pl.col("row"), pl.lit(1 - alpha, dtype=pl.Float64) ** pl.col("met")
+    rows = rows.with_columns(gain=pl.when(pl.col("rank").is_null()).then(added).sum().over("row").round(12))
+    rows = rows.with_columns(gain=pl.when(pl.col("rank").is_null()).then(gain))
+    rows = rows.with_columns(highest=gain.max().over("list"))
+    rows = rows.with_columns(last=pl.when(gain == pl.col("highest")).then(row).max().over("list"))
+    rows = rows.with_columns(taken=(row == pl.col("last")).fill_null(value=False))
+    rows = rows.with_columns(met_now=pl.col("taken").any().over("list", "part"))
+    return rows.with_columns(
+        rank=pl.when("taken").then(float(step)).otherwise("rank"),
+        seen=pl.when("taken").then("met").otherwise("seen"),
+        met=pl.col("met") + pl.col("met_now").cast(pl.Float64),
+    )

@@ -1,0 +1,77 @@
+"""A value of each metric for each list, as expressions over the rows of the branches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import polars as pl
+
+from recframe.errors import OTHER_TIES, NoOrderError, RecframeError, without_order
+from recframe.frames.collecting import Ask
+from recframe.frames.context import NoRelevant
+from recframe.judging.judged_frame import Judged
+from recframe.judging.settled import settled, with_first
+from recframe.metrics.language.at import At
+from recframe.metrics.language.cutoffs import reach
+from recframe.metrics.language.definition import Metric
+from recframe.plan import catalogue_branches
+from recframe.plan.recorder import DTYPES, Recorder
+
+
+def settled_for(judged: Judged, words: Recorder, deepest: int | None, ask: Ask) -> Judged:
+    """Return the judgement of a large eager frame, asked once what its plan can rely on."""
+    judged = settled(judged, ask, deepest, by_number=not words.reads_lists())
+    return with_first(judged, ask, deepest) if words.read & catalogue_branches.CUT else judged
+
+
+def values_of_lists(metrics: Sequence[Metric[...]], words: Recorder, deepest: int | None, judged: Judged) -> dict[str, pl.Expr]:
+    """Return each metric's value of a list, under a name of its own."""
+    values = {}
+    for number, metric in enumerate(metrics):
+        k = reach(metric.k)
+        value = _value(metric, At(k, words, cut=k == deepest, sharing=judged.sharing)).cast(pl.Float64)
+        if judged.context.no_relevant == "null":
+            value = pl.when(_n_relevant(words) > 0).then(value)
+        values[f"value {number}"] = value.alias(f"value {number}")
+    return values
+
+
+def _value(metric: Metric[...], at: At) -> pl.Expr:
+    """Return a metric's value of a list, or say why it needs an order of tied items."""
+    definition = metric.definition
+    if at.sharing is not None and not (definition.builtin or definition.linear):
+        msg = (
+            f"ties={at.sharing!r} takes a metric of your own, such as {metric.name!r}, if it sums up words of the hits "
+            f"(see rf.At) and says so: @rf.metric(linear=True); if it does not, {OTHER_TIES}"
+        )
+        raise RecframeError(msg)
+    try:
+        return metric.value(at)
+    except NoOrderError as error:
+        raise without_order(str(metric), str(at.sharing), error) from None
+
+
+def is_counted(words: Recorder, no_relevant: NoRelevant) -> pl.Expr:
+    """Return whether a list counts, by what it says of users without a relevant item."""
+    return _n_relevant(words) > 0 if no_relevant == "skip" else pl.len() > 0
+
+
+def _n_relevant(words: Recorder) -> pl.Expr:
+    return At(None, words).n_relevant
+
+
+@lru_cache
+def no_rows(names: frozenset[str]) -> pl.LazyFrame:
+    """Return an empty frame with the words' columns, for what a value is of an empty list."""
+    return pl.LazyFrame(schema={name: DTYPES.get(name, pl.Float64) for name in names})
+
+
+def check_shapes(lists: pl.LazyFrame, metrics: Sequence[Metric[...]]) -> None:
+    """Say which of the user's own metrics has many values for a list where it should have one."""
+    for number, metric in enumerate(metrics):
+        if not metric.definition.builtin and lists.collect_schema()[f"value {number}"] != pl.Float64:
+            msg = (
+                f"the metric {metric.name!r} has a value for each row of a list; return one for the list: its sum(), max(), ..."
+            )
+            raise RecframeError(msg)
