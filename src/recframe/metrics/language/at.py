@@ -21,7 +21,7 @@ from recframe.metrics.language.formulas import (
 )
 
 HITS_BY_CATEGORY, BEST_BY_CATEGORY = "hits by category ", "best by category "
-"""What the names of columns of `recframe.subtopics` begin with; then come settings, and the word."""
+"""What the names of columns of hits by category begin with; then come settings, and the word."""
 
 
 class Source(Protocol):

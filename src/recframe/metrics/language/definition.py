@@ -35,7 +35,7 @@ class Binds(Protocol[Bound_co]):
 
 @dataclass(frozen=True, eq=False)
 class Definition:
-    """A metric as it was written: one function of the words in `recframe.terms`, and what the registry says of it."""
+    """A metric as it was written: one function of the words of `At` or `AtLists`, and what the registry says of it."""
 
     name: str
     function: Callable[..., pl.Expr]
