@@ -32,8 +32,8 @@ class Builder:
     """A function that makes a fact out of the side frames, what the fact is a property of, and which frames it needs.
 
     The keys of its frame: item; user and item; user (and what `by` has of items); the user alone; those before and a part of a
-    feature; all that tells lists apart; what `by` has of items; none. One of a group has a function in `facts.groups_of_items`, which
-    is given the lists of the segments. A table is no fact but rows of the lists' own, see `tables`.
+    feature; all that tells lists apart; what `by` has of items; none. One of a group has a function in `groups_of_items`, which
+    is given the lists of the segments. A table is no fact but sums over rows of the lists' own, see `sums_by_feature`.
     """
 
     kind: Kind
