@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,18 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("recframe", deadline=None, max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("recframe"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "recframe")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Leave every law in the fast lane (`-m "not slow"`), with a fifth of its examples."""
+    if "not slow" in config.option.markexpr:
+        settings.register_profile("fast", settings.default, max_examples=4)
+        settings.load_profile("fast")
+
+
+def examples(number: int) -> settings:
+    """So many examples of a law; in the fast lane a fifth of them, and two at least."""
+    return settings(max_examples=max(2, number * settings.default.max_examples // 20))
 
 
 @dataclass(frozen=True)
@@ -81,6 +93,12 @@ KINDS = [
     Kind("pandas-nullable", nullable, from_pandas),
     Kind("pandas-arrow", lambda frame: frame.to_pandas(use_pyarrow_extension_array=True), from_pandas),
 ]
+
+
+def slow_after_the_first(kinds: Iterable[Kind]) -> list[Any]:
+    """Kinds to run a thorough test on, of which the fast lane has the first."""
+    first, *others = kinds
+    return [first, *(pytest.param(one, marks=pytest.mark.slow) for one in others)]
 
 
 @pytest.fixture(params=KINDS, ids=repr)

@@ -358,8 +358,13 @@ each_case = pytest.mark.parametrize(("frame", "options", "findings"), CASES.valu
 
 
 @each_case
-def test_a_check_finds_its_defect_and_no_other(kind, frame, options, findings):
-    assert found(kind, frame, **options) == findings
+def test_a_check_finds_its_defect_and_no_other_and_fills_in_every_word(kind, frame, options, findings):
+    result = audit(kind, frame, **options)
+
+    assert result.select("check", "severity", "frame", "rows", "users").rows() == findings
+    assert not any(result.null_count().row(0))
+    assert result.schema == {name: pl.Int64 if name in {"rows", "users"} else pl.String for name in COLUMNS}
+    assert set(result["severity"]) <= set(SEVERITIES)
 
 
 def test_nan_as_relevance_is_found_as_the_null_that_it_is_taken_for(kind):
@@ -426,15 +431,6 @@ def test_every_check_has_a_case():
 
 
 # ---- what a finding says
-
-
-def test_a_finding_has_every_word_filled_in(kind):
-    for frame, options, _ in CASES.values():
-        result = audit(kind, frame, **options)
-
-        assert not any(result.null_count().row(0))
-        assert result.schema == {name: pl.Int64 if name in {"rows", "users"} else pl.String for name in COLUMNS}
-        assert set(result["severity"]) <= set(SEVERITIES)
 
 
 def test_the_example_is_one_of_the_rows(kind):

@@ -18,7 +18,7 @@ from beyond_cases import Asked, Case, Rows, keys, segment
 from beyond_choices import BEYOND, CHOICES
 from beyond_propensity import WEIGHTED
 from beyond_reference import OF_LISTS, OF_SETS, OF_USERS
-from conftest import KINDS, Kind
+from conftest import KINDS, Kind, examples, slow_after_the_first
 
 # Random frames may have no rank at all, or a `by` column on some rows of a user alone.
 pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
@@ -178,9 +178,10 @@ def seeded(name: str) -> random.Random:
 # ---- every metric, on every kind of frame
 
 of_each = pytest.mark.parametrize("name", CHOICES)
-exploring = settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+exploring = settings(examples(25), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
+@pytest.mark.slow
 @of_each
 @pytest.mark.parametrize("by", SEGMENTS, ids="-".join)
 def test_it_agrees_in_every_segment(name: str, by: tuple[str, ...]):
@@ -190,7 +191,7 @@ def test_it_agrees_in_every_segment(name: str, by: tuple[str, ...]):
 
 
 @of_each
-@pytest.mark.parametrize("kind", KINDS, ids=repr)
+@pytest.mark.parametrize("kind", slow_after_the_first(KINDS), ids=repr)
 def test_it_agrees_on_every_kind_of_frame(name: str, kind: Kind):
     rng = seeded(f"kinds {name}")
     for by in ((), ("country",)):
@@ -228,6 +229,7 @@ def test_it_agrees_on_a_judged_frame(name: str):
         check(replace(case, recs=judged, truth=None), asked_of(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("universe", ["truth", "recs", "both", "all"])
 @pytest.mark.parametrize("no_relevant", ["zero", "skip", "null"])
 @pytest.mark.parametrize("by", [(), ("country",), ("genre",)], ids="-".join)
@@ -267,6 +269,7 @@ def test_it_agrees_on_small_random_cases(name: str, data: st.DataObject):
     check(case, asked)
 
 
+@pytest.mark.slow
 def test_all_of_them_agree_in_one_call():
     rng = seeded("one call")
     for by in SEGMENTS:

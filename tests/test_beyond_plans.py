@@ -97,6 +97,11 @@ def test_metrics_of_the_lists_alone_read_three_columns_of_them(files):  # noqa: 
     assert {(file, int(columns) <= 3) for file, columns, _ in scans(plan)} == {("recs", True), ("truth", True)}
 
 
+def batches(metrics: list[rf.Metric[...]]) -> list[list[rf.Metric[...]]]:
+    """Every metric once, some in a call: a plan of all of them takes several times as long."""
+    return [metrics[start : start + 24] for start in range(0, len(metrics), 24)]
+
+
 def large(*, ids: str, order: str, repeats: bool) -> dict[str, pl.DataFrame]:
     """Frames of more than 20,000 rows, whose plans rely on what they are asked."""
     choose = random.Random(f"{ids} {order} {repeats}")  # noqa: S311  test data
@@ -124,28 +129,36 @@ def large(*, ids: str, order: str, repeats: bool) -> dict[str, pl.DataFrame]:
     return frames
 
 
-@pytest.mark.parametrize("by", [None, "country", "genre"])
-@pytest.mark.parametrize("repeats", [False, True])
-@pytest.mark.parametrize(("ids", "order"), [("int", "sorted"), ("int", "shuffled"), ("text", "shuffled")])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("ids", "order", "repeats", "by"),
+    [  # any two of these come together
+        *(("int", "sorted", repeats, by) for repeats, by in ((False, None), (True, "country"), (False, "genre"))),
+        *(("int", "shuffled", repeats, by) for repeats, by in ((True, None), (False, "country"), (True, "genre"))),
+        *(("text", "shuffled", repeats, by) for repeats, by in ((False, None), (True, "country"), (True, "genre"))),
+    ],
+)
 def test_what_large_frames_are_asked_changes_no_number(ids, order, repeats, by):
     recs = (frames := large(ids=ids, order=order, repeats=repeats)).pop("recs")
     lazy = {name: frame.lazy() for name, frame in frames.items()}
 
-    found = recs.rec(**frames).evaluate(*VARIANTS, by=by)
+    for metrics in batches(VARIANTS):
+        found = recs.rec(**frames).evaluate(*metrics, by=by)
 
-    assert_frame_equal(found, recs.lazy().rec(**lazy).evaluate(*VARIANTS, by=by).collect(), rel_tol=1e-12, abs_tol=1e-12)
+        assert_frame_equal(found, recs.lazy().rec(**lazy).evaluate(*metrics, by=by).collect(), rel_tol=1e-12, abs_tol=1e-12)
 
 
-@pytest.mark.parametrize("parts", [2, 5])
+@pytest.mark.slow
 @pytest.mark.parametrize("by", [None, "country", "genre", "user"])
-def test_parts_of_the_users_change_no_number(parts, by):
+def test_parts_of_the_users_change_no_number(by):
     frames = {name: frame.lazy() for name, frame in large(ids="int", order="shuffled", repeats=True).items()}
     rec = frames.pop("recs").rec(**frames)
     metrics = [*(one for one in VARIANTS if "similarity=overlap" not in str(one)), "ndcg@10"]
 
-    expected = rec.evaluate(*metrics, by=by).collect()
-
-    assert_frame_equal(rec.collect(*metrics, by=by, parts=parts), expected, rel_tol=1e-12, abs_tol=1e-12)
+    for few in batches(metrics):
+        expected = rec.evaluate(*few, by=by).collect()
+        for parts in (2, 5):
+            assert_frame_equal(rec.collect(*few, by=by, parts=parts), expected, rel_tol=1e-12, abs_tol=1e-12)
 
 
 def test_what_holds_each_list_against_all_others_is_not_for_parts():

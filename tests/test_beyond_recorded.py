@@ -148,6 +148,7 @@ def settings_of(metric: str) -> tuple[str, dict[str, Any]]:
     return name, {key: truths.get(value, known.get(key, str)(value)) for key, value in settings.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS, ids=named)
 def test_recframe_gives_the_recorded_numbers(row: tuple[str, dict[str, Any]]):
     line, scene = row[1], made(row[1]["scene"])
@@ -161,6 +162,7 @@ def test_recframe_gives_the_recorded_numbers(row: tuple[str, dict[str, Any]]):
     check(row, means, [dict(frame.select("user", pl.nth(-1)).iter_rows()) for frame in users])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS, ids=named)
 def test_the_reference_gives_the_recorded_numbers(row: tuple[str, dict[str, Any]]):
     line, made_of = row[1], made(row[1]["scene"])
@@ -189,6 +191,7 @@ def under_its_profile(peer: str, metric: rf.Metric[...]) -> rf.Metric[...] | Non
     return rf.parse(metric.name)(**{name: value for name, value in metric.settings if name not in switches})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", [row for row in PROFILED if under_its_profile(row[0], rf.parse(row[1]["metric"]))], ids=named)
 def test_the_profile_gives_the_recorded_numbers(row: tuple[str, dict[str, Any]]):
     peer, line = row

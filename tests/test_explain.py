@@ -10,11 +10,11 @@ from typing import Any, Literal, get_args
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import recframe as rf
 from asking import liked, recommended, rows
-from conftest import KINDS, Kind
+from conftest import KINDS, Kind, examples
 from recframe.cli.printing import _cells
 from recframe.conventions import under_profile
 from recframe.conventions.differences import differences
@@ -235,9 +235,9 @@ BASES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("k", [1, 3, None])
+@pytest.mark.parametrize("k", [pytest.param(1, marks=pytest.mark.slow), 3, pytest.param(None, marks=pytest.mark.slow)])
 @given(frames=frame_pairs())
-@settings(max_examples=8)
+@examples(6)
 def test_a_policy_moves_every_metric_in_the_direction_that_is_said(k: int | None, frames: tuple[pl.DataFrame, pl.DataFrame]):
     recs, truth = frames
     metrics = [one if k is None else one @ k for one in BUILTIN.values()]
@@ -290,7 +290,7 @@ def direction_between(old: rf.Metric[...], new: rf.Metric[...]) -> str:
 
 @pytest.mark.parametrize("k", [1, 3, None])
 @given(frames=frame_pairs())
-@settings(max_examples=30)
+@examples(30)
 def test_a_parameter_moves_a_metric_in_the_direction_that_is_said(k: int | None, frames: tuple[pl.DataFrame, pl.DataFrame]):
     recs, truth = frames
     pairs = [(old, new) if k is None else (old @ k, new @ k) for old, new in of_parameters()]

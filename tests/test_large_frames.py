@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -35,6 +37,11 @@ ORDERS = {
 }
 
 
+each_dtype = pytest.mark.parametrize(
+    "dtype", [one if one == "Int64" else pytest.param(one, marks=pytest.mark.slow) for one in IDS]
+)
+
+
 @pytest.fixture(autouse=True)
 def _streaming(monkeypatch):
     """Let these frames stream, as those of millions of rows do; large ones that do not are among those of other tests."""
@@ -49,8 +56,18 @@ def judged(user: pl.Expr, item: pl.Expr) -> pl.DataFrame:
     return pl.concat([users, items, values], how="horizontal")
 
 
+def judged_by(dtype: str) -> list[pl.DataFrame]:
+    """Frames of users and items of a dtype; of one that tells two apart alone, the users' or the items'.
+
+    Two users with two items would have each pair thousands of times in both frames, and the join of them all.
+    """
+    if dtype != "Boolean":
+        return [judged(IDS[dtype], IDS[dtype])]
+    return [judged(NUMBER, IDS[dtype]), judged(IDS[dtype], NUMBER).with_columns(item=pl.int_range(SIZE))]
+
+
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("dtype", IDS)
+@each_dtype
 def test_a_large_eager_frame_gives_what_the_lazy_plan_gives(dtype, order):
     for user, item in ((IDS[dtype], NUMBER), (NUMBER, IDS[dtype])):
         frame = ORDERS[order](judged(user, item))
@@ -76,13 +93,15 @@ def check_scores(frame: pl.DataFrame) -> None:
         assert_frame_equal(found, lazy.collect(engine="in-memory"), rel_tol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("dtype", IDS)
+@each_dtype
 def test_a_large_eager_frame_with_scores_gives_what_the_lazy_plan_gives(dtype, order):
-    frame = scored(ORDERS[order](judged(IDS[dtype], IDS[dtype])), tied=3)
-    assert kinds.is_large(frame)
+    for frame in judged_by(dtype):
+        given = scored(ORDERS[order](frame), tied=3)
+        assert kinds.is_large(given)
 
-    check_scores(frame)
+        check_scores(given)
 
 
 @pytest.mark.parametrize("tied", [1, 3, 30])
@@ -110,14 +129,14 @@ def test_gains_of_any_size_take_their_best_order(factor):
     assert_frame_equal(frame.rec.evaluate("ndcg@5"), judged(NUMBER, NUMBER).rec.evaluate("ndcg@5"), rel_tol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("dtype", IDS)
+@each_dtype
 def test_large_frames_held_against_a_truth_give_what_the_lazy_plan_gives(dtype, order):
-    frame = ORDERS[order](judged(IDS[dtype], IDS[dtype]))
-    truth = frame.filter(pl.col("relevance") > 0).select("user", "item", "relevance")
     options = [{}, {"universe": "recs"}, {"universe": "both"}, {"relevant_from": "list"}, {"model": "model"}]
 
-    for option in options:
+    for frame, option in product(map(ORDERS[order], judged_by(dtype)), options):
+        truth = frame.filter(pl.col("relevance") > 0).select("user", "item", "relevance")
         recs = frame.select("user", "item", "rank", model=pl.lit("a"))
         found = recs.rec(truth=truth, **option).evaluate(*METRICS, k=[3, 10])
         lazy = recs.lazy().rec(truth=truth.lazy(), **option).evaluate(*METRICS, k=[3, 10])

@@ -36,6 +36,7 @@ def test_the_notebooks_are_found():
     assert len(NOTEBOOKS) >= 5
 
 
+@pytest.mark.slow
 @each_notebook
 def test_a_notebook_runs_without_a_warning(path: Path, kernel: str, tmp_path: Path):
     notebook = nbformat.read(path, as_version=4)

@@ -17,6 +17,7 @@ import pytest
 import recframe as rf
 from recframe.metrics.language.registry import registered
 
+pytestmark = pytest.mark.slow
 N_USERS = 4000
 KS = [1, 3, 5, 10, 50]
 TOLERANCE = 1e-9

@@ -83,11 +83,13 @@ def check(row: tuple[str, dict[str, Any]], metric: str, **options: Any) -> None:
         assert moments == pytest.approx(line["moments"], rel=tolerance, abs=tolerance * scenes.N_USERS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", [row for row in ROWS if row[1]["plain"]], ids=named)
 def test_parameters_give_the_recorded_numbers(row: tuple[str, dict[str, Any]]):
     check(row, row[1]["plain"], **row[1]["options"])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("profile" not in inspect.signature(rf.Rec.__call__).parameters, reason="there are no profiles")
 @pytest.mark.parametrize("row", [row for row in ROWS if row[1]["metric"]], ids=named)
 def test_the_profile_gives_the_recorded_numbers(row: tuple[str, dict[str, Any]]):

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import recframe as rf
-from conftest import KINDS, Kind, eager
+from conftest import KINDS, Kind, eager, examples, slow_after_the_first
 from recframe.frames import collecting
 from recframe.metrics.language.registry import registered
 from reference import METRICS, Asked, Case, Policy, Row, Rows, evaluate, grouped, has_rank, highest, judge, without_nan
@@ -120,6 +120,15 @@ def padded(some: pl.DataFrame) -> pl.DataFrame:
 
 
 ALL_KINDS = [*KINDS, Kind("large", padded, eager)]
+
+
+def share(cases: Sequence[Case], kind: Kind) -> Sequence[Case]:
+    """All cases of Polars' frames and of large ones, which have plans of their own; of others each case once.
+
+    The other kinds differ in how frames come in and go out alone.
+    """
+    others = [one.name for one in ALL_KINDS[1:-1]]
+    return cases[others.index(kind.name) :: len(others)] if kind.name in others else cases
 
 
 # ---- random cases; `choose` takes one of several values, by a seed or by Hypothesis
@@ -232,7 +241,7 @@ def cases(draw: st.DrawFn, order: str = "rank") -> Case:
 
 
 some_metrics = st.lists(st.sampled_from(EVERYTHING), min_size=1, max_size=4, unique_by=str)
-exploring = settings(deadline=None, max_examples=120, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+exploring = settings(examples(120), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
 # ---- the reference itself, and what it covers
@@ -272,7 +281,7 @@ def test_the_reference_gives_the_worked_example():
 # ---- every metric, on every kind of frame
 
 
-on_all_kinds = pytest.mark.parametrize("kind", ALL_KINDS, ids=repr)
+on_all_kinds = pytest.mark.parametrize("kind", slow_after_the_first(ALL_KINDS), ids=repr)
 in_both_shapes = pytest.mark.parametrize("shape", CASES)
 
 
@@ -288,20 +297,23 @@ def test_every_metric_at_every_k_agrees_for_each_user(shape: str, kind: Kind):
 @in_both_shapes
 def test_means_by_segment_and_model_agree(shape: str, kind: Kind):
     rng = seeded(f"segments {shape}")
-    for policy in (Policy(), Policy(model=True)):
-        for _ in range(3):
-            check(CASES[shape](rng.choice, 120, 25, policy=policy), AT_ONE_CUT, kind)
+    policies = (Policy(), Policy(model=True))
+    for case in share([CASES[shape](rng.choice, 120, 25, policy=policy) for policy in policies for _ in range(3)], kind):
+        check(case, AT_ONE_CUT, kind)
 
 
+@pytest.mark.slow
 @on_all_kinds
 @in_both_shapes
 @pytest.mark.parametrize("order", ["rank", "score"])
 def test_a_pair_counts_in_each_segment_of_rows_in_which_it_has_a_row(order: str, shape: str, kind: Kind):
-    rng = seeded(f"rows {shape} {order}")
+    rng, cases = seeded(f"rows {shape} {order}"), []
     for model, by in ((False, ("genre",)), (True, ("genre",)), (True, ("genre", "country")), (False, ("genre", "item"))):
         policy = Policy(rng.choice(UNIVERSES), model=model, ties=rng.choice(TIES[:4]) if order == "score" else "item")
         case = replace(CASES[shape](rng.choice, 90, 9, order, policy), by=by, users=None, items=None)
-        check(with_segments_of_rows(rng.choice, case), AT_ONE_CUT, kind)
+        cases.append(with_segments_of_rows(rng.choice, case))
+    for case in share([*cases, *cases], kind)[: len(cases)]:  # of six other kinds each case has two
+        check(case, AT_ONE_CUT, kind)
 
 
 def with_segments_of_rows(choose: Choose, case: Case) -> Case:
@@ -314,6 +326,7 @@ def with_segments_of_rows(choose: Choose, case: Case) -> Case:
     return replace(case, recs=rows(case.recs), truth=case.truth and rows(case.truth))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("universe", UNIVERSES)
 @pytest.mark.parametrize("no_relevant", ["zero", "skip", "null"])
 @pytest.mark.parametrize("relevant_from", ["truth", "list"])
@@ -327,22 +340,26 @@ def test_every_policy_agrees(shape: str, relevant_from: str, no_relevant: str, u
         check(CASES[shape](rng.choice, 60, 12, policy=policy), AT_ONE_CUT)
 
 
+@pytest.mark.slow
 @on_all_kinds
 @in_both_shapes
 def test_ranks_from_scores_agree(shape: str, kind: Kind):
     rng = seeded(f"scores {shape}")
-    for policy in (Policy(), Policy(model=True), Policy(relevant_from="list", no_relevant="skip")):
-        for ties in TIES:
-            check(CASES[shape](rng.choice, 120, 20, "score", replace(policy, ties=ties)), AT_ONE_CUT, kind)
+    policies = (Policy(), Policy(model=True), Policy(relevant_from="list", no_relevant="skip"))
+    every = [replace(policy, ties=ties) for policy in policies for ties in TIES]
+    for case in share([CASES[shape](rng.choice, 120, 20, "score", policy) for policy in every], kind):
+        check(case, AT_ONE_CUT, kind)
 
 
+@pytest.mark.slow
 @on_all_kinds
 @in_both_shapes
 def test_equal_ranks_told_apart_agree(shape: str, kind: Kind):
     rng = seeded(f"ties of ranks {shape}")
-    for policy in (Policy(), Policy(model=True), Policy(relevant_from="list", no_relevant="skip")):
-        for ties in TIES[1:]:
-            check(CASES[shape](rng.choice, 120, 20, policy=replace(policy, ties=ties)), AT_ONE_CUT, kind)
+    policies = (Policy(), Policy(model=True), Policy(relevant_from="list", no_relevant="skip"))
+    every = [replace(policy, ties=ties) for policy in policies for ties in TIES[1:]]
+    for case in share([CASES[shape](rng.choice, 120, 20, policy=policy) for policy in every], kind):
+        check(case, AT_ONE_CUT, kind)
 
 
 @exploring
@@ -399,6 +416,7 @@ def a_crowd(n_users: int, n_items: int) -> list[dict[str, Any]]:
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["sorted", "shuffled", "with duplicates"])
 @pytest.mark.parametrize("name", ["polars", "streaming", "pandas-arrow"])
 def test_a_large_frame_agrees(name: str, order: str):
@@ -418,28 +436,36 @@ def expressions(asked: Sequence[Asked]) -> list[pl.Expr]:
     return [rf.parse(str(one)).expr() for one in asked]
 
 
+def eighths(asked: Sequence[Asked]) -> list[Sequence[Asked]]:
+    """Some expressions at a time: nothing is shared between them in one aggregation, which takes long for many."""
+    return [asked[first::8] for first in range(8)]
+
+
 def judged_lists(name: str, n_rows: int, n_users: int) -> Case:
     case = judged_case(seeded(name).choice, n_rows, n_users, policy=Policy())
     return Case([{role: row[role] for role in ("user", "item", "rank", "relevance")} for row in case.recs], by=("user",))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [None, 1, 3, 10])
 def test_expressions_in_a_group_by_agree(k: int | None):
     case, asked = judged_lists("expressions", 150, 20), [one for one in EVERYTHING if one.k == k]
     users = pl.col("user").is_in({row["user"] for row in case.recs if row["item"] is not None and row["user"]})
-    found = frame(case.recs, {}).group_by("user").agg(expressions(asked)).filter(users).sort("user")
-    compare(found.to_dicts(), evaluate(asked, case), ["user"])
+    for few in eighths(asked):
+        found = frame(case.recs, {}).group_by("user").agg(expressions(few)).filter(users).sort("user")
+        compare(found.to_dicts(), evaluate(few, case), ["user"])
 
 
 def test_expressions_over_users_give_each_row_the_value_of_its_user():
     case = judged_lists("over", 100, 15)
     rows = frame([row for row in case.recs if row["user"] and row["item"]], {})
-    found = rows.select("user", *(one.over("user") for one in expressions(AT_ONE_CUT)))
-    assert found.height == rows.height
-    compare(found.unique().sort("user").to_dicts(), evaluate(AT_ONE_CUT, case), ["user"])
+    for few in eighths(AT_ONE_CUT):
+        found = rows.select("user", *(one.over("user") for one in expressions(few)))
+        assert found.height == rows.height
+        compare(found.unique().sort("user").to_dicts(), evaluate(few, case), ["user"])
 
 
-@settings(exploring, max_examples=40)
+@settings(exploring, max_examples=examples(40).max_examples)
 @given(case=cases(), asked=some_metrics)
 def test_an_expression_over_one_list_agrees(case: Case, asked: list[Asked]):
     rows = [{"relevance": 1.0} | row | {"user": "u"} for row in case.recs]
@@ -487,7 +513,10 @@ def test_judge_gives_each_pair_of_a_user_that_counts_once(kind: Kind):
             assert repr((rank, relevance)) == repr(best[tuple(key)])
 
 
-@pytest.mark.parametrize("by", [(), ("user",), ("country",), ("genre",), ("genre", "country")], ids=str)
+SEGMENTS_OF_JUDGING = [("user",), ("country",), ("genre",), ("genre", "country")]
+
+
+@pytest.mark.parametrize("by", [(), *(pytest.param(by, marks=pytest.mark.slow) for by in SEGMENTS_OF_JUDGING)], ids=str)
 def test_judge_then_a_metric_agrees(by: tuple[str, ...]):
     rng = seeded(f"judge {by}")
     for policy in policies(rng):

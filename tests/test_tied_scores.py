@@ -21,7 +21,7 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from asking import ask, ask_one, liked, rows
-from conftest import KINDS, Kind
+from conftest import KINDS, Kind, slow_after_the_first
 from recframe.frames.context import Sharing, Ties
 from reference import Asked, Case, Policy, Row, Rows, each_item_once, evaluate, grouped, identified, told_apart, without_nan
 from test_reference import (
@@ -34,6 +34,7 @@ from test_reference import (
     check,
     exploring,
     seeded,
+    share,
     with_segments_of_rows,
 )
 
@@ -353,16 +354,18 @@ def without_uncertain_counts(case: Case) -> list[Asked]:
     )
 
 
+@pytest.mark.slow
 def test_every_metric_with_an_expectation_is_that_of_every_order():
     rng = seeded("expectations")
-    for number in range(60):
+    for number in range(30):
         case = a_tied_case(rng.choice, n_items=6 if number % 10 == 0 else 5)
         check_expectation(case, without_uncertain_counts(case))
 
 
+@pytest.mark.slow
 def test_every_metric_with_an_expectation_is_that_of_every_order_of_equal_ranks():
     rng = seeded("expectations of ranks")
-    for _ in range(40):
+    for _ in range(20):
         case = a_tied_case(rng.choice, n_items=4, order="rank")
         check_expectation(case, without_uncertain_counts(case))
 
@@ -375,16 +378,16 @@ def test_small_random_expectations(data, order):
     check_expectation(case, asked, data.draw(st.sampled_from(ALL_KINDS)))
 
 
-@pytest.mark.parametrize("kind", ALL_KINDS, ids=repr)
+@pytest.mark.parametrize("kind", slow_after_the_first(ALL_KINDS), ids=repr)
 @pytest.mark.parametrize("shape", CASES)
 def test_every_kind_of_frame_gives_the_expectation_of_models_and_segments(kind: Kind, shape: str):
     rng = seeded(f"expected {shape}")
-    for policy in (Policy(), Policy(universe="all"), Policy(model=True), Policy(relevant_from="list")):
-        for by in ((), ("user",), ("genre",)):
-            case = few_lists(rng, shape, policy, by)
-            check_expectation(
-                case, [Asked(name, k) for name in ("ndcg", "map", "mrr", "hit_rate", "rbp", "recall") for k in (None, 2)], kind
-            )
+    policies = (Policy(), Policy(universe="all"), Policy(model=True), Policy(relevant_from="list"))
+    cases = [few_lists(rng, shape, policy, by) for policy in policies for by in ((), ("user",), ("genre",))]
+    for case in share(cases, kind):
+        check_expectation(
+            case, [Asked(name, k) for name in ("ndcg", "map", "mrr", "hit_rate", "rbp", "recall") for k in (None, 2)], kind
+        )
 
 
 def few_lists(rng: random.Random, shape: str, policy: Policy, by: tuple[str, ...]) -> Case:
@@ -434,7 +437,7 @@ def test_last_places_worked_by_hand(kind: Kind, scores, relevance, k, expected):
     assert list(found.values()) == exactly([1, *expected])
 
 
-@pytest.mark.parametrize("kind", ALL_KINDS, ids=repr)
+@pytest.mark.parametrize("kind", slow_after_the_first(ALL_KINDS), ids=repr)
 @pytest.mark.parametrize("shape", CASES)
 @pytest.mark.parametrize("order", ["score", "rank"])
 def test_every_metric_that_can_be_told_of_whole_ties_is_that_of_the_last_places(order: str, shape: str, kind: Kind):
