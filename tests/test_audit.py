@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from asking import rows
-from conftest import KINDS, Kind
+from conftest import KINDS, Kind, slow_after_the_first
 from recframe.audit.checks import CHECKS
 from recframe.audit.report import COLUMNS
 from recframe.audit.rule import SEVERITIES
@@ -353,10 +353,11 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
     ),
 }
 PLAIN = [kind for kind in KINDS if kind.name in {"polars", "lazy", "pandas"}]  # the others are made of these
-on_plain_kinds = pytest.mark.parametrize("kind", PLAIN, ids=repr)
+on_plain_kinds = pytest.mark.parametrize("kind", slow_after_the_first(PLAIN), ids=repr)
 each_case = pytest.mark.parametrize(("frame", "options", "findings"), CASES.values(), ids=CASES)
 
 
+@pytest.mark.parametrize("kind", slow_after_the_first(KINDS), ids=repr)
 @each_case
 def test_a_check_finds_its_defect_and_no_other_and_fills_in_every_word(kind, frame, options, findings):
     result = audit(kind, frame, **options)

@@ -10,7 +10,7 @@ import pytest
 
 import recframe as rf
 from asking import ask, liked, recommended, rows
-from conftest import KINDS, Kind
+from conftest import KINDS, Kind, slow_after_the_first
 
 
 def at_2_and_3(*names: str) -> list[Any]:
@@ -72,6 +72,7 @@ def flat(row: dict[str, Any]) -> list[float]:
     return [-1.0 if value is None else value for value in row.values() if not isinstance(value, str)]
 
 
+@pytest.mark.parametrize("kind", slow_after_the_first(KINDS), ids=repr)
 @pytest.mark.parametrize("dtype", CATEGORY_DTYPES)
 def test_a_category_is_the_same_in_every_dtype(dtype: str, kind: Kind):
     if dtype in {"integer", "small"} and kind.name == "pandas":

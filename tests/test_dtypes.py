@@ -15,7 +15,7 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from asking import ask, liked, ranking, recommended
-from conftest import KINDS
+from conftest import KINDS, slow_after_the_first
 from recframe.frames import collecting
 
 in_polars = pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.name in {"polars", "streaming"}], ids=repr)
@@ -426,7 +426,8 @@ OF_HOLES = ["recall", "bpref", "judged", "auc", "ndcg@2", "coverage", "mcc"]
 
 
 @pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")  # a hole on the one row that is not listed splits user 1
-@pytest.mark.parametrize("many", [False, True], ids=["small", "large"])
+@pytest.mark.parametrize("kind", slow_after_the_first(KINDS), ids=repr)
+@pytest.mark.parametrize("many", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["small", "large"])
 @pytest.mark.parametrize("name", ["user", "item", "relevance", "model", "half"])
 def test_nan_is_null_wherever_null_can_be(kind, name, many):
     def asked(missing, at):

@@ -96,6 +96,7 @@ def numbers(order: str, ties: str | None) -> pl.DataFrame:
 FORMS = [("rank", None), ("score", "item")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("order", "ties"), FORMS)
 @every_dtype
 def test_ids_of_every_dtype_give_the_numbers_of_plain_ones(name, order, ties):

@@ -55,6 +55,7 @@ print(frame.rec.mrr(k=10), type(frame.rec.evaluate("mrr")).__module__.partition(
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "imports", ["import pandas, recframe", "import recframe, pandas", "import recframe; from pandas import *"]
 )

@@ -222,7 +222,7 @@ NAMES = ["^user$", "^.*$", "^item$", "literal", "len", "*", "", "a.b", "index", 
 ROLES = ["user", "item", "rank", "relevance", "model", "segment"]
 
 
-@pytest.mark.parametrize("first", range(len(NAMES)))
+@pytest.mark.parametrize("first", [0, *(pytest.param(first, marks=pytest.mark.slow) for first in range(1, len(NAMES)))])
 @pytest.mark.parametrize("pandas", [True, False], ids=["pandas", "polars"])
 def test_columns_of_any_name_serve_in_every_method(first, pandas):
     plain = FRAME.assign(model="m", segment=["FR", "FR", "DE", "DE"])

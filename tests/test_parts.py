@@ -34,7 +34,12 @@ def frames(seed: int = 0) -> tuple[pl.LazyFrame, pl.LazyFrame, pl.LazyFrame]:
 @pytest.mark.parametrize("by", [None, "country", "user", ["country", "user"]])
 @pytest.mark.parametrize(
     "policies",
-    [{}, {"universe": "all"}, {"universe": "both", "no_relevant": "skip"}, {"no_relevant": "null", "min_relevance": 2}],
+    [
+        {},
+        pytest.param({"universe": "all"}, marks=pytest.mark.slow),
+        pytest.param({"universe": "both", "no_relevant": "skip"}, marks=pytest.mark.slow),
+        pytest.param({"no_relevant": "null", "min_relevance": 2}, marks=pytest.mark.slow),
+    ],
     ids=str,
 )
 def test_parts_change_no_number(by, policies):

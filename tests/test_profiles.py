@@ -13,7 +13,7 @@ import pytest
 
 import recframe as rf
 from asking import liked, recommended, rows
-from conftest import KINDS, Kind
+from conftest import KINDS, Kind, slow_after_the_first
 from plain_profiles import DEFINED, a_crowd, expected
 from recframe.conventions.profiles import PROFILES
 from recframe.frames.context import DEFAULTS, Context
@@ -146,6 +146,7 @@ def test_every_switch_of_a_profile_is_an_ordinary_one(profile: str):
     assert set(about.instead or {}) <= set(registered())
 
 
+@pytest.mark.parametrize("kind", slow_after_the_first(KINDS), ids=repr)
 @each_profile
 def test_a_profile_keeps_plain_names_and_equals_its_switches_written_out(kind: Kind, profile: str):
     about = PROFILES[profile]

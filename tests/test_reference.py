@@ -396,7 +396,7 @@ def with_integers(case: Case) -> Case:
 
 
 # NumPy has no null integer: it makes floats of ids with nulls, which match no integers.
-@pytest.mark.parametrize("kind", [one for one in ALL_KINDS if one.name != "pandas"], ids=repr)
+@pytest.mark.parametrize("kind", slow_after_the_first(one for one in ALL_KINDS if one.name != "pandas"), ids=repr)
 @in_both_shapes
 def test_integer_ids_ranks_and_relevances_agree(shape: str, kind: Kind):
     rng = seeded(f"integers {shape}")
@@ -456,6 +456,7 @@ def test_expressions_in_a_group_by_agree(k: int | None):
         compare(found.to_dicts(), evaluate(few, case), ["user"])
 
 
+@pytest.mark.slow
 def test_expressions_over_users_give_each_row_the_value_of_its_user():
     case = judged_lists("over", 100, 15)
     rows = frame([row for row in case.recs if row["user"] and row["item"]], {})
