@@ -432,7 +432,7 @@ OF_HOLES = ["recall", "bpref", "judged", "auc", "ndcg@2", "coverage", "mcc"]
 def test_nan_is_null_wherever_null_can_be(kind, name, many):
     def asked(missing, at):
         frame = HOLED.with_columns(pl.when(pl.int_range(pl.len()) == at).then(missing).otherwise(name).alias(name))
-        frame = pl.concat([frame, frame.clear(collecting._LARGE + 1)]) if many else frame
+        frame = pl.concat([frame, frame.clear(collecting.LARGE + 1)]) if many else frame
         options = {"model": "model"} if name == "model" else {}
         rec = rf.rec(kind(frame))(train=kind(frame.select("user", "item")), **options)
         judged = kind.read(rf.rec(kind(frame))(**options).judge()).fill_nan(None).sort(pl.all())

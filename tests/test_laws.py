@@ -13,6 +13,7 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from conftest import KINDS, examples
+from recframe.metrics.language import formulas
 from recframe.metrics.language.registry import registered
 from strategies import frame_pairs, judged_frames
 
@@ -224,7 +225,7 @@ def test_a_metric_survives_its_own_string(metric):
 
 def test_a_sum_of_discounts_does_not_need_its_terms():
     for k in (10_001, 20_000, 300_000):
-        assert rf.terms.sum_of_discounts(k) == pytest.approx(
+        assert formulas.sum_of_discounts(k) == pytest.approx(
             math.fsum(1 / math.log2(r + 1) for r in range(1, k + 1)), rel=1e-13
         )
-    assert rf.terms.sum_of_discounts(10**15) > rf.terms.sum_of_discounts(10**14)
+    assert formulas.sum_of_discounts(10**15) > formulas.sum_of_discounts(10**14)

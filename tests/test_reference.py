@@ -116,7 +116,7 @@ def same(ours: Any, theirs: Any) -> bool:
 
 def padded(some: pl.DataFrame) -> pl.DataFrame:
     """Add rows of nobody, which count for nothing, until the frame is one that recframe calls large."""
-    return pl.concat([some, some.clear(collecting._LARGE + 1)]) if {"rank", "score"} & set(some.columns) else some
+    return pl.concat([some, some.clear(collecting.LARGE + 1)]) if {"rank", "score"} & set(some.columns) else some
 
 
 ALL_KINDS = [*KINDS, Kind("large", padded, eager)]

@@ -50,7 +50,7 @@ def told(ask: Callable[[], object]) -> list[str]:
 
 def large(frame: pl.DataFrame) -> pl.DataFrame:
     """The frame behind rows of so many others that recframe takes the plan of large ones."""
-    n = collecting._LARGE
+    n = collecting.LARGE
     others = pl.DataFrame({"user": [f"v{number}" for number in range(n)], "item": ["a"] * n})
     rest = frame[-1:].select(pl.exclude("user", "item"))
     return pl.concat([frame, others.join(rest, how="cross").select(frame.columns)])
