@@ -425,12 +425,17 @@ def judged_frame(judged: Judged) -> pl.LazyFrame:
         msg = f"judge() gives each item one rank, and ties={judged.sharing!r} has {of_ties}; write another ties= for it"
         raise RecframeError(msg)
     names = {role: judged.context.name_of(role) for role in [*judged.model, "user", "item", "rank", "relevance"]}
-    frame = after_checks(judged.frame(), judged, "rank", steep=False)
+    frame = judged.frame()
+    frame = after_checks(frame, judged, "rank", frame.collect_schema()["rank"], steep=False)
     return frame.select(pl.col(role).alias(name) for role, name in names.items())
 
 
-def after_checks(rows: pl.LazyFrame, judged: Judged, number: str, *, steep: bool) -> pl.LazyFrame:
+def after_checks(
+    rows: pl.LazyFrame, judged: Judged, number: str, dtype: pl.DataType | type[pl.DataType], *, steep: bool
+) -> pl.LazyFrame:
     """Return rows in no certain column order, after checks that fail when the plan runs and the data breaks a rule.
+
+    `number` names a column of numbers that the rows have, of a dtype.
 
     NOTE: the checks stand before the rows, as rows of a column of numbers that are filtered out again. Joined with the rows
     they would not run where there are none, as in a part of the users that has no user.
@@ -438,7 +443,5 @@ def after_checks(rows: pl.LazyFrame, judged: Judged, number: str, *, steep: bool
     checks = [check.rename({"check": f"check {place}"}) for place, check in enumerate(judged.checks(steep=steep))]
     if not checks:
         return rows
-    passed = pl.concat(checks, how="horizontal").select(
-        pl.sum_horizontal(pl.all()).cast(rows.collect_schema()[number]).alias(number)
-    )
+    passed = pl.concat(checks, how="horizontal").select(pl.sum_horizontal(pl.all()).cast(dtype).alias(number))
     return pl.concat([passed.filter(pl.col(number) != 0), rows], how="diagonal")

@@ -77,7 +77,7 @@ def understood(method: C) -> C:
 
     @wraps(method)
     def called(self: Any, *arguments: Any, **options: Any) -> Any:
-        metric = getattr(self, "metric", None)
+        metric = vars(self).get("metric")  # of a metric that is bound; a Rec would look for a metric of that name
         name, own = (method.__name__, {}) if metric is None else (metric.name, metric.definition.parameters)
         checked(name, arguments, options, {**takes, **own})
         return method(self, *arguments, **options)

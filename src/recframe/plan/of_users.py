@@ -61,14 +61,14 @@ def _sums(judged: Judged, metrics: Sequence[Metric[...]], ask: Ask | None = None
         joined = joined.join(empty, how="cross") if values else joined  # a frame without columns has no row
     else:
         joined = pl.concat([joined, per_segment, empty], how="horizontal")
-    joined = after_checks(joined, judged, "n_users", steep="steepness" in words.asked)
+    joined = after_checks(joined, judged, "n_users", pl.Int64, steep="steepness" in words.asked)
     kept = [f"{part} {name}" for part in ("sum", "count", "empty") for name in values]
     return joined.select(*keys, "n_users", pl.col("n_present").cast(pl.Int64), *kept)
 
 
 def _users_alone(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
     """Return n_users of each segment, where no metric over users was asked."""
-    support = after_checks(users_of_segments(judged, keys), judged, "n_users", steep=False)
+    support = after_checks(users_of_segments(judged, keys), judged, "n_users", pl.Int64, steep=False)
     return support.select(*keys, "n_users", n_present=pl.lit(0, dtype=pl.Int64))
 
 
