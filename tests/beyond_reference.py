@@ -144,6 +144,8 @@ def discounted(
 
 def epc(scene: Scene, user: Any, k: int | None, *, discount: str = "none", relevance: bool = False) -> float | None:
     n_users = len(scene.train_users())
+    if not n_users:
+        return None
     return discounted(scene, [user], k, (discount, relevance), lambda item: 1 - scene.popularity(item) / n_users)
 
 
@@ -162,6 +164,9 @@ def efd_of_rows(  # noqa: PLR0913
     cold: str = "one",
     average: str = "rows",  # noqa: ARG001  of one user both are the same
 ) -> float | None:
+    if not scene.train:
+        return None
+
     def novel(item: Any) -> float:
         pop = scene.popularity(item)
         return 0.0 if cold == "zero" and not pop else math.log(len(scene.train) / max(pop, 1), log_base)
