@@ -13,7 +13,6 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from recframe.frames import kinds
 
 N_USERS, N_ITEMS = 240, 84
 METRICS = ["ndcg@10", "recall@2", "map", "auc", "list_length@5", "epc@3", "alpha_ndcg@3", "gini@2"]
@@ -103,7 +102,7 @@ def test_ids_of_every_dtype_give_the_numbers_of_plain_ones(name, order, ties):
     expected = numbers(order, ties)
     rec = bound(order, lambda frame: frame, name, ties=ties)
     lazy = bound(order, pl.DataFrame.lazy, name, ties=ties)
-    assert kinds.is_large(rec._frame)
+    assert rec._kind.asks is not None
 
     assert_frame_equal(rec.evaluate(*METRICS), expected, rel_tol=1e-12)
     assert_frame_equal(lazy.evaluate(*METRICS).collect(engine="streaming"), expected, rel_tol=1e-12)

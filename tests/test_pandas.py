@@ -179,7 +179,7 @@ def test_unused_categories_stay_outside(column):
 
 
 def test_more_categories_than_an_enum_takes_well_are_text_inside(monkeypatch):
-    monkeypatch.setattr(pandas_columns, "_MOST_CATEGORIES", 3)
+    monkeypatch.setattr(pandas_columns, "MOST_CATEGORIES", 3)
     labels = list("abcd")
     frame = pd.DataFrame({"user": pd.Categorical(labels, categories=labels[::-1]), "item": 1, "rank": 1, "relevance": 1})
 

@@ -10,9 +10,11 @@ from typing import Any, Literal
 import polars as pl
 
 from recframe.errors import ColumnError, fails_if, sentence, suggestion, with_article
-from recframe.frames import collecting, kinds
+from recframe.frames import collecting
+from recframe.frames.at_hand import at_hand, eager, is_complete, with_own_dtype
 from recframe.frames.context import Context, Sharing
 from recframe.frames.dtypes import as_text, check_dtypes, matched
+from recframe.frames.kinds.kind import Taken
 from recframe.frames.roles import (
     Owner,
     Segment,
@@ -43,8 +45,8 @@ class Inputs:
     segments: tuple[Segment, ...]
     checks: tuple[pl.LazyFrame, ...]
     context: Context
-    pandas_columns: Mapping[str, Any]
-    """The columns of pandas frames that segments are made of."""
+    sources: Mapping[str, Any]
+    """What the key columns of a result came from, by their names, so that they can be given back as they came."""
     labels: Mapping[str, str]
     """Columns of the lists that nothing was bound to and that may name systems: their names inside the plan, and their own."""
     described: Side | None = None
@@ -73,15 +75,15 @@ class Inputs:
 
         `call` is the metric's name, to show how to name a column.
         """
-        taken = kinds.with_own_dtype(self._feature(of, call), "value").lazy()
+        taken = with_own_dtype(self._feature(of, call), "value").lazy()
         dtype = self.items.collect_schema()["item"] if self.items is not None else pl.Null
         return taken.with_columns(pl.col("item").cast(dtype)).drop_nulls("item")
 
     def feature_at_hand(self, of: str, call: str) -> pl.DataFrame | None:
         """Return the same where the frame of the items is eager; nothing of a LazyFrame is collected."""
-        return kinds.at_hand(self._feature(of, call))
+        return at_hand(self._feature(of, call))
 
-    def _feature(self, of: str, call: str) -> pl.LazyFrame | pl.DataFrame:
+    def _feature(self, of: str, call: str) -> Taken:
         if self.described is None or self.items is None:
             msg = f"{call} needs the items frame"
             raise ColumnError(msg)
@@ -234,32 +236,32 @@ def read(
         segments=segments,
         checks=_repeated_keys(taken, context) + _unknown_reference(taken["recommendations"], context),
         context=context,
-        pandas_columns=_columns_in_pandas(segments, sides, context),
+        sources=_sources(segments, sides, context),
         labels={label.inside: label.name for label in labels},
         complete=_complete(given),
-        given=kinds.eager(given),
-        judged="truth" in given or "relevance" in kinds.columns(given["recommendations"]),
+        given=eager(given),
+        judged="truth" in given or "relevance" in given["recommendations"].collect_schema(),
     )
 
 
-def _columns_in_pandas(segments: Iterable[Segment], sides: Mapping[str, Side], context: Context) -> dict[str, Any]:
-    """Return the columns of pandas frames that the key columns of a result come from, by their names."""
-    found = {one.name: kinds.in_pandas(holder_of(one, sides).frame, one.name) for one in segments}
+def _sources(segments: Iterable[Segment], sides: Mapping[str, Side], context: Context) -> dict[str, Any]:
+    """Return what the key columns of a result come from, by their names."""
+    found = {one.name: holder_of(one, sides).kind.source(one.name) for one in segments}
     if context.model is not None:  # it is the first `by` column, asked for or not
-        found[context.model] = kinds.in_pandas(sides["recommendations"].frame, context.model)
+        found[context.model] = sides["recommendations"].kind.source(context.model)
     return found
 
 
-def _complete(given: Mapping[str, Any]) -> frozenset[str]:
+def _complete(given: Mapping[str, Taken]) -> frozenset[str]:
     """Return which of the frames of lists and of the truth are known to have all their ids."""
     named = (name for name in ("recommendations", "truth") if name in given)
-    return frozenset(name for name in named if kinds.is_complete(given[name], ["user", "item"]))
+    return frozenset(name for name in named if is_complete(given[name], ["user", "item"]))
 
 
-def _fill_relevance(taken: dict[str, pl.LazyFrame], given: Mapping[str, Any]) -> None:
+def _fill_relevance(taken: dict[str, pl.LazyFrame], given: Mapping[str, Taken]) -> None:
     """Give every row of a truth without a relevance 1, and of a frame of which nothing is known none."""
     main, missing = ("truth", pl.lit(1, dtype=pl.Int64)) if "truth" in taken else ("recommendations", pl.lit(None, pl.Float64))
-    if "relevance" not in kinds.columns(given[main]):
+    if "relevance" not in given[main].collect_schema():
         taken[main] = taken[main].with_columns(relevance=missing)
 
 

@@ -1,23 +1,20 @@
-"""Columns of pandas frames as Polars' series, and back again in the dtypes that they had."""
+"""Columns of pandas frames as Polars' series."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
+import numpy as np
+import pandas as pd
 import polars as pl
 
 from recframe.errors import ColumnError, RecframeError
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-
 NUMBERS = ("rank", "score", "relevance", "propensity")
 """The columns inside a plan that are numbers."""
-_MOST_CATEGORIES = 100_000  # Polars' Enum of a million takes seconds
-_TEXT = (pl.String, pl.Categorical, pl.Enum)
-_NO_PERIOD = -(2**63)
+MOST_CATEGORIES = 100_000
+"""Of so many an Enum is made; Polars' Enum of a million takes seconds."""
 
 
 def series(frame: pd.DataFrame, name: str, inside: str, *, is_id: bool) -> pl.Series:
@@ -49,9 +46,6 @@ def _check_arrow() -> None:
         raise RecframeError(msg) from error
 
 
-# ---- in
-
-
 def _read(column: pd.Series[Any], *, is_id: bool = False) -> pl.Series:
     readers: dict[str, Callable[..., pl.Series]] = {
         "SparseDtype": lambda: _read(_dense(column), is_id=is_id),
@@ -59,7 +53,7 @@ def _read(column: pd.Series[Any], *, is_id: bool = False) -> pl.Series:
         "PeriodDtype": lambda: _of_periods(column),
         "IntervalDtype": lambda: _of_intervals(column),
     }
-    reader = readers.get(_kind(column.dtype))
+    reader = readers.get(dtype_name(column.dtype))
     return _through_arrow(column) if reader is None else reader()
 
 
@@ -68,7 +62,8 @@ def _dense(column: Any) -> pd.Series[Any]:
     return dense
 
 
-def _kind(dtype: object) -> str:
+def dtype_name(dtype: object) -> str:
+    """Return the name of a dtype's class, by which pandas' own dtypes are told apart."""
     return type(dtype).__name__
 
 
@@ -121,18 +116,16 @@ def _check_bytes(column: pd.Series[Any]) -> None:
 
 def _of_periods(column: pd.Series[Any]) -> pl.Series:
     """Return periods as their numbers, in a struct that bears the frequency, so that no other one matches them."""
-    import pandas as pd  # noqa: PLC0415  a pandas frame came in, so it is loaded
-
     return _of_parts({str(column.dtype): pl.Series(pd.PeriodIndex(column).asi8)}, column)
 
 
 def _of_intervals(column: pd.Series[Any]) -> pl.Series:
     """Return intervals as their ends, in the order of pandas: by the left one, then by the right one."""
     left, right = (_read(end.to_series()) for end in (column.array.left, column.array.right))
-    return _of_parts(dict(zip(_ends(column.dtype), (left, right), strict=True)), column)
+    return _of_parts(dict(zip(ends_of(column.dtype), (left, right), strict=True)), column)
 
 
-def _ends(dtype: Any) -> tuple[str, str]:
+def ends_of(dtype: Any) -> tuple[str, str]:
     """Return the names of the ends of intervals, with their brackets."""
     opens, closes = "[" if dtype.closed in {"left", "both"} else "(", "]" if dtype.closed in {"right", "both"} else ")"
     return f"{opens}left", f"right{closes}"
@@ -149,9 +142,7 @@ def _of_categories(column: pd.Series[Any], *, is_id: bool) -> pl.Series:
 
     Ids have to match the plain ones of other frames. So many categories that an Enum of them takes long become text.
     """
-    import numpy as np  # noqa: PLC0415  pandas is loaded, and NumPy with it
-
-    codes, kept = column.cat.codes.to_numpy(), _kept(column)
+    codes, kept = column.cat.codes.to_numpy(), kept_categories(column)
     categories = column.cat.categories[kept]
     if not len(categories):
         return pl.Series([None] * len(column), dtype=pl.Null)
@@ -159,22 +150,20 @@ def _of_categories(column: pd.Series[Any], *, is_id: bool) -> pl.Series:
     rows = pl.Series(np.where(codes < 0, -1, places)).replace(-1, None)
     if is_id and not all(isinstance(one, str) for one in categories):
         return _read(categories.to_series()).gather(rows)
-    labels = _labels(categories)
-    return pl.Series(labels, dtype=pl.Enum(labels) if len(labels) <= _MOST_CATEGORIES else pl.String).gather(rows)
+    labels = labels_of(categories)
+    return pl.Series(labels, dtype=pl.Enum(labels) if len(labels) <= MOST_CATEGORIES else pl.String).gather(rows)
 
 
-def _kept(column: pd.Series[Any]) -> Any:
+def kept_categories(column: pd.Series[Any]) -> Any:
     """Return which categories are taken: all of them, unless there are more than rows or very many."""
-    import numpy as np  # noqa: PLC0415  pandas is loaded, and NumPy with it
-
     n_categories = len(column.cat.categories)
-    if n_categories <= min(len(column), _MOST_CATEGORIES):
+    if n_categories <= min(len(column), MOST_CATEGORIES):
         return np.arange(n_categories)
     used = np.unique(column.cat.codes.to_numpy())
     return used[used >= 0]
 
 
-def _labels(categories: Iterable[Any]) -> list[str]:
+def labels_of(categories: Iterable[Any]) -> list[str]:
     """Return categories as text; where two would read alike, such as 1 and '1', as Python writes them."""
     for write in (str, repr):
         labels = [write(one) for one in categories]
@@ -182,115 +171,3 @@ def _labels(categories: Iterable[Any]) -> list[str]:
             return labels
     msg = "two of its categories read alike"
     raise TypeError(msg)
-
-
-# ---- out
-
-
-def frame_of(result: pl.DataFrame, by: Mapping[str, pd.Series[Any] | None]) -> pd.DataFrame:
-    """Return a result as a pandas frame; `by` has the columns that some of its columns were made of.
-
-    The rows stand in the order of their categories, where the plan could not tell it.
-    """
-    # By their places, since a column may have any name: Polars reads "^.*$" as a pattern, and pandas would name "" anew.
-    names, places = result.columns, [str(place) for place in range(result.width)]
-    result = pl.DataFrame([one.alias(place) for place, one in zip(places, result.get_columns(), strict=True)])
-    came = {place: by[name] for place, name in zip(places, names, strict=True) if name in by}
-    found = {place: _codes(result[place], one) for place, one in came.items() if _is_categorical(one)}
-    codes = {place: one.alias(place) for place, one in found.items() if one is not None}
-    in_order = all(isinstance(result.schema[place], pl.Enum) for place in codes)
-    result = result.with_columns(codes.values())
-    if not in_order:
-        result = result.sort(list(came), nulls_last=True, maintain_order=True)
-    frame = result.select([place for place in places if place not in came]).to_pandas()
-    for place, column in came.items():
-        restored = _of_codes(result[place], column) if place in codes else _restored(result[place], column)
-        frame.insert(int(place), place, restored)
-    frame.columns = _index(names)
-    return frame
-
-
-def _index(names: list[str]) -> Any:
-    import pandas as pd  # noqa: PLC0415  a pandas frame came in, so it is loaded
-
-    return pd.Index(names)
-
-
-def _is_categorical(column: pd.Series[Any] | None) -> bool:
-    return column is not None and _kind(column.dtype) == "CategoricalDtype"
-
-
-def _codes(values: pl.Series, column: Any) -> pl.Series | None:
-    """Return the places of values among the categories of a column, or None where one is not among them."""
-    import pandas as pd  # noqa: PLC0415  a pandas frame came in, so it is loaded
-
-    categories = column.cat.categories
-    if isinstance(values.dtype, pl.Enum):
-        kept = _kept(column)
-        if values.dtype.categories.to_list() == _labels(categories[kept]):
-            return pl.Series(kept, dtype=pl.Int64).gather(values.to_physical().cast(pl.Int64))
-    if values.dtype in _TEXT:
-        values = values.cast(pl.String)
-        labels = pl.Series(_labels(categories), dtype=pl.String)
-        known = pl.DataFrame([labels.alias("value"), pl.Series("code", range(len(labels)), dtype=pl.Int64)])
-    else:
-        unique = values.drop_nulls().unique()
-        found = categories.get_indexer_for(pd.Index(_restored(unique, categories.to_series())))
-        known = pl.DataFrame([unique.alias("value"), pl.Series("code", found, dtype=pl.Int64)]).filter(pl.col("code") >= 0)
-    codes = pl.DataFrame([values.alias("value")]).join(known, on="value", how="left", maintain_order="left")["code"]
-    return codes if codes.null_count() == values.null_count() else None
-
-
-def _of_codes(codes: pl.Series, column: Any) -> pd.Series[Any]:
-    import pandas as pd  # noqa: PLC0415  a pandas frame came in, so it is loaded
-
-    return pd.Series(pd.Categorical.from_codes(codes.fill_null(-1).to_numpy(), dtype=column.dtype))
-
-
-def _restored(values: pl.Series, column: Any) -> Any:
-    """Return values in the dtype of the pandas column that they came from, if that holds every one of them."""
-    dtype = getattr(column, "dtype", None)
-    return values.to_pandas() if dtype is None else _in_dtype(values, dtype)
-
-
-def _in_dtype(values: pl.Series, dtype: Any) -> Any:
-    import pandas as pd  # noqa: PLC0415  a pandas frame came in, so it is loaded
-
-    kind = _kind(dtype)
-    if kind == "SparseDtype":
-        dense = _in_dtype(values, dtype.subtype)
-        return dense.astype(dtype) if dense.dtype == dtype.subtype else dense
-    if values.dtype == pl.Struct and kind == "PeriodDtype":
-        ordinals = values.struct.field(str(dtype)).fill_null(_NO_PERIOD).to_numpy()
-        index: Any = pd.PeriodIndex
-        return pd.Series(index.from_ordinals(ordinals, freq=dtype.freq))
-    if values.dtype == pl.Struct and kind == "IntervalDtype":
-        left, right = (_end_in_dtype(values.struct.field(end), dtype.subtype) for end in _ends(dtype))
-        return pd.Series(pd.arrays.IntervalArray.from_arrays(left, right, closed=dtype.closed))
-    if not _holds(values, dtype):
-        return pd.Series(values.to_list()) if values.dtype == pl.Int128 else values.to_pandas()
-    if values.dtype in (pl.Datetime, pl.Duration) and getattr(dtype, "kind", "") != "O":
-        return values.to_pandas().astype(dtype)  # Python's own times have no nanoseconds
-    if values.null_count() and getattr(dtype, "kind", "") in "iub" and not hasattr(dtype, "na_value"):
-        # NumPy's integers and Booleans have no null; pandas' nullable ones of the same size do.
-        dtype = "boolean" if dtype.kind == "b" else f"{'U' if dtype.kind == 'u' else ''}Int{dtype.itemsize * 8}"
-    return pd.Series(values.to_list(), dtype=dtype)
-
-
-def _end_in_dtype(ends: pl.Series, dtype: Any) -> Any:
-    """Return ends of intervals; a missing interval has none, and makes those that are whole numbers floats, as in pandas."""
-    is_whole = ends.null_count() and ends.dtype.is_integer()
-    return ends.cast(pl.Float64).to_pandas() if is_whole else _in_dtype(ends, dtype)
-
-
-def _holds(values: pl.Series, dtype: Any) -> bool:
-    """Whether a dtype of pandas holds every value; a match with another frame may have made the column wider."""
-    import numpy as np  # noqa: PLC0415  pandas is loaded, and NumPy with it
-
-    values = values.drop_nulls()
-    if _kind(dtype) in {"CategoricalDtype", "PeriodDtype", "IntervalDtype"}:  # values that did not match theirs
-        return not len(values)
-    if values.dtype.is_integer() and getattr(dtype, "kind", "") in "iu" and len(values):
-        bounds = np.iinfo(getattr(dtype, "numpy_dtype", dtype))
-        return bool(values.is_between(int(bounds.min), int(bounds.max)).all())
-    return True

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import polars as pl
-
 from recframe.errors import ColumnError, RecframeError, sentence, suggestion
-from recframe.frames import kinds
 from recframe.frames.context import ROLES, Context
+from recframe.frames.kinds.kind import Taken
+from recframe.frames.kinds.lookup import kind_for
 
 IDS = ("user", "item", "model")
 READ_AS_GIVEN = ("rank", "score", "propensity")
@@ -31,9 +30,9 @@ class Side:
     """One frame of the call, and how the messages name it."""
 
     def __init__(self, title: str, frame: Any, context: Context) -> None:
-        kinds.check(frame, title)
-        self.title, self.frame, self.context = title, frame, context
-        self.columns = kinds.columns(frame)
+        self.title, self.context = title, context
+        self.kind = kind_for(frame, title)
+        self.columns = self.kind.columns
 
     def has(self, role: str) -> bool:
         """Whether the frame has the column of a role."""
@@ -51,7 +50,7 @@ class Side:
 
     def index_hint(self, name: str) -> str:
         """Return how the index of a pandas frame becomes columns, where it has a name that no column has."""
-        names = kinds.index_names(self.frame)
+        names = self.kind.index_names
         if name not in names:
             return ""
         call = f"reset_index({name!r})" if set(names) & set(self.columns) else "reset_index()"
@@ -64,10 +63,10 @@ class Side:
             return ""
         return "Name each column by a text before: frame.columns = ['_'.join(map(str, names)) for names in frame.columns]"
 
-    def take(self, roles: Iterable[str], segments: Iterable[Segment] = ()) -> pl.LazyFrame | pl.DataFrame:
+    def take(self, roles: Iterable[str], segments: Iterable[Segment] = ()) -> Taken:
         """Return the columns of roles and segments, under their names inside the plan."""
         named = {role: self.require(role) for role in roles} | {one.inside: one.name for one in segments}
-        return kinds.take(self.frame, named, IDS, READ_AS_GIVEN)
+        return self.kind.take(named, IDS, READ_AS_GIVEN)
 
 
 def listed(names: Iterable[str], most: int = 20) -> str:
@@ -112,7 +111,7 @@ def roles_of(name: str, side: Side, *, judged: bool) -> list[str]:
 def label_columns(main: Side, segments: Sequence[Segment]) -> list[Segment]:
     """Return the columns of the lists that nothing is bound to and whose values may be the names of systems."""
     bound = {main.context.name_of(role) for role in ROLES if role != "model"} | {segment.name for segment in segments}
-    names = [name for name in kinds.labels(main.frame) if name not in bound]
+    names = [name for name in main.kind.labels() if name not in bound]
     return [Segment(f"label {number}", name, "recommendations") for number, name in enumerate(names)]
 
 

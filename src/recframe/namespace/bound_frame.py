@@ -12,9 +12,11 @@ import polars as pl
 from recframe.audit import notices
 from recframe.conventions import under_profile
 from recframe.errors import RecframeError, shown, suggestion
-from recframe.frames import collecting, kinds
+from recframe.frames import collecting
 from recframe.frames.context import Context, MinRelevance, MinRelevanceFor, NoRelevant, RelevantFrom, Ties, Universe
 from recframe.frames.inputs import Inputs, read
+from recframe.frames.kinds.kind import Kind
+from recframe.frames.kinds.lookup import kind_for
 from recframe.judging import judged_frame
 from recframe.judging.judged_frame import judge
 from recframe.metrics.language import cutoffs, registry
@@ -176,7 +178,7 @@ class Rec(Methods, Generic[F]):
         inputs = self._inputs(by, profile, found)
         asked = under_profile.asked(inputs.context, found)
         told = partial(_told, inputs)
-        result: F = kinds.give(self._evaluated(inputs, asked, support=support), self._frame, inputs.pandas_columns, told)
+        result: F = self._kind.give(self._evaluated(inputs, asked, support=support), inputs.sources, told)
         return result
 
     @calls.understood
@@ -249,8 +251,8 @@ class Rec(Methods, Generic[F]):
         inputs = replace(inputs, context=under_profile.own(inputs.context))
         roles: list[str] = [*inputs.model, "user", "item"]
         names = [self._context.name_of(role) for role in roles]
-        came_from = {name: kinds.in_pandas(self._frame, name) for name in names}
-        result: F = kinds.give(judged_frame.judged_frame(judge(inputs)), self._frame, came_from)
+        sources = {name: self._kind.source(name) for name in names}
+        result: F = self._kind.give(judged_frame.judged_frame(judge(inputs)), sources)
         return result
 
     @calls.understood
@@ -288,9 +290,9 @@ class Rec(Methods, Generic[F]):
 
         inputs, clashes = self._labelled(by)
         data = Audited(inputs, None if k is None else cutoffs.cutoff(k), clashes)
-        if kinds.is_large(self._frame):
+        if self._kind.asks is not None:
             data = data.settled(collecting.stream, lambda plan: collecting.ask([plan])[0])
-        result: F = kinds.give(audit.audit(data), self._frame, {})
+        result: F = self._kind.give(audit.audit(data), {})
         return result
 
     @calls.understood
@@ -326,8 +328,8 @@ class Rec(Methods, Generic[F]):
 
         asked = explanation.question(self._inputs(by, metrics=registry.asked([metric], k)), metric, profiles, k)
         made = asked.table(self._evaluated(asked.inputs, asked.conventions))
-        result: F = kinds.give(made, self._frame, asked.inputs.pandas_columns, partial(_told, asked.inputs))
-        return explanation.Explanation(asked.text(kinds.rows(result)), result)
+        result: F = self._kind.give(made, asked.inputs.sources, partial(_told, asked.inputs))
+        return explanation.Explanation(asked.text(self._kind.rows(result)), result)
 
     def group_by(self, *by: str | Iterable[str]) -> Segmented[F]:
         """Return the same object with `by` columns bound, so that any metric asked of it comes by segment.
@@ -353,6 +355,10 @@ class Rec(Methods, Generic[F]):
 
     groupby = group_by
 
+    @property
+    def _kind(self) -> Kind:
+        return kind_for(self._frame)
+
     def _with(self, context: Context) -> Rec[F]:
         bound = Rec(self._frame)
         bound._context = context
@@ -376,7 +382,7 @@ class Rec(Methods, Generic[F]):
         return read(self._frame, under_profile.own(self._context), names, labelled=True, clashes=clashes), clashes
 
     def _evaluated(self, inputs: Inputs, asked: Sequence[evaluation.Convention], *, support: bool = False) -> pl.LazyFrame:
-        run = Run(collecting.ask if kinds.is_large(self._frame) else None)
+        run = Run(self._kind.asks)
         return evaluation.evaluate(under_profile.at_home(inputs), asked, run, support=support)
 
     def _bound(self, metric: Metric[...]) -> BoundMetric[F]:
@@ -433,6 +439,6 @@ def rec(frame: Any, **options: Any) -> Rec[Any]:
     >>> rf.rec(df).hit_rate(k=1)
     1.0
     """
-    kinds.check(frame, "the first argument of rec()")
+    kind_for(frame, "the first argument of rec()")
     found = Rec(frame)
     return found(**options) if options else found

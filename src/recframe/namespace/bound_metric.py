@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 import polars as pl
 
 from recframe.errors import CallError, shown
-from recframe.frames import kinds
+from recframe.frames.kinds.lookup import kind_for
 from recframe.metrics.language import cutoffs, registry
 from recframe.metrics.language.definition import Metric
 from recframe.namespace.calls import names, understood
@@ -51,7 +51,7 @@ class BoundMetric(Generic[F]):
         result: Any = self.rec.evaluate(asked, k=k, by=by, profile=profile)
         context = self.rec._context  # noqa: SLF001  the two classes are one object to the user
         by_segment = bool(names(by) or context.by or context.model is not None)
-        if by_segment or cutoffs.is_many(k) or kinds.is_lazy(result):
+        if by_segment or cutoffs.is_many(k) or kind_for(result).is_lazy:
             return result
         value = result[str(registry.asked([asked], k)[0])][0]
         return float("nan") if value is None else float(value)

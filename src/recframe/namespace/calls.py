@@ -9,8 +9,8 @@ from inspect import Parameter
 from typing import Any, TypeVar, cast
 
 from recframe.errors import CallError, RecframeError, kind_of, sentence, shown, suggestion
-from recframe.frames import kinds
 from recframe.frames.context import OPTIONS
+from recframe.frames.kinds.lookup import is_frame
 
 FRAMES = ("truth", "users", "items", "train", "reference")
 """The options that take a frame."""
@@ -27,7 +27,7 @@ def check(call: str, arguments: Sequence[object], options: Mapping[str, Any], ta
     """Say what is wrong with the arguments of a method or metric, which takes some parameters."""
     asks = f"{call}({METHODS.get(call, 'k=10')})"
     for argument in [*arguments, *(options[name] for name in ASKED if name in options)]:
-        if kinds.is_frame(argument):
+        if is_frame(argument):
             msg = f"rec.{call}() takes no frame, and found {kind_of(argument)}; bind it before: frame.rec(truth=truth).{asks}"
             raise CallError(msg)
     named = [name for name, one in takes.items() if name != "self" and one.kind is not Parameter.VAR_POSITIONAL]
@@ -45,7 +45,7 @@ def check(call: str, arguments: Sequence[object], options: Mapping[str, Any], ta
 def check_options(_call: str, arguments: Sequence[object], options: Mapping[str, Any], _takes: Takes) -> None:
     """Say what is wrong with the arguments of `rec(...)`, which are all options."""
     if arguments:
-        option = "truth=truth" if kinds.is_frame(arguments[0]) else "user='user_id'"
+        option = "truth=truth" if is_frame(arguments[0]) else "user='user_id'"
         msg = f"rec() takes its options by name, and found {kind_of(arguments[0])} without one: frame.rec({option})"
         raise CallError(msg)
     for name in options:
@@ -61,7 +61,7 @@ def names(by: object) -> list[str]:
     """Return the names of a `by` argument."""
     if by is None:
         return []
-    single = isinstance(by, str) or kinds.is_frame(by) or not isinstance(by, Iterable)
+    single = isinstance(by, str) or is_frame(by) or not isinstance(by, Iterable)
     found: list[Any] = [by] if single else list(by)  # type: ignore[call-overload]
     for name in found:
         if not isinstance(name, str):

@@ -1,0 +1,45 @@
+"""Columns that were taken from a frame, and what is known of them before a plan runs: of eager ones alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import polars as pl
+
+from recframe.frames.kinds.kind import Taken
+
+
+def eager(taken: Mapping[str, Taken]) -> dict[str, pl.DataFrame]:
+    """Return those of some frames that are eager."""
+    return {name: frame for name, frame in taken.items() if isinstance(frame, pl.DataFrame)}
+
+
+def at_hand(taken: Taken) -> pl.DataFrame | None:
+    """Return a frame whose data may be looked at before a plan runs; None where it is lazy."""
+    return None if isinstance(taken, pl.LazyFrame) else taken
+
+
+def is_complete(taken: Taken, names: Iterable[str]) -> bool:
+    """Whether a frame is known to have no null in some columns."""
+    return isinstance(taken, pl.DataFrame) and not any(taken[name].null_count() for name in names)
+
+
+def with_own_dtype(taken: Taken, name: str) -> Taken:
+    """Return a frame with a column in the dtype that its values show to be meant.
+
+    Lists of floats of one length become arrays, and empty ones null. Whole numbers in floats become integers, since pandas
+    has integers as floats where one is missing.
+    """
+    if isinstance(taken, pl.LazyFrame):
+        return taken
+    dtype, column = taken.schema[name], pl.col(name)
+    if isinstance(dtype, pl.List) and dtype.inner.is_float():
+        widths = taken[name].list.len().unique().drop_nulls()
+        widths = widths.filter(widths > 0)
+        present = pl.when(column.list.len() > 0).then(column)
+        return taken.with_columns(present.list.to_array(widths[0])) if len(widths) == 1 else taken
+    if dtype.is_float():
+        numbers = taken[name].drop_nulls().drop_nans()
+        whole = bool((numbers == numbers.floor()).all()) and bool(numbers.is_between(-(2**53), 2**53).all())
+        return taken.with_columns(column.fill_nan(None).cast(pl.Int64)) if whole else taken
+    return taken

@@ -1,0 +1,91 @@
+"""What the library needs of a kind of frame: its columns taken, plans run for it, and results given back in it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import polars as pl
+
+from recframe.frames.collecting import LARGE, Ask, Collect, ask, run_by_size
+
+Taken = pl.LazyFrame | pl.DataFrame
+"""Columns of a frame under the names of their roles; eager where the frame is."""
+Seen = Callable[[pl.DataFrame, Collect], object]
+"""Is called with a result that was collected, and with what collects further plans."""
+
+
+class Kind(ABC):
+    """A frame of one kind."""
+
+    frame: Any
+
+    def __init__(self, frame: Any) -> None:
+        self.frame = frame
+
+    is_lazy = False
+    """Whether results stay lazy."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+
+    @property
+    def index_names(self) -> list[object]:
+        """The names that an index has beside the columns."""
+        return []
+
+    @abstractmethod
+    def labels(self) -> list[str]:
+        """Return the names of the columns whose values may be labels: text, categories, whole numbers and Booleans."""
+
+    @abstractmethod
+    def take(self, named: Mapping[str, str], ids: Collection[str] = (), numbers: Collection[str] = ()) -> Taken:
+        """Return some columns under the names that are the keys of `named`.
+
+        `ids` are the keys whose values must match those of other frames. NaN comes as null, which pandas' floats cannot
+        tell from it, but for those `numbers` of which whoever reads them says what NaN is.
+        """
+
+    def source(self, _name: str) -> Any:
+        """Return what is needed to give a column back as it came; None where the plan's own dtypes say it."""
+        return None
+
+    @property
+    def asks(self) -> Ask | None:
+        """What collects questions to the data, where the frame is so large that they cost less than a plan without answers."""
+        return None
+
+    @abstractmethod
+    def give(self, plan: pl.LazyFrame, sources: Mapping[str, Any], seen: Seen | None = None) -> Any:
+        """Return a plan's result as a frame of this kind; `sources` has what its columns came from, by their names."""
+
+    @abstractmethod
+    def rows(self, result: Any) -> list[dict[str, Any]] | None:
+        """Return the rows of a small result of this kind; None where they are not at hand."""
+
+
+class EagerKind(Kind):
+    """A frame whose data is in memory, so that its size is known and its plans are collected at once."""
+
+    @property
+    def asks(self) -> Ask | None:
+        """What collects questions, for a large frame."""
+        return ask if len(self.frame) > LARGE else None
+
+    def run(self, plan: pl.LazyFrame) -> pl.DataFrame:
+        """Collect a plan by the engine that is the fastest for so many rows."""
+        return run_by_size(plan, len(self.frame))
+
+    def give(self, plan: pl.LazyFrame, sources: Mapping[str, Any], seen: Seen | None = None) -> Any:
+        """Return a plan's result, collected."""
+        result = self.run(plan)
+        if seen is not None:
+            seen(result, self.run)
+        return self.in_kind(result, sources)
+
+    @abstractmethod
+    def in_kind(self, result: pl.DataFrame, sources: Mapping[str, Any]) -> Any:
+        """Return a collected result as a frame of this kind."""

@@ -1,0 +1,59 @@
+"""pandas' frames: columns go through Arrow, and come back in the dtypes that they had."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import pandas as pd
+import polars as pl
+from pandas.api.types import infer_dtype
+
+from recframe.frames.kinds.kind import EagerKind
+from recframe.frames.kinds.polars_dataframe import without_nan
+from recframe.frames.pandas_columns import series
+from recframe.frames.pandas_results import frame_of
+
+LABELS = {"string", "categorical", "integer", "boolean"}
+"""What pandas infers of columns whose values may be labels."""
+
+
+class Pandas(EagerKind):
+    """A pandas.DataFrame."""
+
+    frame: pd.DataFrame
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.frame.columns)
+
+    @property
+    def index_names(self) -> list[object]:
+        """The names that its index has."""
+        return [name for name in self.frame.index.names if name is not None]
+
+    def labels(self) -> list[str]:
+        """Return the names of the columns whose values may be labels."""
+        named = [name for name in self.frame.columns if isinstance(name, str) and self.frame[name].ndim == 1]
+        return [name for name in named if infer_dtype(self.frame[name], skipna=True) in LABELS]
+
+    def take(self, named: Mapping[str, str], ids: Collection[str] = (), numbers: Collection[str] = ()) -> pl.DataFrame:
+        """Return some columns, with null for NaN."""
+        columns = (series(self.frame, name, inside, is_id=inside in ids) for inside, name in named.items())
+        return pl.DataFrame([without_nan(column, numbers) for column in columns])
+
+    def source(self, name: str) -> pd.Series[Any]:
+        """Return a column, whose dtype a result's column is to have."""
+        return self.frame[name]
+
+    def in_kind(self, result: pl.DataFrame, sources: Mapping[str, Any]) -> pd.DataFrame:
+        """Return a result with the dtypes of the columns that it came from."""
+        return frame_of(result, sources)
+
+    def rows(self, result: pd.DataFrame) -> list[dict[str, Any]]:
+        """Return the rows of a result."""
+        return [{str(name): value for name, value in row.items()} for row in result.to_dict("records")]
+
+
+KIND = Pandas
