@@ -9,8 +9,8 @@ import polars as pl
 from recframe.facts.sides import Fact
 
 Level = str
-"""of list, beside, along, along all, of item, place, everywhere, over lists, in all, across, over items, over groups, and
-those of tables."""
+"""of list, value, beside, along, along all, of item, place, everywhere, over lists, in all, across, over items, over groups,
+and those of tables."""
 
 
 @dataclass

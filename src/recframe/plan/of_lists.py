@@ -101,6 +101,7 @@ def _value(metric: Metric[...], at: AtLists) -> tuple[pl.Expr, Callable[[], pl.E
     value = value.cast(pl.Float64)
     if needs_of(metric).reads_relevance:  # NOTE: beside an accuracy metric it is to speak of the same users
         value = pl.when(at.counted).then(value)
+    value = at.asked.column("value", value)
     count = at.over_lists(value.is_not_null())
     return ratio(at.over_lists(value), count, empty=None), lambda: count
 
@@ -166,15 +167,15 @@ class Cut:
         return rows.group_by(*dict.fromkeys([*self.held.list_keys, "item"])).agg(pl.col("rank").min())
 
     def lists(self) -> pl.LazyFrame:
-        """Return each list with an item up to k and its sums."""
+        """Return each list with an item up to k, its sums, and the values of the metrics that have one for each list."""
         if self.summed is not None:
             return self.summed
         rows = self.sides.joined(self.rows, self.asked.facts_in("of list"), "pair", "item", "segment", "whole")
         lists = rows.group_by(self.held.list_keys).agg(self.asked.named("of list"))
         lists = Rows(self.sides, self.asked, self.held.list_keys, self.rows, lists).beside_lists()
-        return self.sides.joined(
-            lists, self.asked.facts_in("over lists", "beside"), "list", "user", "member", "segment", "whole"
-        )
+        facts = self.asked.facts_in("value", "over lists", "beside")
+        lists = self.sides.joined(lists, facts, "list", "user", "member", "segment", "whole")
+        return lists.with_columns(self.asked.named("value"))
 
     def segments(self) -> pl.LazyFrame:
         """Return each segment with its number of lists, and what is summed up over them."""

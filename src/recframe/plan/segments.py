@@ -44,9 +44,6 @@ def keys_of(inputs: Inputs, metrics: Sequence[Metric[...]]) -> list[tuple[str, s
     return by
 
 
-# ---- the users that the means run over
-
-
 def with_attributes(lists: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
     """Return lists or users with the segments that are properties of the user."""
     names = inputs.inside("users")
@@ -60,7 +57,12 @@ def with_attributes(lists: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
     return lists
 
 
-def users_of_segments(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
+def users_in_segments(judged: Judged) -> pl.LazyFrame:
+    """Return each user of the universe once for each segment and model, whether or not they have a row in the branches."""
+    return _for_each_model(with_attributes(judged.members(), judged.inputs), judged)
+
+
+def n_users_of_segments(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
     """Return n_users for each segment, whether or not any of its users has a row in the branches."""
     of_users = [key for key in keys if key != "model"]
     if of_users:
@@ -70,4 +72,8 @@ def users_of_segments(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
         known = pl.LazyFrame({"n_users": [judged.known.n_users]}, schema={"n_users": pl.Int64})
         counted = judged.users.select(n_users=pl.col("user").n_unique().cast(pl.Int64))
         support = counted if judged.known.n_users is None else known
-    return support.join(judged.models, how="cross") if judged.models is not None else support
+    return _for_each_model(support, judged)
+
+
+def _for_each_model(rows: pl.LazyFrame, judged: Judged) -> pl.LazyFrame:
+    return rows if judged.models is None else rows.join(judged.models, how="cross")

@@ -1,0 +1,100 @@
+"""A value of every metric for every user, before anything is summed up: what means, and users' own values, are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from recframe.frames.collecting import Ask
+from recframe.frames.rows.joins import aggregate
+from recframe.judging.judged_frame import Judged, after_checks
+from recframe.metrics.language.definition import Metric
+from recframe.plan.branches import rows_of_branches
+from recframe.plan.recorder import Recorder
+from recframe.plan.segments import deepest_of, n_users_of_segments, users_in_segments, with_attributes
+from recframe.plan.values import check_shapes, is_counted, no_rows, settled_for, values_of_lists
+
+
+@dataclass(frozen=True)
+class UserValues:
+    """The values of the users' lists, as `value 0`, `value 1`, ... in the order of the metrics.
+
+    A user without a row in the branches that the metrics read is absent from `present`, and has the values of an empty list.
+    There may be millions of such users, so that `sums` counts them, and `each` alone has a row for every one.
+    """
+
+    judged: Judged
+    keys: list[str]
+    """The keys of the segments."""
+    names: list[str]
+    """The names of the values."""
+    present: pl.LazyFrame
+    """The lists that count and have a row in the branches: their keys and values."""
+    empty: pl.LazyFrame
+    """One row: the values of an empty list."""
+    steep: bool
+    """Whether gains grow so fast that grades may be too high for them."""
+
+    def each(self) -> pl.LazyFrame:
+        """Return every user of each segment, once: the keys, the user, and the values."""
+        judged = self.judged
+        on = [*judged.rows, *judged.model, "user"]
+        members = users_in_segments(judged)
+        present = judged.named(self.present).select(*on, *self.names, present=pl.lit(value=True))
+        skips = judged.context.no_relevant == "skip"
+        users = members.join(present, on=on, how="inner" if skips else "left", nulls_equal=True)
+        if self.names and not skips:
+            absent = self.empty.rename({name: f"empty {name}" for name in self.names})
+            users = users.join(absent, how="cross").with_columns(
+                pl.when("present").then(name).otherwise(f"empty {name}").alias(name) for name in self.names
+            )
+        keys = list(dict.fromkeys([*self.keys, "user"]))
+        users = users.select(*keys, *self.names, n_users=pl.lit(1, dtype=pl.Int64))
+        return self._checked(users).select(*keys, *self.names)
+
+    def sums(self) -> pl.LazyFrame:
+        """Return one row for each segment: the keys, n_users, and what the means are made of."""
+        sums = [pl.col(name).sum().alias(f"sum {name}") for name in self.names]
+        counts = [pl.col(name).count().alias(f"count {name}") for name in self.names]
+        empty = self.empty.rename({name: f"empty {name}" for name in self.names})
+        per_segment = aggregate(self._present_in_segments(), self.keys, [pl.len().alias("n_present"), *sums, *counts])
+        joined = n_users_of_segments(self.judged, self.keys)
+        if self.keys:
+            joined = joined.join(per_segment, on=self.keys, how="left", nulls_equal=True)
+            joined = joined.join(empty, how="cross") if self.names else joined  # a frame without columns has no row
+        else:
+            joined = pl.concat([joined, per_segment, empty], how="horizontal")
+        kept = [f"{part} {name}" for part in ("sum", "count", "empty") for name in self.names]
+        return self._checked(joined).select(*self.keys, "n_users", pl.col("n_present").cast(pl.Int64), *kept)
+
+    def _present_in_segments(self) -> pl.LazyFrame:
+        if not set(self.keys) - {"model"}:
+            return self.present
+        return with_attributes(self.judged.named(self.present), self.judged.inputs)
+
+    def _checked(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        return after_checks(rows, self.judged, "n_users", pl.Int64, steep=self.steep)
+
+
+def values_of_users(judged: Judged, metrics: Sequence[Metric[...]], keys: Sequence[str], ask: Ask | None = None) -> UserValues:
+    """Return the values of some metrics for the users of a judgement, in the segments of some keys."""
+    words = Recorder()
+    deepest = deepest_of(metrics)
+    values = values_of_lists(metrics, words, deepest, judged)
+    counted = is_counted(words, judged.context.no_relevant)
+    if ask is not None:
+        judged = settled_for(judged, words, deepest, ask)
+    rows = rows_of_branches(judged, words, deepest)  # the branches that the words above have asked for
+    lists = rows.group_by(judged.list_keys).agg(*values.values(), counted=counted)
+    check_shapes(lists, metrics)
+    roots = {name for value in values.values() for name in value.meta.root_names()}
+    return UserValues(
+        judged=judged,
+        keys=list(keys),
+        names=list(values),
+        present=lists.filter("counted"),
+        empty=no_rows(frozenset(roots)).select(values.values()),
+        steep="steepness" in words.asked,
+    )
