@@ -13,7 +13,7 @@ from recframe.frames.context import Context
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Inputs
 from recframe.frames.roles import Segment
-from recframe.frames.rows.packing import one_number
+from recframe.frames.rows.packing import key_hash
 from recframe.frames.rows.questions import heads
 from recframe.judging.relevance import is_rank, is_relevant
 
@@ -206,7 +206,7 @@ class Audited:
         numbers = self.suspected(name)
         if numbers is None:
             return None
-        number = one_number([pl.col(key) for key in keys], rows.collect_schema())
+        number = key_hash([pl.col(key) for key in keys], rows.collect_schema())
         return rows.join(numbers, left_on=number, right_on="number", how="semi")
 
     def _is_text(self, role: str) -> bool:
@@ -249,7 +249,7 @@ def identified(frame: pl.LazyFrame) -> pl.LazyFrame:
 
 def _repeated(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     """Return the numbers that stand for the keys of two rows or more; now and then other keys have the same number."""
-    number = one_number([pl.col(key) for key in keys], rows.collect_schema())
+    number = key_hash([pl.col(key) for key in keys], rows.collect_schema())
     numbers = rows.select(number=number).select(pl.col("number").sort())
     return numbers.filter(pl.col("number") == pl.col("number").shift()).unique()
 

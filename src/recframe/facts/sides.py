@@ -15,8 +15,8 @@ from recframe.facts.features import CATEGORIES, Feature, Shape
 from recframe.frames.collecting import Ask
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.joins import joined
-from recframe.frames.rows.packing import are_narrow, distinct, joined_as_numbers
-from recframe.frames.rows.questions import are_distinct, by_user
+from recframe.frames.rows.packing import distinct, fits_31_bits, joined_as_numbers
+from recframe.frames.rows.questions import are_distinct, marked_sorted
 from recframe.judging.judged_frame import PAIR, Judged
 
 Branches = Callable[[pl.LazyFrame, set[str]], list[pl.LazyFrame]]
@@ -90,8 +90,8 @@ class Sides:
         """Return the same for a large eager frame: what several facts are made of is made once; no answer changes a number."""
         sides, on_pairs = self, [one for one in facts if one.kind == "pair"]
         if self.inputs.train is not None and any("train" in one.builder.needs for one in facts):
-            train = by_user(ask([self.inputs.train.drop_nulls()])[0], "user")
-            narrow, in_order = are_narrow(train, PAIR), train["user"].flags["SORTED_ASC"]
+            train = marked_sorted(ask([self.inputs.train.drop_nulls()])[0], "user")
+            narrow, in_order = fits_31_bits(train, PAIR), train["user"].flags["SORTED_ASC"]
             # one sort finds out and mends
             if (narrow and not in_order) or not ask([are_distinct(train, ["user"])])[0].item():
                 (train,) = ask([distinct(train.lazy(), PAIR, narrow=narrow)])
@@ -100,7 +100,7 @@ class Sides:
             sides = replace(sides, popular=popular.lazy())
         built = ask([_frame(one.build(sides)) for one in on_pairs])
         at_hand = {one.name: frame.lazy() for one, frame in zip(on_pairs, built, strict=True)}
-        return replace(sides, at_hand=at_hand, narrow=all(are_narrow(frame, PAIR) for frame in (rows, *built)))
+        return replace(sides, at_hand=at_hand, narrow=all(fits_31_bits(frame, PAIR) for frame in (rows, *built)))
 
     @property
     def item_keys(self) -> list[str]:

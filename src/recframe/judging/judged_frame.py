@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,18 +9,12 @@ from typing import Literal
 
 import polars as pl
 
-from recframe.errors import RecframeError, fails_if
 from recframe.frames.context import Context, Sharing
 from recframe.frames.inputs import Inputs
-from recframe.frames.roles import Segment
 from recframe.frames.rows.packing import SMALL_INTEGERS, each_once, joined_as_numbers
 from recframe.judging.equal_ranks import told_apart
 from recframe.judging.known import NOTHING, Known
 from recframe.judging.relevance import (
-    INFINITE_RELEVANCE,
-    RANK_BELOW_1,
-    STEEP_RELEVANCE,
-    STEEPEST,
     as_number,
     gain_of,
     is_rank,
@@ -108,7 +101,7 @@ class Judged:
         """Return lists with their users."""
         return lists if self.known.names is None else lists.join(self.known.names, on="number", how="left")
 
-    # The universe
+    # Which users count
 
     @property
     def universe(self) -> Literal["truth", "recs", "both", "all", "rows"]:
@@ -325,7 +318,7 @@ class Judged:
         """The dtype of the last key of a list."""
         return pl.Int64() if self.key == "number" else self.schema["user"]
 
-    # The judged frame, and what only the data can show
+    # The judged frame
 
     def frame(self) -> pl.LazyFrame:
         """Return the judged frame: keys, item, rank and relevance, and where it is made of two the segments of rows."""
@@ -352,38 +345,6 @@ class Judged:
         """Return each item of some keys once, in each segment of rows in which it has a row, with some values."""
         of_items = self.inputs.inside("items")
         return rows.group_by(*keys, *self.inputs.inside("row")).agg(*values, *(pl.col(name).first() for name in of_items))
-
-    def checks(self, *, steep: bool) -> list[pl.LazyFrame]:
-        """Return frames of one row that fail when the plan runs: what no schema shows."""
-        rank, relevance = pl.col("rank"), pl.col("relevance")
-        highest = relevance.cast(pl.Float64).max()
-        found = [*self.inputs.checks]
-        source = self.inputs.identified("truth")
-        if steep:
-            found.append(source.select(check=fails_if(highest > STEEPEST, STEEP_RELEVANCE)))
-        if self.context.strict:  # the audit's errors, which have what follows among them
-            return found
-        if not self.inputs.scored:
-            below = rank < 1
-            if self.inputs.schema["rank"].is_float():
-                below &= rank > -math.inf  # which is no rank
-            found.append(self.inputs.check("recommendations", below, RANK_BELOW_1))
-        if self.inputs.relevance_dtype.is_float():
-            found.append(source.select(check=fails_if(highest == math.inf, INFINITE_RELEVANCE)))
-        owners: tuple[Literal["recommendations", "truth"], ...] = ("recommendations", "truth")
-        for owner in owners:
-            segments = (one for one in self.inputs.segments if one.owner == owner)
-            found += [_two_values(self.inputs.counted(owner), one) for one in segments]
-        return found
-
-
-def _two_values(frame: pl.LazyFrame, segment: Segment) -> pl.LazyFrame:
-    message = (
-        f"by={segment.name!r}: a user has two values of this column, so it is not a property of the user. "
-        f"If it tells systems apart, write rec(model={segment.name!r}); if it describes items, give it as rec(items=...)"
-    )
-    pairs = frame.select("user", segment.inside).drop_nulls().unique()
-    return pairs.select(check=fails_if(pl.col("user").n_unique() < pl.len(), message))
 
 
 def _names_a_model(inputs: Inputs) -> pl.Expr:
@@ -416,32 +377,3 @@ def _with_items(frame: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
     if not names or inputs.items is None:
         return frame
     return frame.join(inputs.items.select("item", *names), on="item", how="left")
-
-
-def judged_frame(judged: Judged) -> pl.LazyFrame:
-    """Return the judged frame under the bound column names, after the same checks as a metric."""
-    if judged.sharing is not None:
-        of_ties = {"expected": "none for tied items", "last": "one for all items of a tie together"}[judged.sharing]
-        msg = f"judge() gives each item one rank, and ties={judged.sharing!r} has {of_ties}; write another ties= for it"
-        raise RecframeError(msg)
-    names = {role: judged.context.name_of(role) for role in [*judged.model, "user", "item", "rank", "relevance"]}
-    frame = judged.frame()
-    frame = after_checks(frame, judged, "rank", frame.collect_schema()["rank"], steep=False)
-    return frame.select(pl.col(role).alias(name) for role, name in names.items())
-
-
-def after_checks(
-    rows: pl.LazyFrame, judged: Judged, number: str, dtype: pl.DataType | type[pl.DataType], *, steep: bool
-) -> pl.LazyFrame:
-    """Return rows in no certain column order, after checks that fail when the plan runs and the data breaks a rule.
-
-    `number` names a column of numbers that the rows have, of a dtype.
-
-    NOTE: the checks stand before the rows, as rows of a column of numbers that are filtered out again. Joined with the rows
-    they would not run where there are none, as in a part of the users that has no user.
-    """
-    checks = [check.rename({"check": f"check {place}"}) for place, check in enumerate(judged.checks(steep=steep))]
-    if not checks:
-        return rows
-    passed = pl.concat(checks, how="horizontal").select(pl.sum_horizontal(pl.all()).cast(dtype).alias(number))
-    return pl.concat([passed.filter(pl.col(number) != 0), rows], how="diagonal")

@@ -13,7 +13,7 @@ from recframe.frames.collecting import Ask
 from recframe.frames.context import Ties
 from recframe.frames.rows.packing import READS_BITS, SMALL_INTEGERS
 from recframe.frames.rows.places import by_item, with_places
-from recframe.frames.rows.questions import are_distinct, by_user
+from recframe.frames.rows.questions import are_distinct, marked_sorted
 
 SCORE = pl.col("score")
 # As they were given, other ids have an order of their own.
@@ -132,7 +132,7 @@ class Scored:
             first = pl.lit(value=True) if k is None else found._may_be_first(k)  # noqa: SLF001  it is of this class
         # With the gains, the relevant rows too: a first row that is not relevant may repeat an item that another says is.
         kept = pl.col("first") | pl.col("gain").is_not_null() if gained else pl.col("first")
-        best = by_user(ask([self.rows.with_columns(first=first).filter(kept)])[0], "user")
+        best = marked_sorted(ask([self.rows.with_columns(first=first).filter(kept)])[0], "user")
         ranked = best.filter("first").drop("first")
         questions = [are_distinct(best, list(self.keys)), found._standing(ranked.lazy())]  # noqa: SLF001
         once, standing = (answer.item() for answer in ask(questions))

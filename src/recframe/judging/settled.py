@@ -8,17 +8,17 @@ from dataclasses import replace
 import polars as pl
 
 from recframe.frames.collecting import Ask
-from recframe.frames.rows.packing import SMALL_INTEGERS, are_narrow, is_narrow
+from recframe.frames.rows.packing import SMALL_INTEGERS, fits_31_bits, fits_64_bits
 from recframe.frames.rows.questions import (
     are_distinct,
     are_in_order,
-    are_level,
-    by_user,
+    distinct_users,
     each_item_once,
     heads,
+    marked_sorted,
     n_distinct,
     numbered,
-    unordered,
+    of_one_gain,
 )
 from recframe.judging.judged_frame import PAIR, Judged
 from recframe.judging.known import Known
@@ -26,7 +26,7 @@ from recframe.judging.known import Known
 
 def with_users(judged: Judged, ask: Ask) -> Judged:
     """Return a judgement whose frame was asked for its users alone."""
-    users = by_user(ask([judged.users])[0], "user")
+    users = marked_sorted(ask([judged.users])[0], "user")
     n_users = ask([n_distinct(users)])[0].item()
     return replace(judged, known=replace(judged.known, n_users=n_users, crowd=_crowd(users, n_users)))
 
@@ -34,7 +34,7 @@ def with_users(judged: Judged, ask: Ask) -> Judged:
 def with_first(judged: Judged, ask: Ask, k: int | None) -> Judged:
     """Return a judgement whose rows up to k were taken from its lists and asked whether an item repeats."""
     (rows,) = ask([judged.counted(judged.ranked(k), {"truth", "both"})])
-    first = each_item_once(by_user(rows, "user"), judged.list_keys, ask).lazy()
+    first = each_item_once(marked_sorted(rows, "user"), judged.list_keys, ask).lazy()
     return replace(judged, known=replace(judged.known, first=first))
 
 
@@ -52,7 +52,7 @@ def settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Judg
     if by_number and not pairs.schema["user"].is_integer() and judged.universe not in {"recs", "both"}:
         pairs = numbered(pairs)
         judged = replace(judged, known=Known(names=pairs.lazy().select("number", "user").unique("number")))
-    pairs, users = by_user(pairs, judged.key), by_user(users, "user")
+    pairs, users = marked_sorted(pairs, judged.key), marked_sorted(users, "user")
     keys = judged.list_keys if judged.truth is None else [judged.key]
     questions = [are_distinct(pairs, keys), n_distinct(users)]
     if judged.truth is None:
@@ -64,8 +64,8 @@ def settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Judg
         distinct=distinct,
         in_order=in_order == [True] or (scores is not None and scores.gains_at_hand(k)),
         packs=judged.truth is not None and _packs(judged, pairs),
-        narrow=keys == [judged.key] and is_narrow(pairs[judged.key], pairs["gain"]),
-        best_given=distinct and _stand_as_they_are(judged, keys) and are_level(pairs, judged.key),
+        narrow=keys == [judged.key] and fits_64_bits(pairs[judged.key], pairs["gain"]),
+        best_given=distinct and _stand_as_they_are(judged, keys) and of_one_gain(pairs, judged.key),
         n_users=n_users,
         crowd=_crowd(users, n_users),
         names=judged.known.names,
@@ -75,7 +75,7 @@ def settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Judg
 
 def _crowd(users: pl.DataFrame, n_users: int | None) -> pl.LazyFrame:
     """Return the users with fewer repeats; each once where nobody counted them."""
-    return heads(users.lazy()) if n_users is not None else unordered(users).lazy()
+    return heads(users.lazy()) if n_users is not None else distinct_users(users).lazy()
 
 
 def _stand_as_they_are(judged: Judged, keys: Sequence[str]) -> bool:
@@ -86,4 +86,4 @@ def _stand_as_they_are(judged: Judged, keys: Sequence[str]) -> bool:
 
 def _packs(judged: Judged, pairs: pl.DataFrame) -> bool:
     dtypes = [frame[name] for frame in (judged.schema, pairs.schema) for name in PAIR]
-    return all(dtype in SMALL_INTEGERS for dtype in dtypes) and are_narrow(pairs, PAIR)
+    return all(dtype in SMALL_INTEGERS for dtype in dtypes) and fits_31_bits(pairs, PAIR)

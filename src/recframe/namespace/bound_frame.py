@@ -17,7 +17,7 @@ from recframe.frames.context import Context, MinRelevance, MinRelevanceFor, NoRe
 from recframe.frames.inputs import Inputs, read
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
-from recframe.judging import judged_frame
+from recframe.judging.as_frame import as_frame
 from recframe.judging.judged_frame import judge
 from recframe.metrics.language import cutoffs, registry
 from recframe.metrics.language.definition import Metric
@@ -252,7 +252,7 @@ class Rec(Methods, Generic[F]):
         roles: list[str] = [*inputs.model, "user", "item"]
         names = [self._context.name_of(role) for role in roles]
         sources = {name: self._kind.source(name) for name in names}
-        result: F = self._kind.give(judged_frame.judged_frame(judge(inputs)), sources)
+        result: F = self._kind.give(as_frame(judge(inputs)), sources)
         return result
 
     @calls.understood

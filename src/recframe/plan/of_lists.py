@@ -16,7 +16,7 @@ from recframe.facts.sums_by_feature import Rows
 from recframe.frames.collecting import Ask, stream
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.joins import aggregate, joined
-from recframe.frames.rows.questions import by_user, each_item_once
+from recframe.frames.rows.questions import each_item_once, marked_sorted
 from recframe.judging.judged_frame import Judged, held
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.cutoffs import reach
@@ -137,9 +137,9 @@ class Cut:
         changes = [pl.col(key).ne_missing(pl.col(key).shift()) for key in keys]
         heads = self.held.ranked().select(keys).filter(pl.any_horizontal(changes).fill_null(value=True))
         rows, crowd = ask([self.held.ranked(self.k), heads])
-        rows = by_user(rows, "user")
+        rows = marked_sorted(rows, "user")
         if self.held.scores is None:
-            rows = by_user(each_item_once(rows, keys, ask), "user")
+            rows = marked_sorted(each_item_once(rows, keys, ask), "user")
         sides = self.sides.settled(ask, rows, [*self.asked.facts.values()])
         cut = replace(self, sides=sides, given=rows.lazy(), crowd=crowd.lazy())
         if not (beside := self.asked.named("beside")):

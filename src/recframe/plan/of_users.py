@@ -8,7 +8,8 @@ import polars as pl
 
 from recframe.frames.collecting import Ask
 from recframe.frames.inputs import Inputs
-from recframe.judging.judged_frame import Judged, after_checks, judge
+from recframe.judging.data_checks import after_checks
+from recframe.judging.judged_frame import Judged, judge
 from recframe.judging.settled import with_users
 from recframe.metrics.language.definition import Metric
 from recframe.plan.runs import Run

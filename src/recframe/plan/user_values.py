@@ -9,7 +9,8 @@ import polars as pl
 
 from recframe.frames.collecting import Ask
 from recframe.frames.rows.joins import aggregate
-from recframe.judging.judged_frame import Judged, after_checks
+from recframe.judging.data_checks import after_checks
+from recframe.judging.judged_frame import Judged
 from recframe.metrics.language.definition import Metric
 from recframe.plan.branches import rows_of_branches
 from recframe.plan.recorder import Recorder

@@ -39,7 +39,7 @@ def each_once(rows: pl.LazyFrame, dtypes: Mapping[str, pl.DataType], gain: str) 
     )
 
 
-def is_narrow(key: pl.Series, gain: pl.Series) -> bool:
+def fits_64_bits(key: pl.Series, gain: pl.Series) -> bool:
     """Return whether all numbers of lists lie in [0, 2^31) and all gains are whole numbers below 2^32."""
     if not key.dtype.is_signed_integer() or not len(key):
         return False
@@ -51,7 +51,7 @@ def is_narrow(key: pl.Series, gain: pl.Series) -> bool:
     return whole and bool(lowest >= 0 and highest < 2**31 and most < 2**32)
 
 
-def are_narrow(rows: pl.DataFrame, keys: Sequence[str]) -> bool:
+def fits_31_bits(rows: pl.DataFrame, keys: Sequence[str]) -> bool:
     """Return whether all keys are whole numbers that lie in [0, 2^31)."""
     bounds: list[Any] = [(rows[key].min(), rows[key].max()) for key in keys if rows.schema[key].is_integer()]
     return len(bounds) == len(keys) and all(low is None or (low >= 0 and high < 2**31) for low, high in bounds)
@@ -88,7 +88,7 @@ def distinct(rows: pl.LazyFrame, keys: Sequence[str], *, narrow: bool) -> pl.Laz
     return numbers.select(part.cast(schema[key]).alias(key) for key, part in zip(keys, parts, strict=True))
 
 
-def one_number(keys: Sequence[pl.Expr], schema: Mapping[str, pl.DataType]) -> pl.Expr:
+def key_hash(keys: Sequence[pl.Expr], schema: Mapping[str, pl.DataType]) -> pl.Expr:
     """Return one number for a row's keys, the same where all of them are the same, and seldom otherwise."""
     if len(keys) == 2 and all(schema[key.meta.output_name()] in SMALL_INTEGERS for key in keys):  # noqa: PLR2004  a pair
         return keys[0].cast(pl.Int64) * 2**32 + keys[1].cast(pl.Int64)

@@ -54,7 +54,7 @@ def best_first(rows: pl.LazyFrame, keys: Sequence[str], dtype: pl.DataType, gain
     `dtype` is that of the last key.
 
     NOTE: one packed number sorts two to four times as fast as two columns: the list's number in its upper half, in its
-    lower half the gain, turned round. Narrow lists and gains (see `is_narrow`) fit into 64 bits, numbers of lists that
+    lower half the gain, turned round. Narrow lists and gains (see `fits_64_bits`) fit into 64 bits, numbers of lists that
     Int64 holds and any gains into 128: the bits of a positive float order as the float does.
     """
     rows = rows.select(*keys, gain)

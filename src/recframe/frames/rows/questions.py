@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 import polars as pl
 
 from recframe.frames.collecting import Ask
-from recframe.frames.rows.packing import READS_BITS, SMALL_INTEGERS, one_number
+from recframe.frames.rows.packing import READS_BITS, SMALL_INTEGERS, key_hash
 
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 _SCATTERS = READS_BITS  # Polars 1 scatters to sorted places alone
 _SLICE = 2**19  # so many at a time take little memory
 
 
-def are_level(rows: pl.DataFrame, key: str) -> bool:
+def of_one_gain(rows: pl.DataFrame, key: str) -> bool:
     """Return whether rows stand list by list, all of one gain."""
     gain = rows["gain"]
     return rows[key].flags["SORTED_ASC"] and bool(len(gain)) and gain.min() == gain.max()
@@ -37,7 +37,7 @@ def heads(rows: Frame) -> Frame:
     return rows.select("user").filter((user != user.shift()).fill_null(value=True))
 
 
-def by_user(rows: pl.DataFrame, key: str) -> pl.DataFrame:
+def marked_sorted(rows: pl.DataFrame, key: str) -> pl.DataFrame:
     """Return the rows with the users marked as sorted, if they are, which is what some operations look at."""
     user = rows[key]
     return rows.with_columns(user.set_sorted()) if user.dtype.is_integer() and user.is_sorted() else rows
@@ -53,7 +53,7 @@ def n_distinct(rows: pl.DataFrame) -> pl.LazyFrame:
     return pl.LazyFrame({"user": [None]}, schema={"user": pl.UInt32})
 
 
-def unordered(rows: pl.DataFrame) -> pl.DataFrame:
+def distinct_users(rows: pl.DataFrame) -> pl.DataFrame:
     """Return each user once, where they are whole numbers; without a hash table where these lie in a small range."""
     users = rows["user"]
     bounds: list[Any] = [users.min(), users.max()] if len(users) and users.dtype in SMALL_INTEGERS else [0, math.inf]
@@ -93,7 +93,7 @@ def _repeating(rows: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.Expr, pl.Laz
     if len(keys) == 1 and rows[keys[0]].flags["SORTED_ASC"]:
         lists = rows.lazy().group_by(keys).agg(twice=pl.col("item").n_unique() < pl.len())
         return pl.col(keys[0]), lists.filter("twice").select(keys)
-    number = one_number([pl.col(key) for key in dict.fromkeys([*keys, "item"])], rows.schema)
+    number = key_hash([pl.col(key) for key in dict.fromkeys([*keys, "item"])], rows.schema)
     in_order = number.sort()
     return number, rows.lazy().select(number=in_order.filter(in_order == in_order.shift()))
 

@@ -1,0 +1,63 @@
+"""What only the data can show to be wrong: rows that a plan runs ahead of its own, and that fail."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import polars as pl
+
+from recframe.errors import fails_if
+from recframe.frames.roles import Segment
+from recframe.judging.judged_frame import Judged
+from recframe.judging.relevance import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, STEEPEST
+
+
+def after_checks(
+    rows: pl.LazyFrame, judged: Judged, number: str, dtype: pl.DataType | type[pl.DataType], *, steep: bool
+) -> pl.LazyFrame:
+    """Return rows in no certain column order, after checks that fail when the plan runs and the data breaks a rule.
+
+    `number` names a column of numbers that the rows have, of a dtype.
+
+    NOTE: the checks stand before the rows, as rows of a column of numbers that are filtered out again. Joined with the rows
+    they would not run where there are none, as in a part of the users that has no user.
+    """
+    checks = [check.rename({"check": f"check {place}"}) for place, check in enumerate(_checks(judged, steep=steep))]
+    if not checks:
+        return rows
+    passed = pl.concat(checks, how="horizontal").select(pl.sum_horizontal(pl.all()).cast(dtype).alias(number))
+    return pl.concat([passed.filter(pl.col(number) != 0), rows], how="diagonal")
+
+
+def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
+    """Return frames of one row that fail when the plan runs: what no schema shows."""
+    rank, relevance = pl.col("rank"), pl.col("relevance")
+    highest = relevance.cast(pl.Float64).max()
+    found = [*judged.inputs.checks]
+    source = judged.inputs.identified("truth")
+    if steep:
+        found.append(source.select(check=fails_if(highest > STEEPEST, STEEP_RELEVANCE)))
+    if judged.context.strict:  # the audit's errors, which have what follows among them
+        return found
+    if not judged.inputs.scored:
+        below = rank < 1
+        if judged.inputs.schema["rank"].is_float():
+            below &= rank > -math.inf  # which is no rank
+        found.append(judged.inputs.check("recommendations", below, RANK_BELOW_1))
+    if judged.inputs.relevance_dtype.is_float():
+        found.append(source.select(check=fails_if(highest == math.inf, INFINITE_RELEVANCE)))
+    owners: tuple[Literal["recommendations", "truth"], ...] = ("recommendations", "truth")
+    for owner in owners:
+        segments = (one for one in judged.inputs.segments if one.owner == owner)
+        found += [_two_values(judged.inputs.counted(owner), one) for one in segments]
+    return found
+
+
+def _two_values(frame: pl.LazyFrame, segment: Segment) -> pl.LazyFrame:
+    message = (
+        f"by={segment.name!r}: a user has two values of this column, so it is not a property of the user. "
+        f"If it tells systems apart, write rec(model={segment.name!r}); if it describes items, give it as rec(items=...)"
+    )
+    pairs = frame.select("user", segment.inside).drop_nulls().unique()
+    return pairs.select(check=fails_if(pl.col("user").n_unique() < pl.len(), message))
