@@ -16,6 +16,7 @@ from recframe.frames.context import Context, Sharing
 from recframe.frames.dtypes import as_text, check_dtypes, matched
 from recframe.frames.kinds.kind import Taken
 from recframe.frames.roles import (
+    DESCRIBES,
     Owner,
     Segment,
     Side,
@@ -272,12 +273,12 @@ def _segments(by: Iterable[str], sides: Mapping[str, Side], context: Context) ->
 
 
 def _repeated_keys(taken: Mapping[str, pl.LazyFrame], context: Context) -> tuple[pl.LazyFrame, ...]:
-    sides = {"users": "user", "items": "item"}
-    return tuple(_repeated_key(taken[name], name, context.name_of(role)) for name, role in sides.items() if name in taken)
+    described = [name for name in DESCRIBES if name in taken]
+    return tuple(_repeated_key(taken[name], name, context.name_of(DESCRIBES[name])) for name in described)
 
 
 def _repeated_key(frame: pl.LazyFrame, name: str, column: str) -> pl.LazyFrame:
-    role = name.removesuffix("s")
+    role = DESCRIBES[name]
     once = f"{name}.unique({column!r}), or in pandas {name}.drop_duplicates({column!r})"
     message = f"the frame {name}= has {with_article(role)} twice; it takes one row for each: {once}"
     keys = frame.filter(pl.col(role).is_not_null())

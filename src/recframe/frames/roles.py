@@ -12,6 +12,8 @@ from recframe.frames.kinds.kind import Taken
 from recframe.frames.kinds.lookup import kind_for
 
 IDS = ("user", "item", "model")
+DESCRIBES = {"users": "user", "items": "item"}
+"""The frames that have one row for each of something, and the role that names it."""
 READ_AS_GIVEN = ("rank", "score", "propensity")
 """The roles whose numbers are read by what says what a NaN among them is."""
 Owner = Literal["role", "row", "recommendations", "truth", "users", "items", "train", "reference"]
@@ -92,8 +94,8 @@ def roles_of(name: str, side: Side, *, judged: bool) -> list[str]:
     """Return the roles that are taken from a side."""
     context = side.context
     propensity = ["propensity"] * (context.propensity is not None)
-    if name in {"users", "items"}:
-        return [name.removesuffix("s")]
+    if name in DESCRIBES:
+        return [DESCRIBES[name]]
     if name == "train":
         return ["user", "item"]
     if name == "truth":
