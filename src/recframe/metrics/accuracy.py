@@ -20,6 +20,26 @@ from recframe.metrics.language.formulas import harmonic, ratio, unshifted_discou
 from recframe.metrics.language.parameters import Bounds
 from recframe.metrics.language.registry import metric
 
+__all__ = [
+    "auc",
+    "bpref",
+    "dcg",
+    "err",
+    "f_score",
+    "first_rank",
+    "hit_rate",
+    "judged",
+    "list_length",
+    "map",
+    "mrr",
+    "n_hits",
+    "ndcg",
+    "precision",
+    "r_precision",
+    "rbp",
+    "recall",
+]
+
 Gain = Literal["linear", "exp", "binary"]
 Discount = Literal["shifted", "unshifted"]
 Normalizer = Literal["relevant", "min", "list", "hits", "k", "ranks"]
@@ -409,7 +429,7 @@ def first_rank(at: At) -> pl.Expr:
     return pl.when(found > 0).then(at.sum(lambda hit: hit.first_hit * hit.rank) / found)
 
 
-@metric(range=COUNT, formula="items with r <= k")
+@metric(range=COUNT, direction="", formula="items with r <= k")
 def list_length(at: At) -> pl.Expr:
     """Number of items in the list, up to k; 0 without a list.
 

@@ -15,6 +15,8 @@ from recframe.metrics.language.formulas import ratio
 from recframe.metrics.language.parameters import Bounds
 from recframe.metrics.language.registry import metric
 
+__all__ = ["interpolated_precision", "partial_auc"]
+
 Level = Annotated[float, Bounds(0, 1, closed=True)]
 Misses = Annotated[float, Bounds(above=0)]
 TINY = 1e-9

@@ -16,6 +16,8 @@ from recframe.metrics.language.formulas import ratio
 from recframe.metrics.language.parameters import Bounds, Share
 from recframe.metrics.language.registry import metric
 
+__all__ = ["miscalibration"]
+
 Divergence = Literal["kl", "js", "hellinger"]
 LogBase = Annotated[float, Bounds(above=1)]
 

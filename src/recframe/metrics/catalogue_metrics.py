@@ -18,6 +18,8 @@ from recframe.metrics.language.formulas import ratio
 from recframe.metrics.language.parameters import Bounds
 from recframe.metrics.language.registry import metric
 
+__all__ = ["coverage", "entropy", "fall_out", "gini", "mcc", "user_coverage"]
+
 LogBase = Annotated[float, Bounds(above=1)]
 Exposure = Literal["none", "log", "geometric"]
 UNIT, COUNT = (0.0, 1.0), (0.0, float("inf"))

@@ -20,6 +20,8 @@ from recframe.metrics.language.formulas import discount, ratio
 from recframe.metrics.language.parameters import Bounds
 from recframe.metrics.language.registry import metric
 
+__all__ = ["alpha_ndcg", "category_coverage", "diversity"]
+
 Distance = Literal["cosine", "jaccard"]
 UNIT = (0.0, 1.0)
 

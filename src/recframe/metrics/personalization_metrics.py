@@ -12,6 +12,8 @@ import polars as pl
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.registry import metric
 
+__all__ = ["personalization"]
+
 Similarity = Literal["cosine", "overlap"]
 Against = Literal["segment", "all"]
 

@@ -17,6 +17,18 @@ from recframe.metrics.language.formulas import ratio
 from recframe.metrics.language.parameters import Bounds
 from recframe.metrics.language.registry import metric
 
+__all__ = [
+    "efd",
+    "epc",
+    "long_tail_count",
+    "long_tail_share",
+    "novelty",
+    "popularity",
+    "popularity_lift",
+    "repeat_rate",
+    "tail_coverage",
+]
+
 LogBase = Annotated[float, Bounds(above=1)]
 Share = Annotated[float, Bounds(above=0, below=1)]
 Discount = Literal["none", "log"]
@@ -262,6 +274,7 @@ def tail_coverage(at: AtLists, *, tail: Tail = "interactions", share: Share = 0.
     over="lists",
     needs=("train",),
     range=(-1.0, float("inf")),
+    direction="",
     formula="(mean popularity of lists - mean popularity of histories) / mean popularity of histories",
 )
 def popularity_lift(at: AtLists, *, average: Literal["ratio", "users"] = "ratio") -> pl.Expr:
@@ -286,7 +299,13 @@ def popularity_lift(at: AtLists, *, average: Literal["ratio", "users"] = "ratio"
     return ratio(at.over_lists(gained), at.over_lists(pl.when(gained.is_not_null()).then(before)), empty=None)
 
 
-@metric(over="lists", needs=("train",), range=UNIT, formula="items of L that the user has in train / n")
+@metric(
+    over="lists",
+    needs=("train",),
+    range=UNIT,
+    direction="",
+    formula="items of L that the user has in train / n",
+)
 def repeat_rate(at: AtLists) -> pl.Expr:
     """Share of the list that the user already has in train.
 

@@ -13,6 +13,8 @@ from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.formulas import ratio
 from recframe.metrics.language.registry import metric
 
+__all__ = ["serendipity"]
+
 Against = Literal["history", "popularity", "reference"]
 
 

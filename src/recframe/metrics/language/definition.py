@@ -64,8 +64,8 @@ class Definition:
 
     @property
     def builtin(self) -> bool:
-        """Whether the metric is recframe's own."""
-        return self.function.__module__.startswith("recframe.metrics.")
+        """Whether the metric is recframe's own: it stands on a page of metrics."""
+        return self.function.__module__.rpartition(".")[0] == "recframe.metrics"
 
     @cached_property
     def doc(self) -> str | None:
