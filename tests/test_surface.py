@@ -354,6 +354,23 @@ def test_functions_are_short(path):
     assert not {name: length for name, length in long.items() if length >= 30}
 
 
+OF_HINTS = [path for path in SOURCES if path.partition("/")[0] in {"frames", "judging", "facts", "plan", "audit"}]
+
+
+@pytest.mark.parametrize("path", [path for path in OF_HINTS if path != "frames/hints.py"])
+def test_what_a_message_tells_to_bind_is_a_hint(path):
+    # cli/shell.py has other words for it
+    in_python = [
+        node
+        for node in ast.walk(SOURCES[path])
+        if isinstance(node, ast.Expr) or (isinstance(node, ast.Call) and ast.unparse(node.func) == "Either")
+    ]
+    allowed = {inner for node in in_python for inner in ast.walk(node)}
+    written = {node for node in ast.walk(SOURCES[path]) if isinstance(node, ast.Constant)} - allowed
+
+    assert not [node.value for node in written if "rec(" in str(node.value)]
+
+
 @each_source
 def test_nothing_is_asserted_of_what_users_give(tree):
     assert not [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Assert)]

@@ -11,9 +11,12 @@ import polars as pl
 from recframe.audit.audited import PAIR, Audited, identified
 from recframe.audit.rule import Check, Found, check
 from recframe.facts.features import are_bits, may_be_bits
+from recframe.frames.hints import A_FRAME, Either, bind, text
 
 user, item, rank, relevance = (pl.col(name) for name in ("user", "item", "rank", "relevance"))
 ROWS = pl.len().cast(pl.Int64).alias("rows")
+TIES = Either("ties=", "--ties")
+LISTED_AND_JUDGED = text("leave the user out: ", bind(universe="'both'"))
 EMPTY = {"zero": "the user counts, with 0", "skip": "the user is left out", "null": "the user's values are null"}
 
 
@@ -48,7 +51,7 @@ def id_spellings(data: Audited) -> Iterator[Found]:
             yield Found(name, found, (role,))
 
 
-@check("error", "a metric raises", "keep one row for each: frame.unique(...)")
+@check("error", "a metric raises", text("keep one row for each", Either(": frame.unique(...)")))
 def repeated_keys(data: Audited) -> Iterator[Found]:
     """Users or items with two rows in the frame that describes them."""
     for name, role, frame in (("users", "user", data.inputs.users), ("items", "item", data.inputs.items)):
@@ -90,7 +93,7 @@ def _sharing_a_rank(data: Audited) -> pl.LazyFrame | None:
 @check(
     "warning",
     "all of them count up to the rank, which favours the list; the relevant ones follow one another by item",
-    "say how they stand: rec(ties='expected') or another ties=; or rank each list from 1 without ties",
+    text("say how they stand: ", bind(ties="'expected'"), " or another ", TIES, "; or rank each list from 1 without ties"),
 )
 def repeated_ranks(data: Audited) -> Iterator[Found]:
     """Ranks that several items of one list have."""
@@ -118,7 +121,7 @@ def pooled_models(data: Audited) -> Iterator[Found]:
         ranks = ranks.join(data.lists.select(n_names=label.n_unique()), how="cross")
         explains = (pl.col("names") == pl.col("rows")).all() & (pl.col("n_names") == pl.col("rows").max())
         found = ranks.filter(explains & (2 * user.n_unique() >= pl.col("n_users")))
-        remedy = f"column {name!r} tells the rows of one rank apart; if it names systems, write rec(model={name!r})"
+        remedy = f"column {name!r} tells the rows of one rank apart; if it names systems, write {bind(model=repr(name))}"
         yield Found(data.main, found, ("user", "rank", "items"), remedy=remedy)
 
 
@@ -185,7 +188,11 @@ def negative_relevance(data: Audited) -> Iterator[Found]:
         yield Found(name, identified(rows).filter(relevance < 0), ("user", "item", "relevance"))
 
 
-@check("warning", "every value above 0 is relevant, with itself as gain", "give grades, or a threshold: rec(min_relevance=...)")
+@check(
+    "warning",
+    "every value above 0 is relevant, with itself as gain",
+    text("give grades, or a threshold: ", bind(min_relevance="...")),
+)
 def relevance_like_scores(data: Audited) -> Iterator[Found]:
     """Relevances none of which is a whole number, as a model's scores are."""
     name, rows = data.judging
@@ -223,7 +230,7 @@ def _same_pair(data: Audited) -> pl.LazyFrame | None:
 @check(
     "error",
     "the item counts once, at its best rank",
-    "keep one row for each user and item; rec(model=...), if several systems have it",
+    text("keep one row for each user and item; ", bind(model="..."), ", if several systems have it"),
 )
 def duplicate_items(data: Audited) -> Iterator[Found]:
     """Items that stand twice in one list."""
@@ -233,7 +240,9 @@ def duplicate_items(data: Audited) -> Iterator[Found]:
 
 
 @check(
-    "error", "the ranked row is not relevant, and the relevant row has no rank", "join the two frames, or give rec(truth=...)"
+    "error",
+    "the ranked row is not relevant, and the relevant row has no rank",
+    text("join the two frames, or give ", bind(truth="...")),
 )
 def split_pairs(data: Audited) -> Iterator[Found]:
     """Pairs of a judged frame whose rank stands in one row and whose relevance in another."""
@@ -252,7 +261,11 @@ def _judged_twice(data: Audited) -> pl.LazyFrame | None:
     return several.filter(pl.col("rows") > 1)
 
 
-@check("warning", "the pair counts once", "keep one row for each user and item: truth.unique(['user', 'item'])")
+@check(
+    "warning",
+    "the pair counts once",
+    text("keep one row for each user and item", Either(": truth.unique(['user', 'item'])")),
+)
 def duplicate_truth(data: Audited) -> Iterator[Found]:
     """Pairs that are judged twice, with the same relevance."""
     if data.is_judged:
@@ -291,19 +304,19 @@ def uneven_lists(data: Audited) -> Iterator[Found]:
         yield Found(data.main, lists.filter(pl.col("rows") < pl.col("longest")), ("user", "rows", "longest"))
 
 
-@check("info", "the user is left out", "nothing, if the truth is meant to say who counts; else rec(universe='all')")
+@check("info", "the user is left out", text("nothing, if the truth is meant to say who counts; else ", bind(universe="'all'")))
 def users_without_truth(data: Audited) -> Iterator[Found]:
     """Users who have a list and no judged row."""
     rows = data.lengths.join(data.judged_users, on="user", how="anti")
     counts = (data.context.universe or ("rows" if data.is_judged else "truth")) in {"rows", "recs", "all"}
     if counts:
         said = EMPTY[data.context.no_relevant]
-        yield Found(data.main, rows, ("user",), "warning", said, "leave the user out: rec(universe='both')")
+        yield Found(data.main, rows, ("user",), "warning", said, LISTED_AND_JUDGED)
     else:
         yield Found(data.main, rows, ("user",))
 
 
-@check("warning", "the user counts, with 0", "recommend to all, or leave the user out: rec(universe='both')")
+@check("warning", "the user counts, with 0", text("recommend to all, or ", LISTED_AND_JUDGED))
 def users_without_lists(data: Audited) -> Iterator[Found]:
     """Users, of each model, who have a judged row and no list."""
     users = data.judged_users
@@ -316,14 +329,18 @@ def users_without_lists(data: Audited) -> Iterator[Found]:
         yield Found(data.judging[0], rows, data.keys)
 
 
-@check("info", "the user counts, with 0", "leave the user out: rec(no_relevant='skip')")
+@check("info", "the user counts, with 0", text("leave the user out: ", bind(no_relevant="'skip'")))
 def users_without_relevant(data: Audited) -> Iterator[Found]:
     """Users with judged rows, none of which is relevant."""
     said = EMPTY[data.context.no_relevant]
     yield Found(data.judging[0], data.judged_users.filter(pl.col("relevant") == 0), ("user", "rows"), treatment=said)
 
 
-@check("error", "a metric raises", "by= takes properties of the user; rec(model=...) compares systems")
+@check(
+    "error",
+    "a metric raises",
+    text(Either("by=", "--by"), " takes properties of the user; ", bind(model="..."), " compares systems"),
+)
 def users_in_two_segments(data: Audited) -> Iterator[Found]:
     """Users with two values of a column of `by`."""
     for segment in data.inputs.segments:
@@ -342,7 +359,7 @@ def users_in_two_segments(data: Audited) -> Iterator[Found]:
 @check(
     "error",
     "the user counts in two segments, the value's and that of null, each with its own rows",
-    "fill the column in on all rows of the user, or give it as a column of rec(users=...)",
+    text("fill the column in on all rows of the user, or give it as a column of ", bind(users="...")),
 )
 def users_in_two_halves(data: Audited) -> Iterator[Found]:
     """Users with a value of a column of `by` on some rows of a judged frame and null on others, where nobody has two values."""
@@ -371,7 +388,11 @@ def truth_in_train(data: Audited) -> Iterator[Found]:
         yield Found(data.judging[0], rows)
 
 
-@check("warning", "the item counts as any other; by= finds it in the null segment", "add the item to items=, or drop the row")
+@check(
+    "warning",
+    "the item counts as any other; by= finds it in the null segment",
+    text("add the item to ", Either("items=", "the file of --items"), ", or drop the row"),
+)
 def unknown_items(data: Audited) -> Iterator[Found]:
     """Items that the catalogue, `items=`, does not have."""
     if data.inputs.items is not None:
@@ -436,7 +457,11 @@ def missing_propensity(data: Audited) -> Iterator[Found]:
         yield Found(data.judging[0], rows, ("user", "item", "propensity"))
 
 
-@check("error", "a metric raises", "name a model that there is, or give a frame of lists: rec(reference=reference)")
+@check(
+    "error",
+    "a metric raises",
+    text("name a model that there is, or give a ", A_FRAME, " of lists: ", bind(reference="reference")),
+)
 def unknown_reference(data: Audited) -> Iterator[Found]:
     """Lists of models none of which is the one that `reference=` names."""
     if isinstance(data.inputs.reference, str):

@@ -10,6 +10,7 @@ from typing import Literal
 import polars as pl
 
 from recframe.audit.audited import Audited
+from recframe.frames.hints import Text
 
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
@@ -29,7 +30,7 @@ class Found:
     """The columns that the example shows, or its text."""
     severity: Severity | None = None
     treatment: str | None = None
-    remedy: str | None = None
+    remedy: str | Text | None = None
     always: bool = False
     """Whether the schemas alone make it a finding, whatever the rows."""
 
@@ -41,7 +42,7 @@ class Check:
     function: Callable[[Audited], Iterator[Found]]
     severity: Severity
     treatment: str
-    remedy: str
+    remedy: str | Text
 
     @property
     def name(self) -> str:
@@ -60,12 +61,12 @@ class Check:
                 found,
                 severity=found.severity or self.severity,
                 treatment=found.treatment or self.treatment,
-                remedy=found.remedy or self.remedy,
+                remedy=str(found.remedy or self.remedy),
             )
             for found in self.function(data)
         ]
 
 
-def check(severity: Severity, treatment: str, remedy: str) -> Callable[[Callable[[Audited], Iterator[Found]]], Check]:
+def check(severity: Severity, treatment: str, remedy: str | Text) -> Callable[[Callable[[Audited], Iterator[Found]]], Check]:
     """Make a check of a function, which gives nothing where the rule does not apply."""
     return lambda function: Check(function, severity, treatment, remedy)

@@ -17,7 +17,7 @@ from recframe.cli import files
 from recframe.cli.options import one_truth, split, split_columns, split_metrics, split_numbers
 from recframe.cli.printing import print_frame
 from recframe.cli.progress import bar
-from recframe.cli.shell import Failure, in_words_of_the_shell, read_errors, words_of_the_shell
+from recframe.cli.shell import Failure, read_errors, words_of_the_shell
 from recframe.errors import plan_errors
 from recframe.frames.context import MOST_DECIMALS, ROLES, NoRelevant, RelevantFrom, Ties, Universe
 
@@ -166,7 +166,7 @@ def evaluate(recs: str, truth: str | None, **options: Any) -> None:
         rec.evaluate(*metrics, **asked)  # what a schema can show is said before a file is read
         with read_errors(), _warnings() as found, bar("reading") as tell:
             result = rec.collect(*metrics, **asked, parts=_parts(frames), tell=tell)
-    for note in [*_notes(frames, options), *(in_words_of_the_shell(one, paths) for one in found)]:
+    for note in [*_notes(frames, options), *found]:
         click.echo(f"note: {note}", err=True)
     if options["output"] is None:
         print_frame(result)
@@ -231,19 +231,19 @@ def audit(recs: str, truth: str | None, k: int | None, **options: Any) -> None:
     if options["output"] is not None:
         _write(found, options["output"])
     else:
-        _print_findings(found, paths)
+        _print_findings(found)
     if "error" in found["severity"]:
         click.get_current_context().exit(1)
 
 
-def _print_findings(found: pl.DataFrame, paths: dict[str, str]) -> None:
+def _print_findings(found: pl.DataFrame) -> None:
     """Print what was found as a table, and below it what is done about each and how to mend it."""
     if found.is_empty():
         click.echo("nothing odd was found")
         return
     print_frame(found.drop("treatment", "remedy"))
     for check, treatment, remedy in found.select("check", "treatment", "remedy").unique(maintain_order=True).iter_rows():
-        click.echo(f"{check}: {treatment}. To mend: {in_words_of_the_shell(remedy, paths)}.")
+        click.echo(f"{check}: {treatment}. To mend: {remedy}.")
 
 
 def _asked(metrics: Sequence[str], cutoffs: Sequence[int]) -> tuple[list[rf.Metric[...]], list[int] | None]:

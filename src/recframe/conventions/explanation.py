@@ -18,6 +18,7 @@ from recframe.conventions.differences import Difference, all_switches, differenc
 from recframe.conventions.switches import BY_ITEMS, OF_LISTS, POLICIES, RULES, RULES_OF_LISTS, switch_of
 from recframe.errors import ColumnError, RecframeError
 from recframe.frames.context import DEFAULTS, Context
+from recframe.frames.hints import Given
 from recframe.frames.inputs import Inputs
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
@@ -213,7 +214,7 @@ class Question:
         columns = result.collect_schema().names()[n_keys:]
         for name in names:
             if name in columns:
-                msg = f"by={name!r} is also the name of a result column; rename the column before"
+                msg = f"{Given('by', name)} is also the name of a result column; rename the column before"
                 raise ColumnError(msg)
         return result.select(*(pl.col(key).alias(name) for key, name in zip(keys, names, strict=True)), *columns)
 

@@ -13,6 +13,7 @@ from typing import Literal
 import polars as pl
 
 from recframe.errors import ColumnError, fails_if
+from recframe.frames.hints import FrameOf
 from recframe.frames.inputs import Inputs
 
 Shape = Literal["category", "categories", "vector"]
@@ -57,7 +58,7 @@ def check(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) -> None:
             f"a number is no category; put it into bins before, (pl.col({name!r}) // 10).cast(pl.Int64) or in pandas "
             f"pd.qcut(items[{name!r}], 4), or cast it to text if it is a name, or name another one: {call}(of='...')"
         )
-    msg = f"{call} takes {wanted}; {column} of the frame items= is {dtype}: {hint}"
+    msg = f"{call} takes {wanted}; {column} of {FrameOf('items')} is {dtype}: {hint}"
     raise ColumnError(msg)
 
 
@@ -95,7 +96,7 @@ def _check_bits(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) ->
         f"cast it to a vector: pl.col({of or '...'!r}).cast(pl.Array(pl.Float64, {width})), or " if "vector" in takes else ""
     )
     msg = (
-        f"{call} would read {named} of the frame items= as the categories 0 and 1: it is {dtype}, {width} values of 0 and 1 "
+        f"{call} would read {named} of {FrameOf('items')} as the categories 0 and 1: it is {dtype}, {width} values of 0 and 1 "
         f"for each item, which looks like a vector; {vector}give the names of each item's categories as a list"
     )
     raise ColumnError(msg)

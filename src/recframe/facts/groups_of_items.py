@@ -11,6 +11,7 @@ import polars as pl
 from recframe.errors import ColumnError
 from recframe.facts import definitions, features
 from recframe.facts.sides import Sides, fact
+from recframe.frames.hints import Either, SideFrame
 from recframe.frames.rows.joins import aggregate, joined
 from recframe.judging.judged_frame import PAIR
 
@@ -107,8 +108,9 @@ def _head_and_tail(sides: Sides, call: str) -> pl.LazyFrame:
     """Return the catalogue in the most popular items that hold 80 % of the pairs of train, and the others."""
     if sides.inputs.train is None:
         msg = (
-            f"{call} needs groups of items: a column of the items frame, recs.rec(items=items).{call}(of='genre'), "
-            f"or popularity, recs.rec(train=train).{call}()"
+            f"{call} needs groups of items: a column of {SideFrame('items')}, "
+            f"{Either(f'recs.rec(items=items).{call}', call)}(of='genre'), or popularity, "
+            f"{Either(f'recs.rec(train=train).{call}()', str(SideFrame('train')))}"
         )
         raise ColumnError(msg)
     head: Any = definitions.in_head.build(sides, HEAD_SHARE)

@@ -8,6 +8,7 @@ from typing import Any
 from recframe.errors import ColumnError
 from recframe.facts import features
 from recframe.facts.sides import Fact
+from recframe.frames.hints import A_FRAME, NAMED, Either, SideFrame, bind
 from recframe.frames.inputs import Inputs
 
 
@@ -28,16 +29,17 @@ def check(inputs: Inputs, metric: Any, facts: Iterable[Fact]) -> None:
             features.check(inputs, of, metric.name, takes)
         return
     titles = {
-        "catalogue": "the items frame, or the train frame for its items",
-        "reference": "a reference, which is a frame of lists or the name of a model",
-        "propensity": "a column of propensities, rec(propensity='...'), or the train frame for the items' popularity",
+        "catalogue": f"{SideFrame('items')}, or {SideFrame('train')} for its items",
+        "reference": f"{SideFrame('reference')}, which is a {A_FRAME} of lists or the name of a model",
+        "propensity": f"a column of propensities, {bind(propensity=NAMED)}, or {SideFrame('train')} for the items' popularity",
     }
     frames = {"catalogue": "items", "propensity": "train"}
-    said = " and ".join(titles.get(name, f"the {name} frame") for name in lacking)
+    said = " and ".join(titles.get(name, str(SideFrame(name))) for name in lacking)
     bound = [name for name in ("truth", "train", "items") if getattr(inputs, name) is not None]
     options = dict.fromkeys([*bound, *(frames.get(name, name) for name in lacking)])
-    call = f"{'recs' if inputs.truth is not None else 'frame'}.rec({', '.join(f'{one}={one}' for one in options)})"
     cutoff = [] if metric.k is None else [f"k={metric.k}"]
     given = ", ".join([*cutoff, *(f"{name}={value!r}" for name, value in metric.settings)])
-    msg = f"{metric.name} needs {said}: {call}.{metric.name}({given})"
+    frame, bound_too = "recs" if inputs.truth is not None else "frame", ", ".join(f"{one}={one}" for one in options)
+    call = Either(f": {frame}.rec({bound_too}).{metric.name}({given})")
+    msg = f"{metric.name} needs {said}{call}"
     raise ColumnError(msg)

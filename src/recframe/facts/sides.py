@@ -13,6 +13,7 @@ from recframe.errors import fails_if
 from recframe.facts import features
 from recframe.facts.features import CATEGORIES, Feature, Shape
 from recframe.frames.collecting import Ask
+from recframe.frames.hints import FrameOf
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.joins import joined
 from recframe.frames.rows.packing import are_narrow, distinct, joined_as_numbers
@@ -215,7 +216,7 @@ def n_categories_of_relevant(sides: Sides, of: str) -> pl.LazyFrame:
 
 def counted_items() -> pl.Expr:
     """Return the number of items in the catalogue, or fail when the plan runs and there are none."""
-    return pl.len().cast(pl.Float64) + fails_if(pl.len() == 0, "the catalogue is empty: the frame items= has no item")
+    return pl.len().cast(pl.Float64) + fails_if(pl.len() == 0, f"the catalogue is empty: {FrameOf('items')} has no item")
 
 
 # ---- of the whole

@@ -12,6 +12,7 @@ import polars as pl
 
 from recframe.errors import RecframeError, fails_if
 from recframe.frames.context import Context, Sharing
+from recframe.frames.hints import Given, bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.roles import Segment
 from recframe.frames.rows.packing import SMALL_INTEGERS, each_once, joined_as_numbers
@@ -367,7 +368,7 @@ class Judged:
             below = rank < 1
             if self.inputs.schema["rank"].is_float():
                 below &= rank > -math.inf  # which is no rank
-            found.append(self.inputs.check("recommendations", below, RANK_BELOW_1))
+            found.append(self.inputs.check("recommendations", below, str(RANK_BELOW_1)))
         if self.inputs.relevance_dtype.is_float():
             found.append(source.select(check=fails_if(highest == math.inf, INFINITE_RELEVANCE)))
         owners: tuple[Literal["recommendations", "truth"], ...] = ("recommendations", "truth")
@@ -379,8 +380,9 @@ class Judged:
 
 def _two_values(frame: pl.LazyFrame, segment: Segment) -> pl.LazyFrame:
     message = (
-        f"by={segment.name!r}: a user has two values of this column, so it is not a property of the user. "
-        f"If it tells systems apart, write rec(model={segment.name!r}); if it describes items, give it as rec(items=...)"
+        f"{Given('by', segment.name)}: a user has two values of this column, so it is not a property of the user. "
+        f"If it tells systems apart, write {bind(model=repr(segment.name))}; if it describes items, "
+        f"give it as {bind(items='...')}"
     )
     pairs = frame.select("user", segment.inside).drop_nulls().unique()
     return pairs.select(check=fails_if(pl.col("user").n_unique() < pl.len(), message))

@@ -10,6 +10,7 @@ import polars as pl
 from recframe.errors import ColumnError, RecframeError, without_order
 from recframe.facts.requirements import check
 from recframe.frames.context import DEFAULTS, Context
+from recframe.frames.hints import Given
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows import joins
 from recframe.metrics.language.definition import Metric
@@ -88,7 +89,7 @@ def _check_names(inputs: Inputs, conventions: Sequence[Convention], *, support: 
     taken = {support_of(one.metric) for one in conventions} if support else set()
     for segment in inputs.segments:
         if segment.name in taken:
-            msg = f"by={segment.name!r} is also the name of a result column; rename the column before"
+            msg = f"{Given('by', segment.name)} is also the name of a result column; rename the column before"
             raise ColumnError(msg)
 
 
