@@ -15,9 +15,9 @@ from recframe.frames.inputs import Inputs
 from recframe.frames.roles import Segment
 from recframe.frames.rows.packing import one_number
 from recframe.frames.rows.questions import heads
+from recframe.judging.judged_frame import PAIR
 from recframe.judging.relevance import is_rank, is_relevant
 
-PAIR = ["user", "item"]
 TEXT = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
 
 
@@ -79,10 +79,7 @@ class Audited:
     @cached_property
     def lists(self) -> pl.LazyFrame:
         """The rows of the lists: with a user, an item, and a rank or a score."""
-        rows = identified(self.inputs.lists)
-        if self.inputs.scored:
-            return rows
-        return rows.filter(self.ranked)
+        return self.pairs_of_lists if self.inputs.scored else self.pairs_of_lists.filter(self.ranked)
 
     @property
     def ranked(self) -> pl.Expr:
@@ -100,7 +97,12 @@ class Audited:
     @cached_property
     def truth(self) -> pl.LazyFrame:
         """The judged rows."""
-        return identified(self.judging[1]).filter(pl.col("relevance").is_not_null())
+        return self.judged_pairs.filter(pl.col("relevance").is_not_null())
+
+    @property
+    def judged_pairs(self) -> pl.LazyFrame:
+        """The rows of the frame of the relevance that have a user and an item."""
+        return self.inputs.identified("truth")
 
     @property
     def features(self) -> dict[str, pl.LazyFrame]:
@@ -240,11 +242,6 @@ class Audited:
             return bool(right and ascending)
         right, n_blocks = run(self.pairs_of_lists.select(**asked, n_blocks=other.sum())).row(0)
         return bool(right and n_blocks == run(heads(self.pairs_of_lists).select(user.n_unique())).item())
-
-
-def identified(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the rows with a user and an item."""
-    return frame.filter(pl.col("user").is_not_null() & pl.col("item").is_not_null())
 
 
 def _repeated(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:

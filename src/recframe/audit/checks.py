@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import polars as pl
 
-from recframe.audit.audited import PAIR, Audited, identified
+from recframe.audit.audited import Audited
 from recframe.audit.rule import Check, Found, check
 from recframe.facts.features import are_bits, may_be_bits
 from recframe.frames.hints import A_FRAME, Either, bind, text
+from recframe.judging.judged_frame import PAIR
 
 user, item, rank, relevance = (pl.col(name) for name in ("user", "item", "rank", "relevance"))
 ROWS = pl.len().cast(pl.Int64).alias("rows")
@@ -20,7 +21,7 @@ LISTED_AND_JUDGED = text("leave the user out: ", bind(universe="'both'"))
 EMPTY = {"zero": "the user counts, with 0", "skip": "the user is left out", "null": "the user's values are null"}
 
 
-# ---- ids
+# Ids
 
 
 @check("error", "the row is ignored", "drop the row, or find out why its id is missing")
@@ -60,7 +61,7 @@ def repeated_keys(data: Audited) -> Iterator[Found]:
             yield Found(name, rows.filter(pl.col("rows") > 1), (role, "rows"))
 
 
-# ---- ranks and scores
+# Ranks and scores
 
 
 @check("error", "a metric raises", "ranks start at 1; if they count from 0, add 1 to them")
@@ -75,7 +76,7 @@ def missing_ranks(data: Audited) -> Iterator[Found]:
     """Null, NaN or infinite ranks; in a judged frame null says that the item was not recommended."""
     if not data.inputs.scored:
         missing = ~data.ranked & (rank.is_not_null() if data.is_judged else pl.lit(value=True))
-        yield Found(data.main, identified(data.inputs.lists).filter(missing), ("user", "item", "rank"))
+        yield Found(data.main, data.pairs_of_lists.filter(missing), ("user", "item", "rank"))
 
 
 @check("warning", "a rank counts as it is, and ranks closer than 1 are spread", "give whole ranks, without means over ties")
@@ -161,7 +162,7 @@ def tied_scores(data: Audited) -> Iterator[Found]:
         yield Found(data.main, ties, ("user", "score", "items"))
 
 
-# ---- relevance
+# Relevance
 
 
 @check("warning", "the row is ignored", "drop the row, or give it a relevance")
@@ -177,7 +178,7 @@ def infinite_relevance(data: Audited) -> Iterator[Found]:
     """Infinite relevances."""
     name, rows = data.judging
     if _is_float(rows, "relevance"):
-        yield Found(name, identified(rows).filter(relevance == math.inf))
+        yield Found(name, data.judged_pairs.filter(relevance == math.inf))
 
 
 @check("info", "the item is judged, and not relevant", "nothing, if the lower the worse; else move the grades above 0")
@@ -185,7 +186,7 @@ def negative_relevance(data: Audited) -> Iterator[Found]:
     """Relevances below 0."""
     name, rows = data.judging
     if rows.collect_schema()["relevance"].is_numeric():
-        yield Found(name, identified(rows).filter(relevance < 0), ("user", "item", "relevance"))
+        yield Found(name, data.judged_pairs.filter(relevance < 0), ("user", "item", "relevance"))
 
 
 @check(
@@ -210,7 +211,7 @@ def no_relevant_beyond_lists(data: Audited) -> Iterator[Found]:
         yield Found(data.main, users.select("user", rows="relevant"), ("user", "rows"))
 
 
-# ---- the same twice
+# The same twice
 
 
 def _same_pair(data: Audited) -> pl.LazyFrame | None:
@@ -286,7 +287,7 @@ def conflicting_truth(data: Audited) -> Iterator[Found]:
         yield Found(data.judging[0], found, ("user", "item", "lowest", "highest"))
 
 
-# ---- lists and users
+# Lists and users
 
 
 @check("warning", "precision divides by k all the same", "recommend k items, or ask precision(denominator='list')")
@@ -365,12 +366,12 @@ def users_in_two_halves(data: Audited) -> Iterator[Found]:
     """Users with a value of a column of `by` on some rows of a judged frame and null on others, where nobody has two values."""
     for segment in data.inputs.segments:
         if data.is_judged and segment.owner == "row":
-            rows = data.inputs.identified("recommendations").filter(pl.col(segment.inside).is_null())
+            rows = data.pairs_of_lists.filter(pl.col(segment.inside).is_null())
             users = rows.join(data.inputs.in_two_halves(segment), on="user", how="semi").group_by("user").agg(ROWS)
             yield Found(data.main, users.with_columns(column=pl.lit(segment.name)), ("user", "column", "rows"))
 
 
-# ---- other frames
+# Other frames
 
 
 @check("warning", "the item counts as any other", "leave out what the user already had, unless it is meant to come again")
@@ -420,7 +421,7 @@ def cold_items(data: Audited) -> Iterator[Found]:
 def users_without_history(data: Audited) -> Iterator[Found]:
     """Users who have a list and no item in train."""
     if data.inputs.train is not None:
-        known = identified(data.inputs.train).select("user").unique()
+        known = data.inputs.train.drop_nulls(PAIR).select("user").unique()
         yield Found(data.main, data.lengths.join(known, on="user", how="anti"), ("user",))
 
 

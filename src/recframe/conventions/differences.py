@@ -32,7 +32,7 @@ class Difference:
         return {"switch": self.name, "from": shown_value(self.old), "to": shown_value(self.new), "direction": self.direction}
 
 
-# ---- what a metric means
+# What a metric means
 
 
 def all_switches(one: Convention, policies: Sequence[str]) -> Iterator[tuple[str, Any]]:
@@ -74,7 +74,7 @@ def shown_value(value: Any) -> str:
     return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-# ---- how two conventions differ
+# How two conventions differ
 
 
 def differences(old: Convention, new: Convention) -> list[Difference]:

@@ -169,7 +169,7 @@ def _lines(found: Sequence[Difference], rows: Sequence[Mapping[str, Any]] = ()) 
         yield f"     -> {one.words[1]}"
 
 
-# ---- with numbers
+# With numbers
 
 
 @dataclass(frozen=True)

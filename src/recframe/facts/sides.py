@@ -196,7 +196,7 @@ def in_universe(sides: Sides) -> pl.LazyFrame | pl.Expr:
     return pl.lit(value=True)
 
 
-# ---- of lists
+# Of lists
 
 
 @fact("list", "relevance")
@@ -219,7 +219,7 @@ def counted_items() -> pl.Expr:
     return pl.len().cast(pl.Float64) + fails_if(pl.len() == 0, f"the catalogue is empty: {FrameOf('items')} has no item")
 
 
-# ---- of the whole
+# Of the whole
 
 
 @fact("whole", "catalogue")

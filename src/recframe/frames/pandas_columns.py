@@ -49,7 +49,7 @@ def _check_arrow() -> None:
         raise RecframeError(msg) from error
 
 
-# ---- in
+# In
 
 
 def _read(column: pd.Series[Any], *, is_id: bool = False) -> pl.Series:
@@ -184,7 +184,7 @@ def _labels(categories: Iterable[Any]) -> list[str]:
     raise TypeError(msg)
 
 
-# ---- out
+# Out
 
 
 def frame_of(result: pl.DataFrame, by: Mapping[str, pd.Series[Any] | None]) -> pd.DataFrame:

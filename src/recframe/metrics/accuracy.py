@@ -17,7 +17,7 @@ from recframe.errors import RecframeError
 from recframe.metrics.language.at import At
 from recframe.metrics.language.definition import Definition, Metric, Value
 from recframe.metrics.language.formulas import harmonic, ratio, unshifted_discount
-from recframe.metrics.language.parameters import Bounds
+from recframe.metrics.language.parameters import COUNT, UNIT, Bounds, LogBase, Positive, Share
 from recframe.metrics.language.registry import metric
 
 __all__ = [
@@ -45,15 +45,11 @@ Discount = Literal["shifted", "unshifted"]
 Normalizer = Literal["relevant", "min", "list", "hits", "k", "ranks"]
 Offset = Annotated[float, Bounds(above=-1000, below=10)]
 Places = Literal["k", "list", "achievable"]
-Positive = Annotated[float, Bounds(above=0)]
-Share = Annotated[float, Bounds(above=0, below=1)]
-LogBase = Annotated[float, Bounds(above=1)]
 Grade = Annotated[float, Bounds(above=0, below=1000)]
 Weights = Literal["none", "snips", "ips"]
 Exponent = Annotated[float, Bounds(above=-1)]
 LEAST = 1e-5
 """What counts for a smaller average precision in a geometric mean, as in trec_eval."""
-UNIT, COUNT = (0.0, 1.0), (0.0, float("inf"))
 BY_IPS: dict[tuple[str, Value], tuple[float, float]] = {("weights", "ips"): COUNT}
 
 

@@ -8,13 +8,13 @@ over the others.
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal
+from typing import Literal
 
 import polars as pl
 
 from recframe.metrics.language.at_lists import AtLists, Tail
 from recframe.metrics.language.formulas import ratio
-from recframe.metrics.language.parameters import Bounds
+from recframe.metrics.language.parameters import COUNT, UNIT, LogBase, Share
 from recframe.metrics.language.registry import metric
 
 __all__ = [
@@ -29,11 +29,8 @@ __all__ = [
     "tail_coverage",
 ]
 
-LogBase = Annotated[float, Bounds(above=1)]
-Share = Annotated[float, Bounds(above=0, below=1)]
 Discount = Literal["none", "log"]
 Average = Literal["users", "rows"]
-UNIT, COUNT = (0.0, 1.0), (0.0, float("inf"))
 
 
 @metric(
@@ -273,7 +270,7 @@ def tail_coverage(at: AtLists, *, tail: Tail = "interactions", share: Share = 0.
     shape="set",
     over="lists",
     needs=("train",),
-    range=(-1.0, float("inf")),
+    range=(-1.0, math.inf),
     direction="",
     formula="(mean popularity of lists - mean popularity of histories) / mean popularity of histories",
 )

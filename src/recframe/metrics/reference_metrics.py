@@ -14,15 +14,13 @@ import polars as pl
 
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.formulas import ratio
-from recframe.metrics.language.parameters import Bounds
+from recframe.metrics.language.parameters import UNIT, Bounds, Share
 from recframe.metrics.language.registry import metric
 
 __all__ = ["overlap", "rbo", "unexpectedness"]
 
-Share = Annotated[float, Bounds(above=0, below=1)]
 Places = Literal["list", "k"]
 Depth = Annotated[float, Bounds(above=-1)]
-UNIT = (0.0, 1.0)
 
 
 @metric(over="lists", needs=("reference",), range=UNIT, direction="", formula="items of L and B / n")

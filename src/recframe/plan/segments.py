@@ -45,7 +45,7 @@ def keys_of(inputs: Inputs, metrics: Sequence[Metric[...]]) -> list[tuple[str, s
     return by
 
 
-# ---- the users that the means run over
+# The users that the means run over
 
 
 def with_attributes(lists: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
