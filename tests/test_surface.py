@@ -376,6 +376,23 @@ def test_nothing_is_asserted_of_what_users_give(tree):
     assert not [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Assert)]
 
 
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+@each_source
+def test_a_comprehension_holds_no_other(tree):
+    outer = [node for node in ast.walk(tree) if isinstance(node, COMPREHENSIONS)]
+
+    assert not [
+        one.lineno for one in outer for inner in ast.walk(one) if inner is not one and isinstance(inner, COMPREHENSIONS)
+    ]
+
+
+@pytest.mark.parametrize("path", SOURCES)
+def test_a_comment_is_no_banner(path):
+    assert not re.search(r"^ *# *[-=#*]{2,}", (FOLDER / path).read_text(), re.MULTILINE)
+
+
 @each_source
 def test_no_default_is_mutable(tree):
     mutable = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)

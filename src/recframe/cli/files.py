@@ -195,7 +195,7 @@ def markdown(frame: pl.DataFrame) -> str:
     |  | 0.3333333333333333 |
     """
     rules = ["---:" if dtype.is_numeric() else ":---" for dtype in frame.dtypes]
-    lines = [[_cell(name) for name in frame.columns], rules, *([_cell(value) for value in row] for row in frame.iter_rows())]
+    lines = [map(_cell, frame.columns), rules, *(map(_cell, row) for row in frame.iter_rows())]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 

@@ -205,10 +205,9 @@ class Question:
         names, keys = values.collect_schema().names()[:n_keys], [f"key {place}" for place in range(n_keys)]
         values = segments.numbered(values, keys)
         rows = [dict(zip(TEXTS, (START, "", self.names[0], "same"), strict=True)), *(one.row for one in self.found)]
-        texts = ([pl.lit(row[name]).alias(name) for name in TEXTS] for row in rows)
         steps = [
-            values.select(*keys, *text, *_numbers(place, len(self.found)), place=pl.lit(place))
-            for place, text in enumerate(texts)
+            values.select(*keys, *_texts(row), *_numbers(place, len(self.found)), place=pl.lit(place))
+            for place, row in enumerate(rows)
         ]
         result = pl.concat(steps).sort(*keys, "place", nulls_last=True).drop("place")
         columns = result.collect_schema().names()[n_keys:]
@@ -268,6 +267,11 @@ def _choices(n: int) -> list[tuple[int, ...]]:
 
 def _label(chosen: Sequence[int]) -> str:
     return f"value of {', '.join(map(str, chosen))}"
+
+
+def _texts(row: Mapping[str, str]) -> list[pl.Expr]:
+    """Return what a row says of its switch, as columns."""
+    return [pl.lit(row[name]).alias(name) for name in TEXTS]
 
 
 def _numbers(place: int, n: int) -> list[pl.Expr]:

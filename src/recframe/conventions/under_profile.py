@@ -19,7 +19,7 @@ GAINS = {"gain", "ideal_gain"}
 def bind(context: Context, options: Mapping[str, Any]) -> Context:
     """Return the context with some options set anew, after a check of their values."""
     if "profile" in options:
-        profiles.check(options["profile"])
+        profiles.check_name(options["profile"])
     return context.bind(options)
 
 

@@ -40,7 +40,7 @@ def shape_of(dtype: pl.DataType) -> Shape | None:
     return None if dtype.is_float() else "category"
 
 
-def check(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) -> None:
+def check_feature(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) -> None:
     """Say what is wrong with a column that is to be a feature, from the schema alone."""
     dtype = inputs.feature(of, call).collect_schema()["value"]
     if shape_of(dtype) in takes:

@@ -20,13 +20,13 @@ def missing(inputs: Inputs, needs: Iterable[str]) -> list[str]:
     return [name for name in dict.fromkeys(needs) if name not in found]
 
 
-def check(inputs: Inputs, metric: Any, facts: Iterable[Fact]) -> None:
+def check_needs(inputs: Inputs, metric: Any, facts: Iterable[Fact]) -> None:
     """Say which side frame a metric lacks, and show the call; or what is wrong with a feature that it names."""
     facts = list(facts)
     lacking = missing(inputs, (need for one in facts for need in one.builder.needs))
     if not lacking:
         for of, takes in dict.fromkeys((str(one.settings[0]), one.builder.takes) for one in facts if one.builder.takes):
-            features.check(inputs, of, metric.name, takes)
+            features.check_feature(inputs, of, metric.name, takes)
         return
     titles = {
         "catalogue": f"{SideFrame('items')}, or {SideFrame('train')} for its items",

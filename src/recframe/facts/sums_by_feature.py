@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -61,11 +62,14 @@ def vectors(rows: Rows, of: str) -> pl.LazyFrame:
         history = history.group_by(*sides.user_keys, *parts).agg(pl.col(columns).sum())
         sums = sums.join(history, on=[*sides.user_keys, *parts], how="left", nulls_equal=True)
     factors = [(name, name if place < len(squares) else "") for place, name in enumerate(names)]
-    totals = [
-        pl.sum_horizontal(pl.col(f"{name} {column}") * pl.col(f"{other} {column}".strip()) for column in columns).alias(name)
-        for name, other in factors
-    ]
+    totals = [_product(name, other, columns) for name, other in factors]
     return sums.group_by(rows.keys).agg(one.sum() for one in totals) if parts else sums.select(*rows.keys, *totals)
+
+
+def _product(name: str, other: str, columns: Iterable[str]) -> pl.Expr:
+    """Return the inner product of the sums of a name and those of another, or of the history, which have none."""
+    products = (pl.col(f"{name} {column}") * pl.col(f"{other} {column}".strip()) for column in columns)
+    return pl.sum_horizontal(products).alias(name)
 
 
 @fact("table", "items", takes=CATEGORIES)

@@ -10,12 +10,12 @@ import polars as pl
 from recframe.errors import RecframeError, without_order
 from recframe.facts.groups_of_items import Listed
 from recframe.facts.levels import Levels
-from recframe.facts.requirements import check
+from recframe.facts.requirements import check_needs
 from recframe.facts.sides import Fact, Sides
 from recframe.facts.sums_by_feature import Rows
 from recframe.frames.collecting import Ask, stream
 from recframe.frames.inputs import Inputs
-from recframe.frames.rows.joins import aggregate, joined
+from recframe.frames.rows.joins import aggregate, distinct_names, joined
 from recframe.frames.rows.questions import by_user, each_item_once
 from recframe.judging.judged_frame import Judged, held
 from recframe.metrics.language.at_lists import AtLists
@@ -64,7 +64,7 @@ def evaluate(inputs: Inputs, metrics: Sequence[Metric[...]], run: Run, *, suppor
         if inputs.sharing is not None:
             uncertain = ", which is uncertain" * (inputs.sharing == "expected")
             raise without_order(str(metric), inputs.sharing, f"it speaks of the items that are among the first k{uncertain}")
-        check(inputs, metric, needs_of(metric).facts)
+        check_needs(inputs, metric, needs_of(metric).facts)
     keys = [inside for inside, _ in keys_of(inputs, metrics)]
     most, asked = deepest_of(metrics), Levels()
     made = {str(metric): _value(metric, AtLists(k := reach(metric.k), asked, cut=k == most)) for metric in metrics}
@@ -78,7 +78,7 @@ def evaluate(inputs: Inputs, metrics: Sequence[Metric[...]], run: Run, *, suppor
     cuts = cuts if run.ask is None else [cut.settled(run.ask) for cut in cuts]
     segments = run.added([cut.segments() for cut in cuts], keys)
     if asked.columns.get("of item"):
-        items = run.added([cut.items() for cut in cuts], [*dict.fromkeys([*keys, "item"])])
+        items = run.added([cut.items() for cut in cuts], distinct_names(*keys, "item"))
         segments = joined(segments, cuts[0].over_items(items), keys)
     for one in (one for one in asked.facts.values() if one.kind == "group"):
         sums = run.added([cut.groups(one) for cut in cuts], [*keys, "group"])
@@ -163,7 +163,7 @@ class Cut:
         return rows if self.held.scores is not None else self._each_item_once(rows)
 
     def _each_item_once(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        return rows.group_by(*dict.fromkeys([*self.held.list_keys, "item"])).agg(pl.col("rank").min())
+        return rows.group_by(*distinct_names(*self.held.list_keys, "item")).agg(pl.col("rank").min())
 
     def lists(self) -> pl.LazyFrame:
         """Return each list with an item up to k and its sums."""
@@ -193,10 +193,10 @@ class Cut:
             shares = self.asked.columns.get(level, [])
             running = (_running(share, others=level != "along") for share in shares)
             rows = rows.with_columns(
-                one.over(*dict.fromkeys([*keys, "item"]), order_by=share).alias(f"{level} {number}")
+                one.over(*distinct_names(*keys, "item"), order_by=share).alias(f"{level} {number}")
                 for number, (one, share) in enumerate(zip(running, shares, strict=True))
             )
-        return rows.group_by(*dict.fromkeys([*self.keys, "item"])).agg(self.asked.named("of item"))
+        return rows.group_by(*distinct_names(*self.keys, "item")).agg(self.asked.named("of item"))
 
     def _with_beside(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows with what stands beside them of their lists."""
@@ -216,7 +216,7 @@ class Cut:
         """Return what is summed up over the items of each segment."""
         items = self.sides.joined(items, self.asked.facts_in("place", "everywhere", "over items"), "item", "segment", "whole")
         if everywhere := self.asked.named("everywhere"):
-            keys = [*dict.fromkeys([*self._keys_of_all, "item"])]
+            keys = distinct_names(*self._keys_of_all, "item")
             sums = items.group_by(keys).agg(one.sum() for one in everywhere)
             items = items.join(sums, on=keys, how="left", nulls_equal=True)
         if places := self.asked.columns.get("place"):
