@@ -10,7 +10,7 @@ import polars as pl
 
 from recframe.errors import ColumnError
 from recframe.facts import definitions, features
-from recframe.facts.sides import Sides, fact
+from recframe.facts.sides import Sides, summing
 from recframe.frames.hints import Either, SideFrame
 from recframe.frames.rows.joins import aggregate, distinct_names, joined
 from recframe.judging.judged_frame import PAIR
@@ -47,7 +47,7 @@ class Listed:
         return aggregate(self.described(rows), keys, [pl.len().cast(pl.Float64).alias(name)])
 
 
-@fact("group", "catalogue")
+@summing("catalogue")
 def unseen(listed: Listed, of: str, target: Target, k: int, call: str) -> pl.LazyFrame:
     """How many items that users do not have in train each group has listed, and how many it has: sums by segments and group.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from recframe.errors import ColumnError
 from recframe.facts import features
-from recframe.facts.sides import Fact
+from recframe.facts.sides import FromSides
 from recframe.frames.hints import A_FRAME, NAMED, Either, SideFrame, bind
 from recframe.frames.inputs import Inputs
 
@@ -20,7 +20,7 @@ def missing(inputs: Inputs, needs: Iterable[str]) -> list[str]:
     return [name for name in dict.fromkeys(needs) if name not in found]
 
 
-def check_needs(inputs: Inputs, metric: Any, facts: Iterable[Fact]) -> None:
+def check_needs(inputs: Inputs, metric: Any, facts: Iterable[FromSides]) -> None:
     """Say which side frame a metric lacks, and show the call; or what is wrong with a feature that it names."""
     facts = list(facts)
     lacking = missing(inputs, (need for one in facts for need in one.builder.needs))
