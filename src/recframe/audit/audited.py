@@ -18,6 +18,8 @@ from recframe.frames.rows.questions import heads
 from recframe.judging.judged_frame import PAIR
 from recframe.judging.relevance import is_rank, is_relevant
 
+SOME = 1_000
+"""So many first rows tell of most frames that their lists do not stand in order."""
 TEXT = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
 
 
@@ -145,8 +147,8 @@ class Audited:
         """
         found = replace(self, consecutive=self._is_consecutive(run))
         known = found._answers_of_blocks(group) if found.consecutive else {}  # noqa: SLF001
-        asked = {name: plan for name, plan in found._questions.items() if name not in known}  # noqa: SLF001
-        return replace(found, known=known | {name: run(plan) for name, plan in asked.items()})
+        plans = {name: plan for name, plan in found._questions.items() if name not in known}  # noqa: SLF001
+        return replace(found, known=known | {name: run(plan) for name, plan in plans.items()})
 
     def _shared(self, name: str) -> pl.LazyFrame:
         return self.known[name].lazy() if name in self.known else self._cached[name]
@@ -157,27 +159,27 @@ class Audited:
 
     @cached_property
     def _questions(self) -> dict[str, pl.LazyFrame]:
-        asked = {"lengths": self._lengths(), "judged users": self._judged_users()}
-        asked["pair"] = _repeated(self.pairs_of_lists, [*self.inputs.model, *PAIR])
+        plans = {"lengths": self._lengths(), "judged users": self._judged_users()}
+        plans["pair"] = _repeated(self.pairs_of_lists, [*self.inputs.model, *PAIR])
         if self.same_truth == "truth":
-            asked["truth"] = _repeated(self.truth.select(*PAIR, "relevance").unique() if self.is_judged else self.truth, PAIR)
+            plans["truth"] = _repeated(self.truth.select(*PAIR, "relevance").unique() if self.is_judged else self.truth, PAIR)
         if self.inputs.scored or not self.consecutive:
             order = "score" if self.inputs.scored else "rank"
-            asked[order] = _repeated(self.lists, [*self.keys, order])
-        asked |= {role: self._spellings(role) for role in PAIR if self._is_text(role)}
-        return asked
+            plans[order] = _repeated(self.lists, [*self.keys, order])
+        plans |= {role: self._spellings(role) for role in PAIR if self._is_text(role)}
+        return plans
 
     def _answers_of_blocks(self, run: Collect) -> dict[str, pl.DataFrame]:
         """Return what one pass over rows that stand user by user answers."""
         user = pl.col("user")
-        asked = {"rows": self.ranked.sum(), "last": pl.col("rank").max(), "distinct": pl.col("item").n_unique() == pl.len()}
+        sums = {"rows": self.ranked.sum(), "last": pl.col("rank").max(), "distinct": pl.col("item").n_unique() == pl.len()}
         if self.is_judged:
             judged = pl.col("relevance").is_not_null()
-            asked |= {"judged": judged.sum(), "relevant": self.relevant.sum(), "beyond": (self.relevant & ~self.ranked).sum()}
+            sums |= {"judged": judged.sum(), "relevant": self.relevant.sum(), "beyond": (self.relevant & ~self.ranked).sum()}
         # NOTE: groups of a column that is marked as sorted are not hashed.
         number = (user != user.shift()).fill_null(value=True).cum_sum()
         block = (user if self.inputs.schema["user"].is_integer() else number).set_sorted()
-        blocks = run(self.pairs_of_lists.with_columns(block=block).group_by("block").agg(user.first(), **asked))
+        blocks = run(self.pairs_of_lists.with_columns(block=block).group_by("block").agg(user.first(), **sums))
         lists = blocks.filter(pl.col("rows") > 0).select("user", pl.col("rows").cast(pl.Int64), "last")
         known = {"lengths": lists}
         if blocks["distinct"].all():
@@ -234,14 +236,14 @@ class Audited:
             return False
         user, rank = pl.col("user"), pl.col("rank")
         other, follows = (user != user.shift()).fill_null(value=True), (rank - rank.shift() == 1).fill_null(value=False)
-        asked = {"right": (follows & ~other | (other & (rank == 1)) | rank.is_null()).all()}
-        if not run(self.pairs_of_lists.head(1_000).select(**asked)).item():  # most others are told by a few rows
+        right = {"right": (follows & ~other | (other & (rank == 1)) | rank.is_null()).all()}
+        if not run(self.pairs_of_lists.head(SOME).select(**right)).item():  # most others are told by a few rows
             return False
         if schema["user"].is_integer():
-            right, ascending = run(self.pairs_of_lists.select(**asked, ascending=(user >= user.shift()).all())).row(0)
-            return bool(right and ascending)
-        right, n_blocks = run(self.pairs_of_lists.select(**asked, n_blocks=other.sum())).row(0)
-        return bool(right and n_blocks == run(heads(self.pairs_of_lists).select(user.n_unique())).item())
+            is_right, ascending = run(self.pairs_of_lists.select(**right, ascending=(user >= user.shift()).all())).row(0)
+            return bool(is_right and ascending)
+        is_right, n_blocks = run(self.pairs_of_lists.select(**right, n_blocks=other.sum())).row(0)
+        return bool(is_right and n_blocks == run(heads(self.pairs_of_lists).select(user.n_unique())).item())
 
 
 def _repeated(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:

@@ -1,4 +1,4 @@
-"""The road of the audit: every check's findings as one lazy frame, and those of severity error as a reason to fail."""
+"""The audit: every check's findings as one lazy frame, and those of severity error as a reason to fail."""
 
 from __future__ import annotations
 

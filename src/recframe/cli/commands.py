@@ -160,12 +160,12 @@ def evaluate(recs: str, truth: str | None, **options: Any) -> None:
     paths |= {} if _names_a_model(options) else {"reference": options["reference"]}
     paths = {name: path for name, path in paths.items() if path is not None}
     with words_of_the_shell(paths):
-        metrics, cutoffs = _asked(options["metrics"], options["cutoffs"])
+        metrics, cutoffs = _metrics_and_cutoffs(options["metrics"], options["cutoffs"])
         rec, frames = _bound(paths, options)
-        asked = {"k": cutoffs, "by": options["by"], "support": options["support"]}
-        rec.evaluate(*metrics, **asked)  # what a schema can show is said before a file is read
+        arguments = {"k": cutoffs, "by": options["by"], "support": options["support"]}
+        rec.evaluate(*metrics, **arguments)  # what a schema can show is said before a file is read
         with read_errors(), _warnings() as found, bar("reading") as tell:
-            result = rec.collect(*metrics, **asked, parts=_parts(frames), tell=tell)
+            result = rec.collect(*metrics, **arguments, parts=_parts(frames), tell=tell)
     for note in [*_notes(frames, options), *found]:
         click.echo(f"note: {note}", err=True)
     if options["output"] is None:
@@ -246,7 +246,7 @@ def _print_findings(found: pl.DataFrame) -> None:
         click.echo(f"{check}: {treatment}. To mend: {remedy}.")
 
 
-def _asked(metrics: Sequence[str], cutoffs: Sequence[int]) -> tuple[list[rf.Metric[...]], list[int] | None]:
+def _metrics_and_cutoffs(metrics: Sequence[str], cutoffs: Sequence[int]) -> tuple[list[rf.Metric[...]], list[int] | None]:
     """Return the metrics and the cut-offs, or those that are sensible where none was asked for."""
     if not metrics:
         return [rf.parse(name) for name in DEFAULT_METRICS], list(cutoffs) or [DEFAULT_K]

@@ -1,4 +1,4 @@
-"""Errors in the words of a shell: options and files where the library speaks of arguments and frames."""
+"""Errors as one line, and the words of a shell for what messages tell to write: options of the command, and files."""
 
 from __future__ import annotations
 

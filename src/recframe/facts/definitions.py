@@ -1,4 +1,4 @@
-"""The facts, one function each: of items, pairs, users, segments of items and the whole."""
+"""Facts of items, pairs, users, segments of items and the whole, one function each; `sides` has those of lists."""
 
 from __future__ import annotations
 

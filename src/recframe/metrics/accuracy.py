@@ -1,4 +1,4 @@
-"""Every accuracy metric, one short function each, in the words of `recframe.At`.
+"""The accuracy metrics of ranked lists, one short function each, in the words of `recframe.At`; curves have a page of theirs.
 
 Symbols in the formulas: k is the cut-off; a hit is a relevant item with a rank r up to k, g its gain (its relevance) and
 hits(r) the number of hits up to r; n_relevant is the number of the user's relevant items, listed or not; n_listed is the
