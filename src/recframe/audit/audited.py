@@ -118,7 +118,8 @@ class Audited:
             dtype = rows.collect_schema()["value"]
             if isinstance(dtype, pl.Array):
                 rows = rows.with_columns(pl.col("value").arr.to_list())
-            if name != item and (isinstance(dtype, pl.List | pl.Array) or dtype in {*TEXT, pl.Boolean} or dtype.is_integer()):
+            is_category = dtype in {*TEXT, pl.Boolean} or dtype.is_integer()
+            if name != item and (isinstance(dtype, pl.List | pl.Array) or is_category):
                 found[name] = rows
         return found
 
@@ -162,7 +163,8 @@ class Audited:
         plans = {"lengths": self._lengths(), "judged users": self._judged_users()}
         plans["pair"] = _repeated(self.pairs_of_lists, [*self.inputs.model, *PAIR])
         if self.same_truth == "truth":
-            plans["truth"] = _repeated(self.truth.select(*PAIR, "relevance").unique() if self.is_judged else self.truth, PAIR)
+            grades = self.truth.select(*PAIR, "relevance").unique() if self.is_judged else self.truth
+            plans["truth"] = _repeated(grades, PAIR)
         if self.inputs.scored or not self.consecutive:
             order = "score" if self.inputs.scored else "rank"
             plans[order] = _repeated(self.lists, [*self.keys, order])
@@ -172,21 +174,25 @@ class Audited:
     def _answers_of_blocks(self, run: Collect) -> dict[str, pl.DataFrame]:
         """Return what one pass over rows that stand user by user answers."""
         user = pl.col("user")
-        sums = {"rows": self.ranked.sum(), "last": pl.col("rank").max(), "distinct": pl.col("item").n_unique() == pl.len()}
+        distinct = pl.col("item").n_unique() == pl.len()
+        sums = {"rows": self.ranked.sum(), "last": pl.col("rank").max(), "distinct": distinct}
         if self.is_judged:
             judged = pl.col("relevance").is_not_null()
-            sums |= {"judged": judged.sum(), "relevant": self.relevant.sum(), "beyond": (self.relevant & ~self.ranked).sum()}
+            beyond = self.relevant & ~self.ranked
+            sums |= {"judged": judged.sum(), "relevant": self.relevant.sum(), "beyond": beyond.sum()}
         # NOTE: groups of a column that is marked as sorted are not hashed.
         number = (user != user.shift()).fill_null(value=True).cum_sum()
         block = (user if self.inputs.schema["user"].is_integer() else number).set_sorted()
-        blocks = run(self.pairs_of_lists.with_columns(block=block).group_by("block").agg(user.first(), **sums))
+        rows = self.pairs_of_lists.with_columns(block=block)
+        blocks = run(rows.group_by("block").agg(user.first(), **sums))
         lists = blocks.filter(pl.col("rows") > 0).select("user", pl.col("rows").cast(pl.Int64), "last")
         known = {"lengths": lists}
         if blocks["distinct"].all():
             known["pair"] = pl.DataFrame(schema={"number": pl.Int64})
         if self.is_judged:
             users = blocks.filter(pl.col("judged") > 0)
-            known["judged users"] = users.select("user", pl.col("judged").cast(pl.Int64).alias("rows"), "relevant", "beyond")
+            n_rows = pl.col("judged").cast(pl.Int64).alias("rows")
+            known["judged users"] = users.select("user", n_rows, "relevant", "beyond")
         return known
 
     def _lengths(self) -> pl.LazyFrame:
@@ -197,7 +203,9 @@ class Audited:
         beyond = self.relevant & ~self.ranked if self.is_judged else pl.lit(value=False)
         rows = self.truth.select("user", is_relevant=self.relevant, is_beyond=beyond)
         return rows.group_by("user").agg(
-            pl.len().cast(pl.Int64).alias("rows"), relevant=pl.col("is_relevant").sum(), beyond=pl.col("is_beyond").sum()
+            pl.len().cast(pl.Int64).alias("rows"),
+            relevant=pl.col("is_relevant").sum(),
+            beyond=pl.col("is_beyond").sum(),
         )
 
     @property
@@ -223,7 +231,8 @@ class Audited:
         if role == "user" and self.consecutive:
             having[self.main] = heads(having[self.main])
         ids = [frame.select(spelling=role).unique() for frame in having.values()]
-        text = pl.concat([one.select(pl.col("spelling").cast(pl.String)) for one in ids]).unique().drop_nulls()
+        texts = [one.select(pl.col("spelling").cast(pl.String)) for one in ids]
+        text = pl.concat(texts).unique().drop_nulls()
         plain = pl.col("spelling").str.strip_chars().str.replace(r"^([+-]?\d+)\.0+$", "$1")
         text = text.with_columns(plain=plain)
         several = text.group_by("plain").agg(spellings=pl.len()).filter(pl.col("spellings") > 1)
@@ -235,15 +244,18 @@ class Audited:
         if self.inputs.scored or self.inputs.model or not schema["rank"].is_integer():
             return False
         user, rank = pl.col("user"), pl.col("rank")
-        other, follows = (user != user.shift()).fill_null(value=True), (rank - rank.shift() == 1).fill_null(value=False)
+        other = (user != user.shift()).fill_null(value=True)
+        follows = (rank - rank.shift() == 1).fill_null(value=False)
         right = {"right": (follows & ~other | (other & (rank == 1)) | rank.is_null()).all()}
-        if not run(self.pairs_of_lists.head(SOME).select(**right)).item():  # most others are told by a few rows
+        rows = self.pairs_of_lists
+        if not run(rows.head(SOME).select(**right)).item():  # most others are told by a few rows
             return False
         if schema["user"].is_integer():
-            is_right, ascending = run(self.pairs_of_lists.select(**right, ascending=(user >= user.shift()).all())).row(0)
+            in_order = (user >= user.shift()).all()
+            is_right, ascending = run(rows.select(**right, ascending=in_order)).row(0)
             return bool(is_right and ascending)
-        is_right, n_blocks = run(self.pairs_of_lists.select(**right, n_blocks=other.sum())).row(0)
-        return bool(is_right and n_blocks == run(heads(self.pairs_of_lists).select(user.n_unique())).item())
+        is_right, n_blocks = run(rows.select(**right, n_blocks=other.sum())).row(0)
+        return bool(is_right and n_blocks == run(heads(rows).select(user.n_unique())).item())
 
 
 def _repeated(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
@@ -259,7 +271,8 @@ def example(shown: Sequence[str], schema: pl.Schema) -> pl.Expr:
         return pl.lit(shown)
     is_text = {name: schema[name] in TEXT for name in shown}
     # NOTE: Polars 1.35 streams no structs that hold categories.
-    first = pl.struct(pl.col(name).cast(pl.String) if is_text[name] else pl.col(name) for name in shown).first().struct
+    columns = [pl.col(name).cast(pl.String) if is_text[name] else pl.col(name) for name in shown]
+    first = pl.struct(columns).first().struct
     parts = []
     for name in shown:
         text = first.field(name) if is_text[name] else as_text(first.field(name), schema[name])

@@ -198,7 +198,8 @@ def relevance_like_scores(data: Audited) -> Iterator[Found]:
     """Relevances none of which is a whole number, as a model's scores are."""
     name, rows = data.judging
     if _is_float(rows, "relevance"):
-        yield Found(name, data.truth.filter((relevance != relevance.floor()).all()), ("user", "item", "relevance"))
+        fractions = data.truth.filter((relevance != relevance.floor()).all())
+        yield Found(name, fractions, ("user", "item", "relevance"))
 
 
 @check(
@@ -275,7 +276,8 @@ def duplicate_truth(data: Audited) -> Iterator[Found]:
     else:
         pairs, twice = _judged_twice(data), pl.lit(value=True)
     if pairs is not None:
-        yield Found(data.judging[0], pairs.filter(twice & (pl.col("lowest") == pl.col("highest"))), ("user", "item", "rows"))
+        same = pairs.filter(twice & (pl.col("lowest") == pl.col("highest")))
+        yield Found(data.judging[0], same, ("user", "item", "rows"))
 
 
 @check("error", "the pair counts once, at its highest relevance", "decide which relevance holds, and keep one row")
@@ -302,7 +304,8 @@ def uneven_lists(data: Audited) -> Iterator[Found]:
     """Lists that are shorter than the longest one."""
     if data.k is None:
         lists = data.lengths.with_columns(longest=pl.col("rows").max())
-        yield Found(data.main, lists.filter(pl.col("rows") < pl.col("longest")), ("user", "rows", "longest"))
+        shorter = lists.filter(pl.col("rows") < pl.col("longest"))
+        yield Found(data.main, shorter, ("user", "rows", "longest"))
 
 
 @check("info", "the user is left out", text("nothing, if the truth is meant to say who counts; else ", bind(universe="'all'")))
@@ -334,7 +337,8 @@ def users_without_lists(data: Audited) -> Iterator[Found]:
 def users_without_relevant(data: Audited) -> Iterator[Found]:
     """Users with judged rows, none of which is relevant."""
     said = EMPTY[data.context.no_relevant]
-    yield Found(data.judging[0], data.judged_users.filter(pl.col("relevant") == 0), ("user", "rows"), treatment=said)
+    without = data.judged_users.filter(pl.col("relevant") == 0)
+    yield Found(data.judging[0], without, ("user", "rows"), treatment=said)
 
 
 @check(
@@ -348,8 +352,10 @@ def users_in_two_segments(data: Audited) -> Iterator[Found]:
         if segment.owner not in {"recommendations", "truth", "row"}:
             continue
         frame = data.inputs.counted("truth" if segment.owner == "truth" else "recommendations")
-        values = frame.select("user", segment.inside).drop_nulls().group_by("user", segment.inside).agg(ROWS)
-        users = values.group_by("user").agg(pl.col("rows").sum(), values=pl.len()).filter(pl.col("values") > 1)
+        values = frame.select("user", segment.inside).drop_nulls()
+        values = values.group_by("user", segment.inside).agg(ROWS)
+        users = values.group_by("user").agg(pl.col("rows").sum(), values=pl.len())
+        users = users.filter(pl.col("values") > 1)
         found = Found(data.main if segment.owner == "row" else segment.owner, users, ("user", "values"))
         if segment.owner == "row":
             said = f"the user counts for each value of {segment.name!r}, with its own rows"
@@ -367,8 +373,9 @@ def users_in_two_halves(data: Audited) -> Iterator[Found]:
     for segment in data.inputs.segments:
         if data.is_judged and segment.owner == "row":
             rows = data.pairs_of_lists.filter(pl.col(segment.inside).is_null())
-            users = rows.join(data.inputs.in_two_halves(segment), on="user", how="semi").group_by("user").agg(ROWS)
-            yield Found(data.main, users.with_columns(column=pl.lit(segment.name)), ("user", "column", "rows"))
+            rows = rows.join(data.inputs.in_two_halves(segment), on="user", how="semi")
+            users = rows.group_by("user").agg(ROWS).with_columns(column=pl.lit(segment.name))
+            yield Found(data.main, users, ("user", "column", "rows"))
 
 
 # Other frames
@@ -398,7 +405,8 @@ def unknown_items(data: Audited) -> Iterator[Found]:
     """Items that the catalogue, `items=`, does not have."""
     if data.inputs.items is not None:
         for name, rows in data.pairs.items():
-            yield Found(name, rows.filter(item.is_not_null()).join(data.inputs.items, on="item", how="anti"))
+            listed = rows.filter(item.is_not_null())
+            yield Found(name, listed.join(data.inputs.items, on="item", how="anti"))
 
 
 @check(
@@ -466,7 +474,8 @@ def missing_propensity(data: Audited) -> Iterator[Found]:
 def unknown_reference(data: Audited) -> Iterator[Found]:
     """Lists of models none of which is the one that `reference=` names."""
     if isinstance(data.inputs.reference, str):
-        yield Found(data.main, data.inputs.lists.filter(~data.inputs.is_reference.any()), ("user", "model"))
+        others = data.inputs.lists.filter(~data.inputs.is_reference.any())
+        yield Found(data.main, others, ("user", "model"))
 
 
 def _is_float(frame: pl.LazyFrame, name: str) -> bool:

@@ -40,8 +40,8 @@ class Seen:
     def found_nothing(self) -> bool:
         """Whether every metric came out as 0 or null."""
         keys = {one.name for one in self.inputs.segments} | {self.inputs.context.name_of("model")} | RESULT_COLUMNS
-        values = [column for column in self.result.get_columns() if column.name not in keys and column.dtype.is_numeric()]
-        return not any((column != 0).any() for column in values)
+        numbers = [column for column in self.result.get_columns() if column.dtype.is_numeric()]
+        return not any((column != 0).any() for column in numbers if column.name not in keys)
 
 
 def tell(seen: Seen) -> None:

@@ -35,11 +35,14 @@ class Found:
     """Whether the schemas alone make it a finding, whatever the rows."""
 
 
+Finding = Callable[[Audited], Iterator[Found]]
+
+
 @dataclass(frozen=True)
 class Check:
     """One rule: its name is the function's, what it finds is the first sentence of its docstring."""
 
-    function: Callable[[Audited], Iterator[Found]]
+    function: Finding
     severity: Severity
     treatment: str
     remedy: str | Text
@@ -67,6 +70,6 @@ class Check:
         ]
 
 
-def check(severity: Severity, treatment: str, remedy: str | Text) -> Callable[[Callable[[Audited], Iterator[Found]]], Check]:
+def check(severity: Severity, treatment: str, remedy: str | Text) -> Callable[[Finding], Check]:
     """Make a check of a function, which gives nothing where the rule does not apply."""
     return lambda function: Check(function, severity, treatment, remedy)

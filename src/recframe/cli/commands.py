@@ -29,6 +29,7 @@ DEFAULT_METRICS = ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
 DEFAULT_K = 10
 TRUTH_ROWS = 8_000_000
 POLICIES = ("universe", "no_relevant", "min_relevance", "relevant_from", "ties", "decimals", "profile")
+SIDES = ("users", "items", "train")
 INTERRUPTED = 130
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -156,7 +157,7 @@ def evaluate(recs: str, truth: str | None, **options: Any) -> None:
       recframe evaluate recs.parquet truth.parquet --model model --users users.csv --by country
       recframe evaluate judged.parquet -m ndcg,recall -k 5,10,20 -o table.md
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
-    paths = {"recs": recs, "truth": truth, **{name: options[name] for name in ("users", "items", "train")}}
+    paths = {"recs": recs, "truth": truth} | {name: options[name] for name in SIDES}
     paths |= {} if _names_a_model(options) else {"reference": options["reference"]}
     paths = {name: path for name, path in paths.items() if path is not None}
     with words_of_the_shell(paths):
@@ -222,7 +223,7 @@ def audit(recs: str, truth: str | None, k: int | None, **options: Any) -> None:
       recframe audit recs.parquet truth.parquet
       recframe audit recs.parquet truth.parquet --train train.parquet --items items.csv -k 10 -o findings.csv
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
-    paths = {"recs": recs, "truth": truth, **{name: options[name] for name in ("users", "items", "train")}}
+    paths = {"recs": recs, "truth": truth} | {name: options[name] for name in SIDES}
     paths = {name: path for name, path in paths.items() if path is not None}
     with words_of_the_shell(paths):
         rec, _ = _bound(paths, options)
@@ -242,7 +243,8 @@ def _print_findings(found: pl.DataFrame) -> None:
         click.echo("nothing odd was found")
         return
     print_frame(found.drop("treatment", "remedy"))
-    for check, treatment, remedy in found.select("check", "treatment", "remedy").unique(maintain_order=True).iter_rows():
+    checks = found.select("check", "treatment", "remedy").unique(maintain_order=True)
+    for check, treatment, remedy in checks.iter_rows():
         click.echo(f"{check}: {treatment}. To mend: {remedy}.")
 
 

@@ -204,7 +204,8 @@ class Question:
         n_keys = segments.n_keys(self.inputs)
         names, keys = values.collect_schema().names()[:n_keys], [f"key {place}" for place in range(n_keys)]
         values = segments.numbered(values, keys)
-        rows = [dict(zip(TEXTS, (START, "", self.names[0], "same"), strict=True)), *(one.row for one in self.found)]
+        start = dict(zip(TEXTS, (START, "", self.names[0], "same"), strict=True))
+        rows = [start, *(one.row for one in self.found)]
         steps = [
             values.select(*keys, *_texts(row), *_numbers(place, len(self.found)), place=pl.lit(place))
             for place, row in enumerate(rows)
@@ -215,7 +216,8 @@ class Question:
             if name in columns:
                 msg = f"{Given('by', name)} is also the name of a result column; rename the column before"
                 raise ColumnError(msg)
-        return result.select(*(pl.col(key).alias(name) for key, name in zip(keys, names, strict=True)), *columns)
+        named = [pl.col(key).alias(name) for key, name in zip(keys, names, strict=True)]
+        return result.select(*named, *columns)
 
     @property
     def by_items(self) -> list[str]:
@@ -261,7 +263,9 @@ def _of_frame(one: Convention, inputs: Inputs) -> Convention:
 def _choices(n: int) -> list[tuple[int, ...]]:
     """Return which switches to set: those before each in turn, and all other choices where they are few."""
     in_turn = [tuple(range(place)) for place in range(n + 1)]
-    every = [chosen for size in range(n + 1) for chosen in combinations(range(n), size)] if n <= MOST_FOR_SHAPLEY else []
+    if n > MOST_FOR_SHAPLEY:
+        return in_turn
+    every = [chosen for size in range(n + 1) for chosen in combinations(range(n), size)]
     return list(dict.fromkeys([*in_turn, *every]))
 
 

@@ -66,6 +66,7 @@ def read_relevance(context: Context, metrics: Sequence[Metric[...]]) -> bool:
 
     A profile's policies do not: they are those of the metrics over users.
     """
-    if context.universe in {"truth", "both"} or context.no_relevant == "skip" or context.ties in {"pessimistic", "optimistic"}:
+    of_users = context.universe in {"truth", "both"} or context.no_relevant == "skip"
+    if of_users or context.ties in {"pessimistic", "optimistic"}:
         return True
     return any(needs_of(one).reads_relevance for one in metrics)

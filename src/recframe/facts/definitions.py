@@ -131,7 +131,8 @@ def n_tail(sides: Sides, tail: str, share: float) -> pl.LazyFrame:
     """The number of the catalogue's items in the long tail."""
     part = in_rear if tail == "items" else in_head
     items: Any = part.build(sides, share)
-    return _counted(sides, sides.catalogue.join(items, on="item", how="semi" if tail == "items" else "anti"), empty=True)
+    found = sides.catalogue.join(items, on="item", how="semi" if tail == "items" else "anti")
+    return _counted(sides, found, empty=True)
 
 
 def _counted(sides: Sides, items: pl.LazyFrame, *, empty: bool = False) -> pl.LazyFrame:

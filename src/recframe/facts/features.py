@@ -70,9 +70,11 @@ def are_bits(value: pl.Expr) -> pl.Expr:
     """
     numbers = value.cast(pl.List(pl.Int64), strict=False)
     length = numbers.list.len()
-    bits = (numbers.list.min() >= 0) & (numbers.list.max() <= 1) & (numbers.list.drop_nulls().list.len() == length)
+    complete = numbers.list.drop_nulls().list.len() == length
+    bits = (numbers.list.min() >= 0) & (numbers.list.max() <= 1) & complete
     listed = length > 0
-    one_length, repeats = length.filter(listed).n_unique() == 1, (numbers.list.n_unique() < length).filter(listed).any()
+    one_length = length.filter(listed).n_unique() == 1
+    repeats = (numbers.list.n_unique() < length).filter(listed).any()
     return one_length & bits.filter(listed).all() & repeats
 
 
@@ -128,9 +130,11 @@ class Feature:
         NOTE: each is divided by its largest number first, since the squares of large ones have no end.
         """
         columns = [pl.col(name) for name in self.dimensions]
-        values = [VALUE.arr.get(place).cast(pl.Float64).fill_null(math.nan) for place in range(len(columns))]
-        rows = self.rows.select("item", *(value.alias(name) for value, name in zip(values, self.dimensions, strict=True)))
-        for length in (pl.max_horizontal(one.abs() for one in columns), pl.sum_horizontal(one**2 for one in columns).sqrt()):
+        numbered = enumerate(self.dimensions)
+        values = [VALUE.arr.get(place).cast(pl.Float64).alias(name) for place, name in numbered]
+        rows = self.rows.select("item", *(value.fill_null(math.nan) for value in values))
+        largest = pl.max_horizontal(one.abs() for one in columns)
+        for length in (largest, pl.sum_horizontal(one**2 for one in columns).sqrt()):
             rows = rows.with_columns(length=length).with_columns(one / pl.col("length") for one in columns)
         return rows.filter(pl.col("length").is_finite()).drop("length")
 

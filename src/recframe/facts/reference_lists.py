@@ -106,7 +106,9 @@ def _ranked(rows: pl.LazyFrame, inputs: Inputs, k: int | None) -> pl.LazyFrame:
     if dtype is None:
         return scored(in_order_given(rows, own), ["user"], [], own).ranked(k, rows.clear)
     ranked = rows.filter(is_rank(RANK, dtype))
-    return told_apart(in_order_given(ranked, own), ["user"], own, rows.clear()) if inputs.tells_ranks_apart else ranked
+    if not inputs.tells_ranks_apart:
+        return ranked
+    return told_apart(in_order_given(ranked, own), ["user"], own, rows.clear())
 
 
 def _placed(rows: pl.LazyFrame, keys: list[str], schema: pl.Schema) -> pl.LazyFrame:

@@ -90,7 +90,8 @@ class AtLists:
     @property
     def counted(self) -> pl.Expr:
         """Whether the list's user has a value in the accuracy metrics, by `universe=` and `no_relevant=`."""
-        return self.fact(sides.in_universe).fill_null(value=False) & self.fact(sides.has_relevant).fill_null(value=False)
+        in_universe = self.fact(sides.in_universe).fill_null(value=False)
+        return in_universe & self.fact(sides.has_relevant).fill_null(value=False)
 
     @property
     def in_history(self) -> pl.Expr:
@@ -150,7 +151,7 @@ class AtLists:
     @property
     def n_listed(self) -> pl.Expr:
         """The number of items of the list, up to k."""
-        return self.asked.column(Level.OF_LIST, pl.len() if self._whole else (pl.col("rank") <= self.k).sum()).cast(pl.Float64)
+        return self.asked.column(Level.OF_LIST, self._n_rows).cast(pl.Float64)
 
     def sum(self, value: pl.Expr) -> pl.Expr:
         """Return the sum of a word over the items of the list, up to k."""
@@ -194,7 +195,7 @@ class AtLists:
     @property
     def n_lists_with(self) -> pl.Expr:
         """The number of lists of the segment that have the item, up to k."""
-        return self.asked.column(Level.OF_ITEM, pl.len() if self._whole else (pl.col("rank") <= self.k).sum()).cast(pl.Float64)
+        return self.asked.column(Level.OF_ITEM, self._n_rows).cast(pl.Float64)
 
     def place(self, value: pl.Expr) -> pl.Expr:
         """Return the item's place, from 1, among the segment's items, the lowest value first; those of value null have none."""
@@ -350,8 +351,13 @@ class AtLists:
     def _whole(self) -> bool:
         return self.k is None or self.cut
 
+    @property
+    def _n_rows(self) -> pl.Expr:
+        return pl.len() if self._whole else (pl.col("rank") <= self.k).sum()
+
     def _cut(self, value: pl.Expr) -> pl.Expr:
         if self._whole and value.meta.root_names():
             return value
         # a literal alone would be summed up once for all rows
-        return pl.when(pl.col("item").is_not_null() if self._whole else pl.col("rank") <= self.k).then(value)
+        counts = pl.col("item").is_not_null() if self._whole else pl.col("rank") <= self.k
+        return pl.when(counts).then(value)
