@@ -1,4 +1,4 @@
-"""Every metric beyond accuracy with each choice of its parameters that the tests try, and those that recframe has."""
+"""Every metric beyond accuracy with each choice of parameters that the tests try, and those that recframe has."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from recframe.metrics.language.registry import registered
 
 TAILS = [{}, {"share": 0.3}, {"tail": "items"}, {"tail": "items", "share": 0.3}, {"tail": "items", "share": 0.9}]
 CHOICES: dict[str, list[dict[str, Any]]] = {
-    "coverage": [{}],
     "user_coverage": [{}, {"at_least": "k"}],
     "gini": [{}, {"weight": "log"}, {"weight": "geometric"}, {"normalizer": "n"}, {"weight": "log", "normalizer": "n"}],
     "entropy": [{}, {"weight": "log"}, {"weight": "geometric"}, {"normalized": True}, {"log_base": 10}],
-    "fall_out": [{}],
     "mcc": [{}, {"denominator": "k"}],
     "novelty": [
         *({}, {"cold": "drop"}, {"normalized": True}, {"cold": "drop", "normalized": True, "log_base": 3}),
@@ -42,7 +40,6 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
     ],
     "tail_coverage": TAILS,
     "popularity_lift": [{}, {"average": "users"}],
-    "repeat_rate": [{}],
     "personalization": [
         {"similarity": similarity, "against": against} for similarity in ("cosine", "overlap") for against in ("segment", "all")
     ],
@@ -83,6 +80,7 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
 }
 BUILTIN = {name: one for name, one in registered().items() if one.definition.builtin}
 BEYOND = {name: one for name, one in BUILTIN.items() if one.definition.family != "accuracy"}
+CHOICES |= {name: [{}] for name, one in BEYOND.items() if not one.definition.parameters}
 
 
 def with_a_value(name: str, parameters: Mapping[str, Any], ks: Iterable[int | None]) -> list[int | None]:

@@ -1,4 +1,4 @@
-"""Writes the generated parts of the README: `python tests/readme.py`. The tests compare them."""
+"""Writes what is generated, parts of the README and the methods of `.rec`: `python tests/readme.py`. The tests compare them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ import polars as pl
 import recframe as rf
 from recframe.audit.checks import CHECKS
 from recframe.audit.rule import SEVERITIES
+from recframe.metrics.language.registry import registered
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
+METHODS = Path(rf.__file__).parent / "namespace" / "methods.py"
 RESULT = ROOT / "tests" / "benchmarks" / "result.json"
 LARGE = ROOT / "tests" / "benchmarks" / "large.json"
 CASES = ROOT / "tests" / "benchmarks" / "cases.json"
@@ -172,5 +174,12 @@ def written(text: str) -> str:
     return text
 
 
+def methods() -> str:
+    """Return `namespace/methods.py` made anew: a line for each metric of the registry."""
+    head = re.sub(r"    \w+ = metrics\.\w+\n", "", METHODS.read_text(encoding="utf-8"))
+    return head + "".join(f"    {one.name} = metrics.{one.name}\n" for one in registered().values() if one.definition.builtin)
+
+
 if __name__ == "__main__":
+    METHODS.write_text(methods(), encoding="utf-8")
     README.write_text(written(README.read_text(encoding="utf-8")), encoding="utf-8")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import polars as pl
 import pytest
 from click.testing import CliRunner, Result
 
+from recframe.audit.checks import CHECKS
 from recframe.audit.report import COLUMNS
 from recframe.cli.commands import main
+from recframe.cli.shell import words_of_the_shell
 
 RECS = pl.DataFrame({"user": [1, 1, 2, 2], "item": [10, 20, 10, 30], "rank": [1, 2, 1, 2]})
 TRUTH = pl.DataFrame({"user": [1, 1, 2], "item": [20, 40, 30]})
@@ -61,6 +64,12 @@ def test_warnings_alone_exit_with_zero():
     assert checks == ["short_lists", "recommended_in_train", "unknown_items"]
 
 
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
+def test_a_remedy_has_none_of_the_words_of_python(check):
+    with words_of_the_shell({"recs": "recs.parquet"}):
+        assert not re.search(r"\brec\(|\bframe\b|\b(by|ties|users|items)=|\.unique", str(check.remedy))
+
+
 def test_the_remedy_speaks_of_options_of_the_command():
     result = audit("twice.parquet", "truth.parquet")
 
@@ -84,7 +93,9 @@ def test_ids_of_files_that_disagree_are_a_finding():
     result = audit("recs.parquet", "text.parquet")
 
     assert result.exit_code == 1
+    said = "Int64 in 'recs.parquet', String in 'text.parquet'; read them all as text with --ids-as-text"
     assert "id_dtypes" in result.stdout
+    assert said in result.stdout
     assert audit("recs.parquet", "text.parquet", "--ids-as-text").exit_code == 0
 
 

@@ -26,6 +26,7 @@ def test_the_examples_give_what_they_show():
 
 def test_the_generated_parts_are_up_to_date():
     assert readme.written(TEXT) == TEXT, "run: python tests/readme.py"
+    assert readme.methods() == readme.METHODS.read_text(encoding="utf-8"), "run: python tests/readme.py"
 
 
 def test_the_table_of_libraries_apart_has_ratios_and_says_which_metrics_they_have():

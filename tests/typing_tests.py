@@ -138,6 +138,10 @@ def the_registry_is_a_frame() -> None:
     assert_type(rf.list_metrics(), pl.DataFrame)
 
 
+def a_name_that_is_not_there_is_an_error() -> None:
+    rf.ndgc  # type: ignore[attr-defined]  # noqa: B018
+
+
 def errors_are_value_errors() -> None:
     error: type[ValueError] = rf.RecframeError
     errors: list[type[rf.RecframeError]] = [rf.ColumnError, rf.DataError, rf.UnknownMetricError]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
@@ -210,7 +211,7 @@ def answers(simulation: Simulation) -> Iterator[Answer]:
     """Answer the first questions that one asks of three recommenders: which one, at what price, for whom, with which items."""
     sim = simulation
     rec = rec_of(sim.recs, truth=sim.truth, train=sim.train, users=sim.users, items=sim.items, model="model")
-    asked, beyond = (", ".join(f'"{metric}"' for metric in metrics) for metrics in (METRICS, SIDE_EFFECTS))
+    asked, beyond = map(_quoted, (METRICS, SIDE_EFFECTS))
     overall = rec.evaluate(*METRICS)
     yield Answer("Which model is best?", f"rec.evaluate({asked})", overall, _ranking(overall))
     beside = rec.evaluate(*SIDE_EFFECTS)
@@ -226,6 +227,10 @@ def answers(simulation: Simulation) -> Iterator[Answer]:
         frame = rec.evaluate(*METRICS, by=by)
         words = ". ".join(_spread(frame, model, by) for model in dict.fromkeys(["popularity", best]))
         yield Answer(question, f'rec.evaluate({asked}, by="{by}")', frame, f"{words}.")
+
+
+def _quoted(metrics: Iterable[str]) -> str:
+    return ", ".join(f'"{metric}"' for metric in metrics)
 
 
 def _ranking(overall: pl.DataFrame) -> str:

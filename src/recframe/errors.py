@@ -1,4 +1,4 @@
-"""What recframe raises, and the words in it: what is wrong, what was found, what to write instead."""
+"""What recframe raises and warns of, and the words in it: what is wrong, what was found, what to write instead."""
 
 from __future__ import annotations
 

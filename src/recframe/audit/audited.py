@@ -15,9 +15,11 @@ from recframe.frames.inputs import Inputs
 from recframe.frames.roles import Segment
 from recframe.frames.rows.packing import key_hash
 from recframe.frames.rows.questions import heads
+from recframe.judging.judged_frame import PAIR
 from recframe.judging.relevance import is_rank, is_relevant
 
-PAIR = ["user", "item"]
+SOME = 1_000
+"""So many first rows tell of most frames that their lists do not stand in order."""
 TEXT = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
 
 
@@ -79,10 +81,7 @@ class Audited:
     @cached_property
     def lists(self) -> pl.LazyFrame:
         """The rows of the lists: with a user, an item, and a rank or a score."""
-        rows = identified(self.inputs.lists)
-        if self.inputs.scored:
-            return rows
-        return rows.filter(self.ranked)
+        return self.pairs_of_lists if self.inputs.scored else self.pairs_of_lists.filter(self.ranked)
 
     @property
     def ranked(self) -> pl.Expr:
@@ -100,7 +99,12 @@ class Audited:
     @cached_property
     def truth(self) -> pl.LazyFrame:
         """The judged rows."""
-        return identified(self.judging[1]).filter(pl.col("relevance").is_not_null())
+        return self.judged_pairs.filter(pl.col("relevance").is_not_null())
+
+    @property
+    def judged_pairs(self) -> pl.LazyFrame:
+        """The rows of the frame of the relevance that have a user and an item."""
+        return self.inputs.identified("truth")
 
     @property
     def features(self) -> dict[str, pl.LazyFrame]:
@@ -114,7 +118,8 @@ class Audited:
             dtype = rows.collect_schema()["value"]
             if isinstance(dtype, pl.Array):
                 rows = rows.with_columns(pl.col("value").arr.to_list())
-            if name != item and (isinstance(dtype, pl.List | pl.Array) or dtype in {*TEXT, pl.Boolean} or dtype.is_integer()):
+            is_category = dtype in {*TEXT, pl.Boolean} or dtype.is_integer()
+            if name != item and (isinstance(dtype, pl.List | pl.Array) or is_category):
                 found[name] = rows
         return found
 
@@ -143,8 +148,8 @@ class Audited:
         """
         found = replace(self, consecutive=self._is_consecutive(run))
         known = found._answers_of_blocks(group) if found.consecutive else {}  # noqa: SLF001
-        asked = {name: plan for name, plan in found._questions.items() if name not in known}  # noqa: SLF001
-        return replace(found, known=known | {name: run(plan) for name, plan in asked.items()})
+        plans = {name: plan for name, plan in found._questions.items() if name not in known}  # noqa: SLF001
+        return replace(found, known=known | {name: run(plan) for name, plan in plans.items()})
 
     def _shared(self, name: str) -> pl.LazyFrame:
         return self.known[name].lazy() if name in self.known else self._cached[name]
@@ -155,34 +160,39 @@ class Audited:
 
     @cached_property
     def _questions(self) -> dict[str, pl.LazyFrame]:
-        asked = {"lengths": self._lengths(), "judged users": self._judged_users()}
-        asked["pair"] = _repeated(self.pairs_of_lists, [*self.inputs.model, *PAIR])
+        plans = {"lengths": self._lengths(), "judged users": self._judged_users()}
+        plans["pair"] = _repeated(self.pairs_of_lists, [*self.inputs.model, *PAIR])
         if self.same_truth == "truth":
-            asked["truth"] = _repeated(self.truth.select(*PAIR, "relevance").unique() if self.is_judged else self.truth, PAIR)
+            grades = self.truth.select(*PAIR, "relevance").unique() if self.is_judged else self.truth
+            plans["truth"] = _repeated(grades, PAIR)
         if self.inputs.scored or not self.consecutive:
             order = "score" if self.inputs.scored else "rank"
-            asked[order] = _repeated(self.lists, [*self.keys, order])
-        asked |= {role: self._spellings(role) for role in PAIR if self._is_text(role)}
-        return asked
+            plans[order] = _repeated(self.lists, [*self.keys, order])
+        plans |= {role: self._spellings(role) for role in PAIR if self._is_text(role)}
+        return plans
 
     def _answers_of_blocks(self, run: Collect) -> dict[str, pl.DataFrame]:
         """Return what one pass over rows that stand user by user answers."""
         user = pl.col("user")
-        asked = {"rows": self.ranked.sum(), "last": pl.col("rank").max(), "distinct": pl.col("item").n_unique() == pl.len()}
+        distinct = pl.col("item").n_unique() == pl.len()
+        sums = {"rows": self.ranked.sum(), "last": pl.col("rank").max(), "distinct": distinct}
         if self.is_judged:
             judged = pl.col("relevance").is_not_null()
-            asked |= {"judged": judged.sum(), "relevant": self.relevant.sum(), "beyond": (self.relevant & ~self.ranked).sum()}
+            beyond = self.relevant & ~self.ranked
+            sums |= {"judged": judged.sum(), "relevant": self.relevant.sum(), "beyond": beyond.sum()}
         # NOTE: groups of a column that is marked as sorted are not hashed.
         number = (user != user.shift()).fill_null(value=True).cum_sum()
         block = (user if self.inputs.schema["user"].is_integer() else number).set_sorted()
-        blocks = run(self.pairs_of_lists.with_columns(block=block).group_by("block").agg(user.first(), **asked))
+        rows = self.pairs_of_lists.with_columns(block=block)
+        blocks = run(rows.group_by("block").agg(user.first(), **sums))
         lists = blocks.filter(pl.col("rows") > 0).select("user", pl.col("rows").cast(pl.Int64), "last")
         known = {"lengths": lists}
         if blocks["distinct"].all():
             known["pair"] = pl.DataFrame(schema={"number": pl.Int64})
         if self.is_judged:
             users = blocks.filter(pl.col("judged") > 0)
-            known["judged users"] = users.select("user", pl.col("judged").cast(pl.Int64).alias("rows"), "relevant", "beyond")
+            n_rows = pl.col("judged").cast(pl.Int64).alias("rows")
+            known["judged users"] = users.select("user", n_rows, "relevant", "beyond")
         return known
 
     def _lengths(self) -> pl.LazyFrame:
@@ -193,7 +203,9 @@ class Audited:
         beyond = self.relevant & ~self.ranked if self.is_judged else pl.lit(value=False)
         rows = self.truth.select("user", is_relevant=self.relevant, is_beyond=beyond)
         return rows.group_by("user").agg(
-            pl.len().cast(pl.Int64).alias("rows"), relevant=pl.col("is_relevant").sum(), beyond=pl.col("is_beyond").sum()
+            pl.len().cast(pl.Int64).alias("rows"),
+            relevant=pl.col("is_relevant").sum(),
+            beyond=pl.col("is_beyond").sum(),
         )
 
     @property
@@ -219,7 +231,8 @@ class Audited:
         if role == "user" and self.consecutive:
             having[self.main] = heads(having[self.main])
         ids = [frame.select(spelling=role).unique() for frame in having.values()]
-        text = pl.concat([one.select(pl.col("spelling").cast(pl.String)) for one in ids]).unique().drop_nulls()
+        texts = [one.select(pl.col("spelling").cast(pl.String)) for one in ids]
+        text = pl.concat(texts).unique().drop_nulls()
         plain = pl.col("spelling").str.strip_chars().str.replace(r"^([+-]?\d+)\.0+$", "$1")
         text = text.with_columns(plain=plain)
         several = text.group_by("plain").agg(spellings=pl.len()).filter(pl.col("spellings") > 1)
@@ -231,20 +244,18 @@ class Audited:
         if self.inputs.scored or self.inputs.model or not schema["rank"].is_integer():
             return False
         user, rank = pl.col("user"), pl.col("rank")
-        other, follows = (user != user.shift()).fill_null(value=True), (rank - rank.shift() == 1).fill_null(value=False)
-        asked = {"right": (follows & ~other | (other & (rank == 1)) | rank.is_null()).all()}
-        if not run(self.pairs_of_lists.head(1_000).select(**asked)).item():  # most others are told by a few rows
+        other = (user != user.shift()).fill_null(value=True)
+        follows = (rank - rank.shift() == 1).fill_null(value=False)
+        right = {"right": (follows & ~other | (other & (rank == 1)) | rank.is_null()).all()}
+        rows = self.pairs_of_lists
+        if not run(rows.head(SOME).select(**right)).item():  # most others are told by a few rows
             return False
         if schema["user"].is_integer():
-            right, ascending = run(self.pairs_of_lists.select(**asked, ascending=(user >= user.shift()).all())).row(0)
-            return bool(right and ascending)
-        right, n_blocks = run(self.pairs_of_lists.select(**asked, n_blocks=other.sum())).row(0)
-        return bool(right and n_blocks == run(heads(self.pairs_of_lists).select(user.n_unique())).item())
-
-
-def identified(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the rows with a user and an item."""
-    return frame.filter(pl.col("user").is_not_null() & pl.col("item").is_not_null())
+            in_order = (user >= user.shift()).all()
+            is_right, ascending = run(rows.select(**right, ascending=in_order)).row(0)
+            return bool(is_right and ascending)
+        is_right, n_blocks = run(rows.select(**right, n_blocks=other.sum())).row(0)
+        return bool(is_right and n_blocks == run(heads(rows).select(user.n_unique())).item())
 
 
 def _repeated(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
@@ -260,7 +271,8 @@ def example(shown: Sequence[str], schema: pl.Schema) -> pl.Expr:
         return pl.lit(shown)
     is_text = {name: schema[name] in TEXT for name in shown}
     # NOTE: Polars 1.35 streams no structs that hold categories.
-    first = pl.struct(pl.col(name).cast(pl.String) if is_text[name] else pl.col(name) for name in shown).first().struct
+    columns = [pl.col(name).cast(pl.String) if is_text[name] else pl.col(name) for name in shown]
+    first = pl.struct(columns).first().struct
     parts = []
     for name in shown:
         text = first.field(name) if is_text[name] else as_text(first.field(name), schema[name])

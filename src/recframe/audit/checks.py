@@ -8,16 +8,20 @@ from dataclasses import replace
 
 import polars as pl
 
-from recframe.audit.audited import PAIR, Audited, identified
+from recframe.audit.audited import Audited
 from recframe.audit.rule import Check, Found, check
 from recframe.facts.features import are_bits, may_be_bits
+from recframe.frames.hints import A_FRAME, Either, bind, text
+from recframe.judging.judged_frame import PAIR
 
 user, item, rank, relevance = (pl.col(name) for name in ("user", "item", "rank", "relevance"))
 ROWS = pl.len().cast(pl.Int64).alias("rows")
+TIES = Either("ties=", "--ties")
+LISTED_AND_JUDGED = text("leave the user out: ", bind(universe="'both'"))
 EMPTY = {"zero": "the user counts, with 0", "skip": "the user is left out", "null": "the user's values are null"}
 
 
-# ---- ids
+# Ids
 
 
 @check("error", "the row is ignored", "drop the row, or find out why its id is missing")
@@ -48,7 +52,7 @@ def id_spellings(data: Audited) -> Iterator[Found]:
             yield Found(name, found, (role,))
 
 
-@check("error", "a metric raises", "keep one row for each: frame.unique(...)")
+@check("error", "a metric raises", text("keep one row for each", Either(": frame.unique(...)")))
 def repeated_keys(data: Audited) -> Iterator[Found]:
     """Users or items with two rows in the frame that describes them."""
     for name, role, frame in (("users", "user", data.inputs.users), ("items", "item", data.inputs.items)):
@@ -57,7 +61,7 @@ def repeated_keys(data: Audited) -> Iterator[Found]:
             yield Found(name, rows.filter(pl.col("rows") > 1), (role, "rows"))
 
 
-# ---- ranks and scores
+# Ranks and scores
 
 
 @check("error", "a metric raises", "ranks start at 1; if they count from 0, add 1 to them")
@@ -72,7 +76,7 @@ def missing_ranks(data: Audited) -> Iterator[Found]:
     """Null, NaN or infinite ranks; in a judged frame null says that the item was not recommended."""
     if not data.inputs.scored:
         missing = ~data.ranked & (rank.is_not_null() if data.is_judged else pl.lit(value=True))
-        yield Found(data.main, identified(data.inputs.lists).filter(missing), ("user", "item", "rank"))
+        yield Found(data.main, data.pairs_of_lists.filter(missing), ("user", "item", "rank"))
 
 
 @check("warning", "a rank counts as it is, and ranks closer than 1 are spread", "give whole ranks, without means over ties")
@@ -90,7 +94,7 @@ def _sharing_a_rank(data: Audited) -> pl.LazyFrame | None:
 @check(
     "warning",
     "all of them count up to the rank, which favours the list; the relevant ones follow one another by item",
-    "say how they stand: rec(ties='expected') or another ties=; or rank each list from 1 without ties",
+    text("say how they stand: ", bind(ties="'expected'"), " or another ", TIES, "; or rank each list from 1 without ties"),
 )
 def repeated_ranks(data: Audited) -> Iterator[Found]:
     """Ranks that several items of one list have."""
@@ -118,7 +122,7 @@ def pooled_models(data: Audited) -> Iterator[Found]:
         ranks = ranks.join(data.lists.select(n_names=label.n_unique()), how="cross")
         explains = (pl.col("names") == pl.col("rows")).all() & (pl.col("n_names") == pl.col("rows").max())
         found = ranks.filter(explains & (2 * user.n_unique() >= pl.col("n_users")))
-        remedy = f"column {name!r} tells the rows of one rank apart; if it names systems, write rec(model={name!r})"
+        remedy = f"column {name!r} tells the rows of one rank apart; if it names systems, write {bind(model=repr(name))}"
         yield Found(data.main, found, ("user", "rank", "items"), remedy=remedy)
 
 
@@ -158,7 +162,7 @@ def tied_scores(data: Audited) -> Iterator[Found]:
         yield Found(data.main, ties, ("user", "score", "items"))
 
 
-# ---- relevance
+# Relevance
 
 
 @check("warning", "the row is ignored", "drop the row, or give it a relevance")
@@ -174,7 +178,7 @@ def infinite_relevance(data: Audited) -> Iterator[Found]:
     """Infinite relevances."""
     name, rows = data.judging
     if _is_float(rows, "relevance"):
-        yield Found(name, identified(rows).filter(relevance == math.inf))
+        yield Found(name, data.judged_pairs.filter(relevance == math.inf))
 
 
 @check("info", "the item is judged, and not relevant", "nothing, if the lower the worse; else move the grades above 0")
@@ -182,15 +186,20 @@ def negative_relevance(data: Audited) -> Iterator[Found]:
     """Relevances below 0."""
     name, rows = data.judging
     if rows.collect_schema()["relevance"].is_numeric():
-        yield Found(name, identified(rows).filter(relevance < 0), ("user", "item", "relevance"))
+        yield Found(name, data.judged_pairs.filter(relevance < 0), ("user", "item", "relevance"))
 
 
-@check("warning", "every value above 0 is relevant, with itself as gain", "give grades, or a threshold: rec(min_relevance=...)")
+@check(
+    "warning",
+    "every value above 0 is relevant, with itself as gain",
+    text("give grades, or a threshold: ", bind(min_relevance="...")),
+)
 def relevance_like_scores(data: Audited) -> Iterator[Found]:
     """Relevances none of which is a whole number, as a model's scores are."""
     name, rows = data.judging
     if _is_float(rows, "relevance"):
-        yield Found(name, data.truth.filter((relevance != relevance.floor()).all()), ("user", "item", "relevance"))
+        fractions = data.truth.filter((relevance != relevance.floor()).all())
+        yield Found(name, fractions, ("user", "item", "relevance"))
 
 
 @check(
@@ -203,7 +212,7 @@ def no_relevant_beyond_lists(data: Audited) -> Iterator[Found]:
         yield Found(data.main, users.select("user", rows="relevant"), ("user", "rows"))
 
 
-# ---- the same twice
+# The same twice
 
 
 def _same_pair(data: Audited) -> pl.LazyFrame | None:
@@ -223,7 +232,7 @@ def _same_pair(data: Audited) -> pl.LazyFrame | None:
 @check(
     "error",
     "the item counts once, at its best rank",
-    "keep one row for each user and item; rec(model=...), if several systems have it",
+    text("keep one row for each user and item; ", bind(model="..."), ", if several systems have it"),
 )
 def duplicate_items(data: Audited) -> Iterator[Found]:
     """Items that stand twice in one list."""
@@ -233,7 +242,9 @@ def duplicate_items(data: Audited) -> Iterator[Found]:
 
 
 @check(
-    "error", "the ranked row is not relevant, and the relevant row has no rank", "join the two frames, or give rec(truth=...)"
+    "error",
+    "the ranked row is not relevant, and the relevant row has no rank",
+    text("join the two frames, or give ", bind(truth="...")),
 )
 def split_pairs(data: Audited) -> Iterator[Found]:
     """Pairs of a judged frame whose rank stands in one row and whose relevance in another."""
@@ -252,7 +263,11 @@ def _judged_twice(data: Audited) -> pl.LazyFrame | None:
     return several.filter(pl.col("rows") > 1)
 
 
-@check("warning", "the pair counts once", "keep one row for each user and item: truth.unique(['user', 'item'])")
+@check(
+    "warning",
+    "the pair counts once",
+    text("keep one row for each user and item", Either(": truth.unique(['user', 'item'])")),
+)
 def duplicate_truth(data: Audited) -> Iterator[Found]:
     """Pairs that are judged twice, with the same relevance."""
     if data.is_judged:
@@ -261,7 +276,8 @@ def duplicate_truth(data: Audited) -> Iterator[Found]:
     else:
         pairs, twice = _judged_twice(data), pl.lit(value=True)
     if pairs is not None:
-        yield Found(data.judging[0], pairs.filter(twice & (pl.col("lowest") == pl.col("highest"))), ("user", "item", "rows"))
+        same = pairs.filter(twice & (pl.col("lowest") == pl.col("highest")))
+        yield Found(data.judging[0], same, ("user", "item", "rows"))
 
 
 @check("error", "the pair counts once, at its highest relevance", "decide which relevance holds, and keep one row")
@@ -273,7 +289,7 @@ def conflicting_truth(data: Audited) -> Iterator[Found]:
         yield Found(data.judging[0], found, ("user", "item", "lowest", "highest"))
 
 
-# ---- lists and users
+# Lists and users
 
 
 @check("warning", "precision divides by k all the same", "recommend k items, or ask precision(denominator='list')")
@@ -288,22 +304,23 @@ def uneven_lists(data: Audited) -> Iterator[Found]:
     """Lists that are shorter than the longest one."""
     if data.k is None:
         lists = data.lengths.with_columns(longest=pl.col("rows").max())
-        yield Found(data.main, lists.filter(pl.col("rows") < pl.col("longest")), ("user", "rows", "longest"))
+        shorter = lists.filter(pl.col("rows") < pl.col("longest"))
+        yield Found(data.main, shorter, ("user", "rows", "longest"))
 
 
-@check("info", "the user is left out", "nothing, if the truth is meant to say who counts; else rec(universe='all')")
+@check("info", "the user is left out", text("nothing, if the truth is meant to say who counts; else ", bind(universe="'all'")))
 def users_without_truth(data: Audited) -> Iterator[Found]:
     """Users who have a list and no judged row."""
     rows = data.lengths.join(data.judged_users, on="user", how="anti")
     counts = (data.context.universe or ("rows" if data.is_judged else "truth")) in {"rows", "recs", "all"}
     if counts:
         said = EMPTY[data.context.no_relevant]
-        yield Found(data.main, rows, ("user",), "warning", said, "leave the user out: rec(universe='both')")
+        yield Found(data.main, rows, ("user",), "warning", said, LISTED_AND_JUDGED)
     else:
         yield Found(data.main, rows, ("user",))
 
 
-@check("warning", "the user counts, with 0", "recommend to all, or leave the user out: rec(universe='both')")
+@check("warning", "the user counts, with 0", text("recommend to all, or ", LISTED_AND_JUDGED))
 def users_without_lists(data: Audited) -> Iterator[Found]:
     """Users, of each model, who have a judged row and no list."""
     users = data.judged_users
@@ -316,22 +333,29 @@ def users_without_lists(data: Audited) -> Iterator[Found]:
         yield Found(data.judging[0], rows, data.keys)
 
 
-@check("info", "the user counts, with 0", "leave the user out: rec(no_relevant='skip')")
+@check("info", "the user counts, with 0", text("leave the user out: ", bind(no_relevant="'skip'")))
 def users_without_relevant(data: Audited) -> Iterator[Found]:
     """Users with judged rows, none of which is relevant."""
     said = EMPTY[data.context.no_relevant]
-    yield Found(data.judging[0], data.judged_users.filter(pl.col("relevant") == 0), ("user", "rows"), treatment=said)
+    without = data.judged_users.filter(pl.col("relevant") == 0)
+    yield Found(data.judging[0], without, ("user", "rows"), treatment=said)
 
 
-@check("error", "a metric raises", "by= takes properties of the user; rec(model=...) compares systems")
+@check(
+    "error",
+    "a metric raises",
+    text(Either("by=", "--by"), " takes properties of the user; ", bind(model="..."), " compares systems"),
+)
 def users_in_two_segments(data: Audited) -> Iterator[Found]:
     """Users with two values of a column of `by`."""
     for segment in data.inputs.segments:
         if segment.owner not in {"recommendations", "truth", "row"}:
             continue
         frame = data.inputs.counted("truth" if segment.owner == "truth" else "recommendations")
-        values = frame.select("user", segment.inside).drop_nulls().group_by("user", segment.inside).agg(ROWS)
-        users = values.group_by("user").agg(pl.col("rows").sum(), values=pl.len()).filter(pl.col("values") > 1)
+        values = frame.select("user", segment.inside).drop_nulls()
+        values = values.group_by("user", segment.inside).agg(ROWS)
+        users = values.group_by("user").agg(pl.col("rows").sum(), values=pl.len())
+        users = users.filter(pl.col("values") > 1)
         found = Found(data.main if segment.owner == "row" else segment.owner, users, ("user", "values"))
         if segment.owner == "row":
             said = f"the user counts for each value of {segment.name!r}, with its own rows"
@@ -342,18 +366,19 @@ def users_in_two_segments(data: Audited) -> Iterator[Found]:
 @check(
     "error",
     "the user counts in two segments, the value's and that of null, each with its own rows",
-    "fill the column in on all rows of the user, or give it as a column of rec(users=...)",
+    text("fill the column in on all rows of the user, or give it as a column of ", bind(users="...")),
 )
 def users_in_two_halves(data: Audited) -> Iterator[Found]:
     """Users with a value of a column of `by` on some rows of a judged frame and null on others, where nobody has two values."""
     for segment in data.inputs.segments:
         if data.is_judged and segment.owner == "row":
-            rows = data.inputs.identified("recommendations").filter(pl.col(segment.inside).is_null())
-            users = rows.join(data.inputs.in_two_halves(segment), on="user", how="semi").group_by("user").agg(ROWS)
-            yield Found(data.main, users.with_columns(column=pl.lit(segment.name)), ("user", "column", "rows"))
+            rows = data.pairs_of_lists.filter(pl.col(segment.inside).is_null())
+            rows = rows.join(data.inputs.in_two_halves(segment), on="user", how="semi")
+            users = rows.group_by("user").agg(ROWS).with_columns(column=pl.lit(segment.name))
+            yield Found(data.main, users, ("user", "column", "rows"))
 
 
-# ---- other frames
+# Other frames
 
 
 @check("warning", "the item counts as any other", "leave out what the user already had, unless it is meant to come again")
@@ -371,12 +396,17 @@ def truth_in_train(data: Audited) -> Iterator[Found]:
         yield Found(data.judging[0], rows)
 
 
-@check("warning", "the item counts as any other; by= finds it in the null segment", "add the item to items=, or drop the row")
+@check(
+    "warning",
+    "the item counts as any other; by= finds it in the null segment",
+    text("add the item to ", Either("items=", "the file of --items"), ", or drop the row"),
+)
 def unknown_items(data: Audited) -> Iterator[Found]:
     """Items that the catalogue, `items=`, does not have."""
     if data.inputs.items is not None:
         for name, rows in data.pairs.items():
-            yield Found(name, rows.filter(item.is_not_null()).join(data.inputs.items, on="item", how="anti"))
+            listed = rows.filter(item.is_not_null())
+            yield Found(name, listed.join(data.inputs.items, on="item", how="anti"))
 
 
 @check(
@@ -399,7 +429,7 @@ def cold_items(data: Audited) -> Iterator[Found]:
 def users_without_history(data: Audited) -> Iterator[Found]:
     """Users who have a list and no item in train."""
     if data.inputs.train is not None:
-        known = identified(data.inputs.train).select("user").unique()
+        known = data.inputs.train.drop_nulls(PAIR).select("user").unique()
         yield Found(data.main, data.lengths.join(known, on="user", how="anti"), ("user",))
 
 
@@ -436,11 +466,16 @@ def missing_propensity(data: Audited) -> Iterator[Found]:
         yield Found(data.judging[0], rows, ("user", "item", "propensity"))
 
 
-@check("error", "a metric raises", "name a model that there is, or give a frame of lists: rec(reference=reference)")
+@check(
+    "error",
+    "a metric raises",
+    text("name a model that there is, or give a ", A_FRAME, " of lists: ", bind(reference="reference")),
+)
 def unknown_reference(data: Audited) -> Iterator[Found]:
     """Lists of models none of which is the one that `reference=` names."""
     if isinstance(data.inputs.reference, str):
-        yield Found(data.main, data.inputs.lists.filter(~data.inputs.is_reference.any()), ("user", "model"))
+        others = data.inputs.lists.filter(~data.inputs.is_reference.any())
+        yield Found(data.main, others, ("user", "model"))
 
 
 def _is_float(frame: pl.LazyFrame, name: str) -> bool:

@@ -13,6 +13,7 @@ import polars as pl
 
 from recframe.errors import warn
 from recframe.frames.collecting import Collect
+from recframe.frames.hints import NAMED, FrameOf, Given, bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.roles import Segment
 from recframe.judging.relevance import is_rank
@@ -33,14 +34,14 @@ class Seen:
     @property
     def title(self) -> str:
         """What the frame is called that has the lists."""
-        return "the judged frame" if self.inputs.truth is None else "the frame of recommendations"
+        return str(FrameOf("judged" if self.inputs.truth is None else "recommendations"))
 
     @property
     def found_nothing(self) -> bool:
         """Whether every metric came out as 0 or null."""
         keys = {one.name for one in self.inputs.segments} | {self.inputs.context.name_of("model")} | RESULT_COLUMNS
-        values = [column for column in self.result.get_columns() if column.name not in keys and column.dtype.is_numeric()]
-        return not any((column != 0).any() for column in values)
+        numbers = [column for column in self.result.get_columns() if column.dtype.is_numeric()]
+        return not any((column != 0).any() for column in numbers if column.name not in keys)
 
 
 def tell(seen: Seen) -> None:
@@ -73,7 +74,7 @@ def lists_without_ranks(seen: Seen) -> str | None:
     name = seen.inputs.context.name_of("rank")
     return (
         f"column {name!r} of {seen.title} is null, NaN or infinite in all of its {n_rows:,} rows, so every list is empty; "
-        "rank each list from 1, or name a column of scores: rec(score='...')"
+        f"rank each list from 1, or name a column of scores: {bind(score=NAMED)}"
     )
 
 
@@ -90,9 +91,9 @@ def users_in_two_halves(seen: Seen) -> str | None:
             users = seen.run(seen.inputs.in_two_halves(segment))
             if len(users):
                 return (
-                    f"by={segment.name!r}: the judged frame has a value of this column on some rows of a user and null on "
-                    f"others, so the user counts in two segments: {len(users):,} of them, such as {users['user'][0]!r}; "
-                    "fill it in on all rows of the user, or give it as a column of rec(users=...)"
+                    f"{Given('by', segment.name)}: {seen.title} has a value of this column on some rows of a user and null "
+                    f"on others, so the user counts in two segments: {len(users):,} of them, such as {users['user'][0]!r}; "
+                    f"fill it in on all rows of the user, or give it as a column of {bind(users='...')}"
                 )
     return None
 

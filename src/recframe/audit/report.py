@@ -1,4 +1,4 @@
-"""The road of the audit: every check's findings as one lazy frame, and those of severity error as a reason to fail."""
+"""The audit: every check's findings as one lazy frame, and those of severity error as a reason to fail."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def errors(inputs: Inputs) -> pl.LazyFrame:
     """Return a frame of one row that fails when the plan runs and a check finds an error."""
     data = Audited(inputs)
     found = [(check, one) for check in CHECKS for one in check.findings(data) if one.severity == "error"]
-    number, counted = pl.col("rows"), pl.when(pl.col("rows") == 1).then(pl.lit(" row of ")).otherwise(pl.lit(" rows of "))
-    told = pl.concat_str("check", pl.lit(": "), number, counted, "frame", pl.lit(" ("), "example", pl.lit(")"))
+    rows_of = pl.when(pl.col("rows") == 1).then(pl.lit(" row of ")).otherwise(pl.lit(" rows of "))
+    told = pl.format("{}: {}{}{} ({})", "check", "rows", rows_of, "frame", "example")
     table = _table(found).select(told=told).select(told=pl.col("told").str.join("; "), errors=pl.len())
     head, tail = pl.lit("strict=True finds errors in the data: "), pl.lit("; rec.audit() says what to do")
     return table.select(check=fails_if(pl.col("errors") > 0, pl.concat_str(head, "told", tail)))

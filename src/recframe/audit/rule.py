@@ -10,6 +10,7 @@ from typing import Literal
 import polars as pl
 
 from recframe.audit.audited import Audited
+from recframe.frames.hints import Text
 
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
@@ -29,19 +30,22 @@ class Found:
     """The columns that the example shows, or its text."""
     severity: Severity | None = None
     treatment: str | None = None
-    remedy: str | None = None
+    remedy: str | Text | None = None
     always: bool = False
     """Whether the schemas alone make it a finding, whatever the rows."""
+
+
+Finding = Callable[[Audited], Iterator[Found]]
 
 
 @dataclass(frozen=True)
 class Check:
     """One rule: its name is the function's, what it finds is the first sentence of its docstring."""
 
-    function: Callable[[Audited], Iterator[Found]]
+    function: Finding
     severity: Severity
     treatment: str
-    remedy: str
+    remedy: str | Text
 
     @property
     def name(self) -> str:
@@ -60,12 +64,12 @@ class Check:
                 found,
                 severity=found.severity or self.severity,
                 treatment=found.treatment or self.treatment,
-                remedy=found.remedy or self.remedy,
+                remedy=str(found.remedy or self.remedy),
             )
             for found in self.function(data)
         ]
 
 
-def check(severity: Severity, treatment: str, remedy: str) -> Callable[[Callable[[Audited], Iterator[Found]]], Check]:
+def check(severity: Severity, treatment: str, remedy: str | Text) -> Callable[[Finding], Check]:
     """Make a check of a function, which gives nothing where the rule does not apply."""
     return lambda function: Check(function, severity, treatment, remedy)

@@ -17,7 +17,7 @@ from recframe.cli import files
 from recframe.cli.options import one_truth, split, split_columns, split_metrics, split_numbers
 from recframe.cli.printing import print_frame
 from recframe.cli.progress import bar
-from recframe.cli.shell import Failure, in_words_of_the_shell, read_errors, words_of_the_shell
+from recframe.cli.shell import Failure, read_errors, words_of_the_shell
 from recframe.errors import plan_errors
 from recframe.frames.context import MOST_DECIMALS, ROLES, NoRelevant, RelevantFrom, Ties, Universe
 
@@ -29,6 +29,7 @@ DEFAULT_METRICS = ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
 DEFAULT_K = 10
 TRUTH_ROWS = 8_000_000
 POLICIES = ("universe", "no_relevant", "min_relevance", "relevant_from", "ties", "decimals", "profile")
+SIDES = ("users", "items", "train")
 INTERRUPTED = 130
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -156,17 +157,17 @@ def evaluate(recs: str, truth: str | None, **options: Any) -> None:
       recframe evaluate recs.parquet truth.parquet --model model --users users.csv --by country
       recframe evaluate judged.parquet -m ndcg,recall -k 5,10,20 -o table.md
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
-    paths = {"recs": recs, "truth": truth, **{name: options[name] for name in ("users", "items", "train")}}
+    paths = {"recs": recs, "truth": truth} | {name: options[name] for name in SIDES}
     paths |= {} if _names_a_model(options) else {"reference": options["reference"]}
     paths = {name: path for name, path in paths.items() if path is not None}
     with words_of_the_shell(paths):
-        metrics, cutoffs = _asked(options["metrics"], options["cutoffs"])
+        metrics, cutoffs = _metrics_and_cutoffs(options["metrics"], options["cutoffs"])
         rec, frames = _bound(paths, options)
-        asked = {"k": cutoffs, "by": options["by"], "support": options["support"]}
-        rec.evaluate(*metrics, **asked)  # what a schema can show is said before a file is read
+        arguments = {"k": cutoffs, "by": options["by"], "support": options["support"]}
+        rec.evaluate(*metrics, **arguments)  # what a schema can show is said before a file is read
         with read_errors(), _warnings() as found, bar("reading") as tell:
-            result = rec.collect(*metrics, **asked, parts=_parts(frames), tell=tell)
-    for note in [*_notes(frames, options), *(in_words_of_the_shell(one, paths) for one in found)]:
+            result = rec.collect(*metrics, **arguments, parts=_parts(frames), tell=tell)
+    for note in [*_notes(frames, options), *found]:
         click.echo(f"note: {note}", err=True)
     if options["output"] is None:
         print_frame(result)
@@ -222,7 +223,7 @@ def audit(recs: str, truth: str | None, k: int | None, **options: Any) -> None:
       recframe audit recs.parquet truth.parquet
       recframe audit recs.parquet truth.parquet --train train.parquet --items items.csv -k 10 -o findings.csv
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
-    paths = {"recs": recs, "truth": truth, **{name: options[name] for name in ("users", "items", "train")}}
+    paths = {"recs": recs, "truth": truth} | {name: options[name] for name in SIDES}
     paths = {name: path for name, path in paths.items() if path is not None}
     with words_of_the_shell(paths):
         rec, _ = _bound(paths, options)
@@ -231,22 +232,23 @@ def audit(recs: str, truth: str | None, k: int | None, **options: Any) -> None:
     if options["output"] is not None:
         _write(found, options["output"])
     else:
-        _print_findings(found, paths)
+        _print_findings(found)
     if "error" in found["severity"]:
         click.get_current_context().exit(1)
 
 
-def _print_findings(found: pl.DataFrame, paths: dict[str, str]) -> None:
+def _print_findings(found: pl.DataFrame) -> None:
     """Print what was found as a table, and below it what is done about each and how to mend it."""
     if found.is_empty():
         click.echo("nothing odd was found")
         return
     print_frame(found.drop("treatment", "remedy"))
-    for check, treatment, remedy in found.select("check", "treatment", "remedy").unique(maintain_order=True).iter_rows():
-        click.echo(f"{check}: {treatment}. To mend: {in_words_of_the_shell(remedy, paths)}.")
+    checks = found.select("check", "treatment", "remedy").unique(maintain_order=True)
+    for check, treatment, remedy in checks.iter_rows():
+        click.echo(f"{check}: {treatment}. To mend: {remedy}.")
 
 
-def _asked(metrics: Sequence[str], cutoffs: Sequence[int]) -> tuple[list[rf.Metric[...]], list[int] | None]:
+def _metrics_and_cutoffs(metrics: Sequence[str], cutoffs: Sequence[int]) -> tuple[list[rf.Metric[...]], list[int] | None]:
     """Return the metrics and the cut-offs, or those that are sensible where none was asked for."""
     if not metrics:
         return [rf.parse(name) for name in DEFAULT_METRICS], list(cutoffs) or [DEFAULT_K]

@@ -129,8 +129,8 @@ def _ending(places: Sequence[str], path: str) -> str:
 def ending_of(path: str) -> str:
     """Return a path's ending in lower case, without that of a compression where it is a text file."""
     name = Path(path.partition("?")[0] if _is_address(path) else path)
-    inner = Path(name.stem).suffix.lower()
-    return inner if name.suffix.lower() in COMPRESSED and inner in {*SEPARATORS, ".ndjson", ".jsonl"} else name.suffix.lower()
+    outer, inner = name.suffix.lower(), Path(name.stem).suffix.lower()
+    return inner if outer in COMPRESSED and inner in {*SEPARATORS, ".ndjson", ".jsonl"} else outer
 
 
 def _check_content(place: str, ending: str) -> None:
@@ -170,7 +170,8 @@ def check_output(path: str, inputs: Iterable[str] = ()) -> None:
     if not target.parent.is_dir():
         msg = f"cannot write {path!r}: there is no directory {str(target.parent)!r}"
         raise RecframeError(msg)
-    if target.exists() and any(target.samefile(place) for one in inputs if not _is_address(one) for place in _places(one)):
+    read = [place for one in inputs if not _is_address(one) for place in _places(one)]
+    if target.exists() and any(target.samefile(place) for place in read):
         msg = f"cannot write {path!r}: it is one of the input files"
         raise RecframeError(msg)
 
@@ -195,7 +196,7 @@ def markdown(frame: pl.DataFrame) -> str:
     |  | 0.3333333333333333 |
     """
     rules = ["---:" if dtype.is_numeric() else ":---" for dtype in frame.dtypes]
-    lines = [[_cell(name) for name in frame.columns], rules, *([_cell(value) for value in row] for row in frame.iter_rows())]
+    lines = [map(_cell, frame.columns), rules, *(map(_cell, row) for row in frame.iter_rows())]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 

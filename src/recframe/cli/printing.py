@@ -27,8 +27,7 @@ def print_frame(frame: pl.DataFrame, *, wrapped: bool = False) -> None:
     width = terminal.width if terminal.is_terminal else sum(widths.values()) + GAP * len(widths)
     for names in [frame.columns] if wrapped else _blocks(frame, widths, width):
         # Numbers are put to the right here: rich would take away the spaces behind them that align their points.
-        sides = {name: widths[name] if frame.schema[name].is_numeric() else 0 for name in names}
-        cells = {name: [cell.rjust(sides[name]) for cell in [name, *columns[name]]] for name in names}
+        cells = {name: _aligned(name, columns[name], widths[name], frame.schema[name]) for name in names}
         needed = sum(widths[name] + GAP for name in names)
         # The height is given too: rich reads a width alone as 80 on terminals that cannot tell theirs.
         console = Console(width=width if wrapped else max(width, needed), height=terminal.height)
@@ -37,6 +36,11 @@ def print_frame(frame: pl.DataFrame, *, wrapped: bool = False) -> None:
             padded = (cell + " " * (widths[name] - cell_len(cell)) for name, cell in zip(names, row, strict=True))
             click.echo((" " * GAP).join(padded).rstrip())
         click.echo()
+
+
+def _aligned(name: str, cells: list[str], width: int, dtype: pl.DataType) -> list[str]:
+    """Return the head and the cells of a column, to the right where they are numbers."""
+    return [cell.rjust(width if dtype.is_numeric() else 0) for cell in [name, *cells]]
 
 
 def _table(columns: dict[str, list[str]], widths: dict[str, int], *, wrapped: bool) -> Table:

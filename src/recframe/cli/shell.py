@@ -1,9 +1,9 @@
-"""Errors in the words of a shell: options and files where the library speaks of arguments and frames."""
+"""Errors as one line, and the words of a shell for what messages tell to write: options of the command, and files."""
 
 from __future__ import annotations
 
-import re
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,9 +11,16 @@ import polars as pl
 
 import recframe as rf
 from recframe.cli import files
+from recframe.errors import shown
+from recframe.frames import hints
+from recframe.frames.context import ROLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+FRAMES = ("users", "items", "train", "reference")
+QUOTE = "'"
 
 
 class Failure(click.ClickException):
@@ -39,44 +46,39 @@ def read_errors() -> Iterator[None]:
 
 @contextmanager
 def words_of_the_shell(paths: dict[str, str]) -> Iterator[None]:
-    """Turn the Python words of an error's hint into options of the command."""
-    try:
+    """Have messages speak of options of the command and of files, where they have Python's words for others."""
+    with hints.in_words(partial(in_words_of_the_shell, paths=paths)):
         yield
-    except rf.RecframeError as error:
-        raise type(error)(in_words_of_the_shell(str(error), paths)) from None
 
 
-def in_words_of_the_shell(text: str, paths: dict[str, str]) -> str:
-    """Return a text with options of the command where it has Python's words."""
-    said = {
-        r": (?:recs|frame)\.rec\([^)]*\)\.\w+\([^)]*\)$": "",
-        r"the (train|items|users) frame\b": r"--\1 FILE",
-        r"needs a reference\b": "needs --reference FILE",
-        r"(the frame of recommendations|the judged frame)": _literally(repr(paths["recs"])),
-        **{rf"the frame {name}=": _literally(repr(path)) for name, path in paths.items()},
-        r"rec\((\w+)='\.\.\.'\)": r"--columns \1=NAME",
-        r"as a frame: rec\(truth=truth\)": "as a second file",
-        r"rec\(model='(.*?)'\)": r"--model '\1'",
-        r"rec\(model=\.*\)": "--model COLUMN",
-        r"a column of rec\(users=\.*\)": "a column of --users FILE",
-        r"rec\((users|items)=(?:\.*|\1)\)": r"--\1 FILE",
-        r"Give the frame that has it": "Give the file that has it",
-        r"\bby='": "--by '",
-        r"\bmin_relevance=": "--min-relevance ",
-        r"cast them to one dtype, so that they can match": "read them all as text with --ids-as-text",
-        r": cast the column before": "; make it one in the file",
-        r"(add 1 to them): frame.*": r"\1 in the file",
-        r": (users|items)\.unique\('\w+'\)": "",
-        r"rec\((universe)='(\w+)'\)": r"--\1 \2",
-        r"rec\(no_relevant='(\w+)'\)": r"--no-relevant \1",
-        r"rec\(min_relevance=\.*\)": "--min-relevance X",
-        r"rec\(truth=\.*\)": "the truth as a second file",
-    }
-    for python, shell in said.items():
-        text = re.sub(python, shell, text)
-    return text
+def in_words_of_the_shell(hint: hints.InPython, paths: dict[str, str]) -> str:
+    """Return a hint in words of the command, whose files have paths."""
+    match hint:
+        case hints.Bound(options):
+            return ", ".join(_option(name, value) for name, value in options.items())
+        case hints.Given(name, value):
+            return f"--{_dashed(name)} {shown(value)}"
+        case hints.FrameOf(name):
+            return repr(paths.get(name, paths["recs"]))
+        case hints.SideFrame(name):
+            return _option(name, "")
+        case hints.Either():
+            return hint.elsewhere
+    return hint.python
 
 
-def _literally(text: str) -> str:
-    """Return text as a replacement in which a backslash is no more than that."""
-    return text.replace("\\", r"\\")
+def _option(name: str, value: str) -> str:
+    """Return an option of `rec(...)`, with its value as it stands in Python, as an option of the command."""
+    if name == "truth":
+        return "the truth as a second file"
+    if name in FRAMES:
+        return f"--{name} FILE"
+    if name in ROLES and value == hints.NAMED:
+        return f"--columns {name}=NAME"
+    if name == "model":
+        return f"--model {'COLUMN' if value == '...' else value}"
+    return f"--{_dashed(name)} {'X' if value == '...' else value.strip(QUOTE)}"
+
+
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")

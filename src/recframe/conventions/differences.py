@@ -32,7 +32,7 @@ class Difference:
         return {"switch": self.name, "from": shown_value(self.old), "to": shown_value(self.new), "direction": self.direction}
 
 
-# ---- what a metric means
+# What a metric means
 
 
 def all_switches(one: Convention, policies: Sequence[str]) -> Iterator[tuple[str, Any]]:
@@ -74,20 +74,20 @@ def shown_value(value: Any) -> str:
     return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-# ---- how two conventions differ
+# How two conventions differ
 
 
 def differences(old: Convention, new: Convention) -> list[Difference]:
     """Return the switches that differ, in the order in which they are switched."""
     policies = moving(old, new) if old.metric.definition.over_lists else [*POLICIES]
     before, after = dict(all_switches(old, policies)), dict(all_switches(new, policies))
-    asked = _words_of(old.metric) | _words_of(new.metric)
+    read = _words_of(old.metric) | _words_of(new.metric)
     holding = {"binary": {before.get("gain"), after.get("gain")} == {"binary"}, "cut": old.metric.k is not None}
     found = []
     for name, value in before.items():
         if value != after[name]:
             switch = switch_of(name, old.metric.definition.family) or OTHER_VALUE
-            chained = name not in POLICIES or _holds(switch, old.metric, asked)
+            chained = name not in POLICIES or _holds(switch, old.metric, read)
             direction, why = switch.direction(value, after[name], chained=chained, **holding)
             words = (words_of(old, name, value), words_of(new, name, after[name]))
             why = why.format(where=WHERE[old.context.relevant_from])  # what differs in this is switched after the users
@@ -100,6 +100,6 @@ def _words_of(metric: Metric[...]) -> set[str]:
     return set(needs_of(metric).columns)
 
 
-def _holds(switch: Switch, metric: Metric[...], asked: set[str]) -> bool:
+def _holds(switch: Switch, metric: Metric[...], read: set[str]) -> bool:
     """Return whether a policy's chains hold of a metric."""
-    return metric.definition.direction == "higher" and bool(asked & OF_HITS) and not asked & switch.unless
+    return metric.definition.direction == "higher" and bool(read & OF_HITS) and not read & switch.unless

@@ -18,6 +18,7 @@ from recframe.conventions.differences import Difference, all_switches, differenc
 from recframe.conventions.switches import BY_ITEMS, OF_LISTS, POLICIES, RULES, RULES_OF_LISTS, switch_of
 from recframe.errors import ColumnError, RecframeError
 from recframe.frames.context import DEFAULTS, Context
+from recframe.frames.hints import Given
 from recframe.frames.inputs import Inputs
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
@@ -168,7 +169,7 @@ def _lines(found: Sequence[Difference], rows: Sequence[Mapping[str, Any]] = ()) 
         yield f"     -> {one.words[1]}"
 
 
-# ---- with numbers
+# With numbers
 
 
 @dataclass(frozen=True)
@@ -203,19 +204,20 @@ class Question:
         n_keys = segments.n_keys(self.inputs)
         names, keys = values.collect_schema().names()[:n_keys], [f"key {place}" for place in range(n_keys)]
         values = segments.numbered(values, keys)
-        rows = [dict(zip(TEXTS, (START, "", self.names[0], "same"), strict=True)), *(one.row for one in self.found)]
-        texts = ([pl.lit(row[name]).alias(name) for name in TEXTS] for row in rows)
+        start = dict(zip(TEXTS, (START, "", self.names[0], "same"), strict=True))
+        rows = [start, *(one.row for one in self.found)]
         steps = [
-            values.select(*keys, *text, *_numbers(place, len(self.found)), place=pl.lit(place))
-            for place, text in enumerate(texts)
+            values.select(*keys, *_texts(row), *_numbers(place, len(self.found)), place=pl.lit(place))
+            for place, row in enumerate(rows)
         ]
         result = pl.concat(steps).sort(*keys, "place", nulls_last=True).drop("place")
         columns = result.collect_schema().names()[n_keys:]
         for name in names:
             if name in columns:
-                msg = f"by={name!r} is also the name of a result column; rename the column before"
+                msg = f"{Given('by', name)} is also the name of a result column; rename the column before"
                 raise ColumnError(msg)
-        return result.select(*(pl.col(key).alias(name) for key, name in zip(keys, names, strict=True)), *columns)
+        named = [pl.col(key).alias(name) for key, name in zip(keys, names, strict=True)]
+        return result.select(*named, *columns)
 
     @property
     def by_items(self) -> list[str]:
@@ -261,12 +263,19 @@ def _of_frame(one: Convention, inputs: Inputs) -> Convention:
 def _choices(n: int) -> list[tuple[int, ...]]:
     """Return which switches to set: those before each in turn, and all other choices where they are few."""
     in_turn = [tuple(range(place)) for place in range(n + 1)]
-    every = [chosen for size in range(n + 1) for chosen in combinations(range(n), size)] if n <= MOST_FOR_SHAPLEY else []
+    if n > MOST_FOR_SHAPLEY:
+        return in_turn
+    every = [chosen for size in range(n + 1) for chosen in combinations(range(n), size)]
     return list(dict.fromkeys([*in_turn, *every]))
 
 
 def _label(chosen: Sequence[int]) -> str:
     return f"value of {', '.join(map(str, chosen))}"
+
+
+def _texts(row: Mapping[str, str]) -> list[pl.Expr]:
+    """Return what a row says of its switch, as columns."""
+    return [pl.lit(row[name]).alias(name) for name in TEXTS]
 
 
 def _numbers(place: int, n: int) -> list[pl.Expr]:

@@ -284,7 +284,7 @@ def known() -> list[str]:
     return [OWN, *PROFILES]
 
 
-def check(name: object) -> None:
+def check_name(name: object) -> None:
     """Say which profiles there are, where something else was asked for."""
     if not isinstance(name, str) or name not in known():
         close = suggestion(name, known()) if isinstance(name, str) else ""
@@ -328,14 +328,16 @@ def list_profiles() -> pl.DataFrame:
     >>> rf.list_profiles().filter(profile="spark_mllib")["metrics"].item()
     'precision, recall, map(normalizer=min), ndcg(gain=binary)'
     """
-    rows = [
-        {"profile": name}
-        | {policy: value if value is None else str(value) for policy, value in {**DEFAULTS, **profile.policies}.items()}
-        | {"metrics": ", ".join(_entry(*entry, (profile.cut or {}).get(entry[0], {})) for entry in profile.metrics.items())}
-        | {"notes": profile.notes, "source": profile.source}
-        for name, profile in PROFILES.items()
-    ]
+    rows = [_row(name, profile) for name, profile in PROFILES.items()]
     return pl.DataFrame(rows, schema=dict.fromkeys(rows[0], pl.String))
+
+
+def _row(name: str, profile: Profile) -> dict[str, str | None]:
+    """Return a profile as a row of the frame of all."""
+    policies = {policy: None if one is None else str(one) for policy, one in {**DEFAULTS, **profile.policies}.items()}
+    cut = profile.cut or {}
+    metrics = ", ".join(_entry(metric, switches, cut.get(metric, {})) for metric, switches in profile.metrics.items())
+    return {"profile": name, **policies, "metrics": metrics, "notes": profile.notes, "source": profile.source}
 
 
 def _entry(metric: str, switches: Switches, with_k: Switches) -> str:

@@ -19,7 +19,7 @@ GAINS = {"gain", "ideal_gain"}
 def bind(context: Context, options: Mapping[str, Any]) -> Context:
     """Return the context with some options set anew, after a check of their values."""
     if "profile" in options:
-        profiles.check(options["profile"])
+        profiles.check_name(options["profile"])
     return context.bind(options)
 
 
@@ -66,6 +66,7 @@ def read_relevance(context: Context, metrics: Sequence[Metric[...]]) -> bool:
 
     A profile's policies do not: they are those of the metrics over users.
     """
-    if context.universe in {"truth", "both"} or context.no_relevant == "skip" or context.ties in {"pessimistic", "optimistic"}:
+    of_users = context.universe in {"truth", "both"} or context.no_relevant == "skip"
+    if of_users or context.ties in {"pessimistic", "optimistic"}:
         return True
     return any(needs_of(one).reads_relevance for one in metrics)

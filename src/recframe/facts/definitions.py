@@ -1,4 +1,4 @@
-"""The facts, one function each: of items, pairs, users, segments of items and the whole."""
+"""Facts of items, pairs, users, segments of items and the whole, one function each; `sides` has those of lists."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recframe.facts.features import ANY, CATEGORIES
 from recframe.facts.sides import COUNT, VALUE, Sides, counted_items, fact
 from recframe.frames.rows.places import by_item
 
-# ---- of items
+# Of items
 
 
 @fact("item", "train")
@@ -61,7 +61,7 @@ def has_feature(sides: Sides, of: str) -> pl.LazyFrame:
     return sides.feature(of).described().with_columns(value=pl.lit(value=True))
 
 
-# ---- of pairs
+# Of pairs
 
 
 @fact("pair", "relevance")
@@ -76,7 +76,7 @@ def in_history(sides: Sides) -> pl.LazyFrame:
     return sides.train.select("user", "item", value=pl.lit(value=True))
 
 
-# ---- of users
+# Of users
 
 
 @fact("user", "train")
@@ -110,7 +110,7 @@ def _history(sides: Sides, of: str) -> pl.LazyFrame:
     return history.group_by([*sides.user_keys, "part"]).agg(value=pl.col("share").sum())
 
 
-# ---- of segments of items
+# Of segments of items
 
 
 @fact("segment", "items", takes=CATEGORIES)
@@ -131,7 +131,8 @@ def n_tail(sides: Sides, tail: str, share: float) -> pl.LazyFrame:
     """The number of the catalogue's items in the long tail."""
     part = in_rear if tail == "items" else in_head
     items: Any = part.build(sides, share)
-    return _counted(sides, sides.catalogue.join(items, on="item", how="semi" if tail == "items" else "anti"), empty=True)
+    found = sides.catalogue.join(items, on="item", how="semi" if tail == "items" else "anti")
+    return _counted(sides, found, empty=True)
 
 
 def _counted(sides: Sides, items: pl.LazyFrame, *, empty: bool = False) -> pl.LazyFrame:

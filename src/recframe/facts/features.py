@@ -13,6 +13,7 @@ from typing import Literal
 import polars as pl
 
 from recframe.errors import ColumnError, fails_if
+from recframe.frames.hints import FrameOf
 from recframe.frames.inputs import Inputs
 
 Shape = Literal["category", "categories", "vector"]
@@ -39,7 +40,7 @@ def shape_of(dtype: pl.DataType) -> Shape | None:
     return None if dtype.is_float() else "category"
 
 
-def check(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) -> None:
+def check_feature(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) -> None:
     """Say what is wrong with a column that is to be a feature, from the schema alone."""
     dtype = inputs.feature(of, call).collect_schema()["value"]
     if shape_of(dtype) in takes:
@@ -57,7 +58,7 @@ def check(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) -> None:
             f"a number is no category; put it into bins before, (pl.col({name!r}) // 10).cast(pl.Int64) or in pandas "
             f"pd.qcut(items[{name!r}], 4), or cast it to text if it is a name, or name another one: {call}(of='...')"
         )
-    msg = f"{call} takes {wanted}; {column} of the frame items= is {dtype}: {hint}"
+    msg = f"{call} takes {wanted}; {column} of {FrameOf('items')} is {dtype}: {hint}"
     raise ColumnError(msg)
 
 
@@ -69,9 +70,11 @@ def are_bits(value: pl.Expr) -> pl.Expr:
     """
     numbers = value.cast(pl.List(pl.Int64), strict=False)
     length = numbers.list.len()
-    bits = (numbers.list.min() >= 0) & (numbers.list.max() <= 1) & (numbers.list.drop_nulls().list.len() == length)
+    complete = numbers.list.drop_nulls().list.len() == length
+    bits = (numbers.list.min() >= 0) & (numbers.list.max() <= 1) & complete
     listed = length > 0
-    one_length, repeats = length.filter(listed).n_unique() == 1, (numbers.list.n_unique() < length).filter(listed).any()
+    one_length = length.filter(listed).n_unique() == 1
+    repeats = (numbers.list.n_unique() < length).filter(listed).any()
     return one_length & bits.filter(listed).all() & repeats
 
 
@@ -95,7 +98,7 @@ def _check_bits(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) ->
         f"cast it to a vector: pl.col({of or '...'!r}).cast(pl.Array(pl.Float64, {width})), or " if "vector" in takes else ""
     )
     msg = (
-        f"{call} would read {named} of the frame items= as the categories 0 and 1: it is {dtype}, {width} values of 0 and 1 "
+        f"{call} would read {named} of {FrameOf('items')} as the categories 0 and 1: it is {dtype}, {width} values of 0 and 1 "
         f"for each item, which looks like a vector; {vector}give the names of each item's categories as a list"
     )
     raise ColumnError(msg)
@@ -127,9 +130,11 @@ class Feature:
         NOTE: each is divided by its largest number first, since the squares of large ones have no end.
         """
         columns = [pl.col(name) for name in self.dimensions]
-        values = [VALUE.arr.get(place).cast(pl.Float64).fill_null(math.nan) for place in range(len(columns))]
-        rows = self.rows.select("item", *(value.alias(name) for value, name in zip(values, self.dimensions, strict=True)))
-        for length in (pl.max_horizontal(one.abs() for one in columns), pl.sum_horizontal(one**2 for one in columns).sqrt()):
+        numbered = enumerate(self.dimensions)
+        values = [VALUE.arr.get(place).cast(pl.Float64).alias(name) for place, name in numbered]
+        rows = self.rows.select("item", *(value.fill_null(math.nan) for value in values))
+        largest = pl.max_horizontal(one.abs() for one in columns)
+        for length in (largest, pl.sum_horizontal(one**2 for one in columns).sqrt()):
             rows = rows.with_columns(length=length).with_columns(one / pl.col("length") for one in columns)
         return rows.filter(pl.col("length").is_finite()).drop("length")
 

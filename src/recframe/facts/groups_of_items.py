@@ -10,8 +10,9 @@ import polars as pl
 
 from recframe.errors import ColumnError
 from recframe.facts import definitions, features
-from recframe.facts.sides import Sides, fact
-from recframe.frames.rows.joins import aggregate, joined
+from recframe.facts.sides import Sides, summing
+from recframe.frames.hints import Either, SideFrame
+from recframe.frames.rows.joins import aggregate, distinct_names, joined
 from recframe.judging.judged_frame import PAIR
 
 Target = Literal["catalogue", "relevant"]
@@ -42,11 +43,11 @@ class Listed:
 
     def count(self, rows: pl.LazyFrame, name: str, *also: str) -> pl.LazyFrame:
         """Return the number of rows in each segment, and in each value of other columns."""
-        keys = [*dict.fromkeys([*self.keys, *also])]
+        keys = distinct_names(*self.keys, *also)
         return aggregate(self.described(rows), keys, [pl.len().cast(pl.Float64).alias(name)])
 
 
-@fact("group", "catalogue")
+@summing("catalogue")
 def unseen(listed: Listed, of: str, target: Target, k: int, call: str) -> pl.LazyFrame:
     """How many items that users do not have in train each group has listed, and how many it has: sums by segments and group.
 
@@ -65,7 +66,7 @@ def _of_catalogue(listed: Listed, groups: pl.LazyFrame) -> list[pl.LazyFrame]:
     sides, of_lists = listed.sides, ["user", *listed.sides.item_keys]
     members = groups.select("item", "group")
     shown = listed.rows.join(_history(sides), on=PAIR, how="anti").join(members, on="item")
-    sizes = groups.group_by(*dict.fromkeys([*sides.item_keys, "group"])).agg(size=pl.len().cast(pl.Float64))
+    sizes = groups.group_by(*distinct_names(*sides.item_keys, "group")).agg(size=pl.len().cast(pl.Float64))
     lists = listed.count(listed.lists, "lists")
     possible = joined(lists, sizes, sides.item_keys, "inner").with_columns(possible=pl.col("lists") * pl.col("size"))
     known = _history(sides).join(groups, on="item")
@@ -84,7 +85,7 @@ def _of_relevant(listed: Listed, groups: pl.LazyFrame) -> list[pl.LazyFrame]:
     relevant = relevant.join(groups.select("item", "group"), on="item")
     on = ["user", *segments]
     return [
-        listed.count(joined(listed.rows, relevant, [*dict.fromkeys([*on, "item"])], "inner"), "listed", "group"),
+        listed.count(joined(listed.rows, relevant, distinct_names(*on, "item"), "inner"), "listed", "group"),
         listed.count(joined(listed.lists, relevant, on, "inner"), "possible", "group"),
     ]
 
@@ -99,7 +100,7 @@ def _groups(sides: Sides, of: str, call: str) -> pl.LazyFrame:
     described = sides.inputs.described
     if not of and (described is None or len(described.columns) == 1):
         return _head_and_tail(sides, call)
-    features.check(sides.inputs, of, call, features.CATEGORIES)
+    features.check_feature(sides.inputs, of, call, features.CATEGORIES)
     return sides.feature(of).parts().select("item", group="part")
 
 
@@ -107,8 +108,9 @@ def _head_and_tail(sides: Sides, call: str) -> pl.LazyFrame:
     """Return the catalogue in the most popular items that hold 80 % of the pairs of train, and the others."""
     if sides.inputs.train is None:
         msg = (
-            f"{call} needs groups of items: a column of the items frame, recs.rec(items=items).{call}(of='genre'), "
-            f"or popularity, recs.rec(train=train).{call}()"
+            f"{call} needs groups of items: a column of {SideFrame('items')}, "
+            f"{Either(f'recs.rec(items=items).{call}', call)}(of='genre'), or popularity, "
+            f"{Either(f'recs.rec(train=train).{call}()', str(SideFrame('train')))}"
         )
         raise ColumnError(msg)
     head: Any = definitions.in_head.build(sides, HEAD_SHARE)

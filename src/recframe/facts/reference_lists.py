@@ -10,6 +10,7 @@ import polars as pl
 from recframe.facts.sides import Sides, fact
 from recframe.frames.context import Ties
 from recframe.frames.inputs import Inputs
+from recframe.frames.rows.joins import distinct_names
 from recframe.frames.rows.places import by_item, with_places
 from recframe.judging.equal_ranks import told_apart
 from recframe.judging.judged_frame import PAIR
@@ -53,7 +54,7 @@ def has_reference(sides: Sides) -> pl.LazyFrame:
     """Whether the user of a list has a reference list."""
     keys = sides.held.list_keys
     shared, other = _reference(sides, None)
-    on = [*dict.fromkeys([*shared, "user"])]
+    on = distinct_names(*shared, "user")
     lists = sides.held.ranked().select(keys).unique()
     return lists.join(other.select(on), on=on, how="semi", nulls_equal=True).with_columns(value=pl.lit(value=True))
 
@@ -63,7 +64,7 @@ def agreement(sides: Sides, p: float, k: int) -> pl.LazyFrame:
     """How far a list agrees with its user's reference list, both cut at k: the parts of an `Agreement`; 0 is no cut-off."""
     keys = sides.held.list_keys
     shared, other = _reference(sides, k or None)
-    on = [*dict.fromkeys([*shared, "user"])]
+    on = distinct_names(*shared, "user")
     schema = sides.inputs.schema
     own, other = _placed(sides.held.ranked(k or None), keys, schema), _placed(other, on, schema)
     lists, others = _lengths(own, keys, p), _lengths(other, on, p)
@@ -78,7 +79,7 @@ def agreement(sides: Sides, p: float, k: int) -> pl.LazyFrame:
         sum_to_shorter=pl.min_horizontal(sums),
         sum_to_longer=pl.max_horizontal(sums),
     )
-    common = own.join(other, on=[*dict.fromkeys([*on, "item"])], nulls_equal=True, suffix=" of other")
+    common = own.join(other, on=distinct_names(*on, "item"), nulls_equal=True, suffix=" of other")
     common = common.select(*keys, depth=pl.max_horizontal("place", "place of other"))
     counted = _counted(common.join(both.select(*keys, "shorter"), on=keys, nulls_equal=True), keys, p)
     both = both.join(counted, on=keys, how="left", nulls_equal=True)
@@ -92,7 +93,7 @@ def _reference(sides: Sides, k: int | None) -> tuple[list[str], pl.LazyFrame]:
     if given is None or isinstance(given, str):
         keys = sides.held.rows
         rows = sides.held.ranked(k).filter(sides.inputs.is_reference)
-        return keys, rows.select(*dict.fromkeys([*keys, *PAIR, "rank"]))
+        return keys, rows.select(*distinct_names(*keys, *PAIR, "rank"))
     rows = _ranked(given.drop_nulls(PAIR), sides.inputs, k).select(*PAIR, "rank")
     rows = rows if k is None else rows.filter(k >= RANK)
     return sides.item_keys, sides.with_item_keys(rows)
@@ -105,14 +106,16 @@ def _ranked(rows: pl.LazyFrame, inputs: Inputs, k: int | None) -> pl.LazyFrame:
     if dtype is None:
         return scored(in_order_given(rows, own), ["user"], [], own).ranked(k, rows.clear)
     ranked = rows.filter(is_rank(RANK, dtype))
-    return told_apart(in_order_given(ranked, own), ["user"], own, rows.clear()) if inputs.tells_ranks_apart else ranked
+    if not inputs.tells_ranks_apart:
+        return ranked
+    return told_apart(in_order_given(ranked, own), ["user"], own, rows.clear())
 
 
 def _placed(rows: pl.LazyFrame, keys: list[str], schema: pl.Schema) -> pl.LazyFrame:
     """Return the rows with their places in their lists."""
-    rows = rows.group_by(*dict.fromkeys([*keys, "item"])).agg(RANK.min())
+    rows = rows.group_by(*distinct_names(*keys, "item")).agg(RANK.min())
     rows = rows.sort(*keys, "rank", *by_item(schema, keys))
-    return with_places(rows, keys).select(*dict.fromkeys([*keys, "item"]), "place")
+    return with_places(rows, keys).select(*distinct_names(*keys, "item"), "place")
 
 
 def _lengths(rows: pl.LazyFrame, keys: list[str], p: float) -> pl.LazyFrame:

@@ -7,7 +7,8 @@ from typing import Any
 
 from recframe.errors import ColumnError
 from recframe.facts import features
-from recframe.facts.sides import Fact
+from recframe.facts.sides import FromSides
+from recframe.frames.hints import A_FRAME, NAMED, Either, SideFrame, bind
 from recframe.frames.inputs import Inputs
 
 
@@ -19,25 +20,26 @@ def missing(inputs: Inputs, needs: Iterable[str]) -> list[str]:
     return [name for name in dict.fromkeys(needs) if name not in found]
 
 
-def check(inputs: Inputs, metric: Any, facts: Iterable[Fact]) -> None:
+def check_needs(inputs: Inputs, metric: Any, facts: Iterable[FromSides]) -> None:
     """Say which side frame a metric lacks, and show the call; or what is wrong with a feature that it names."""
     facts = list(facts)
     lacking = missing(inputs, (need for one in facts for need in one.builder.needs))
     if not lacking:
         for of, takes in dict.fromkeys((str(one.settings[0]), one.builder.takes) for one in facts if one.builder.takes):
-            features.check(inputs, of, metric.name, takes)
+            features.check_feature(inputs, of, metric.name, takes)
         return
     titles = {
-        "catalogue": "the items frame, or the train frame for its items",
-        "reference": "a reference, which is a frame of lists or the name of a model",
-        "propensity": "a column of propensities, rec(propensity='...'), or the train frame for the items' popularity",
+        "catalogue": f"{SideFrame('items')}, or {SideFrame('train')} for its items",
+        "reference": f"{SideFrame('reference')}, which is a {A_FRAME} of lists or the name of a model",
+        "propensity": f"a column of propensities, {bind(propensity=NAMED)}, or {SideFrame('train')} for the items' popularity",
     }
     frames = {"catalogue": "items", "propensity": "train"}
-    said = " and ".join(titles.get(name, f"the {name} frame") for name in lacking)
+    said = " and ".join(titles.get(name, str(SideFrame(name))) for name in lacking)
     bound = [name for name in ("truth", "train", "items") if getattr(inputs, name) is not None]
     options = dict.fromkeys([*bound, *(frames.get(name, name) for name in lacking)])
-    call = f"{'recs' if inputs.truth is not None else 'frame'}.rec({', '.join(f'{one}={one}' for one in options)})"
     cutoff = [] if metric.k is None else [f"k={metric.k}"]
     given = ", ".join([*cutoff, *(f"{name}={value!r}" for name, value in metric.settings)])
-    msg = f"{metric.name} needs {said}: {call}.{metric.name}({given})"
+    frame, bound_too = "recs" if inputs.truth is not None else "frame", ", ".join(f"{one}={one}" for one in options)
+    call = Either(f": {frame}.rec({bound_too}).{metric.name}({given})")
+    msg = f"{metric.name} needs {said}{call}"
     raise ColumnError(msg)

@@ -13,6 +13,7 @@ from recframe.errors import fails_if
 from recframe.facts import features
 from recframe.facts.features import CATEGORIES, Feature, Shape
 from recframe.frames.collecting import Ask
+from recframe.frames.hints import FrameOf
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.joins import joined
 from recframe.frames.rows.packing import distinct, fits_31_bits, joined_as_numbers
@@ -21,20 +22,27 @@ from recframe.judging.judged_frame import PAIR, Judged
 
 Branches = Callable[[pl.LazyFrame, set[str]], list[pl.LazyFrame]]
 """Gives what the plan of users asks of rows of a kind, whose columns are named."""
-Kind = Literal["item", "pair", "user", "member", "part", "list", "group", "segment", "whole", "table"]
+Kind = Literal["item", "pair", "user", "member", "part", "list", "segment", "whole"]
+"""What a fact is a property of, which are its keys: item; user and item; user (and what `by` has of items); the user alone;
+those of a user and a part of a feature; all that tells lists apart; what `by` has of items; none."""
 Setting = str | int | float | bool
 VALUE = pl.col("value")
 COUNT = pl.len().cast(pl.Float64).alias("value")
 
 
 @dataclass(frozen=True)
-class Builder:
-    """A function that makes a fact out of the side frames, what the fact is a property of, and which frames it needs.
+class Summing:
+    """A function that sums up rows of the lists with the help of the side frames, and which of these it needs."""
 
-    The keys of its frame: item; user and item; user (and what `by` has of items); the user alone; those before and a part of a
-    feature; all that tells lists apart; what `by` has of items; none. One of a group has a function in `groups_of_items`, which
-    is given the lists of the segments. A table is no fact but sums over rows of the lists' own, see `sums_by_feature`.
-    """
+    needs: tuple[str, ...]
+    build: Callable[..., pl.LazyFrame]
+    takes: tuple[Shape, ...] = ()
+    """Which features the first setting may name."""
+
+
+@dataclass(frozen=True)
+class Builder:
+    """A function that makes a fact out of the side frames, which of these it needs, and what the fact is a property of."""
 
     kind: Kind
     needs: tuple[str, ...]
@@ -44,20 +52,32 @@ class Builder:
 
 
 @dataclass(frozen=True)
-class Fact:
-    """A fact with its settings; its name is that of its column."""
+class FromSides:
+    """What is asked of the side frames: a function, with its settings."""
 
-    builder: Builder
+    builder: Builder | Summing
     settings: tuple[Setting, ...] = ()
 
     @property
     def name(self) -> str:
-        """The name of the column."""
-        return " ".join(map(str, (self.builder.kind, self.builder.build.__name__, *self.settings)))
+        """The name of its column."""
+        return " ".join(map(str, ("sums of", self.builder.build.__name__, *self.settings)))
 
-    def build(self, sides: Sides) -> pl.LazyFrame | pl.Expr:
-        """Return the frame of the fact, or what is the same for all."""
-        return self.builder.build(sides, *self.settings)
+    def build(self, of: Any) -> Any:
+        """Return the frame, from what the function takes."""
+        return self.builder.build(of, *self.settings)
+
+
+@dataclass(frozen=True)
+class Fact(FromSides):
+    """A fact with its settings: a frame by the keys of its kind, or what is the same for all."""
+
+    builder: Builder
+
+    @property
+    def name(self) -> str:
+        """The name of its column."""
+        return " ".join(map(str, (self.kind, self.builder.build.__name__, *self.settings)))
 
     @property
     def kind(self) -> Kind:
@@ -68,6 +88,11 @@ class Fact:
 def fact(kind: Kind, *needs: str, takes: tuple[Shape, ...] = ()) -> Callable[[Callable[..., pl.LazyFrame | pl.Expr]], Builder]:
     """Make a function of `Sides` and some settings a builder of facts."""
     return lambda function: Builder(kind, needs, function, takes)
+
+
+def summing(*needs: str, takes: tuple[Shape, ...] = ()) -> Callable[[Callable[..., pl.LazyFrame]], Summing]:
+    """Make a function of rows of the lists and some settings one that sums them up."""
+    return lambda function: Summing(needs, function, takes)
 
 
 @dataclass(frozen=True)
@@ -86,9 +111,9 @@ class Sides:
     narrow: bool = False
     """Whether users and items of the rows, and of the facts on pairs, are known to fit into one number of 64 bits."""
 
-    def settled(self, ask: Ask, rows: pl.DataFrame, facts: Sequence[Fact]) -> Sides:
+    def settled(self, ask: Ask, rows: pl.DataFrame, facts: Sequence[FromSides]) -> Sides:
         """Return the same for a large eager frame: what several facts are made of is made once; no answer changes a number."""
-        sides, on_pairs = self, [one for one in facts if one.kind == "pair"]
+        sides, on_pairs = self, [one for one in facts if isinstance(one, Fact) and one.kind == "pair"]
         if self.inputs.train is not None and any("train" in one.builder.needs for one in facts):
             train = marked_sorted(ask([self.inputs.train.drop_nulls()])[0], "user")
             narrow, in_order = fits_31_bits(train, PAIR), train["user"].flags["SORTED_ASC"]
@@ -195,7 +220,7 @@ def in_universe(sides: Sides) -> pl.LazyFrame | pl.Expr:
     return pl.lit(value=True)
 
 
-# ---- of lists
+# Of lists
 
 
 @fact("list", "relevance")
@@ -215,10 +240,10 @@ def n_categories_of_relevant(sides: Sides, of: str) -> pl.LazyFrame:
 
 def counted_items() -> pl.Expr:
     """Return the number of items in the catalogue, or fail when the plan runs and there are none."""
-    return pl.len().cast(pl.Float64) + fails_if(pl.len() == 0, "the catalogue is empty: the frame items= has no item")
+    return pl.len().cast(pl.Float64) + fails_if(pl.len() == 0, f"the catalogue is empty: {FrameOf('items')} has no item")
 
 
-# ---- of the whole
+# Of the whole
 
 
 @fact("whole", "catalogue")

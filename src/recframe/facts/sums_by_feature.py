@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from recframe.facts.features import ANY, CATEGORIES
-from recframe.facts.levels import BESIDE, level_of, within_category
-from recframe.facts.sides import Sides, fact
+from recframe.facts.levels import Level
+from recframe.facts.sides import Sides, summing
 
 if TYPE_CHECKING:
     from recframe.facts.levels import Levels
@@ -27,10 +28,10 @@ class Rows:
     """Each list with its plain sums."""
 
     def beside_lists(self) -> pl.LazyFrame:
-        """Return the lists with the sums of every table that was asked for."""
+        """Return the lists with all sums by features that were asked for."""
         lists = self.lists
-        for table in (one for one in self.asked.facts.values() if one.kind == "table"):
-            sums: Any = table.builder.build(self, *table.settings)
+        for one in self.asked.sums_of_lists.values():
+            sums = one.build(self)
             on = [key for key in self.keys if key in sums.collect_schema()]
             lists = lists.join(sums, on=on, how="left", nulls_equal=True)
         return lists
@@ -40,7 +41,7 @@ class Rows:
         return self.sides.joined(self.rows, self.asked.facts_in(*levels), "pair", "item", "segment", "whole")
 
 
-@fact("table", "items", takes=ANY)
+@summing("items", takes=ANY)
 def vectors(rows: Rows, of: str) -> pl.LazyFrame:
     """The sum of the items' unit vectors, each times a value: its square, or its product with the sum over the history.
 
@@ -49,7 +50,7 @@ def vectors(rows: Rows, of: str) -> pl.LazyFrame:
     """
     sides, feature = rows.sides, rows.sides.feature(of)
     units, columns, parts = feature.units()
-    levels = [level_of("square", of), level_of("product", of)]
+    levels = [Level.OF_LIST.of("square", of), Level.OF_LIST.of("product", of)]
     squares, products = map(rows.asked.named, levels)
     names = [value.meta.output_name() for value in [*squares, *products]]
     values = rows.with_facts(*levels).join(units, on="item").with_columns(*squares, *products)
@@ -61,28 +62,31 @@ def vectors(rows: Rows, of: str) -> pl.LazyFrame:
         history = history.group_by(*sides.user_keys, *parts).agg(pl.col(columns).sum())
         sums = sums.join(history, on=[*sides.user_keys, *parts], how="left", nulls_equal=True)
     factors = [(name, name if place < len(squares) else "") for place, name in enumerate(names)]
-    totals = [
-        pl.sum_horizontal(pl.col(f"{name} {column}") * pl.col(f"{other} {column}".strip()) for column in columns).alias(name)
-        for name, other in factors
-    ]
+    totals = [_product(name, other, columns) for name, other in factors]
     return sums.group_by(rows.keys).agg(one.sum() for one in totals) if parts else sums.select(*rows.keys, *totals)
 
 
-@fact("table", "items", takes=CATEGORIES)
+def _product(name: str, other: str, columns: Iterable[str]) -> pl.Expr:
+    """Return the inner product of the sums of a name and those of another, or of the history, which have none."""
+    products = (pl.col(f"{name} {column}") * pl.col(f"{other} {column}".strip()) for column in columns)
+    return pl.sum_horizontal(products).alias(name)
+
+
+@summing("items", takes=CATEGORIES)
 def categories(rows: Rows, of: str) -> pl.LazyFrame:
     """The categories of the items, with sums over the items of each, and what the history has of it."""
-    inner, outer = within_category(of), level_of("categories", of)
+    inner, outer = Level.IN_CATEGORY.of(of), Level.OF_LIST.of("categories", of)
     found = rows.with_facts(inner).join(rows.sides.feature(of).parts(), on="item")
     found = found.group_by(*rows.keys, "part").agg(rows.asked.named(inner))
     roots = {name for one in rows.asked.named(outer) for name in one.meta.root_names()}
-    if whole := [one for one in rows.asked.named(BESIDE) if one.meta.output_name() in roots]:
+    if whole := [one for one in rows.asked.named(Level.BESIDE_CATEGORIES) if one.meta.output_name() in roots]:
         lists = rows.lists.select(*rows.keys, *whole)
         found = found.join(lists, on=rows.keys, how="left", nulls_equal=True)
     found = rows.sides.joined(found, rows.asked.facts_in(outer), "part", "user", "segment", "whole")
     return found.group_by(rows.keys).agg(rows.asked.named(outer))
 
 
-@fact("table", "items", takes=CATEGORIES)
+@summing("items", takes=CATEGORIES)
 def pairs(rows: Rows, of: str) -> pl.LazyFrame:
     """The pairs of items that share a category, each with itself too: the rank of the lower one, and their likeness."""
     found = rows.rows.join(rows.sides.feature(of).parts(), on="item")
@@ -92,4 +96,4 @@ def pairs(rows: Rows, of: str) -> pl.LazyFrame:
     both = both.group_by(*rows.keys, "one", "other").agg(
         rank=pl.max_horizontal("rank", "rank_right").max(), likeness=pl.len() / union
     )
-    return both.group_by(rows.keys).agg(rows.asked.named(level_of("pairs", of)))
+    return both.group_by(rows.keys).agg(rows.asked.named(Level.OF_LIST.of("pairs", of)))

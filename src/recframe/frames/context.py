@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from recframe.errors import RecframeError, sentence, shown, suggestion
+from recframe.frames.hints import Given
 
 Universe = Literal["truth", "recs", "both", "all"]
 NoRelevant = Literal["zero", "skip", "null"]
@@ -118,7 +119,7 @@ def _check_option(name: str, value: object) -> None:
         msg = f"strict={shown(value)}: write True, so that findings of severity error raise, or False"
         raise RecframeError(msg)
     elif name == "min_relevance" and value is not None and not _is_threshold(value):
-        msg = f"min_relevance={shown(value)}: write a number above 0; rows with at least this relevance are relevant"
+        msg = f"{Given(name, value)}: write a number above 0; rows with at least this relevance are relevant"
         raise RecframeError(msg)
     elif name == "decimals" and not (type(value) is int and 0 <= value <= MOST_DECIMALS):
         msg = f"decimals={shown(value)}: write a whole number from 0 to {MOST_DECIMALS}; means are rounded to so many decimals"

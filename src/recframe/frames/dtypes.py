@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 import polars as pl
 
 from recframe.errors import ColumnError
+from recframe.frames.hints import Either
 from recframe.frames.roles import IDS, Segment, Side
 
 
@@ -20,7 +21,8 @@ def check_dtypes(schemas: Mapping[str, pl.Schema], sides: Mapping[str, Side]) ->
             column = f"column {sides[name].context.name_of(role)!r} of {sides[name].title}"
             number = dtype.is_numeric() or dtype == pl.Null or (role == "relevance" and dtype == pl.Boolean)
             if role in wanted and not number:
-                msg = f"{column} is {dtype}; a {role} is {wanted[role]}: cast the column before"
+                cast = Either(": cast the column before", "; make it one in the file")
+                msg = f"{column} is {dtype}; a {role} is {wanted[role]}{cast}"
                 raise ColumnError(msg)
             if role in IDS and dtype == pl.Object:
                 msg = f"{column} holds Python objects, which no frame can join; cast it to text"
@@ -86,7 +88,8 @@ def _common(dtypes: Mapping[str, pl.DataType]) -> pl.DataType | None:
 def _clash(dtypes: Mapping[str, pl.DataType], title: str, sides: Mapping[str, Side]) -> str:
     kinds = {name: dtype for name, dtype in dtypes.items() if dtype != pl.Null}
     shown = ", ".join(f"{dtype} in {sides[name].title}" for name, dtype in kinds.items())
-    msg = f"{title} have different dtypes: {shown}; cast them to one dtype, so that they can match"
+    cast = Either("cast them to one dtype, so that they can match", "read them all as text with --ids-as-text")
+    msg = f"{title} have different dtypes: {shown}; {cast}"
     if any(dtype.is_float() for dtype in kinds.values()):
         msg += ". A missing id makes a pandas column Float64: drop the rows without an id and cast to int"
     return msg

@@ -14,6 +14,7 @@ from recframe.frames import collecting
 from recframe.frames.at_hand import at_hand, eager, is_complete, with_own_dtype
 from recframe.frames.context import Context, Sharing
 from recframe.frames.dtypes import as_text, check_dtypes, matched
+from recframe.frames.hints import A_FRAME, Either, FrameOf, Given, SideFrame, bind
 from recframe.frames.kinds.kind import Taken
 from recframe.frames.roles import (
     DESCRIBES,
@@ -86,7 +87,7 @@ class Inputs:
 
     def _feature(self, of: str, call: str) -> Taken:
         if self.described is None or self.items is None:
-            msg = f"{call} needs the items frame"
+            msg = f"{call} needs {SideFrame('items')}"
             raise ColumnError(msg)
         item = self.context.name_of("item")
         others = [name for name in self.described.columns if name != item]
@@ -279,8 +280,8 @@ def _repeated_keys(taken: Mapping[str, pl.LazyFrame], context: Context) -> tuple
 
 def _repeated_key(frame: pl.LazyFrame, name: str, column: str) -> pl.LazyFrame:
     role = DESCRIBES[name]
-    once = f"{name}.unique({column!r}), or in pandas {name}.drop_duplicates({column!r})"
-    message = f"the frame {name}= has {with_article(role)} twice; it takes one row for each: {once}"
+    once = Either(f": {name}.unique({column!r}), or in pandas {name}.drop_duplicates({column!r})")
+    message = f"{FrameOf(name)} has {with_article(role)} twice; it takes one row for each{once}"
     keys = frame.filter(pl.col(role).is_not_null())
     return keys.select(check=fails_if(pl.col(role).n_unique() < pl.len(), message))
 
@@ -293,8 +294,8 @@ def _unknown_reference(lists: pl.LazyFrame, context: Context) -> tuple[pl.LazyFr
     if not isinstance(context.reference, str):
         return ()
     message = (
-        f"reference={context.reference!r} names no model: the column {context.name_of('model')!r} does not have it; "
-        "name one of its models, or give lists as a frame: rec(reference=reference)"
+        f"{Given('reference', context.reference)} names no model: the column {context.name_of('model')!r} does not have it; "
+        f"name one of its models, or give lists as a {A_FRAME}: {bind(reference='reference')}"
     )
     missing = ~_is_of_model(lists, context.reference).any() & (pl.len() > 0)
     return (lists.select(check=fails_if(missing, message)),)

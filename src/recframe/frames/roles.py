@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from recframe.errors import ColumnError, RecframeError, sentence, suggestion
 from recframe.frames.context import ROLES, Context
+from recframe.frames.hints import A_FRAME, NAMED, Either, FrameOf, Given, bind
 from recframe.frames.kinds.kind import Taken
 from recframe.frames.kinds.lookup import kind_for
 
@@ -45,7 +46,8 @@ class Side:
         name = self.context.name_of(role)
         if name not in self.columns:
             found = sentence(f"{self.title} has no column {name!r}", suggestion(name, self.columns))
-            hint = self.index_hint(name) or self._flattening or hint or f"Name the column of the {role}: rec({role}='...')"
+            named = f"Name the column of the {role}: {bind(**{role: NAMED})}"
+            hint = self.index_hint(name) or self._flattening or hint or named
             msg = f"{found} It has {listed(self.columns)}. {hint}"
             raise ColumnError(msg)
         return name
@@ -79,14 +81,16 @@ def listed(names: Iterable[str], most: int = 20) -> str:
 
 def sides_of(frame: Any, context: Context) -> dict[str, Side]:
     """Return every frame of the call."""
-    title = "the judged frame" if context.truth is None else "the frame of recommendations"
+    title = str(FrameOf("judged" if context.truth is None else "recommendations"))
     given = {name: getattr(context, name) for name in ("truth", "users", "items", "train", "reference")}
     if isinstance(context.reference, str):
         if context.model is None:
-            msg = f"reference={context.reference!r} names a model, but no column of models is bound: rec(model='...')"
+            msg = (
+                f"{Given('reference', context.reference)} names a model, but no column of models is bound: {bind(model=NAMED)}"
+            )
             raise RecframeError(msg)
         del given["reference"]
-    sides = {name: Side(f"the frame {name}=", side, context) for name, side in given.items() if side is not None}
+    sides = {name: Side(str(FrameOf(name)), side, context) for name, side in given.items() if side is not None}
     return {"recommendations": Side(title, frame, context)} | sides
 
 
@@ -105,7 +109,8 @@ def roles_of(name: str, side: Side, *, judged: bool) -> list[str]:
     roles = ["user", "item", _order(side)]
     roles += ["model"] * (context.model is not None)
     if context.truth is None and (judged or side.has("relevance")):
-        side.require("relevance", "Name the column: rec(relevance='...'), or give the truth as a frame: rec(truth=truth)")
+        as_frame = Either("as a frame: rec(truth=truth)", "as a second file")
+        side.require("relevance", f"Name the column: {bind(relevance=NAMED)}, or give the truth {as_frame}")
         roles.append("relevance")
     return roles + (propensity if context.truth is None else [])
 
@@ -125,7 +130,7 @@ def _order(side: Side) -> Literal["rank", "score"]:
     if context.rank is None and (scored or (side.has("score") and not side.has("rank"))):
         side.require("score")
         return "score"
-    side.require("rank", "Name the column of the ranks or of the scores: rec(rank='...') or rec(score='...')")
+    side.require("rank", f"Name the column of the ranks or of the scores: {bind(rank=NAMED)} or {bind(score=NAMED)}")
     return "rank"
 
 
@@ -144,13 +149,13 @@ def segment_of(number: int, name: str, sides: Mapping[str, Side], context: Conte
     if not holders:
         known = dict.fromkeys(column for side in sides.values() for column in side.columns)
         where = ", ".join(side.title for side in sides.values())
-        found = sentence(f"by={name!r} is not a column of {where}", suggestion(name, known))
+        found = sentence(f"{Given('by', name)} is not a column of {where}", suggestion(name, known))
         msg = f"{found} There are {listed(known)}. {_hint_of_by(name, sides)}"
         raise ColumnError(msg.removesuffix(". "))
     judged = {"recommendations", "truth"}
     if len(holders) > 1 and not set(holders) <= judged:
         found = " and ".join(sides[owner].title for owner in holders)
-        msg = f"by={name!r} is a column of {found}; drop or rename it in all but one of them"
+        msg = f"{Given('by', name)} is a column of {found}; drop or rename it in all but one of them"
         raise ColumnError(msg)
     alone = context.truth is None and holders == ["recommendations"]
     owner: Any = "row" if alone or set(holders) == judged else holders[0]
@@ -162,9 +167,8 @@ def _hint_of_by(name: str, sides: Mapping[str, Side]) -> str:
     for side in sides.values():
         if hint := side.index_hint(name):
             return hint.replace("Its index", f"The index of {side.title}")
-    calls = {"users": "if it describes users, rec(users=users)", "items": "if it describes items, rec(items=items)"}
-    missing = [call for owner, call in calls.items() if owner not in sides]
-    return f"Give the frame that has it: {'; '.join(missing)}" if missing else ""
+    missing = [f"if it describes {one}, {bind(**{one: one})}" for one in ("users", "items") if one not in sides]
+    return f"Give the {A_FRAME} that has it: {'; '.join(missing)}" if missing else ""
 
 
 def holder_of(segment: Segment, sides: Mapping[str, Side]) -> Side:

@@ -8,6 +8,7 @@ from typing import Literal
 import polars as pl
 
 from recframe.errors import fails_if
+from recframe.frames.hints import Given, bind
 from recframe.frames.roles import Segment
 from recframe.judging.judged_frame import Judged
 from recframe.judging.relevance import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, STEEPEST
@@ -44,7 +45,7 @@ def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
         below = rank < 1
         if judged.inputs.schema["rank"].is_float():
             below &= rank > -math.inf  # which is no rank
-        found.append(judged.inputs.check("recommendations", below, RANK_BELOW_1))
+        found.append(judged.inputs.check("recommendations", below, str(RANK_BELOW_1)))
     if judged.inputs.relevance_dtype.is_float():
         found.append(source.select(check=fails_if(highest == math.inf, INFINITE_RELEVANCE)))
     owners: tuple[Literal["recommendations", "truth"], ...] = ("recommendations", "truth")
@@ -56,8 +57,9 @@ def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
 
 def _two_values(frame: pl.LazyFrame, segment: Segment) -> pl.LazyFrame:
     message = (
-        f"by={segment.name!r}: a user has two values of this column, so it is not a property of the user. "
-        f"If it tells systems apart, write rec(model={segment.name!r}); if it describes items, give it as rec(items=...)"
+        f"{Given('by', segment.name)}: a user has two values of this column, so it is not a property of the user. "
+        f"If it tells systems apart, write {bind(model=repr(segment.name))}; if it describes items, "
+        f"give it as {bind(items='...')}"
     )
     pairs = frame.select("user", segment.inside).drop_nulls().unique()
     return pairs.select(check=fails_if(pl.col("user").n_unique() < pl.len(), message))

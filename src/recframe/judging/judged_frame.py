@@ -11,6 +11,7 @@ import polars as pl
 
 from recframe.frames.context import Context, Sharing
 from recframe.frames.inputs import Inputs
+from recframe.frames.rows.joins import distinct_names
 from recframe.frames.rows.packing import SMALL_INTEGERS, each_once, joined_as_numbers
 from recframe.judging.equal_ranks import told_apart
 from recframe.judging.known import NOTHING, Known
@@ -190,7 +191,7 @@ class Judged:
 
     def relevant(self, *also: str) -> pl.LazyFrame:
         """Return the relevant rows, one for each item: keys, gain, and the item if it is asked for."""
-        columns = [*dict.fromkeys([*self.list_keys, *also]), "gain"]
+        columns = [*distinct_names(*self.list_keys, *also), "gain"]
         if self.context.relevant_from == "list":
             return self.hits().select(columns)
         if self.truth is None:
@@ -207,7 +208,7 @@ class Judged:
         else:
             rows, keys = self.truth, ["user"]
         relevant = pl.col("listed_relevant") if self.context.relevant_from == "list" else self._relevant
-        pair = dict.fromkeys([*keys, "item"])
+        pair = distinct_names(*keys, "item")
         items = rows.group_by(*pair).agg(relevant.any().alias("relevant"))
         misses = self.counted(items.filter(~pl.col("relevant")), {"recs", "both"})
         misses = misses.select(*keys, not_relevant=pl.lit(value=True))
@@ -231,18 +232,18 @@ class Judged:
     def relevant_pairs(self, segments: Sequence[str] = ()) -> pl.LazyFrame:
         """Return each relevant pair of a user and an item once, whoever recommended it; with segments, in each of them."""
         rows = (self.lists if self.truth is None else self.truth).filter(self._relevant)
-        return rows.select(*dict.fromkeys([*segments, *PAIR])).unique()
+        return rows.select(*distinct_names(*segments, *PAIR)).unique()
 
     def relevant_items(self) -> pl.LazyFrame:
         """Return the relevant items of each list, listed or not: keys, item; of users outside the universe too."""
         rows = self.relevant_pairs(self.rows)
         if self.context.relevant_from == "list":
-            return self.ranked().join(rows, on=[*dict.fromkeys([*self.rows, *PAIR])], how="semi", nulls_equal=True)
+            return self.ranked().join(rows, on=distinct_names(*self.rows, *PAIR), how="semi", nulls_equal=True)
         return self.for_each_model(rows)
 
     def ranked(self, k: int | None = None) -> pl.LazyFrame:
         """Return the rows of the lists with a rank, up to k, whether or not their users are in the universe."""
-        return self._ranked_lists(k).select(*dict.fromkeys([*self.rows, *self.model, *PAIR]), self._rank)
+        return self._ranked_lists(k).select(*distinct_names(*self.rows, *self.model, *PAIR), self._rank)
 
     def cut(self, k: int | None) -> pl.LazyFrame:
         """Return the rows of the lists of the universe's users with a rank up to k, one for each item: keys, item, rank."""

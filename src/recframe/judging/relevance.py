@@ -6,6 +6,7 @@ from typing import Literal
 
 import polars as pl
 
+from recframe.frames.hints import Either, text
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.packing import SMALL_INTEGERS
 
@@ -27,9 +28,9 @@ def as_number(name: str, dtype: pl.DataType) -> pl.Expr:
     return pl.col(name) if dtype == wide else pl.col(name).cast(wide)
 
 
-RANK_BELOW_1 = (
-    "a rank is below 1, but ranks start at 1; "
-    "if they count from 0, add 1 to them: frame.with_columns(pl.col('rank') + 1), or pandas_frame['rank'] += 1"
+RANK_BELOW_1 = text(
+    "a rank is below 1, but ranks start at 1; if they count from 0, add 1 to them",
+    Either(": frame.with_columns(pl.col('rank') + 1), or pandas_frame['rank'] += 1", " in the file"),
 )
 INFINITE_RELEVANCE = "a relevance is infinite; replace it with the highest grade before"
 STEEP_RELEVANCE = "a relevance is above 1000, too steep for gain='exp' (2^relevance - 1); write gain='linear'"

@@ -16,6 +16,12 @@ from recframe.frames.rows.places import by_item, with_places
 from recframe.frames.rows.questions import are_distinct, marked_sorted
 
 SCORE = pl.col("score")
+SPARE = 3
+"""A first look takes so many times k rows of each list on average: lists differ in how high their scores are."""
+MOST = 0.9
+"""The first look is enough where this share of the lists has k rows in it; the others keep all of theirs."""
+ONE_OF = 1_000
+"""One of so many scores tells how high those are that a share of the rows reach."""
 # As they were given, other ids have an order of their own.
 _TEXT = (pl.Binary, pl.String, pl.Duration, pl.Struct, pl.List, pl.Array)
 
@@ -183,11 +189,11 @@ def _within_reach(rows: pl.LazyFrame, k: int, ask: Ask) -> pl.Expr | None:
     score, number = pl.col("score"), pl.col("number")
     n_users = high - low + 1
     # A list with k scores above some score has its first k there; one without keeps all of its rows.
-    for above in (_reached(rows, 3 * n_users * k / size, ask), -math.inf):
+    for above in (_reached(rows, SPARE * n_users * k / size, ask), -math.inf):
         places = ask([rows.filter(score >= above).select(packed=packed)])[0].to_series().sort().to_frame().lazy()
         places = places.with_columns(number=(pl.col("packed") + 2**31) // 2**32)
         (last,) = ask([places.filter((number == number.shift(k - 1)) & number.ne_missing(number.shift(k)))])
-        if len(last) > 0.9 * n_users:
+        if len(last) > MOST * n_users:
             break
     limits = pl.Series([2**63 - 1]).new_from_index(0, n_users).scatter(last["number"], last["packed"])
     reaching: pl.Expr = packed <= pl.lit(limits).gather(user - low)
@@ -196,7 +202,7 @@ def _within_reach(rows: pl.LazyFrame, k: int, ask: Ask) -> pl.Expr | None:
 
 def _reached(rows: pl.LazyFrame, share: float, ask: Ask) -> float:
     """Return a score that about a share of the rows reach, judged by some of them."""
-    some = ask([rows.select(SCORE.gather_every(1_000))])[0].to_series().drop_nulls()
+    some = ask([rows.select(SCORE.gather_every(ONE_OF))])[0].to_series().drop_nulls()
     found: Any = some.quantile(max(0.0, 1 - share))
     return -math.inf if found is None else found
 

@@ -1,1 +1,18 @@
-"""The metrics, one file for each family."""
+"""The metrics, a page for each family: all that is on a page is in the package by its name, and a method of `.rec`."""
+
+from typing import TYPE_CHECKING
+
+from recframe.metrics.accuracy import *
+from recframe.metrics.accuracy_curves import *
+from recframe.metrics.calibration_metrics import *
+from recframe.metrics.catalogue_metrics import *
+from recframe.metrics.diversity_metrics import *
+from recframe.metrics.exposure_metrics import *
+from recframe.metrics.language.registry import registered
+from recframe.metrics.personalization_metrics import *
+from recframe.metrics.popularity_metrics import *
+from recframe.metrics.reference_metrics import *
+from recframe.metrics.serendipity_metrics import *
+
+if not TYPE_CHECKING:  # checkers read the names off the pages
+    __all__ = list(registered())

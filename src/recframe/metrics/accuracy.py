@@ -1,4 +1,4 @@
-"""Every accuracy metric, one short function each, in the words of `recframe.At`.
+"""The accuracy metrics of ranked lists, one short function each, in the words of `recframe.At`; curves have a page of theirs.
 
 Symbols in the formulas: k is the cut-off; a hit is a relevant item with a rank r up to k, g its gain (its relevance) and
 hits(r) the number of hits up to r; n_relevant is the number of the user's relevant items, listed or not; n_listed is the
@@ -17,23 +17,39 @@ from recframe.errors import RecframeError
 from recframe.metrics.language.at import At
 from recframe.metrics.language.definition import Definition, Metric, Value
 from recframe.metrics.language.formulas import harmonic, ratio, unshifted_discount
-from recframe.metrics.language.parameters import Bounds
+from recframe.metrics.language.parameters import COUNT, UNIT, Bounds, LogBase, Positive, Share
 from recframe.metrics.language.registry import metric
+
+__all__ = [
+    "auc",
+    "bpref",
+    "dcg",
+    "err",
+    "f_score",
+    "first_rank",
+    "hit_rate",
+    "judged",
+    "list_length",
+    "map",
+    "mrr",
+    "n_hits",
+    "ndcg",
+    "precision",
+    "r_precision",
+    "rbp",
+    "recall",
+]
 
 Gain = Literal["linear", "exp", "binary"]
 Discount = Literal["shifted", "unshifted"]
 Normalizer = Literal["relevant", "min", "list", "hits", "k", "ranks"]
 Offset = Annotated[float, Bounds(above=-1000, below=10)]
 Places = Literal["k", "list", "achievable"]
-Positive = Annotated[float, Bounds(above=0)]
-Share = Annotated[float, Bounds(above=0, below=1)]
-LogBase = Annotated[float, Bounds(above=1)]
 Grade = Annotated[float, Bounds(above=0, below=1000)]
 Weights = Literal["none", "snips", "ips"]
 Exponent = Annotated[float, Bounds(above=-1)]
 LEAST = 1e-5
 """What counts for a smaller average precision in a geometric mean, as in trec_eval."""
-UNIT, COUNT = (0.0, 1.0), (0.0, float("inf"))
 BY_IPS: dict[tuple[str, Value], tuple[float, float]] = {("weights", "ips"): COUNT}
 
 
@@ -409,7 +425,7 @@ def first_rank(at: At) -> pl.Expr:
     return pl.when(found > 0).then(at.sum(lambda hit: hit.first_hit * hit.rank) / found)
 
 
-@metric(range=COUNT, formula="items with r <= k")
+@metric(range=COUNT, direction="", formula="items with r <= k")
 def list_length(at: At) -> pl.Expr:
     """Number of items in the list, up to k; 0 without a list.
 

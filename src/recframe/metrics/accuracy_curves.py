@@ -6,19 +6,18 @@ the number of the user's relevant items, listed or not.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 import polars as pl
 
 from recframe.metrics.language.at import At
 from recframe.metrics.language.formulas import ratio
-from recframe.metrics.language.parameters import Bounds
+from recframe.metrics.language.parameters import UNIT, Closed, Positive
 from recframe.metrics.language.registry import metric
 
-Level = Annotated[float, Bounds(0, 1, closed=True)]
-Misses = Annotated[float, Bounds(above=0)]
+__all__ = ["interpolated_precision", "partial_auc"]
+
 TINY = 1e-9
-UNIT = (0.0, 1.0)
 
 
 @metric(
@@ -28,7 +27,7 @@ UNIT = (0.0, 1.0)
     direction="higher",
     formula="highest hits(r) / r over the hits with hits(r) >= recall · n_relevant",
 )
-def interpolated_precision(at: At, *, recall: Level = 0.5) -> pl.Expr:
+def interpolated_precision(at: At, *, recall: Closed = 0.5) -> pl.Expr:
     """Interpolated precision: the highest precision at any rank where at least a share `recall` of the relevant items is found.
 
     Highest hits(r) / r over the hits with hits(r) >= `recall` · n_relevant. 0 where the list does not get so far, and without
@@ -53,7 +52,7 @@ def interpolated_precision(at: At, *, recall: Level = 0.5) -> pl.Expr:
     direction="higher",
     formula="Σ over hits of max(misses - misses above, 0) / (misses · n_relevant)",
 )
-def partial_auc(at: At, *, misses: Misses = 10, hits: Literal["all", "first"] = "all") -> pl.Expr:
+def partial_auc(at: At, *, misses: Positive = 10, hits: Literal["all", "first"] = "all") -> pl.Expr:
     """Share of the pairs of a relevant item and one of the first misses of the list that stand in the right order.
 
     Σ over hits of max(m - (r - hits(r)), 0) / (m · n_relevant), m = `misses` and r - hits(r) the ranks above that are no

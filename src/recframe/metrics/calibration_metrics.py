@@ -7,25 +7,26 @@ item of several categories counts in each by its share, and one of none is left 
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal
+from typing import Literal
 
 import polars as pl
 
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.formulas import ratio
-from recframe.metrics.language.parameters import Bounds, Share
+from recframe.metrics.language.parameters import COUNT, UNIT, LogBase, Share
 from recframe.metrics.language.registry import metric
 
+__all__ = ["miscalibration"]
+
 Divergence = Literal["kl", "js", "hellinger"]
-LogBase = Annotated[float, Bounds(above=1)]
 
 
 @metric(
     over="lists",
     aliases=("calibration",),
     needs=("train", "items"),
-    range=(0.0, math.inf),
-    ranges={("divergence", "hellinger"): (0.0, 1.0)},
+    range=COUNT,
+    ranges={("divergence", "hellinger"): UNIT},
     direction="lower",
     formula="Σ over g of p(g) · log2(p(g) / ((1 - a) · q(g) + a · p(g)))",
 )

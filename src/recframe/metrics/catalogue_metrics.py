@@ -8,19 +8,19 @@ what its ranks weigh. m is the number of items of I with an exposure. A listed i
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal
+from typing import Literal
 
 import polars as pl
 
 from recframe.metrics.language.at import At
 from recframe.metrics.language.at_lists import AtLists, Weight
 from recframe.metrics.language.formulas import ratio
-from recframe.metrics.language.parameters import Bounds
+from recframe.metrics.language.parameters import COUNT, UNIT, LogBase
 from recframe.metrics.language.registry import metric
 
-LogBase = Annotated[float, Bounds(above=1)]
+__all__ = ["coverage", "entropy", "fall_out", "gini", "mcc", "user_coverage"]
+
 Exposure = Literal["none", "log", "geometric"]
-UNIT, COUNT = (0.0, 1.0), (0.0, float("inf"))
 
 
 @metric(shape="set", over="lists", needs=("catalogue",), range=UNIT, direction="higher", formula="items of I in any list / N")

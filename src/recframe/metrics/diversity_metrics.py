@@ -9,7 +9,7 @@ seven times the time and five times the memory, which `pl.col("embedding").list.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 import polars as pl
 
@@ -17,11 +17,12 @@ from recframe.errors import RecframeError
 from recframe.metrics.language.at import At
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.formulas import discount, ratio
-from recframe.metrics.language.parameters import Bounds
+from recframe.metrics.language.parameters import UNIT, Closed
 from recframe.metrics.language.registry import metric
 
+__all__ = ["alpha_ndcg", "category_coverage", "diversity"]
+
 Distance = Literal["cosine", "jaccard"]
-UNIT = (0.0, 1.0)
 
 
 @metric(
@@ -121,7 +122,7 @@ def category_coverage(
     direction="higher",
     formula="Σ over hits and their categories of (1 - a)^seen / log2(r + 1), over that of the best order",
 )
-def alpha_ndcg(at: At, *, of: str = "", alpha: Annotated[float, Bounds(0, 1, closed=True)] = 0.5) -> pl.Expr:
+def alpha_ndcg(at: At, *, of: str = "", alpha: Closed = 0.5) -> pl.Expr:
     """Gain of the relevant items by category, each worth less the more often it was seen, over that of the best order.
 
     Σ over the hits and their categories of (1 - a)^s / log2(r + 1), a = `alpha` and s the number of hits above that have the

@@ -13,12 +13,19 @@ import polars as pl
 from recframe.facts.groups_of_items import Target
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.formulas import ratio
+from recframe.metrics.language.parameters import COUNT, UNIT
 from recframe.metrics.language.registry import metric
 
-UNIT, COUNT = (0.0, 1.0), (0.0, float("inf"))
+__all__ = ["exposure_disparity", "exposure_share"]
 
 
-@metric(shape="set", over="lists", range=UNIT, formula="Σ over the rows of g of w(r) / Σ over all rows of w(r)")
+@metric(
+    shape="set",
+    over="lists",
+    range=UNIT,
+    direction="",
+    formula="Σ over the rows of g of w(r) / Σ over all rows of w(r)",
+)
 def exposure_share(at: AtLists, *, weight: Literal["none", "log"] = "none") -> pl.Expr:
     """Share of the places of all lists that a group of items has; the groups are those of `by=`, a property of items.
 

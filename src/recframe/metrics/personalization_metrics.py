@@ -10,7 +10,10 @@ from typing import Literal
 import polars as pl
 
 from recframe.metrics.language.at_lists import AtLists
+from recframe.metrics.language.parameters import UNIT
 from recframe.metrics.language.registry import metric
+
+__all__ = ["personalization"]
 
 Similarity = Literal["cosine", "overlap"]
 Against = Literal["segment", "all"]
@@ -19,7 +22,7 @@ Against = Literal["segment", "all"]
 @metric(
     shape="set",
     over="lists",
-    range=(0.0, 1.0),
+    range=UNIT,
     direction="higher",
     formula="1 - mean over the pairs of users of |L_u and L_v| / √(n_u · n_v)",
 )

@@ -8,20 +8,29 @@ over the others.
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal
+from typing import Literal
 
 import polars as pl
 
 from recframe.metrics.language.at_lists import AtLists, Tail
 from recframe.metrics.language.formulas import ratio
-from recframe.metrics.language.parameters import Bounds
+from recframe.metrics.language.parameters import COUNT, UNIT, LogBase, Share
 from recframe.metrics.language.registry import metric
 
-LogBase = Annotated[float, Bounds(above=1)]
-Share = Annotated[float, Bounds(above=0, below=1)]
+__all__ = [
+    "efd",
+    "epc",
+    "long_tail_count",
+    "long_tail_share",
+    "novelty",
+    "popularity",
+    "popularity_lift",
+    "repeat_rate",
+    "tail_coverage",
+]
+
 Discount = Literal["none", "log"]
 Average = Literal["users", "rows"]
-UNIT, COUNT = (0.0, 1.0), (0.0, float("inf"))
 
 
 @metric(
@@ -261,7 +270,8 @@ def tail_coverage(at: AtLists, *, tail: Tail = "interactions", share: Share = 0.
     shape="set",
     over="lists",
     needs=("train",),
-    range=(-1.0, float("inf")),
+    range=(-1.0, math.inf),
+    direction="",
     formula="(mean popularity of lists - mean popularity of histories) / mean popularity of histories",
 )
 def popularity_lift(at: AtLists, *, average: Literal["ratio", "users"] = "ratio") -> pl.Expr:
@@ -286,7 +296,13 @@ def popularity_lift(at: AtLists, *, average: Literal["ratio", "users"] = "ratio"
     return ratio(at.over_lists(gained), at.over_lists(pl.when(gained.is_not_null()).then(before)), empty=None)
 
 
-@metric(over="lists", needs=("train",), range=UNIT, formula="items of L that the user has in train / n")
+@metric(
+    over="lists",
+    needs=("train",),
+    range=UNIT,
+    direction="",
+    formula="items of L that the user has in train / n",
+)
 def repeat_rate(at: AtLists) -> pl.Expr:
     """Share of the list that the user already has in train.
 

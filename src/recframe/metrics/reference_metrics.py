@@ -14,16 +14,16 @@ import polars as pl
 
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.formulas import ratio
-from recframe.metrics.language.parameters import Bounds
+from recframe.metrics.language.parameters import UNIT, Bounds, Share
 from recframe.metrics.language.registry import metric
 
-Share = Annotated[float, Bounds(above=0, below=1)]
+__all__ = ["overlap", "rbo", "unexpectedness"]
+
 Places = Literal["list", "k"]
 Depth = Annotated[float, Bounds(above=-1)]
-UNIT = (0.0, 1.0)
 
 
-@metric(over="lists", needs=("reference",), range=UNIT, formula="items of L and B / n")
+@metric(over="lists", needs=("reference",), range=UNIT, direction="", formula="items of L and B / n")
 def overlap(at: AtLists, *, reference_k: Depth = 0, denominator: Places = "list") -> pl.Expr:
     """Share of the list that the user's reference list has too.
 
@@ -83,6 +83,7 @@ def _share(at: AtLists, found: pl.Expr, denominator: Places) -> pl.Expr:
     over="lists",
     needs=("reference",),
     range=UNIT,
+    direction="",
     formula="(1 - p) · Σ over depths d of p^(d - 1) · items of L and B up to d / d, beyond the lists as at their end",
 )
 def rbo(at: AtLists, *, p: Share = 0.9, form: Literal["extrapolated", "min", "truncated"] = "extrapolated") -> pl.Expr:

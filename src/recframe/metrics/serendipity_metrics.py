@@ -11,7 +11,10 @@ import polars as pl
 
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.formulas import ratio
+from recframe.metrics.language.parameters import UNIT
 from recframe.metrics.language.registry import metric
+
+__all__ = ["serendipity"]
 
 Against = Literal["history", "popularity", "reference"]
 
@@ -20,7 +23,7 @@ Against = Literal["history", "popularity", "reference"]
     over="lists",
     needs=("train", "items", "relevance"),
     range=(0.0, 2.0),
-    ranges={("against", "popularity"): (0.0, 1.0), ("against", "reference"): (0.0, 1.0)},
+    ranges={("against", "popularity"): UNIT, ("against", "reference"): UNIT},
     direction="higher",
     formula="mean over the items i of L of rel(i) · (1 - mean over the train items j of cos(x_i, x_j))",
 )

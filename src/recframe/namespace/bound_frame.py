@@ -17,6 +17,7 @@ from recframe.frames.context import Context, MinRelevance, MinRelevanceFor, NoRe
 from recframe.frames.inputs import Inputs, read
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
+from recframe.frames.rows.joins import distinct_names
 from recframe.judging.as_frame import as_frame
 from recframe.judging.judged_frame import judge
 from recframe.metrics.language import cutoffs, registry
@@ -366,7 +367,7 @@ class Rec(Methods, Generic[F]):
 
     def _inputs(self, by: By, profile: str | None = None, metrics: Sequence[Metric[...]] | None = None) -> Inputs:
         context = self._context if profile is None else under_profile.bind(self._context, {"profile": profile})
-        names = list(dict.fromkeys([*context.by, *calls.names(by)]))
+        names = distinct_names(*context.by, *calls.names(by))
         judged = metrics is None or under_profile.read_relevance(context, metrics)
         if not context.strict:
             return read(self._frame, context, names, judged=judged)
@@ -377,7 +378,7 @@ class Rec(Methods, Generic[F]):
 
     def _labelled(self, by: By) -> tuple[Inputs, dict[str, str]]:
         """Return the frames with columns that may name systems, and the words on columns that cannot match."""
-        names = list(dict.fromkeys([*self._context.by, *calls.names(by)]))
+        names = distinct_names(*self._context.by, *calls.names(by))
         clashes: dict[str, str] = {}
         return read(self._frame, under_profile.own(self._context), names, labelled=True, clashes=clashes), clashes
 

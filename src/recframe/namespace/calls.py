@@ -23,7 +23,7 @@ Takes = Mapping[str, Parameter]
 C = TypeVar("C", bound=Callable[..., Any])
 
 
-def check(call: str, arguments: Sequence[object], options: Mapping[str, Any], takes: Takes) -> None:
+def check_call(call: str, arguments: Sequence[object], options: Mapping[str, Any], takes: Takes) -> None:
     """Say what is wrong with the arguments of a method or metric, which takes some parameters."""
     asks = f"{call}({METHODS.get(call, 'k=10')})"
     for argument in [*arguments, *(options[name] for name in ASKED if name in options)]:
@@ -73,7 +73,7 @@ def names(by: object) -> list[str]:
 def understood(method: C) -> C:
     """Have arguments that a method does not take answered with what to write instead; its signature stays."""
     takes = inspect.signature(method).parameters
-    checked = check_options if method.__qualname__ == "Rec.__call__" else check
+    checked = check_options if method.__qualname__ == "Rec.__call__" else check_call
 
     @wraps(method)
     def called(self: Any, *arguments: Any, **options: Any) -> Any:

@@ -15,7 +15,7 @@ from recframe.metrics.language.formulas import discount
 from recframe.plan import catalogue_branches, propensity_branches, subtopic_branches
 from recframe.plan.recorder import BEST_ORDER, EXPECTED, HITS, LIST_IDEAL, LISTED, NOT_RELEVANT, RELEVANT, TOTALS, Recorder
 
-# ---- the rows that the words stand for
+# The rows that the words stand for
 
 
 def rows_of_branches(judged: Judged, words: Recorder, deepest: int | None) -> pl.LazyFrame:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from recframe.errors import ColumnError, RecframeError, without_order
-from recframe.facts.requirements import check
+from recframe.facts.requirements import check_needs
 from recframe.frames.context import DEFAULTS, Context
+from recframe.frames.hints import Given
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows import joins
 from recframe.metrics.language.definition import Metric
@@ -67,7 +68,7 @@ def _from_lists(one: Convention, lists: Lists, *, support: bool) -> dict[str, pl
 def _from_users(one: Convention, inputs: Inputs, asked: Asked, *, support: bool) -> dict[str, pl.Expr]:
     """Return the columns of a metric over users, made of means, and write down which plan is asked for them."""
     needs, context = needs_of(one.metric), _of_the_plan(one.context, inputs)
-    check(inputs, one.metric, needs.facts)
+    check_needs(inputs, one.metric, needs.facts)
     if needs.means and context.ties == "expected":
         raise without_order(str(one.metric), context.ties, "it is made of means, which are uncertain together")
     means = needs.means or (one.metric,)
@@ -88,7 +89,7 @@ def _check_names(inputs: Inputs, conventions: Sequence[Convention], *, support: 
     taken = {support_of(one.metric) for one in conventions} if support else set()
     for segment in inputs.segments:
         if segment.name in taken:
-            msg = f"by={segment.name!r} is also the name of a result column; rename the column before"
+            msg = f"{Given('by', segment.name)} is also the name of a result column; rename the column before"
             raise ColumnError(msg)
 
 
@@ -98,7 +99,8 @@ def _of_lists(inputs: Inputs, conventions: Sequence[Convention], run: Run, *, su
     if not listed:
         return None
     reading = [one for one in listed if needs_of(one.metric).reads_relevance] or listed
-    contexts = {_policies(context): context for context in (_of_the_plan(one.context, inputs) for one in reading)}
+    planned = [_of_the_plan(one.context, inputs) for one in reading]
+    contexts = {_policies(context): context for context in planned}
     if len(contexts) > 1:
         msg = (
             f"{', '.join(str(one.metric) for one in reading)} run over different users by the profile "

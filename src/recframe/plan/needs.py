@@ -9,7 +9,8 @@ from functools import lru_cache
 import polars as pl
 
 from recframe.facts import definitions
-from recframe.facts.sides import Fact
+from recframe.facts.levels import Level
+from recframe.facts.sides import Fact, FromSides
 from recframe.metrics.language.at import At
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.cutoffs import reach
@@ -25,8 +26,10 @@ class Needs:
 
     columns: frozenset[str]
     """The columns of rows that words of `At` read, of the metrics whose means are asked for too."""
-    facts: tuple[Fact, ...]
+    facts: tuple[FromSides, ...]
     """What is asked of the side frames."""
+    groups: frozenset[str]
+    """The names of the sums over groups of items that are asked for."""
     levels: frozenset[str]
     """The levels that words of `AtLists` ask for columns on."""
     means: tuple[Metric[...], ...]
@@ -56,12 +59,13 @@ def _needs(definition: Definition, settings: tuple[tuple[str, Value], ...], k: i
     value = metric.value(at)
     means = tuple(replace(one, k=k) for one in recorder.means)
     columns = recorder.read.union(*(needs_of(one).columns for one in means))
-    facts = [*recorder.levels.facts.values(), *_facts(columns)]
+    facts = [*recorder.levels.of_sides, *_facts(columns)]
     levels = recorder.levels.columns
     roots = {name for asked in levels.values() for column in asked for name in column.meta.root_names()}
     return Needs(
         columns=frozenset(columns),
         facts=tuple(facts),
+        groups=frozenset(recorder.levels.sums_of_groups),
         levels=frozenset(levels),
         means=means,
         value=value,
@@ -81,5 +85,5 @@ def _facts(columns: set[str]) -> list[Fact]:
 def n_frames(metrics: Sequence[Metric[...]]) -> int:
     """Return how many frames of sums metrics over lists need: of lists, and if asked for of items and of groups."""
     needs = [needs_of(metric) for metric in metrics]
-    groups = {fact.name for one in needs for fact in one.facts if fact.kind == "group"}
-    return 1 + any("of item" in one.levels for one in needs) + len(groups)
+    groups = frozenset[str]().union(*(one.groups for one in needs))
+    return 1 + any(Level.OF_ITEM in one.levels for one in needs) + len(groups)

@@ -9,13 +9,13 @@ import polars as pl
 
 from recframe.errors import RecframeError, without_order
 from recframe.facts.groups_of_items import Listed
-from recframe.facts.levels import Levels
-from recframe.facts.requirements import check
-from recframe.facts.sides import Fact, Sides
+from recframe.facts.levels import Level, Levels
+from recframe.facts.requirements import check_needs
+from recframe.facts.sides import FromSides, Sides
 from recframe.facts.sums_by_feature import Rows
 from recframe.frames.collecting import Ask, stream
 from recframe.frames.inputs import Inputs
-from recframe.frames.rows.joins import aggregate, joined
+from recframe.frames.rows.joins import aggregate, distinct_names, joined
 from recframe.frames.rows.questions import each_item_once, marked_sorted
 from recframe.judging.judged_frame import Judged, held
 from recframe.metrics.language.at_lists import AtLists
@@ -26,8 +26,8 @@ from recframe.plan.needs import needs_of
 from recframe.plan.runs import Run
 from recframe.plan.segments import deepest_of, keys_of, with_attributes
 
-OF_SEGMENTS = ("over ", "in all ", "across ", "whole ", "segment ")
-OF_LISTS = ("of list ", "list ", "user ", "whole ", "segment ")
+OF_SEGMENTS = {Level.OVER_LISTS, Level.OVER_ITEMS, Level.OVER_GROUPS, Level.IN_ALL, Level.ACROSS, "segment", "whole"}
+OF_LISTS = {Level.OF_LIST, "list", "user", "segment", "whole"}
 SETS = ("segment", "at.over_items(...) or at.over_lists(...)")
 USERS = ("list", "at.sum(...) or at.mean(...)")
 
@@ -51,7 +51,7 @@ class Lists:
         roots = {name for value in self.values.values() for name in value.meta.root_names()}
         facts = [fact for name, fact in self.asked.facts.items() if name in roots]
         named = {key: f"key {place}" for place, key in enumerate(self.keys)}
-        if across := self.asked.named("across"):
+        if across := self.asked.named(Level.ACROSS):
             of_users = [named[key] for key in self.keys if key not in self.sides.item_keys]
             sums = aggregate(self.frame, of_users, [one.sum() for one in across])
             rows = joined(rows, sums, of_users)
@@ -64,23 +64,23 @@ def evaluate(inputs: Inputs, metrics: Sequence[Metric[...]], run: Run, *, suppor
         if inputs.sharing is not None:
             uncertain = ", which is uncertain" * (inputs.sharing == "expected")
             raise without_order(str(metric), inputs.sharing, f"it speaks of the items that are among the first k{uncertain}")
-        check(inputs, metric, needs_of(metric).facts)
+        check_needs(inputs, metric, needs_of(metric).facts)
     keys = [inside for inside, _ in keys_of(inputs, metrics)]
     most, asked = deepest_of(metrics), Levels()
     made = {str(metric): _value(metric, AtLists(k := reach(metric.k), asked, cut=k == most)) for metric in metrics}
     values = {name: value for name, (value, _) in made.items()}
     counts = {name: count() for name, (_, count) in made.items()} if support else {}
-    if run.n_parts > 1 and {"along", "along all"} & asked.columns.keys():
+    if run.n_parts > 1 and {Level.ALONG, Level.ALONG_ALL} & asked.columns.keys():
         shown = ", ".join(values)
         msg = f"one of {shown} holds each list against all others, which parts of the users do not have; ask it with parts=1"
         raise RecframeError(msg)
     cuts = [Cut(Sides(inputs, held(part)), asked, keys, most) for part in run.parts(inputs)]
     cuts = cuts if run.ask is None else [cut.settled(run.ask) for cut in cuts]
     segments = run.added([cut.segments() for cut in cuts], keys)
-    if asked.columns.get("of item"):
-        items = run.added([cut.items() for cut in cuts], [*dict.fromkeys([*keys, "item"])])
+    if asked.columns.get(Level.OF_ITEM):
+        items = run.added([cut.items() for cut in cuts], distinct_names(*keys, "item"))
         segments = joined(segments, cuts[0].over_items(items), keys)
-    for one in (one for one in asked.facts.values() if one.kind == "group"):
+    for one in asked.sums_of_groups.values():
         sums = run.added([cut.groups(one) for cut in cuts], [*keys, "group"])
         segments = joined(segments, cuts[0].over_groups(sums, one), keys)
     segments = cuts[0].in_all(segments)
@@ -92,7 +92,8 @@ def _value(metric: Metric[...], at: AtLists) -> tuple[pl.Expr, Callable[[], pl.E
     """Return a metric's value of a segment, for one of user shape the mean over its lists, and what asks for their number."""
     value = metric.value(at)
     is_set = metric.shape == "set"
-    if not all(name.startswith(OF_SEGMENTS if is_set else OF_LISTS) for name in value.meta.root_names()):
+    spoken_of = {at.asked.speaks_of.get(name) for name in value.meta.root_names()}
+    if not spoken_of <= (OF_SEGMENTS if is_set else OF_LISTS):
         whose, how = SETS if is_set else USERS
         msg = f"the metric {metric.name!r} has no value for each {whose}; return one: {how}"
         raise RecframeError(msg)
@@ -101,7 +102,7 @@ def _value(metric: Metric[...], at: AtLists) -> tuple[pl.Expr, Callable[[], pl.E
     value = value.cast(pl.Float64)
     if needs_of(metric).reads_relevance:  # NOTE: beside an accuracy metric it is to speak of the same users
         value = pl.when(at.counted).then(value)
-    value = at.asked.column("value", value)
+    value = at.asked.column(Level.VALUE, value)
     count = at.over_lists(value.is_not_null())
     return ratio(at.over_lists(value), count, empty=None), lambda: count
 
@@ -140,9 +141,9 @@ class Cut:
         rows = marked_sorted(rows, "user")
         if self.held.scores is None:
             rows = marked_sorted(each_item_once(rows, keys, ask), "user")
-        sides = self.sides.settled(ask, rows, [*self.asked.facts.values()])
+        sides = self.sides.settled(ask, rows, self.asked.of_sides)
         cut = replace(self, sides=sides, given=rows.lazy(), crowd=crowd.lazy())
-        if not (beside := self.asked.named("beside")):
+        if not (beside := self.asked.named(Level.BESIDE)):
             return cut
         summed = stream(cut.lists())
         usual, values = ask([summed.lazy().select(one.mode().first() for one in beside), summed.lazy().select(*keys, *beside)])
@@ -164,44 +165,44 @@ class Cut:
         return rows if self.held.scores is not None else self._each_item_once(rows)
 
     def _each_item_once(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        return rows.group_by(*dict.fromkeys([*self.held.list_keys, "item"])).agg(pl.col("rank").min())
+        return rows.group_by(*distinct_names(*self.held.list_keys, "item")).agg(pl.col("rank").min())
 
     def lists(self) -> pl.LazyFrame:
         """Return each list with an item up to k, its sums, and the values of the metrics that have one for each list."""
         if self.summed is not None:
             return self.summed
-        rows = self.sides.joined(self.rows, self.asked.facts_in("of list"), "pair", "item", "segment", "whole")
-        lists = rows.group_by(self.held.list_keys).agg(self.asked.named("of list"))
+        rows = self.sides.joined(self.rows, self.asked.facts_in(Level.OF_LIST), "pair", "item", "segment", "whole")
+        lists = rows.group_by(self.held.list_keys).agg(self.asked.named(Level.OF_LIST))
         lists = Rows(self.sides, self.asked, self.held.list_keys, self.rows, lists).beside_lists()
-        facts = self.asked.facts_in("value", "over lists", "beside")
+        facts = self.asked.facts_in(Level.VALUE, Level.OVER_LISTS, Level.BESIDE)
         lists = self.sides.joined(lists, facts, "list", "user", "member", "segment", "whole")
-        return lists.with_columns(self.asked.named("value"))
+        return lists.with_columns(self.asked.named(Level.VALUE))
 
     def segments(self) -> pl.LazyFrame:
         """Return each segment with its number of lists, and what is summed up over them."""
         crowd = self.held.ranked().select(self.held.list_keys) if self.crowd is None else self.crowd
         members = crowd.unique()
         support = aggregate(self._described(members), self.keys, [pl.len().cast(pl.Int64).alias("n_lists")])
-        sums = self.asked.named("over lists")
+        sums = self.asked.named(Level.OVER_LISTS)
         return joined(support, aggregate(self._described(self.lists()), self.keys, sums), self.keys) if sums else support
 
     def items(self) -> pl.LazyFrame:
         """Return each item of each segment with its sums over the lists."""
-        rows = self.sides.joined(self.rows, self.asked.facts_in("of item"), "pair", "item")
+        rows = self.sides.joined(self.rows, self.asked.facts_in(Level.OF_ITEM), "pair", "item")
         rows = self._described(self._with_beside(rows))
-        among = {"along": self.keys, "along all": self._keys_of_all}
+        among = {Level.ALONG: self.keys, Level.ALONG_ALL: self._keys_of_all}
         for level, keys in among.items():
             shares = self.asked.columns.get(level, [])
-            running = (_running(share, others=level != "along") for share in shares)
+            running = (_running(share, others=level is Level.ALONG_ALL) for share in shares)
             rows = rows.with_columns(
-                one.over(*dict.fromkeys([*keys, "item"]), order_by=share).alias(f"{level} {number}")
+                one.over(*distinct_names(*keys, "item"), order_by=share).alias(f"{level} {number}")
                 for number, (one, share) in enumerate(zip(running, shares, strict=True))
             )
-        return rows.group_by(*dict.fromkeys([*self.keys, "item"])).agg(self.asked.named("of item"))
+        return rows.group_by(*distinct_names(*self.keys, "item")).agg(self.asked.named(Level.OF_ITEM))
 
     def _with_beside(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows with what stands beside them of their lists."""
-        beside, keys = self.asked.named("beside"), self.held.list_keys
+        beside, keys = self.asked.named(Level.BESIDE), self.held.list_keys
         if not beside:
             return rows
         if self.unusual is None:
@@ -215,32 +216,35 @@ class Cut:
 
     def over_items(self, items: pl.LazyFrame) -> pl.LazyFrame:
         """Return what is summed up over the items of each segment."""
-        items = self.sides.joined(items, self.asked.facts_in("place", "everywhere", "over items"), "item", "segment", "whole")
-        if everywhere := self.asked.named("everywhere"):
-            keys = [*dict.fromkeys([*self._keys_of_all, "item"])]
+        items = self.sides.joined(
+            items, self.asked.facts_in(Level.PLACE, Level.EVERYWHERE, Level.OVER_ITEMS), "item", "segment", "whole"
+        )
+        if everywhere := self.asked.named(Level.EVERYWHERE):
+            keys = distinct_names(*self._keys_of_all, "item")
             sums = items.group_by(keys).agg(one.sum() for one in everywhere)
             items = items.join(sums, on=keys, how="left", nulls_equal=True)
-        if places := self.asked.columns.get("place"):
+        if places := self.asked.columns.get(Level.PLACE):
             # a window over no column at all does not stream
             items, among = items.with_columns(all=pl.lit(0)), self.keys or ["all"]
-            ranks = (one.rank("ordinal").over(among).alias(f"place {number}") for number, one in enumerate(places))
+            ranks = (one.rank("ordinal").over(among).alias(f"{Level.PLACE} {number}") for number, one in enumerate(places))
             items = items.with_columns(ranks)
-        return aggregate(items, self.keys, self.asked.named("over items"))
+        return aggregate(items, self.keys, self.asked.named(Level.OVER_ITEMS))
 
-    def groups(self, of: Fact) -> pl.LazyFrame:
+    def groups(self, of: FromSides) -> pl.LazyFrame:
         """Return each group of items of each segment with its sums over the lists."""
-        return of.builder.build(Listed(self.sides, self.rows, self.keys, self._described), *of.settings)  # type: ignore[return-value]
+        sums: pl.LazyFrame = of.build(Listed(self.sides, self.rows, self.keys, self._described))
+        return sums
 
-    def over_groups(self, sums: pl.LazyFrame, of: Fact) -> pl.LazyFrame:
+    def over_groups(self, sums: pl.LazyFrame, of: FromSides) -> pl.LazyFrame:
         """Return what is aggregated over the groups of each segment."""
         parts = [name for name in sums.collect_schema().names() if name not in {*self.keys, "group"}]
         groups = sums.select(*self.keys, pl.struct(parts).alias(of.name))
-        asked = [one for one in self.asked.named("over groups") if of.name in one.meta.root_names()]
+        asked = [one for one in self.asked.named(Level.OVER_GROUPS) if of.name in one.meta.root_names()]
         return aggregate(groups, self.keys, asked)
 
     def in_all(self, segments: pl.LazyFrame) -> pl.LazyFrame:
         """Return the segments with sums over those of all users in place of their own."""
-        sums = [one.sum() for one in self.asked.named("in all")]
+        sums = [one.sum() for one in self.asked.named(Level.IN_ALL)]
         return joined(segments, aggregate(segments, self._keys_of_all, sums), self._keys_of_all) if sums else segments
 
     @property

@@ -8,6 +8,7 @@ from typing import Literal
 import polars as pl
 
 from recframe.errors import ColumnError
+from recframe.frames.hints import Given
 from recframe.frames.inputs import Inputs
 from recframe.judging.judged_frame import Judged
 from recframe.metrics.language.cutoffs import reach
@@ -39,7 +40,7 @@ def keys_of(inputs: Inputs, metrics: Sequence[Metric[...]]) -> list[tuple[str, s
     names = [name for _, name in by]
     for name in names:
         if name in {"n_users", "n_lists", *map(str, metrics)}:
-            msg = f"by={name!r} is also the name of a result column; rename the column before"
+            msg = f"{Given('by', name)} is also the name of a result column; rename the column before"
             raise ColumnError(msg)
     return by
 

@@ -14,6 +14,7 @@ from recframe.errors import RecframeError
 from recframe.facts import definitions
 from recframe.facts.features import Feature
 from recframe.facts.sides import Fact, Sides
+from recframe.frames.rows.joins import distinct_names
 from recframe.frames.rows.places import by_item, spread_ranks, with_places
 from recframe.judging.judged_frame import Judged
 from recframe.metrics.language.at import BEST_BY_CATEGORY, HITS_BY_CATEGORY
@@ -37,7 +38,8 @@ def is_branch(names: set[str]) -> bool:
 
 def facts(asked: set[str]) -> list[Fact]:
     """Return facts of the items that the columns are made of."""
-    return [Fact(definitions.n_categories, (of,)) for of in dict.fromkeys(_settings(branch)[0] for branch in _branches(asked))]
+    columns = dict.fromkeys(_settings(branch)[0] for branch in _branches(asked))
+    return [Fact(definitions.n_categories, (of,)) for of in columns]
 
 
 def branches(judged: Judged, asked: set[str], deepest: int | None, branches_of: BranchesOf) -> list[pl.LazyFrame]:
@@ -81,16 +83,16 @@ def _named(rows: pl.LazyFrame, names: set[str]) -> pl.LazyFrame:
 def _hits(judged: Judged, feature: Feature, deepest: int | None) -> pl.LazyFrame:
     """Return the hits by category: keys, their ranks, at least 1 apart, and how many above have the category."""
     keys = judged.list_keys
-    hits = judged.hits(deepest).select(*dict.fromkeys([*keys, "item", "rank"]))
+    hits = judged.hits(deepest).select(*distinct_names(*keys, "item", "rank"))
     hits = hits.sort(*keys, "rank", *by_item(judged.inputs.schema, keys))
     hits = spread_ranks(with_places(hits, keys), keys, whole=judged.whole_ranks)
-    hits = hits.select(*dict.fromkeys([*keys, "item", "rank"])).join(feature.parts(), on="item")
+    hits = hits.select(*distinct_names(*keys, "item", "rank")).join(feature.parts(), on="item")
     return _numbered(hits, [*keys, "part"], "rank", name="seen").select(*keys, "rank", "seen")
 
 
 def _best(relevant: pl.LazyFrame, keys: list[str], feature: Feature, alpha: float, steps: int) -> pl.LazyFrame:
     """Return the relevant items by category, in the order that takes the one that adds most next: keys, rank, seen."""
-    rows = relevant.join(feature.parts(), on="item").select(*dict.fromkeys([*keys, "item", "part"]))
+    rows = relevant.join(feature.parts(), on="item").select(*distinct_names(*keys, "item", "part"))
     if feature.shape == "category":  # the first of each category, then the second of each, and so on
         rows = _numbered(_numbered(rows, [*keys, "part"], name="seen"), keys, "seen", name="rank")
         rows = rows.with_columns(pl.col("rank") + 1)
@@ -121,7 +123,7 @@ def _steps(of: str, names: set[str]) -> int:
 def _by_greed(rows: pl.LazyFrame, keys: list[str], alpha: float, steps: int) -> pl.LazyFrame:
     """Return rank and seen of the rows of the items that are taken in some steps, the last of those that add most each time."""
     rows = with_places(rows.sort(*keys, *by_item(rows.collect_schema(), keys)), keys).rename({"start": "list"})
-    rows = with_places(rows, [*dict.fromkeys(["list", "item"])]).rename({"start": "row"})
+    rows = with_places(rows, ["list", "item"]).rename({"start": "row"})
     zero = pl.lit(0.0, dtype=pl.Float64)
     rows = rows.with_columns(met=zero, seen=zero, rank=pl.lit(None, dtype=pl.Float64))
     return reduce(lambda taken, step: _taken(taken, alpha, step), range(1, steps + 1), rows).filter(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 import polars as pl
@@ -53,7 +53,7 @@ class Pandas(EagerKind):
 
     def rows(self, result: pd.DataFrame) -> list[dict[str, Any]]:
         """Return the rows of a result."""
-        return [{str(name): value for name, value in row.items()} for row in result.to_dict("records")]
+        return cast("list[dict[str, Any]]", result.to_dict("records"))
 
 
 KIND = Pandas

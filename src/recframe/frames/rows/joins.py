@@ -8,6 +8,11 @@ from typing import Literal
 import polars as pl
 
 
+def distinct_names(*names: str) -> list[str]:
+    """Return names in order, each once."""
+    return list(dict.fromkeys(names))
+
+
 def joined(
     rows: pl.LazyFrame, others: pl.LazyFrame, keys: Sequence[str], how: Literal["left", "inner", "full"] = "left"
 ) -> pl.LazyFrame:

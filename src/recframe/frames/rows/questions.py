@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from recframe.frames.collecting import Ask
+from recframe.frames.rows.joins import distinct_names
 from recframe.frames.rows.packing import READS_BITS, SMALL_INTEGERS, key_hash
 
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
@@ -81,7 +82,7 @@ def each_item_once(rows: pl.DataFrame, keys: Sequence[str], ask: Ask) -> pl.Data
     (repeated,) = ask([repeating])
     if repeated.is_empty():
         return rows
-    row, pair = pl.col("row"), [*dict.fromkeys([*keys, "item"])]
+    row, pair = pl.col("row"), distinct_names(*keys, "item")
     found = rows.lazy().with_row_index("row").filter(number.is_in(repeated.to_series().unique().implode()))
     worse = found.filter(row != row.sort_by("rank", "row").first().over(pair)).select("row")
     (kept,) = ask([rows.lazy().with_row_index("row").join(worse, on="row", how="anti", maintain_order="left").drop("row")])
@@ -93,7 +94,7 @@ def _repeating(rows: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.Expr, pl.Laz
     if len(keys) == 1 and rows[keys[0]].flags["SORTED_ASC"]:
         lists = rows.lazy().group_by(keys).agg(twice=pl.col("item").n_unique() < pl.len())
         return pl.col(keys[0]), lists.filter("twice").select(keys)
-    number = key_hash([pl.col(key) for key in dict.fromkeys([*keys, "item"])], rows.schema)
+    number = key_hash([pl.col(key) for key in distinct_names(*keys, "item")], rows.schema)
     in_order = number.sort()
     return number, rows.lazy().select(number=in_order.filter(in_order == in_order.shift()))
 

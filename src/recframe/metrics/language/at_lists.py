@@ -11,9 +11,9 @@ import polars as pl
 from recframe.errors import sentence, suggestion
 from recframe.facts import definitions, groups_of_items, reference_lists, sides, sums_by_feature
 from recframe.facts.groups_of_items import Target
-from recframe.facts.levels import BESIDE, Level, Levels, level_of, within_category
+from recframe.facts.levels import Level, Levels
 from recframe.facts.reference_lists import Agreement
-from recframe.facts.sides import Builder, Fact, Setting
+from recframe.facts.sides import Builder, Fact, FromSides, Setting, Summing
 from recframe.metrics.language.formulas import discount, ratio
 
 Weight = Literal["none", "log", "geometric", "reciprocal"]
@@ -90,7 +90,8 @@ class AtLists:
     @property
     def counted(self) -> pl.Expr:
         """Whether the list's user has a value in the accuracy metrics, by `universe=` and `no_relevant=`."""
-        return self.fact(sides.in_universe).fill_null(value=False) & self.fact(sides.has_relevant).fill_null(value=False)
+        in_universe = self.fact(sides.in_universe).fill_null(value=False)
+        return in_universe & self.fact(sides.has_relevant).fill_null(value=False)
 
     @property
     def in_history(self) -> pl.Expr:
@@ -103,7 +104,7 @@ class AtLists:
 
     def beside(self, value: pl.Expr) -> pl.Expr:
         """Return a value of the list beside each of its items."""
-        return self.asked.column("beside", value)
+        return self.asked.column(Level.BESIDE, value)
 
     def shared_with_longer(self, length: pl.Expr) -> pl.Expr:
         """Return 1 / length for each list of the segment that has the item and comes before this one, the longest first.
@@ -111,11 +112,11 @@ class AtLists:
         Summed up over the item's places that is 1 / min of two lengths over all pairs of lists that have it. It takes the
         rows into memory.
         """
-        return self.asked.column("along", self._cut(1 / length))
+        return self.asked.column(Level.ALONG, self._cut(1 / length))
 
     def shared_with_others(self, length: pl.Expr) -> pl.Expr:
         """Return 1 / min of two lengths over all other lists that have the item, in any segment of users."""
-        return self.asked.column("along all", self._cut(1 / length))
+        return self.asked.column(Level.ALONG_ALL, self._cut(1 / length))
 
     # Words of one item
 
@@ -150,13 +151,13 @@ class AtLists:
     @property
     def n_listed(self) -> pl.Expr:
         """The number of items of the list, up to k."""
-        return self.asked.column("of list", pl.len() if self._whole else (pl.col("rank") <= self.k).sum()).cast(pl.Float64)
+        return self.asked.column(Level.OF_LIST, self._n_rows).cast(pl.Float64)
 
     def sum(self, value: pl.Expr) -> pl.Expr:
         """Return the sum of a word over the items of the list, up to k."""
         if not value.meta.root_names():  # the same for all items
             return value.cast(pl.Float64) * self.n_listed
-        return self.asked.column("of list", self._cut(value).sum()).cast(pl.Float64)
+        return self.asked.column(Level.OF_LIST, self._cut(value).sum()).cast(pl.Float64)
 
     def mean(self, value: pl.Expr, weight: Weight = "none") -> pl.Expr:
         """Return the mean of a word over the items of the list, up to k, weighed by rank; null without an item."""
@@ -189,20 +190,20 @@ class AtLists:
 
     def per_item(self, value: pl.Expr) -> pl.Expr:
         """Return the sum of a word over the item's places in the lists of the segment, up to k."""
-        return self.asked.column("of item", self._cut(value).sum()).cast(pl.Float64)
+        return self.asked.column(Level.OF_ITEM, self._cut(value).sum()).cast(pl.Float64)
 
     @property
     def n_lists_with(self) -> pl.Expr:
         """The number of lists of the segment that have the item, up to k."""
-        return self.asked.column("of item", pl.len() if self._whole else (pl.col("rank") <= self.k).sum()).cast(pl.Float64)
+        return self.asked.column(Level.OF_ITEM, self._n_rows).cast(pl.Float64)
 
     def place(self, value: pl.Expr) -> pl.Expr:
         """Return the item's place, from 1, among the segment's items, the lowest value first; those of value null have none."""
-        return self.asked.column("place", value).cast(pl.Float64)
+        return self.asked.column(Level.PLACE, value).cast(pl.Float64)
 
     def everywhere(self, value: pl.Expr) -> pl.Expr:
         """Return a value of the item in all segments of users together, in place of this one."""
-        return self.asked.column("everywhere", value)
+        return self.asked.column(Level.EVERYWHERE, value)
 
     # Words of a group of items
 
@@ -212,30 +213,32 @@ class AtLists:
         Those that could be are all of the catalogue, or the relevant ones; null where there are none. `of` names a column of
         the items; it is empty for the only one, or for the head and the tail of popularity. `call` is the metric's name.
         """
-        found = self.fact(groups_of_items.unseen, of, target, self.k or 0, call)
-        return ratio(found.struct.field("listed"), found.struct.field("possible"), empty=None)
+        sums = FromSides(groups_of_items.unseen, (of, target, self.k or 0, call))
+        self.asked.sums_of_groups[sums.name] = sums
+        found = pl.col(sums.name).struct
+        return ratio(found.field("listed"), found.field("possible"), empty=None)
 
     # Words of a segment
 
     def over_groups(self, value: pl.Expr) -> pl.Expr:
         """Return what is aggregated, such as the sum or the mean of a value of the groups, over them."""
-        return self.asked.column("over groups", value)
+        return self.asked.column(Level.OVER_GROUPS, value)
 
     def across_items(self, value: pl.Expr) -> pl.Expr:
         """Return a sum over the lists of a segment in all segments of items together, in place of this one."""
-        return self.asked.column("across", value)
+        return self.asked.column(Level.ACROSS, value)
 
     def over_items(self, value: pl.Expr) -> pl.Expr:
         """Return the sum of a value of the listed items over them, 0 without any."""
-        return self.asked.column("over items", value.sum()).cast(pl.Float64).fill_null(0.0)
+        return self.asked.column(Level.OVER_ITEMS, value.sum()).cast(pl.Float64).fill_null(0.0)
 
     def over_lists(self, value: pl.Expr) -> pl.Expr:
         """Return the sum of a value of the lists over them, 0 without any."""
-        return self.asked.column("over lists", value.sum()).cast(pl.Float64).fill_null(0.0)
+        return self.asked.column(Level.OVER_LISTS, value.sum()).cast(pl.Float64).fill_null(0.0)
 
     def in_all(self, value: pl.Expr) -> pl.Expr:
         """Return a sum over the lists of a segment in all segments of users together, in place of this one."""
-        return self.asked.column("in all", value)
+        return self.asked.column(Level.IN_ALL, value)
 
     @property
     def n_lists(self) -> pl.Expr:
@@ -250,11 +253,11 @@ class AtLists:
 
     def squared_length(self, of: str) -> pl.Expr:
         """Return the squared length of the sum of the unit vectors of the list: the sum of their cosines over all pairs."""
-        return self._summed(sums_by_feature.vectors, level_of("square", of), self._cut(pl.lit(1.0, dtype=pl.Float64)), of)
+        return self._summed(sums_by_feature.vectors, "square", of, self._cut(pl.lit(1.0, dtype=pl.Float64)))
 
     def likeness_to_history(self, of: str, value: pl.Expr) -> pl.Expr:
         """Return a sum over the list: a value of the item, times the sum of its cosines with the user's train items."""
-        return self._summed(sums_by_feature.vectors, level_of("product", of), self._cut(value), of)
+        return self._summed(sums_by_feature.vectors, "product", of, self._cut(value))
 
     def n_described_history(self, of: str) -> pl.Expr:
         """Return the number of train items of the list's user that have a feature."""
@@ -262,7 +265,7 @@ class AtLists:
 
     def overlap_of_pairs(self, of: str) -> pl.Expr:
         """Return the sum of shared over all categories of two items over all pairs of the list, each with itself too."""
-        return self._summed(sums_by_feature.pairs, level_of("pairs", of), self._up_to_k(pl.col("likeness")).sum(), of)
+        return self._summed(sums_by_feature.pairs, "pairs", of, self._up_to_k(pl.col("likeness")).sum())
 
     @property
     def category_share(self) -> pl.Expr:
@@ -271,12 +274,12 @@ class AtLists:
 
     def in_category(self, of: str, value: pl.Expr) -> pl.Expr:
         """Return the sum of a word over the items that the list has of a category, up to k."""
-        self.fact(sums_by_feature.categories, of)
-        return self.asked.column(within_category(of), self._cut(value).sum()).cast(pl.Float64)
+        self._sums_of_lists(sums_by_feature.categories, of)
+        return self.asked.column(Level.IN_CATEGORY, self._cut(value).sum(), of).cast(pl.Float64)
 
     def beside_categories(self, value: pl.Expr) -> pl.Expr:
         """Return a value of the list, made of sums over it, beside each of its categories."""
-        return self.asked.column(BESIDE, value)
+        return self.asked.column(Level.BESIDE_CATEGORIES, value)
 
     def history_in_category(self, of: str) -> pl.Expr:
         """Return the number of train items of the list's user in a category; one of several counts in each by its share."""
@@ -284,7 +287,7 @@ class AtLists:
 
     def over_categories(self, of: str, value: pl.Expr) -> pl.Expr:
         """Return the sum of a value of a category over those of the list; some may be of items below k alone."""
-        return self._summed(sums_by_feature.categories, level_of("categories", of), value.sum(), of)
+        return self._summed(sums_by_feature.categories, "categories", of, value.sum())
 
     def n_categories_of_history(self, of: str) -> pl.Expr:
         """Return the number of categories of the train items of the list's user."""
@@ -298,9 +301,13 @@ class AtLists:
         """Return the number of categories of the relevant items of the list's user."""
         return self.fact(sides.n_categories_of_relevant, of).fill_null(0.0)
 
-    def _summed(self, table: Builder, level: Level, value: pl.Expr, *settings: Setting) -> pl.Expr:
-        self.fact(table, *settings)
-        return self.asked.column(level, value).cast(pl.Float64).fill_null(0.0)
+    def _summed(self, summing: Summing, what: str, of: str, value: pl.Expr) -> pl.Expr:
+        self._sums_of_lists(summing, of)
+        return self.asked.column(Level.OF_LIST, value, what, of).cast(pl.Float64).fill_null(0.0)
+
+    def _sums_of_lists(self, summing: Summing, of: str) -> None:
+        sums = FromSides(summing, (of,))
+        self.asked.sums_of_lists[sums.name] = sums
 
     def _up_to_k(self, value: pl.Expr) -> pl.Expr:
         return value if self.k is None else pl.when(pl.col("rank") <= self.k).then(value)
@@ -338,16 +345,19 @@ class AtLists:
 
     def fact(self, builder: Builder, *settings: Setting) -> pl.Expr:
         """Return the column of a fact."""
-        found = Fact(builder, settings)
-        self.asked.facts[found.name] = found
-        return pl.col(found.name)
+        return self.asked.fact(Fact(builder, settings))
 
     @property
     def _whole(self) -> bool:
         return self.k is None or self.cut
 
+    @property
+    def _n_rows(self) -> pl.Expr:
+        return pl.len() if self._whole else (pl.col("rank") <= self.k).sum()
+
     def _cut(self, value: pl.Expr) -> pl.Expr:
         if self._whole and value.meta.root_names():
             return value
         # a literal alone would be summed up once for all rows
-        return pl.when(pl.col("item").is_not_null() if self._whole else pl.col("rank") <= self.k).then(value)
+        counts = pl.col("item").is_not_null() if self._whole else pl.col("rank") <= self.k
+        return pl.when(counts).then(value)

@@ -64,8 +64,8 @@ class Definition:
 
     @property
     def builtin(self) -> bool:
-        """Whether the metric is recframe's own."""
-        return self.function.__module__.startswith("recframe.metrics.")
+        """Whether the metric is recframe's own: it stands on a page of metrics."""
+        return self.function.__module__.rpartition(".")[0] == "recframe.metrics"
 
     @cached_property
     def doc(self) -> str | None:
@@ -119,10 +119,12 @@ class Metric(Generic[P]):
         if args:
             msg = f"parameters of {self.name} are given by name: {self.name}({signature_of(self.definition)})"
             raise RecframeError(msg)
-        chosen = dict(self.settings) | {name: _checked(self.definition, name, value) for name, value in kwargs.items()}
+        given = {name: _checked(self.definition, name, value) for name, value in kwargs.items()}
+        chosen = dict(self.settings) | given
         defaults = {name: parameter.default for name, parameter in self.definition.parameters.items()}
-        settings = tuple((name, chosen[name]) for name in defaults if name in chosen and chosen[name] != defaults[name])
-        return replace(self, settings=settings, stated=self.stated.union(kwargs))
+        settings = [(name, chosen[name]) for name in defaults if name in chosen]
+        changed = tuple((name, value) for name, value in settings if value != defaults[name])
+        return replace(self, settings=changed, stated=self.stated.union(kwargs))
 
     @property
     def parameters(self) -> dict[str, Value]:
@@ -133,13 +135,15 @@ class Metric(Generic[P]):
     def range(self) -> tuple[float, float]:
         """The range of the values, with these parameters."""
         chosen = self.parameters.items()
-        return next((found for one, found in self.definition.ranges.items() if one in chosen), self.definition.range)
+        others = (found for one, found in self.definition.ranges.items() if one in chosen)
+        return next(others, self.definition.range)
 
     @property
     def shape(self) -> Shape:
         """Whether it is a mean of values or one function of a segment, with these parameters."""
         chosen = self.parameters.items()
-        return next((found for one, found in self.definition.shapes.items() if one in chosen), self.definition.shape)
+        others = (found for one, found in self.definition.shapes.items() if one in chosen)
+        return next(others, self.definition.shape)
 
     def assuming(self, parameters: Mapping[str, Value]) -> Metric[P]:
         """Return the metric with values for the parameters that were not given; its column keeps its name."""

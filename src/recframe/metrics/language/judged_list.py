@@ -72,7 +72,7 @@ class JudgedList:
 
     @property
     def _rank_check(self) -> pl.Expr:
-        return fails_if(self._valid_rank.min() < 1, RANK_BELOW_1)
+        return fails_if(self._valid_rank.min() < 1, str(RANK_BELOW_1))
 
     @property
     def _gain_check(self) -> pl.Expr:

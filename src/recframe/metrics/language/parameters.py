@@ -1,4 +1,4 @@
-"""The numbers that a parameter may take."""
+"""The numbers that a parameter may take, and the ranges that metrics have."""
 
 from __future__ import annotations
 
@@ -28,6 +28,11 @@ class Bounds:
 
 Positive = Annotated[float, Bounds(above=0)]
 Share = Annotated[float, Bounds(above=0, below=1)]
+Closed = Annotated[float, Bounds(0, 1, closed=True)]
+"""A share that may be nothing, or all."""
+LogBase = Annotated[float, Bounds(above=1)]
+UNIT, COUNT = (0.0, 1.0), (0.0, math.inf)
+"""The ranges of shares and of counts."""
 
 
 def plain_number(value: object) -> int | float | None:

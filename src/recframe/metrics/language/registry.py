@@ -135,7 +135,8 @@ def parse(text: str) -> Metric[...]:
         raise UnknownMetricError(msg)
     name, settings, k = parts.groups()
     found = lookup(name, shown=text)
-    chosen = found(**dict(_setting(found, part) for part in re.split(r",\s*", settings) if part.strip())) if settings else found
+    parts_of_settings = [part for part in re.split(r",\s*", settings or "") if part.strip()]
+    chosen = found(**dict(_setting(found, part) for part in parts_of_settings)) if settings else found
     if k is not None and (not k.isdecimal() or len(k) > _DIGITS):
         msg = f"{text!r}: the cut-off behind @ is a positive whole number, as in '{name}@10'"
         raise UnknownMetricError(msg)
@@ -188,7 +189,7 @@ def _setting(found: Metric[...], part: str) -> tuple[str, Value]:
 
 def asked(metrics: Iterable[object], k: object = None) -> list[Metric[...]]:
     """Return the metrics asked for, each with each cut-off, once and in the order asked."""
-    found = [one if isinstance(one, Metric) else parse(one) if isinstance(one, str) else _not_a_metric(one) for one in metrics]
+    found = [_metric_of(one) for one in metrics]
     if not found:
         msg = 'no metric was asked for; write for example evaluate("ndcg@10", "recall@20"); rf.list_metrics() has them all'
         raise RecframeError(msg)
@@ -198,7 +199,12 @@ def asked(metrics: Iterable[object], k: object = None) -> list[Metric[...]]:
     return list({(one, one.stated): one for one in each}.values())
 
 
-def _not_a_metric(one: object) -> Metric[...]:
+def _metric_of(one: object) -> Metric[...]:
+    """Return the metric that an object is, or that a string names."""
+    if isinstance(one, Metric):
+        return one
+    if isinstance(one, str):
+        return parse(one)
     msg = f"{shown(one)} is not a metric; write names or metric objects one after another: evaluate('ndcg@10', rf.recall @ 20)"
     raise RecframeError(msg)
 
