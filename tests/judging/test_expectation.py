@@ -6,12 +6,13 @@ import math
 import random
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import permutations, product
+from fractions import Fraction
+from itertools import combinations, permutations, product
 from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asking import ask_one, rows
@@ -38,6 +39,8 @@ from random_cases import (
     seeded,
     share,
 )
+from recframe.judging.expectation import over_places
+from strategies import examples
 from tied_lists import LINEAR, exactly, scored
 
 # Random frames may have no rank at all, or a `by` column on some rows of a user alone.
@@ -237,3 +240,46 @@ def few_lists(rng: random.Random, shape: str, policy: Policy, by: tuple[str, ...
     if shape == "two":
         return Case(recs, truth, by=by, policy=policy, **sides)
     return Case([row | {"relevance": rng.choice([None, 0, 1, 2])} for row in recs], by=by, policy=policy, **sides)
+
+
+@st.composite
+def ties_of(draw: st.DrawFn) -> list[tuple[int, list[bool]]]:
+    """The ties of one list from the best: the rank of the first place of each, and which of its items are hits."""
+    ties, rank = [], 1
+    for items in draw(st.lists(st.lists(st.booleans(), min_size=1, max_size=9), min_size=1, max_size=4)):
+        rank += draw(st.sampled_from([0, 0, 3]))
+        ties.append((rank, items))
+        rank += len(items)
+    return ties
+
+
+def places_in_fractions(ties: list[tuple[int, list[bool]]], deepest: int | None) -> dict[int, tuple[Fraction, ...]]:
+    """Each place that a hit may take: the expectations there of a hit, of the hits so far if it is one, and of the first."""
+    found, before = {}, 0
+    for rank, items in ties:
+        n, h = len(items), sum(items)
+        ways = [*combinations(range(n), h)] if h else []  # which of the tie's places its hits take, each as likely
+        for place in range(n):
+            there = [way for way in ways if place in way]
+            hits_so_far = sum(before + sum(other <= place for other in way) for way in there)
+            first = sum(not before and min(way) == place for way in there)
+            if ways and (deepest is None or rank + place <= deepest):
+                found[rank + place] = tuple(Fraction(one, len(ways)) for one in (len(there), hits_so_far, first))
+        before += h
+    return found
+
+
+@settings(exploring, max_examples=examples(150).max_examples)
+@given(ties=ties_of(), deepest=st.sampled_from([None, 1, 2, 5, 9]))
+def test_what_a_place_holds_is_the_mean_over_the_places_of_the_hits_of_its_tie(ties, deepest):
+    hits = [("u", rank, 2.0, len(items)) for rank, items in ties for _ in range(sum(items))]
+    hits = [one for one in hits if deepest is None or one[1] <= deepest]
+    rows = pl.LazyFrame(hits, schema={"user": pl.String, "rank": pl.Int64, "gain": pl.Float64, "tied": pl.Int64}, orient="row")
+
+    found = over_places(rows, ["user"], deepest, lambda ties: ties).collect().sort("rank")
+
+    expected = places_in_fractions(ties, deepest)
+    assert found["rank"].to_list() == sorted(expected)
+    words = found.select("hit", "hits_so_far", "first_hit").rows()
+    assert [one for row in words for one in row] == exactly([float(one) for rank in sorted(expected) for one in expected[rank]])
+    assert found["gain"].to_list() == exactly([2 * float(expected[rank][0]) for rank in sorted(expected)])

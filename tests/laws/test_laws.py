@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from itertools import pairwise
 
 import polars as pl
@@ -13,7 +12,6 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from frame_kinds import KINDS
-from recframe.metrics.language import formulas
 from recframe.metrics.language.registry import registered
 from strategies import examples, frame_pairs, judged_frames
 
@@ -221,11 +219,3 @@ def test_a_metric_survives_its_own_string(metric):
         assert rf.parse(str(metric @ k)) == metric @ k
         assert hash(rf.parse(str(metric @ k))) == hash(metric @ k)
         assert metric @ k != metric
-
-
-def test_a_sum_of_discounts_does_not_need_its_terms():
-    for k in (10_001, 20_000, 300_000):
-        assert formulas.sum_of_discounts(k) == pytest.approx(
-            math.fsum(1 / math.log2(r + 1) for r in range(1, k + 1)), rel=1e-13
-        )
-    assert formulas.sum_of_discounts(10**15) > formulas.sum_of_discounts(10**14)
