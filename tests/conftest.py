@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 from frame_kinds import KINDS, Kind
 
 # An example runs a hundred metrics, so no deadline; a failure in CI must come again where somebody looks at it.
-settings.register_profile("recframe", deadline=None, max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("recframe", deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("recframe"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "recframe")
 
@@ -18,7 +18,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "recframe")
 def pytest_configure(config: pytest.Config) -> None:
     """Leave every law in the fast lane (`-m "not slow"`), with a fifth of its examples."""
     if "not slow" in config.option.markexpr:
-        settings.register_profile("fast", settings.default, max_examples=4)
+        settings.register_profile("fast", settings.default, max_examples=3)
         settings.load_profile("fast")
 
 

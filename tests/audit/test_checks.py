@@ -318,10 +318,18 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
 PLAIN = [kind for kind in KINDS if kind.name in {"polars", "lazy", "pandas"}]  # the others are made of these
 on_plain_kinds = pytest.mark.parametrize("kind", slow_after_the_first(PLAIN), ids=repr)
 each_case = pytest.mark.parametrize(("frame", "options", "findings"), CASES.values(), ids=CASES)
+OTHERS = [kind for kind in KINDS if kind not in PLAIN]
+each_pair = pytest.mark.parametrize(
+    ("kind", "frame", "options", "findings"),
+    [
+        pytest.param(kind, *case, id=f"{kind}-{name}", marks=[pytest.mark.slow] * (kind is not PLAIN[0]))
+        for number, (name, case) in enumerate(CASES.items())
+        for kind in [*PLAIN, OTHERS[number % len(OTHERS)]]
+    ],
+)
 
 
-@pytest.mark.parametrize("kind", slow_after_the_first(KINDS), ids=repr)
-@each_case
+@each_pair
 def test_a_check_finds_its_defect_and_no_other_and_fills_in_every_word(kind, frame, options, findings):
     result = audit(kind, frame, **options)
 

@@ -237,7 +237,7 @@ BASES: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("k", [pytest.param(1, marks=pytest.mark.slow), 3, pytest.param(None, marks=pytest.mark.slow)])
 @given(frames=frame_pairs())
-@examples(6)
+@examples(5)
 def test_a_policy_moves_every_metric_in_the_direction_that_is_said(k: int | None, frames: tuple[pl.DataFrame, pl.DataFrame]):
     recs, truth = frames
     metrics = [one if k is None else one @ k for one in BUILTIN.values()]
@@ -290,7 +290,7 @@ def direction_between(old: rf.Metric[...], new: rf.Metric[...]) -> str:
 
 @pytest.mark.parametrize("k", [1, 3, None])
 @given(frames=frame_pairs())
-@examples(30)
+@examples(20)
 def test_a_parameter_moves_a_metric_in_the_direction_that_is_said(k: int | None, frames: tuple[pl.DataFrame, pl.DataFrame]):
     recs, truth = frames
     pairs = [(old, new) if k is None else (old @ k, new @ k) for old, new in of_parameters()]

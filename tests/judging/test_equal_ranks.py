@@ -128,24 +128,24 @@ def test_the_judged_frame_has_the_effective_ranks(kind: Kind, ranks, effective):
 
 
 @pytest.mark.parametrize("ties", [ties for ties in get_args(Ties) if ties != "item"])
-def test_competition_ranks_of_scores_are_the_scores(ties):
+@pytest.mark.parametrize("n_users", [30, pytest.param(1_500, marks=pytest.mark.slow)])
+def test_competition_ranks_of_scores_are_the_scores(n_users, ties):
     # as rank() in SQL gives them; large frames, of two models, too
     rng = np.random.default_rng(3)
-    for n_users in (30, 1_500):
-        pairs = pl.DataFrame({"user": range(n_users)}).join(pl.DataFrame({"item": range(20)}), how="cross")
-        frame = pl.concat([pairs.sample(fraction=0.9, seed=seed).with_columns(m=pl.lit(seed)) for seed in (1, 2)])
-        frame = frame.with_columns(score=pl.Series(rng.integers(0, 6, len(frame))))
-        recs = frame.with_columns(rank=pl.col("score").rank("min", descending=True).over("m", "user"))
-        truth = pairs.with_columns(relevance=pl.Series(rng.integers(0, 4, len(pairs)))).sample(fraction=0.4, seed=3)
-        of_lists = ["epc@1"] * (ties not in get_args(Sharing))
-        metrics = ["ndcg", "recall@3", "map@5", "mrr@2", "list_length@3", "judged@4", *of_lists]
-        sides: dict[str, Any] = {"truth": truth, "train": frame.select("user", "item"), "ties": ties}
-        scored = frame.rec(**sides, model="m").evaluate(*metrics)
-        ranked = recs.drop("score")
+    pairs = pl.DataFrame({"user": range(n_users)}).join(pl.DataFrame({"item": range(20)}), how="cross")
+    frame = pl.concat([pairs.sample(fraction=0.9, seed=seed).with_columns(m=pl.lit(seed)) for seed in (1, 2)])
+    frame = frame.with_columns(score=pl.Series(rng.integers(0, 6, len(frame))))
+    recs = frame.with_columns(rank=pl.col("score").rank("min", descending=True).over("m", "user"))
+    truth = pairs.with_columns(relevance=pl.Series(rng.integers(0, 4, len(pairs)))).sample(fraction=0.4, seed=3)
+    of_lists = ["epc@1"] * (ties not in get_args(Sharing))
+    metrics = ["ndcg", "recall@3", "map@5", "mrr@2", "list_length@3", "judged@4", *of_lists]
+    sides: dict[str, Any] = {"truth": truth, "train": frame.select("user", "item"), "ties": ties}
+    scored = frame.rec(**sides, model="m").evaluate(*metrics)
+    ranked = recs.drop("score")
 
-        assert_frame_equal(ranked.rec(**sides, model="m").evaluate(*metrics), scored, rel_tol=1e-12)
-        if of_lists:
-            assert_frame_equal(ranked.lazy().rec(**sides, model="m").collect(*metrics, parts=3), scored, rel_tol=1e-12)
-            of_one = scored.filter(m=1).drop("m").select("n_users", *metrics[:-1])
-            judged = ranked.filter(m=1).rec(truth=truth, ties=ties).judge()
-            assert_frame_equal(judged.rec(ties="item").evaluate(*metrics[:-1]), of_one, rel_tol=1e-12)
+    assert_frame_equal(ranked.rec(**sides, model="m").evaluate(*metrics), scored, rel_tol=1e-12)
+    if of_lists:
+        assert_frame_equal(ranked.lazy().rec(**sides, model="m").collect(*metrics, parts=3), scored, rel_tol=1e-12)
+        of_one = scored.filter(m=1).drop("m").select("n_users", *metrics[:-1])
+        judged = ranked.filter(m=1).rec(truth=truth, ties=ties).judge()
+        assert_frame_equal(judged.rec(ties="item").evaluate(*metrics[:-1]), of_one, rel_tol=1e-12)

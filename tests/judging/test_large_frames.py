@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
+from typing import Any
 
 import polars as pl
 import pytest
@@ -84,9 +86,19 @@ def scored(frame: pl.DataFrame, tied: int) -> pl.DataFrame:
     return frame.select("user", "item", "relevance", score=pl.when(pl.col("rank") < 12).then(score))
 
 
-def check_scores(frame: pl.DataFrame) -> None:
+def taking_turns(dtype: str, order: str, options: Sequence[Any], each: int) -> list[Any]:
+    """All options of plain ids; of another dtype some in each order, all of them in its orders together."""
+    first = each * list(ORDERS).index(order) + list(IDS).index(dtype)
+    return list(options) if dtype == "Int64" else [options[(first + place) % len(options)] for place in range(each)]
+
+
+CALLS_OF_SCORES = ("judged", "with a truth", "of a model")
+
+
+def check_scores(frame: pl.DataFrame, calls: Sequence[str] = CALLS_OF_SCORES) -> None:
     truth = frame.filter(pl.col("relevance") > 1).select("user", "item", "relevance")
-    for given, options in ((frame, {}), (frame, {"truth": truth}), (frame.with_columns(m=pl.lit("m")), {"model": "m"})):
+    every = [(frame, {}), (frame, {"truth": truth}), (frame.with_columns(m=pl.lit("m")), {"model": "m"})]
+    for given, options in (every[CALLS_OF_SCORES.index(call)] for call in calls):
         k = None if "model" in options else [3, 10]
         found = given.rec(**options).evaluate(*METRICS, k=k)
         lazy = given.lazy().rec(**options).evaluate(*METRICS, k=k)
@@ -101,10 +113,10 @@ def test_a_large_eager_frame_with_scores_gives_what_the_lazy_plan_gives(dtype, o
         given = scored(ORDERS[order](frame), tied=3)
         assert kinds.is_large(given)
 
-        check_scores(given)
+        check_scores(given, taking_turns(dtype, order, CALLS_OF_SCORES, 1))
 
 
-@pytest.mark.parametrize("tied", [1, 3, 30])
+@pytest.mark.parametrize("tied", [pytest.param(1, marks=pytest.mark.slow), 3, pytest.param(30, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("order", ["sorted", "with duplicates"])
 def test_a_large_eager_frame_that_stands_best_first_gives_what_the_lazy_plan_gives(order, tied):
     frame = scored(ORDERS[order](judged(NUMBER, NUMBER)), tied).with_columns(pl.col("score").fill_null(-30))
@@ -135,7 +147,7 @@ def test_gains_of_any_size_take_their_best_order(factor):
 def test_large_frames_held_against_a_truth_give_what_the_lazy_plan_gives(dtype, order):
     options = [{}, {"universe": "recs"}, {"universe": "both"}, {"relevant_from": "list"}, {"model": "model"}]
 
-    for frame, option in product(map(ORDERS[order], judged_by(dtype)), options):
+    for frame, option in product(map(ORDERS[order], judged_by(dtype)), taking_turns(dtype, order, options, 2)):
         truth = frame.filter(pl.col("relevance") > 0).select("user", "item", "relevance")
         recs = frame.select("user", "item", "rank", model=pl.lit("a"))
         found = recs.rec(truth=truth, **option).evaluate(*METRICS, k=[3, 10])

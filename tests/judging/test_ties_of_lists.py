@@ -21,6 +21,7 @@ from random_cases import (
     a_policy,
     check,
     seeded,
+    share,
     with_segments_of_rows,
 )
 from recframe.frames.context import Ties
@@ -59,7 +60,8 @@ def test_last_places_worked_by_hand(kind: Kind, scores, relevance, k, expected):
 def test_every_metric_that_can_be_told_of_whole_ties_is_that_of_the_last_places(order: str, shape: str, kind: Kind):
     rng = seeded(f"last {shape} {order} {kind}")
     asked = [one for one in OF_TIES if one.k in {None, 3}]
-    for by, model in ((("user",), False), (("genre",), False), (rng.choice([(), ("item",)]), True)):
+    segments = [(("user",), False), (("genre",), False), (rng.choice([(), ("item",)]), True)]
+    for by, model in share([*segments, *segments], kind)[: len(segments)]:  # of six other kinds each case has two
         policy = replace(a_policy(rng.choice, ["last"]), model=model)
         case = replace(CASES[shape](rng.choice, 90, 9, order, policy), by=by, users=None, items=None)
         check(with_segments_of_rows(rng.choice, case), asked, kind)

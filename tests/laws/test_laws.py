@@ -82,14 +82,14 @@ def test_new_names_for_users_and_items_change_nothing(frame):
 
 @pytest.mark.parametrize("kind", KINDS[1:], ids=repr)
 @given(frame=judged_frames())
-@examples(4)  # of each kind
+@examples(5)  # of each kind
 def test_every_kind_of_frame_gives_the_same(kind, frame):
     assert_same(kind.read(kind(frame).rec.evaluate(*EVERY)), frame.rec.evaluate(*EVERY))
 
 
 @pytest.mark.parametrize("kind", KINDS[1:], ids=repr)
 @given(frames=frame_pairs())
-@examples(4)
+@examples(5)
 def test_every_kind_of_frame_gives_the_same_of_two_frames(kind, frames):
     recs, truth = frames
     options = {"model": "model", "universe": "all"}
@@ -99,7 +99,7 @@ def test_every_kind_of_frame_gives_the_same_of_two_frames(kind, frames):
 
 
 @given(judged_frames())
-@examples(20)
+@examples(15)
 def test_values_of_users_average_to_the_overall_one(frame):
     metrics = [metric for metric in EVERY if str(metric).partition("@")[0] not in OF_MEANS]
     users = frame.rec.evaluate(*metrics, by="user")
@@ -110,7 +110,7 @@ def test_values_of_users_average_to_the_overall_one(frame):
 
 
 @given(judged_frames(), st.lists(st.sampled_from(["FR", "DE", None]), min_size=5, max_size=5))
-@examples(20)
+@examples(15)
 def test_segments_of_users_weighted_by_their_users_average_to_the_overall_value(frame, countries):
     null_for_some = {"auc", "first_rank", "r_precision(without_hit=null)"}
     metrics = [metric for metric in EVERY if str(metric).partition("@")[0] not in null_for_some | OF_MEANS]
@@ -131,7 +131,7 @@ def test_segments_of_users_weighted_by_their_users_average_to_the_overall_value(
     st.sampled_from([None, 2]),
     st.sampled_from([None, "model"]),
 )
-@examples(30)
+@examples(20)
 def test_the_judged_frame_gives_the_numbers_of_its_two_frames(frames, universe, no_relevant, min_relevance, model):
     recs, truth = frames
     recs = recs if model else recs.filter(model="x")
@@ -147,7 +147,7 @@ def test_the_judged_frame_gives_the_numbers_of_its_two_frames(frames, universe, 
 
 
 @given(judged_frames(clean=True, min_size=1))
-@examples(20)
+@examples(15)
 def test_a_perfect_order_scores_the_best(frame):
     # Every relevant item listed, best first, and nothing else.
     gain = pl.col("relevance").fill_nan(0)
@@ -159,7 +159,7 @@ def test_a_perfect_order_scores_the_best(frame):
 
 
 @given(judged_frames(clean=True))
-@examples(20)
+@examples(15)
 def test_exchanging_a_hit_with_a_miss_above_it_never_costs(frame):
     listed = frame.filter(pl.col("rank").is_not_null()).with_columns(hit=pl.col("relevance").fill_nan(0).fill_null(0) > 0)
     above = (
@@ -202,7 +202,7 @@ def test_an_expression_in_a_group_by_gives_the_value_of_each_user(frame):
 
 
 @given(judged_frames())
-@examples(30)
+@examples(20)
 @example(pl.DataFrame({"user": [1], "item": ["a"], "rank": [None], "relevance": [1.0]}, schema_overrides={"rank": pl.Int64}))
 def test_metrics_that_are_lists_of_hits_over_k_never_fall_with_k(frame):
     growing = ["hit_rate", "recall", "dcg", "rbp", "err", "n_hits", "list_length", "mrr"]

@@ -97,8 +97,8 @@ def assert_same_answers(found: Frames, expected: Frames, *, by: Any = None, kind
         assert_same(ask(found, *metrics, by=by, kind=kind), ask(expected, *metrics, by=by))
 
 
-few = settings(examples(8), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-some = settings(few, max_examples=examples(12).max_examples)
+few = settings(examples(5), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+some = settings(few, max_examples=examples(5).max_examples)
 segments = st.sampled_from([None, "user", "country", "genre", ["country", "genre"]])
 
 
@@ -158,13 +158,13 @@ def test_new_names_for_categories_change_nothing(frames: Frames):
 
 
 @pytest.mark.parametrize("kind", KINDS[1:], ids=repr)
-@settings(few, max_examples=examples(4).max_examples)  # of each kind
+@settings(few, max_examples=examples(5).max_examples)  # of each kind
 @given(frames=all_frames(), by=segments)
 def test_every_kind_of_frame_gives_the_same(kind: Kind, frames: Frames, by: Any):
     assert_same_answers(frames, frames, by=by, kind=kind)
 
 
-@settings(few, max_examples=examples(4).max_examples)
+@settings(few, max_examples=examples(5).max_examples)
 @given(all_frames())
 def test_a_metric_alone_is_what_it_is_among_others(frames: Frames):
     together = ask(frames)

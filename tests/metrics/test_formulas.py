@@ -28,7 +28,7 @@ def test_harmonic_numbers_are_sums_of_fractions():
         assert of(formulas.harmonic(pl.int_range(301).cast(dtype))) == pytest.approx(exact, rel=2e-15, abs=2e-15)
 
 
-@examples(60)
+@examples(45)
 @given(n=st.integers(10**4, 2 * 10**5))
 def test_far_harmonic_numbers_differ_by_one_over_n(n: int):
     head = math.fsum(1 / place for place in range(1, n + 1))
@@ -36,7 +36,7 @@ def test_far_harmonic_numbers_differ_by_one_over_n(n: int):
     assert of(formulas.harmonic(pl.lit(n))) == pytest.approx([head], rel=1e-14)
 
 
-@examples(100)
+@examples(75)
 @given(k=st.integers(1, 400), base=st.floats(1.01, 50) | st.sampled_from([2.0, 3.0, 10.0]))
 def test_a_sum_of_unshifted_discounts_is_that_of_its_terms(k: int, base: float):
     terms = [1 / math.log(max(rank, base), base) for rank in range(1, k + 1)]
@@ -53,7 +53,7 @@ def test_a_sum_of_discounts_does_not_need_its_terms(k: int):
     assert formulas.sum_of_discounts(10**15) > formulas.sum_of_discounts(10**14) > exact
 
 
-@examples(60)
+@examples(45)
 @given(rank=st.integers(1, 60), numerator=st.integers(1, 99))
 def test_a_geometric_discount_is_a_power(rank: int, numerator: int):
     exact = Fraction(numerator, 100) ** (rank - 1)

@@ -47,7 +47,7 @@ def test_parts_change_no_number(by, policies):
     rec = recs.rec(truth=truth, users=users, model="model", **policies)
     expected = rec.evaluate(*METRICS, by=by).collect()
 
-    for parts in (1, 2, 7, *[100] * (by == "country")):  # 100 are more than there are users
+    for parts in (2, 7, *[100] * (by == "country")):  # 100 are more than there are users
         assert_frame_equal(rec.collect(*METRICS, by=by, parts=parts), expected, rel_tol=1e-12, abs_tol=1e-12)
 
 
@@ -112,13 +112,14 @@ def test_every_metric_is_in_parts_what_it_is_in_one(order, model, sides, by):
 @pytest.mark.parametrize(
     "policies",
     [
-        {"universe": "all"},
-        {"universe": "both", "no_relevant": "skip"},
         {"universe": "recs", "relevant_from": "list", "no_relevant": "null"},
         {"profile": "recbole"},
-        {"ties": "pessimistic"},
-        {"ties": "order"},
         {"strict": True},
+        *(
+            pytest.param(policies, marks=pytest.mark.slow)
+            for policies in ({"universe": "all"}, {"universe": "both", "no_relevant": "skip"})
+        ),
+        *(pytest.param({"ties": ties}, marks=pytest.mark.slow) for ties in ("pessimistic", "order")),
     ],
     ids=str,
 )
@@ -139,7 +140,7 @@ def test_expectations_over_ties_are_in_parts_what_they_are_in_one():
     assert_parts_agree(rec, [rf.parse(name) for name in ("ndcg@3", "recall@3", "mrr", "auc")], "country", parts=60)
 
 
-@pytest.mark.parametrize("empty", ["recs", "truth", "both", "ids"])
+@pytest.mark.parametrize("empty", ["both", "ids", *(pytest.param(one, marks=pytest.mark.slow) for one in ("recs", "truth"))])
 def test_parts_of_nothing_are_what_one_part_of_it_is(empty):
     recs, truth = rows_of("rank", model=False)
     if empty == "ids":

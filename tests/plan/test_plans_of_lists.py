@@ -76,9 +76,10 @@ def test_lists_are_cut_before_they_are_grouped_sorted_or_ranked(files, by):
 
 @pytest.mark.skipif(not POLARS_2, reason="Polars 1 runs windows in memory")
 @each_by
-@pytest.mark.parametrize("metric", VARIANTS, ids=str)
-def test_every_metric_over_lists_streams(files, metric, by):
-    assert not fallbacks(asked(files, [metric], **by))
+def test_every_metric_over_lists_streams(files, by):
+    found = {str(metric): fallbacks(asked(files, [metric], **by)) for metric in VARIANTS}
+
+    assert not {metric: nodes for metric, nodes in found.items() if nodes}
 
 
 def test_metrics_over_users_alone_have_no_plan_of_lists(files):
@@ -141,7 +142,7 @@ def test_what_large_frames_are_asked_changes_no_number(ids, order, repeats, by):
     recs = (frames := large(ids=ids, order=order, repeats=repeats)).pop("recs")
     lazy = {name: frame.lazy() for name, frame in frames.items()}
 
-    for metrics in batches(VARIANTS):
+    for metrics in batches(VARIANTS[order == "sorted" :: 2] if ids == "int" else VARIANTS):
         found = recs.rec(**frames).evaluate(*metrics, by=by)
 
         assert_frame_equal(found, recs.lazy().rec(**lazy).evaluate(*metrics, by=by).collect(), rel_tol=1e-12, abs_tol=1e-12)
@@ -156,8 +157,8 @@ def test_parts_of_the_users_change_no_number(by):
 
     for few in batches(metrics):
         expected = rec.evaluate(*few, by=by).collect()
-        for parts in (2, 5):
-            assert_frame_equal(rec.collect(*few, by=by, parts=parts), expected, rel_tol=1e-12, abs_tol=1e-12)
+        found = rec.collect(*few, by=by, parts=2 if by in {None, "genre"} else 5)
+        assert_frame_equal(found, expected, rel_tol=1e-12, abs_tol=1e-12)
 
 
 def test_what_holds_each_list_against_all_others_is_not_for_parts():

@@ -117,8 +117,8 @@ def padded(some: pl.DataFrame) -> pl.DataFrame:
 ALL_KINDS = [*KINDS, Kind("large", padded, eager)]
 
 
-def share(cases: Sequence[Case], kind: Kind) -> Sequence[Case]:
-    """All cases of Polars' frames and of large ones, which have plans of their own; of others each case once.
+def share(cases: Sequence[Any], kind: Kind) -> Sequence[Any]:
+    """All cases, or metrics, of Polars' frames and of large ones, which have plans of their own; of others each once.
 
     The other kinds differ in how frames come in and go out alone.
     """
@@ -234,7 +234,7 @@ def cases(draw: st.DrawFn, order: str = "rank") -> Case:
 
 
 some_metrics = st.lists(st.sampled_from(EVERYTHING), min_size=1, max_size=4, unique_by=str)
-exploring = settings(examples(120), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+exploring = settings(examples(90), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
 def with_segments_of_rows(choose: Choose, case: Case) -> Case:

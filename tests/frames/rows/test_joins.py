@@ -21,7 +21,7 @@ def rows(draw: st.DrawFn, name: str) -> pl.DataFrame:
     return pl.DataFrame(found, schema={"model": pl.String, "user": pl.Int64, name: pl.Int64}, orient="row")
 
 
-@examples(150)
+@examples(110)
 @given(own=rows("own"), other=rows("other"), keys=keys, how=st.sampled_from(["left", "inner", "full"]))
 def test_null_joins_null_and_without_keys_each_joins_each(own: pl.DataFrame, other: pl.DataFrame, keys: list[str], how: Any):
     other = other.select(*keys, "other")
@@ -42,7 +42,7 @@ def test_null_joins_null_and_without_keys_each_joins_each(own: pl.DataFrame, oth
     assert sorted(found.rows(named=True), key=repr) == sorted(expected, key=repr)
 
 
-@examples(60)
+@examples(45)
 @given(own=rows("own"), keys=keys)
 def test_sums_are_those_of_each_combination_of_keys_or_of_all_rows(own: pl.DataFrame, keys: list[str]):
     expected: dict[tuple[Any, ...], int] = {} if keys else {(): 0}

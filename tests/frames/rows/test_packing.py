@@ -53,7 +53,7 @@ def keys_of(frame: pl.DataFrame) -> list[str]:
     return [name for name in frame.columns if name.startswith("key")]
 
 
-@examples(150)
+@examples(110)
 @given(data=st.data())
 def test_keys_once_have_their_highest_gain(data: st.DataObject):
     dtypes = data.draw(
@@ -70,7 +70,7 @@ def test_keys_once_have_their_highest_gain(data: st.DataObject):
     assert sorted(found.rows()) == sorted((*key, gain) for key, gain in highest.items())
 
 
-@examples(150)
+@examples(110)
 @given(data=st.data())
 def test_the_best_gain_of_a_list_comes_first(data: st.DataObject):
     narrow = data.draw(st.booleans())
@@ -93,7 +93,7 @@ def test_the_best_gain_of_a_list_comes_first(data: st.DataObject):
     assert found.rows() == sorted(frame.rows(), key=lambda row: (*row[:-1], -row[-1]))
 
 
-@examples(100)
+@examples(75)
 @given(data=st.data())
 def test_rows_are_joined_as_by_their_two_keys(data: st.DataObject):
     ends = st.sampled_from([0, 1, 2, 127, 2**31 - 2, 2**31 - 1])
@@ -115,7 +115,7 @@ def test_rows_are_joined_as_by_their_two_keys(data: st.DataObject):
     ]
 
 
-@examples(100)
+@examples(75)
 @given(data=st.data(), narrow=st.booleans())
 def test_each_pair_is_once_among_the_distinct_ones(data: st.DataObject, narrow: bool):  # noqa: FBT001
     frame = data.draw(keyed(data.draw(st.lists(small_dtypes, min_size=2, max_size=2))))
@@ -140,7 +140,7 @@ def test_narrow_is_what_fits_into_half_a_number(dtype: Any):
         assert is_narrow(frame["key"], frame["gain"]) is (fits and whole and dtype.is_signed_integer())
 
 
-@examples(100)
+@examples(75)
 @given(data=st.data())
 def test_the_same_keys_have_the_same_number_and_narrow_pairs_one_of_their_own(data: st.DataObject):
     frame = data.draw(keyed(data.draw(st.lists(small_dtypes, min_size=2, max_size=3))))

@@ -28,7 +28,7 @@ def runs(rows: list[tuple[Any, ...]]) -> list[tuple[int, int, tuple[Any, ...]]]:
     return found
 
 
-@examples(100)
+@examples(75)
 @given(rows=lists, n_keys=st.sampled_from([1, 2]))
 def test_places_start_at_one_in_each_list(rows: list[tuple[Any, ...]], n_keys: int):
     rows = [(row[0] if n_keys == 2 else None, row[1]) for row in rows]
@@ -45,7 +45,7 @@ WHOLE = [-3, 1, 1, 1, 2, 3, 5, 2**40, 2**53, 2**62]
 BROKEN = [-2.5, 1.0, 1.0, 1.25, 1.5, 2.0, 2.75, 4.0, 1e9]
 
 
-@examples(150)
+@examples(110)
 @given(data=st.data(), whole=st.booleans())
 def test_ranks_are_pushed_at_least_one_apart(data: st.DataObject, whole: bool):  # noqa: FBT001
     rank: Any = st.sampled_from(WHOLE if whole else BROKEN)

@@ -50,7 +50,7 @@ def ask(questions: list[pl.LazyFrame]) -> list[pl.DataFrame]:
     return pl.collect_all(questions)
 
 
-@examples(150)
+@examples(110)
 @given(frame=listed())
 def test_users_once_and_their_numbers(frame: pl.DataFrame):
     users = frame["user"].to_list()
@@ -67,7 +67,7 @@ def test_users_once_and_their_numbers(frame: pl.DataFrame):
     assert count.item() == (len(set(users)) if sure else None)
 
 
-@examples(150)
+@examples(110)
 @given(frame=listed(within=NEAR))
 def test_each_user_is_once_among_the_unordered(frame: pl.DataFrame):
     found = unordered(frame)
@@ -76,7 +76,7 @@ def test_each_user_is_once_among_the_unordered(frame: pl.DataFrame):
     assert sorted(found["user"].to_list()) == sorted(set(frame["user"].to_list()))
 
 
-@examples(100)
+@examples(75)
 @given(frame=listed())
 def test_users_are_marked_as_sorted_where_they_are_whole_numbers_in_order(frame: pl.DataFrame):
     users = frame["user"].to_list()
@@ -88,7 +88,7 @@ def test_users_are_marked_as_sorted_where_they_are_whole_numbers_in_order(frame:
     assert not marked["user"].flags["SORTED_ASC"] or users == sorted(users)
 
 
-@examples(150)
+@examples(110)
 @given(frame=listed())
 def test_a_list_is_said_to_have_each_item_once_only_where_it_has(frame: pl.DataFrame):
     pairs = frame.select("user", "item").rows()
@@ -100,7 +100,7 @@ def test_a_list_is_said_to_have_each_item_once_only_where_it_has(frame: pl.DataF
     assert found.item() is once or (once and not numbered_pairs)  # where it is not sure, False
 
 
-@examples(150)
+@examples(110)
 @given(frame=listed())
 def test_each_item_stays_once_at_its_best_rank_in_the_order_of_the_rows(frame: pl.DataFrame):
     frame = frame.drop_nulls()
@@ -113,7 +113,7 @@ def test_each_item_stays_once_at_its_best_rank_in_the_order_of_the_rows(frame: p
     assert each_item_once(frame, ["user"], ask).rows() == [rows[number] for number in sorted(best.values())]
 
 
-@examples(150)
+@examples(110)
 @given(frame=listed())
 def test_lists_are_in_order_where_ranks_are_one_apart_and_missing_ones_last(frame: pl.DataFrame):
     expected = bool(frame["user"].flags["SORTED_ASC"])
@@ -128,7 +128,7 @@ def test_lists_are_in_order_where_ranks_are_one_apart_and_missing_ones_last(fram
     assert found.item() is expected
 
 
-@examples(60)
+@examples(45)
 @given(frame=listed(), gains=st.sampled_from([[1.0], [0.5, 1.0]]))
 def test_rows_are_level_where_they_stand_list_by_list_with_one_gain(frame: pl.DataFrame, gains: list[float]):
     frame = frame.with_columns(gain=pl.Series([gains[n % len(gains)] for n in range(len(frame))], dtype=pl.Float64))
