@@ -1,20 +1,16 @@
-"""The kinds of frame that every metric test runs on."""
+"""How examples of laws are counted, and the fixture of all kinds of frame."""
 
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
 
-import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import HealthCheck, settings
 
+from frame_kinds import KINDS, Kind
+
 # An example runs a hundred metrics, so no deadline; a failure in CI must come again where somebody looks at it.
-settings.register_profile("recframe", deadline=None, max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("recframe", deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("recframe"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "recframe")
 
@@ -22,83 +18,8 @@ settings.load_profile("ci" if os.environ.get("CI") else "recframe")
 def pytest_configure(config: pytest.Config) -> None:
     """Leave every law in the fast lane (`-m "not slow"`), with a fifth of its examples."""
     if "not slow" in config.option.markexpr:
-        settings.register_profile("fast", settings.default, max_examples=4)
+        settings.register_profile("fast", settings.default, max_examples=3)
         settings.load_profile("fast")
-
-
-def examples(number: int) -> settings:
-    """So many examples of a law; in the fast lane a fifth of them, and two at least."""
-    return settings(max_examples=max(2, number * settings.default.max_examples // 20))
-
-
-@dataclass(frozen=True)
-class Kind:
-    """One kind of frame: how it is made from a Polars frame, and how a result of it is read back as one."""
-
-    name: str
-    make: Callable[[pl.DataFrame], Any]
-    read: Callable[[Any], pl.DataFrame]
-
-    def __call__(self, frame: pl.DataFrame) -> Any:
-        return self.make(frame)
-
-    def __repr__(self) -> str:
-        return self.name
-
-
-def chunked(frame: pl.DataFrame) -> pl.DataFrame:
-    """Cut a frame into chunks of one and more rows, behind rows that a slice hides."""
-    pieces = [frame[:1], frame[1:3], frame[3:]]
-    return pl.concat([frame[:0], *pieces], rechunk=False)
-
-
-def with_an_index(frame: pl.DataFrame) -> pd.DataFrame:
-    result = frame.to_pandas()
-    result.index = pd.MultiIndex.from_arrays([range(len(result)), ["x"] * len(result)]) if len(result) else result.index
-    return result
-
-
-def nullable(frame: pl.DataFrame) -> pd.DataFrame:
-    with warnings.catch_warnings():
-        # pandas 2.2 tries whether floats are whole numbers by casting them, infinite ones too
-        warnings.filterwarnings("ignore", "invalid value encountered in cast", RuntimeWarning)
-        return frame.to_pandas().convert_dtypes()
-
-
-def from_pandas(frame: Any) -> pl.DataFrame:
-    assert isinstance(frame, pd.DataFrame)
-    assert isinstance(frame.index, pd.RangeIndex)
-    return pl.from_pandas(frame)
-
-
-def collected(engine: str) -> Callable[[Any], pl.DataFrame]:
-    def read(frame: Any) -> pl.DataFrame:
-        assert isinstance(frame, pl.LazyFrame)
-        return frame.collect(engine=engine)  # type: ignore[call-overload]
-
-    return read
-
-
-def eager(frame: Any) -> pl.DataFrame:
-    assert isinstance(frame, pl.DataFrame)
-    return frame
-
-
-KINDS = [
-    Kind("polars", lambda frame: frame, eager),
-    Kind("chunked", chunked, eager),
-    Kind("lazy", lambda frame: frame.lazy(), collected("in-memory")),
-    Kind("streaming", lambda frame: frame.lazy(), collected("streaming")),
-    Kind("pandas", with_an_index, from_pandas),
-    Kind("pandas-nullable", nullable, from_pandas),
-    Kind("pandas-arrow", lambda frame: frame.to_pandas(use_pyarrow_extension_array=True), from_pandas),
-]
-
-
-def slow_after_the_first(kinds: Iterable[Kind]) -> list[Any]:
-    """Kinds to run a thorough test on, of which the fast lane has the first."""
-    first, *others = kinds
-    return [first, *(pytest.param(one, marks=pytest.mark.slow) for one in others)]
 
 
 @pytest.fixture(params=KINDS, ids=repr)

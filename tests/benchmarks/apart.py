@@ -3,9 +3,9 @@
     python tests/benchmarks/apart.py --json tests/benchmarks/apart.json
     python tests/benchmarks/apart.py --small rectools
 
-It needs the `[test]` extra, and makes the environments that are missing, as `tests/recorded/record.py` does. Every library
-runs in a process of its own that reads the same files, starts its clock at the long frame and stops it at the numbers;
-recframe too. The processes take turns, and all are checked to give recframe's numbers before any is timed.
+It needs the `[test]` extra, and makes the environments that are missing, as `tests/agreement/recorded/record.py` does.
+Every library runs in a process of its own that reads the same files, starts its clock at the long frame and stops it at the
+numbers; recframe too. The processes take turns, and all are checked to give recframe's numbers before any is timed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from data import Settings
 from given import KINDS, SIX
 
 HERE = Path(__file__).parent
-sys.path.append(str(HERE.parent / "recorded"))
+sys.path.append(str(HERE.parent / "agreement" / "recorded"))
 
 import record  # noqa: E402  it makes the environments
 

@@ -1,0 +1,309 @@
+"""recframe against the plain-Python definitions: every metric, parameter, policy and kind of frame, on messy random input."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import recframe as rf
+from frame_kinds import KINDS, Kind, slow_after_the_first
+from plain_accuracy import METRICS
+from plain_policies import Asked, Case, Policy, Rows, evaluate, grouped, has_rank, highest, judge, without_nan
+from random_cases import (
+    ALL_KINDS,
+    AT_ONE_CUT,
+    CASES,
+    COUNTRIES,
+    EVERYTHING,
+    GENRES,
+    TIES,
+    UNIVERSES,
+    VARIANTS,
+    bound,
+    cases,
+    check,
+    compare,
+    described,
+    exploring,
+    frame,
+    judged_case,
+    seeded,
+    share,
+    some_metrics,
+    two_frames,
+    with_segments_of_rows,
+)
+from recframe.metrics.language.registry import registered
+from strategies import examples
+
+# Random frames may have no rank at all, or a `by` column on some rows of a user alone.
+pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
+
+
+OF_PROPENSITIES = {"weights", "exponent", "min_propensity"}  # they have definitions of their own: plain_propensity.py
+
+
+def test_the_plain_definitions_cover_every_accuracy_metric_and_every_choice_of_its_parameters():
+    own = {name: one for name, one in registered().items() if one.definition.family == "accuracy"}
+    assert set(own) == set(METRICS)
+    for name, metric in own.items():
+        for parameter, about in metric.definition.parameters.items():
+            if parameter in OF_PROPENSITIES:
+                continue
+            tried = {settings.get(parameter, about.default) for one, settings in VARIANTS if one == name}
+            kind, choices = metric.definition.kind(parameter)
+            assert tried >= (set(choices) if kind is Literal else tried)
+            assert len(tried) > 1, (name, parameter)
+
+
+# Worked by hand in the issue: relevant {A, C, F}, ranking [B, A, D, C, E, F].
+WORKED = {
+    "hit_rate@1": 0.0, "hit_rate@2": 1.0, "precision@5": 0.4, "recall@5": 2 / 3, "mrr": 0.5,
+    "dcg@5": 1.061606, "ndcg@5": 0.498189, "ndcg(ideal=list)@5": 0.650921,
+}  # fmt: skip
+
+
+def test_the_plain_definition_gives_the_worked_example():
+    ranking = enumerate("BADCEF", start=1)
+    rows = [{"user": "u", "item": item, "rank": rank, "relevance": float(item in "ACF")} for rank, item in ranking]
+    asked = [Asked(one.name, one.k, dict(one.settings)) for one in map(rf.parse, WORKED)]
+    (found,) = evaluate(asked, Case(rows))
+    assert {str(one): round(found[str(one)], 6) for one in asked} == {name: round(value, 6) for name, value in WORKED.items()}
+
+
+on_all_kinds = pytest.mark.parametrize("kind", slow_after_the_first(ALL_KINDS), ids=repr)
+in_both_shapes = pytest.mark.parametrize("shape", CASES)
+
+
+@on_all_kinds
+@in_both_shapes
+def test_every_metric_at_every_k_agrees_for_each_user(shape: str, kind: Kind):
+    rng = seeded(f"users {shape}")
+    case = CASES[shape](rng.choice, 240, 30, policy=Policy())
+    check(replace(case, by=("user",), users=None, items=None), share(EVERYTHING, kind), kind)
+
+
+@on_all_kinds
+@in_both_shapes
+def test_means_by_segment_and_model_agree(shape: str, kind: Kind):
+    rng = seeded(f"segments {shape}")
+    policies = (Policy(), Policy(model=True))
+    for case in share([CASES[shape](rng.choice, 120, 25, policy=policy) for policy in policies for _ in range(3)], kind):
+        check(case, AT_ONE_CUT, kind)
+
+
+@pytest.mark.slow
+@on_all_kinds
+@in_both_shapes
+@pytest.mark.parametrize("order", ["rank", "score"])
+def test_a_pair_counts_in_each_segment_of_rows_in_which_it_has_a_row(order: str, shape: str, kind: Kind):
+    rng, cases = seeded(f"rows {shape} {order}"), []
+    for model, by in ((False, ("genre",)), (True, ("genre",)), (True, ("genre", "country")), (False, ("genre", "item"))):
+        policy = Policy(rng.choice(UNIVERSES), model=model, ties=rng.choice(TIES[:4]) if order == "score" else "item")
+        case = replace(CASES[shape](rng.choice, 90, 9, order, policy), by=by, users=None, items=None)
+        cases.append(with_segments_of_rows(rng.choice, case))
+    for case in share([*cases, *cases], kind)[: len(cases)]:  # of six other kinds each case has two
+        check(case, AT_ONE_CUT, kind)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("universe", UNIVERSES)
+@pytest.mark.parametrize("no_relevant", ["zero", "skip", "null"])
+@pytest.mark.parametrize("relevant_from", ["truth", "list"])
+@in_both_shapes
+def test_every_policy_agrees(shape: str, relevant_from: str, no_relevant: str, universe: str | None):
+    rng = seeded(f"policies {shape} {relevant_from} {no_relevant} {universe}")
+    policy = Policy(universe, no_relevant, relevant_from=relevant_from)
+    for number in range(2):
+        policy = replace(policy, min_relevance=rng.choice([None, 0.5, 2, "any"]), model=number == 1)
+        policy = replace(policy, min_relevance_for=rng.choice(["all", "binary"]))
+        check(CASES[shape](rng.choice, 60, 12, policy=policy), AT_ONE_CUT)
+
+
+@pytest.mark.slow
+@on_all_kinds
+@in_both_shapes
+def test_ranks_from_scores_agree(shape: str, kind: Kind):
+    rng = seeded(f"scores {shape}")
+    policies = (Policy(), Policy(model=True), Policy(relevant_from="list", no_relevant="skip"))
+    every = [replace(policy, ties=ties) for policy in policies for ties in TIES]
+    for case in share([CASES[shape](rng.choice, 120, 20, "score", policy) for policy in every], kind):
+        check(case, AT_ONE_CUT, kind)
+
+
+@pytest.mark.slow
+@on_all_kinds
+@in_both_shapes
+def test_equal_ranks_told_apart_agree(shape: str, kind: Kind):
+    rng = seeded(f"ties of ranks {shape}")
+    policies = (Policy(), Policy(model=True), Policy(relevant_from="list", no_relevant="skip"))
+    every = [replace(policy, ties=ties) for policy in policies for ties in TIES[1:]]
+    for case in share([CASES[shape](rng.choice, 120, 20, policy=policy) for policy in every], kind):
+        check(case, AT_ONE_CUT, kind)
+
+
+@exploring
+@given(case=cases(), asked=some_metrics, kind=st.sampled_from(ALL_KINDS))
+def test_small_random_cases_agree(case: Case, asked: list[Asked], kind: Kind):
+    check(case, asked, kind)
+
+
+@exploring
+@given(case=cases(order="score"), asked=some_metrics, kind=st.sampled_from(ALL_KINDS))
+def test_small_random_cases_with_scores_agree(case: Case, asked: list[Asked], kind: Kind):
+    check(case, asked, kind)
+
+
+GRADES = [None, 0, 0, 1, 2, 3]
+INTEGERS = {"user": pl.Int32, "item": pl.Int64, "rank": pl.UInt8, "relevance": pl.Int8}
+
+
+def with_integers(case: Case) -> Case:
+    """The case with whole numbers, negative ids among them, where it had text and fractions."""
+
+    def number(name: str, value: Any) -> Any:
+        if name in {"user", "item"}:
+            return value and (int(value[1:]) - 7 if name == "user" else "DCBAJIHGFE".index(value) - 4)
+        return None if value is None or not math.isfinite(value) else math.ceil(value)
+
+    def plain(rows: Rows) -> Rows:
+        return [{name: number(name, value) for name, value in row.items()} for row in rows]
+
+    return replace(case, recs=plain(case.recs), truth=case.truth and plain(case.truth))
+
+
+# NumPy has no null integer: it makes floats of ids with nulls, which match no integers.
+@pytest.mark.parametrize("kind", slow_after_the_first(one for one in ALL_KINDS if one.name != "pandas"), ids=repr)
+@in_both_shapes
+def test_integer_ids_ranks_and_relevances_agree(shape: str, kind: Kind):
+    rng = seeded(f"integers {shape}")
+    case = CASES[shape](rng.choice, 200, 25, policy=Policy())
+    case = with_integers(replace(case, by=(), users=None, items=None))
+    check(replace(case, by=("user",)), AT_ONE_CUT, kind, INTEGERS)
+    check(case, EVERYTHING[::4], kind, INTEGERS)
+
+
+def a_crowd(n_users: int, n_items: int) -> list[dict[str, Any]]:
+    """Judged lists without anything odd in them, sorted by user."""
+    rng = seeded("crowd")
+    rows = []
+    for user in range(n_users):
+        for rank, item in enumerate(rng.sample(range(100), n_items), start=1):
+            rows.append({"user": user, "item": item, "rank": rng.choice([*[rank] * 9, None]), "relevance": rng.choice(GRADES)})
+    return rows
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ["sorted", "shuffled", "with duplicates"])
+@pytest.mark.parametrize("name", ["polars", "streaming", "pandas-arrow"])
+def test_a_large_frame_agrees(name: str, order: str):
+    rows = a_crowd(1200, 20)
+    if order != "sorted":
+        seeded("shuffle").shuffle(rows)
+    if order == "with duplicates":
+        rows += [{**row, "rank": rank, "relevance": 2} for rank, row in enumerate(rows[:50], start=1)]
+    (kind,) = (one for one in KINDS if one.name == name)
+    check(Case(rows), AT_ONE_CUT, kind, INTEGERS)
+
+
+def expressions(asked: Sequence[Asked]) -> list[pl.Expr]:
+    return [rf.parse(str(one)).expr() for one in asked]
+
+
+def eighths(asked: Sequence[Asked]) -> list[Sequence[Asked]]:
+    """Some expressions at a time: nothing is shared between them in one aggregation, which takes long for many."""
+    return [asked[first::8] for first in range(8)]
+
+
+def judged_lists(name: str, n_rows: int, n_users: int) -> Case:
+    case = judged_case(seeded(name).choice, n_rows, n_users, policy=Policy())
+    return Case([{role: row[role] for role in ("user", "item", "rank", "relevance")} for row in case.recs], by=("user",))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [None, 1, 3, 10])
+def test_expressions_in_a_group_by_agree(k: int | None):
+    case, asked = judged_lists("expressions", 150, 20), [one for one in EVERYTHING if one.k == k]
+    users = pl.col("user").is_in({row["user"] for row in case.recs if row["item"] is not None and row["user"]})
+    for few in eighths(asked):
+        found = frame(case.recs, {}).group_by("user").agg(expressions(few)).filter(users).sort("user")
+        compare(found.to_dicts(), evaluate(few, case), ["user"])
+
+
+@pytest.mark.slow
+def test_expressions_over_users_give_each_row_the_value_of_its_user():
+    case = judged_lists("over", 100, 15)
+    rows = frame([row for row in case.recs if row["user"] and row["item"]], {})
+    for few in eighths(AT_ONE_CUT):
+        found = rows.select("user", *(one.over("user") for one in expressions(few)))
+        assert found.height == rows.height
+        compare(found.unique().sort("user").to_dicts(), evaluate(few, case), ["user"])
+
+
+@settings(exploring, max_examples=examples(30).max_examples)
+@given(case=cases(), asked=some_metrics)
+def test_an_expression_over_one_list_agrees(case: Case, asked: list[Asked]):
+    rows = [{"relevance": 1.0} | row | {"user": "u"} for row in case.recs]
+    rows = [{role: row[role] for role in ("user", "item", "rank", "relevance")} for row in rows]
+    (expected,) = evaluate(asked, Case([*rows, {"user": "u", "item": "A", "rank": None, "relevance": None}]))
+    (found,) = frame(rows, {}).select(expressions(asked)).to_dicts()
+    compare([{"n_users": 1} | found], [expected], [])
+
+
+def two_plain_frames(rng: random.Random, policy: Policy) -> Case:
+    """Two frames whose segments are on side frames, and whose models all have a name."""
+    case = two_frames(rng.choice, 60, 10, policy=policy)
+    recs = [{name: value for name, value in row.items() if name not in {"country", "genre"}} for row in case.recs]
+    recs = [row | {"model": row["model"] or "m1"} if policy.model else row for row in recs]
+    truth = [{"relevance": 1.0} | {name: row[name] for name in row if name not in {"country", "genre"}} for row in case.truth]
+    users = described(rng.choice, "country", COUNTRIES, "user", [*recs, *truth])
+    items = described(rng.choice, "genre", GENRES, "item", [*recs, *truth])
+    return replace(case, recs=recs, truth=truth, users=users, items=items)
+
+
+def policies(rng: random.Random) -> list[Policy]:
+    found = [Policy(universe, no_relevant, 0.5, "truth", model) for universe in UNIVERSES for no_relevant, model in NO_RELEVANT]
+    return [replace(one, relevant_from=rng.choice(["truth", "list"]), ties=rng.choice(TIES)) for one in found]
+
+
+NO_RELEVANT = [("zero", False), ("skip", True), ("null", False)]
+
+
+def lowest_rank(rows: Rows) -> float | None:
+    return min((row["rank"] for row in rows if has_rank(row)), default=None)
+
+
+def test_judge_gives_each_pair_of_a_user_that_counts_once(kind: Kind):
+    rng = seeded("pairs")
+    for policy in policies(rng):
+        case = without_nan(replace(two_plain_frames(rng, policy), by=()))
+        expected = judge(case, [])
+        keys = ["model"] * policy.model + ["user", "item"]
+        pairs = grouped((row for row in expected.rows if row["user"] in expected.universe), *keys)
+        best = {key: (lowest_rank(rows), highest(row["relevance"] for row in rows)) for key, rows in pairs.items()}
+        found = kind.read(bound(case, kind).judge())
+        assert found.columns == [*keys, "rank", "relevance"]
+        assert len(found) == len(best)
+        for *key, rank, relevance in found.rows():
+            assert repr((rank, relevance)) == repr(best[tuple(key)])
+
+
+SEGMENTS_OF_JUDGING = [("user",), ("country",), ("genre",), ("genre", "country")]
+
+
+@pytest.mark.parametrize("by", [(), *(pytest.param(by, marks=pytest.mark.slow) for by in SEGMENTS_OF_JUDGING)], ids=str)
+def test_judge_then_a_metric_agrees(by: tuple[str, ...]):
+    rng = seeded(f"judge {by}")
+    for policy in policies(rng):
+        case = replace(two_plain_frames(rng, policy), by=by)
+        judged_rows = bound(case).judge().to_dicts()
+        again = bound(replace(case, recs=judged_rows, truth=None)).evaluate(*map(str, AT_ONE_CUT), by=list(by))
+        compare(again.to_dicts(), evaluate(AT_ONE_CUT, case), ["model"] * policy.model + [*by])

@@ -1,0 +1,437 @@
+"""The audit: each check finds its own defect, with its counts, and nothing else; it changes no number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import recframe as rf
+from asking import rows
+from audited_frames import INF, ITEMS, JUDGED, NAN, POOLED, RECS, SCORED, TRAIN, TRUTH, USERS, audit, floats, found, with_row
+from frame_kinds import KINDS, Kind, slow_after_the_first
+from recframe.audit.checks import CHECKS
+from recframe.audit.report import COLUMNS
+from recframe.audit.rule import SEVERITIES
+
+
+@pytest.mark.parametrize("frame", [RECS, SCORED], ids=["ranked", "scored"])
+def test_nothing_is_found_in_two_frames_without_defect(kind, frame):
+    sides = {"truth": TRUTH, "users": USERS, "items": pl.concat([ITEMS, ITEMS[:1].with_columns(item=pl.lit("f"))])}
+    result = audit(kind, frame, k=2, by=["country", "genre"], train=TRAIN, **sides)
+
+    assert result.columns == list(COLUMNS)
+    assert result.is_empty()
+
+
+def test_nothing_is_found_in_a_judged_frame_without_defect(kind):
+    assert audit(kind, JUDGED, k=2, train=TRAIN, users=USERS, by="country").is_empty()
+    assert audit(kind, JUDGED).is_empty()
+
+
+def test_nothing_is_found_of_two_models_that_are_told_apart(kind):
+    models = pl.concat([RECS.with_columns(model=pl.lit(name)) for name in ("x", "y")])
+
+    assert audit(kind, models, truth=TRUTH, model="model", k=2).is_empty()
+    judged = models.rec(truth=TRUTH, model="model").judge()
+    assert audit(kind, judged, model="model").is_empty()
+
+
+LONG = rows(*(("u", item, rank) for rank, item in enumerate("abcde", 1)), schema=("user", "item", "rank"))
+SPLIT = pl.concat([RECS, TRUTH], how="diagonal")
+TWO_MODELS = pl.concat(
+    [JUDGED.with_columns(model=pl.lit("x")), JUDGED.with_columns(pl.col("relevance") * 2, model=pl.lit("y"))]
+)
+NO_LIST_OF_Y = [("u", "a", 1, "x"), ("v", "a", 1, "x"), ("v", "b", 1, "y")]
+
+CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
+    # of the two rows one has no user
+    "null ids": (
+        with_row(RECS, (None, "a", 3), ("u", None, 3)),
+        {"truth": TRUTH},
+        [("null_ids", "error", "recommendations", 2, 1)],
+    ),
+    "null ids in the truth": (RECS, {"truth": with_row(TRUTH, ("u", None, 1))}, [("null_ids", "error", "truth", 1, 1)]),
+    "null ids in train": (
+        RECS,
+        {"truth": TRUTH, "train": with_row(TRAIN, (None, "b"))},
+        [("null_ids", "error", "train", 1, 0)],
+    ),
+    "null ids of a judged frame": (with_row(JUDGED, ("u", None, 3, 1)), {}, [("null_ids", "error", "judged", 1, 1)]),
+    # the item 'a ' of u does not match the truth's 'a', nor does it stand in the catalogue
+    "ids with blanks": (
+        RECS.with_columns(item=pl.Series(["a ", "b", "c", "a"])),
+        {"truth": TRUTH},
+        [("id_spellings", "error", "recommendations", 1, 1)],
+    ),
+    "ids that were floats": (
+        RECS.with_columns(user=pl.col("user").replace({"u": "1", "v": "2"})),
+        {"truth": TRUTH.with_columns(user=pl.col("user").replace({"u": "1.0", "v": "2"}))},
+        [
+            ("id_spellings", "error", "truth", 2, 1),
+            ("users_without_lists", "warning", "truth", 2, 1),
+            ("users_without_truth", "info", "recommendations", 2, 1),
+        ],
+    ),
+    "a user described twice": (
+        RECS,
+        {"truth": TRUTH, "users": pl.concat([USERS, USERS[:1]])},
+        [("repeated_keys", "error", "users", 2, 1)],
+    ),
+    "an item described twice": (
+        RECS,
+        {"truth": TRUTH, "items": pl.concat([ITEMS, ITEMS[:1]])},
+        [("repeated_keys", "error", "items", 2, 0)],
+    ),
+    "ranks from 0": (
+        RECS.with_columns(pl.col("rank") - 1),
+        {"truth": TRUTH},
+        [("rank_below_1", "error", "recommendations", 2, 2)],
+    ),
+    # lists of 3 rows that rank 2, as the third has no rank
+    "null ranks": (with_row(RECS, ("u", "z", None)), {"truth": TRUTH}, [("missing_ranks", "warning", "recommendations", 1, 1)]),
+    "NaN ranks": (
+        floats(with_row(RECS, ("u", "z", None)), rank=[1, 2, 1, 2, NAN]),
+        {"truth": TRUTH},
+        [("missing_ranks", "warning", "recommendations", 1, 1)],
+    ),
+    "infinite ranks": (floats(JUDGED, rank=[1, 2, None, 2, 1, INF]), {}, [("missing_ranks", "warning", "judged", 1, 1)]),
+    "mean ranks": (
+        floats(RECS, rank=[1.5, 1.5, 1, 2]),
+        {"truth": TRUTH},
+        [
+            ("fractional_ranks", "warning", "recommendations", 2, 1),
+            ("repeated_ranks", "warning", "recommendations", 2, 1),
+        ],
+    ),
+    "a repeated rank": (
+        RECS.with_columns(rank=pl.Series([1, 1, 1, 2])),
+        {"truth": TRUTH},
+        [("repeated_ranks", "warning", "recommendations", 2, 1)],
+    ),
+    "systems that are not told apart": (
+        POOLED,
+        {"truth": TRUTH},
+        [("pooled_models", "error", "recommendations", 8, 2), ("repeated_ranks", "warning", "recommendations", 8, 2)],
+    ),
+    # 1 and 3: the last rank is beyond the two rows
+    "a gap": (
+        RECS.with_columns(rank=pl.Series([1, 3, 1, 2])),
+        {"truth": TRUTH},
+        [("rank_gaps", "warning", "recommendations", 2, 1)],
+    ),
+    "scores that are missing": (
+        floats(SCORED, score=[2, None, 2, NAN]),
+        {"truth": TRUTH},
+        [("missing_scores", "warning", "recommendations", 2, 2)],
+    ),
+    "infinite scores": (
+        floats(SCORED, score=[INF, 1, 1, -INF]),
+        {"truth": TRUTH},
+        [("infinite_scores", "warning", "recommendations", 2, 2)],
+    ),
+    "tied scores": (
+        floats(SCORED, score=[0.5, 0.5, 0.5, 0.25]),
+        {"truth": TRUTH},
+        [("tied_scores", "warning", "recommendations", 2, 1)],
+    ),
+    "truth without a relevance": (
+        RECS,
+        {"truth": with_row(TRUTH, ("u", "b", None))},
+        [("null_relevance", "warning", "truth", 1, 1)],
+    ),
+    "an infinite relevance": (
+        RECS,
+        {"truth": with_row(TRUTH, ("u", "b", INF))},
+        [("infinite_relevance", "error", "truth", 1, 1)],
+    ),
+    "a dislike": (RECS, {"truth": with_row(TRUTH, ("u", "b", -1))}, [("negative_relevance", "info", "truth", 1, 1)]),
+    "relevance that looks like a score": (
+        RECS,
+        {"truth": TRUTH.with_columns(relevance=pl.Series([0.9, 0.25, 0.75, 0.5]))},
+        [("relevance_like_scores", "warning", "truth", 4, 2)],
+    ),
+    "nothing relevant beyond the lists": (
+        JUDGED.filter(pl.col("rank").is_not_null()),
+        {},
+        [("no_relevant_beyond_lists", "warning", "judged", 2, 2)],
+    ),
+    "an item twice in a list": (
+        with_row(RECS, ("u", "a", 3)),
+        {"truth": TRUTH, "k": 2},
+        [("duplicate_items", "error", "recommendations", 2, 1)],
+    ),
+    "an item twice in a list of a judged frame": (
+        with_row(JUDGED, ("u", "b", 3, None)),
+        {"k": 2},
+        [("duplicate_items", "error", "judged", 2, 1)],
+    ),
+    "an item twice in a list of scores": (
+        with_row(SCORED, ("u", "a", 3.0)),
+        {"truth": TRUTH, "k": 2},
+        [("duplicate_items", "error", "recommendations", 2, 1)],
+    ),
+    # a of u and a of v are recommended in one row and judged in another: 4 rows
+    "recommendations and truth below one another": (SPLIT, {}, [("split_pairs", "error", "judged", 4, 2)]),
+    "a pair judged twice": (RECS, {"truth": pl.concat([TRUTH, TRUTH[:1]])}, [("duplicate_truth", "warning", "truth", 2, 1)]),
+    "a pair of a judged frame judged twice": (
+        with_row(JUDGED, ("u", "d", None, 2)),
+        {},
+        [("duplicate_truth", "warning", "judged", 2, 1)],
+    ),
+    "a pair judged in two ways": (
+        RECS,
+        {"truth": with_row(TRUTH, ("u", "a", 2))},
+        [("conflicting_truth", "error", "truth", 2, 1)],
+    ),
+    # the judged rows of y, 4, are twice as relevant as those of x
+    "models judged in two ways": (TWO_MODELS, {"model": "model"}, [("conflicting_truth", "error", "judged", 8, 2)]),
+    "a list shorter than k": (RECS[:3], {"truth": TRUTH, "k": 2}, [("short_lists", "warning", "recommendations", 1, 1)]),
+    "a list shorter than another": (RECS[:3], {"truth": TRUTH}, [("uneven_lists", "info", "recommendations", 1, 1)]),
+    "a user without truth": (RECS, {"truth": TRUTH[:2]}, [("users_without_truth", "info", "recommendations", 2, 1)]),
+    "a user without truth who counts": (
+        RECS,
+        {"truth": TRUTH[:2], "universe": "all"},
+        [("users_without_truth", "warning", "recommendations", 2, 1)],
+    ),
+    "a user of a judged frame without truth": (
+        JUDGED.with_columns(relevance=pl.when(pl.col("user") == "u").then("relevance")),
+        {},
+        [("users_without_truth", "warning", "judged", 2, 1)],
+    ),
+    "a user without recommendations": (
+        RECS[:2],
+        {"truth": TRUTH},
+        [("users_without_lists", "warning", "truth", 2, 1)],
+    ),
+    "a user without recommendations who is left out": (
+        RECS[:2],
+        {"truth": TRUTH, "universe": "recs"},
+        [("users_without_lists", "info", "truth", 2, 1)],
+    ),
+    "a user to whom one model recommends nothing": (
+        rows(*NO_LIST_OF_Y, schema=("user", "item", "rank", "model")),
+        {"truth": TRUTH, "model": "model"},
+        [("users_without_lists", "warning", "truth", 2, 1)],
+    ),
+    "a user who likes nothing": (
+        RECS,
+        {"truth": TRUTH.with_columns(relevance=pl.Series([1, 2, 0, 0]))},
+        [("users_without_relevant", "info", "truth", 2, 1)],
+    ),
+    "a user in two segments of the recommendations": (
+        RECS.with_columns(country=pl.Series(["FR", "DE", "DE", "DE"])),
+        {"truth": TRUTH, "by": "country"},
+        [("users_in_two_segments", "error", "recommendations", 2, 1)],
+    ),
+    "a user in two segments of a judged frame": (
+        JUDGED.with_columns(genre=pl.Series(["x", "y", "x", "x", "x", "x"])),
+        {"by": "genre"},
+        [("users_in_two_segments", "info", "judged", 3, 1)],
+    ),
+    "a user in two halves of a judged frame": (
+        JUDGED.with_columns(country=pl.when(pl.col("rank").is_not_null()).then(pl.lit("DE"))),
+        {"by": "country"},
+        [("users_in_two_halves", "error", "judged", JUDGED["rank"].null_count(), JUDGED["user"].n_unique())],
+    ),
+    "recommended again": (
+        RECS,
+        {"truth": TRUTH, "train": with_row(TRAIN, ("u", "b"))},
+        [("recommended_in_train", "warning", "recommendations", 1, 1)],
+    ),
+    "truth that was trained on": (
+        RECS,
+        {"truth": TRUTH, "train": with_row(TRAIN, ("u", "d"))},
+        [("truth_in_train", "warning", "truth", 1, 1)],
+    ),
+    # c of v's list and e of v's truth
+    "items that nobody knows": (
+        RECS,
+        {"truth": TRUTH, "items": pl.DataFrame({"item": list("abd")})},
+        [("unknown_items", "warning", "recommendations", 1, 1), ("unknown_items", "warning", "truth", 1, 1)],
+    ),
+    # a stands in both lists, and nobody has it in train
+    "items that are new": (
+        RECS,
+        {"truth": TRUTH, "train": TRAIN.filter(pl.col("item") != "a")},
+        [("cold_items", "info", "recommendations", 2, 2)],
+    ),
+    "items that are new to a judged frame": (
+        JUDGED,
+        {"train": TRAIN.filter(pl.col("item") != "c")},
+        [("cold_items", "info", "judged", 1, 1)],
+    ),
+    # the two rows of u's list
+    "a user who is new": (
+        RECS,
+        {"truth": TRUTH, "train": with_row(TRAIN, ("w", "b"), ("u", None)).filter(pl.col("user") != "u")},
+        [("users_without_history", "info", "recommendations", 2, 1)],
+    ),
+    # one item without a genre; three without tags: null, no tag, a tag that is null
+    "items without features": (
+        RECS,
+        {
+            "truth": TRUTH,
+            "items": ITEMS.with_columns(
+                genre=pl.Series(["x", None, "y", "y", "x"]),
+                tags=pl.Series([["p"], [], None, [None], ["p", None]], dtype=pl.List(pl.String)),
+                price=pl.Series([None, 1.5, 2.5, None, 0.5]),
+            ),
+        },
+        [("items_without_features", "info", "items", 1, 0), ("items_without_features", "info", "items", 3, 0)],
+    ),
+    # of both categories every item has each once
+    "vectors of 0 and 1": (
+        RECS,
+        {
+            "truth": TRUTH,
+            "items": ITEMS.with_columns(
+                bits=pl.Series([[0, 1, 0]] * 3 + [[1, 1, 1], None], dtype=pl.List(pl.Int8)),
+                both=pl.Series([[0, 1], [1, 0]] + [[0, 1]] * 3),
+            ),
+        },
+        [("multi_hot_lists", "warning", "items", 4, 0), ("items_without_features", "info", "items", 1, 0)],
+    ),
+    # of the relevant pairs two have no chance to be seen and one none that is known; the fourth is not relevant
+    "propensities that are none": (
+        RECS,
+        {
+            "truth": floats(TRUTH, seen=[0.0, -0.5, None, None]).with_columns(relevance=pl.Series([1, 2, 1, 0])),
+            "propensity": "seen",
+        },
+        [("missing_propensity", "error", "truth", 3, 2)],
+    ),
+    # those of u's d and v's a; the items without a relevance need none
+    "propensities of a judged frame that are none": (
+        floats(JUDGED, seen=[0.5, None, 0.0, None, 0.5, 0.5]),
+        {"propensity": "seen"},
+        [("missing_propensity", "error", "judged", 2, 2)],
+    ),
+    "a reference that is no model": (
+        RECS.with_columns(model=pl.lit("x")),
+        {"truth": TRUTH, "model": "model", "reference": "y"},
+        [("unknown_reference", "error", "recommendations", 4, 2)],
+    ),
+}
+PLAIN = [kind for kind in KINDS if kind.name in {"polars", "lazy", "pandas"}]  # the others are made of these
+on_plain_kinds = pytest.mark.parametrize("kind", slow_after_the_first(PLAIN), ids=repr)
+each_case = pytest.mark.parametrize(("frame", "options", "findings"), CASES.values(), ids=CASES)
+OTHERS = [kind for kind in KINDS if kind not in PLAIN]
+each_pair = pytest.mark.parametrize(
+    ("kind", "frame", "options", "findings"),
+    [
+        pytest.param(kind, *case, id=f"{kind}-{name}", marks=[pytest.mark.slow] * (kind is not PLAIN[0]))
+        for number, (name, case) in enumerate(CASES.items())
+        for kind in [*PLAIN, OTHERS[number % len(OTHERS)]]
+    ],
+)
+
+
+@each_pair
+def test_a_check_finds_its_defect_and_no_other_and_fills_in_every_word(kind, frame, options, findings):
+    result = audit(kind, frame, **options)
+
+    assert result.select("check", "severity", "frame", "rows", "users").rows() == findings
+    assert not any(result.null_count().row(0))
+    assert result.schema == {name: pl.Int64 if name in {"rows", "users"} else pl.String for name in COLUMNS}
+    assert set(result["severity"]) <= set(SEVERITIES)
+
+
+def test_nan_as_relevance_is_found_as_the_null_that_it_is_taken_for(kind):
+    truth = with_row(TRUTH, ("u", "b", NAN))
+
+    assert found(kind, RECS, truth=truth) == [("null_relevance", "warning", "truth", 1, 1)]
+
+
+def test_ids_that_would_match_after_a_cast_are_a_finding_and_no_error(kind):
+    numbers = {"a": "1", "b": "2", "c": "3", "d": "4", "e": "5"}
+    recs, truth = (frame.with_columns(pl.col("item").replace(numbers)) for frame in (RECS, TRUTH))
+    recs = recs.with_columns(pl.col("item").cast(pl.Int64))
+
+    result = audit(kind, recs, truth=truth)
+
+    assert result.select("check", "severity", "frame", "rows", "users").rows() == [
+        ("id_dtypes", "error", "recommendations", 4, 2)
+    ]
+    said = "the item ids have different dtypes: Int64 in the frame of recommendations, String in the frame truth="
+    assert result["example"].item().startswith(said)
+    with pytest.raises(rf.ColumnError, match="the item ids have different dtypes"):
+        kind(recs).rec(truth=kind(truth)).evaluate("ndcg")
+
+
+def test_ids_of_a_pandas_column_with_a_hole_are_compared_as_whole_numbers():
+    recs = RECS.with_columns(user=pl.Series([1, 1, 2, 2])).to_pandas()
+    truth = TRUTH.with_columns(user=pl.Series([1.0, 1.0, 2.0, None])).to_pandas()
+
+    # users 1 and 2 are known to both; a user is missing in one row of the truth
+    assert recs.rec(truth=truth).audit()["check"].tolist() == ["null_ids", "id_dtypes"]
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        [b"a", b"b", b"c", b"d"],
+        [{"x": 1}, {"x": 2}, {"x": 3}, {"x": 4}],
+        [True, False, True, False],
+        [[1], [2], [3], [4]],
+        [0.5, 1.0, 2.0, 4.0],
+        pl.Series([1, 2, 3, 4]).cast(pl.Date),
+        pl.Series([1, 2, 3, 4]).cast(pl.Duration("us")),
+        pl.Series(["a", "b", "c", "d"]).cast(pl.Categorical),
+        pl.Series(["a", "b", "c", "d"]).cast(pl.Enum(list("abcd"))),
+    ],
+    ids=lambda ids: str(pl.Series(ids).dtype),
+)
+def test_ids_of_any_dtype_can_be_shown_and_compared(ids):
+    users = RECS.with_columns(user=pl.Series(ids))
+    frame = users.with_columns(rank=pl.Series([1, 1, 1, 0]))
+
+    shown = frame.rec(truth=users.select("user", "item")).audit().filter(pl.col("check") == "rank_below_1")
+    clash = users.rec(truth=TRUTH.with_columns(user=pl.lit(7, dtype=pl.Int64))).audit()
+
+    assert shown["example"].item().startswith("user ")
+    assert shown["example"].item().endswith(", item 'a', rank 0")
+    assert clash["check"][0] == "id_dtypes"
+
+
+def test_every_check_has_a_case():
+    cases = {name for _, _, findings in CASES.values() for name, *_ in findings}
+
+    assert cases | {"id_dtypes"} == {check.name for check in CHECKS}
+
+
+@on_plain_kinds
+@each_case
+def test_no_number_changes(kind, frame, options, findings):
+    options = {name: value for name, value in options.items() if name not in {"k", "by"}}
+    sides = {name: kind(value) for name, value in options.items() if isinstance(value, pl.DataFrame)}
+    rec = kind(frame).rec(**options | sides)
+    if not any(severity == "error" for _, severity, *_ in findings):
+        before = kind.read(rec.evaluate("ndcg@2", "recall@2"))
+        kind.read(rec.audit())
+        assert_frame_equal(kind.read(rec.evaluate("ndcg@2", "recall@2")), before)
+
+
+def raises(kind: Kind, call: Any, *words: str) -> None:
+    """Expect an error with some words, which a LazyFrame raises when it is collected."""
+    error: Any = pl.exceptions.PolarsError if kind.name in {"lazy", "streaming"} else rf.DataError
+    with pytest.raises(error) as caught:
+        kind.read(call())
+    assert all(word in str(caught.value) for word in words)
+
+
+@on_plain_kinds
+@each_case
+def test_strict_raises_what_the_audit_finds_as_an_error_and_nothing_else(kind, frame, options, findings):
+    by, options = options.get("by"), {name: value for name, value in options.items() if name not in {"k", "by"}}
+    options = {name: kind(value) if isinstance(value, pl.DataFrame) else value for name, value in options.items()}
+    strict = kind(frame).rec(**options, strict=True)
+    errors = [name for name, severity, *_ in findings if severity == "error"]
+
+    if errors:
+        raises(kind, lambda: strict.evaluate("ndcg@2", by=by), "strict=True", *(f"{name}: " for name in errors))
+    else:
+        usual = kind(frame).rec(**options).evaluate("ndcg@2", by=by)
+        assert_frame_equal(kind.read(strict.evaluate("ndcg@2", by=by)), kind.read(usual))

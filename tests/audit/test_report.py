@@ -1,0 +1,238 @@
+"""What a finding of the audit says, on frames of any size and dtype, and what `strict` raises of it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import recframe as rf
+from audited_frames import ITEMS, JUDGED, POOLED, RECS, TRAIN, TRUTH, audit, found, with_row
+from frame_kinds import KINDS, Kind
+from recframe.audit.rule import SEVERITIES
+
+
+def test_the_example_is_one_of_the_rows(kind):
+    zero = with_row(RECS, ("u", "z", 0))
+
+    assert audit(kind, zero, truth=TRUTH, k=1)["example"].to_list() == ["user 'u', item 'z', rank 0"]
+
+
+def test_the_remedy_names_the_column_that_seems_to_tell_systems_apart(kind):
+    first = audit(kind, POOLED, truth=TRUTH).row(0, named=True)
+
+    assert first["check"] == "pooled_models"
+    assert "rec(model='system')" in first["remedy"]
+    assert "pooled_models" not in audit(kind, POOLED, truth=TRUTH, model="system", k=1)["check"]
+
+
+def test_a_column_named_model_that_is_not_bound_is_one_that_seems_to_tell_systems_apart(kind):
+    first = audit(kind, POOLED.rename({"system": "model"}), truth=TRUTH).row(0, named=True)
+
+    assert first["check"] == "pooled_models"
+    assert "rec(model='model')" in first["remedy"]
+
+
+def test_a_column_that_does_not_tell_all_rows_of_a_rank_apart_names_no_system(kind):
+    labelled = POOLED.with_columns(system=pl.Series(["x", "x", "y", "x", "x", "y", "y", "x"]))
+
+    assert "pooled_models" not in audit(kind, labelled, truth=TRUTH)["check"]
+
+
+def test_a_column_of_places_names_no_system(kind):
+    """Of three rows two are tied in rank, and each has a place of its own."""
+    frame = with_row(RECS.with_columns(place=pl.Series([1, 2, 1, 2])), ("u", "x", 2, 3), ("v", "x", 2, 3))
+
+    assert found(kind, frame, truth=TRUTH, k=1) == [("repeated_ranks", "warning", "recommendations", 4, 2)]
+
+
+def test_errors_come_before_warnings_and_those_before_the_rest(kind):
+    frame = with_row(RECS[:3], ("u", "z", 2), ("u", "y", 0))
+
+    severities = audit(kind, frame, truth=TRUTH)["severity"].to_list()
+    assert severities == sorted(severities, key=SEVERITIES.index)
+    assert set(severities) == set(SEVERITIES)
+
+
+def test_what_is_done_depends_on_what_is_bound(kind):
+    def said(name: str, **options: Any) -> str:
+        result = audit(kind, RECS[:2], truth=TRUTH[1:].with_columns(relevance=pl.lit(0)), **options)
+        return result.filter(check=name)["treatment"].item()
+
+    assert said("users_without_relevant") == "the user counts, with 0"
+    assert said("users_without_relevant", no_relevant="skip") == "the user is left out"
+    assert said("users_without_relevant", no_relevant="null") == "the user's values are null"
+    assert said("users_without_lists") == "the user counts, with 0"
+    assert said("users_without_lists", universe="both") == "the user is left out"
+
+
+def test_repeated_ranks_say_what_becomes_of_them(kind):
+    frame = RECS.with_columns(rank=1)
+
+    treatments = {
+        None: "all of them count up to the rank",
+        "expected": "ties are broken as ties='expected' says",
+        "last": "all of them stand at the last place of their tie, as ties='last' says",
+    }
+    for ties, said in treatments.items():
+        (finding,) = audit(kind, frame, truth=TRUTH, ties=ties).filter(check="repeated_ranks").to_dicts()
+        assert finding["treatment"].startswith(said)
+        assert "rec(ties='expected')" in finding["remedy"]
+
+
+def test_columns_are_named_as_in_a_metric(kind):
+    names = {"user": "user_id", "item": "*", "rank": "^.*$"}
+    options = {name: value for name, value in names.items() if name != "rank"}
+
+    result = audit(kind, with_row(RECS, ("u", "z", 0)).rename(names), truth=TRUTH.rename(options), k=1, **names)
+
+    assert result["check"].to_list() == ["rank_below_1"]
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, "10", True, [1, 2]])
+def test_k_is_one_cut_off(k):
+    with pytest.raises(rf.RecframeError, match="k is a positive whole number"):
+        RECS.rec(truth=TRUTH).audit(k)
+
+
+def test_a_column_that_is_missing_is_an_error():
+    with pytest.raises(rf.ColumnError, match="has no column 'rank'"):
+        RECS.drop("rank").rec(truth=TRUTH).audit()
+    with pytest.raises(rf.ColumnError, match=re.escape("the frame train= has no column 'item'")):
+        RECS.rec(truth=TRUTH, train=TRAIN.drop("item")).audit()
+    with pytest.raises(rf.ColumnError, match="by='country' is not a column"):
+        RECS.rec(truth=TRUTH).audit(by="country")
+
+
+def test_train_is_checked_as_the_truth_is_and_serves_no_segment(kind):
+    numbers = TRAIN.with_columns(item=pl.lit(1, dtype=pl.Int64), genre=pl.lit("x"))
+    message = "the item ids have different dtypes: String in the frame of recommendations, String in the frame truth=, Int64 in"
+    with pytest.raises(rf.ColumnError, match=message):
+        kind(RECS).rec(truth=kind(TRUTH), train=kind(numbers)).evaluate("ndcg")
+
+    described = TRAIN.with_columns(genre=pl.lit("x"))
+    result = kind.read(kind(RECS).rec(truth=kind(TRUTH), train=kind(described), items=kind(ITEMS)).recall(k=2, by="genre"))
+    assert result["genre"].to_list() == ["x", "y"]
+
+
+def test_bound_segments_are_audited(kind):
+    frame = RECS.with_columns(country=pl.Series(["FR", "DE", "DE", "DE"]))
+    bound = kind(frame).rec(truth=kind(TRUTH)).group_by("country")
+
+    assert kind.read(bound.audit())["check"].to_list() == ["users_in_two_segments"]
+
+
+def test_a_lazy_frame_is_audited_by_a_plan_without_python(monkeypatch):
+    collected: list[object] = []
+    monkeypatch.setattr(pl.LazyFrame, "collect", lambda *_, **__: collected.append(1))
+    frame = with_row(RECS, ("u", "z", 0)).lazy()
+
+    plan = frame.rec(truth=TRUTH.lazy(), train=TRAIN, items=ITEMS.lazy()).audit(10)
+    text = plan.explain()
+    monkeypatch.undo()
+
+    assert isinstance(plan, pl.LazyFrame)
+    assert not collected
+    assert "python" not in text.lower()
+    assert plan.collect()["check"][0] == "rank_below_1"
+
+
+def test_an_empty_frame_has_nothing_odd_but_the_users_who_get_nothing(kind):
+    assert audit(kind, JUDGED.clear(), k=10).is_empty()
+    assert found(kind, RECS.clear(), truth=TRUTH, k=10) == [("users_without_lists", "warning", "truth", 4, 2)]
+
+
+SIZE = 24_000
+
+
+def large(order: str) -> pl.DataFrame:
+    """Return a judged frame that is asked beforehand what its checks can do without; every twelfth item was not recommended."""
+    row = pl.int_range(SIZE)
+    frame = pl.select(user=row // 12, item=row % 12 + row // 12, rank=row % 12 + 1, relevance=(row % 12 > 9).cast(pl.Int64))
+    frame = frame.with_columns(rank=pl.when(pl.col("rank") < 12).then("rank"))
+    return frame.sample(fraction=1, shuffle=True, seed=1) if order == "shuffled" else frame
+
+
+@pytest.mark.parametrize("dtype", [pl.Boolean, pl.UInt8, pl.Decimal(10, 2), pl.Float32])
+def test_a_relevance_of_any_dtype_is_audited(kind, dtype):
+    if dtype == pl.Decimal(10, 2) and kind.name == "pandas":
+        pytest.skip("a Decimal is a Python object there")
+    relevance = pl.Series([True, False] if dtype == pl.Boolean else [1, 0], dtype=dtype)
+    truth = pl.DataFrame({"user": ["u", "u"], "item": ["a", "a"], "relevance": relevance})
+
+    assert found(kind, RECS[:2], truth=truth) == [("conflicting_truth", "error", "truth", 2, 1)]
+    assert found(kind, RECS[:2], truth=pl.concat([truth[:1], truth[:1]])) == [("duplicate_truth", "warning", "truth", 2, 1)]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if "pandas" not in kind.name], ids=repr)
+def test_columns_without_a_value_or_a_dtype_are_audited(kind):
+    nothing = pl.Series([None, None], dtype=pl.Null)
+    judged = JUDGED[:2].with_columns(rank=nothing, relevance=nothing)
+
+    assert audit(kind, judged).is_empty()
+    assert found(kind, RECS[:2], truth=TRUTH[:2].with_columns(relevance=nothing))[0][0] == "null_relevance"
+
+
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.String, pl.Categorical, pl.Binary])
+@pytest.mark.parametrize("order", ["sorted", "shuffled"])
+@pytest.mark.parametrize("defects", [0, 3])
+def test_a_large_eager_frame_has_the_findings_of_the_lazy_one(order, dtype, defects):
+    frame = large(order)
+    again = frame.filter(pl.col("rank") == 1).sort("user")[:defects]
+    again = pl.concat([again, again.with_columns(pl.col("item") + 100, relevance=pl.lit(None, dtype=pl.Int64))])
+    frame = pl.concat([frame, again]).with_columns(
+        pl.col("user", "item").cast(pl.String).cast(dtype) if dtype != pl.Int64 else "user"
+    )
+
+    counts = ["check", "severity", "frame", "rows", "users"]
+    result = frame.rec.audit(11).select(counts)
+
+    for engine in ("in-memory", "streaming"):
+        assert_frame_equal(result, frame.lazy().rec.audit(11).select(counts).collect(engine=engine))
+    # of three users the first row stands there twice, and an item more has the rank 1
+    repeated = [("duplicate_items", "error", "judged", 6, 3), ("repeated_ranks", "warning", "judged", 9, 3)]
+    assert result.rows() == (repeated if defects else [])
+
+
+def raises(kind: Kind, call: Any, *words: str) -> None:
+    """Expect an error with some words, which a LazyFrame raises when it is collected."""
+    error: Any = pl.exceptions.PolarsError if kind.name in {"lazy", "streaming"} else rf.DataError
+    with pytest.raises(error) as caught:
+        kind.read(call())
+    assert all(word in str(caught.value) for word in words)
+
+
+def test_strict_lists_every_error_with_its_counts_and_an_example(kind):
+    frame = with_row(RECS, ("u", "z", 0), ("u", None, 3))
+
+    raises(
+        kind,
+        lambda: kind(frame).rec(truth=kind(TRUTH), strict=True).evaluate("ndcg"),
+        "null_ids: 1 row of recommendations (user 'u', item null)",
+        "rank_below_1: 1 row of recommendations (user 'u', item 'z', rank 0)",
+        "rec.audit()",
+    )
+
+
+def test_strict_holds_for_the_judged_frame_and_for_a_metric_alone(kind):
+    strict = kind(with_row(RECS, ("u", "a", 3))).rec(truth=kind(TRUTH), strict=True)
+
+    raises(kind, strict.judge, "duplicate_items: ")
+    with pytest.raises((rf.RecframeError, pl.exceptions.PolarsError)):
+        kind.read(strict.ndcg(k=[1, 2]))
+    assert "duplicate_items" in kind.read(strict.audit())["check"]
+    assert kind.read(strict(strict=False).evaluate("recall@3"))["n_users"].item() == 2
+
+
+def test_strict_is_true_or_false():
+    with pytest.raises(rf.RecframeError, match=re.escape("strict='yes': write True")):
+        RECS.rec(strict="yes")
+
+
+def test_a_kind_is_given_back(kind):
+    result = kind(RECS).rec(truth=kind(TRUTH)).audit()
+
+    assert type(result) is type(kind(RECS))

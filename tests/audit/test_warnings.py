@@ -1,0 +1,156 @@
+"""What a call warns of: once, at the user's line, on every kind of frame that is collected, and never of what is right."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import recframe as rf
+from frame_kinds import KINDS, Kind
+from recframe.cli import commands
+from recframe.frames import collecting
+
+# u1 likes a, which is listed, and b, which is not; u2 likes c, which is not listed. DE and FR stand on the listed rows alone.
+JUDGED = pl.DataFrame(
+    {
+        "user": ["u1", "u1", "u2", "u2", "u3"],
+        "item": ["a", "b", "a", "c", "a"],
+        "rank": [1, None, 1, None, 1],
+        "relevance": [1, 1, 0, 1, 1],
+        "country": ["DE", None, "FR", None, "FR"],
+    }
+)
+WHOLE = JUDGED.with_columns(pl.col("country").max().over("user"))
+HALVES = (
+    "by='country': the judged frame has a value of this column on some rows of a user and null on others, so the user counts "
+    "in two segments: 2 of them, such as 'u1'; fill it in on all rows of the user, or give it as a column of rec(users=...)"
+)
+NO_RANK = (
+    "column 'place' of the judged frame is null, NaN or infinite in all of its 5 rows, so every list is empty; rank each "
+    "list from 1, or name a column of scores: rec(score='...')"
+)
+EAGER = pytest.mark.parametrize("kind", [one for one in KINDS if one.name not in {"lazy", "streaming"}], ids=repr)
+
+
+def told(ask: Callable[[], object]) -> list[str]:
+    """The words of the warnings of a call, all of which name this file."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        ask()
+    assert {one.filename for one in found} <= {__file__}
+    assert {one.category for one in found} <= {rf.RecframeWarning}
+    return [str(one.message) for one in found]
+
+
+def large(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame behind rows of so many others that recframe takes the plan of large ones."""
+    n = collecting.LARGE
+    others = pl.DataFrame({"user": [f"v{number}" for number in range(n)], "item": ["a"] * n})
+    rest = frame[-1:].select(pl.exclude("user", "item"))
+    return pl.concat([frame, others.join(rest, how="cross").select(frame.columns)])
+
+
+@EAGER
+def test_users_whom_a_half_filled_column_splits_are_warned_of(kind: Kind):
+    rec = kind(JUDGED).rec
+
+    assert told(lambda: rec.evaluate("recall", by="country")) == [HALVES]
+    assert told(lambda: rec.recall(k=1, by="country")) == [HALVES]
+    assert told(lambda: rec.evaluate("recall")) == []
+    assert told(rec.judge) == []
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+def test_collect_warns_where_evaluate_of_a_lazy_frame_is_a_plan(parts: int):
+    assert told(lambda: JUDGED.lazy().rec.collect("recall", by="country", parts=parts)) == [HALVES]
+    assert told(lambda: JUDGED.lazy().rec.evaluate("recall", by="country").collect()) == []
+
+
+def test_large_frames_warn_as_small_ones_do():
+    assert told(lambda: large(JUDGED).rec.evaluate("recall", by="country")) == [HALVES]
+    assert told(lambda: large(WHOLE).rec.evaluate("recall", by="country")) == []
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        WHOLE,
+        # a property of the row: u1 has two values of it
+        JUDGED.with_columns(country=pl.Series(["DE", "FR", "FR", None, None])),
+        # users without a country at all
+        WHOLE.with_columns(country=pl.when(pl.col("user") != "u1").then("country")),
+        JUDGED.with_columns(country=pl.lit(None, dtype=pl.String)),
+        JUDGED.clear(),
+    ],
+    ids=["filled", "a property of the row", "a user of no country", "no country", "empty"],
+)
+def test_a_column_that_splits_nobody_is_no_reason_to_warn(frame: pl.DataFrame):
+    assert told(lambda: frame.rec.evaluate("recall", by="country")) == []
+
+
+def test_a_column_that_stands_on_the_judged_rows_alone_splits_users_too():
+    frame = JUDGED.with_columns(
+        relevance=pl.Series([1, None, 1, None, 1]),
+        country=pl.Series(["DE", None, "FR", None, "FR"]),
+        rank=pl.Series([1, 2, 1, 2, 1]),
+    )
+
+    assert told(lambda: frame.rec.evaluate("recall", by="country")) == [HALVES]
+
+
+@EAGER
+@pytest.mark.parametrize("rank", [None, math.nan, math.inf])
+@pytest.mark.parametrize("dtype", [pl.Float64, pl.Int32, pl.Null])
+def test_lists_without_a_single_rank_are_warned_of(kind: Kind, rank: Any, dtype: Any):
+    if rank is not None and dtype != pl.Float64:
+        return
+    frame = JUDGED.drop("rank").with_columns(place=pl.lit(rank, dtype=dtype))
+    rec = kind(frame).rec(rank="place")
+
+    assert told(lambda: rec.ndcg(k=3)) == [NO_RANK]
+    assert told(lambda: rec.evaluate("user_coverage", "recall", by="user")) == [NO_RANK]
+
+
+def test_lists_without_a_single_rank_are_warned_of_in_parts_and_with_a_truth():
+    frame = JUDGED.drop("rank").with_columns(place=pl.lit(math.nan)).lazy()
+    said = NO_RANK.replace("the judged frame", "the frame of recommendations")
+
+    assert told(lambda: frame.rec(rank="place").collect("recall", "judged", by="country", parts=2)) == [NO_RANK]
+    assert told(lambda: frame.rec(rank="place", truth=JUDGED).collect("recall@2")) == [said]
+
+
+@EAGER
+def test_one_rank_or_no_row_is_no_reason_to_warn(kind: Kind):
+    late = large(JUDGED).with_columns(rank=pl.when(pl.int_range(pl.len()) == pl.len() - 1).then(1.0))
+
+    assert told(lambda: kind(late).rec.recall(k=1)) == []
+    assert told(lambda: kind(JUDGED.clear()).rec.recall(k=1)) == []
+    assert told(lambda: kind(JUDGED.drop("rank").with_columns(score=pl.lit(None, dtype=pl.Float64))).rec.recall(k=1)) == []
+
+
+def test_the_filters_of_python_hold():
+    rec = JUDGED.with_columns(rank=pl.lit(None, dtype=pl.Int64)).rec
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", rf.RecframeWarning)
+        with pytest.raises(rf.RecframeWarning, match="every list is empty"):
+            rec.recall(k=1)
+        warnings.simplefilter("ignore", rf.RecframeWarning)
+        assert rec.recall(k=1) == 0
+
+
+def test_the_command_line_prints_a_warning_as_a_note(tmp_path):
+    path = tmp_path / "judged.parquet"
+    JUDGED.write_parquet(path)
+
+    result = CliRunner().invoke(commands.main, ["evaluate", str(path), "-m", "recall", "--by", "country"])
+
+    assert result.exit_code == 0
+    assert f"note: --by 'country': {str(path)!r} has a value of this column on some rows of a user" in result.stderr
+    assert result.stderr.rstrip().endswith("or give it as a column of --users FILE")

@@ -1,0 +1,281 @@
+"""What the command line says: notes, errors of one line, and the pages of metrics, profiles and differences."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import polars as pl
+import pytest
+
+import recframe as rf
+from recframe.cli import files
+from shop_files import RECS, TWO, evaluate, failure, run, shell, write_tables
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder that has the tables as Parquet files."""
+    monkeypatch.chdir(tmp_path)
+    write_tables()
+    return tmp_path
+
+
+def test_models_that_are_put_together_are_noted():
+    TWO.with_columns(model=pl.lit("a")).write_parquet("models.parquet")
+    result = run("evaluate", "models.parquet", "two_truth.parquet")
+    assert result.exit_code == 0
+    assert result.stderr.startswith("note: RECS has a column 'model'")
+    assert run("evaluate", "models.parquet", "two_truth.parquet", "--model", "model").stderr == ""
+
+
+def test_a_truth_with_ranks_is_noted():
+    assert run("evaluate", "recs.parquet", "recs.parquet").stderr.startswith("note: TRUTH has a column 'rank'")
+
+
+# what goes wrong
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("rec.parquet truth.parquet", "there is no file 'rec.parquet'; did you mean 'recs.parquet'?"),
+        ("recs.parquet away/truth.csv", "there is no file 'away/truth.csv'; there is no directory 'away'"),
+        ("x*.csv truth.parquet", "no file matches the pattern 'x*.csv'"),
+        ("recs.parquet truth.parquet -m ndgc@10", "unknown metric 'ndgc@10'; did you mean 'ndcg@10'?"),
+        (
+            "recs.parquet truth.parquet --min-relevance 0",
+            "--min-relevance 0.0: write a number above 0; rows with at least this relevance are relevant",
+        ),
+        (
+            "recs.parquet truth.parquet -o table.xlsx",
+            (
+                "cannot write 'table.xlsx': its ending is '.xlsx'; "
+                "known are .csv, .tsv, .json, .ndjson, .jsonl, .md, .parquet, .arrow"
+            ),
+        ),
+        ("recs.parquet truth.parquet -o away/table.md", "cannot write 'away/table.md': there is no directory 'away'"),
+    ],
+)
+def test_an_error_is_one_line_that_says_what_to_do(arguments, said):
+    assert failure("evaluate", *arguments.split()) == said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        ("recs.parquet truth.parquet --columns item=movie", ["'recs.parquet' has no column 'movie'", "--columns item=NAME"]),
+        ("recs.parquet truth.parquet --model system", ["'recs.parquet' has no column 'system'", "--columns model=NAME"]),
+        (
+            "recs.parquet",
+            ["'recs.parquet' has no column 'relevance'", "--columns relevance=NAME", "give the truth as a second file"],
+        ),
+        ("truth.parquet recs.parquet", ["'truth.parquet' has no column 'rank'", "--columns rank=NAME or --columns score=NAME"]),
+        ("recs.parquet truth.parquet --columns relevance=stars", ["'truth.parquet' has no column 'stars'"]),
+        (
+            "two.parquet two_truth.parquet --users users.parquet --by county",
+            ["--by 'county' is not a column of 'two.parquet', 'two_truth.parquet', 'users.parquet'", "did you mean 'country'?"],
+        ),
+        (
+            "two.parquet two_truth.parquet --by item,rank",
+            ["--by 'rank': a user has two values", "--model 'rank'", "--items FILE"],
+        ),
+        (
+            "two.parquet two_truth.parquet --users truth.parquet",
+            ["'truth.parquet' has a user twice; it takes one row for each"],
+        ),
+    ],
+)
+def test_an_error_names_the_files_and_the_options(arguments, parts):
+    said = failure("evaluate", *arguments.split())
+    assert [part for part in parts if part not in said] == []
+    assert "rec(" not in said
+    assert "the frame" not in said
+
+
+def test_ranks_that_begin_at_zero_are_an_error_of_the_data():
+    RECS.with_columns(pl.col("rank") - 1).write_csv("zero.csv")
+    said = failure("evaluate", "zero.csv", "truth.parquet")
+    assert said == "a rank is below 1, but ranks start at 1; if they count from 0, add 1 to them in the file"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("broken.parquet", b"PAR1 but nothing else", "cannot read 'broken.parquet': parquet:"),
+        ("broken.arrow", b"ARROW1 but nothing else", "cannot read 'broken.arrow': "),
+        ("broken.ndjson", b"{user\n", "cannot read 'broken.ndjson': "),
+        ("empty.csv", b"", "cannot read 'empty.csv': empty CSV"),
+        ("parquet.csv", b"PAR1\x15\x04", "it is no .csv file but has the content of a .parquet file; rename it"),
+        (
+            "german.csv",
+            b"user;item;rank\n1;2;3\n",
+            "it seems to be separated by ';', where .csv files have ',' between columns",
+        ),
+        ("recs.xlsx", b"PK", "cannot read 'recs.xlsx': its ending is '.xlsx'; known are .parquet, .pq, .csv,"),
+        ("recs", b"user,item\n", "cannot read 'recs': its ending is 'missing'; known are"),
+        ("ragged.csv", b"user,item,rank\n1,A,1\n1,B,2,3\n", "found more fields than defined in 'Schema'"),
+        ("latin.csv", "user,item,rank\n1,é,1\n".encode("latin-1"), "invalid utf-8 sequence"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_one_line(folder, name, content, said):
+    (folder / name).write_bytes(content)
+    assert said in failure("evaluate", name, "truth.parquet")
+
+
+def test_files_of_a_pattern_that_differ_are_one_line():
+    RECS.write_csv("part.csv")
+    RECS.write_parquet("part.parquet")
+    assert failure("evaluate", "part.*", "truth.parquet") == (
+        "'part.*' stands for files of several kinds (.csv, .parquet); give a pattern of one kind"
+    )
+    RECS.with_columns(item=1).write_parquet("part2.parquet")
+    assert "data type mismatch for column item" in failure("evaluate", "part*.parquet", "truth.parquet")
+
+
+def test_an_empty_directory_is_one_line():
+    Path("lists").mkdir()
+    assert failure("evaluate", "lists", "truth.parquet") == (
+        "the directory 'lists' has no .parquet files; name another kind by a pattern: 'lists/*.csv'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("evaluate", "Missing argument 'RECS'"),
+        ("evaluate recs.parquet truth.parquet --columns usr=x", "unknown role 'usr'; did you mean 'user'?"),
+        ("evaluate recs.parquet truth.parquet --columns user", "'user' is no role=name"),
+        ("evaluate recs.parquet truth.parquet -k 0", "'0' is no cut-off; write whole numbers from 1"),
+        ("evaluate recs.parquet truth.parquet -k ten", "'ten' is no cut-off"),
+        ("evaluate recs.parquet truth.parquet --universe world", "'world' is not one of"),
+        ("evaluate a.parquet b.parquet c.parquet", "put a pattern in quotes"),
+        ("evalute", "No such command 'evalute'"),
+    ],
+)
+def test_a_mistake_in_the_options_is_exit_code_two(arguments, said):
+    result = run(*arguments.split())
+    assert result.exit_code == 2
+    assert said in " ".join(result.stderr.split())
+
+
+def test_an_interrupt_is_quiet(monkeypatch):
+    def interrupted(*arguments: object) -> None:
+        del arguments
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(files, "scan", interrupted)
+    result = run("evaluate", "recs.parquet", "truth.parquet")
+    assert (result.exit_code, result.output) == (130, "")
+
+
+# the list of metrics
+
+
+def test_the_metrics_are_listed_with_all_of_their_names():
+    shown = run("metrics").stdout
+    assert {line.split()[0] for line in shown.splitlines() if line} >= set(rf.list_metrics()["name"])
+
+
+def test_the_list_of_metrics_fits_a_terminal_of_eighty_columns():
+    lines = click.unstyle(run("metrics", COLUMNS="80", FORCE_COLOR="1", TERM="xterm").stdout).splitlines()
+    assert max(map(len, lines[: lines.index("")])) <= 80
+    assert {line.split()[0] for line in lines if line[:1].strip()} >= set(rf.list_metrics()["name"])
+
+
+@pytest.mark.parametrize("name", ["f_score", "F1", "f_score(beta=2)@10"])
+def test_one_metric_is_explained_by_its_docstring_under_any_of_its_names(name):
+    shown = run("metrics", name).stdout
+    assert shown.startswith("f_score(beta=1, denominator=k, average=users)\n")
+    assert str(rf.f_score.__doc__) in shown
+
+
+def test_a_profile_gives_the_numbers_of_its_library():
+    # user 1 has 1 hit in a list of one, user 2 one in a list of two; user 3 has no list
+    found = evaluate("two.parquet", "two_truth.parquet", "-m", "precision", "-k", "4", "--profile", "jurity")
+    assert found.row(0) == (2, 0.75)
+    rounded = evaluate("two.parquet", "two_truth.parquet", "-m", "precision@4", "--decimals", "2")
+    assert rounded.row(0) == (3, 0.17)
+
+
+def test_an_unknown_profile_is_one_line():
+    message = "unknown profile 'recbol'; did you mean 'recbole'?"
+    assert failure("evaluate", "two.parquet", "two_truth.parquet", "--profile", "recbol") == message
+    assert failure("profiles", "recbol") == message
+
+
+def test_the_profiles_are_listed_and_one_is_shown():
+    listed = run("profiles").stdout
+    assert all(name in listed for name in rf.list_profiles()["profile"])
+    shown = run("profiles", "jurity").stdout
+    assert "universe:          truth\n" in shown
+    assert "ndcg(gain=binary, ideal=all)" in shown
+
+
+def test_a_metric_and_a_difference_are_explained():
+    assert run("explain", "map@10").stdout == f"{rf.explain('map@10')}\n"
+    assert run("explain", "map@10", "ranx", "recbole").stdout == f"{rf.explain('map@10', 'ranx', 'recbole')}\n"
+
+
+def test_a_difference_is_explained_with_numbers():
+    # precision@4: 1 of 4, 1 of 4 and no list; over those with a list, by its length: 1 of 1 and 1 of 2
+    shown = run("explain", "precision@4", "recframe", "jurity", "--recs", "two.parquet", "--truth", "two_truth.parquet").stdout
+    assert "0.166667 and 0.750000; one switch after the other:" in shown
+    assert "adds +0.500000" in shown
+    assert re.search(r"denominator +k +list +up +0\.5 +0\.75 ", shown)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["mrr", "ranx", "recbol"], "unknown profile 'recbol'; did you mean 'recbole'?"),
+        (["mrr", "--recs", "recs.parquet"], "'recs.parquet' has no column 'relevance'"),
+        (["mrr", "--recs", "nowhere.parquet"], "nowhere.parquet"),
+    ],
+)
+def test_what_cannot_be_explained_is_one_line(arguments: list[str], message: str):
+    assert message in failure("explain", *arguments)
+
+
+def test_an_unknown_metric_is_one_line():
+    assert failure("metrics", "ndgc") == "unknown metric 'ndgc'; did you mean 'ndcg'?"
+
+
+# as a program
+
+
+def test_the_program_has_its_exit_codes_and_no_traceback():
+    good = shell("-m", "recframe", "evaluate", "recs.parquet", "truth.parquet", "-m", "mrr")
+    assert (good.returncode, good.stderr) == (0, "")
+    bad = shell("-m", "recframe", "evaluate", "recs.parquet", "truth.csv")
+    assert (bad.returncode, bad.stderr) == (1, "error: there is no file 'truth.csv'; did you mean 'truth.parquet'?\n")
+    assert shell("-m", "recframe", "--version").stdout == f"recframe, version {rf.__version__}\n"
+
+
+def test_a_reader_that_leaves_early_is_no_error():
+    pl.DataFrame({"user": range(20_000), "item": 1, "rank": 1, "relevance": 1}).write_parquet("many.parquet")
+    command = [sys.executable, "-m", "recframe", "evaluate", "many.parquet", "-m", "mrr", "--by", "user"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:  # noqa: S603
+        assert process.stdout.readline().split() == ["user", "mrr"]
+        process.stdout.close()
+        assert process.stderr.read() == ""
+
+
+def test_an_encoding_without_the_signs_of_a_table_is_no_error():
+    result = shell("-m", "recframe", "metrics", PYTHONIOENCODING="ascii")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "hit_rate" in result.stdout
+
+
+@pytest.mark.parametrize("missing", ["click", "rich"])
+def test_without_the_extra_the_command_says_how_to_install_it(missing):
+    result = shell("-c", f"import sys; sys.modules[{missing!r}] = None; import recframe.cli")
+    assert (result.returncode, result.stderr) == (1, f"error: the command line needs {missing}: pip install 'recframe[cli]'\n")
+
+
+def test_importing_recframe_imports_nothing_of_the_command_line():
+    code = "import sys, recframe; print({'click', 'rich', 'numpy'} & set(sys.modules))"
+    assert shell("-c", code).stdout == "set()\n"

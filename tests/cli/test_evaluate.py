@@ -1,0 +1,250 @@
+"""What `recframe evaluate` promises: numbers from files of every kind, and tables that are never cut."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import click
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from rich.cells import cell_len
+
+import recframe as rf
+from recframe.cli import files
+from shop_files import RECS, TRUTH, TWO, TWO_TRUTH, USERS, evaluate, failure, run, write_tables
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder that has the tables as Parquet files."""
+    monkeypatch.chdir(tmp_path)
+    write_tables()
+    return tmp_path
+
+
+def test_the_printed_table_has_the_numbers_of_the_worked_example_to_six_digits():
+    result = run(
+        "evaluate", "recs.parquet", "truth.parquet", "-m", "precision@5", "-m", "recall@5", "-m", "mrr", "-m", "ndcg@5"
+    )
+    assert result.exit_code == 0
+    header, _, row, *_ = result.stdout.splitlines()
+    assert header.split() == ["n_users", "precision@5", "recall@5", "mrr", "ndcg@5"]
+    # 2 / 5; 2 / 3; 1 / 2; (1/log2(3) + 1/log2(5)) / (1 + 1/log2(3) + 1/2) = 1.061606 / 2.130930
+    assert row.split() == ["1", "0.4", "0.666667", "0.5", "0.498189"]
+
+
+@pytest.mark.parametrize(
+    "ending", ["parquet", "pq", "csv", "CSV", "csv.gz", "tsv", "ndjson", "jsonl", "arrow", "ipc", "feather"]
+)
+def test_every_kind_of_file_gives_the_same_numbers(ending):
+    writers = {"pq": "parquet", "arrow": "ipc", "feather": "ipc", "jsonl": "ndjson", "tsv": "csv", "CSV": "csv"}
+    for name, frame in {"r": RECS, "t": TRUTH}.items():
+        path = f"{name}.{ending}"
+        if ending == "csv.gz":
+            Path(path).write_bytes(gzip.compress(frame.write_csv().encode()))
+        else:
+            options = {"separator": "\t"} if ending == "tsv" else {}
+            getattr(frame, f"write_{writers.get(ending, ending)}")(path, **options)
+    assert evaluate(f"r.{ending}", f"t.{ending}", "-m", "recall@5")["recall@5"].to_list() == [2 / 3]
+
+
+def test_a_pattern_stands_for_all_the_files_that_match():
+    Path("parts").mkdir()
+    TWO[:1].write_csv("parts/a.csv")
+    TWO[1:].write_csv("parts/b.csv")
+    # recall@2 of the users of the truth: 1, 1/2 and 0
+    assert evaluate("parts/*.csv", "two_truth.parquet", "-m", "recall@2")["recall@2"].to_list() == [0.5]
+
+
+def test_a_directory_stands_for_its_parquet_files_and_its_folders_for_columns():
+    for model, frame in {"new": TWO, "old": TWO[:1]}.items():
+        Path(f"lists/model={model}").mkdir(parents=True)
+        frame.write_parquet(f"lists/model={model}/part.parquet")
+    Path("lists/README.md").write_text("not a table")
+    result = evaluate("lists", "two_truth.parquet", "--model", "model", "-m", "recall@2")
+    assert result.rows() == [("new", 3, 0.5), ("old", 3, 1 / 3)]
+
+
+def test_a_name_with_brackets_is_a_file_where_there_is_one():
+    RECS.write_ndjson("recs[1].ndjson")
+    assert evaluate("recs[1].ndjson", "truth.parquet", "-m", "mrr")["mrr"].to_list() == [0.5]
+
+
+def test_one_table_alone_is_a_judged_table():
+    pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, None], "relevance": [1, 1]}).write_csv("judged.csv")
+    assert evaluate("judged.csv", "-m", "recall@1")["recall@1"].to_list() == [0.5]
+
+
+def test_scores_serve_where_there_are_no_ranks():
+    RECS.select("user", "item", score=-pl.col("rank").cast(pl.Float64)).write_csv("scores.csv")
+    assert evaluate("scores.csv", "truth.parquet", "-m", "mrr")["mrr"].to_list() == [0.5]
+
+
+def test_columns_give_the_names_of_roles_in_all_files():
+    names = {"user": "user_id", "item": "movie, id"}
+    TWO.rename({**names, "rank": "place"}).write_csv("named.csv")
+    TWO_TRUTH.rename({**names, "relevance": "stars"}).write_csv("named_truth.csv")
+    options = ["--columns", 'user=user_id,"item=movie, id"', "--columns", "rank=place", "--columns", "relevance=stars"]
+    found = evaluate("named.csv", "named_truth.csv", *options, "-m", "dcg@1")
+    assert found["dcg@1"].to_list() == [1.0]  # user 1 has gain 3 at rank 1, the two others 0: 3 / 3
+
+
+def test_by_takes_columns_of_users_and_of_items():
+    users = evaluate("two.parquet", "two_truth.parquet", "--users", "users.parquet", "--by", "country", "-m", "recall@2")
+    assert users.rows() == [("DE", 2, 0.25), ("FR", 1, 1.0)]  # DE: users 2 and 3, 1/2 and 0
+    items = evaluate("two.parquet", "two_truth.parquet", "--items", "items.parquet", "--by", "genre", "-m", "hit_rate@2")
+    # a: users 1 (hit) and 2 (recommended item 20, nothing relevant); b: users 2 (hit) and 3
+    assert items.rows() == [("a", 2, 0.5), ("b", 2, 0.5)]
+
+
+def test_by_is_repeated_or_separated_by_commas():
+    files = ["two.parquet", "two_truth.parquet", "--users", "users.parquet", "-m", "mrr"]
+    repeated = evaluate(*files, "--by", "country", "--by", "user")
+    assert repeated.columns == ["country", "user", "mrr"]
+    assert_frame_equal(evaluate(*files, "--by", "country,user"), repeated)
+
+
+def test_metrics_are_repeated_or_separated_by_commas_outside_of_brackets():
+    found = evaluate("recs.parquet", "truth.parquet", "-m", "ndcg(gain=exp,log_base=3)@5,P@5", "-m", "rr")
+    assert found.columns == ["n_users", "ndcg(gain=exp,log_base=3)@5", "precision@5", "mrr"]
+
+
+def test_without_a_metric_there_is_a_default_set_at_ten():
+    names = ["ndcg", "recall", "precision", "hit_rate", "mrr", "map"]
+    assert evaluate("recs.parquet", "truth.parquet").columns == ["n_users", *(f"{name}@10" for name in names)]
+    assert all(name in run("evaluate", "--help").stdout for name in names)
+
+
+def test_cutoffs_go_to_the_metrics_without_one():
+    found = evaluate("recs.parquet", "truth.parquet", "-m", "recall", "-m", "mrr@3", "-k", "2,4", "-k", "6")
+    assert found.columns == ["n_users", "recall@2", "recall@4", "recall@6", "mrr@3"]
+    assert found.row(0)[1:4] == (1 / 3, 2 / 3, 1.0)
+
+
+def test_the_policies_reach_the_evaluation():
+    files = ["two.parquet", "two_truth.parquet", "-m", "recall@2"]
+    assert evaluate(*files, "--universe", "recs").row(0) == (2, 0.75)  # without user 3: 1 and 1/2
+    # relevant are (1, 10) and (2, 40), which is not listed; user 3 has none
+    assert evaluate(*files, "--min-relevance", "2").row(0) == (3, 1 / 3)
+    assert evaluate(*files, "--min-relevance", "2", "--no-relevant", "skip").row(0) == (2, 0.5)
+    # of the lists' own items all relevant ones are found: 1, 1, and nothing for user 3
+    assert evaluate(*files, "--relevant-from", "list").row(0) == (3, 2 / 3)
+
+
+def test_the_order_of_ties_reaches_the_evaluation():
+    scored = {"user": [1, 1], "item": [10, 11], "score": [0.5, 0.5], "relevance": [0, 1]}
+    pl.DataFrame(scored).write_csv("ties.csv")
+    wanted = {"item": 0.5, "optimistic": 1.0, "expected": 0.75, "last": 0.5}
+    found = {ties: evaluate("ties.csv", "-m", "mrr", "--ties", ties)["mrr"].item() for ties in wanted}
+    assert found == wanted
+
+
+def test_ids_as_text_brings_together_files_that_disagree():
+    TWO.with_columns(pl.col("user").cast(pl.String)).write_parquet("text.parquet")
+    TWO_TRUTH.write_csv("truth.csv")
+    assert failure("evaluate", "text.parquet", "truth.csv").endswith("read them all as text with --ids-as-text")
+    found = evaluate(
+        "text.parquet", "truth.csv", "--ids-as-text", "--users", "users.parquet", "--by", "country", "-m", "recall@2"
+    )
+    assert found.rows() == [("DE", 2, 0.25), ("FR", 1, 1.0)]
+
+
+def test_ids_that_are_text_only_late_in_a_csv_file_are_an_error_until_they_are_read_as_text():
+    rows = pl.DataFrame({"user": range(1, files.ROWS_TO_INFER + 2), "item": 1, "rank": 1}).cast(pl.String)
+    rows = rows.with_columns(user=pl.when(pl.col("user") == rows["user"][-1]).then(pl.lit("x")).otherwise("user"))
+    rows.write_csv("late.csv")
+    pl.DataFrame({"user": ["x"], "item": [1]}).write_csv("x.csv")
+    pl.DataFrame({"user": [1], "item": [1]}).write_csv("one.csv")
+    assert "could not parse `x` as dtype `i64` at column 'user'" in failure("evaluate", "late.csv", "one.csv")
+    assert "Use --ids-as-text for ids" in failure("evaluate", "late.csv", "one.csv")
+    assert evaluate("late.csv", "x.csv", "--ids-as-text", "-m", "mrr").row(0) == (1, 1.0)
+
+
+# how it is shown and written
+
+
+def test_a_table_that_goes_into_a_pipe_is_never_cut_or_broken():
+    result = run("evaluate", "recs.parquet", "truth.parquet", "-k", "1,2,3,4,5,6", COLUMNS="40")
+    header, _, row = result.stdout.splitlines()[:3]
+    assert len(header.split()) == len(row.split()) == 1 + 6 * 6
+    assert "…" not in result.stdout
+
+
+@pytest.mark.parametrize("term", ["xterm", "dumb"])
+def test_on_a_terminal_columns_that_do_not_fit_follow_in_another_block(term):
+    terminal = {"COLUMNS": "60", "FORCE_COLOR": "1", "TERM": term}
+    command = ["evaluate", "two.parquet", "two_truth.parquet", "--users", "users.parquet", "--by", "country", "-k", "1,2"]
+    text = click.unstyle(run(*command, **terminal).stdout)
+    headers = [line.split() for line in text.splitlines() if "country" in line]
+    assert len(headers) > 1
+    assert all(header[:2] == ["country", "n_users"] for header in headers)
+    shown = [name for header in headers for name in header[2:]]
+    assert shown == [f"{name}@{k}" for name in ("ndcg", "recall", "precision", "hit_rate", "mrr", "map") for k in (1, 2)]
+    assert max(map(len, text.splitlines())) <= (60 if term == "xterm" else 80)
+
+
+def test_decimal_points_stand_one_under_the_other_and_null_is_shown():
+    frame = pl.DataFrame({"user": [1, 2, 3], "item": [1, 1, 1], "rank": [8, 1, None], "relevance": [1, 1, 1]})
+    frame.write_parquet("judged.parquet")
+    lines = run("evaluate", "judged.parquet", "-m", "mrr,first_rank", "--by", "user").stdout.splitlines()
+    # 1/8, 1, and no hit: mrr is 0 and first_rank is undefined
+    assert lines[2:5] == ["   1   0.125            8", "   2   1                1", "   3   0             null"]
+
+
+def test_a_long_table_keeps_its_columns_one_under_the_other():
+    frame = pl.DataFrame({"user": [f"日{number}" for number in range(2000)], "item": 1, "rank": 1, "relevance": 1})
+    frame.write_parquet("judged.parquet")
+    lines = run("evaluate", "judged.parquet", "-m", "mrr", "--by", "user").stdout.splitlines()
+    assert len(lines) == 2 + 2000 + 1
+    # a column of 6, as the sign is two wide, a gap of 3 and a number to the right of a column of 3
+    assert {cell_len(line.rstrip()) for line in lines[2:-1]} == {12}
+
+
+def test_text_with_brackets_is_shown_as_it_is():
+    USERS.with_columns(country=pl.lit("[red]a[/red]")).write_parquet("users.parquet")
+    result = run("evaluate", "two.parquet", "two_truth.parquet", "--users", "users.parquet", "--by", "country", "-m", "mrr")
+    assert "[red]a[/red]" in result.stdout
+
+
+def read_markdown(path: str) -> pl.DataFrame:
+    lines = [line.strip("| ").split(" | ") for line in Path(path).read_text(encoding="utf-8").splitlines()]
+    assert lines[1] == [":---", "---:", "---:"]
+    names, rows = lines[0], lines[2:]
+    return pl.DataFrame([(name, int(n_users), float(value)) for name, n_users, value in rows], schema=names, orient="row")
+
+
+@pytest.mark.parametrize(
+    ("ending", "read"),
+    [
+        (".csv", pl.read_csv),
+        (".CSV", pl.read_csv),
+        (".tsv", lambda path: pl.read_csv(path, separator="\t")),
+        (".json", pl.read_json),
+        (".ndjson", pl.read_ndjson),
+        (".jsonl", pl.read_ndjson),
+        (".parquet", pl.read_parquet),
+        (".arrow", lambda path: pl.read_ipc(Path(path).read_bytes())),
+        (".md", read_markdown),
+    ],
+)
+def test_a_written_table_has_full_precision(ending, read):
+    path = f"table{ending}"
+    command = ["evaluate", "two.parquet", "two_truth.parquet", "--users", "users.parquet", "--by", "country"]
+    result = run(*command, "-m", "ndcg@2", "-o", path)
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", f"wrote {path} (2 rows)\n")
+    expected = rf.rec(TWO, truth=TWO_TRUTH, users=USERS).evaluate("ndcg@2", by="country")
+    assert_frame_equal(read(path), expected, check_exact=True)
+
+
+def test_markdown_keeps_a_value_in_its_cell():
+    text = files.markdown(pl.DataFrame({"a|b": ["x|y\nz", None], "n": [1, 2]}))
+    assert text == "| a\\|b | n |\n| :--- | ---: |\n| x\\|y z | 1 |\n|  | 2 |\n"
+
+
+def test_a_result_never_overwrites_an_input():
+    before = Path("recs.parquet").read_bytes()
+    said = failure("evaluate", "*ecs.parquet", "truth.parquet", "-o", "./recs.parquet")
+    assert said == "cannot write './recs.parquet': it is one of the input files"
+    assert Path("recs.parquet").read_bytes() == before

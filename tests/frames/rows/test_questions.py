@@ -1,0 +1,137 @@
+"""Questions to rows give the answers that loops in Python give, whether users are marked as sorted or not."""
+
+from __future__ import annotations
+
+from itertools import groupby, pairwise
+from typing import Any
+
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recframe.frames.rows.questions import (
+    are_distinct,
+    are_in_order,
+    distinct_users,
+    each_item_once,
+    heads,
+    marked_sorted,
+    n_distinct,
+    numbered,
+    of_one_gain,
+)
+from strategies import examples
+
+IDS: dict[Any, list[Any]] = {
+    pl.Int8: [-128, -1, 0, 1, 127],
+    pl.Int64: [-(2**63), -3, 0, 2**31, 2**63 - 1],
+    pl.UInt32: [0, 1, 7, 2**32 - 1],
+    pl.UInt64: [0, 1, 2**63, 2**64 - 1],
+    pl.String: ["", "a", "b", "é"],
+}
+NEAR = {pl.Int8: [-3, -2, -1, 0, 1], pl.Int64: [-2, -1, 0, 1, 2], pl.UInt32: [0, 1, 2], pl.UInt64: [0, 1, 2]}
+RANKS = [None, 1, 1, 2, 3, 4, 4.5, 5]
+
+
+@st.composite
+def listed(draw: st.DrawFn, *, within: Any = (*IDS,)) -> pl.DataFrame:
+    """Rows of users and items with ranks: in any order, or user by user, or sorted and marked so."""
+    dtype = draw(st.sampled_from([*within]))
+    ids = draw(st.sampled_from([IDS[dtype], NEAR.get(dtype, IDS[dtype])]))
+    rows = draw(st.lists(st.tuples(st.sampled_from(ids), st.integers(1, 4), st.sampled_from(RANKS)), max_size=20))
+    order = draw(st.sampled_from(["any", "by user", "sorted"]))
+    if order != "any":
+        rows = sorted(rows, key=lambda row: row[0] if order == "sorted" else str(row[0])[::-1])
+    frame = pl.DataFrame(rows, schema={"user": dtype, "item": pl.Int64, "rank": pl.Float64}, orient="row")
+    return frame.with_columns(pl.col("user").set_sorted()) if order == "sorted" else frame
+
+
+def ask(questions: list[pl.LazyFrame]) -> list[pl.DataFrame]:
+    return pl.collect_all(questions)
+
+
+@examples(110)
+@given(frame=listed())
+def test_users_once_and_their_numbers(frame: pl.DataFrame):
+    users = frame["user"].to_list()
+    in_runs = [user for user, _ in groupby(users)]
+
+    assert heads(frame)["user"].to_list() == in_runs
+    numbers = numbered(frame)["number"].to_list()
+    if len(in_runs) == len(set(in_runs)):
+        assert numbers == [in_runs.index(user) + 1 for user in users]
+    else:
+        assert len(set(numbers)) == len({*zip(users, numbers, strict=True)}) == len(set(users))
+    (count,) = ask([n_distinct(frame)])
+    sure = frame["user"].flags["SORTED_ASC"] or not frame.schema["user"].is_integer()
+    assert count.item() == (len(set(users)) if sure else None)
+
+
+@examples(110)
+@given(frame=listed(within=NEAR))
+def test_each_user_is_once_among_the_unordered(frame: pl.DataFrame):
+    found = distinct_users(frame)
+
+    assert found.schema == frame.select("user").schema
+    assert sorted(found["user"].to_list()) == sorted(set(frame["user"].to_list()))
+
+
+@examples(75)
+@given(frame=listed())
+def test_users_are_marked_as_sorted_where_they_are_whole_numbers_in_order(frame: pl.DataFrame):
+    users = frame["user"].to_list()
+
+    marked = marked_sorted(frame.with_columns(pl.Series("user", users, dtype=frame.schema["user"])), "user")
+
+    assert marked.rows() == frame.rows()
+    assert marked["user"].flags["SORTED_ASC"] or users != sorted(users) or isinstance(users[0], str)
+    assert not marked["user"].flags["SORTED_ASC"] or users == sorted(users)
+
+
+@examples(110)
+@given(frame=listed())
+def test_a_list_is_said_to_have_each_item_once_only_where_it_has(frame: pl.DataFrame):
+    pairs = frame.select("user", "item").rows()
+
+    (found,) = ask([are_distinct(frame, ["user"])])
+
+    once = len(pairs) == len(set(pairs))
+    numbered_pairs = frame.schema["user"] == pl.Int8 or frame["user"].flags["SORTED_ASC"]
+    assert found.item() is once or (once and not numbered_pairs)  # where it is not sure, False
+
+
+@examples(110)
+@given(frame=listed())
+def test_each_item_stays_once_at_its_best_rank_in_the_order_of_the_rows(frame: pl.DataFrame):
+    frame = frame.drop_nulls()
+    best: dict[tuple[Any, ...], int] = {}
+    rows = frame.rows()
+    for number, (user, item, rank) in enumerate(rows):
+        if (user, item) not in best or rank < rows[best[user, item]][2]:
+            best[user, item] = number
+
+    assert each_item_once(frame, ["user"], ask).rows() == [rows[number] for number in sorted(best.values())]
+
+
+@examples(110)
+@given(frame=listed())
+def test_lists_are_in_order_where_ranks_are_one_apart_and_missing_ones_last(frame: pl.DataFrame):
+    expected = bool(frame["user"].flags["SORTED_ASC"])
+    for _, own in groupby(frame.rows(), key=lambda row: row[0]):
+        ranks = [rank for _, _, rank in own]
+        there = [rank for rank in ranks if rank is not None]
+        last = ranks[len(there) :] == [None] * (len(ranks) - len(there))
+        expected = expected and last and all(b - a >= 1 for a, b in pairwise(there))
+
+    (found,) = ask([are_in_order(frame, ["user"])])
+
+    assert found.item() is expected
+
+
+@examples(45)
+@given(frame=listed(), gains=st.sampled_from([[1.0], [0.5, 1.0]]))
+def test_rows_are_level_where_they_stand_list_by_list_with_one_gain(frame: pl.DataFrame, gains: list[float]):
+    frame = frame.with_columns(gain=pl.Series([gains[n % len(gains)] for n in range(len(frame))], dtype=pl.Float64))
+
+    level = len(set(frame["gain"].to_list())) == 1 and frame["user"].flags["SORTED_ASC"]
+    assert of_one_gain(frame, "user") is level

@@ -1,0 +1,212 @@
+"""Eager frames so large that they are asked what the plan can rely on: ids of any dtype, in any order, with duplicates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from recframe.frames import collecting, kinds
+
+SIZE = 24_000
+METRICS = ["ndcg", "recall", "map", "err", "auc", "list_length"]
+NUMBER = pl.col("number")
+TEXT = NUMBER.cast(pl.String).str.zfill(5)
+IDS = {
+    "Int64": NUMBER,
+    "Int8": (NUMBER % 100).cast(pl.Int8),
+    "UInt64": NUMBER.cast(pl.UInt64) + 2**63,
+    "negative": -NUMBER,
+    "wide": NUMBER * 2**40,
+    "String": TEXT,
+    "Categorical": TEXT.cast(pl.Categorical),
+    "Binary": TEXT.cast(pl.Binary),
+    "Boolean": NUMBER % 2 == 0,
+    "Float64": NUMBER.cast(pl.Float64),
+    "Decimal": NUMBER.cast(pl.Decimal(20, 2)),
+    "Date": NUMBER.cast(pl.Int32).cast(pl.Date),
+    "Struct": pl.struct("number", TEXT.alias("text")),
+}
+ORDERS = {
+    "sorted": lambda frame: frame,
+    "shuffled": lambda frame: frame.sample(fraction=1, shuffle=True, seed=0),
+    "with duplicates": lambda frame: pl.concat([frame, frame[::5].with_columns(pl.col("rank") + 3, pl.col("relevance") + 1)]),
+    "without users": lambda frame: frame.with_columns(user=pl.lit(None, dtype=frame.schema["user"])),
+}
+
+
+each_dtype = pytest.mark.parametrize(
+    "dtype", [one if one == "Int64" else pytest.param(one, marks=pytest.mark.slow) for one in IDS]
+)
+
+
+@pytest.fixture(autouse=True)
+def _streaming(monkeypatch):
+    """Let these frames stream, as those of millions of rows do; large ones that do not are among those of other tests."""
+    monkeypatch.setattr(collecting, "_STREAMED", 0)
+
+
+def judged(user: pl.Expr, item: pl.Expr) -> pl.DataFrame:
+    row = pl.int_range(SIZE)
+    users = pl.select(number=row // 12).select(user=user)
+    items = pl.select(number=row % 12).select(item=item)
+    values = pl.select(rank=row % 12 + 1, relevance=pl.when(row % 7 > 0).then((row * 31) % 5 - 1))
+    return pl.concat([users, items, values], how="horizontal")
+
+
+def judged_by(dtype: str) -> list[pl.DataFrame]:
+    """Frames of users and items of a dtype; of one that tells two apart alone, the users' or the items'.
+
+    Two users with two items would have each pair thousands of times in both frames, and the join of them all.
+    """
+    if dtype != "Boolean":
+        return [judged(IDS[dtype], IDS[dtype])]
+    return [judged(NUMBER, IDS[dtype]), judged(IDS[dtype], NUMBER).with_columns(item=pl.int_range(SIZE))]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@each_dtype
+def test_a_large_eager_frame_gives_what_the_lazy_plan_gives(dtype, order):
+    for user, item in ((IDS[dtype], NUMBER), (NUMBER, IDS[dtype])):
+        frame = ORDERS[order](judged(user, item))
+        assert kinds.is_large(frame)
+
+        found = frame.rec.evaluate(*METRICS, k=[3, 10])
+
+        assert_frame_equal(found, frame.lazy().rec.evaluate(*METRICS, k=[3, 10]).collect(engine="in-memory"), rel_tol=1e-12)
+
+
+def scored(frame: pl.DataFrame, tied: int) -> pl.DataFrame:
+    """Give scores in place of ranks; about `tied` items of a list share each of them."""
+    score = -((pl.col("rank") - 1) // tied)
+    return frame.select("user", "item", "relevance", score=pl.when(pl.col("rank") < 12).then(score))
+
+
+def taking_turns(dtype: str, order: str, options: Sequence[Any], each: int) -> list[Any]:
+    """All options of plain ids; of another dtype some in each order, all of them in its orders together."""
+    first = each * list(ORDERS).index(order) + list(IDS).index(dtype)
+    return list(options) if dtype == "Int64" else [options[(first + place) % len(options)] for place in range(each)]
+
+
+CALLS_OF_SCORES = ("judged", "with a truth", "of a model")
+
+
+def check_scores(frame: pl.DataFrame, calls: Sequence[str] = CALLS_OF_SCORES) -> None:
+    truth = frame.filter(pl.col("relevance") > 1).select("user", "item", "relevance")
+    every = [(frame, {}), (frame, {"truth": truth}), (frame.with_columns(m=pl.lit("m")), {"model": "m"})]
+    for given, options in (every[CALLS_OF_SCORES.index(call)] for call in calls):
+        k = None if "model" in options else [3, 10]
+        found = given.rec(**options).evaluate(*METRICS, k=k)
+        lazy = given.lazy().rec(**options).evaluate(*METRICS, k=k)
+        assert_frame_equal(found, lazy.collect(engine="in-memory"), rel_tol=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ORDERS)
+@each_dtype
+def test_a_large_eager_frame_with_scores_gives_what_the_lazy_plan_gives(dtype, order):
+    for frame in judged_by(dtype):
+        given = scored(ORDERS[order](frame), tied=3)
+        assert kinds.is_large(given)
+
+        check_scores(given, taking_turns(dtype, order, CALLS_OF_SCORES, 1))
+
+
+@pytest.mark.parametrize("tied", [pytest.param(1, marks=pytest.mark.slow), 3, pytest.param(30, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("order", ["sorted", "with duplicates"])
+def test_a_large_eager_frame_that_stands_best_first_gives_what_the_lazy_plan_gives(order, tied):
+    frame = scored(ORDERS[order](judged(NUMBER, NUMBER)), tied).with_columns(pl.col("score").fill_null(-30))
+
+    check_scores(frame.sort("user", "score", "item", descending=[False, True, False]))
+    check_scores(frame.sort("user", "score", "item", descending=[False, True, True]))
+
+
+def test_a_score_in_the_order_of_the_ranks_gives_the_numbers_of_the_ranks():
+    frame = judged(NUMBER, NUMBER)
+    ranked = frame.rec.evaluate(*METRICS, k=[3, 10])
+    best_first = frame.select("user", "item", "relevance", score=-pl.col("rank"))
+
+    for order in ("sorted", "shuffled"):
+        assert_frame_equal(ORDERS[order](best_first).rec.evaluate(*METRICS, k=[3, 10]), ranked, rel_tol=1e-12)
+
+
+@pytest.mark.parametrize("factor", [1, 0.5, 2**33])
+def test_gains_of_any_size_take_their_best_order(factor):
+    frame = judged(NUMBER, NUMBER).with_columns(pl.col("relevance") * factor)
+
+    assert_frame_equal(frame.rec.evaluate("ndcg@5"), judged(NUMBER, NUMBER).rec.evaluate("ndcg@5"), rel_tol=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ORDERS)
+@each_dtype
+def test_large_frames_held_against_a_truth_give_what_the_lazy_plan_gives(dtype, order):
+    options = [{}, {"universe": "recs"}, {"universe": "both"}, {"relevant_from": "list"}, {"model": "model"}]
+
+    for frame, option in product(map(ORDERS[order], judged_by(dtype)), taking_turns(dtype, order, options, 2)):
+        truth = frame.filter(pl.col("relevance") > 0).select("user", "item", "relevance")
+        recs = frame.select("user", "item", "rank", model=pl.lit("a"))
+        found = recs.rec(truth=truth, **option).evaluate(*METRICS, k=[3, 10])
+        lazy = recs.lazy().rec(truth=truth.lazy(), **option).evaluate(*METRICS, k=[3, 10])
+        assert_frame_equal(found, lazy.collect(engine="in-memory"), rel_tol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [pl.Int16, pl.Int32, pl.Int64])
+def test_every_user_counts_where_the_lowest_is_negative(dtype):
+    # so many that the last one, counted from the lowest, is beyond Int16
+    users = pl.select(user=pl.int_range(40_000) - 20_000).with_columns(item="user", rank=1, relevance=1)
+    frame = users.cast({"user": dtype}).sample(fraction=1, shuffle=True, seed=0)
+
+    assert frame.rec.evaluate("recall@1").rows() == [(40_000, 1.0)]
+
+
+@pytest.mark.parametrize(("ties", "found"), [("item", 0), ("optimistic", 1), ("pessimistic", 0), ("expected", 1 / 3)])
+def test_minus_0_is_0(ties, found):
+    # items 0, 1 and 3 of each user have one score, and 1 is relevant
+    score, item = pl.Series([0.0, -0.0, -1.0, -0.0]), pl.int_range(SIZE) % 4
+    frame = pl.select(user=pl.int_range(SIZE) // 4, item=item, score=pl.lit(score).gather(item), relevance=item == 1)
+
+    for given in (frame, frame.reverse(), frame.lazy().collect(), frame.to_pandas()):
+        assert given.rec(ties=ties).recall(k=1) == pytest.approx(found, rel=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.Int128, pl.Decimal(38, 2)], ids=str)
+def test_scores_that_float64_cannot_tell_apart_are_not_tied(dtype):
+    # as times in nanoseconds: the last item, by one the highest, is relevant
+    item = pl.int_range(SIZE) % 12
+    frame = pl.select(user=pl.int_range(SIZE) // 12, item=item, score=(2**60 + item).cast(dtype), relevance=item == 11)
+
+    for given in (frame, frame.sample(fraction=1, shuffle=True, seed=0), frame[:12]):
+        assert given.rec.mrr() == given.rec.mrr(k=3) == 1
+    assert frame.lazy().rec.mrr(k=3).collect().rows() == [(SIZE // 12, 1.0)]
+
+
+def test_ids_that_one_number_cannot_hold_are_not_taken_for_others():
+    truth = judged(NUMBER, NUMBER).filter(pl.col("relevance") > 0).select("user", "item", "relevance")
+    recs = judged(NUMBER, NUMBER).select("user", "item", "rank")
+    item, user = pl.col("item") + 2**32, pl.col("user") - 1  # user · 2^32 + item stays the same
+    others = [
+        recs.with_columns(user, item),
+        recs.with_columns(pl.col("user") + 2**32),
+        recs.with_columns(user + 2, item - 2**33),
+    ]
+
+    for other in others:
+        assert other.rec(truth=truth).hit_rate(k=12) == 0
+        mixed = pl.concat([other.with_columns(pl.col("rank") + 12), recs])
+        assert mixed.rec(truth=truth).ndcg() == pytest.approx(recs.rec(truth=truth).ndcg(), rel=1e-12)
+
+
+@pytest.mark.parametrize("options", [{}, {"universe": "both"}, {"relevant_from": "list"}, {"model": "model"}])
+@pytest.mark.parametrize("order", ORDERS)
+def test_gains_that_are_all_the_same_need_no_order(order, options):
+    frame = ORDERS[order](judged(NUMBER, NUMBER)).with_columns(relevance=(pl.col("relevance") > 0) * 3, model=pl.lit("a"))
+
+    found = frame.rec(**options).evaluate("ndcg", "ndcg@5", "dcg@5", "recall@5")
+
+    lazy = frame.lazy().rec(**options).evaluate("ndcg", "ndcg@5", "dcg@5", "recall@5")
+    assert_frame_equal(found, lazy.collect(engine="in-memory"), rel_tol=1e-12)

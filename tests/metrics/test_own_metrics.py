@@ -1,0 +1,190 @@
+"""Metrics of one's own: whatever a built-in one can do, a function under `rf.metric` can."""
+
+from __future__ import annotations
+
+import pickle
+
+import polars as pl
+import pytest
+
+import recframe as rf
+from frame_kinds import KINDS
+from recframe.metrics.language import registry
+from two_users import FRAME, RECS, TRUTH, value
+
+
+@pytest.fixture(autouse=True)
+def _registry_as_it_was():
+    before = dict(registry._registry)
+    yield
+    registry._registry.clear()
+    registry._registry.update(before)
+
+
+@pytest.fixture
+def own():
+    """The share of the relevant items that stand in the first `page` ranks."""
+
+    @rf.metric(aliases=("fps",), range=(0.0, 1.0), direction="higher", formula="hits on the first page / n_relevant")
+    def first_page_share(at, *, page=1):
+        """Share of the relevant items that stand on the first page."""
+        return rf.ratio((at.rank <= page).sum(), at.n_relevant)
+
+    return first_page_share
+
+
+def test_ones_own_metric_has_every_form_of_a_built_in_one(own, kind):
+    rec = kind(FRAME).rec
+
+    # u1: nothing at rank 1, b of b and c up to rank 2; u2: d at rank 1
+    assert value(kind, rec.first_page_share(), "first_page_share") == 0.5
+    assert value(kind, rec.first_page_share(page=2), "first_page_share(page=2)") == 0.75
+    for asked in (own(page=2) @ 5, "first_page_share(page=2)@5", "FPS(page=2)@5", rf.parse("fps(page=2)") @ 5):
+        assert kind.read(rec.evaluate(asked)).rows() == [(2, 0.75)]
+    assert kind.read(rec.evaluate("fps(page=2)@5")).columns == ["n_users", "first_page_share(page=2)@5"]
+    assert kind.read(rec.evaluate(own(page=2), k=[1, 2])).rows() == [(2, 0.5, 0.75)]
+
+
+def test_ones_own_metric_runs_by_user_by_segment_and_beside_the_others(own, kind):
+    rec = kind(FRAME).rec
+
+    assert kind.read(rec.first_page_share(by="user", page=2)).rows() == [("u1", 0.5), ("u2", 1.0)]
+    assert kind.read(rec.group_by("country").first_page_share(page=2)).rows() == [("DE", 1, 1.0), ("FR", 1, 0.5)]
+    assert kind.read(rec.evaluate(own, "recall", "ndcg@1", by="user")).select("user", "first_page_share", "recall").rows() == [
+        ("u1", 0.0, 0.5),
+        ("u2", 1.0, 1.0),
+    ]
+
+
+def test_ones_own_metric_runs_on_two_frames_with_models(own, kind):
+    # y gives u1 the list c, b, and u2 nothing
+    recs = pl.concat(
+        [
+            RECS.with_columns(model=pl.lit("x")),
+            pl.DataFrame({"user": ["u1"] * 2, "item": ["c", "b"], "rank": [1, 2], "model": ["y"] * 2}),
+        ],
+        how="diagonal",
+    )
+
+    found = kind.read(kind(recs).rec(truth=kind(TRUTH), model="model").evaluate(own))
+
+    assert found.rows() == [("x", 2, 0.5), ("y", 2, 0.25)]
+
+
+def test_ones_own_metric_is_an_expression(own):
+    expression = own.expr(k=5)
+
+    assert expression.meta.output_name() == "first_page_share@5"
+    assert FRAME.group_by("user", maintain_order=True).agg(expression).rows() == [("u1", 0.0), ("u2", 1.0)]
+    assert FRAME.select(own(page=2).expr().over("user")).to_series().to_list() == [0.5, 0.5, 0.5, 1.0, 1.0]
+
+
+def test_ones_own_metric_stands_in_the_registry_and_survives_pickle_and_string(own):
+    row = rf.list_metrics().filter(name="first_page_share").row(0, named=True)
+
+    assert row["aliases"] == "fps"
+    assert row["parameters"] == "page=1"
+    assert row["range"] == "[0, 1]"
+    assert pickle.loads(pickle.dumps(own(page=3) @ 2)) == own(page=3) @ 2  # noqa: S301  our own bytes
+    assert rf.parse(str(own(page=3) @ 2)) == own(page=3) @ 2
+    assert FRAME.rec.first_page_share.__doc__ == "Share of the relevant items that stand on the first page."
+    assert "first_page_share" in repr(FRAME.rec)
+    assert "first_page_share" in dir(FRAME.rec)
+    with pytest.raises(AttributeError, match="did you mean 'first_page_share'"):
+        FRAME.rec.first_page_shar  # noqa: B018
+
+
+def test_ones_own_metric_is_used_again_after_it_was_redefined(own):
+    rec = FRAME.rec
+    assert rec.first_page_share() == 0.5
+
+    @rf.metric
+    def first_page_share(at):
+        return at.n_hits
+
+    # b of u1 and d of u2
+    assert rec.first_page_share() == rec.evaluate("first_page_share")["first_page_share"].item() == 1.0
+    assert rf.list_metrics().filter(name="first_page_share").height == 1
+    with pytest.raises(rf.UnknownMetricError, match="unknown metric 'fps'"):
+        rf.parse("fps")
+    with pytest.raises(rf.UnknownMetricError, match="first_page_share has no parameter 'page'"):
+        rec.first_page_share(page=2)
+    assert own is not first_page_share
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=repr)
+def test_ones_own_metric_may_use_every_word(kind):
+    @rf.metric
+    def everything(at):
+        ideal = at.ideal("list")
+        row_words = [at.rank, at.gain, at.exp_gain, at.discount, at.hits_so_far, at.ideal_gain, at.ideal_discount]
+        row_words += [ideal.gain, ideal.discount, at.running(at.gain.cum_sum()), at.misses_above, at.judged_misses_above]
+        flags = [at.hit, at.listed, at.judged, at.relevant]
+        lists = [at.n_hits, at.n_relevant, at.n_not_relevant, at.list_length, at.cutoff, at.all_discounts]
+        total = pl.lit(0.0)
+        for word in [*(row.sum() for row in row_words), *(flag.sum() for flag in flags), *lists]:
+            total = total + word
+        return total
+
+    found = kind.read(kind(FRAME).rec.everything(k=2, by="user"))
+
+    # u1: rank 2, gain 1, exp 1, discount d, hits 1, ideal gains 3, ideal discounts 1 + d, list's ideal 1 and 1, running 1,
+    # misses above 1 and judged ones 1; hit 1, listed 2, judged 2, relevant 1; 1 hit, 2 relevant, 1 not, length 2, k 2, 1 + d
+    # u2: rank 1, gain 1, exp 1, discount 1, hits 1, ideals 1 and 1, list's 1 and 1, running 1, none above; hit 1, listed 2,
+    # judged 1, relevant 1; 1 hit, 1 relevant, 0 not, length 2, k 2, 1 + d; where d = 1 / log2(3)
+    d = 0.6309297535714575
+    first = 2 + 1 + 1 + d + 1 + 3 + (1 + d) + 1 + 1 + 1 + 1 + 1 + (1 + 2 + 2 + 1) + (1 + 2 + 1 + 2 + 2 + 1 + d)
+    second = 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + (1 + 2 + 1 + 1) + (1 + 1 + 0 + 2 + 2 + 1 + d)
+    assert found["everything@2"].to_list() == pytest.approx([first, second], abs=1e-12)
+    assert FRAME.group_by("user").agg(everything.expr(k=2)).sort("user")["everything@2"].to_list() == pytest.approx(
+        [first, second], abs=1e-12
+    )
+
+
+def same_name(name):
+    def metric(at):
+        return at.n_hits
+
+    metric.__name__ = name
+    return metric
+
+
+@pytest.mark.parametrize("name", ["evaluate", "judge", "group_by", "groupby", "audit", "plot", "ndcg"])
+def test_a_name_of_recframes_own_is_not_given_away(name):
+    with pytest.raises(rf.RecframeError, match=f"'{name}' is a name of recframe's own"):
+        rf.metric(same_name(name))
+
+
+@pytest.mark.parametrize("name", ["P", "hit", "AP", "Ndcg"])
+def test_a_name_that_reads_as_another_metrics_is_not_given_away(name):
+    with pytest.raises(rf.RecframeError, match=f"'{name}' already names the metric"):
+        rf.metric(same_name(name))
+
+
+def test_a_name_that_is_no_name_is_refused():
+    with pytest.raises(rf.RecframeError, match="cannot name a metric; write the metric as a function with `def`"):
+        rf.metric(lambda at: at.n_hits)
+
+
+def test_a_metric_with_positional_parameters_is_refused():
+    with pytest.raises(rf.RecframeError, match=r"parameter 'page' of first_page .* \(at, \*, page=\.\.\.\)"):
+
+        @rf.metric
+        def first_page(at, page=5):
+            return (at.rank <= page).sum()
+
+
+def test_a_metric_that_gives_no_expression_or_a_value_for_each_row_says_so():
+    @rf.metric
+    def number(_at):
+        return 1.0
+
+    @rf.metric
+    def every_rank(at):
+        return at.rank
+
+    with pytest.raises(rf.RecframeError, match=r"the metric 'number' returned 1.0; a metric returns a Polars expression"):
+        FRAME.rec.number()
+    for frame in (FRAME, FRAME.lazy(), FRAME.to_pandas()):
+        with pytest.raises(rf.RecframeError, match="the metric 'every_rank' has a value for each row of a list"):
+            frame.rec.every_rank(k=2)

@@ -1,0 +1,271 @@
+"""The numbered rules of the contract: the kind and the columns of results, names of metrics, k, and what stays untouched."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import recframe as rf
+from asking import ask, liked, ranking, recommended, rows
+from frame_kinds import KINDS
+
+FRAME = pl.concat([ranking([0, 1], user="u"), ranking([1, 0], user="v")]).with_columns(
+    country=pl.Series(["FR", "FR", "DE", "DE"])
+)
+EAGER = [kind for kind in KINDS if kind.name not in {"lazy", "streaming"}]
+LAZY = [kind for kind in KINDS if kind not in EAGER]
+on_eager = pytest.mark.parametrize("kind", EAGER, ids=repr)
+on_lazy = pytest.mark.parametrize("kind", LAZY, ids=repr)
+
+
+# ---- 1: the same kind out
+
+
+@on_eager
+def test_one_metric_at_one_k_of_an_eager_frame_is_a_float(kind):
+    for k, expected in [(None, 0.75), (1, 0.5), (np.int64(1), 0.5)]:
+        found = kind(FRAME).rec.mrr(k=k)
+        assert type(found) is float
+        assert found == expected
+
+
+@on_lazy
+def test_one_metric_at_one_k_of_a_lazy_frame_is_a_lazy_frame_of_one_row(kind):
+    assert kind.read(kind(FRAME).rec.mrr(k=1)).to_dicts() == [{"n_users": 2, "mrr@1": 0.5}]
+
+
+@on_eager
+def test_a_float_of_nobody_is_nan(kind):
+    found = kind(FRAME[:0]).rec.mrr(k=1)
+
+    assert type(found) is float
+    assert math.isnan(found)
+
+
+@pytest.mark.parametrize("k", [[1], (1,), range(1, 2), np.array([1]), {1}, iter([1])], ids=lambda k: type(k).__name__)
+def test_several_cut_offs_give_a_frame_even_if_they_are_one(k):
+    assert_frame_equal(FRAME.rec.mrr(k=k), pl.DataFrame({"n_users": [2], "mrr@1": [0.5]}))
+
+
+def test_a_metric_is_a_frame_of_the_same_kind_by_segment_model_and_group(kind):
+    expected = pl.DataFrame({"country": ["DE", "FR"], "n_users": [1, 1], "mrr@1": [1.0, 0.0]})
+    found = [kind(FRAME).rec.mrr(k=1, by="country"), kind(FRAME).rec.group_by("country").mrr(k=1)]
+    found += [kind(FRAME).rec.mrr(1, "country")]
+    for one in found:
+        assert_frame_equal(kind.read(one), expected)
+
+    pooled = kind(FRAME.with_columns(model=pl.lit("one"))).rec(model="model").mrr(k=1)
+    assert kind.read(pooled).rows() == [("one", 2, 0.5)]
+
+
+def test_judge_gives_the_same_kind_under_the_bound_names(kind):
+    names = {"user": "who", "item": "what", "rank": "place", "relevance": "stars"}
+    recs = recommended(u="ab").rename({"user": "who", "item": "what", "rank": "place"})
+    truth = liked(u="bc").rename({"user": "who", "item": "what"}).with_columns(stars=pl.lit(2))
+
+    found = kind.read(kind(recs).rec(truth=kind(truth), **names).judge()).sort("what")
+    assert found.columns == ["who", "what", "place", "stars"]
+    assert found.rows() == [("u", "a", 1, None), ("u", "b", 2, 2), ("u", "c", None, 2)]
+
+
+def test_kinds_of_frame_mix_and_the_recommendations_decide(kind):
+    for other in KINDS:
+        rec = kind(recommended(u="ab")).rec(
+            truth=other(liked(u="b")), users=other(rows(("u", "FR"), schema=("user", "country")))
+        )
+        assert kind.read(rec.mrr(by="country")).rows() == [("FR", 1, 0.5)]
+
+
+@on_lazy
+def test_nothing_is_collected_on_the_way(kind, monkeypatch):
+    everything: Any = {"truth": pl.LazyFrame({"user": ["u"], "item": ["a"], "country": ["FR"]})}
+    everything["users"] = pl.LazyFrame({"user": ["u"], "device": ["tv"]})
+    everything["items"] = pl.LazyFrame({"item": ["a"], "genre": ["x"]})
+    recs = kind(recommended(u="ab").with_columns(model=pl.lit("one")))
+
+    def fail(*_: object, **__: object) -> None:
+        raise AssertionError("collected")
+
+    with monkeypatch.context() as patched:
+        for name in ("collect", "collect_async", "collect_batches", "fetch", "profile", "sink_parquet", "_fetch"):
+            patched.setattr(pl.LazyFrame, name, fail, raising=False)
+        for name in ("collect_all", "collect_all_async"):
+            patched.setattr(pl, name, fail)
+        rec = recs.rec(**everything, model="model")
+        found = [rec.evaluate("ndcg", "auc", "bpref", "err", "ndcg(ideal=list)", k=[1, 5], by=["country", "device", "genre"])]
+        found += [rec.judge(), rec.mrr(), rec.group_by("user").mrr(k=3)]
+        recs.rec(truth=everything["truth"], model="model", universe="all", no_relevant="skip", relevant_from="list").mrr()
+
+    assert [type(one) for one in found] == [pl.LazyFrame] * 4
+    assert kind.read(found[2]).rows() == [("one", 1, 1.0)]
+
+
+# ---- 2: the columns of results
+
+
+def test_columns_are_by_then_the_support_then_metric_by_metric_each_with_its_ks(kind):
+    found = ask(kind, FRAME, "recall", "mrr@7", rf.f_score(beta=2), "ndcg", k=[2, 1], by=["country"])
+
+    assert found.columns == [
+        *("country", "n_users", "recall@2", "recall@1", "mrr@7"),
+        *("f_score(beta=2)@2", "f_score(beta=2)@1", "ndcg@2", "ndcg@1"),
+    ]
+    assert set(found.dtypes[2:]) == {pl.Float64}
+    assert found["n_users"].dtype == pl.Int64
+
+
+@pytest.mark.parametrize("make", [kind.make for kind in KINDS if kind.name.startswith("pandas")])
+def test_pandas_results_have_plain_columns(make):
+    found = make(FRAME).rec.evaluate("mrr", by="country")
+
+    assert found.columns.tolist() == ["country", "n_users", "mrr"]
+    assert [str(dtype) for dtype in found.dtypes[1:]] == ["int64", "float64"]
+
+
+def test_rows_are_sorted_by_the_by_columns_with_nulls_last(kind):
+    frame = FRAME.with_columns(country=pl.Series(["FR", None, None, "DE"]), device=pl.Series(["tv", "tv", None, "tv"]))
+
+    found = ask(kind, frame, "n_hits", by=["country", "device"])
+    assert found.select("country", "device").rows() == [("DE", "tv"), ("FR", "tv"), (None, "tv"), (None, None)]
+
+
+# ---- 3: names of metrics
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        *(
+            ("hit", "hit_rate"),
+            ("hr@3", "hit_rate@3"),
+            ("success@1", "hit_rate@1"),
+            ("P@5", "precision@5"),
+            ("R@20", "recall@20"),
+        ),
+        *(("f1@5", "f_score@5"), ("AP", "map"), ("rr@10", "mrr@10"), ("nDCG@10", "ndcg@10"), ("RPrec", "r_precision")),
+        *(("ndcg(gain=linear)@10", "ndcg@10"), ("f_score(beta=1)", "f_score"), ("f_score(beta=2.0)", "f_score(beta=2)")),
+        *((" map( normalizer = min ) @ 10 ", "map(normalizer=min)@10"), ("ndcg(gain='exp')", "ndcg(gain=exp)")),
+        ("dcg(log_base=10, gain=exp)", "dcg(gain=exp,log_base=10)"),
+    ],
+)
+def test_every_spelling_of_a_metric_prints_under_the_canonical_name(text, name):
+    assert str(rf.parse(text)) == name
+    assert FRAME.rec.evaluate(text).columns == ["n_users", name]
+
+
+def test_names_and_objects_of_a_metric_are_the_same_thing():
+    assert rf.ndcg @ 10 == rf.parse("ndcg@10") == "ndcg@10"
+    assert rf.ndcg(gain="exp") @ 10 == (rf.ndcg @ 10)(gain="exp") == rf.parse("nDCG(gain=exp)@10")
+    assert rf.ndcg(gain="linear") == rf.ndcg
+    assert rf.ndcg @ 10 != rf.ndcg @ 5
+    assert len({rf.ndcg @ 10, rf.parse("ndcg@10"), rf.ndcg(gain="linear") @ 10, rf.ndcg}) == 2
+
+
+def test_methods_take_the_parameters_of_their_metric(kind):
+    found = kind.read(kind(FRAME).rec.ndcg(k=[2], gain="exp"))
+
+    assert found.columns == ["n_users", "ndcg(gain=exp)@2"]
+
+
+# ---- 4: columns
+
+
+def test_columns_have_the_names_that_are_bound(kind):
+    names = {"user": "who", "item": "what", "rank": "place", "relevance": "stars", "model": "system"}
+    frame = FRAME.with_columns(model=pl.lit("one")).rename(names)
+
+    assert ask(kind, frame, "mrr", "recall@1", **names).rows() == [("one", 2, 0.75, 0.5)]
+
+
+def test_roles_may_exchange_their_names(kind):
+    frame = FRAME.rename({"user": "item", "item": "user", "rank": "relevance", "relevance": "rank"})
+    names = {"user": "item", "item": "user", "rank": "relevance", "relevance": "rank"}
+
+    assert ask(kind, frame, "mrr", "recall@1", **names).rows() == [(2, 0.75, 0.5)]
+    assert ask(kind, frame, "mrr", **names, by="item").rows() == [("u", 0.5), ("v", 1.0)]
+
+
+def test_an_expression_takes_the_names_of_its_columns():
+    frame = FRAME.rename({"item": "what", "rank": "place", "relevance": "stars"})
+
+    found = frame.group_by("user").agg(rf.mrr.expr(k=2, rank="place", relevance="stars", item="what")).sort("user")
+    assert found.rows() == [("u", 0.5), ("v", 1.0)]
+    assert found.columns == ["user", "mrr@2"]
+
+
+# ---- 7: nothing of the user's is changed
+
+
+def test_no_frame_is_changed(kind):
+    def frames() -> list[Any]:
+        recs = recommended(v="ba", u="ab").with_columns(country=pl.lit("FR"), model=pl.lit("one"))
+        sides = [liked(v="b", u="b"), rows(("u", "x"), schema=("user", "taste")), rows(("a", "y"), schema=("item", "genre"))]
+        return [kind(one) for one in [recs, *sides]]
+
+    used, untouched = frames(), frames()
+    recs, truth, users, items = used
+    rec = recs.rec(truth=truth, users=users, items=items, model="model")
+    for result in (rec.evaluate("ndcg", "err", by=["taste", "genre"]), rec.judge()):
+        kind.read(result)
+    for one, before in zip(used, untouched, strict=True):
+        if isinstance(one, pd.DataFrame):
+            pd.testing.assert_frame_equal(one, before)
+            assert one.attrs == {}
+        else:
+            assert_frame_equal(one, before)
+
+
+def test_binding_leaves_the_object_it_was_asked_of(kind):
+    frame = kind(FRAME)
+    plain = frame.rec
+    bound = plain(universe="recs", min_relevance=2, user="item", item="user")
+
+    assert bound is not plain
+    for rec in (plain, frame.rec):
+        assert kind.read(rec.evaluate("mrr")).rows() == [(2, 0.75)]
+    assert kind.read(bound.evaluate("mrr")).rows() == [(2, 0.0)]  # items a and b as users, nothing of relevance 2
+
+
+def test_options_add_up_and_the_last_one_counts(kind):
+    rec = kind(FRAME).rec(min_relevance=2)(no_relevant="skip")
+
+    assert kind.read(rec.evaluate("mrr")).rows() == [(0, None)]
+    assert kind.read(rec(min_relevance=1).evaluate("mrr")).rows() == [(2, 0.75)]
+
+
+def test_no_setting_of_polars_is_changed():
+    before = pl.Config.state()
+    FRAME.rec(truth=FRAME.with_columns(pl.col("item").cast(pl.Categorical))).evaluate("ndcg", "err", by="user")
+
+    assert pl.Config.state() == before
+
+
+def test_rec_of_a_frame_is_the_same_as_its_namespace(kind):
+    frame = kind(FRAME)
+
+    assert type(rf.rec(frame)) is type(frame.rec) is rf.Rec
+    assert kind.read(rf.rec(frame, min_relevance=1).evaluate("mrr")).rows() == [(2, 0.75)]
+
+
+# ---- 9: k
+
+
+@pytest.mark.parametrize("k", [[1, 2], (1, 2), range(1, 3), np.arange(1, 3), pl.Series([1, 2]), [np.int8(1), np.uint64(2)]])
+def test_k_is_a_list_or_range_of_whole_numbers(kind, k):
+    assert ask(kind, FRAME, "mrr", k=k).to_dicts() == [{"n_users": 2, "mrr@1": 0.5, "mrr@2": 0.75}]
+
+
+def test_a_metric_asked_twice_comes_once(kind):
+    found = ask(kind, FRAME, "mrr@1", "mrr", rf.mrr @ 1, "RR", "recall", k=[1, 2, 1])
+
+    assert found.columns == ["n_users", "mrr@1", "mrr@2", "recall@1", "recall@2"]
+
+
+def test_k_leaves_a_metric_with_a_cut_off_of_its_own(kind):
+    assert ask(kind, FRAME, "mrr@1", "mrr", k=2).columns == ["n_users", "mrr@1", "mrr@2"]

@@ -1,0 +1,265 @@
+"""The accuracy metrics said a second time, in plain Python: each for one list cut at k.
+
+Written from the papers and the design, not from the library: loops and math.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Listed:
+    """An item of a list: the rank it was given, whether it was judged, and whether it is relevant."""
+
+    rank: float
+    judged: bool
+    relevant: bool
+
+
+@dataclass(frozen=True)
+class RankedList:
+    """All that a metric may know of one list."""
+
+    items: list[Listed]
+    hits: list[tuple[float, float]]
+    """(effective rank, gain) of the relevant items of the list, from the best rank down."""
+    gains: list[float]
+    """The gains of the relevant items, listed or not, from the highest down."""
+    n_not_relevant: int
+    """The items judged not relevant, listed or not."""
+
+    @property
+    def n_relevant(self) -> int:
+        return len(self.gains)
+
+    def hits_to(self, k: int | None) -> list[tuple[float, float]]:
+        return [hit for hit in self.hits if k is None or hit[0] <= k]
+
+    def items_to(self, k: int | None) -> list[Listed]:
+        return [item for item in self.items if k is None or item.rank <= k]
+
+    def places(self, k: int | None) -> int:
+        """The k that a formula divides by: without a cut-off the list's length."""
+        return len(self.items) if k is None else k
+
+
+def capped(count: int, k: int | None) -> int:
+    return count if k is None else min(k, count)
+
+
+def ratio(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+def hit_rate(one: RankedList, k: int | None) -> float:
+    return 1.0 if one.hits_to(k) else 0.0
+
+
+def precision(one: RankedList, k: int | None, denominator: str = "k") -> float:
+    whole = {
+        "k": one.places(k),
+        "list": min(one.places(k), len(one.items)),
+        "achievable": min(one.places(k), one.n_relevant),
+    }
+    return ratio(len(one.hits_to(k)), whole[denominator])
+
+
+def recall(one: RankedList, k: int | None, denominator: str = "relevant") -> float:
+    whole = {"relevant": one.n_relevant, "capped": capped(one.n_relevant, k)}
+    return ratio(len(one.hits_to(k)), whole[denominator])
+
+
+@dataclass(frozen=True)
+class FOfMeans:
+    """What one list adds to an F that is made of the mean precision and the mean recall."""
+
+    p: float
+    r: float
+    beta: float
+
+
+def harmonic_mean(p: float, r: float, beta: float) -> float:
+    return ratio((1 + beta * beta) * p * r, beta * beta * p + r)
+
+
+def f_score(
+    one: RankedList, k: int | None, beta: float = 1, denominator: str = "k", average: str = "users"
+) -> float | FOfMeans:
+    p, r = precision(one, k, denominator), recall(one, k)
+    return FOfMeans(p, r, beta) if average == "means" else harmonic_mean(p, r, beta)
+
+
+@dataclass(frozen=True)
+class OfGeometricMean:
+    """What one list adds to a geometric mean."""
+
+    value: float
+
+
+def mean_average_precision(
+    one: RankedList, k: int | None, normalizer: str = "relevant", average: str = "arithmetic"
+) -> float | OfGeometricMean:
+    value = average_precision(one, k, normalizer)
+    return OfGeometricMean(value) if average == "geometric" else value
+
+
+def average_precision(one: RankedList, k: int | None, normalizer: str) -> float:
+    if normalizer == "ranks":
+        places = one.places(k)
+        return ratio(sum(len(one.hits_to(place)) / place for place in range(1, places + 1)), places)
+    total = 0.0
+    for rank, _ in one.hits_to(k):
+        total += len(one.hits_to(rank)) / rank  # hits of one rank are all before its end
+    whole = {
+        "relevant": one.n_relevant,
+        "min": capped(one.n_relevant, k),
+        "list": min(capped(one.n_relevant, k), len(one.items)),
+        "hits": len(one.hits_to(k)),
+        "k": one.places(k),
+    }
+    return ratio(total, whole[normalizer])
+
+
+def interpolated_precision(one: RankedList, k: int | None, recall: float = 0.5) -> float:
+    found = [(so_far, so_far / rank) for so_far, (rank, _) in enumerate(one.hits_to(k), start=1)]
+    return max((p for so_far, p in found if so_far / one.n_relevant > recall - 1e-9), default=0.0)
+
+
+def mrr(one: RankedList, k: int | None) -> float:
+    hits = one.hits_to(k)
+    return 1 / hits[0][0] if hits else 0.0
+
+
+GAINS: dict[str, Callable[[float], float]] = {
+    "linear": lambda relevance: relevance,
+    "exp": lambda relevance: 2.0**relevance - 1,
+    "binary": lambda relevance: 1.0,  # noqa: ARG005
+}
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """How a hit is weighed: its gain, over the logarithm of its rank."""
+
+    gain: str = "linear"
+    log_base: float = 2
+    discount: str = "shifted"
+    offset: float = 0
+
+    def sum(self, hits: Iterable[tuple[float, float]]) -> float:
+        return math.fsum(max(GAINS[self.gain](g + self.offset), 0.0) / self.logarithm(rank) for rank, g in hits)
+
+    def logarithm(self, rank: float) -> float:
+        return math.log(rank + 1 if self.discount == "shifted" else max(rank, self.log_base), self.log_base)
+
+
+def in_order(gains: Iterable[float]) -> list[tuple[float, float]]:
+    """The best order: the highest gain at rank 1."""
+    return [(float(rank), gain) for rank, gain in enumerate(sorted(gains, reverse=True), start=1)]
+
+
+def dcg(one: RankedList, k: int | None, **how: Any) -> float:
+    return Weighed(**how).sum(one.hits_to(k))
+
+
+def ndcg(one: RankedList, k: int | None, ideal: str = "relevant", **how: Any) -> float:
+    if ideal == "k":
+        how["gain"] = "binary"
+        best = in_order([1.0] * one.places(k))
+    elif ideal == "list":
+        best = in_order(relevance for _, relevance in one.hits_to(k))
+    else:
+        best = in_order(one.gains)[: k if ideal == "relevant" else None]
+    return ratio(dcg(one, k, **how), Weighed(**how).sum(best))
+
+
+def r_precision(one: RankedList, k: int | None, without_hit: str = "zero") -> float | None:
+    hits = len([rank for rank, _ in one.hits_to(k) if rank <= one.n_relevant])
+    return None if without_hit == "null" and not hits else ratio(hits, one.n_relevant)
+
+
+def rbp(one: RankedList, k: int | None, p: float = 0.8) -> float:
+    return (1 - p) * math.fsum(p ** (rank - 1) for rank, _ in one.hits_to(k))
+
+
+def err(one: RankedList, k: int | None, max_grade: float = 4) -> float:
+    total, still_reading = 0.0, 1.0
+    for rank, relevance in one.hits_to(k):
+        satisfied = (2.0 ** min(relevance, max_grade) - 1) / 2.0**max_grade
+        total += still_reading * satisfied / rank
+        still_reading *= 1 - satisfied
+    return total
+
+
+def bpref(one: RankedList, k: int | None) -> float:
+    """Buckley and Voorhees 2004 as trec_eval computes it: what was not judged does not exist."""
+    total = 0.0
+    items = one.items_to(k)
+    for item in items:
+        if item.relevant:
+            above = sum(1 for other in items if other.judged and not other.relevant and other.rank < item.rank)
+            most = min(one.n_relevant, one.n_not_relevant)
+            total += 1 - (above / most if above < most else float(above > 0))
+    return ratio(total, one.n_relevant)
+
+
+def auc(one: RankedList, k: int | None, without_pair: str = "null") -> float | None:
+    items = one.items_to(k)
+    pairs = [(good.rank, bad.rank) for good in items if good.relevant for bad in items if not bad.relevant]
+    if not pairs:
+        return float(any(item.relevant for item in items)) if without_pair == "hit" else None
+    return sum(1.0 if good < bad else 0.5 if good == bad else 0.0 for good, bad in pairs) / len(pairs)
+
+
+def partial_auc(one: RankedList, k: int | None, misses: float = 10, hits: str = "all") -> float:
+    """Of the ranks above a hit, those that are no better hit's are misses."""
+    n_relevant, found = one.n_relevant, one.hits_to(k)
+    if hits == "first":
+        n_relevant, found = min(n_relevant, misses), found[: math.floor(misses)]
+    above = [rank - so_far for so_far, (rank, _) in enumerate(found, start=1)]
+    return ratio(math.fsum(misses - one for one in above if one < misses), misses * n_relevant)
+
+
+def n_hits(one: RankedList, k: int | None) -> float:
+    return float(len(one.hits_to(k)))
+
+
+def first_rank(one: RankedList, k: int | None) -> float | None:
+    hits = one.hits_to(k)
+    return hits[0][0] if hits else None
+
+
+def list_length(one: RankedList, k: int | None) -> float:
+    return float(len(one.items_to(k)))
+
+
+def judged(one: RankedList, k: int | None) -> float:
+    items = one.items_to(k)
+    return ratio(sum(item.judged for item in items), len(items))
+
+
+METRICS: dict[str, Callable[..., float | FOfMeans | OfGeometricMean | None]] = {
+    "hit_rate": hit_rate,
+    "precision": precision,
+    "recall": recall,
+    "f_score": f_score,
+    "map": mean_average_precision,
+    "interpolated_precision": interpolated_precision,
+    "mrr": mrr,
+    "dcg": dcg,
+    "ndcg": ndcg,
+    "r_precision": r_precision,
+    "rbp": rbp,
+    "err": err,
+    "bpref": bpref,
+    "auc": auc,
+    "partial_auc": partial_auc,
+    "n_hits": n_hits,
+    "first_rank": first_rank,
+    "list_length": list_length,
+    "judged": judged,
+}

@@ -1,0 +1,158 @@
+"""Lazy frames in files, calls on them, and the graphs of their plans: what is scanned, sorted and windowed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+# NOTE: Polars 1 streams neither a window nor a filter inside an aggregate, so there the calls that need the rows of the
+# lists, or a running value, fall back to memory; and it pushes nothing through one shared part of a plan inside another.
+# From Polars 2 on every call is held to all of it.
+POLARS_2 = int(pl.__version__.partition(".")[0]) >= 2
+
+
+SIX = ("hit_rate@10", "precision@10", "recall@10", "map@10", "mrr@10", "ndcg@10")
+
+
+UNUSED = {f"unused_{number}": [0] * 6 for number in range(4)}
+
+
+@dataclass(frozen=True)
+class Files:
+    """Lazy frames that stand in files, with columns that nobody asks for."""
+
+    judged: pl.LazyFrame
+    recs: pl.LazyFrame
+    truth: pl.LazyFrame
+    users: pl.LazyFrame
+    items: pl.LazyFrame
+
+
+Call = Callable[[Files, tuple[str, ...]], pl.LazyFrame]
+
+
+def call(main: str = "judged", *, by: str | list[str] | None = None, **options: str | float) -> Call:
+    """Return a call of evaluate; options whose value is a file's name take that file."""
+
+    def made(files: Files, metrics: tuple[str, ...]) -> pl.LazyFrame:
+        bound = {name: getattr(files, value) if name in vars(files) else value for name, value in options.items()}
+        return getattr(files, main).rec(**bound).evaluate(*metrics, by=by)
+
+    return made
+
+
+@dataclass(frozen=True)
+class Node:
+    label: str
+    color: str
+    inputs: list[Node]
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    @property
+    def kind(self) -> str:
+        return re.split(r"\\n|\n|\[", self.label, maxsplit=1)[0]
+
+    def below(self) -> Iterator[Node]:
+        """Walk the node and all that feeds it, each once."""
+        seen, waiting = set(), [self]
+        while waiting:
+            node = waiting.pop()
+            if node not in seen:
+                seen.add(node)
+                yield node
+                waiting += node.inputs
+
+
+NODE = re.compile(r'^\s*"?([\w-]+)"? ?\[label="(.*?)"(?:,style=filled,fillcolor="([^"]*)")?\];?$', re.MULTILINE | re.DOTALL)
+EDGE = re.compile(r'^\s*"?([\w-]+)"? -> "?([\w-]+)"?;?$', re.MULTILINE)
+
+
+def graph(text: str) -> Node:
+    """Return the last node of a graph in dot's words, with all that feeds it."""
+    nodes = {name: Node(label, color, []) for name, label, color in NODE.findall(text)}
+    edges = EDGE.findall(text)
+    for source, target in edges:
+        nodes[target].inputs.append(nodes[source])
+    (last,) = nodes.keys() - {source for source, _ in edges}
+    return nodes[last]
+
+
+def logical(plan: pl.LazyFrame) -> Node:
+    return graph(plan.show_graph(plan_stage="ir", raw_output=True) or "")
+
+
+def physical(plan: pl.LazyFrame) -> Node:
+    return graph(plan.show_graph(plan_stage="physical", engine="streaming", raw_output=True) or "")
+
+
+def fallbacks(plan: pl.LazyFrame) -> list[str]:
+    """Return the nodes that the streaming engine leaves to the other one; its own legend says how they are colored."""
+    text = plan.show_graph(plan_stage="physical", engine="streaming", raw_output=True) or ""
+    color = re.findall(r'COLOR="([^"]*)">[^<]*</FONT> in-memory engine fallback', text)
+    return [node.label for node in graph(text).below() if node.color in color]
+
+
+def keys(group_by: Node) -> set[str]:
+    """Return the columns that a physical group-by runs over, which it knows under names of its own."""
+    head = group_by.label.partition("aggs:")[0]
+    inside = re.findall(r'col\(\\"(\w+)\\"\)', head)
+    defined = [re.search(rf'(?:\\n|\s){name} += (?:col\(\\")?(\w+)', group_by.inputs[0].label) for name in inside]
+    return {found.group(1) if found else name for name, found in zip(inside, defined, strict=True)}
+
+
+def is_small(node: Node) -> bool:
+    """Whether a physical node gives one row, or one for each model."""
+    if node.kind in {"reduce", "input-independent-select"}:
+        return True
+    if node.kind == "in-memory-source":  # all frames of the calls stand in files, so this one is recframe's own
+        return True
+    if node.kind == "group-by":
+        return keys(node) == {"model"}
+    passes = {"select", "with-columns", "filter", "multiplexer", "cross-join", "equi-join"}
+    return (node.kind in passes or node.kind.startswith("zip")) and all(is_small(one) for one in node.inputs)
+
+
+FILTERED = re.compile(r'col\(\\"relevance\\"\)[^&|]*>|col\(\\"rank\\"\)[^&|]*(<=|is_not_null|is_finite)')
+
+
+def whole_frames(node: Node) -> list[str]:
+    """Return the scans that give a logical node rows that no filter on relevance or rank, and no group-by, made fewer."""
+    if node.kind.startswith(("Parquet SCAN", "FILTER")) and FILTERED.search(node.label):
+        return []
+    if node.kind.startswith("Parquet SCAN"):
+        return [node.label]
+    if node.kind.startswith("AGG") and r"col(\"item\")" not in node.label.rpartition("BY")[2]:
+        return []
+    # the right side of a left or semi join gives columns, or takes rows away
+    givers = node.inputs[:1] if node.kind.startswith(("JOIN LEFT", "JOIN SEMI")) else node.inputs
+    return [scan for one in givers for scan in whole_frames(one)]
+
+
+def sorts(plan: pl.LazyFrame) -> list[Node]:
+    return [node for node in logical(plan).below() if node.kind.startswith("SORT")]
+
+
+def is_of_the_result(sort: Node) -> bool:
+    """Whether a sort is by segments, models or users alone, as the rows of a result are."""
+    return set(re.findall(r'col\(\\"(\w+)[^"]*\\"\)', sort.label)) <= {"segment", "model", "user"}
+
+
+def windows(plan: pl.LazyFrame) -> list[Node]:
+    return [node for node in logical(plan).below() if ".over(" in node.label]
+
+
+def python_functions(plan: pl.LazyFrame) -> list[str]:
+    """Return the lines of the plan that hold a Python function."""
+    text = re.sub(r"SCAN \[.*\]", "SCAN", plan.explain())
+    return [line for line in text.splitlines() if "python" in line.casefold()]
+
+
+def scans(plan: pl.LazyFrame) -> list[tuple[str, str, str]]:
+    """Return each scan's file, the number of columns it reads, and its predicate."""
+    scan = re.compile(r"Parquet SCAN \[\S*?(\w+)\.parquet\]\s+PROJECT (\S+)/\d+ COLUMNS(?:\s+SELECTION: (.*))?")
+    return scan.findall(plan.explain())

@@ -1,0 +1,185 @@
+"""Writes what is generated, parts of the README and methods of `.rec`: `python tests/surface/readme.py`; tests compare them."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import recframe as rf
+from recframe.audit.checks import CHECKS
+from recframe.audit.rule import SEVERITIES
+from recframe.metrics.language.registry import registered
+
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+METHODS = Path(rf.__file__).parent / "namespace" / "methods.py"
+RESULT = ROOT / "tests" / "benchmarks" / "result.json"
+LARGE = ROOT / "tests" / "benchmarks" / "large.json"
+CASES = ROOT / "tests" / "benchmarks" / "cases.json"
+APART = ROOT / "tests" / "benchmarks" / "apart.json"
+
+
+def metric_table() -> str:
+    """Return the registry as Markdown tables, one for each family."""
+    registry = rf.list_metrics().filter(pl.col("family") != "")
+    tables = []
+    for family in registry["family"].unique(maintain_order=True):
+        rows = registry.filter(family=family).to_dicts()
+        needing = any(row["needs"] for row in rows)
+        titles = ["name", "aliases", "definition", "parameters", *(["needs"] if needing else [])]
+        lines = [
+            _row([f"`{row['name']}`", row["aliases"], row["formula"], _parameters(row["name"]), *([row["needs"]] * needing)])
+            for row in rows
+        ]
+        tables.append("\n".join([f"*{family}*\n", _row(titles), f"|{'---|' * len(titles)}", *lines]))
+    return "\n\n".join(tables)
+
+
+def _row(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _parameters(name: str) -> str:
+    definition = getattr(rf, name).definition
+    shown = []
+    for parameter, about in definition.parameters.items():
+        _, extras = definition.kind(parameter)
+        choices = [one for one in extras if isinstance(one, str)]
+        others = [f'`"{choice}"`' for choice in choices if choice != about.default]
+        default = f'"{about.default}"' if isinstance(about.default, str) else about.default
+        shown.append(", ".join([f"`{parameter}={default}`", *others]))
+    return "; ".join(shown)
+
+
+def check_table() -> str:
+    """Return the checks of the audit as a Markdown table, the most severe first."""
+    checks = sorted(CHECKS, key=lambda check: SEVERITIES.index(check.severity))
+    rows = [f"| `{check.name}` | {check.severity} | {check.meaning.rstrip('.')} | {check.treatment} |" for check in checks]
+    return "\n".join(["| check | severity | what it finds | what recframe does |", "|---|---|---|---|", *rows])
+
+
+def speed_table() -> str:
+    """Return the last full run of the benchmark, as it was stored, as text and a Markdown table."""
+    result: dict[str, Any] = json.loads(RESULT.read_text(encoding="utf-8"))
+    settings, machine, versions = result["settings"], result["machine"], result["versions"]
+    said = ", ".join(f"{name} {value}" for name, value in {**machine, **versions}.items())
+    head = (
+        f"Six metrics ({', '.join(settings['metrics'])}) at k = {settings['k']} of one judged frame of "
+        f"{result['rows'][0]:,} rows ({settings['users']:,} users x {settings['length']}), conversion included, all giving "
+        f"the same numbers to 1e-9, interleaved in one run ({said}):"
+    )
+    size = result["input_bytes"]
+    rows = [
+        f"| {one['name']} | {'~' if one['scale'] > 1 else ''}{one['median']:.3f} "
+        f"| {one['ratio_to_loop']:.1f} | {one['ratio_to_eager']:.1f} | {one['peak_bytes'] * one['scale'] / size:.2f} |"
+        for one in result["contenders"]
+    ]
+    tail = (
+        "The loop is compiled, reads presorted arrays once on one thread and checks nothing; it is no library, but shows what "
+        "the machine can do. *cut*: the lists were cut at k before they were converted. *objects*, *dicts* and *arrays* are "
+        "ranx's three ways in. ~: run on some of the users and scaled. *memory*: the peak over what was held before, in sizes "
+        "of the frame."
+    )
+    table = ["| | median seconds | x compiled loop | x recframe, eager | memory |", "|---|---|---|---|---|", *rows]
+    return "\n".join([head, "", *table, "", tail])
+
+
+def case_table() -> str:
+    """Return the last full run of the benchmark of pieces of work, as text and a Markdown table."""
+    result: dict[str, Any] = json.loads(CASES.read_text(encoding="utf-8"))
+    machine = ", ".join(f"{name} {value}" for name, value in result["machine"].items())
+    rows = result["settings"]["users"] * result["settings"]["length"]
+    head = (
+        f"How it grows with what is asked: {rows:,} rows, each piece of work as a multiple of another one that takes turns "
+        f"with it, medians of {result['repeats']} ({machine}):"
+    )
+    table = [
+        f"| {one['work']} | {one['seconds']:.3g} | {one['seconds'] / one['yardstick_seconds']:.2f} | {one['yardstick']} |"
+        for one in result["cases"]
+    ]
+    tail = f"`import recframe` takes {result['import_seconds'] * 1000:.0f} ms after `import polars`."
+    return "\n".join([head, "", "| work | seconds | multiple | of |", "|---|---|---|---|", *table, "", tail])
+
+
+def large_table() -> str:
+    """Return the last full run on files, as text and a Markdown table."""
+    result: dict[str, Any] = json.loads(LARGE.read_text(encoding="utf-8"))
+    head = (
+        f"Parquet files of {result['length']} recommendations and {result['truth']} graded truth rows a user, the six metrics, "
+        "each in a process of its own:"
+    )
+    roads = list(dict.fromkeys(run["road"] for run in result["runs"]))
+    shown = {"collect": '`evaluate(...).collect(engine="streaming")`', "command line": "`recframe evaluate`"}
+    titles = [shown.get(road, f"`rec.collect(..., parts={road.partition(' ')[0]})`") for road in roads]
+    table = [f"| recommendations | {' | '.join(titles)} |", f"|---{'|---' * len(roads)}|"]
+    for users in dict.fromkeys(run["users"] for run in result["runs"]):
+        runs = {run["road"]: run for run in result["runs"] if run["users"] == users}
+        cells = [f"{runs[road]['seconds']:.1f} s, {runs[road]['peak_bytes'] / 1e9:.1f} GB" for road in roads]
+        table.append(f"| {users * result['length']:,} | {' | '.join(cells)} |")
+    return "\n".join([head, "", *table])
+
+
+def apart_table() -> str:
+    """Return the last full run of the libraries that have environments of their own, nothing where there was none yet."""
+    return table_of(json.loads(APART.read_text(encoding="utf-8"))) if APART.exists() else ""
+
+
+def table_of(result: dict[str, Any]) -> str:
+    """Return a run of `benchmarks/apart.py` as text and a Markdown table."""
+    settings, cases = result["settings"], result["cases"]
+    machine = ", ".join(f"{name} {value}" for name, value in result["machine"].items())
+    versions = "; ".join(
+        ", ".join(f"{name} {value}" for name, value in found.items()) for found in cases[0]["versions"].values()
+    )
+    rows = " and ".join(f"{count:,}" for count in cases[0]["rows"])
+    head = (
+        f"The same six metrics at k = {settings['k']} from two long frames, recommendations and a binary truth ({rows} rows, "
+        f"{settings['users']:,} users), each library in a process of its own that starts at the frame, taking turns; median "
+        f"of {len(cases[0]['contenders'][0]['seconds'])}, as a multiple of recframe's ({machine}):"
+    )
+    titles = [f"{case['ids']} ids, {case['frame']}" for case in cases]
+    table = [f"| | {' | '.join(titles)} | metrics |", f"|---{'|---' * len(cases)}|---|"]
+    for lines in zip(*(case["contenders"] for case in cases), strict=True):
+        cells = [f"{one['median']:.3f} s" if one["name"] == "recframe" else f"{one['ratio']:.1f}" for one in lines]
+        table.append(f"| {lines[0]['name']} | {' | '.join(cells)} | {_had(lines[0]['metrics'], settings['metrics'])} |")
+    tail = f"*cut*: the lists were cut at k before they were converted. Environments: {versions}."
+    return "\n".join([head, "", *table, "", tail])
+
+
+def _had(metrics: list[str], six: list[str]) -> str:
+    """Return which of the six metrics there are, and in which other form."""
+    forms = [f"`{one}`" for one in metrics if one not in six]
+    missing = [one for one in six if not any(found.partition("(")[0] == one for found in metrics)]
+    without = [f"no {', '.join(missing)}"] if missing else []
+    return "; ".join([*forms, *without]) or "all six"
+
+
+def written(text: str) -> str:
+    """Return a README with its generated parts made anew."""
+    parts = {
+        "metrics": metric_table,
+        "checks": check_table,
+        "speed": speed_table,
+        "cases": case_table,
+        "apart": apart_table,
+        "large": large_table,
+    }
+    for name, made in parts.items():
+        pattern = rf"(<!-- {name}: [^\n]*-->\n).*?(<!-- end -->)"
+        text = re.sub(pattern, lambda found, made=made: f"{found[1]}{made()}\n{found[2]}", text, count=1, flags=re.DOTALL)
+    return text
+
+
+def methods() -> str:
+    """Return `namespace/methods.py` made anew: a line for each metric of the registry."""
+    head = re.sub(r"    \w+ = metrics\.\w+\n", "", METHODS.read_text(encoding="utf-8"))
+    return head + "".join(f"    {one.name} = metrics.{one.name}\n" for one in registered().values() if one.definition.builtin)
+
+
+if __name__ == "__main__":
+    METHODS.write_text(methods(), encoding="utf-8")
+    README.write_text(written(README.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,479 @@
+"""One fact in one place: what the registry, the namespace, the package and its own rules say of one another."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import importlib.metadata
+import inspect
+import os
+import pkgutil
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recframe as rf
+from recframe.frames.context import Context
+from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.registry import registered
+from recframe.plan.needs import needs_of
+
+BUILTIN = {name: metric for name, metric in registered().items() if metric.definition.builtin}
+FOLDER = Path(rf.__file__).parent
+SOURCES = {path.relative_to(FOLDER).as_posix(): ast.parse(path.read_text()) for path in sorted(FOLDER.rglob("*.py"))}
+EDGE = {"cli/commands.py", "cli/files.py", "demo.py"}  # the command line, which collects and prints
+MODULES = {
+    ".".join(["recframe", *path.removesuffix(".py").removesuffix("/__init__").split("/")]): path
+    for path in SOURCES
+    if path != "__init__.py"
+}
+CHANGELOG = Path(__file__).parents[2] / "CHANGELOG.md"
+
+# what knows the kinds of frame apart, and which columns are at hand
+KINDS = {path for path in SOURCES if path.startswith(("frames/kinds/", "frames/pandas_"))}
+KINDS |= {"frames/at_hand.py", "namespace/accessors.py"}
+# Imports run from the left to the right alone; a room knows nothing of those before it.
+ROOMS = ("cli", "namespace", "audit", "conventions", "plan", "metrics", "language", "facts", "judging", "frames", "errors")
+
+COUNTS = {"n_hits", "first_rank", "list_length"}  # DESIGN.md, section 3: counts and ranks, nobody's invention
+PAGES = {path: tree for path, tree in SOURCES.items() if re.fullmatch(r"metrics/[a-z_]+[a-z]\.py", path)}
+TWO_HITS = '''
+
+@metric(range=(0.0, 1.0), direction="higher", formula="1 if there are two hits, else 0")
+def two_hits(at: At) -> pl.Expr:
+    """Share of the users with at least two hits."""
+    return (at.n_hits >= 2).cast(pl.Float64)
+'''
+"""What is written on a page to add a metric."""
+
+each_metric = pytest.mark.parametrize("metric", BUILTIN.values(), ids=str)
+each_source = pytest.mark.parametrize("tree", SOURCES.values(), ids=SOURCES)
+
+
+# ---- the metrics stand in one list
+
+
+def test_the_package_exports_every_metric_and_no_other():
+    exported = {name for name in rf.__all__ if isinstance(getattr(rf, name), Metric)}
+    attributes = {name for name, value in vars(rf).items() if isinstance(value, Metric)}
+
+    assert exported == attributes == BUILTIN.keys()
+    for name, metric in BUILTIN.items():
+        assert getattr(rf, name) is metric
+
+
+def test_every_metric_is_a_method_in_the_body_of_rec():
+    methods = {name: value for one in rf.Rec.__mro__ for name, value in vars(one).items() if isinstance(value, Metric)}
+
+    assert methods == BUILTIN
+    for name, metric in BUILTIN.items():
+        assert methods[name] is metric
+
+
+def test_a_metric_is_written_on_its_page_alone(tmp_path):
+    shutil.copytree(FOLDER, tmp_path / "recframe", ignore=shutil.ignore_patterns("__pycache__"))
+    page = tmp_path / "recframe" / "metrics" / "accuracy.py"
+    page.write_text(page.read_text().replace("__all__ = [", '__all__ = ["two_hits", ') + TWO_HITS)
+    asks = """
+        import polars as pl, recframe as rf, readme
+        frame = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2], "relevance": [1, 1]})
+        assert frame.rec.two_hits(k=2) == rf.rec(frame).evaluate("two_hits")["two_hits"].item() == 1
+        assert "two_hits" in {*rf.__all__, *dir(frame.rec)}
+        assert "| `two_hits` |" in readme.metric_table()
+        assert "    two_hits = metrics.two_hits\\n" in readme.methods()
+    """
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(Path(__file__).parent)])}
+    subprocess.run([sys.executable, "-c", inspect.cleandoc(asks)], check=True, env=environment)  # noqa: S603
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_of_metrics_names_them_and_says_of_each_what_it_is(page):
+    defined = {one.name: one.decorator_list[-1] for one in PAGES[page].body if getattr(one, "decorator_list", None)}
+
+    assert sorted(defined) == importlib.import_module(f"recframe.{page[:-3].replace('/', '.')}").__all__
+    for name, about in defined.items():
+        stated = {keyword.arg for keyword in about.keywords}
+        assert stated >= {"range", "direction", "formula"}, name
+
+
+def test_the_names_that_are_exported_are_sorted_and_exist():
+    assert rf.__all__ == sorted(rf.__all__)
+    assert len(set(rf.__all__)) == len(rf.__all__)
+    for name in rf.__all__:
+        assert getattr(rf, name) is not None
+
+
+def test_the_table_of_metrics_is_the_registry():
+    table = rf.list_metrics()
+
+    assert table.columns == [
+        *("name", "aliases", "parameters", "range", "direction", "family", "shape", "over", "formula", "needs")
+    ]
+    assert table["name"].to_list() == list(registered())
+    for row in table.iter_rows(named=True):
+        definition = registered()[row["name"]].definition
+        assert row["aliases"] == ", ".join(definition.aliases)
+        assert row["formula"] == definition.formula
+        assert row["direction"] == definition.direction
+        assert row["family"] == definition.family
+        assert row["shape"] == definition.shape
+        assert row["over"] == definition.over
+        assert row["needs"] == ", ".join(definition.needs)
+        assert [float(end) for end in row["range"].strip("[]").split(",")] == list(definition.range)
+        for parameter in definition.parameters:
+            assert f"{parameter}=" in row["parameters"]
+
+
+def test_every_alias_of_the_table_parses_to_its_metric():
+    for row in rf.list_metrics().iter_rows(named=True):
+        for alias in [row["name"], *filter(None, row["aliases"].split(", "))]:
+            assert rf.parse(alias) == rf.parse(alias.upper()) == registered()[row["name"]]
+
+
+# ---- what is said of a metric
+
+
+@each_metric
+def test_a_metric_says_what_it_is(metric):
+    about = metric.definition
+
+    assert about.formula
+    assert about.range[0] < about.range[1]
+    assert about.shape in {"user", "set"}
+    assert about.direction in {"higher", "lower", ""}
+
+
+@each_metric
+def test_a_metric_needs_what_its_words_ask_for(metric):
+    about = metric.definition
+    assert about.over == "lists" or about.shape == "user"
+    assert {need for fact in needs_of(metric).facts for need in fact.builder.needs} == set(about.needs)
+
+
+@each_metric
+def test_a_metric_has_a_docstring_with_its_empty_case_parameters_and_source(metric):
+    text = metric.__doc__
+
+    first = text.splitlines()[0]
+    assert first.endswith(".") or text.split("\n\n")[0].endswith(".")
+    for parameter in metric.definition.parameters:
+        assert re.search(rf"`{parameter}\b|\b{parameter} cancels|base of the logarithm", text), parameter
+    if metric.name in COUNTS:
+        assert "Source:" not in text
+    else:
+        assert re.search(r"\nSource: \w.*\.$", text)
+
+
+@each_metric
+def test_the_example_of_a_metric_runs(metric):
+    # pytest looks for doctests in functions and classes, and a metric is an object
+    example = doctest.DocTestParser().get_doctest(metric.__doc__, {}, metric.name, None, None)
+    report: list[str] = []
+
+    failed, attempted = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(example, out=report.append)
+
+    assert attempted
+    assert not failed, "".join(report)
+    assert any(re.search(rf"df\.rec(\(.*\))?\.{metric.name}\(", one.source) for one in example.examples)
+
+
+# ---- what is said of everything else
+
+
+def public_functions() -> Iterator[tuple[str, Any]]:
+    """Walk the public functions and the public methods of public classes, under their names."""
+    for name in rf.__all__:
+        value = getattr(rf, name)
+        if inspect.isclass(value):
+            members = {f"{name}.{member}": found for member, found in vars(value).items() if not member.startswith("_")}
+            yield from ((member, found) for member, found in members.items() if inspect.isfunction(found))
+        elif inspect.isfunction(value):
+            yield name, value
+
+
+PUBLIC = dict(public_functions())
+each_function = pytest.mark.parametrize("function", PUBLIC.values(), ids=PUBLIC)
+
+
+@pytest.mark.parametrize("name", rf.__all__)
+def test_a_public_object_has_a_docstring_of_its_own(name):
+    value = getattr(rf, name)
+
+    text = vars(value).get("__doc__") if inspect.isclass(value) else value.__doc__
+    assert text
+    assert text.strip().partition("\n\n")[0].rstrip().endswith((".", ":"))
+
+
+@each_function
+def test_a_public_function_has_a_docstring_that_is_a_sentence(function):
+    assert function.__doc__
+    assert "." in function.__doc__
+
+
+@each_function
+def test_arguments_after_the_first_two_go_by_name(function):
+    positional = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
+    parameters = [one for one in inspect.signature(function).parameters.values() if one.name != "self"]
+
+    assert sum(one.kind in positional for one in parameters) <= 2
+
+
+def words(of: type) -> dict[str, Any]:
+    """Return the words of a class, each with what defines it."""
+    return {
+        name: value
+        for name, value in vars(of).items()
+        if not name.startswith("_") and (isinstance(value, property) or inspect.isfunction(value))
+    }
+
+
+WORDS = words(rf.At)
+
+
+def test_there_are_words_to_write_metrics_in():
+    # DESIGN.md, section 4: the words by which it describes the glossary
+    assert set(WORDS) >= {"rank", "gain", "hit", "hits_so_far", "discount", "n_relevant", "ideal_gain", "list_length"}
+
+
+@pytest.mark.parametrize(("of", "word"), [(of, word) for of in (rf.At, rf.AtLists) for word in words(of)])
+def test_a_word_is_documented_and_named_in_the_overview(of, word):
+    value = vars(of)[word]
+    text = (value.fget if isinstance(value, property) else value).__doc__
+
+    assert text.strip().partition("\n")[0].endswith((".", ";", ","))
+    assert re.search(rf"`{word}\b", of.__doc__), f"{word} is not in the docstring of {of.__name__}"
+
+
+def test_an_unknown_word_says_which_there_are():
+    seen = []
+
+    def function(at: rf.At):
+        with pytest.raises(AttributeError, match=r"'hits_sofar' is not a word .*; did you mean 'hits_so_far'") as error:
+            at.hits_sofar  # noqa: B018
+        seen.append(str(error.value))
+        return at.hit.sum()
+
+    from recframe.metrics.language.definition import Definition  # noqa: PLC0415  not registered: the definition alone
+
+    Metric(Definition("asks", function)).expr(k=3)
+
+    assert all(word in seen[0] for word in WORDS)
+
+
+def test_rec_binds_what_a_context_holds():
+    options = [one for one in inspect.signature(rf.Rec.__call__).parameters.values() if one.name != "self"]
+
+    assert all(one.kind is inspect.Parameter.KEYWORD_ONLY for one in options)
+    assert [one.name for one in options] == [field.name for field in fields(Context) if field.name not in {"by", "given"}]
+
+
+def test_every_option_of_rec_is_in_its_docstring():
+    for field in fields(Context):
+        assert field.name in {"by", "given"} or re.search(rf"\b{field.name}(:|,)", rf.Rec.__call__.__doc__), field.name
+
+
+# ---- the house rules
+
+
+def test_no_module_is_named_like_a_public_object_or_for_nothing():
+    modules = {one.name.rpartition(".")[2] for one in pkgutil.walk_packages(rf.__path__, "recframe.")}
+
+    assert modules >= {"registry", "at", "of_users", "accuracy"}
+    assert not modules & set(rf.__all__)
+    assert not modules & {"utils", "util", "helpers", "helper", "common", "base", "manager", "misc"}
+
+
+def room(module: str) -> str:
+    """Return the room that a module stands in."""
+    parts = module.split(".")[1:]
+    return "language" if parts[:2] == ["metrics", "language"] else parts[0] if parts else ""
+
+
+def imported(path: str) -> set[str]:
+    """Return the modules of recframe that a file imports, at whatever place."""
+    nodes = [node for node in ast.walk(SOURCES[path]) if isinstance(node, ast.ImportFrom) and node.module]
+    taken = {(node.module, f"{node.module}.{name.name}") for node in nodes for name in node.names}
+    return {inner if inner in MODULES else outer for outer, inner in taken} & MODULES.keys()
+
+
+def test_imports_run_one_way_between_rooms():
+    for module, path in MODULES.items():
+        own = room(module)
+        if own in ROOMS:
+            below = ROOMS[ROOMS.index(own) :]
+            assert {room(one) for one in imported(path)} - {"", "demo"} <= {*below}, path
+
+
+def test_no_files_import_one_another_in_a_circle():
+    after = {module: imported(path) - {module} for module, path in MODULES.items()}
+    while free := [module for module, needs in after.items() if not needs & after.keys()]:
+        for module in free:
+            del after[module]
+
+    assert not after
+
+
+def test_there_are_few_rooms_and_each_says_what_it_is_for():
+    rooms = {path.partition("/")[0] for path in SOURCES}
+
+    assert len(rooms) <= 15
+    assert {one for one in rooms if not one.endswith(".py")} == {*ROOMS} - {"language", "errors"}
+
+
+@pytest.mark.parametrize("path", SOURCES)
+def test_a_file_is_short_and_says_what_it_is_for(path):
+    lines = (FOLDER / path).read_text().splitlines()
+
+    assert len(lines) < 500
+    assert (ast.get_docstring(SOURCES[path]) or "").partition("\n")[0].endswith(".")
+
+
+def functions(tree: ast.AST) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+def code_lines(path: str, function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Return the number of lines of a function's body that hold code."""
+    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    if not body:
+        return 0
+    lines = (FOLDER / path).read_text().splitlines()[body[0].lineno - 1 : function.end_lineno]
+    return sum(bool(line.strip()) and not line.strip().startswith("#") for line in lines)
+
+
+@pytest.mark.parametrize("path", SOURCES)
+def test_functions_are_short(path):
+    long = {function.name: code_lines(path, function) for function in functions(SOURCES[path])}
+
+    assert not {name: length for name, length in long.items() if length >= 30}
+
+
+OF_HINTS = [path for path in SOURCES if path.partition("/")[0] in {"frames", "judging", "facts", "plan", "audit"}]
+
+
+@pytest.mark.parametrize("path", [path for path in OF_HINTS if path != "frames/hints.py"])
+def test_what_a_message_tells_to_bind_is_a_hint(path):
+    # cli/shell.py has other words for it
+    in_python = [
+        node
+        for node in ast.walk(SOURCES[path])
+        if isinstance(node, ast.Expr) or (isinstance(node, ast.Call) and ast.unparse(node.func) == "Either")
+    ]
+    allowed = {inner for node in in_python for inner in ast.walk(node)}
+    written = {node for node in ast.walk(SOURCES[path]) if isinstance(node, ast.Constant)} - allowed
+
+    assert not [node.value for node in written if "rec(" in str(node.value)]
+
+
+@each_source
+def test_nothing_is_asserted_of_what_users_give(tree):
+    assert not [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Assert)]
+
+
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+@each_source
+def test_a_comprehension_holds_no_other(tree):
+    outer = [node for node in ast.walk(tree) if isinstance(node, COMPREHENSIONS)]
+
+    assert not [
+        one.lineno for one in outer for inner in ast.walk(one) if inner is not one and isinstance(inner, COMPREHENSIONS)
+    ]
+
+
+@pytest.mark.parametrize("path", SOURCES)
+def test_a_comment_is_no_banner(path):
+    assert not re.search(r"^ *# *[-=#*]{2,}", (FOLDER / path).read_text(), re.MULTILINE)
+
+
+@each_source
+def test_no_default_is_mutable(tree):
+    mutable = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
+
+    for function in functions(tree):
+        for default in [*function.args.defaults, *filter(None, function.args.kw_defaults)]:
+            made = isinstance(default, ast.Call) and isinstance(default.func, ast.Name)
+            assert not isinstance(default, mutable), function.name
+            assert not (made and default.func.id in {"list", "dict", "set"}), function.name
+
+
+def called(tree: ast.AST) -> set[str]:
+    """Return the names of the methods that a file calls."""
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return {call.attr for call in calls if isinstance(call, ast.Attribute)}
+
+
+@pytest.mark.parametrize("path", SOURCES)
+def test_no_row_user_or_group_is_visited_by_python(path):
+    visits = {"map_elements", "map_batches", "map_groups", "map_rows", "iter_slices", "partition_by", "iterrows", "itertuples"}
+    prints_results = {"iter_rows"} if path in EDGE else set()
+
+    assert not called(SOURCES[path]) & (visits | {"iter_rows", "rows_by_key"}) - prints_results
+
+
+@pytest.mark.parametrize("path", SOURCES)
+def test_plans_are_collected_at_the_edge_alone(path):
+    collects = called(SOURCES[path]) & {"collect", "collect_all", "collect_async", "collect_batches", "fetch", "profile"}
+
+    assert not collects or path in {"frames/collecting.py", *EDGE}
+
+
+@pytest.mark.parametrize("path", [path for path in SOURCES if path not in KINDS])
+def test_the_kind_of_frame_is_asked_for_in_its_own_file(path):
+    names = {node.attr for node in ast.walk(SOURCES[path]) if isinstance(node, ast.Attribute)}
+    asked = {
+        name.attr
+        for node in ast.walk(SOURCES[path])
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance"
+        for name in ast.walk(node)
+        if isinstance(name, ast.Attribute)
+    }
+
+    assert not asked & {"DataFrame", "LazyFrame", "Series"}
+    assert path in EDGE or not names & {"to_pandas", "from_pandas", "to_arrow", "from_arrow"}
+
+
+@pytest.mark.parametrize("path", [path for path in SOURCES if not path.startswith("metrics/")])
+def test_no_branch_is_on_the_name_of_a_metric(path):
+    names = BUILTIN.keys() - {
+        "map",
+        "judged",
+        "popularity",
+    }  # also words of Python and of this package, and a model of the demo
+    compared = {
+        constant.value
+        for node in ast.walk(SOURCES[path])
+        if isinstance(node, ast.Compare | ast.match_case)
+        for constant in ast.walk(node)
+        if isinstance(constant, ast.Constant)
+    }
+
+    assert not compared & names
+
+
+# ---- the package
+
+
+def test_the_version_is_the_one_that_is_installed():
+    assert importlib.metadata.version("recframe") == rf.__version__
+
+
+def test_the_package_is_typed():
+    assert (FOLDER / "py.typed").is_file()
+
+
+def test_the_changelog_has_a_section_for_what_is_coming_or_current():
+    sections = re.findall(r"^## \[?([^\]\s]+)", CHANGELOG.read_text(), re.MULTILINE)
+
+    assert sections[0] in {"Unreleased", rf.__version__}
+    body = CHANGELOG.read_text().split("\n## ")[1].partition("\n")[2]
+    assert re.search(r"^- \S", body, re.MULTILINE)
