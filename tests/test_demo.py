@@ -42,7 +42,9 @@ def test_the_same_seed_gives_the_same_frames_and_another_seed_others():
 
 def test_training_and_truth_have_no_pair_in_common_and_every_user_is_in_both(shop):
     assert shop.train.join(shop.truth, on=["user", "item"]).is_empty()
-    assert shop.train["user"].n_unique() == shop.truth["user"].n_unique() == shop.users.height == 300
+    assert (
+        shop.train["user"].n_unique() == shop.truth["user"].n_unique() == shop.users.height == 300
+    )
 
 
 def test_no_list_has_an_item_of_the_training_part(shop):
@@ -50,7 +52,9 @@ def test_no_list_has_an_item_of_the_training_part(shop):
 
 
 def test_every_model_ranks_from_one_for_every_user_without_repeats(shop):
-    lists = shop.recs.group_by("model", "user").agg(pl.col("rank").sort(), n_items=pl.col("item").n_unique())
+    lists = shop.recs.group_by("model", "user").agg(
+        pl.col("rank").sort(), n_items=pl.col("item").n_unique()
+    )
     assert lists.height == 3 * 300
     assert lists["rank"].to_list() == [list(range(1, demo.LIST_LENGTH + 1))] * lists.height
     assert lists["n_items"].unique().to_list() == [demo.LIST_LENGTH]
@@ -64,7 +68,12 @@ def test_few_items_make_up_a_third_of_the_training_rows(shop):
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_personalised_models_beat_popularity_clearly(seed):
     shop = demo.simulate(seed, n_users=500, n_items=200)
-    values = dict(rf.rec(shop.recs, truth=shop.truth, model="model").ndcg(k=10).select("model", "ndcg@10").iter_rows())
+    values = dict(
+        rf.rec(shop.recs, truth=shop.truth, model="model")
+        .ndcg(k=10)
+        .select("model", "ndcg@10")
+        .iter_rows()
+    )
     assert values["item_neighbours"] > 1.2 * values["popularity"]
     assert values["matrix_factorisation"] > 1.2 * values["popularity"]
 
@@ -89,7 +98,9 @@ def test_a_matrix_factorisation_scores_what_similar_users_kept_above_the_rest():
     assert scores[3, 1] > scores[3, 2] + 0.1
 
 
-@pytest.mark.parametrize("arguments", [["--users", "50", "--items", "50"], ["--users", "50", "--items", "300"]])
+@pytest.mark.parametrize(
+    "arguments", [["--users", "50", "--items", "50"], ["--users", "50", "--items", "300"]]
+)
 def test_small_shops_work(arguments):
     result = CliRunner().invoke(main, ["demo", *arguments])
     assert result.exit_code == 0, result.output
@@ -102,7 +113,13 @@ def test_the_demo_prints_every_table_with_the_python_lines_that_give_it():
     names: dict[str, Any] = {}
     exec(lines, names)  # noqa: S102  it is what a reader does
     answers = list(demo.answers(demo.simulate(5, 120, 80)))
-    assert [answer.frame.columns[1] for answer in answers] == ["n_users", "n_users", "country", "activity", "shelf"]
+    assert [answer.frame.columns[1] for answer in answers] == [
+        "n_users",
+        "n_users",
+        "country",
+        "activity",
+        "shelf",
+    ]
     for answer in answers:
         assert f"{answer.question}\n{answer.line}\n" in shown
         assert answer.words in shown
@@ -138,17 +155,23 @@ def test_the_side_effects_are_those_of_the_lists_and_of_what_the_users_kept():
 
 def test_saved_frames_give_the_numbers_of_the_demo_by_the_command_it_prints():
     shown = CliRunner().invoke(main, [*SMALL, "--save", "a shop"]).stdout
-    commands = [shlex.split(line) for line in shown.splitlines() if line.startswith("recframe evaluate")]
+    commands = [
+        shlex.split(line) for line in shown.splitlines() if line.startswith("recframe evaluate")
+    ]
     assert len(commands) == 3
     result = CliRunner().invoke(main, [*commands[0][1:], "-o", "table.parquet"])
     assert result.exit_code == 0, result.output
     shop = demo.simulate(0, 120, 80)
-    expected = rf.rec(shop.recs, truth=shop.truth, users=shop.users, model="model").evaluate("ndcg@10", by="activity")
+    expected = rf.rec(shop.recs, truth=shop.truth, users=shop.users, model="model").evaluate(
+        "ndcg@10", by="activity"
+    )
     assert_frame_equal(pl.read_parquet("table.parquet"), expected, rel_tol=1e-12, abs_tol=0)
     assert CliRunner().invoke(main, commands[1][1:]).exit_code == 0
     result = CliRunner().invoke(main, [*commands[2][1:], "-o", "beyond.parquet"])
     assert result.exit_code == 0, result.output
-    beyond = rf.rec(shop.recs, train=shop.train, items=shop.items, model="model").evaluate("novelty@10", "coverage@10")
+    beyond = rf.rec(shop.recs, train=shop.train, items=shop.items, model="model").evaluate(
+        "novelty@10", "coverage@10"
+    )
     assert_frame_equal(pl.read_parquet("beyond.parquet"), beyond, rel_tol=1e-12, abs_tol=0)
 
 
@@ -164,4 +187,7 @@ def test_without_numpy_the_demo_says_how_to_install_it(monkeypatch):
     monkeypatch.delitem(__import__("sys").modules, "recframe.demo")
     monkeypatch.delattr(rf, "demo")
     result = CliRunner().invoke(main, SMALL)
-    assert (result.exit_code, result.stderr) == (1, "error: the demo needs numpy: pip install 'recframe[cli]'\n")
+    assert (result.exit_code, result.stderr) == (
+        1,
+        "error: the demo needs numpy: pip install 'recframe[cli]'\n",
+    )

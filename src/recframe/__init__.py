@@ -31,7 +31,19 @@ _register()
 
 if not TYPE_CHECKING:
     # Checkers read the names off the imports above, which a list that is made here would hide from them.
-    _own = ["At", "AtLists", "Bounds", "Metric", "Rec", "explain", "list_metrics", "list_profiles", "metric", "parse", "ratio"]
+    _own = [
+        "At",
+        "AtLists",
+        "Bounds",
+        "Metric",
+        "Rec",
+        "explain",
+        "list_metrics",
+        "list_profiles",
+        "metric",
+        "parse",
+        "ratio",
+    ]
     _errors = ["ColumnError", "DataError", "RecframeError", "RecframeWarning", "UnknownMetricError"]
     __all__ = sorted([*_metrics.__all__, *_own, *_errors, "rec"])  # noqa: PLE0605  a list all the same
 

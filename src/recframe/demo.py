@@ -81,11 +81,15 @@ def simulate(seed: int = 0, n_users: int = 1000, n_items: int = 400) -> Simulati
     train = kept & ~held_out
     grades = 1 + np.digitize(fit, np.quantile(fit[held_out], [1 / 3, 2 / 3]))
     return Simulation(
-        recs=pl.concat(_lists(name, score(train.astype(float)), train) for name, score in RECOMMENDERS.items()),
+        recs=pl.concat(
+            _lists(name, score(train.astype(float)), train) for name, score in RECOMMENDERS.items()
+        ),
         truth=_pairs(held_out).with_columns(relevance=pl.Series(grades[np.nonzero(held_out)])),
         train=_pairs(train),
         users=_pairs(np.ones((n_users, 1), dtype=bool)).select(
-            "user", country=pl.Series(np.array(list(COUNTRIES))[country]), activity=_named(activity, ACTIVITIES)
+            "user",
+            country=pl.Series(np.array(list(COUNTRIES))[country]),
+            activity=_named(activity, ACTIVITIES),
         ),
         items=_pairs(np.ones((1, n_items), dtype=bool)).select(
             "item", genre=pl.Series(np.array(GENRES)[genre]), shelf=_shelf(train)
@@ -99,9 +103,13 @@ def _catalogue(random: np.random.Generator, n_items: int) -> tuple[NDArray[np.in
     return random.integers(len(GENRES), size=n_items), log_popularity
 
 
-def _people(random: np.random.Generator, n_users: int) -> tuple[NDArray[np.intp], NDArray[np.intp], Matrix]:
+def _people(
+    random: np.random.Generator, n_users: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Matrix]:
     """Return each user's country, activity and taste: a share for each genre, near to that of the country."""
-    country = random.choice(len(COUNTRIES), size=n_users, p=[share for share, _ in COUNTRIES.values()])
+    country = random.choice(
+        len(COUNTRIES), size=n_users, p=[share for share, _ in COUNTRIES.values()]
+    )
     activity = random.choice(len(ACTIVITIES), size=n_users, p=[0.45, 0.4, 0.15])
     likes = np.array([likes for _, likes in COUNTRIES.values()], dtype=float)
     gamma = random.gamma(0.35 * likes[country])
@@ -210,7 +218,9 @@ rec = sim.recs.rec(truth=sim.truth, train=sim.train, users=sim.users, items=sim.
 def answers(simulation: Simulation) -> Iterator[Answer]:
     """Answer the first questions that one asks of three recommenders: which one, at what price, for whom, with which items."""
     sim = simulation
-    rec = rec_of(sim.recs, truth=sim.truth, train=sim.train, users=sim.users, items=sim.items, model="model")
+    rec = rec_of(
+        sim.recs, truth=sim.truth, train=sim.train, users=sim.users, items=sim.items, model="model"
+    )
     asked, beyond = map(_quoted, (METRICS, SIDE_EFFECTS))
     overall = rec.evaluate(*METRICS)
     yield Answer("Which model is best?", f"rec.evaluate({asked})", overall, _ranking(overall))
@@ -225,7 +235,9 @@ def answers(simulation: Simulation) -> Iterator[Answer]:
     }
     for by, question in questions.items():
         frame = rec.evaluate(*METRICS, by=by)
-        words = ". ".join(_spread(frame, model, by) for model in dict.fromkeys(["popularity", best]))
+        words = ". ".join(
+            _spread(frame, model, by) for model in dict.fromkeys(["popularity", best])
+        )
         yield Answer(question, f'rec.evaluate({asked}, by="{by}")', frame, f"{words}.")
 
 

@@ -47,12 +47,17 @@ class NoOrderError(RecframeError):
 OTHER_TIES = "write another ties=, such as 'item', or 'pessimistic' and 'optimistic' for its bounds"
 
 
-_WITHOUT_ORDER = {"expected": "has no expectation in closed form", "last": "has no value of whole ties"}
+_WITHOUT_ORDER = {
+    "expected": "has no expectation in closed form",
+    "last": "has no value of whole ties",
+}
 
 
 def without_order(metric: str, ties: str, reason: object) -> RecframeError:
     """Return the error of a metric that needs an order of tied items, which `ties` does not give."""
-    return RecframeError(f"{metric!r} {_WITHOUT_ORDER[ties]} (ties={ties!r}): {reason}; {OTHER_TIES}")
+    return RecframeError(
+        f"{metric!r} {_WITHOUT_ORDER[ties]} (ties={ties!r}): {reason}; {OTHER_TIES}"
+    )
 
 
 def warn(message: str) -> None:
@@ -97,10 +102,16 @@ def shown(value: object) -> str:
     module = type(value).__module__.partition(".")[0]
     if module in _LIBRARIES and (module != "numpy" or hasattr(value, "__len__")):
         return kind_of(value)
-    if isinstance(value, list | tuple | set | dict) and any(type(one).__module__ != "builtins" for one in value):
+    if isinstance(value, list | tuple | set | dict) and any(
+        type(one).__module__ != "builtins" for one in value
+    ):
         return kind_of(value)
     words = " ".join(repr(value).split()) if not isinstance(value, str) else repr(value)
-    return words if isinstance(value, str) or len(words) <= _MOST_SHOWN else f"{words[:_MOST_SHOWN]}..."
+    return (
+        words
+        if isinstance(value, str) or len(words) <= _MOST_SHOWN
+        else f"{words[:_MOST_SHOWN]}..."
+    )
 
 
 def fails_if(condition: pl.Expr, message: str | pl.Expr) -> pl.Expr:

@@ -22,27 +22,60 @@ pytestmark = pytest.mark.slow
 # What the peers compute by another definition, or not at all, and why it is not compared. The rest of this file compares
 # every other metric; `test_every_metric_has_an_oracle_or_a_reason` holds the two together.
 NOT_SHARED = {
-    ("err", "all"): "only ir_measures has it, from the Perl script gdeval, which prints five decimals; see plain_accuracy.py",
-    ("partial_auc", "all"): "RecTools' form; none of these four has it; see recorded/ask_rectools.py",
+    (
+        "err",
+        "all",
+    ): "only ir_measures has it, from the Perl script gdeval, which prints five decimals; see plain_accuracy.py",
+    (
+        "partial_auc",
+        "all",
+    ): "RecTools' form; none of these four has it; see recorded/ask_rectools.py",
     ("rbp", "ir_measures"): "its provider cwl_eval is no dependency of ir_measures; ranx has rbp",
-    ("rbp", "ranx, graded"): "ranx weighs a hit with its grade, so that rbp can exceed 1; compared on binary relevance",
+    (
+        "rbp",
+        "ranx, graded",
+    ): "ranx weighs a hit with its grade, so that rbp can exceed 1; compared on binary relevance",
     ("rbp", "ranx, at k"): "ranx has no cut-off in rbp",
-    ("bpref", "ranx"): "nothing judged not relevant is a division by zero there, which spoils other users; run without them",
+    (
+        "bpref",
+        "ranx",
+    ): "nothing judged not relevant is a division by zero there, which spoils other users; run without them",
     ("mrr@k", "pytrec_eval"): "recip_rank knows no cut-off; ranx and ir_measures do",
     ("f_score@k", "pytrec_eval"): "F only of the whole list (set_F); ranx has f1@k",
     ("map(normalizer=hits)", "all"): "torchmetrics' and RecList's form; none of these four has it",
-    ("map(normalizer=min)", "all"): "RecBole's, RePlay's and Microsoft's form; none of these four has it",
+    (
+        "map(normalizer=min)",
+        "all",
+    ): "RecBole's, RePlay's and Microsoft's form; none of these four has it",
     ("map(normalizer=k)", "all"): "RecTools' form; none of these four has it",
     ("ndcg(ideal=k)", "all"): "RecTools' form; none of these four has it",
-    ("precision(denominator=list)@k", "all"): "LensKit's form; here only without a cut-off, as set_P",
-    ("first_rank", "all"): "none has it; it is 1 / recip_rank where there is a hit, and compared as that",
+    (
+        "precision(denominator=list)@k",
+        "all",
+    ): "LensKit's form; here only without a cut-off, as set_P",
+    (
+        "first_rank",
+        "all",
+    ): "none has it; it is 1 / recip_rank where there is a hit, and compared as that",
     ("ndcg, negative relevance", "scikit-learn"): "an error there; no gain here and in trec_eval",
-    ("ndcg, tied ranks", "scikit-learn"): "averages over the orders of a tie; here repeated ranks follow one another by item",
-    ("tied scores", "pytrec_eval"): "ties by item id, descending, on float32 scores; so peers are given 1000 - rank",
-    ("gaps in the ranks", "all"): "peers close them, because they see scores alone; here a missing rank is a miss",
+    (
+        "ndcg, tied ranks",
+        "scikit-learn",
+    ): "averages over the orders of a tie; here repeated ranks follow one another by item",
+    (
+        "tied scores",
+        "pytrec_eval",
+    ): "ties by item id, descending, on float32 scores; so peers are given 1000 - rank",
+    (
+        "gaps in the ranks",
+        "all",
+    ): "peers close them, because they see scores alone; here a missing rank is a miss",
     ("users without a list", "pytrec_eval"): "missing from its result; ir_measures gives them 0",
     ("users without a list", "ranx"): "an error unless make_comparable=True, which gives them 0",
-    ("one item in the list", "scikit-learn"): "ndcg_score refuses a single document; a document of relevance 0 is added",
+    (
+        "one item in the list",
+        "scikit-learn",
+    ): "ndcg_score refuses a single document; a document of relevance 0 is added",
     ("no relevant item in the list", "scikit-learn"): "average_precision_score warns; it is 0 here",
 }
 
@@ -70,7 +103,10 @@ TREC = {
 }
 
 
-CURVES = (*(str(rf.interpolated_precision(recall=tenth / 10)) for tenth in range(11)), "map(average=geometric)")
+CURVES = (
+    *(str(rf.interpolated_precision(recall=tenth / 10)) for tenth in range(11)),
+    "map(average=geometric)",
+)
 
 
 @functools.cache
@@ -82,7 +118,11 @@ def curves() -> dict[str, dict[str, float]]:
 @functools.cache
 def trec_eval(level: int) -> dict[str, dict[str, float]]:
     plain = {name for name in TREC.values() if not name[-1].isdigit()}
-    cut = {name.rpartition("_")[0] + "." + ",".join(map(str, KS)) for name in TREC.values() if name[-1].isdigit()}
+    cut = {
+        name.rpartition("_")[0] + "." + ",".join(map(str, KS))
+        for name in TREC.values()
+        if name[-1].isdigit()
+    }
     evaluator = peer("pytrec_eval").RelevanceEvaluator(qrels(), plain | cut, relevance_level=level)
     return evaluator.evaluate(run())  # type: ignore[no-any-return]
 
@@ -100,7 +140,11 @@ def test_pytrec_eval_agrees_from_relevance_2_up(metric: str):
 
 
 def test_the_first_rank_is_the_inverse_of_pytrec_evals_reciprocal_rank():
-    theirs = {user: 1 / values["recip_rank"] for user, values in trec_eval(1).items() if values["recip_rank"]}
+    theirs = {
+        user: 1 / values["recip_rank"]
+        for user, values in trec_eval(1).items()
+        if values["recip_rank"]
+    }
     ours = recframe(("first_rank",))["first_rank"]
     agree(ours, theirs, "first_rank")
     assert {user for user, value in ours.items() if value is not None} == set(theirs)
@@ -109,7 +153,10 @@ def test_the_first_rank_is_the_inverse_of_pytrec_evals_reciprocal_rank():
 @pytest.mark.parametrize("recall", [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1])
 def test_the_precision_over_recall_of_pytrec_eval_agrees_for_each_user(recall: float):
     metric = str(rf.interpolated_precision(recall=recall))
-    wanted = {user: recall * sum(grade > 0 for grade in found.values()) + 0.9 for user, found in qrels().items()}
+    wanted = {
+        user: recall * sum(grade > 0 for grade in found.values()) + 0.9
+        for user, found in qrels().items()
+    }
     theirs = {
         user: values[f"iprec_at_recall_{recall:.2f}"]
         for user, values in curves().items()
@@ -125,13 +172,17 @@ def test_the_geometric_mean_of_pytrec_eval_agrees():
     agree({user: math.log(value) for user, value in ours.items() if value}, theirs, "gm_map")
     recs, truth = (pl.DataFrame(rows) for rows in users())
     found = recs.rec(truth=truth, universe="both").map(average="geometric")
-    assert close(found, peer("pytrec_eval").compute_aggregated_measure("gm_map", [*theirs.values()]))
+    assert close(
+        found, peer("pytrec_eval").compute_aggregated_measure("gm_map", [*theirs.values()])
+    )
 
 
 def test_the_users_that_pytrec_eval_leaves_out_are_those_without_a_list():
     ours = recframe(("list_length", "precision@10"))
     assert {user for user, length in ours["list_length"].items() if length} == set(trec_eval(1))
-    assert {ours["precision@10"][user] for user in ours["precision@10"].keys() - trec_eval(1)} == {0.0}
+    assert {ours["precision@10"][user] for user in ours["precision@10"].keys() - trec_eval(1)} == {
+        0.0
+    }
 
 
 IR = {
@@ -164,14 +215,21 @@ def ir_measures(measures: tuple[str, ...]) -> dict[str, float]:
 def test_the_means_of_ir_measures_agree(metric: str):
     recs, truth = (pl.DataFrame(rows) for rows in users())
     ours = recs.rec(truth=truth).evaluate(metric)[metric][0]
-    assert close(ours, ir_measures(tuple(IR.values()))[IR[metric]]), (ours, ir_measures(tuple(IR.values()))[IR[metric]])
+    assert close(ours, ir_measures(tuple(IR.values()))[IR[metric]]), (
+        ours,
+        ir_measures(tuple(IR.values()))[IR[metric]],
+    )
 
 
 @pytest.mark.parametrize("k", KS)
 def test_the_judged_share_of_ir_measures_agrees(k: int):
     library = peer("ir_measures")
-    found = {one.query_id: one.value for one in library.iter_calc([library.Judged @ k], qrels(), run())}
-    theirs = {user: value for user, value in found.items() if user in run()}  # it has 0 for those without a list
+    found = {
+        one.query_id: one.value for one in library.iter_calc([library.Judged @ k], qrels(), run())
+    }
+    theirs = {
+        user: value for user, value in found.items() if user in run()
+    }  # it has 0 for those without a list
     agree(recframe((f"judged@{k}",))[f"judged@{k}"], theirs, f"judged@{k}")
 
 
@@ -201,7 +259,9 @@ def ranx(measures: tuple[str, ...]) -> dict[str, dict[str, float]]:
     return ranx_of(qrels(), measures)
 
 
-def ranx_of(judged: Mapping[str, dict[str, int]], measures: tuple[str, ...]) -> dict[str, dict[str, float]]:
+def ranx_of(
+    judged: Mapping[str, dict[str, int]], measures: tuple[str, ...]
+) -> dict[str, dict[str, float]]:
     library = peer("ranx")
     held = library.Run({user: items for user, items in run().items() if user in judged})
     with warnings.catch_warnings():
@@ -223,7 +283,11 @@ def test_ranx_agrees_on_rbp_with_binary_relevance():
 
 
 def test_ranx_agrees_on_bpref_where_something_is_judged_not_relevant():
-    mixed = {user: found for user, found in qrels().items() if 0 < sum(map(bool, found.values())) < len(found)}
+    mixed = {
+        user: found
+        for user, found in qrels().items()
+        if 0 < sum(map(bool, found.values())) < len(found)
+    }
     agree(recframe(("bpref",))["bpref"], ranx_of(mixed, ("bpref",))["bpref"], "bpref")
 
 
@@ -239,7 +303,11 @@ LENGTHS = [1, 2, 4, 10, 20]
 
 def lists_of(length: int) -> dict[str, list[int]]:
     judged = qrels()
-    return {user: found for user, found in listed_relevances().items() if len(found) == length and user in judged}
+    return {
+        user: found
+        for user, found in listed_relevances().items()
+        if len(found) == length and user in judged
+    }
 
 
 @pytest.mark.parametrize("metric", [name for name in SKLEARN if "cg" in name])
@@ -258,7 +326,9 @@ def test_the_means_of_scikit_learns_gains_agree_for_lists_of_each_length(metric:
 
 def of_each_list(score: Any, lists: Mapping[str, list[int]], length: int) -> dict[str, float]:
     """A score of scikit-learn for each user of lists that have one length: each user is a label to it."""
-    truth = [[int(relevances[place] > 0) for relevances in lists.values()] for place in range(length)]
+    truth = [
+        [int(relevances[place] > 0) for relevances in lists.values()] for place in range(length)
+    ]
     scores = [[float(-place)] * len(lists) for place in range(length)]
     return dict(zip(lists, score(truth, scores, average=None).tolist(), strict=True))
 
@@ -266,7 +336,9 @@ def of_each_list(score: Any, lists: Mapping[str, list[int]], length: int) -> dic
 def test_scikit_learns_average_precision_agrees_for_each_user():
     score, theirs = peer("sklearn.metrics").average_precision_score, {}
     for length in LENGTHS[1:]:
-        lists = {user: relevances for user, relevances in lists_of(length).items() if any(relevances)}
+        lists = {
+            user: relevances for user, relevances in lists_of(length).items() if any(relevances)
+        }
         theirs |= of_each_list(score, lists, length)
     agree(recframe(("map",), relevant_from="list", universe="both")["map"], theirs, "map")
 
@@ -276,7 +348,11 @@ def test_scikit_learns_auc_agrees_for_each_user_and_is_null_where_it_has_none(k:
     score, theirs, without = peer("sklearn.metrics").roc_auc_score, {}, set()
     for length in LENGTHS:
         cut = {user: relevances[:k] for user, relevances in lists_of(length).items()}
-        lists = {user: relevances for user, relevances in cut.items() if any(relevances) and not all(relevances)}
+        lists = {
+            user: relevances
+            for user, relevances in cut.items()
+            if any(relevances) and not all(relevances)
+        }
         theirs |= of_each_list(score, lists, min(k, length)) if lists else {}
         without |= cut.keys() - lists.keys()
     ours = recframe((f"auc@{k}",))[f"auc@{k}"]
@@ -290,13 +366,23 @@ def test_the_users_are_thousands_and_of_every_kind():
     assert len(lists.keys() - judged) > 100
     assert len(judged.keys() - lists) > 100
     assert len([user for user in judged if not any(judged[user].values())]) > 100
-    assert {relevance for found in judged.values() for relevance in found.values()} == {0, 1, 2, 3, 4}
+    assert {relevance for found in judged.values() for relevance in found.values()} == {
+        0,
+        1,
+        2,
+        3,
+        4,
+    }
     assert {len(items) for items in lists.values()} == set(LENGTHS)
 
 
 def test_every_metric_has_an_oracle_or_a_reason():
     own = {name for name, one in registered().items() if one.definition.family == "accuracy"}
-    compared = {rf.parse(name).name for name in [*TREC, *IR, *RANX, *SKLEARN]} | {"judged", "rbp", "first_rank"}
+    compared = {rf.parse(name).name for name in [*TREC, *IR, *RANX, *SKLEARN]} | {
+        "judged",
+        "rbp",
+        "first_rank",
+    }
     compared |= {rf.parse(name).name for name in CURVES}
     reasons = {name for name, _ in NOT_SHARED}
     assert own - compared <= reasons | METRICS.keys()

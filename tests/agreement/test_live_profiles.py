@@ -34,7 +34,10 @@ def ours(metric: str, profile: str, **options: Any) -> tuple[int, float]:
 def agrees(metric: str, profile: str, theirs: Mapping[str, float], **options: Any) -> None:
     n_users, mean = ours(metric, profile, **options)
     assert n_users == len(theirs)
-    assert close(mean, math.fsum(theirs.values()) / len(theirs)), (mean, math.fsum(theirs.values()) / len(theirs))
+    assert close(mean, math.fsum(theirs.values()) / len(theirs)), (
+        mean,
+        math.fsum(theirs.values()) / len(theirs),
+    )
 
 
 # ---- pytrec_eval: the users that it returns
@@ -53,7 +56,11 @@ PYTREC = {
 @functools.cache
 def pytrec_eval(level: int) -> dict[str, dict[str, float]]:
     plain = {name for name in PYTREC.values() if not name[-1].isdigit()}
-    cut = {f"{name.rpartition('_')[0]}.{','.join(map(str, BEYOND))}" for name in PYTREC.values() if name[-1].isdigit()}
+    cut = {
+        f"{name.rpartition('_')[0]}.{','.join(map(str, BEYOND))}"
+        for name in PYTREC.values()
+        if name[-1].isdigit()
+    }
     evaluator = peer("pytrec_eval").RelevanceEvaluator(qrels(), plain | cut, relevance_level=level)
     return evaluator.evaluate(run())  # type: ignore[no-any-return]
 
@@ -88,7 +95,9 @@ def ir_measures() -> dict[str, float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = library.calc_aggregate(list(parsed.values()), judged, run())
-    return {measure: float(found[one]) for measure, one in parsed.items()} | {"n_users": len(judged)}
+    return {measure: float(found[one]) for measure, one in parsed.items()} | {
+        "n_users": len(judged)
+    }
 
 
 @pytest.mark.parametrize("profile", ["ir_measures", "trec_eval"])
@@ -123,13 +132,20 @@ def ranx(level: int) -> dict[str, float]:
     held = library.Run({user: items for user, items in run().items() if user in judged})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = library.evaluate(library.Qrels(judged), held, list(measures.values()), make_comparable=True)
-    return {name: float(found[measure]) for name, measure in measures.items()} | {"n_users": len(judged)}
+        found = library.evaluate(
+            library.Qrels(judged), held, list(measures.values()), make_comparable=True
+        )
+    return {name: float(found[measure]) for name, measure in measures.items()} | {
+        "n_users": len(judged)
+    }
 
 
 @pytest.mark.parametrize("metric", RANX)
 def test_ranx_agrees(metric: str):
-    assert ours(metric, "ranx") == (ranx(1)["n_users"], pytest.approx(ranx(1)[RANX[metric]], rel=1e-9))
+    assert ours(metric, "ranx") == (
+        ranx(1)["n_users"],
+        pytest.approx(ranx(1)[RANX[metric]], rel=1e-9),
+    )
 
 
 @pytest.mark.parametrize("metric", [name for name in RANX if "cg" not in name])
@@ -151,11 +167,15 @@ def sklearn(measure: str, k: int | None) -> dict[str, float]:
             users = [user for user, relevances in lists.items() if len(relevances) == length]
             # it refuses a single document: one that is not relevant stands behind
             scores = [[*(float(-place) for place in range(length)), -1000.0]] * len(users)
-            found |= dict.fromkeys(users, float(score([[*lists[user], 0] for user in users], scores, k=k)))
+            found |= dict.fromkeys(
+                users, float(score([[*lists[user], 0] for user in users], scores, k=k))
+            )
         return found
     for user, relevances in lists.items():
         scores = [float(-place) for place in range(len(relevances))]
-        found[user] = float(score([int(one > 0) for one in relevances], scores)) if any(relevances) else 0.0
+        found[user] = (
+            float(score([int(one > 0) for one in relevances], scores)) if any(relevances) else 0.0
+        )
     return found
 
 
@@ -172,7 +192,14 @@ def test_scikit_learns_average_precision_agrees():
 def test_a_profile_on_a_lazy_frame_and_on_pandas_agrees_too():
     recs, truth = frames()
     wanted = ours("ndcg@10", "pytrec_eval")
-    lazy = recs.lazy().rec(truth=truth.lazy(), profile="pytrec_eval").evaluate("ndcg@10").collect(engine="streaming")
-    pandas = rf.rec(recs.to_pandas())(truth=truth.to_pandas()).evaluate("ndcg@10", profile="pytrec_eval")
+    lazy = (
+        recs.lazy()
+        .rec(truth=truth.lazy(), profile="pytrec_eval")
+        .evaluate("ndcg@10")
+        .collect(engine="streaming")
+    )
+    pandas = rf.rec(recs.to_pandas())(truth=truth.to_pandas()).evaluate(
+        "ndcg@10", profile="pytrec_eval"
+    )
     assert lazy.row(0) == (wanted[0], pytest.approx(wanted[1], abs=1e-12))
     assert tuple(pandas.iloc[0]) == (wanted[0], pytest.approx(wanted[1], abs=1e-12))

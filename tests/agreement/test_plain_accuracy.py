@@ -16,7 +16,18 @@ from hypothesis import strategies as st
 import recframe as rf
 from frame_kinds import KINDS, Kind, slow_after_the_first
 from plain_accuracy import METRICS
-from plain_policies import Asked, Case, Policy, Rows, evaluate, grouped, has_rank, highest, judge, without_nan
+from plain_policies import (
+    Asked,
+    Case,
+    Policy,
+    Rows,
+    evaluate,
+    grouped,
+    has_rank,
+    highest,
+    judge,
+    without_nan,
+)
 from random_cases import (
     ALL_KINDS,
     AT_ONE_CUT,
@@ -48,7 +59,11 @@ from strategies import examples
 pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 
 
-OF_PROPENSITIES = {"weights", "exponent", "min_propensity"}  # they have definitions of their own: plain_propensity.py
+OF_PROPENSITIES = {
+    "weights",
+    "exponent",
+    "min_propensity",
+}  # they have definitions of their own: plain_propensity.py
 
 
 def test_the_plain_definitions_cover_every_accuracy_metric_and_every_choice_of_its_parameters():
@@ -58,7 +73,9 @@ def test_the_plain_definitions_cover_every_accuracy_metric_and_every_choice_of_i
         for parameter, about in metric.definition.parameters.items():
             if parameter in OF_PROPENSITIES:
                 continue
-            tried = {settings.get(parameter, about.default) for one, settings in VARIANTS if one == name}
+            tried = {
+                settings.get(parameter, about.default) for one, settings in VARIANTS if one == name
+            }
             kind, choices = metric.definition.kind(parameter)
             assert tried >= (set(choices) if kind is Literal else tried)
             assert len(tried) > 1, (name, parameter)
@@ -73,10 +90,15 @@ WORKED = {
 
 def test_the_plain_definition_gives_the_worked_example():
     ranking = enumerate("BADCEF", start=1)
-    rows = [{"user": "u", "item": item, "rank": rank, "relevance": float(item in "ACF")} for rank, item in ranking]
+    rows = [
+        {"user": "u", "item": item, "rank": rank, "relevance": float(item in "ACF")}
+        for rank, item in ranking
+    ]
     asked = [Asked(one.name, one.k, dict(one.settings)) for one in map(rf.parse, WORKED)]
     (found,) = evaluate(asked, Case(rows))
-    assert {str(one): round(found[str(one)], 6) for one in asked} == {name: round(value, 6) for name, value in WORKED.items()}
+    assert {str(one): round(found[str(one)], 6) for one in asked} == {
+        name: round(value, 6) for name, value in WORKED.items()
+    }
 
 
 on_all_kinds = pytest.mark.parametrize("kind", slow_after_the_first(ALL_KINDS), ids=repr)
@@ -96,7 +118,10 @@ def test_every_metric_at_every_k_agrees_for_each_user(shape: str, kind: Kind):
 def test_means_by_segment_and_model_agree(shape: str, kind: Kind):
     rng = seeded(f"segments {shape}")
     policies = (Policy(), Policy(model=True))
-    for case in share([CASES[shape](rng.choice, 120, 25, policy=policy) for policy in policies for _ in range(3)], kind):
+    for case in share(
+        [CASES[shape](rng.choice, 120, 25, policy=policy) for policy in policies for _ in range(3)],
+        kind,
+    ):
         check(case, AT_ONE_CUT, kind)
 
 
@@ -104,11 +129,24 @@ def test_means_by_segment_and_model_agree(shape: str, kind: Kind):
 @on_all_kinds
 @in_both_shapes
 @pytest.mark.parametrize("order", ["rank", "score"])
-def test_a_pair_counts_in_each_segment_of_rows_in_which_it_has_a_row(order: str, shape: str, kind: Kind):
+def test_a_pair_counts_in_each_segment_of_rows_in_which_it_has_a_row(
+    order: str, shape: str, kind: Kind
+):
     rng, cases = seeded(f"rows {shape} {order}"), []
-    for model, by in ((False, ("genre",)), (True, ("genre",)), (True, ("genre", "country")), (False, ("genre", "item"))):
-        policy = Policy(rng.choice(UNIVERSES), model=model, ties=rng.choice(TIES[:4]) if order == "score" else "item")
-        case = replace(CASES[shape](rng.choice, 90, 9, order, policy), by=by, users=None, items=None)
+    for model, by in (
+        (False, ("genre",)),
+        (True, ("genre",)),
+        (True, ("genre", "country")),
+        (False, ("genre", "item")),
+    ):
+        policy = Policy(
+            rng.choice(UNIVERSES),
+            model=model,
+            ties=rng.choice(TIES[:4]) if order == "score" else "item",
+        )
+        case = replace(
+            CASES[shape](rng.choice, 90, 9, order, policy), by=by, users=None, items=None
+        )
         cases.append(with_segments_of_rows(rng.choice, case))
     for case in share([*cases, *cases], kind)[: len(cases)]:  # of six other kinds each case has two
         check(case, AT_ONE_CUT, kind)
@@ -119,7 +157,9 @@ def test_a_pair_counts_in_each_segment_of_rows_in_which_it_has_a_row(order: str,
 @pytest.mark.parametrize("no_relevant", ["zero", "skip", "null"])
 @pytest.mark.parametrize("relevant_from", ["truth", "list"])
 @in_both_shapes
-def test_every_policy_agrees(shape: str, relevant_from: str, no_relevant: str, universe: str | None):
+def test_every_policy_agrees(
+    shape: str, relevant_from: str, no_relevant: str, universe: str | None
+):
     rng = seeded(f"policies {shape} {relevant_from} {no_relevant} {universe}")
     policy = Policy(universe, no_relevant, relevant_from=relevant_from)
     for number in range(2):
@@ -135,7 +175,9 @@ def test_ranks_from_scores_agree(shape: str, kind: Kind):
     rng = seeded(f"scores {shape}")
     policies = (Policy(), Policy(model=True), Policy(relevant_from="list", no_relevant="skip"))
     every = [replace(policy, ties=ties) for policy in policies for ties in TIES]
-    for case in share([CASES[shape](rng.choice, 120, 20, "score", policy) for policy in every], kind):
+    for case in share(
+        [CASES[shape](rng.choice, 120, 20, "score", policy) for policy in every], kind
+    ):
         check(case, AT_ONE_CUT, kind)
 
 
@@ -171,7 +213,9 @@ def with_integers(case: Case) -> Case:
 
     def number(name: str, value: Any) -> Any:
         if name in {"user", "item"}:
-            return value and (int(value[1:]) - 7 if name == "user" else "DCBAJIHGFE".index(value) - 4)
+            return value and (
+                int(value[1:]) - 7 if name == "user" else "DCBAJIHGFE".index(value) - 4
+            )
         return None if value is None or not math.isfinite(value) else math.ceil(value)
 
     def plain(rows: Rows) -> Rows:
@@ -181,7 +225,9 @@ def with_integers(case: Case) -> Case:
 
 
 # NumPy has no null integer: it makes floats of ids with nulls, which match no integers.
-@pytest.mark.parametrize("kind", slow_after_the_first(one for one in ALL_KINDS if one.name != "pandas"), ids=repr)
+@pytest.mark.parametrize(
+    "kind", slow_after_the_first(one for one in ALL_KINDS if one.name != "pandas"), ids=repr
+)
 @in_both_shapes
 def test_integer_ids_ranks_and_relevances_agree(shape: str, kind: Kind):
     rng = seeded(f"integers {shape}")
@@ -197,7 +243,14 @@ def a_crowd(n_users: int, n_items: int) -> list[dict[str, Any]]:
     rows = []
     for user in range(n_users):
         for rank, item in enumerate(rng.sample(range(100), n_items), start=1):
-            rows.append({"user": user, "item": item, "rank": rng.choice([*[rank] * 9, None]), "relevance": rng.choice(GRADES)})
+            rows.append(
+                {
+                    "user": user,
+                    "item": item,
+                    "rank": rng.choice([*[rank] * 9, None]),
+                    "relevance": rng.choice(GRADES),
+                }
+            )
     return rows
 
 
@@ -209,7 +262,9 @@ def test_a_large_frame_agrees(name: str, order: str):
     if order != "sorted":
         seeded("shuffle").shuffle(rows)
     if order == "with duplicates":
-        rows += [{**row, "rank": rank, "relevance": 2} for rank, row in enumerate(rows[:50], start=1)]
+        rows += [
+            {**row, "rank": rank, "relevance": 2} for rank, row in enumerate(rows[:50], start=1)
+        ]
     (kind,) = (one for one in KINDS if one.name == name)
     check(Case(rows), AT_ONE_CUT, kind, INTEGERS)
 
@@ -225,16 +280,23 @@ def eighths(asked: Sequence[Asked]) -> list[Sequence[Asked]]:
 
 def judged_lists(name: str, n_rows: int, n_users: int) -> Case:
     case = judged_case(seeded(name).choice, n_rows, n_users, policy=Policy())
-    return Case([{role: row[role] for role in ("user", "item", "rank", "relevance")} for row in case.recs], by=("user",))
+    return Case(
+        [{role: row[role] for role in ("user", "item", "rank", "relevance")} for row in case.recs],
+        by=("user",),
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [None, 1, 3, 10])
 def test_expressions_in_a_group_by_agree(k: int | None):
     case, asked = judged_lists("expressions", 150, 20), [one for one in EVERYTHING if one.k == k]
-    users = pl.col("user").is_in({row["user"] for row in case.recs if row["item"] is not None and row["user"]})
+    users = pl.col("user").is_in(
+        {row["user"] for row in case.recs if row["item"] is not None and row["user"]}
+    )
     for few in eighths(asked):
-        found = frame(case.recs, {}).group_by("user").agg(expressions(few)).filter(users).sort("user")
+        found = (
+            frame(case.recs, {}).group_by("user").agg(expressions(few)).filter(users).sort("user")
+        )
         compare(found.to_dicts(), evaluate(few, case), ["user"])
 
 
@@ -253,7 +315,9 @@ def test_expressions_over_users_give_each_row_the_value_of_its_user():
 def test_an_expression_over_one_list_agrees(case: Case, asked: list[Asked]):
     rows = [{"relevance": 1.0} | row | {"user": "u"} for row in case.recs]
     rows = [{role: row[role] for role in ("user", "item", "rank", "relevance")} for row in rows]
-    (expected,) = evaluate(asked, Case([*rows, {"user": "u", "item": "A", "rank": None, "relevance": None}]))
+    (expected,) = evaluate(
+        asked, Case([*rows, {"user": "u", "item": "A", "rank": None, "relevance": None}])
+    )
     (found,) = frame(rows, {}).select(expressions(asked)).to_dicts()
     compare([{"n_users": 1} | found], [expected], [])
 
@@ -261,17 +325,30 @@ def test_an_expression_over_one_list_agrees(case: Case, asked: list[Asked]):
 def two_plain_frames(rng: random.Random, policy: Policy) -> Case:
     """Two frames whose segments are on side frames, and whose models all have a name."""
     case = two_frames(rng.choice, 60, 10, policy=policy)
-    recs = [{name: value for name, value in row.items() if name not in {"country", "genre"}} for row in case.recs]
+    recs = [
+        {name: value for name, value in row.items() if name not in {"country", "genre"}}
+        for row in case.recs
+    ]
     recs = [row | {"model": row["model"] or "m1"} if policy.model else row for row in recs]
-    truth = [{"relevance": 1.0} | {name: row[name] for name in row if name not in {"country", "genre"}} for row in case.truth]
+    truth = [
+        {"relevance": 1.0} | {name: row[name] for name in row if name not in {"country", "genre"}}
+        for row in case.truth
+    ]
     users = described(rng.choice, "country", COUNTRIES, "user", [*recs, *truth])
     items = described(rng.choice, "genre", GENRES, "item", [*recs, *truth])
     return replace(case, recs=recs, truth=truth, users=users, items=items)
 
 
 def policies(rng: random.Random) -> list[Policy]:
-    found = [Policy(universe, no_relevant, 0.5, "truth", model) for universe in UNIVERSES for no_relevant, model in NO_RELEVANT]
-    return [replace(one, relevant_from=rng.choice(["truth", "list"]), ties=rng.choice(TIES)) for one in found]
+    found = [
+        Policy(universe, no_relevant, 0.5, "truth", model)
+        for universe in UNIVERSES
+        for no_relevant, model in NO_RELEVANT
+    ]
+    return [
+        replace(one, relevant_from=rng.choice(["truth", "list"]), ties=rng.choice(TIES))
+        for one in found
+    ]
 
 
 NO_RELEVANT = [("zero", False), ("skip", True), ("null", False)]
@@ -288,7 +365,10 @@ def test_judge_gives_each_pair_of_a_user_that_counts_once(kind: Kind):
         expected = judge(case, [])
         keys = ["model"] * policy.model + ["user", "item"]
         pairs = grouped((row for row in expected.rows if row["user"] in expected.universe), *keys)
-        best = {key: (lowest_rank(rows), highest(row["relevance"] for row in rows)) for key, rows in pairs.items()}
+        best = {
+            key: (lowest_rank(rows), highest(row["relevance"] for row in rows))
+            for key, rows in pairs.items()
+        }
         found = kind.read(bound(case, kind).judge())
         assert found.columns == [*keys, "rank", "relevance"]
         assert len(found) == len(best)
@@ -299,11 +379,15 @@ def test_judge_gives_each_pair_of_a_user_that_counts_once(kind: Kind):
 SEGMENTS_OF_JUDGING = [("user",), ("country",), ("genre",), ("genre", "country")]
 
 
-@pytest.mark.parametrize("by", [(), *(pytest.param(by, marks=pytest.mark.slow) for by in SEGMENTS_OF_JUDGING)], ids=str)
+@pytest.mark.parametrize(
+    "by", [(), *(pytest.param(by, marks=pytest.mark.slow) for by in SEGMENTS_OF_JUDGING)], ids=str
+)
 def test_judge_then_a_metric_agrees(by: tuple[str, ...]):
     rng = seeded(f"judge {by}")
     for policy in policies(rng):
         case = replace(two_plain_frames(rng, policy), by=by)
         judged_rows = bound(case).judge().to_dicts()
-        again = bound(replace(case, recs=judged_rows, truth=None)).evaluate(*map(str, AT_ONE_CUT), by=list(by))
+        again = bound(replace(case, recs=judged_rows, truth=None)).evaluate(
+            *map(str, AT_ONE_CUT), by=list(by)
+        )
         compare(again.to_dicts(), evaluate(AT_ONE_CUT, case), ["model"] * policy.model + [*by])

@@ -40,11 +40,19 @@ def test_every_choice_of_a_parameter_is_tried(name: str):
 
 
 of_each = pytest.mark.parametrize("name", CHOICES)
-exploring = settings(examples(15), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+exploring = settings(
+    examples(15), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 
 
 # with and without models, but for what another test below asks
-MODELS = {(): [True], ("user",): [True], ("country",): [False], ("genre",): [False, True], ("country", "genre"): [True]}
+MODELS = {
+    (): [True],
+    ("user",): [True],
+    ("country",): [False],
+    ("genre",): [False, True],
+    ("country", "genre"): [True],
+}
 
 
 @pytest.mark.slow
@@ -75,7 +83,9 @@ def test_it_agrees_without_a_frame_of_items_where_it_needs_none(name: str):
 
 @pytest.mark.parametrize("target", ["catalogue", "relevant"])
 @pytest.mark.parametrize("by", [(), ("user",), ("country",)], ids="-".join)
-def test_disparity_agrees_on_the_head_and_the_tail_where_items_have_no_features(target: str, by: tuple[str, ...]):
+def test_disparity_agrees_on_the_head_and_the_tail_where_items_have_no_features(
+    target: str, by: tuple[str, ...]
+):
     rng = seeded(f"head and tail {target} {by}")
     asked = [Asked("exposure_disparity", {"target": target}, k) for k in KS]
     for model in (False, True):
@@ -101,7 +111,16 @@ def test_it_agrees_on_a_judged_frame(name: str):
 @pytest.mark.parametrize("by", [(), ("country",), ("genre",)], ids="-".join)
 def test_it_agrees_over_every_universe(universe: str, no_relevant: str, by: tuple[str, ...]):
     rng = seeded(f"universe {universe} {no_relevant} {by}")
-    names = {*OF_USERS, "serendipity", "epc", "efd", "category_coverage", "exposure_disparity", "novelty", "coverage"}
+    names = {
+        *OF_USERS,
+        "serendipity",
+        "epc",
+        "efd",
+        "category_coverage",
+        "exposure_disparity",
+        "novelty",
+        "coverage",
+    }
     asked = [one for name in CHOICES if name in names for one in asked_of(name, [3])]
     for judged in {(): (False, True), ("country",): (False,), ("genre",): (True,)}[by]:
         case = a_case(rng.choice, 100, 12, by, model=not judged)
@@ -130,8 +149,16 @@ def test_it_agrees_on_small_random_cases(name: str, data: st.DataObject):
     def choose(values: Sequence[Any]) -> Any:
         return data.draw(st.sampled_from(values))
 
-    case = a_case(choose, choose(range(1, 9)), choose([1, 2, 3]), choose(SEGMENTS), model=choose([False, True]))
-    asked = data.draw(st.lists(st.sampled_from(asked_of(name)), min_size=1, max_size=3, unique_by=repr))
+    case = a_case(
+        choose,
+        choose(range(1, 9)),
+        choose([1, 2, 3]),
+        choose(SEGMENTS),
+        model=choose([False, True]),
+    )
+    asked = data.draw(
+        st.lists(st.sampled_from(asked_of(name)), min_size=1, max_size=3, unique_by=repr)
+    )
     check(case, asked)
 
 

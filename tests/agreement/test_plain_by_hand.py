@@ -14,7 +14,9 @@ from worked_lists import BY_TAIL, FIXTURE, PLAIN, WORKED, categorised, letters, 
 
 
 @pytest.mark.parametrize(("name", "parameters", "value"), FIXTURE, ids=str)
-def test_the_plain_definition_gives_the_worked_numbers(name: str, parameters: dict[str, Any], value: float):
+def test_the_plain_definition_gives_the_worked_numbers(
+    name: str, parameters: dict[str, Any], value: float
+):
     assert overall(name, WORKED, 3, **parameters) == pytest.approx(value, abs=PLAIN)
 
 
@@ -30,9 +32,17 @@ def test_the_plain_definition_gives_the_worked_disparity():
 
 @pytest.mark.parametrize(
     ("one", "other", "value"),
-    [("abcdefg", "bacdefg", 0.9), ("abcd", "badc", 0.873), ("abc", "abdec", 0.86122), ("abc", "abc", 1), ("ab", "cd", 0)],
+    [
+        ("abcdefg", "bacdefg", 0.9),
+        ("abcd", "badc", 0.873),
+        ("abc", "abdec", 0.86122),
+        ("abc", "abc", 1),
+        ("ab", "cd", 0),
+    ],
 )
-def test_the_plain_definition_gives_the_worked_overlaps_of_ranks(one: str, other: str, value: float):
+def test_the_plain_definition_gives_the_worked_overlaps_of_ranks(
+    one: str, other: str, value: float
+):
     for first, second in ((one, other), (other, one)):
         scene = Scene(letters(u=first), reference=letters(u=second))
         assert overall("rbo", scene, None) == pytest.approx(value, abs=PLAIN)
@@ -49,7 +59,9 @@ def test_the_plain_definition_gives_the_worked_least_overlap_of_ranks():
     [({"log_base": math.e}, 1.238693), ({}, 1.787056), ({"divergence": "js"}, 0.293436)],
     ids=str,
 )
-def test_the_plain_definition_gives_the_worked_calibration(parameters: dict[str, Any], value: float):
+def test_the_plain_definition_gives_the_worked_calibration(
+    parameters: dict[str, Any], value: float
+):
     items = categorised(A="abcde", B="f", C="x")
     scene = Scene(letters(u="dex"), train=pairs(u="abcf"), items=items)
     assert overall("miscalibration", scene, None, **parameters) == pytest.approx(value, abs=PLAIN)
@@ -78,7 +90,12 @@ def test_lists_of_the_same_counts_and_lengths_have_one_personalization_by_cosine
 
 
 def test_opposite_vectors_are_two_apart():
-    items = {"a": {"v": [1.0, 0.0]}, "b": {"v": [-2.0, 0.0]}, "c": {"v": [0.0, 0.0]}, "d": {"v": None}}
+    items = {
+        "a": {"v": [1.0, 0.0]},
+        "b": {"v": [-2.0, 0.0]},
+        "c": {"v": [0.0, 0.0]},
+        "d": {"v": None},
+    }
     scene = Scene(letters(u="abcd"), items=items)
     assert overall("diversity", scene, None) == pytest.approx(2)
     assert overall("diversity", scene, None, scaled=True) == pytest.approx(1)
@@ -86,13 +103,24 @@ def test_opposite_vectors_are_two_apart():
 
 def test_gain_of_a_category_is_halved_each_time_it_comes_again():
     # a and b are of A, c of B. Listed a b c: 1 + 0.5 / log2 3 + 1 / 2. Best a c b: 1 + 1 / log2 3 + 0.5 / 2
-    scene = Scene(letters(u="abc"), truth={"u": dict.fromkeys("abc", 1)}, items=categorised(A="ab", B="c"))
+    scene = Scene(
+        letters(u="abc"), truth={"u": dict.fromkeys("abc", 1)}, items=categorised(A="ab", B="c")
+    )
     third = math.log2(3)
-    assert overall("alpha_ndcg", scene, None) == pytest.approx((1.5 + 0.5 / third) / (1.25 + 1 / third))
+    assert overall("alpha_ndcg", scene, None) == pytest.approx(
+        (1.5 + 0.5 / third) / (1.25 + 1 / third)
+    )
 
 
 def test_only_what_stands_higher_than_its_popularity_is_a_surprise():
     # b is second in the list and third by popularity, of 4 items: (3 - 2) / 4; a is first in both; over a list of two
     train = pairs(u1="ac", u2="ac", u3="ab", u4="a")
-    scene = Scene(letters(u="ab"), truth={"u": {"a": 1, "b": 1}}, train=train, items={item: {} for item in "abcd"})
-    assert overall("serendipity", scene, None, against="popularity") == pytest.approx((0 + 1 / 4) / 2)
+    scene = Scene(
+        letters(u="ab"),
+        truth={"u": {"a": 1, "b": 1}},
+        train=train,
+        items={item: {} for item in "abcd"},
+    )
+    assert overall("serendipity", scene, None, against="popularity") == pytest.approx(
+        (0 + 1 / 4) / 2
+    )

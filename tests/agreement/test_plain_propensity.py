@@ -27,13 +27,19 @@ def plain(rng: random.Random, by: tuple[str, ...] = (), *, given: bool, model: b
     seen: set[Any] = set()
     recs = []
     for row in case.recs:
-        for key in ((row.get("model"), row["user"], row["item"]), (row.get("model"), row["user"], "rank", row["rank"])):
+        for key in (
+            (row.get("model"), row["user"], row["item"]),
+            (row.get("model"), row["user"], "rank", row["rank"]),
+        ):
             if key in seen:
                 break
         else:
             whole = row["rank"] is not None and row["rank"] % 1 == 0
             recs.append(row if whole else {**row, "rank": None})
-            seen |= {(row.get("model"), row["user"], row["item"]), (row.get("model"), row["user"], "rank", row["rank"])}
+            seen |= {
+                (row.get("model"), row["user"], row["item"]),
+                (row.get("model"), row["user"], "rank", row["rank"]),
+            }
     truth = list({(row["user"], row["item"]): row for row in case.truth}.values())
     if given:
         truth = [{**row, "propensity": rng.choice([0.05, 0.2, 0.5, 1.0])} for row in truth]

@@ -26,30 +26,61 @@ import scenes  # noqa: E402  the users that the peers were run on
 
 VALUES = json.loads((RECORDED / "values.json").read_text(encoding="utf-8"))
 USUAL = {"k": scenes.KS, "moments": [], "options": {}, "bound": {}, "decimals": 10}
-ROWS = [(peer, {"plain": row["metric"], **USUAL, **row}) for peer, told in VALUES.items() for row in told["rows"]]
+ROWS = [
+    (peer, {"plain": row["metric"], **USUAL, **row})
+    for peer, told in VALUES.items()
+    for row in told["rows"]
+]
 FLOAT32 = {"torchmetrics"}
 TIES = {"tied", "numbered"}
 
 # What a peer has under one of our names and is not held against ours, and why.
 NOT_SHARED = {
-    ("torchmetrics", "RetrievalAUROC"): "0 for a list without a pair; ours is null, and the mean runs over the others",
-    ("torchmetrics", "scores of 0 and below"): "not retrieved in its precision, recall, MAP and MRR; ours ranks every score",
+    (
+        "torchmetrics",
+        "RetrievalAUROC",
+    ): "0 for a list without a pair; ours is null, and the mean runs over the others",
+    (
+        "torchmetrics",
+        "scores of 0 and below",
+    ): "not retrieved in its precision, recall, MAP and MRR; ours ranks every score",
     ("rectools", "Accuracy, MCC"): "need a catalogue",
-    ("recbole", "AUC, GAUC, LogLoss"): "need the scores of all items; GAUC weighs users by their relevant items",
+    (
+        "recbole",
+        "AUC, GAUC, LogLoss",
+    ): "need the scores of all items; GAUC weighs users by their relevant items",
     ("recbole", "short lists"): "its lists are full; the fixture's are filled up with misses",
-    ("evidently", "MAP, MAR"): "depends on the order of the rows and exceeds 1 on lists of different lengths",
+    (
+        "evidently",
+        "MAP, MAR",
+    ): "depends on the order of the rows and exceeds 1 on lists of different lengths",
     ("evidently", "k beyond the longest list"): "an error there",
     ("evidently", "its column `rank`"): "one too high; values are taken by their place",
-    ("lenskit", "users without truth"): "an error in AveragePrecision and in graded nDCG and DCG; run on the others there",
-    ("lenskit", "other means"): "`list_summary` counts what is undefined as 0 and is taken here; `global_metrics` is NaN then",
+    (
+        "lenskit",
+        "users without truth",
+    ): "an error in AveragePrecision and in graded nDCG and DCG; run on the others there",
+    (
+        "lenskit",
+        "other means",
+    ): "`list_summary` counts what is undefined as 0 and is taken here; `global_metrics` is NaN then",
     ("microsoft", "by_threshold"): "takes its threshold for a k",
     ("microsoft", "auc, logloss, rmse"): "of scores, not of lists",
-    ("spark", "graded nDCG"): "from Python, 4.0 takes a list of relevances and gives the number without them",
+    (
+        "spark",
+        "graded nDCG",
+    ): "from Python, 4.0 takes a list of relevances and gives the number without them",
     ("sklearn", "label_ranking_average_precision_score"): "1 for a list without a relevant item",
     ("sklearn", "average_precision_score of ties"): "compared live, in test_tied_scores.py",
-    ("ranx", "rbp, graded"): "weighs a hit with its grade, so that it can exceed 1; recorded on binary relevance",
+    (
+        "ranx",
+        "rbp, graded",
+    ): "weighs a hit with its grade, so that it can exceed 1; recorded on binary relevance",
     ("ranx", "ties in lists of more than 15 items"): "an unstable sort; recorded on shorter ones",
-    ("ir_measures", "nDCG(dcg='exp-log2') of scores that are one in 32 bits"): "from gdeval, which compares 64; ours as nDCG",
+    (
+        "ir_measures",
+        "nDCG(dcg='exp-log2') of scores that are one in 32 bits",
+    ): "from gdeval, which compares 64; ours as nDCG",
     ("elliot", "all"): "not on PyPI, so not run",
     ("all", "repeated items"): "several peers then give values above 1; no item is repeated here",
 }
@@ -79,8 +110,12 @@ def check(row: tuple[str, dict[str, Any]], metric: str, **options: Any) -> None:
     assert means == pytest.approx(line["means"], rel=tolerance, abs=tolerance)
     if line["moments"]:
         by_user = [rec.evaluate(metric, k=k, by="user") for k in line["k"]]
-        moments = [scenes.moment(dict(frame.select(pl.nth(0, -1)).iter_rows())) for frame in by_user]
-        assert moments == pytest.approx(line["moments"], rel=tolerance, abs=tolerance * scenes.N_USERS)
+        moments = [
+            scenes.moment(dict(frame.select(pl.nth(0, -1)).iter_rows())) for frame in by_user
+        ]
+        assert moments == pytest.approx(
+            line["moments"], rel=tolerance, abs=tolerance * scenes.N_USERS
+        )
 
 
 @pytest.mark.slow
@@ -90,7 +125,9 @@ def test_parameters_give_the_recorded_numbers(row: tuple[str, dict[str, Any]]):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif("profile" not in inspect.signature(rf.Rec.__call__).parameters, reason="there are no profiles")
+@pytest.mark.skipif(
+    "profile" not in inspect.signature(rf.Rec.__call__).parameters, reason="there are no profiles"
+)
 @pytest.mark.parametrize("row", [row for row in ROWS if row[1]["metric"]], ids=named)
 def test_the_profile_gives_the_recorded_numbers(row: tuple[str, dict[str, Any]]):
     check(row, row[1]["metric"], profile=row[1]["profile"], **row[1]["bound"])
@@ -103,7 +140,13 @@ def test_the_users_are_of_every_kind():
     assert len(lists.keys() - judged) > 30
     assert len(judged.keys() - lists) > 30
     assert sum(not any(found.values()) for found in judged.values()) > 30
-    assert {relevance for found in judged.values() for relevance in found.values()} == {0, 1, 2, 3, 4}
+    assert {relevance for found in judged.values() for relevance in found.values()} == {
+        0,
+        1,
+        2,
+        3,
+        4,
+    }
     assert {len(items) for items in lists.values()} == set(scenes.LENGTHS) - {0}
     assert max(scenes.LENGTHS) < max(scenes.KS)
     tied = scenes.tied().lists()

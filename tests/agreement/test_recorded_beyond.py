@@ -34,48 +34,99 @@ import scenes_beyond  # noqa: E402  the lists that the peers were run on
 VALUES = json.loads((RECORDED / "values_beyond.json").read_text(encoding="utf-8"))
 ROWS = [(peer, row) for peer, told in VALUES.items() for row in told["rows"]]
 # The users of a mean where a metric reads the truth: those with recommendations, or those that both have.
-UNIVERSE = {("rectools", "serendipity"): "recs", ("microsoft", "serendipity"): "recs", ("ndeval", "alpha_ndcg"): "both"}
+UNIVERSE = {
+    ("rectools", "serendipity"): "recs",
+    ("microsoft", "serendipity"): "recs",
+    ("ndeval", "alpha_ndcg"): "both",
+}
 UNIVERSE |= {("warprec", name): "recs" for name in ("epc", "efd")}
-PROFILED = [(peer, row) for peer, row in ROWS if row["call"] != "Diversity"]  # Evidently's, held against ours by a factor
-FLOAT32 = {("lenskit", "ExposureGini"), *(("warprec", row["call"]) for peer, row in ROWS if peer == "warprec")}
+PROFILED = [
+    (peer, row) for peer, row in ROWS if row["call"] != "Diversity"
+]  # Evidently's, held against ours by a factor
+FLOAT32 = {
+    ("lenskit", "ExposureGini"),
+    *(("warprec", row["call"]) for peer, row in ROWS if peer == "warprec"),
+}
 
 # What a peer has beyond accuracy and is not held against ours, and why.
 NOT_SHARED = {
     ("rectools", "CatalogCoverage"): "without normalize=True a count of items",
-    ("rectools", "PairwiseHammingDistance, several features"): "the number of features that differ, not a share of them",
-    ("rectools", "Accuracy"): "over the catalogue, where nearly all is right; recframe has fall_out and mcc",
+    (
+        "rectools",
+        "PairwiseHammingDistance, several features",
+    ): "the number of features that differ, not a share of them",
+    (
+        "rectools",
+        "Accuracy",
+    ): "over the catalogue, where nearly all is right; recframe has fall_out and mcc",
     ("rectools", "debiased metrics"): "drop interactions at random",
-    ("rectools", "SufficientReco"): "user_coverage(at_least=k) of the users with a list, and its deep form list_length over k",
-    ("rectools", "UnrepeatedReco"): "an item counts once in a list here; that lists repeat items is what the audit finds",
-    ("replay", "Novelty, users without train"): "1, and users of train without a list too; asked on users who have both",
+    (
+        "rectools",
+        "SufficientReco",
+    ): "user_coverage(at_least=k) of the users with a list, and its deep form list_length over k",
+    (
+        "rectools",
+        "UnrepeatedReco",
+    ): "an item counts once in a list here; that lists repeat items is what the audit finds",
+    (
+        "replay",
+        "Novelty, users without train",
+    ): "1, and users of train without a list too; asked on users who have both",
     ("replay", "CategoricalDiversity of lists of categories"): "takes one category for each row",
-    ("microsoft", "catalog_coverage, cold items"): "counts them as covered over the items of train, and so exceeds 1",
+    (
+        "microsoft",
+        "catalog_coverage, cold items",
+    ): "counts them as covered over the items of train, and so exceeds 1",
     ("microsoft", "lists with items of train"): "an error there",
-    ("microsoft", "items without co-occurrence"): "as unlike as can be; ours leaves out what has no feature. All are warm here",
+    (
+        "microsoft",
+        "items without co-occurrence",
+    ): "as unlike as can be; ours leaves out what has no feature. All are warm here",
     ("evidently", "Personalization, ragged"): "takes every list to have k items, and so exceeds 1",
     (
         "evidently",
         "Diversity",
     ): "the sum over pairs over the number of items; held against ours times (k - 1) / 2, on full lists",
-    ("evidently", "Serendipity"): "sums over hits without dividing by their number, and so falls below 0",
-    ("evidently", "PopularityBias, cold items"): "left out; ours counts them as 0. Asked on warm items",
+    (
+        "evidently",
+        "Serendipity",
+    ): "sums over hits without dividing by their number, and so falls below 0",
+    (
+        "evidently",
+        "PopularityBias, cold items",
+    ): "left out; ours counts them as 0. Asked on warm items",
     ("evidently", "PopularityBias(gini)"): "over the recommended items alone",
     ("evidently", "ItemBias, UserBias"): "histograms",
     ("lenskit", "entropy, rank_biased_entropy"): "of the categories of one list, smoothed",
-    ("lenskit", "rank_biased_overlap, ragged"): "depths go on to n past the end of both lists; recorded on full lists",
+    (
+        "lenskit",
+        "rank_biased_overlap, ragged",
+    ): "depths go on to n past the end of both lists; recorded on full lists",
     ("lenskit", "least_item_promoted"): "how far one item rose",
     ("jurity", "samples of users"): "drawn at random by default; all of them are taken here",
-    ("recbole", "ItemCoverage, GiniIndex"): "over the items and one more, for padding; asked without it",
+    (
+        "recbole",
+        "ItemCoverage, GiniIndex",
+    ): "over the items and one more, for padding; asked without it",
     ("recbole", "ShannonEntropy"): "in nats over the number of recommended items",
     ("recbole", "TailPercentage(tail_ratio above 1)"): "items with at most so many interactions",
-    ("recpack", "IPSHitRateK"): "a sum without a norm; the items of no interaction weigh nothing in it",
+    (
+        "recpack",
+        "IPSHitRateK",
+    ): "a sum without a norm; the items of no interaction weigh nothing in it",
     ("warprec", "APLT, ragged"): "divides by k where a list is shorter",
     ("warprec", "EPC of a cold item"): "1 - 1 / users, as of an item that one user has; ours is 1",
     ("warprec", "PopRSP, PopREO"): "RSP and REO of head and tail; asked by category",
     ("warprec", "REO, RSP of known items"): "counts known relevant items; asked without any",
     ("warprec", "SRecall"): "category_coverage(relevance=true, denominator=relevant); not asked",
-    ("warprec", "IPSRecall"): "recall(weights=ips), over the number of observed relevant items as ours; not asked",
-    ("warprec", "cold items in SNIPS"): "have the least propensity; ours count as what one user has. Asked with theirs",
+    (
+        "warprec",
+        "IPSRecall",
+    ): "recall(weights=ips), over the number of observed relevant items as ours; not asked",
+    (
+        "warprec",
+        "cold items in SNIPS",
+    ): "have the least propensity; ours count as what one user has. Asked with theirs",
     ("warprec", "UserCoverage"): "a count",
     ("elliot", "all"): "not on PyPI, so not run",
 }
@@ -103,15 +154,31 @@ def propensities(scene: scenes_beyond.Scene) -> dict[tuple[str, str], float]:
 
 
 def sides(scene: scenes_beyond.Scene, names: list[str]) -> dict[str, pl.DataFrame]:
-    schema = {"item": pl.String, "genre": pl.String, "vector": pl.List(pl.Float64), "users": pl.List(pl.String)}
-    found = {name: pl.DataFrame(getattr(scene, name), schema=["user", "item"], orient="row") for name in ("truth", "train")}
+    schema = {
+        "item": pl.String,
+        "genre": pl.String,
+        "vector": pl.List(pl.Float64),
+        "users": pl.List(pl.String),
+    }
+    found = {
+        name: pl.DataFrame(getattr(scene, name), schema=["user", "item"], orient="row")
+        for name in ("truth", "train")
+    }
     if "propensity" in names:
-        observed = pl.DataFrame([(*pair, chance) for pair, chance in propensities(scene).items()], orient="row")
-        found["truth"] = observed.rename(dict(zip(observed.columns, ("user", "item", "propensity"), strict=True)))
-    found["reference"] = pl.DataFrame(scene.ranked(scene.reference), schema=["user", "item", "rank"], orient="row")
+        observed = pl.DataFrame(
+            [(*pair, chance) for pair, chance in propensities(scene).items()], orient="row"
+        )
+        found["truth"] = observed.rename(
+            dict(zip(observed.columns, ("user", "item", "propensity"), strict=True))
+        )
+    found["reference"] = pl.DataFrame(
+        scene.ranked(scene.reference), schema=["user", "item", "rank"], orient="row"
+    )
     chosen = {name: found[name] for name in names if name in found}
     if names and names[-1].startswith("items"):
-        chosen["items"] = pl.DataFrame(items_of(scene, of_train=names[-1] == "items of train"), schema=schema)
+        chosen["items"] = pl.DataFrame(
+            items_of(scene, of_train=names[-1] == "items of train"), schema=schema
+        )
     return chosen
 
 
@@ -124,13 +191,17 @@ def universe_of(row: tuple[str, dict[str, Any]]) -> str:
     return UNIVERSE.get((row[0], row[1]["metric"].partition("(")[0]), "")
 
 
-def check(row: tuple[str, dict[str, Any]], means: list[float], users: list[dict[str, float | None]]) -> None:
+def check(
+    row: tuple[str, dict[str, Any]], means: list[float], users: list[dict[str, float | None]]
+) -> None:
     peer, line = row
     tolerance = 3e-6 if (peer, line["call"]) in FLOAT32 else 1e-9
     assert means == pytest.approx(line["means"], rel=tolerance, abs=tolerance)
     if "moments" in line:
         moments = [scenes.moment(own) for own in users]
-        assert moments == pytest.approx(line["moments"], rel=tolerance, abs=tolerance * scenes_beyond.N_USERS)
+        assert moments == pytest.approx(
+            line["moments"], rel=tolerance, abs=tolerance * scenes_beyond.N_USERS
+        )
 
 
 def settings_of(metric: str) -> tuple[str, dict[str, Any]]:
@@ -145,7 +216,9 @@ def settings_of(metric: str) -> tuple[str, dict[str, Any]]:
         "min_propensity": float,
     }
     truths = {"true": True, "True": True}
-    return name, {key: truths.get(value, known.get(key, str)(value)) for key, value in settings.items()}
+    return name, {
+        key: truths.get(value, known.get(key, str)(value)) for key, value in settings.items()
+    }
 
 
 @pytest.mark.slow
@@ -172,10 +245,17 @@ def test_the_plain_definition_gives_the_recorded_numbers(row: tuple[str, dict[st
     universe = users_of.get(universe_of(row), scene.truth.keys())
     counted = sorted(universe if name in OF_USERS | WEIGHTED else scene.lists)
     if name in WEIGHTED:
-        users = [{user: WEIGHTED[name](scene, user, k, **settings) for user in counted} for k in line["k"]]
+        users = [
+            {user: WEIGHTED[name](scene, user, k, **settings) for user in counted}
+            for k in line["k"]
+        ]
         means = [mean(own.values()) for own in users]
     else:
-        users = [dict(values(name, scene, counted, k, **settings)) for k in line["k"]] if "moments" in line else []
+        users = (
+            [dict(values(name, scene, counted, k, **settings)) for k in line["k"]]
+            if "moments" in line
+            else []
+        )
         means = [overall(name, scene, k, counted, **settings) for k in line["k"]]
     check(row, means, users)
 
@@ -185,14 +265,22 @@ def under_its_profile(peer: str, metric: rf.Metric[...]) -> rf.Metric[...] | Non
     profile = PROFILES.get(peer)
     if profile is None or metric.name not in profile.metrics:
         return None
-    switches = {name: value for name, value in profile.metrics[metric.name].items() if name not in DEFAULTS}
+    switches = {
+        name: value for name, value in profile.metrics[metric.name].items() if name not in DEFAULTS
+    }
     if any(metric.parameters[name] != value for name, value in switches.items()):
         return None
-    return rf.parse(metric.name)(**{name: value for name, value in metric.settings if name not in switches})
+    return rf.parse(metric.name)(
+        **{name: value for name, value in metric.settings if name not in switches}
+    )
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("row", [row for row in PROFILED if under_its_profile(row[0], rf.parse(row[1]["metric"]))], ids=named)
+@pytest.mark.parametrize(
+    "row",
+    [row for row in PROFILED if under_its_profile(row[0], rf.parse(row[1]["metric"]))],
+    ids=named,
+)
 def test_the_profile_gives_the_recorded_numbers(row: tuple[str, dict[str, Any]]):
     peer, line = row
     scene, metric = made(line["scene"]), under_its_profile(peer, rf.parse(line["metric"]))
@@ -208,9 +296,13 @@ def test_the_profile_gives_the_recorded_numbers(row: tuple[str, dict[str, Any]])
 @pytest.mark.parametrize("peer", [name for name, more in BEYOND.items() if more.metrics])
 def test_every_entry_of_a_profile_beyond_accuracy_has_recorded_numbers(peer: str):
     recorded = {
-        rf.parse(row["metric"]) for one, row in ROWS if one == peer and under_its_profile(peer, rf.parse(row["metric"]))
+        rf.parse(row["metric"])
+        for one, row in ROWS
+        if one == peer and under_its_profile(peer, rf.parse(row["metric"]))
     }
-    accuracy = {name for name, metric in registered().items() if metric.definition.family == "accuracy"}
+    accuracy = {
+        name for name, metric in registered().items() if metric.definition.family == "accuracy"
+    }
     assert {metric.name for metric in recorded} == set(BEYOND[peer].metrics) - accuracy
 
 

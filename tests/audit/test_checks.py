@@ -10,7 +10,22 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from asking import rows
-from audited_frames import INF, ITEMS, JUDGED, NAN, POOLED, RECS, SCORED, TRAIN, TRUTH, USERS, audit, floats, found, with_row
+from audited_frames import (
+    INF,
+    ITEMS,
+    JUDGED,
+    NAN,
+    POOLED,
+    RECS,
+    SCORED,
+    TRAIN,
+    TRUTH,
+    USERS,
+    audit,
+    floats,
+    found,
+    with_row,
+)
 from frame_kinds import KINDS, Kind, slow_after_the_first
 from recframe.audit.checks import CHECKS
 from recframe.audit.report import COLUMNS
@@ -19,7 +34,11 @@ from recframe.audit.rule import SEVERITIES
 
 @pytest.mark.parametrize("frame", [RECS, SCORED], ids=["ranked", "scored"])
 def test_nothing_is_found_in_two_frames_without_defect(kind, frame):
-    sides = {"truth": TRUTH, "users": USERS, "items": pl.concat([ITEMS, ITEMS[:1].with_columns(item=pl.lit("f"))])}
+    sides = {
+        "truth": TRUTH,
+        "users": USERS,
+        "items": pl.concat([ITEMS, ITEMS[:1].with_columns(item=pl.lit("f"))]),
+    }
     result = audit(kind, frame, k=2, by=["country", "genre"], train=TRAIN, **sides)
 
     assert result.columns == list(COLUMNS)
@@ -39,10 +58,15 @@ def test_nothing_is_found_of_two_models_that_are_told_apart(kind):
     assert audit(kind, judged, model="model").is_empty()
 
 
-LONG = rows(*(("u", item, rank) for rank, item in enumerate("abcde", 1)), schema=("user", "item", "rank"))
+LONG = rows(
+    *(("u", item, rank) for rank, item in enumerate("abcde", 1)), schema=("user", "item", "rank")
+)
 SPLIT = pl.concat([RECS, TRUTH], how="diagonal")
 TWO_MODELS = pl.concat(
-    [JUDGED.with_columns(model=pl.lit("x")), JUDGED.with_columns(pl.col("relevance") * 2, model=pl.lit("y"))]
+    [
+        JUDGED.with_columns(model=pl.lit("x")),
+        JUDGED.with_columns(pl.col("relevance") * 2, model=pl.lit("y")),
+    ]
 )
 NO_LIST_OF_Y = [("u", "a", 1, "x"), ("v", "a", 1, "x"), ("v", "b", 1, "y")]
 
@@ -53,13 +77,21 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
         {"truth": TRUTH},
         [("null_ids", "error", "recommendations", 2, 1)],
     ),
-    "null ids in the truth": (RECS, {"truth": with_row(TRUTH, ("u", None, 1))}, [("null_ids", "error", "truth", 1, 1)]),
+    "null ids in the truth": (
+        RECS,
+        {"truth": with_row(TRUTH, ("u", None, 1))},
+        [("null_ids", "error", "truth", 1, 1)],
+    ),
     "null ids in train": (
         RECS,
         {"truth": TRUTH, "train": with_row(TRAIN, (None, "b"))},
         [("null_ids", "error", "train", 1, 0)],
     ),
-    "null ids of a judged frame": (with_row(JUDGED, ("u", None, 3, 1)), {}, [("null_ids", "error", "judged", 1, 1)]),
+    "null ids of a judged frame": (
+        with_row(JUDGED, ("u", None, 3, 1)),
+        {},
+        [("null_ids", "error", "judged", 1, 1)],
+    ),
     # the item 'a ' of u does not match the truth's 'a', nor does it stand in the catalogue
     "ids with blanks": (
         RECS.with_columns(item=pl.Series(["a ", "b", "c", "a"])),
@@ -91,13 +123,21 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
         [("rank_below_1", "error", "recommendations", 2, 2)],
     ),
     # lists of 3 rows that rank 2, as the third has no rank
-    "null ranks": (with_row(RECS, ("u", "z", None)), {"truth": TRUTH}, [("missing_ranks", "warning", "recommendations", 1, 1)]),
+    "null ranks": (
+        with_row(RECS, ("u", "z", None)),
+        {"truth": TRUTH},
+        [("missing_ranks", "warning", "recommendations", 1, 1)],
+    ),
     "NaN ranks": (
         floats(with_row(RECS, ("u", "z", None)), rank=[1, 2, 1, 2, NAN]),
         {"truth": TRUTH},
         [("missing_ranks", "warning", "recommendations", 1, 1)],
     ),
-    "infinite ranks": (floats(JUDGED, rank=[1, 2, None, 2, 1, INF]), {}, [("missing_ranks", "warning", "judged", 1, 1)]),
+    "infinite ranks": (
+        floats(JUDGED, rank=[1, 2, None, 2, 1, INF]),
+        {},
+        [("missing_ranks", "warning", "judged", 1, 1)],
+    ),
     "mean ranks": (
         floats(RECS, rank=[1.5, 1.5, 1, 2]),
         {"truth": TRUTH},
@@ -114,7 +154,10 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
     "systems that are not told apart": (
         POOLED,
         {"truth": TRUTH},
-        [("pooled_models", "error", "recommendations", 8, 2), ("repeated_ranks", "warning", "recommendations", 8, 2)],
+        [
+            ("pooled_models", "error", "recommendations", 8, 2),
+            ("repeated_ranks", "warning", "recommendations", 8, 2),
+        ],
     ),
     # 1 and 3: the last rank is beyond the two rows
     "a gap": (
@@ -147,7 +190,11 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
         {"truth": with_row(TRUTH, ("u", "b", INF))},
         [("infinite_relevance", "error", "truth", 1, 1)],
     ),
-    "a dislike": (RECS, {"truth": with_row(TRUTH, ("u", "b", -1))}, [("negative_relevance", "info", "truth", 1, 1)]),
+    "a dislike": (
+        RECS,
+        {"truth": with_row(TRUTH, ("u", "b", -1))},
+        [("negative_relevance", "info", "truth", 1, 1)],
+    ),
     "relevance that looks like a score": (
         RECS,
         {"truth": TRUTH.with_columns(relevance=pl.Series([0.9, 0.25, 0.75, 0.5]))},
@@ -174,8 +221,16 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
         [("duplicate_items", "error", "recommendations", 2, 1)],
     ),
     # a of u and a of v are recommended in one row and judged in another: 4 rows
-    "recommendations and truth below one another": (SPLIT, {}, [("split_pairs", "error", "judged", 4, 2)]),
-    "a pair judged twice": (RECS, {"truth": pl.concat([TRUTH, TRUTH[:1]])}, [("duplicate_truth", "warning", "truth", 2, 1)]),
+    "recommendations and truth below one another": (
+        SPLIT,
+        {},
+        [("split_pairs", "error", "judged", 4, 2)],
+    ),
+    "a pair judged twice": (
+        RECS,
+        {"truth": pl.concat([TRUTH, TRUTH[:1]])},
+        [("duplicate_truth", "warning", "truth", 2, 1)],
+    ),
     "a pair of a judged frame judged twice": (
         with_row(JUDGED, ("u", "d", None, 2)),
         {},
@@ -187,10 +242,26 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
         [("conflicting_truth", "error", "truth", 2, 1)],
     ),
     # the judged rows of y, 4, are twice as relevant as those of x
-    "models judged in two ways": (TWO_MODELS, {"model": "model"}, [("conflicting_truth", "error", "judged", 8, 2)]),
-    "a list shorter than k": (RECS[:3], {"truth": TRUTH, "k": 2}, [("short_lists", "warning", "recommendations", 1, 1)]),
-    "a list shorter than another": (RECS[:3], {"truth": TRUTH}, [("uneven_lists", "info", "recommendations", 1, 1)]),
-    "a user without truth": (RECS, {"truth": TRUTH[:2]}, [("users_without_truth", "info", "recommendations", 2, 1)]),
+    "models judged in two ways": (
+        TWO_MODELS,
+        {"model": "model"},
+        [("conflicting_truth", "error", "judged", 8, 2)],
+    ),
+    "a list shorter than k": (
+        RECS[:3],
+        {"truth": TRUTH, "k": 2},
+        [("short_lists", "warning", "recommendations", 1, 1)],
+    ),
+    "a list shorter than another": (
+        RECS[:3],
+        {"truth": TRUTH},
+        [("uneven_lists", "info", "recommendations", 1, 1)],
+    ),
+    "a user without truth": (
+        RECS,
+        {"truth": TRUTH[:2]},
+        [("users_without_truth", "info", "recommendations", 2, 1)],
+    ),
     "a user without truth who counts": (
         RECS,
         {"truth": TRUTH[:2], "universe": "all"},
@@ -234,7 +305,15 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
     "a user in two halves of a judged frame": (
         JUDGED.with_columns(country=pl.when(pl.col("rank").is_not_null()).then(pl.lit("DE"))),
         {"by": "country"},
-        [("users_in_two_halves", "error", "judged", JUDGED["rank"].null_count(), JUDGED["user"].n_unique())],
+        [
+            (
+                "users_in_two_halves",
+                "error",
+                "judged",
+                JUDGED["rank"].null_count(),
+                JUDGED["user"].n_unique(),
+            )
+        ],
     ),
     "recommended again": (
         RECS,
@@ -250,7 +329,10 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
     "items that nobody knows": (
         RECS,
         {"truth": TRUTH, "items": pl.DataFrame({"item": list("abd")})},
-        [("unknown_items", "warning", "recommendations", 1, 1), ("unknown_items", "warning", "truth", 1, 1)],
+        [
+            ("unknown_items", "warning", "recommendations", 1, 1),
+            ("unknown_items", "warning", "truth", 1, 1),
+        ],
     ),
     # a stands in both lists, and nobody has it in train
     "items that are new": (
@@ -266,7 +348,10 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
     # the two rows of u's list
     "a user who is new": (
         RECS,
-        {"truth": TRUTH, "train": with_row(TRAIN, ("w", "b"), ("u", None)).filter(pl.col("user") != "u")},
+        {
+            "truth": TRUTH,
+            "train": with_row(TRAIN, ("w", "b"), ("u", None)).filter(pl.col("user") != "u"),
+        },
         [("users_without_history", "info", "recommendations", 2, 1)],
     ),
     # one item without a genre; three without tags: null, no tag, a tag that is null
@@ -280,7 +365,10 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
                 price=pl.Series([None, 1.5, 2.5, None, 0.5]),
             ),
         },
-        [("items_without_features", "info", "items", 1, 0), ("items_without_features", "info", "items", 3, 0)],
+        [
+            ("items_without_features", "info", "items", 1, 0),
+            ("items_without_features", "info", "items", 3, 0),
+        ],
     ),
     # of both categories every item has each once
     "vectors of 0 and 1": (
@@ -292,13 +380,18 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
                 both=pl.Series([[0, 1], [1, 0]] + [[0, 1]] * 3),
             ),
         },
-        [("multi_hot_lists", "warning", "items", 4, 0), ("items_without_features", "info", "items", 1, 0)],
+        [
+            ("multi_hot_lists", "warning", "items", 4, 0),
+            ("items_without_features", "info", "items", 1, 0),
+        ],
     ),
     # of the relevant pairs two have no chance to be seen and one none that is known; the fourth is not relevant
     "propensities that are none": (
         RECS,
         {
-            "truth": floats(TRUTH, seen=[0.0, -0.5, None, None]).with_columns(relevance=pl.Series([1, 2, 1, 0])),
+            "truth": floats(TRUTH, seen=[0.0, -0.5, None, None]).with_columns(
+                relevance=pl.Series([1, 2, 1, 0])
+            ),
             "propensity": "seen",
         },
         [("missing_propensity", "error", "truth", 3, 2)],
@@ -315,14 +408,18 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
         [("unknown_reference", "error", "recommendations", 4, 2)],
     ),
 }
-PLAIN = [kind for kind in KINDS if kind.name in {"polars", "lazy", "pandas"}]  # the others are made of these
+PLAIN = [
+    kind for kind in KINDS if kind.name in {"polars", "lazy", "pandas"}
+]  # the others are made of these
 on_plain_kinds = pytest.mark.parametrize("kind", slow_after_the_first(PLAIN), ids=repr)
 each_case = pytest.mark.parametrize(("frame", "options", "findings"), CASES.values(), ids=CASES)
 OTHERS = [kind for kind in KINDS if kind not in PLAIN]
 each_pair = pytest.mark.parametrize(
     ("kind", "frame", "options", "findings"),
     [
-        pytest.param(kind, *case, id=f"{kind}-{name}", marks=[pytest.mark.slow] * (kind is not PLAIN[0]))
+        pytest.param(
+            kind, *case, id=f"{kind}-{name}", marks=[pytest.mark.slow] * (kind is not PLAIN[0])
+        )
         for number, (name, case) in enumerate(CASES.items())
         for kind in [*PLAIN, OTHERS[number % len(OTHERS)]]
     ],
@@ -330,12 +427,16 @@ each_pair = pytest.mark.parametrize(
 
 
 @each_pair
-def test_a_check_finds_its_defect_and_no_other_and_fills_in_every_word(kind, frame, options, findings):
+def test_a_check_finds_its_defect_and_no_other_and_fills_in_every_word(
+    kind, frame, options, findings
+):
     result = audit(kind, frame, **options)
 
     assert result.select("check", "severity", "frame", "rows", "users").rows() == findings
     assert not any(result.null_count().row(0))
-    assert result.schema == {name: pl.Int64 if name in {"rows", "users"} else pl.String for name in COLUMNS}
+    assert result.schema == {
+        name: pl.Int64 if name in {"rows", "users"} else pl.String for name in COLUMNS
+    }
     assert set(result["severity"]) <= set(SEVERITIES)
 
 
@@ -388,7 +489,11 @@ def test_ids_of_any_dtype_can_be_shown_and_compared(ids):
     users = RECS.with_columns(user=pl.Series(ids))
     frame = users.with_columns(rank=pl.Series([1, 1, 1, 0]))
 
-    shown = frame.rec(truth=users.select("user", "item")).audit().filter(pl.col("check") == "rank_below_1")
+    shown = (
+        frame.rec(truth=users.select("user", "item"))
+        .audit()
+        .filter(pl.col("check") == "rank_below_1")
+    )
     clash = users.rec(truth=TRUTH.with_columns(user=pl.lit(7, dtype=pl.Int64))).audit()
 
     assert shown["example"].item().startswith("user ")
@@ -406,7 +511,9 @@ def test_every_check_has_a_case():
 @each_case
 def test_no_number_changes(kind, frame, options, findings):
     options = {name: value for name, value in options.items() if name not in {"k", "by"}}
-    sides = {name: kind(value) for name, value in options.items() if isinstance(value, pl.DataFrame)}
+    sides = {
+        name: kind(value) for name, value in options.items() if isinstance(value, pl.DataFrame)
+    }
     rec = kind(frame).rec(**options | sides)
     if not any(severity == "error" for _, severity, *_ in findings):
         before = kind.read(rec.evaluate("ndcg@2", "recall@2"))
@@ -424,14 +531,27 @@ def raises(kind: Kind, call: Any, *words: str) -> None:
 
 @on_plain_kinds
 @each_case
-def test_strict_raises_what_the_audit_finds_as_an_error_and_nothing_else(kind, frame, options, findings):
-    by, options = options.get("by"), {name: value for name, value in options.items() if name not in {"k", "by"}}
-    options = {name: kind(value) if isinstance(value, pl.DataFrame) else value for name, value in options.items()}
+def test_strict_raises_what_the_audit_finds_as_an_error_and_nothing_else(
+    kind, frame, options, findings
+):
+    by, options = (
+        options.get("by"),
+        {name: value for name, value in options.items() if name not in {"k", "by"}},
+    )
+    options = {
+        name: kind(value) if isinstance(value, pl.DataFrame) else value
+        for name, value in options.items()
+    }
     strict = kind(frame).rec(**options, strict=True)
     errors = [name for name, severity, *_ in findings if severity == "error"]
 
     if errors:
-        raises(kind, lambda: strict.evaluate("ndcg@2", by=by), "strict=True", *(f"{name}: " for name in errors))
+        raises(
+            kind,
+            lambda: strict.evaluate("ndcg@2", by=by),
+            "strict=True",
+            *(f"{name}: " for name in errors),
+        )
     else:
         usual = kind(frame).rec(**options).evaluate("ndcg@2", by=by)
         assert_frame_equal(kind.read(strict.evaluate("ndcg@2", by=by)), kind.read(usual))

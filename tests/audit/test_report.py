@@ -18,7 +18,9 @@ from recframe.audit.rule import SEVERITIES
 def test_the_example_is_one_of_the_rows(kind):
     zero = with_row(RECS, ("u", "z", 0))
 
-    assert audit(kind, zero, truth=TRUTH, k=1)["example"].to_list() == ["user 'u', item 'z', rank 0"]
+    assert audit(kind, zero, truth=TRUTH, k=1)["example"].to_list() == [
+        "user 'u', item 'z', rank 0"
+    ]
 
 
 def test_the_remedy_names_the_column_that_seems_to_tell_systems_apart(kind):
@@ -44,9 +46,13 @@ def test_a_column_that_does_not_tell_all_rows_of_a_rank_apart_names_no_system(ki
 
 def test_a_column_of_places_names_no_system(kind):
     """Of three rows two are tied in rank, and each has a place of its own."""
-    frame = with_row(RECS.with_columns(place=pl.Series([1, 2, 1, 2])), ("u", "x", 2, 3), ("v", "x", 2, 3))
+    frame = with_row(
+        RECS.with_columns(place=pl.Series([1, 2, 1, 2])), ("u", "x", 2, 3), ("v", "x", 2, 3)
+    )
 
-    assert found(kind, frame, truth=TRUTH, k=1) == [("repeated_ranks", "warning", "recommendations", 4, 2)]
+    assert found(kind, frame, truth=TRUTH, k=1) == [
+        ("repeated_ranks", "warning", "recommendations", 4, 2)
+    ]
 
 
 def test_errors_come_before_warnings_and_those_before_the_rest(kind):
@@ -78,7 +84,9 @@ def test_repeated_ranks_say_what_becomes_of_them(kind):
         "last": "all of them stand at the last place of their tie, as ties='last' says",
     }
     for ties, said in treatments.items():
-        (finding,) = audit(kind, frame, truth=TRUTH, ties=ties).filter(check="repeated_ranks").to_dicts()
+        (finding,) = (
+            audit(kind, frame, truth=TRUTH, ties=ties).filter(check="repeated_ranks").to_dicts()
+        )
         assert finding["treatment"].startswith(said)
         assert "rec(ties='expected')" in finding["remedy"]
 
@@ -87,7 +95,9 @@ def test_columns_are_named_as_in_a_metric(kind):
     names = {"user": "user_id", "item": "*", "rank": "^.*$"}
     options = {name: value for name, value in names.items() if name != "rank"}
 
-    result = audit(kind, with_row(RECS, ("u", "z", 0)).rename(names), truth=TRUTH.rename(options), k=1, **names)
+    result = audit(
+        kind, with_row(RECS, ("u", "z", 0)).rename(names), truth=TRUTH.rename(options), k=1, **names
+    )
 
     assert result["check"].to_list() == ["rank_below_1"]
 
@@ -114,7 +124,11 @@ def test_train_is_checked_as_the_truth_is_and_serves_no_segment(kind):
         kind(RECS).rec(truth=kind(TRUTH), train=kind(numbers)).evaluate("ndcg")
 
     described = TRAIN.with_columns(genre=pl.lit("x"))
-    result = kind.read(kind(RECS).rec(truth=kind(TRUTH), train=kind(described), items=kind(ITEMS)).recall(k=2, by="genre"))
+    result = kind.read(
+        kind(RECS)
+        .rec(truth=kind(TRUTH), train=kind(described), items=kind(ITEMS))
+        .recall(k=2, by="genre")
+    )
     assert result["genre"].to_list() == ["x", "y"]
 
 
@@ -142,7 +156,9 @@ def test_a_lazy_frame_is_audited_by_a_plan_without_python(monkeypatch):
 
 def test_an_empty_frame_has_nothing_odd_but_the_users_who_get_nothing(kind):
     assert audit(kind, JUDGED.clear(), k=10).is_empty()
-    assert found(kind, RECS.clear(), truth=TRUTH, k=10) == [("users_without_lists", "warning", "truth", 4, 2)]
+    assert found(kind, RECS.clear(), truth=TRUTH, k=10) == [
+        ("users_without_lists", "warning", "truth", 4, 2)
+    ]
 
 
 SIZE = 24_000
@@ -151,7 +167,12 @@ SIZE = 24_000
 def large(order: str) -> pl.DataFrame:
     """Return a judged frame that is asked beforehand what its checks can do without; every twelfth item was not recommended."""
     row = pl.int_range(SIZE)
-    frame = pl.select(user=row // 12, item=row % 12 + row // 12, rank=row % 12 + 1, relevance=(row % 12 > 9).cast(pl.Int64))
+    frame = pl.select(
+        user=row // 12,
+        item=row % 12 + row // 12,
+        rank=row % 12 + 1,
+        relevance=(row % 12 > 9).cast(pl.Int64),
+    )
     frame = frame.with_columns(rank=pl.when(pl.col("rank") < 12).then("rank"))
     return frame.sample(fraction=1, shuffle=True, seed=1) if order == "shuffled" else frame
 
@@ -164,7 +185,9 @@ def test_a_relevance_of_any_dtype_is_audited(kind, dtype):
     truth = pl.DataFrame({"user": ["u", "u"], "item": ["a", "a"], "relevance": relevance})
 
     assert found(kind, RECS[:2], truth=truth) == [("conflicting_truth", "error", "truth", 2, 1)]
-    assert found(kind, RECS[:2], truth=pl.concat([truth[:1], truth[:1]])) == [("duplicate_truth", "warning", "truth", 2, 1)]
+    assert found(kind, RECS[:2], truth=pl.concat([truth[:1], truth[:1]])) == [
+        ("duplicate_truth", "warning", "truth", 2, 1)
+    ]
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if "pandas" not in kind.name], ids=repr)
@@ -173,7 +196,10 @@ def test_columns_without_a_value_or_a_dtype_are_audited(kind):
     judged = JUDGED[:2].with_columns(rank=nothing, relevance=nothing)
 
     assert audit(kind, judged).is_empty()
-    assert found(kind, RECS[:2], truth=TRUTH[:2].with_columns(relevance=nothing))[0][0] == "null_relevance"
+    assert (
+        found(kind, RECS[:2], truth=TRUTH[:2].with_columns(relevance=nothing))[0][0]
+        == "null_relevance"
+    )
 
 
 @pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.String, pl.Categorical, pl.Binary])
@@ -182,7 +208,9 @@ def test_columns_without_a_value_or_a_dtype_are_audited(kind):
 def test_a_large_eager_frame_has_the_findings_of_the_lazy_one(order, dtype, defects):
     frame = large(order)
     again = frame.filter(pl.col("rank") == 1).sort("user")[:defects]
-    again = pl.concat([again, again.with_columns(pl.col("item") + 100, relevance=pl.lit(None, dtype=pl.Int64))])
+    again = pl.concat(
+        [again, again.with_columns(pl.col("item") + 100, relevance=pl.lit(None, dtype=pl.Int64))]
+    )
     frame = pl.concat([frame, again]).with_columns(
         pl.col("user", "item").cast(pl.String).cast(dtype) if dtype != pl.Int64 else "user"
     )
@@ -193,7 +221,10 @@ def test_a_large_eager_frame_has_the_findings_of_the_lazy_one(order, dtype, defe
     for engine in ("in-memory", "streaming"):
         assert_frame_equal(result, frame.lazy().rec.audit(11).select(counts).collect(engine=engine))
     # of three users the first row stands there twice, and an item more has the rank 1
-    repeated = [("duplicate_items", "error", "judged", 6, 3), ("repeated_ranks", "warning", "judged", 9, 3)]
+    repeated = [
+        ("duplicate_items", "error", "judged", 6, 3),
+        ("repeated_ranks", "warning", "judged", 9, 3),
+    ]
     assert result.rows() == (repeated if defects else [])
 
 

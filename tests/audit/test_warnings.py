@@ -35,7 +35,9 @@ NO_RANK = (
     "column 'place' of the judged frame is null, NaN or infinite in all of its 5 rows, so every list is empty; rank each "
     "list from 1, or name a column of scores: rec(score='...')"
 )
-EAGER = pytest.mark.parametrize("kind", [one for one in KINDS if one.name not in {"lazy", "streaming"}], ids=repr)
+EAGER = pytest.mark.parametrize(
+    "kind", [one for one in KINDS if one.name not in {"lazy", "streaming"}], ids=repr
+)
 
 
 def told(ask: Callable[[], object]) -> list[str]:
@@ -121,17 +123,28 @@ def test_lists_without_a_single_rank_are_warned_of_in_parts_and_with_a_truth():
     frame = JUDGED.drop("rank").with_columns(place=pl.lit(math.nan)).lazy()
     said = NO_RANK.replace("the judged frame", "the frame of recommendations")
 
-    assert told(lambda: frame.rec(rank="place").collect("recall", "judged", by="country", parts=2)) == [NO_RANK]
+    assert told(
+        lambda: frame.rec(rank="place").collect("recall", "judged", by="country", parts=2)
+    ) == [NO_RANK]
     assert told(lambda: frame.rec(rank="place", truth=JUDGED).collect("recall@2")) == [said]
 
 
 @EAGER
 def test_one_rank_or_no_row_is_no_reason_to_warn(kind: Kind):
-    late = large(JUDGED).with_columns(rank=pl.when(pl.int_range(pl.len()) == pl.len() - 1).then(1.0))
+    late = large(JUDGED).with_columns(
+        rank=pl.when(pl.int_range(pl.len()) == pl.len() - 1).then(1.0)
+    )
 
     assert told(lambda: kind(late).rec.recall(k=1)) == []
     assert told(lambda: kind(JUDGED.clear()).rec.recall(k=1)) == []
-    assert told(lambda: kind(JUDGED.drop("rank").with_columns(score=pl.lit(None, dtype=pl.Float64))).rec.recall(k=1)) == []
+    assert (
+        told(
+            lambda: kind(
+                JUDGED.drop("rank").with_columns(score=pl.lit(None, dtype=pl.Float64))
+            ).rec.recall(k=1)
+        )
+        == []
+    )
 
 
 def test_the_filters_of_python_hold():
@@ -149,8 +162,13 @@ def test_the_command_line_prints_a_warning_as_a_note(tmp_path):
     path = tmp_path / "judged.parquet"
     JUDGED.write_parquet(path)
 
-    result = CliRunner().invoke(commands.main, ["evaluate", str(path), "-m", "recall", "--by", "country"])
+    result = CliRunner().invoke(
+        commands.main, ["evaluate", str(path), "-m", "recall", "--by", "country"]
+    )
 
     assert result.exit_code == 0
-    assert f"note: --by 'country': {str(path)!r} has a value of this column on some rows of a user" in result.stderr
+    assert (
+        f"note: --by 'country': {str(path)!r} has a value of this column on some rows of a user"
+        in result.stderr
+    )
     assert result.stderr.rstrip().endswith("or give it as a column of --users FILE")

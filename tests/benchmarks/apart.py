@@ -72,7 +72,9 @@ def asked(process: subprocess.Popen[str], line: str | None = None) -> dict[str, 
 
 
 @contextmanager
-def worker(python: Path, peer: str, kind: str, folder: Path, k: int) -> Iterator[subprocess.Popen[str]]:
+def worker(
+    python: Path, peer: str, kind: str, folder: Path, k: int
+) -> Iterator[subprocess.Popen[str]]:
     """Start a process in an environment, and end it."""
     command = [str(python), str(HERE / "worker.py"), peer, kind, str(folder), str(k)]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603  ours
@@ -112,7 +114,9 @@ def interleave(contenders: Sequence[Contender], repeats: int) -> None:
             one.seconds.append(one.run()["seconds"])
 
 
-def measured(pythons: dict[str, Path], kind: str, folder: Path, asked_for: argparse.Namespace) -> dict[str, Any]:
+def measured(
+    pythons: dict[str, Path], kind: str, folder: Path, asked_for: argparse.Namespace
+) -> dict[str, Any]:
     """Return the times of everybody from frames of one kind."""
     with ExitStack() as stack:
         contenders: list[Contender] = []
@@ -121,7 +125,9 @@ def measured(pythons: dict[str, Path], kind: str, folder: Path, asked_for: argpa
             process = stack.enter_context(worker(python, peer, kind, folder, asked_for.k))
             told = asked(process)
             versions[peer] = told["versions"]
-            contenders += [Contender(name, peer, process, **road) for name, road in told["roads"].items()]
+            contenders += [
+                Contender(name, peer, process, **road) for name, road in told["roads"].items()
+            ]
         check(contenders, folder, asked_for.k)
         interleave(contenders, asked_for.repeats)
     return {"frame": kind, "versions": versions, "contenders": entries(contenders)}
@@ -150,22 +156,47 @@ def text(result: dict[str, Any]) -> str:
         rows = " + ".join(f"{count:,}" for count in case["rows"])
         lines += ["", f"{rows} rows, ids {case['ids']}, from {case['frame']} frames"]
         for one in case["contenders"]:
-            lines.append(f"  {one['name']:<30}{one['median']:>10.4f} s{one['ratio']:>9.1f} x{len(one['metrics']):>4} metrics")
+            lines.append(
+                f"  {one['name']:<30}{one['median']:>10.4f} s{one['ratio']:>9.1f} x{len(one['metrics']):>4} metrics"
+            )
     return "\n".join(lines)
 
 
 def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("peers", nargs="*", metavar="peer", help=f"some of oracles, {', '.join(APART)}; all if none is named")
+    parser.add_argument(
+        "peers",
+        nargs="*",
+        metavar="peer",
+        help=f"some of oracles, {', '.join(APART)}; all if none is named",
+    )
     parser.add_argument("--users", type=int, default=20_000, help="how many users (%(default)s)")
-    parser.add_argument("--length", type=int, default=100, help="recommendations of each user, about (%(default)s)")
-    parser.add_argument("--relevant", type=float, default=0.12, help="share of relevant rows (%(default)s)")
-    parser.add_argument("--ids", choices=data.IDS, nargs="+", default=list(data.IDS), help="dtypes of the ids (%(default)s)")
-    parser.add_argument("--frames", choices=KINDS, nargs="+", default=list(KINDS), help="kinds of frames (%(default)s)")
+    parser.add_argument(
+        "--length", type=int, default=100, help="recommendations of each user, about (%(default)s)"
+    )
+    parser.add_argument(
+        "--relevant", type=float, default=0.12, help="share of relevant rows (%(default)s)"
+    )
+    parser.add_argument(
+        "--ids",
+        choices=data.IDS,
+        nargs="+",
+        default=list(data.IDS),
+        help="dtypes of the ids (%(default)s)",
+    )
+    parser.add_argument(
+        "--frames",
+        choices=KINDS,
+        nargs="+",
+        default=list(KINDS),
+        help="kinds of frames (%(default)s)",
+    )
     parser.add_argument("-k", type=int, default=10, help="the cut-off (%(default)s)")
     parser.add_argument("--repeats", type=int, default=5, help="interleaved rounds (%(default)s)")
-    parser.add_argument("--environments", type=Path, default=record.ENVIRONMENTS, help="their folder (%(default)s)")
+    parser.add_argument(
+        "--environments", type=Path, default=record.ENVIRONMENTS, help="their folder (%(default)s)"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a JSON file")
     parser.add_argument("--small", action="store_true", help=f"a few seconds: {SMALL}")
     if parser.parse_args(arguments).small:
@@ -182,9 +213,16 @@ def tell(line: str) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Make the data, check, time, and print."""
     told = options(arguments)
-    wanted = [peer for peer in [*INSTALLED, *APART] if peer == OURS or not told.peers or peer in told.peers]
+    wanted = [
+        peer
+        for peer in [*INSTALLED, *APART]
+        if peer == OURS or not told.peers or peer in told.peers
+    ]
     here = Path(sys.executable)
-    pythons = {peer: here if peer in INSTALLED else record.environment(peer, told.environments) for peer in wanted}
+    pythons = {
+        peer: here if peer in INSTALLED else record.environment(peer, told.environments)
+        for peer in wanted
+    }
     cases = []
     for ids in told.ids:
         settings = Settings(told.users, told.length, told.relevant, ids, "sorted", "two")
@@ -192,8 +230,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
             rows = files(settings, Path(folder))
             for kind in told.frames:
                 tell(f"ids {ids}, {kind} frames")
-                cases.append({"ids": ids, "rows": rows, **measured(pythons, kind, Path(folder), told)})
-    result = {"settings": asdict(settings) | {"k": told.k, "metrics": SIX}, "machine": machine.describe(), "cases": cases}
+                cases.append(
+                    {"ids": ids, "rows": rows, **measured(pythons, kind, Path(folder), told)}
+                )
+    result = {
+        "settings": asdict(settings) | {"k": told.k, "metrics": SIX},
+        "machine": machine.describe(),
+        "cases": cases,
+    }
     sys.stdout.write(f"{text(result)}\n")
     if told.json:
         told.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")

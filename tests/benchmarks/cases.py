@@ -53,12 +53,24 @@ def cases(settings: Settings) -> Iterator[list[Work]]:
     numbers = data.numbers(settings)
     whole = data.case(numbers, settings)
     six = asked(whole)
-    scored = whole.judged.with_columns(score=-pl.col("rank").cast(pl.Float64).fill_null(float("inf"))).drop("rank")
+    scored = whole.judged.with_columns(
+        score=-pl.col("rank").cast(pl.Float64).fill_null(float("inf"))
+    ).drop("rank")
     segments = users_with_segments(settings)
     yield [
         Work("six metrics at 10", "compiled loop", six, lambda: compiled_loop(whole, 10)),
-        Work("recall@10 alone", "compiled loop", asked(whole, "recall@10"), lambda: compiled_loop(whole, 10)),
-        Work("ten metrics at 5 cut-offs", "six metrics at 10", lambda: rf.rec(whole.judged).evaluate(*TEN, k=CUTOFFS), six),
+        Work(
+            "recall@10 alone",
+            "compiled loop",
+            asked(whole, "recall@10"),
+            lambda: compiled_loop(whole, 10),
+        ),
+        Work(
+            "ten metrics at 5 cut-offs",
+            "six metrics at 10",
+            lambda: rf.rec(whole.judged).evaluate(*TEN, k=CUTOFFS),
+            six,
+        ),
         Work(
             "by= a user column of 100 values",
             "six metrics at 10",
@@ -66,11 +78,23 @@ def cases(settings: Settings) -> Iterator[list[Work]]:
             six,
         ),
         Work("pandas in and out, NumPy columns", "the same on Polars", pandas(whole), six),
-        Work("rank from a score", "the same with ranks", partial(rf.rec(scored).evaluate, *METRICS, k=10), six),
+        Work(
+            "rank from a score",
+            "the same with ranks",
+            partial(rf.rec(scored).evaluate, *METRICS, k=10),
+            six,
+        ),
     ]
     del scored
     shuffled = data.case(numbers, replace(settings, order="shuffled"))
-    yield [Work("six metrics at 10, rows shuffled", "compiled loop", asked(shuffled), lambda: compiled_loop(whole, 10))]
+    yield [
+        Work(
+            "six metrics at 10, rows shuffled",
+            "compiled loop",
+            asked(shuffled),
+            lambda: compiled_loop(whole, 10),
+        )
+    ]
     del shuffled
     text = data.case(numbers, replace(settings, ids="string"))
     yield [
@@ -81,7 +105,12 @@ def cases(settings: Settings) -> Iterator[list[Work]]:
     two = data.case(numbers, replace(settings, shape="two"))
     yield [
         Work("two frames, six metrics at 10", "bare inner join", asked(two), joined(two)),
-        Work("two frames, six metrics at 100", "bare inner join", partial(bound(two).evaluate, *METRICS, k=100), joined(two)),
+        Work(
+            "two frames, six metrics at 100",
+            "bare inner join",
+            partial(bound(two).evaluate, *METRICS, k=100),
+            joined(two),
+        ),
     ]
     text = data.case(numbers, replace(settings, shape="two", ids="string"))
     yield [Work("two frames, ids as strings", "the same with Int64 ids", asked(text), asked(two))]
@@ -89,7 +118,11 @@ def cases(settings: Settings) -> Iterator[list[Work]]:
     few = whole.judged.head(SMALL_ROWS)
     yield [
         Work(
-            "ndcg@10 of 1,000 rows", "a Polars expression written by hand", lambda: rf.rec(few).ndcg(k=10), by_hand(few), CALLS
+            "ndcg@10 of 1,000 rows",
+            "a Polars expression written by hand",
+            lambda: rf.rec(few).ndcg(k=10),
+            by_hand(few),
+            CALLS,
         )
     ]
 
@@ -118,7 +151,9 @@ def joined(case: Case) -> Callable[[], object]:
 def users_with_segments(settings: Settings) -> pl.DataFrame:
     """Return a row for each user with one of 100 segments."""
     random = np.random.default_rng(settings.seed)
-    return pl.DataFrame({"user": np.arange(settings.users), "segment": random.integers(0, 100, settings.users)})
+    return pl.DataFrame(
+        {"user": np.arange(settings.users), "segment": random.integers(0, 100, settings.users)}
+    )
 
 
 def by_hand(frame: pl.DataFrame) -> Callable[[], object]:
@@ -140,9 +175,16 @@ def import_time(repeats: int) -> float:
 
     The first of them may compile it, as the installation of a package does.
     """
-    compiling = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    compiling = {
+        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+    }
     call: Any = partial(
-        subprocess.run, [sys.executable, "-c", IMPORT], capture_output=True, text=True, check=True, env=compiling
+        subprocess.run,
+        [sys.executable, "-c", IMPORT],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=compiling,
     )
     return min(float(call().stdout) for _ in range(repeats + 1))
 
@@ -153,8 +195,17 @@ def measure(settings: Settings, repeats: int) -> list[dict[str, Any]]:
     for together in cases(settings):
         for work in together:
             ours, theirs = seconds_in_turn([work.run, work.against], repeats, work.calls)
-            rows.append({"work": work.name, "yardstick": work.yardstick, "seconds": ours, "yardstick_seconds": theirs})
-            sys.stdout.write(f"{work.name:40s} {ours:9.4f} s  {ours / theirs:6.2f} x {work.yardstick}\n")
+            rows.append(
+                {
+                    "work": work.name,
+                    "yardstick": work.yardstick,
+                    "seconds": ours,
+                    "yardstick_seconds": theirs,
+                }
+            )
+            sys.stdout.write(
+                f"{work.name:40s} {ours:9.4f} s  {ours / theirs:6.2f} x {work.yardstick}\n"
+            )
             sys.stdout.flush()
     return rows
 
@@ -162,20 +213,31 @@ def measure(settings: Settings, repeats: int) -> list[dict[str, Any]]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print; write the JSON that the README is made from where asked."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--users", type=int, default=Settings().users, help="how many users, 100 rows each (%(default)s)")
+    parser.add_argument(
+        "--users",
+        type=int,
+        default=Settings().users,
+        help="how many users, 100 rows each (%(default)s)",
+    )
     parser.add_argument("--repeats", type=int, default=7, help="turns (%(default)s)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a JSON file")
     options = parser.parse_args(arguments)
     settings = Settings(users=options.users)
     result = {
-        "settings": {"users": settings.users, "length": settings.length, "relevant": settings.relevant},
+        "settings": {
+            "users": settings.users,
+            "length": settings.length,
+            "relevant": settings.relevant,
+        },
         "repeats": options.repeats,
         "machine": machine.describe(),
         "versions": machine.versions(),
         "cases": measure(settings, options.repeats),
         "import_seconds": import_time(options.repeats),
     }
-    sys.stdout.write(f"import recframe takes {result['import_seconds'] * 1000:.0f} ms after import polars\n")
+    sys.stdout.write(
+        f"import recframe takes {result['import_seconds'] * 1000:.0f} ms after import polars\n"
+    )
     if options.json:
         options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
 

@@ -39,7 +39,9 @@ def eager(case: Case, k: int) -> list[float]:
 
 def collected(**options: Any) -> Callable[[Case, int], list[float]]:
     """Polars LazyFrame in, collected with options."""
-    return lambda case, k: _numbers(case.rec(pl.DataFrame.lazy).evaluate(*METRICS, k=k).collect(**options))
+    return lambda case, k: _numbers(
+        case.rec(pl.DataFrame.lazy).evaluate(*METRICS, k=k).collect(**options)
+    )
 
 
 def from_pandas(case: Case, k: int) -> list[float]:

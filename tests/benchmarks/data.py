@@ -71,12 +71,20 @@ class Case:
     @cached_property
     def recs(self) -> pl.DataFrame:
         """The recommendations: user, item, rank."""
-        return self.judged.filter(pl.col("rank").is_not_null()).select("user", "item", "rank").rechunk()
+        return (
+            self.judged.filter(pl.col("rank").is_not_null())
+            .select("user", "item", "rank")
+            .rechunk()
+        )
 
     @cached_property
     def truth(self) -> pl.DataFrame:
         """The truth: user, item, relevance from 1 to 5."""
-        return self.judged.filter(pl.col("relevance") > 0).select("user", "item", "relevance").rechunk()
+        return (
+            self.judged.filter(pl.col("relevance") > 0)
+            .select("user", "item", "relevance")
+            .rechunk()
+        )
 
     @property
     def given(self) -> list[pl.DataFrame]:
@@ -125,7 +133,9 @@ def numbers(settings: Settings) -> pl.DataFrame:
         "relevance": grade.ravel(),
     }
     masks = {"rank": ranked.ravel(), "relevance": (relevant | (draw > 1 - JUDGED_ZERO)).ravel()}
-    frame = pl.DataFrame(columns).with_columns(pl.when(pl.Series(mask)).then(name).alias(name) for name, mask in masks.items())
+    frame = pl.DataFrame(columns).with_columns(
+        pl.when(pl.Series(mask)).then(name).alias(name) for name, mask in masks.items()
+    )
     return frame.sort("user", "rank", nulls_last=True)
 
 
@@ -138,7 +148,9 @@ def case(frame: pl.DataFrame, settings: Settings) -> Case:
     )
     judged = frame
     if settings.ids == "string":
-        judged = judged.with_columns(pl.format("user_{}", "user").alias("user"), pl.format("item_{}", "item").alias("item"))
+        judged = judged.with_columns(
+            pl.format("user_{}", "user").alias("user"), pl.format("item_{}", "item").alias("item")
+        )
     if settings.order == "shuffled":
         judged = judged.sample(fraction=1, shuffle=True, seed=settings.seed)
     if settings.order == "unflagged":

@@ -28,7 +28,9 @@ class Given:
 
     def cut(self, k: int) -> Given:
         """Return the same with lists of at most k items."""
-        kept = pl.col("rank") <= k if isinstance(self.recs, pl.DataFrame) else self.recs["rank"] <= k
+        kept = (
+            pl.col("rank") <= k if isinstance(self.recs, pl.DataFrame) else self.recs["rank"] <= k
+        )
         recs = self.recs.filter(kept) if isinstance(self.recs, pl.DataFrame) else self.recs[kept]
         return Given(recs, self.truth)
 
@@ -52,10 +54,19 @@ class Given:
         """
         recs, truth = self.polars()
         users = truth.select("user").unique().with_row_index("number")
-        rows = recs.join(truth.with_columns(relevant=pl.lit(value=True)), on=["user", "item"], how="full", coalesce=True)
-        rows = rows.join(users, on="user").select("number", "rank", pl.col("relevant").fill_null(value=False))
+        rows = recs.join(
+            truth.with_columns(relevant=pl.lit(value=True)),
+            on=["user", "item"],
+            how="full",
+            coalesce=True,
+        )
+        rows = rows.join(users, on="user").select(
+            "number", "rank", pl.col("relevant").fill_null(value=False)
+        )
         rows = rows.sort("number", "rank", nulls_last=True)
-        return rows.with_columns(pl.col("number").cast(pl.Int64), place=pl.int_range(pl.len()).over("number"))
+        return rows.with_columns(
+            pl.col("number").cast(pl.Int64), place=pl.int_range(pl.len()).over("number")
+        )
 
 
 @dataclass(frozen=True)

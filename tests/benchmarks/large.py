@@ -45,7 +45,11 @@ def write(folder: Path, users: int, seed: int = 0) -> None:
         items = (first + step * np.arange(LENGTH)) % N_ITEMS
         # places in the list up to LENGTH are hits, those behind it were not recommended
         places = (random.integers(0, 3 * LENGTH, (n, 1)) + 7 * np.arange(TRUTH)) % (3 * LENGTH)
-        columns = {"user": np.repeat(user, LENGTH), "item": items.ravel(), "rank": np.tile(np.arange(1, LENGTH + 1), n)}
+        columns = {
+            "user": np.repeat(user, LENGTH),
+            "item": items.ravel(),
+            "rank": np.tile(np.arange(1, LENGTH + 1), n),
+        }
         pl.DataFrame(columns).write_parquet(folder / "recs" / f"{start:09}.parquet")
         grades = random.integers(1, 6, n * TRUTH)
         liked = ((first + step * places) % N_ITEMS).ravel()
@@ -67,22 +71,43 @@ def read(road: str, folder: str) -> None:
 def run(road: str, folder: Path) -> dict[str, Any]:
     """Run a road in a process of its own; return its numbers, its seconds and the peak of its resident memory in bytes."""
     script = [sys.executable, "-c", SCRIPT, road, str(folder)]
-    command = [str(Path(sys.executable).with_name("recframe")), "evaluate", f"{folder}/recs", f"{folder}/truth"]
+    command = [
+        str(Path(sys.executable).with_name("recframe")),
+        "evaluate",
+        f"{folder}/recs",
+        f"{folder}/truth",
+    ]
     start = time.perf_counter()
     with subprocess.Popen(  # noqa: S603  commands of this file
-        command if road == "command line" else script, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parent
+        command if road == "command line" else script,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parent,
     ) as process:
         shown = process.stdout.read() if process.stdout else ""
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = status
-    return {"road": road, "seconds": time.perf_counter() - start, "peak_bytes": usage.ru_maxrss * 1024, "shown": shown}
+    return {
+        "road": road,
+        "seconds": time.perf_counter() - start,
+        "peak_bytes": usage.ru_maxrss * 1024,
+        "shown": shown,
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the files that are missing, run every road on them, and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--users", type=int, nargs="+", default=[300_000, 1_000_000, 3_000_000], help="(%(default)s)")
-    parser.add_argument("--folder", type=Path, required=True, help="where the files are, or are written")
+    parser.add_argument(
+        "--users",
+        type=int,
+        nargs="+",
+        default=[300_000, 1_000_000, 3_000_000],
+        help="(%(default)s)",
+    )
+    parser.add_argument(
+        "--folder", type=Path, required=True, help="where the files are, or are written"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a JSON file")
     options = parser.parse_args(arguments)
     rows = []
@@ -93,9 +118,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for road in ROADS:
             rows.append({"users": users, **run(road, folder)})
             peak = rows[-1]["peak_bytes"] / 1e9
-            sys.stdout.write(f"{users * LENGTH:13,} rows  {road:14s} {rows[-1]['seconds']:7.1f} s {peak:7.2f} GB\n")
+            sys.stdout.write(
+                f"{users * LENGTH:13,} rows  {road:14s} {rows[-1]['seconds']:7.1f} s {peak:7.2f} GB\n"
+            )
             sys.stdout.flush()
-    result = {"length": LENGTH, "truth": TRUTH, "machine": machine.describe(), "versions": machine.versions(), "runs": rows}
+    result = {
+        "length": LENGTH,
+        "truth": TRUTH,
+        "machine": machine.describe(),
+        "versions": machine.versions(),
+        "runs": rows,
+    }
     if options.json:
         options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
 

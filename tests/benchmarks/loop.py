@@ -18,7 +18,9 @@ def compiled_loop(case: Case, k: int) -> list[float]:
 
     The arrays are given to it as it wants them, sorted and without nulls; what that took is not counted.
     """
-    sums, n_users, n_with_truth = _plain_sums(case.arrays.user, case.arrays.rank, case.arrays.gain, k)
+    sums, n_users, n_with_truth = _plain_sums(
+        case.arrays.user, case.arrays.rank, case.arrays.gain, k
+    )
     return [float(value) for value in sums / (n_with_truth if case.two_frames else n_users)]
 
 
@@ -44,7 +46,15 @@ def _plain_sums(user, rank, gain, k):
         n_users += 1
         n_with_truth += n_relevant > 0
         if hits > 0:
-            _add(sums, hits, n_relevant, precisions, reciprocal_rank, dcg / _ideal(gains[:n_relevant], k), k)
+            _add(
+                sums,
+                hits,
+                n_relevant,
+                precisions,
+                reciprocal_rank,
+                dcg / _ideal(gains[:n_relevant], k),
+                k,
+            )
     return sums, n_users, n_with_truth
 
 
@@ -67,7 +77,9 @@ def _add(sums, hits, n_relevant, precisions, reciprocal_rank, ndcg, k):  # noqa:
 def tuned_loop(case: Case, k: int) -> list[float]:
     """Return the same numbers from the same arrays."""
     discount = np.concatenate(([0.0], 1 / np.log2(np.arange(2.0, k + 2))))
-    sums, n_users, n_with_truth = _sums(case.arrays.user, case.arrays.rank, case.arrays.gain, k, discount)
+    sums, n_users, n_with_truth = _sums(
+        case.arrays.user, case.arrays.rank, case.arrays.gain, k, discount
+    )
     return [float(value) for value in sums / (n_with_truth if case.two_frames else n_users)]
 
 
@@ -79,7 +91,9 @@ def _sums(user, rank, gain, k, discount):
     n_with_truth = 0
     row = 0
     while row < len(user):
-        row, n_relevant, hits, precisions, reciprocal_rank, dcg = _one_user(user, rank, gain, row, discount, best)
+        row, n_relevant, hits, precisions, reciprocal_rank, dcg = _one_user(
+            user, rank, gain, row, discount, best
+        )
         n_users += 1
         n_with_truth += n_relevant > 0
         if hits > 0:

@@ -8,13 +8,24 @@ from pathlib import Path
 
 import polars as pl
 
-DISTRIBUTIONS = ["recframe", "polars", "pandas", "numpy", "pyarrow", "numba", "pytrec-eval-terrier", "ranx"]
+DISTRIBUTIONS = [
+    "recframe",
+    "polars",
+    "pandas",
+    "numpy",
+    "pyarrow",
+    "numba",
+    "pytrec-eval-terrier",
+    "ranx",
+]
 
 
 def describe() -> dict[str, str]:
     """Return the machine: processor, cores, threads that Polars uses, memory, system."""
     return {
-        "processor": _field("/proc/cpuinfo", "model name") or platform.processor() or platform.machine(),
+        "processor": _field("/proc/cpuinfo", "model name")
+        or platform.processor()
+        or platform.machine(),
         "threads": str(pl.thread_pool_size()),
         "memory": _memory(),
         "system": f"{platform.system()} {platform.release().partition('-')[0]} {platform.machine()}",

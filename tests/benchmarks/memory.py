@@ -27,7 +27,10 @@ def peak(name: str, case: Case, k: int) -> int:
     NOTE: the process maps the frame from a file, already read through. Were it to make the data itself, it would hold
     freed memory of the size of the data, and a run inside that would seem to take none.
     """
-    with tempfile.TemporaryDirectory() as folder, multiprocessing.get_context("spawn").Pool(1) as pool:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        multiprocessing.get_context("spawn").Pool(1) as pool,
+    ):
         file = Path(folder) / "judged.arrow"
         case.judged.write_ipc(file, compression="uncompressed")
         return pool.apply(_peak_here, (name, file, case.settings, k))
@@ -60,5 +63,9 @@ def _read_through(table: pa.Table) -> None:
 
 
 def _status(name: str) -> int:
-    line = next(line for line in STATUS.read_text(encoding="ascii").splitlines() if line.startswith(f"{name}:"))
+    line = next(
+        line
+        for line in STATUS.read_text(encoding="ascii").splitlines()
+        if line.startswith(f"{name}:")
+    )
     return int(line.split()[1]) * 1024

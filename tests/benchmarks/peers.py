@@ -106,7 +106,9 @@ def _ranx(case: Case, k: int, cut: int | None, convert: Converted) -> list[float
     run, qrels = convert(lists, relevant)
     metrics = [f"{name}@{k}" for name in TREC_MEASURES]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NumbaTypeSafetyWarning)  # of ranx's own, where it is compiled
+        warnings.simplefilter(
+            "ignore", NumbaTypeSafetyWarning
+        )  # of ranx's own, where it is compiled
         means = ranx.evaluate(qrels, run, metrics, save_results_in_run=False)
     share = relevant["user"].n_unique() / _n_users(case)
     return [float(means[metric]) * share for metric in metrics]
@@ -139,7 +141,10 @@ def _nested(frame: pl.DataFrame) -> Mapping[str, Mapping[str, float]]:
     users = frame["user"].rle().struct.unnest()
     pairs = zip(frame["item"].cast(pl.String).to_list(), frame["score"].to_list(), strict=True)
     names = users["value"].cast(pl.String).to_list()
-    return {user: dict(islice(pairs, length)) for user, length in zip(names, users["len"].to_list(), strict=True)}
+    return {
+        user: dict(islice(pairs, length))
+        for user, length in zip(names, users["len"].to_list(), strict=True)
+    }
 
 
 def _objects(lists: pl.DataFrame, relevant: pl.DataFrame) -> tuple[Any, Any]:
@@ -149,13 +154,18 @@ def _objects(lists: pl.DataFrame, relevant: pl.DataFrame) -> tuple[Any, Any]:
 def _arrays(lists: pl.DataFrame, relevant: pl.DataFrame) -> tuple[Any, Any]:
     if lists["item"].dtype == pl.String:
         numbers = pl.concat([lists["item"], relevant["item"]]).cast(pl.Categorical).to_physical()
-        lists, relevant = lists.with_columns(numbers[: len(lists)]), relevant.with_columns(numbers[len(lists) :])
+        lists, relevant = (
+            lists.with_columns(numbers[: len(lists)]),
+            relevant.with_columns(numbers[len(lists) :]),
+        )
     return _typed(lists), _typed(relevant)
 
 
 def _typed(frame: pl.DataFrame) -> Any:
     frame = frame.sort("user", "score", descending=[False, True])
-    table = np.column_stack((frame["item"].to_numpy().astype(float), frame["score"].to_numpy().astype(float)))
+    table = np.column_stack(
+        (frame["item"].to_numpy().astype(float), frame["score"].to_numpy().astype(float))
+    )
     return _pieces(table, frame["user"].rle().struct.field("len").to_numpy())
 
 

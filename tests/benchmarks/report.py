@@ -14,7 +14,9 @@ from timing import Timed
 HEADINGS = ["", "median s", "minimum s", "x loop", "x loop (min)", "x eager"]
 
 
-def collect(settings: Settings, k: int, entries: Sequence[Timed], numbers: Mapping[str, list[float]]) -> dict[str, Any]:
+def collect(
+    settings: Settings, k: int, entries: Sequence[Timed], numbers: Mapping[str, list[float]]
+) -> dict[str, Any]:
     """Return everything about a run: settings, machine, versions, sizes, the numbers, each contender's seconds and ratios."""
     largest = next(entry.case for entry in entries if entry.scale == 1)
     by_name = {entry.contender.name: entry for entry in entries}
@@ -65,7 +67,10 @@ def _heading(result: Mapping[str, Any]) -> list[str]:
 def _table(contenders: Sequence[Mapping[str, Any]]) -> list[str]:
     rows = [HEADINGS, *(_row(one) for one in contenders)]
     if any("peak_bytes" in one for one in contenders):
-        cells = ["peak MB", *(f"{_mark(one)}{one['peak_bytes'] * one['scale'] / 1e6:,.0f}" for one in contenders)]
+        cells = [
+            "peak MB",
+            *(f"{_mark(one)}{one['peak_bytes'] * one['scale'] / 1e6:,.0f}" for one in contenders),
+        ]
         rows = [[*row, cell] for row, cell in zip(rows, cells, strict=True)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(map(_aligned, row, widths, range(len(row)))) for row in rows]
@@ -95,7 +100,11 @@ def _notes(result: Mapping[str, Any]) -> list[str]:
     ]
     scaled = next((one for one in contenders if one["scale"] != 1), None)
     if scaled:
-        notes.append(f"~ run on the first {scaled['users']:,} users, time (and memory) scaled by {scaled['scale']:g}.")
+        notes.append(
+            f"~ run on the first {scaled['users']:,} users, time (and memory) scaled by {scaled['scale']:g}."
+        )
     if "input_bytes" in result:
-        notes.append(f"peak MB: over what was held before the run; the input frames are {result['input_bytes'] / 1e6:,.0f} MB.")
+        notes.append(
+            f"peak MB: over what was held before the run; the input frames are {result['input_bytes'] / 1e6:,.0f} MB."
+        )
     return notes

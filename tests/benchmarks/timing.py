@@ -57,7 +57,9 @@ def check(entries: Sequence[Timed], k: int, reference: Contender) -> dict[str, l
     return found
 
 
-def interleave(entries: Sequence[Timed], k: int, repeats: int, tell: Callable[[str], None] = lambda _: None) -> None:
+def interleave(
+    entries: Sequence[Timed], k: int, repeats: int, tell: Callable[[str], None] = lambda _: None
+) -> None:
     """Time every contender once in each round; rounds start with another one each, garbage is collected between runs."""
     for turn in range(repeats):
         tell(f"round {turn + 1} of {repeats}")
@@ -77,7 +79,9 @@ def _seconds(entry: Timed, k: int) -> float:
         gc.enable()
 
 
-def seconds_in_turn(works: Sequence[Callable[[], object]], repeats: int, calls: int = 1) -> list[float]:
+def seconds_in_turn(
+    works: Sequence[Callable[[], object]], repeats: int, calls: int = 1
+) -> list[float]:
     """Return the median seconds of one call of each, after one untimed; they take turns, so that noise hits all alike.
 
     What is loaded by then is no garbage: to look through it before each call would take longer than most calls, and in such

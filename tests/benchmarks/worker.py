@@ -28,14 +28,20 @@ def main(peer: str, kind: str, folder: str, k: int) -> None:
     sys.path.append(str(Path(__file__).parent / "roads"))
     module = importlib.import_module(f"{peer}_road")
     roads = {road.name: road for road in module.ROADS}
-    versions = {"Python": platform.python_version(), **{name: version(name) for name in module.DISTRIBUTIONS}}
+    versions = {
+        "Python": platform.python_version(),
+        **{name: version(name) for name in module.DISTRIBUTIONS},
+    }
     given = Given.read(Path(folder), kind)
 
     def answer(line: object) -> None:
         answers.write(f"{json.dumps(line)}\n")
         answers.flush()
 
-    told = {name: {"metrics": road.metrics, "tolerance": road.tolerance} for name, road in _all(roads).items()}
+    told = {
+        name: {"metrics": road.metrics, "tolerance": road.tolerance}
+        for name, road in _all(roads).items()
+    }
     answer({"versions": versions, "roads": told})
     for line in sys.stdin:
         name = line.strip()

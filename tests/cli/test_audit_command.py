@@ -26,7 +26,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "recs": RECS,
         "truth": TRUTH,
         "zero": RECS.with_columns(pl.col("rank") - 1),
-        "twice": pl.concat([RECS.with_columns(system=pl.lit(name), item=pl.col("item") + n) for n, name in enumerate("ab")]),
+        "twice": pl.concat(
+            [
+                RECS.with_columns(system=pl.lit(name), item=pl.col("item") + n)
+                for n, name in enumerate("ab")
+            ]
+        ),
         "train": pl.DataFrame({"user": [1], "item": [10]}),
         "items": pl.DataFrame({"item": [10, 20, 30]}),
     }
@@ -52,11 +57,23 @@ def test_an_error_is_shown_and_exits_with_one():
     header, _, row, *_ = result.stdout.splitlines()
     assert header.split() == ["check", "severity", "frame", "rows", "users", "example"]
     assert row.split()[:5] == ["rank_below_1", "error", "recommendations", "2", "2"]
-    assert "rank_below_1: a metric raises. To mend: ranks start at 1; if they count from 0, add 1 to them." in result.stdout
+    assert (
+        "rank_below_1: a metric raises. To mend: ranks start at 1; if they count from 0, add 1 to them."
+        in result.stdout
+    )
 
 
 def test_warnings_alone_exit_with_zero():
-    result = audit("recs.parquet", "truth.parquet", "--train", "train.parquet", "--items", "items.parquet", "-k", "3")
+    result = audit(
+        "recs.parquet",
+        "truth.parquet",
+        "--train",
+        "train.parquet",
+        "--items",
+        "items.parquet",
+        "-k",
+        "3",
+    )
 
     assert result.exit_code == 0
     checks = [line.split()[0] for line in result.stdout.splitlines() if " warning " in line]
@@ -67,7 +84,9 @@ def test_warnings_alone_exit_with_zero():
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
 def test_a_remedy_has_none_of_the_words_of_python(check):
     with words_of_the_shell({"recs": "recs.parquet"}):
-        assert not re.search(r"\brec\(|\bframe\b|\b(by|ties|users|items)=|\.unique", str(check.remedy))
+        assert not re.search(
+            r"\brec\(|\bframe\b|\b(by|ties|users|items)=|\.unique", str(check.remedy)
+        )
 
 
 def test_the_remedy_speaks_of_options_of_the_command():
@@ -101,7 +120,10 @@ def test_ids_of_files_that_disagree_are_a_finding():
 
 def test_what_cannot_be_read_is_one_line():
     result = audit("recs.parquet", "truth.parquet", "--train", "trian.parquet")
-    assert (result.exit_code, result.stderr) == (1, "error: there is no file 'trian.parquet'; did you mean 'train.parquet'?\n")
+    assert (result.exit_code, result.stderr) == (
+        1,
+        "error: there is no file 'trian.parquet'; did you mean 'train.parquet'?\n",
+    )
 
     pl.DataFrame({"user": [1]}).write_parquet("users_only.parquet")
     result = audit("recs.parquet", "truth.parquet", "--train", "users_only.parquet")
@@ -114,4 +136,7 @@ def test_options_are_those_of_evaluate_and_its_own():
     names = RECS.rename({"user": "user_id"}), TRUTH.rename({"user": "user_id"})
     for name, frame in zip(("named", "named_truth"), names, strict=True):
         frame.write_csv(f"{name}.csv")
-    assert audit("named.csv", "named_truth.csv", "--columns", "user=user_id", "-k", "2").stdout == "nothing odd was found\n"
+    assert (
+        audit("named.csv", "named_truth.csv", "--columns", "user=user_id", "-k", "2").stdout
+        == "nothing odd was found\n"
+    )

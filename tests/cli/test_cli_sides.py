@@ -10,7 +10,9 @@ from click.testing import CliRunner, Result
 
 from recframe.cli.commands import main
 
-RECS = pl.DataFrame({"user": [1, 1, 2, 2], "item": list("abac"), "rank": [1, 2, 1, 2], "model": list("xxyy")})
+RECS = pl.DataFrame(
+    {"user": [1, 1, 2, 2], "item": list("abac"), "rank": [1, 2, 1, 2], "model": list("xxyy")}
+)
 TRUTH = pl.DataFrame({"user": [1], "item": ["a"]})
 TRAIN = pl.DataFrame({"user": [1, 2, 3, 4], "item": list("aabc")})
 ITEMS = pl.DataFrame({"item": list("abcd")})

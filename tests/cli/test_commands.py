@@ -33,7 +33,9 @@ def test_models_that_are_put_together_are_noted():
 
 
 def test_a_truth_with_ranks_is_noted():
-    assert run("evaluate", "recs.parquet", "recs.parquet").stderr.startswith("note: TRUTH has a column 'rank'")
+    assert run("evaluate", "recs.parquet", "recs.parquet").stderr.startswith(
+        "note: TRUTH has a column 'rank'"
+    )
 
 
 # what goes wrong
@@ -42,10 +44,19 @@ def test_a_truth_with_ranks_is_noted():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("rec.parquet truth.parquet", "there is no file 'rec.parquet'; did you mean 'recs.parquet'?"),
-        ("recs.parquet away/truth.csv", "there is no file 'away/truth.csv'; there is no directory 'away'"),
+        (
+            "rec.parquet truth.parquet",
+            "there is no file 'rec.parquet'; did you mean 'recs.parquet'?",
+        ),
+        (
+            "recs.parquet away/truth.csv",
+            "there is no file 'away/truth.csv'; there is no directory 'away'",
+        ),
         ("x*.csv truth.parquet", "no file matches the pattern 'x*.csv'"),
-        ("recs.parquet truth.parquet -m ndgc@10", "unknown metric 'ndgc@10'; did you mean 'ndcg@10'?"),
+        (
+            "recs.parquet truth.parquet -m ndgc@10",
+            "unknown metric 'ndgc@10'; did you mean 'ndcg@10'?",
+        ),
         (
             "recs.parquet truth.parquet --min-relevance 0",
             "--min-relevance 0.0: write a number above 0; rows with at least this relevance are relevant",
@@ -57,7 +68,10 @@ def test_a_truth_with_ranks_is_noted():
                 "known are .csv, .tsv, .json, .ndjson, .jsonl, .md, .parquet, .arrow"
             ),
         ),
-        ("recs.parquet truth.parquet -o away/table.md", "cannot write 'away/table.md': there is no directory 'away'"),
+        (
+            "recs.parquet truth.parquet -o away/table.md",
+            "cannot write 'away/table.md': there is no directory 'away'",
+        ),
     ],
 )
 def test_an_error_is_one_line_that_says_what_to_do(arguments, said):
@@ -67,17 +81,36 @@ def test_an_error_is_one_line_that_says_what_to_do(arguments, said):
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        ("recs.parquet truth.parquet --columns item=movie", ["'recs.parquet' has no column 'movie'", "--columns item=NAME"]),
-        ("recs.parquet truth.parquet --model system", ["'recs.parquet' has no column 'system'", "--columns model=NAME"]),
+        (
+            "recs.parquet truth.parquet --columns item=movie",
+            ["'recs.parquet' has no column 'movie'", "--columns item=NAME"],
+        ),
+        (
+            "recs.parquet truth.parquet --model system",
+            ["'recs.parquet' has no column 'system'", "--columns model=NAME"],
+        ),
         (
             "recs.parquet",
-            ["'recs.parquet' has no column 'relevance'", "--columns relevance=NAME", "give the truth as a second file"],
+            [
+                "'recs.parquet' has no column 'relevance'",
+                "--columns relevance=NAME",
+                "give the truth as a second file",
+            ],
         ),
-        ("truth.parquet recs.parquet", ["'truth.parquet' has no column 'rank'", "--columns rank=NAME or --columns score=NAME"]),
-        ("recs.parquet truth.parquet --columns relevance=stars", ["'truth.parquet' has no column 'stars'"]),
+        (
+            "truth.parquet recs.parquet",
+            ["'truth.parquet' has no column 'rank'", "--columns rank=NAME or --columns score=NAME"],
+        ),
+        (
+            "recs.parquet truth.parquet --columns relevance=stars",
+            ["'truth.parquet' has no column 'stars'"],
+        ),
         (
             "two.parquet two_truth.parquet --users users.parquet --by county",
-            ["--by 'county' is not a column of 'two.parquet', 'two_truth.parquet', 'users.parquet'", "did you mean 'country'?"],
+            [
+                "--by 'county' is not a column of 'two.parquet', 'two_truth.parquet', 'users.parquet'",
+                "did you mean 'country'?",
+            ],
         ),
         (
             "two.parquet two_truth.parquet --by item,rank",
@@ -99,7 +132,10 @@ def test_an_error_names_the_files_and_the_options(arguments, parts):
 def test_ranks_that_begin_at_zero_are_an_error_of_the_data():
     RECS.with_columns(pl.col("rank") - 1).write_csv("zero.csv")
     said = failure("evaluate", "zero.csv", "truth.parquet")
-    assert said == "a rank is below 1, but ranks start at 1; if they count from 0, add 1 to them in the file"
+    assert (
+        said
+        == "a rank is below 1, but ranks start at 1; if they count from 0, add 1 to them in the file"
+    )
 
 
 @pytest.mark.parametrize(
@@ -109,15 +145,27 @@ def test_ranks_that_begin_at_zero_are_an_error_of_the_data():
         ("broken.arrow", b"ARROW1 but nothing else", "cannot read 'broken.arrow': "),
         ("broken.ndjson", b"{user\n", "cannot read 'broken.ndjson': "),
         ("empty.csv", b"", "cannot read 'empty.csv': empty CSV"),
-        ("parquet.csv", b"PAR1\x15\x04", "it is no .csv file but has the content of a .parquet file; rename it"),
+        (
+            "parquet.csv",
+            b"PAR1\x15\x04",
+            "it is no .csv file but has the content of a .parquet file; rename it",
+        ),
         (
             "german.csv",
             b"user;item;rank\n1;2;3\n",
             "it seems to be separated by ';', where .csv files have ',' between columns",
         ),
-        ("recs.xlsx", b"PK", "cannot read 'recs.xlsx': its ending is '.xlsx'; known are .parquet, .pq, .csv,"),
+        (
+            "recs.xlsx",
+            b"PK",
+            "cannot read 'recs.xlsx': its ending is '.xlsx'; known are .parquet, .pq, .csv,",
+        ),
         ("recs", b"user,item\n", "cannot read 'recs': its ending is 'missing'; known are"),
-        ("ragged.csv", b"user,item,rank\n1,A,1\n1,B,2,3\n", "found more fields than defined in 'Schema'"),
+        (
+            "ragged.csv",
+            b"user,item,rank\n1,A,1\n1,B,2,3\n",
+            "found more fields than defined in 'Schema'",
+        ),
         ("latin.csv", "user,item,rank\n1,é,1\n".encode("latin-1"), "invalid utf-8 sequence"),
     ],
 )
@@ -133,7 +181,9 @@ def test_files_of_a_pattern_that_differ_are_one_line():
         "'part.*' stands for files of several kinds (.csv, .parquet); give a pattern of one kind"
     )
     RECS.with_columns(item=1).write_parquet("part2.parquet")
-    assert "data type mismatch for column item" in failure("evaluate", "part*.parquet", "truth.parquet")
+    assert "data type mismatch for column item" in failure(
+        "evaluate", "part*.parquet", "truth.parquet"
+    )
 
 
 def test_an_empty_directory_is_one_line():
@@ -147,9 +197,15 @@ def test_an_empty_directory_is_one_line():
     ("arguments", "said"),
     [
         ("evaluate", "Missing argument 'RECS'"),
-        ("evaluate recs.parquet truth.parquet --columns usr=x", "unknown role 'usr'; did you mean 'user'?"),
+        (
+            "evaluate recs.parquet truth.parquet --columns usr=x",
+            "unknown role 'usr'; did you mean 'user'?",
+        ),
         ("evaluate recs.parquet truth.parquet --columns user", "'user' is no role=name"),
-        ("evaluate recs.parquet truth.parquet -k 0", "'0' is no cut-off; write whole numbers from 1"),
+        (
+            "evaluate recs.parquet truth.parquet -k 0",
+            "'0' is no cut-off; write whole numbers from 1",
+        ),
         ("evaluate recs.parquet truth.parquet -k ten", "'ten' is no cut-off"),
         ("evaluate recs.parquet truth.parquet --universe world", "'world' is not one of"),
         ("evaluate a.parquet b.parquet c.parquet", "put a pattern in quotes"),
@@ -177,11 +233,15 @@ def test_an_interrupt_is_quiet(monkeypatch):
 
 def test_the_metrics_are_listed_with_all_of_their_names():
     shown = run("metrics").stdout
-    assert {line.split()[0] for line in shown.splitlines() if line} >= set(rf.list_metrics()["name"])
+    assert {line.split()[0] for line in shown.splitlines() if line} >= set(
+        rf.list_metrics()["name"]
+    )
 
 
 def test_the_list_of_metrics_fits_a_terminal_of_eighty_columns():
-    lines = click.unstyle(run("metrics", COLUMNS="80", FORCE_COLOR="1", TERM="xterm").stdout).splitlines()
+    lines = click.unstyle(
+        run("metrics", COLUMNS="80", FORCE_COLOR="1", TERM="xterm").stdout
+    ).splitlines()
     assert max(map(len, lines[: lines.index("")])) <= 80
     assert {line.split()[0] for line in lines if line[:1].strip()} >= set(rf.list_metrics()["name"])
 
@@ -195,7 +255,9 @@ def test_one_metric_is_explained_by_its_docstring_under_any_of_its_names(name):
 
 def test_a_profile_gives_the_numbers_of_its_library():
     # user 1 has 1 hit in a list of one, user 2 one in a list of two; user 3 has no list
-    found = evaluate("two.parquet", "two_truth.parquet", "-m", "precision", "-k", "4", "--profile", "jurity")
+    found = evaluate(
+        "two.parquet", "two_truth.parquet", "-m", "precision", "-k", "4", "--profile", "jurity"
+    )
     assert found.row(0) == (2, 0.75)
     rounded = evaluate("two.parquet", "two_truth.parquet", "-m", "precision@4", "--decimals", "2")
     assert rounded.row(0) == (3, 0.17)
@@ -217,12 +279,24 @@ def test_the_profiles_are_listed_and_one_is_shown():
 
 def test_a_metric_and_a_difference_are_explained():
     assert run("explain", "map@10").stdout == f"{rf.explain('map@10')}\n"
-    assert run("explain", "map@10", "ranx", "recbole").stdout == f"{rf.explain('map@10', 'ranx', 'recbole')}\n"
+    assert (
+        run("explain", "map@10", "ranx", "recbole").stdout
+        == f"{rf.explain('map@10', 'ranx', 'recbole')}\n"
+    )
 
 
 def test_a_difference_is_explained_with_numbers():
     # precision@4: 1 of 4, 1 of 4 and no list; over those with a list, by its length: 1 of 1 and 1 of 2
-    shown = run("explain", "precision@4", "recframe", "jurity", "--recs", "two.parquet", "--truth", "two_truth.parquet").stdout
+    shown = run(
+        "explain",
+        "precision@4",
+        "recframe",
+        "jurity",
+        "--recs",
+        "two.parquet",
+        "--truth",
+        "two_truth.parquet",
+    ).stdout
     assert "0.166667 and 0.750000; one switch after the other:" in shown
     assert "adds +0.500000" in shown
     assert re.search(r"denominator +k +list +up +0\.5 +0\.75 ", shown)
@@ -251,14 +325,31 @@ def test_the_program_has_its_exit_codes_and_no_traceback():
     good = shell("-m", "recframe", "evaluate", "recs.parquet", "truth.parquet", "-m", "mrr")
     assert (good.returncode, good.stderr) == (0, "")
     bad = shell("-m", "recframe", "evaluate", "recs.parquet", "truth.csv")
-    assert (bad.returncode, bad.stderr) == (1, "error: there is no file 'truth.csv'; did you mean 'truth.parquet'?\n")
+    assert (bad.returncode, bad.stderr) == (
+        1,
+        "error: there is no file 'truth.csv'; did you mean 'truth.parquet'?\n",
+    )
     assert shell("-m", "recframe", "--version").stdout == f"recframe, version {rf.__version__}\n"
 
 
 def test_a_reader_that_leaves_early_is_no_error():
-    pl.DataFrame({"user": range(20_000), "item": 1, "rank": 1, "relevance": 1}).write_parquet("many.parquet")
-    command = [sys.executable, "-m", "recframe", "evaluate", "many.parquet", "-m", "mrr", "--by", "user"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:  # noqa: S603
+    pl.DataFrame({"user": range(20_000), "item": 1, "rank": 1, "relevance": 1}).write_parquet(
+        "many.parquet"
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "recframe",
+        "evaluate",
+        "many.parquet",
+        "-m",
+        "mrr",
+        "--by",
+        "user",
+    ]
+    with subprocess.Popen(  # noqa: S603
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout.readline().split() == ["user", "mrr"]
         process.stdout.close()
         assert process.stderr.read() == ""
@@ -273,7 +364,10 @@ def test_an_encoding_without_the_signs_of_a_table_is_no_error():
 @pytest.mark.parametrize("missing", ["click", "rich"])
 def test_without_the_extra_the_command_says_how_to_install_it(missing):
     result = shell("-c", f"import sys; sys.modules[{missing!r}] = None; import recframe.cli")
-    assert (result.returncode, result.stderr) == (1, f"error: the command line needs {missing}: pip install 'recframe[cli]'\n")
+    assert (result.returncode, result.stderr) == (
+        1,
+        f"error: the command line needs {missing}: pip install 'recframe[cli]'\n",
+    )
 
 
 def test_importing_recframe_imports_nothing_of_the_command_line():

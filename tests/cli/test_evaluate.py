@@ -26,7 +26,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_printed_table_has_the_numbers_of_the_worked_example_to_six_digits():
     result = run(
-        "evaluate", "recs.parquet", "truth.parquet", "-m", "precision@5", "-m", "recall@5", "-m", "mrr", "-m", "ndcg@5"
+        "evaluate",
+        "recs.parquet",
+        "truth.parquet",
+        "-m",
+        "precision@5",
+        "-m",
+        "recall@5",
+        "-m",
+        "mrr",
+        "-m",
+        "ndcg@5",
     )
     assert result.exit_code == 0
     header, _, row, *_ = result.stdout.splitlines()
@@ -36,10 +46,18 @@ def test_the_printed_table_has_the_numbers_of_the_worked_example_to_six_digits()
 
 
 @pytest.mark.parametrize(
-    "ending", ["parquet", "pq", "csv", "CSV", "csv.gz", "tsv", "ndjson", "jsonl", "arrow", "ipc", "feather"]
+    "ending",
+    ["parquet", "pq", "csv", "CSV", "csv.gz", "tsv", "ndjson", "jsonl", "arrow", "ipc", "feather"],
 )
 def test_every_kind_of_file_gives_the_same_numbers(ending):
-    writers = {"pq": "parquet", "arrow": "ipc", "feather": "ipc", "jsonl": "ndjson", "tsv": "csv", "CSV": "csv"}
+    writers = {
+        "pq": "parquet",
+        "arrow": "ipc",
+        "feather": "ipc",
+        "jsonl": "ndjson",
+        "tsv": "csv",
+        "CSV": "csv",
+    }
     for name, frame in {"r": RECS, "t": TRUTH}.items():
         path = f"{name}.{ending}"
         if ending == "csv.gz":
@@ -55,7 +73,9 @@ def test_a_pattern_stands_for_all_the_files_that_match():
     TWO[:1].write_csv("parts/a.csv")
     TWO[1:].write_csv("parts/b.csv")
     # recall@2 of the users of the truth: 1, 1/2 and 0
-    assert evaluate("parts/*.csv", "two_truth.parquet", "-m", "recall@2")["recall@2"].to_list() == [0.5]
+    assert evaluate("parts/*.csv", "two_truth.parquet", "-m", "recall@2")["recall@2"].to_list() == [
+        0.5
+    ]
 
 
 def test_a_directory_stands_for_its_parquet_files_and_its_folders_for_columns():
@@ -73,7 +93,9 @@ def test_a_name_with_brackets_is_a_file_where_there_is_one():
 
 
 def test_one_table_alone_is_a_judged_table():
-    pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, None], "relevance": [1, 1]}).write_csv("judged.csv")
+    pl.DataFrame(
+        {"user": [1, 1], "item": [1, 2], "rank": [1, None], "relevance": [1, 1]}
+    ).write_csv("judged.csv")
     assert evaluate("judged.csv", "-m", "recall@1")["recall@1"].to_list() == [0.5]
 
 
@@ -86,15 +108,40 @@ def test_columns_give_the_names_of_roles_in_all_files():
     names = {"user": "user_id", "item": "movie, id"}
     TWO.rename({**names, "rank": "place"}).write_csv("named.csv")
     TWO_TRUTH.rename({**names, "relevance": "stars"}).write_csv("named_truth.csv")
-    options = ["--columns", 'user=user_id,"item=movie, id"', "--columns", "rank=place", "--columns", "relevance=stars"]
+    options = [
+        "--columns",
+        'user=user_id,"item=movie, id"',
+        "--columns",
+        "rank=place",
+        "--columns",
+        "relevance=stars",
+    ]
     found = evaluate("named.csv", "named_truth.csv", *options, "-m", "dcg@1")
     assert found["dcg@1"].to_list() == [1.0]  # user 1 has gain 3 at rank 1, the two others 0: 3 / 3
 
 
 def test_by_takes_columns_of_users_and_of_items():
-    users = evaluate("two.parquet", "two_truth.parquet", "--users", "users.parquet", "--by", "country", "-m", "recall@2")
+    users = evaluate(
+        "two.parquet",
+        "two_truth.parquet",
+        "--users",
+        "users.parquet",
+        "--by",
+        "country",
+        "-m",
+        "recall@2",
+    )
     assert users.rows() == [("DE", 2, 0.25), ("FR", 1, 1.0)]  # DE: users 2 and 3, 1/2 and 0
-    items = evaluate("two.parquet", "two_truth.parquet", "--items", "items.parquet", "--by", "genre", "-m", "hit_rate@2")
+    items = evaluate(
+        "two.parquet",
+        "two_truth.parquet",
+        "--items",
+        "items.parquet",
+        "--by",
+        "genre",
+        "-m",
+        "hit_rate@2",
+    )
     # a: users 1 (hit) and 2 (recommended item 20, nothing relevant); b: users 2 (hit) and 3
     assert items.rows() == [("a", 2, 0.5), ("b", 2, 0.5)]
 
@@ -107,18 +154,25 @@ def test_by_is_repeated_or_separated_by_commas():
 
 
 def test_metrics_are_repeated_or_separated_by_commas_outside_of_brackets():
-    found = evaluate("recs.parquet", "truth.parquet", "-m", "ndcg(gain=exp,log_base=3)@5,P@5", "-m", "rr")
+    found = evaluate(
+        "recs.parquet", "truth.parquet", "-m", "ndcg(gain=exp,log_base=3)@5,P@5", "-m", "rr"
+    )
     assert found.columns == ["n_users", "ndcg(gain=exp,log_base=3)@5", "precision@5", "mrr"]
 
 
 def test_without_a_metric_there_is_a_default_set_at_ten():
     names = ["ndcg", "recall", "precision", "hit_rate", "mrr", "map"]
-    assert evaluate("recs.parquet", "truth.parquet").columns == ["n_users", *(f"{name}@10" for name in names)]
+    assert evaluate("recs.parquet", "truth.parquet").columns == [
+        "n_users",
+        *(f"{name}@10" for name in names),
+    ]
     assert all(name in run("evaluate", "--help").stdout for name in names)
 
 
 def test_cutoffs_go_to_the_metrics_without_one():
-    found = evaluate("recs.parquet", "truth.parquet", "-m", "recall", "-m", "mrr@3", "-k", "2,4", "-k", "6")
+    found = evaluate(
+        "recs.parquet", "truth.parquet", "-m", "recall", "-m", "mrr@3", "-k", "2,4", "-k", "6"
+    )
     assert found.columns == ["n_users", "recall@2", "recall@4", "recall@6", "mrr@3"]
     assert found.row(0)[1:4] == (1 / 3, 2 / 3, 1.0)
 
@@ -137,27 +191,45 @@ def test_the_order_of_ties_reaches_the_evaluation():
     scored = {"user": [1, 1], "item": [10, 11], "score": [0.5, 0.5], "relevance": [0, 1]}
     pl.DataFrame(scored).write_csv("ties.csv")
     wanted = {"item": 0.5, "optimistic": 1.0, "expected": 0.75, "last": 0.5}
-    found = {ties: evaluate("ties.csv", "-m", "mrr", "--ties", ties)["mrr"].item() for ties in wanted}
+    found = {
+        ties: evaluate("ties.csv", "-m", "mrr", "--ties", ties)["mrr"].item() for ties in wanted
+    }
     assert found == wanted
 
 
 def test_ids_as_text_brings_together_files_that_disagree():
     TWO.with_columns(pl.col("user").cast(pl.String)).write_parquet("text.parquet")
     TWO_TRUTH.write_csv("truth.csv")
-    assert failure("evaluate", "text.parquet", "truth.csv").endswith("read them all as text with --ids-as-text")
+    assert failure("evaluate", "text.parquet", "truth.csv").endswith(
+        "read them all as text with --ids-as-text"
+    )
     found = evaluate(
-        "text.parquet", "truth.csv", "--ids-as-text", "--users", "users.parquet", "--by", "country", "-m", "recall@2"
+        "text.parquet",
+        "truth.csv",
+        "--ids-as-text",
+        "--users",
+        "users.parquet",
+        "--by",
+        "country",
+        "-m",
+        "recall@2",
     )
     assert found.rows() == [("DE", 2, 0.25), ("FR", 1, 1.0)]
 
 
 def test_ids_that_are_text_only_late_in_a_csv_file_are_an_error_until_they_are_read_as_text():
-    rows = pl.DataFrame({"user": range(1, files.ROWS_TO_INFER + 2), "item": 1, "rank": 1}).cast(pl.String)
-    rows = rows.with_columns(user=pl.when(pl.col("user") == rows["user"][-1]).then(pl.lit("x")).otherwise("user"))
+    rows = pl.DataFrame({"user": range(1, files.ROWS_TO_INFER + 2), "item": 1, "rank": 1}).cast(
+        pl.String
+    )
+    rows = rows.with_columns(
+        user=pl.when(pl.col("user") == rows["user"][-1]).then(pl.lit("x")).otherwise("user")
+    )
     rows.write_csv("late.csv")
     pl.DataFrame({"user": ["x"], "item": [1]}).write_csv("x.csv")
     pl.DataFrame({"user": [1], "item": [1]}).write_csv("one.csv")
-    assert "could not parse `x` as dtype `i64` at column 'user'" in failure("evaluate", "late.csv", "one.csv")
+    assert "could not parse `x` as dtype `i64` at column 'user'" in failure(
+        "evaluate", "late.csv", "one.csv"
+    )
     assert "Use --ids-as-text for ids" in failure("evaluate", "late.csv", "one.csv")
     assert evaluate("late.csv", "x.csv", "--ids-as-text", "-m", "mrr").row(0) == (1, 1.0)
 
@@ -175,26 +247,50 @@ def test_a_table_that_goes_into_a_pipe_is_never_cut_or_broken():
 @pytest.mark.parametrize("term", ["xterm", "dumb"])
 def test_on_a_terminal_columns_that_do_not_fit_follow_in_another_block(term):
     terminal = {"COLUMNS": "60", "FORCE_COLOR": "1", "TERM": term}
-    command = ["evaluate", "two.parquet", "two_truth.parquet", "--users", "users.parquet", "--by", "country", "-k", "1,2"]
+    command = [
+        "evaluate",
+        "two.parquet",
+        "two_truth.parquet",
+        "--users",
+        "users.parquet",
+        "--by",
+        "country",
+        "-k",
+        "1,2",
+    ]
     text = click.unstyle(run(*command, **terminal).stdout)
     headers = [line.split() for line in text.splitlines() if "country" in line]
     assert len(headers) > 1
     assert all(header[:2] == ["country", "n_users"] for header in headers)
     shown = [name for header in headers for name in header[2:]]
-    assert shown == [f"{name}@{k}" for name in ("ndcg", "recall", "precision", "hit_rate", "mrr", "map") for k in (1, 2)]
+    assert shown == [
+        f"{name}@{k}"
+        for name in ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
+        for k in (1, 2)
+    ]
     assert max(map(len, text.splitlines())) <= (60 if term == "xterm" else 80)
 
 
 def test_decimal_points_stand_one_under_the_other_and_null_is_shown():
-    frame = pl.DataFrame({"user": [1, 2, 3], "item": [1, 1, 1], "rank": [8, 1, None], "relevance": [1, 1, 1]})
+    frame = pl.DataFrame(
+        {"user": [1, 2, 3], "item": [1, 1, 1], "rank": [8, 1, None], "relevance": [1, 1, 1]}
+    )
     frame.write_parquet("judged.parquet")
-    lines = run("evaluate", "judged.parquet", "-m", "mrr,first_rank", "--by", "user").stdout.splitlines()
+    lines = run(
+        "evaluate", "judged.parquet", "-m", "mrr,first_rank", "--by", "user"
+    ).stdout.splitlines()
     # 1/8, 1, and no hit: mrr is 0 and first_rank is undefined
-    assert lines[2:5] == ["   1   0.125            8", "   2   1                1", "   3   0             null"]
+    assert lines[2:5] == [
+        "   1   0.125            8",
+        "   2   1                1",
+        "   3   0             null",
+    ]
 
 
 def test_a_long_table_keeps_its_columns_one_under_the_other():
-    frame = pl.DataFrame({"user": [f"日{number}" for number in range(2000)], "item": 1, "rank": 1, "relevance": 1})
+    frame = pl.DataFrame(
+        {"user": [f"日{number}" for number in range(2000)], "item": 1, "rank": 1, "relevance": 1}
+    )
     frame.write_parquet("judged.parquet")
     lines = run("evaluate", "judged.parquet", "-m", "mrr", "--by", "user").stdout.splitlines()
     assert len(lines) == 2 + 2000 + 1
@@ -204,15 +300,32 @@ def test_a_long_table_keeps_its_columns_one_under_the_other():
 
 def test_text_with_brackets_is_shown_as_it_is():
     USERS.with_columns(country=pl.lit("[red]a[/red]")).write_parquet("users.parquet")
-    result = run("evaluate", "two.parquet", "two_truth.parquet", "--users", "users.parquet", "--by", "country", "-m", "mrr")
+    result = run(
+        "evaluate",
+        "two.parquet",
+        "two_truth.parquet",
+        "--users",
+        "users.parquet",
+        "--by",
+        "country",
+        "-m",
+        "mrr",
+    )
     assert "[red]a[/red]" in result.stdout
 
 
 def read_markdown(path: str) -> pl.DataFrame:
-    lines = [line.strip("| ").split(" | ") for line in Path(path).read_text(encoding="utf-8").splitlines()]
+    lines = [
+        line.strip("| ").split(" | ")
+        for line in Path(path).read_text(encoding="utf-8").splitlines()
+    ]
     assert lines[1] == [":---", "---:", "---:"]
     names, rows = lines[0], lines[2:]
-    return pl.DataFrame([(name, int(n_users), float(value)) for name, n_users, value in rows], schema=names, orient="row")
+    return pl.DataFrame(
+        [(name, int(n_users), float(value)) for name, n_users, value in rows],
+        schema=names,
+        orient="row",
+    )
 
 
 @pytest.mark.parametrize(
@@ -231,7 +344,15 @@ def read_markdown(path: str) -> pl.DataFrame:
 )
 def test_a_written_table_has_full_precision(ending, read):
     path = f"table{ending}"
-    command = ["evaluate", "two.parquet", "two_truth.parquet", "--users", "users.parquet", "--by", "country"]
+    command = [
+        "evaluate",
+        "two.parquet",
+        "two_truth.parquet",
+        "--users",
+        "users.parquet",
+        "--by",
+        "country",
+    ]
     result = run(*command, "-m", "ndcg@2", "-o", path)
     assert (result.exit_code, result.stdout, result.stderr) == (0, "", f"wrote {path} (2 rows)\n")
     expected = rf.rec(TWO, truth=TWO_TRUTH, users=USERS).evaluate("ndcg@2", by="country")

@@ -29,12 +29,19 @@ from strategies import examples, frame_pairs
 pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 
 BUILTIN = {name: one for name, one in registered().items() if one.definition.family == "accuracy"}
-OF_LISTS = [one for one in registered().values() if one.definition.over_lists and one.definition.builtin]
+OF_LISTS = [
+    one for one in registered().values() if one.definition.over_lists and one.definition.builtin
+]
 OF_LISTS.append(rf.efd(average="rows"))
 # u1 finds 2 of 3 relevant items, u2 none of 1; u3 has no truth, u4 no list; u5 has a short list of hits.
 LISTS = recommended(u1="axbyc", u2="xyz", u3="abc", u5="ab")
 TRUTH = liked(u1="abc", u2="a", u4="ab", u5="abcdef")
-CHOICES = {"universe": Universe, "no_relevant": NoRelevant, "relevant_from": RelevantFrom, "ties": Ties}
+CHOICES = {
+    "universe": Universe,
+    "no_relevant": NoRelevant,
+    "relevant_from": RelevantFrom,
+    "ties": Ties,
+}
 
 
 def says(text: str) -> Any:
@@ -45,13 +52,18 @@ def says(text: str) -> Any:
 
 
 def test_every_policy_and_parameter_has_words_for_each_of_its_values():
-    assert [*POLICIES, "min_relevance_for"] == sorted(DEFAULTS, key=[*POLICIES, "min_relevance_for"].index)
+    assert [*POLICIES, "min_relevance_for"] == sorted(
+        DEFAULTS, key=[*POLICIES, "min_relevance_for"].index
+    )
     for name, choices in CHOICES.items():
         assert set(get_args(choices)) <= set(POLICIES[name].says), name
     for metric in BUILTIN.values():
         for name, about in metric.definition.parameters.items():
             kind, choices = metric.definition.kind(name)
-            assert kind is not Literal or set(choices) <= set(PARAMETERS[name].says), (metric.name, name)
+            assert kind is not Literal or set(choices) <= set(PARAMETERS[name].says), (
+                metric.name,
+                name,
+            )
             assert PARAMETERS[name].words(about.default)
 
 
@@ -66,7 +78,9 @@ def test_a_switch_gives_a_reason_for_every_direction_that_it_has(name: str):
 
 
 @pytest.mark.parametrize("metric", BUILTIN.values(), ids=str)
-def test_a_metric_is_explained_by_what_it_says_of_itself_and_by_its_switches(metric: rf.Metric[...]):
+def test_a_metric_is_explained_by_what_it_says_of_itself_and_by_its_switches(
+    metric: rf.Metric[...],
+):
     text = " ".join(rf.explain(metric @ 10).text.split())
     doc = " ".join(metric.__doc__.split())
     assert text.startswith(f"{metric}@10, by recframe's own conventions {doc.partition('. ')[0]}")
@@ -74,9 +88,16 @@ def test_a_metric_is_explained_by_what_it_says_of_itself_and_by_its_switches(met
     assert ">>>" not in text
     assert ("Source: " in text) == ("Source: " in doc)
     assert all(rule in text for rule in RULES)
-    for phrase in ("every user of the truth counts", "without a relevant item counts 0", "equal scores stand", "up to 10"):
+    for phrase in (
+        "every user of the truth counts",
+        "without a relevant item counts 0",
+        "equal scores stand",
+        "up to 10",
+    ):
         assert phrase in text
-    assert ("relevant items come from the truth" in text) == (metric.name not in {"list_length", "judged"})
+    assert ("relevant items come from the truth" in text) == (
+        metric.name not in {"list_length", "judged"}
+    )
     for name, value in metric.parameters.items():
         assert PARAMETERS[name].words(value) in text
 
@@ -91,7 +112,9 @@ def test_a_metric_over_lists_is_explained_by_which_lists_count_and_by_no_policy_
     assert all(rule in text for rule in RULES_OF_LISTS)
     follows = "relevance" in metric.definition.needs
     assert ("in the truth or not" in text) != follows
-    assert ("lists of the users who count in the accuracy metrics have a value, no others" in text) == follows
+    assert (
+        "lists of the users who count in the accuracy metrics have a value, no others" in text
+    ) == follows
     is_mean = "has no value (null, not 0), and the mean runs over the lists with one."
     assert (is_mean in text) == (metric.shape == "user")
     assert ("values of segments do not average to that of all" in text) == (metric.shape == "set")
@@ -125,7 +148,11 @@ def test_a_metric_is_explained_by_the_conventions_of_a_profile():
     found = rf.explain("map@5", "recbole")
     assert str(found) == repr(found) == found.text
     assert found.text.startswith("map@5, by the conventions of recbole\n")
-    for phrase in ("divided by min(k, the user's relevant items)", "rounded to 4 decimals", "RecBole 1.2.1"):
+    for phrase in (
+        "divided by min(k, the user's relevant items)",
+        "rounded to 4 decimals",
+        "RecBole 1.2.1",
+    ):
         assert phrase in found.text
     table = dict(found.frame.select("switch", "value").rows())
     assert table["normalizer"] == "min"
@@ -136,7 +163,10 @@ def test_a_metric_is_explained_by_the_conventions_of_a_profile():
 
 def test_the_users_without_a_relevant_item_are_those_without_one_in_the_list_where_it_alone_counts():
     # evidently and torchmetrics take the relevant rows of the list; of its users evidently leaves out those without
-    assert "a user without a relevant item in the list is left out" in rf.explain("recall@10", "evidently").text
+    assert (
+        "a user without a relevant item in the list is left out"
+        in rf.explain("recall@10", "evidently").text
+    )
     assert "a user without a relevant item is left out" in rf.explain("recall@10", "recpack").text
     between = rf.explain("recall@10", "torchmetrics", "evidently").text
     assert "up: users without relevant items in the list no longer count 0" in between
@@ -145,7 +175,9 @@ def test_the_users_without_a_relevant_item_are_those_without_one_in_the_list_whe
 
 def test_trec_evals_ties_can_be_better_than_the_best_order_of_equal_scores():
     # 1 + 1e-9 is 1 in 32 bits: the relevant item, which comes later by text, then stands first
-    frame = pl.DataFrame({"user": [1, 1], "item": ["a", "b"], "score": [1 + 1e-9, 1.0], "relevance": [0, 1]})
+    frame = pl.DataFrame(
+        {"user": [1, 1], "item": ["a", "b"], "score": [1 + 1e-9, 1.0], "relevance": [0, 1]}
+    )
     assert frame.rec(ties="optimistic").mrr() < frame.rec(ties="item_desc").mrr()
     assert POLICIES["ties"].direction("item_desc", "optimistic")[0] == "either"
     assert POLICIES["ties"].direction("item_text", "optimistic")[0] == "up"
@@ -153,26 +185,43 @@ def test_trec_evals_ties_can_be_better_than_the_best_order_of_equal_scores():
 
 def test_the_last_places_of_ties_are_no_order_of_the_items():
     # mrr: a hit at 3, and in the worst order at 2; map behind a miss: (2/3 + 2/3) / 2, and in any order (1/2 + 2/3) / 2
-    frame = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "score": [1] * 3, "relevance": [1, 1, 0]})
+    frame = pl.DataFrame(
+        {"user": [1] * 3, "item": [1, 2, 3], "score": [1] * 3, "relevance": [1, 1, 0]}
+    )
     below = frame.with_columns(score=pl.Series([1, 1, 2]))
     assert frame.rec(ties="last").mrr() < frame.rec(ties="pessimistic").mrr()
     assert below.rec(ties="last").map() > below.rec(ties="optimistic").map()
-    assert {POLICIES["ties"].direction(ties, "last")[0] for ties in ("optimistic", "pessimistic", "item")} == {"either"}
+    assert {
+        POLICIES["ties"].direction(ties, "last")[0]
+        for ties in ("optimistic", "pessimistic", "item")
+    } == {"either"}
 
 
 def test_no_number_is_printed_as_less_than_nothing():
-    assert all(_number(value, sign) == f"{sign}0.000000" for value in (-0.0, -1e-17, 1e-17) for sign in ("", "+"))
+    assert all(
+        _number(value, sign) == f"{sign}0.000000"
+        for value in (-0.0, -1e-17, 1e-17)
+        for sign in ("", "+")
+    )
     assert _cells(pl.Series([-0.0, 0.5])) == ["0  ", "0.5"]
 
 
 def test_an_explanation_is_readable_in_a_notebook():
-    assert rf.explain("mrr@5", "ranx", "lenskit")._repr_html_().startswith("<pre>mrr@5, from ranx to lenskit\n\n1. universe")
+    assert (
+        rf.explain("mrr@5", "ranx", "lenskit")
+        ._repr_html_()
+        .startswith("<pre>mrr@5, from ranx to lenskit\n\n1. universe")
+    )
 
 
 @pytest.mark.parametrize("old", PROFILES)
 @pytest.mark.parametrize("new", ["recframe", "rectools", "evidently"])
 def test_the_switches_in_which_two_profiles_differ_are_those_of_their_tables(old: str, new: str):
-    shared = set(PROFILES[old].metrics) & set(PROFILES[new].metrics if new in PROFILES else BUILTIN) & set(BUILTIN)
+    shared = (
+        set(PROFILES[old].metrics)
+        & set(PROFILES[new].metrics if new in PROFILES else BUILTIN)
+        & set(BUILTIN)
+    )
     for name in shared:
         if "k" in PROFILES[old].metrics[name]:
             continue
@@ -181,11 +230,18 @@ def test_the_switches_in_which_two_profiles_differ_are_those_of_their_tables(old
         for profile in (old, new):
             about = PROFILES.get(profile)
             switches = {**DEFAULTS, **BUILTIN[name].parameters}
-            switches |= {**about.policies, **about.metrics[name], **(about.cut or {}).get(name, {})} if about else {}
-            sides.append({key: value for key, value in switches.items() if key != "min_relevance_for"})
+            switches |= (
+                {**about.policies, **about.metrics[name], **(about.cut or {}).get(name, {})}
+                if about
+                else {}
+            )
+            sides.append(
+                {key: value for key, value in switches.items() if key != "min_relevance_for"}
+            )
         assert set(found["switch"]) == {key for key in sides[0] if sides[0][key] != sides[1][key]}
         assert (
-            rf.explain(f"{name}@10", new, old).frame["direction"] == found["direction"].replace({"up": "down", "down": "up"})
+            rf.explain(f"{name}@10", new, old).frame["direction"]
+            == found["direction"].replace({"up": "down", "down": "up"})
         ).all()
 
 
@@ -223,8 +279,14 @@ def test_what_is_unknown_is_said_to_be():
 
 def variants() -> list[tuple[str, Any, Any]]:
     """Each policy with each two of its values."""
-    policies = {name: get_args(CHOICES[name]) for name in ("universe", "no_relevant", "relevant_from")}
-    return [(name, old, new) for name, values in policies.items() for old, new in permutations(values, 2)]
+    policies = {
+        name: get_args(CHOICES[name]) for name in ("universe", "no_relevant", "relevant_from")
+    }
+    return [
+        (name, old, new)
+        for name, values in policies.items()
+        for old, new in permutations(values, 2)
+    ]
 
 
 BASES: list[dict[str, Any]] = [
@@ -235,10 +297,14 @@ BASES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("k", [pytest.param(1, marks=pytest.mark.slow), 3, pytest.param(None, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "k", [pytest.param(1, marks=pytest.mark.slow), 3, pytest.param(None, marks=pytest.mark.slow)]
+)
 @given(frames=frame_pairs())
 @examples(5)
-def test_a_policy_moves_every_metric_in_the_direction_that_is_said(k: int | None, frames: tuple[pl.DataFrame, pl.DataFrame]):
+def test_a_policy_moves_every_metric_in_the_direction_that_is_said(
+    k: int | None, frames: tuple[pl.DataFrame, pl.DataFrame]
+):
     recs, truth = frames
     metrics = [one if k is None else one @ k for one in BUILTIN.values()]
     rec = recs.filter(model="x").rec(truth=truth)
@@ -253,12 +319,18 @@ def test_a_policy_moves_every_metric_in_the_direction_that_is_said(k: int | None
             sides = [known[tuple(sorted((base | {name: value}).items()))] for value in (old, new)]
             for metric in metrics:
                 told = direction_of(metric, name, old, new)
-                holds(told, *(side[str(metric)] for side in sides), f"{metric} {name} {old} -> {new} {base}")
+                holds(
+                    told,
+                    *(side[str(metric)] for side in sides),
+                    f"{metric} {name} {old} -> {new} {base}",
+                )
 
 
 @functools.cache
 def direction_of(metric: rf.Metric[...], name: str, old: Any, new: Any) -> str:
-    (one,) = differences(*(under_profile.under(Context().bind({name: value}), metric) for value in (old, new)))
+    (one,) = differences(
+        *(under_profile.under(Context().bind({name: value}), metric) for value in (old, new))
+    )
     return one.direction
 
 
@@ -276,9 +348,14 @@ def of_parameters() -> list[tuple[rf.Metric[...], rf.Metric[...]]]:
     for metric in BUILTIN.values():
         for name in metric.definition.parameters:
             kind, choices = metric.definition.kind(name)
-            for fixed in [{}, {"gain": "binary"}] if "gain" in metric.parameters and name != "gain" else [{}]:
+            for fixed in (
+                [{}, {"gain": "binary"}] if "gain" in metric.parameters and name != "gain" else [{}]
+            ):
                 pairs = permutations(choices if kind is Literal else (), 2)
-                found += [(metric(**fixed, **{name: old}), metric(**fixed, **{name: new})) for old, new in pairs]
+                found += [
+                    (metric(**fixed, **{name: old}), metric(**fixed, **{name: new}))
+                    for old, new in pairs
+                ]
     return found
 
 
@@ -291,7 +368,9 @@ def direction_between(old: rf.Metric[...], new: rf.Metric[...]) -> str:
 @pytest.mark.parametrize("k", [1, 3, None])
 @given(frames=frame_pairs())
 @examples(20)
-def test_a_parameter_moves_a_metric_in_the_direction_that_is_said(k: int | None, frames: tuple[pl.DataFrame, pl.DataFrame]):
+def test_a_parameter_moves_a_metric_in_the_direction_that_is_said(
+    k: int | None, frames: tuple[pl.DataFrame, pl.DataFrame]
+):
     recs, truth = frames
     pairs = [(old, new) if k is None else (old @ k, new @ k) for old, new in of_parameters()]
     rec = recs.filter(model="x").rec(truth=truth, train=recs.select("user", "item"))
@@ -306,10 +385,16 @@ def test_directions_are_said_where_they_are_known():
         return dict(table.select("switch", "direction").rows())
 
     assert direction("map@10", "ranx", "recbole")["normalizer"] == "up"
-    assert direction("recall@10", "ranx", "torchmetrics") == {"universe": "either", "relevant_from": "up", "ties": "either"}
+    assert direction("recall@10", "ranx", "torchmetrics") == {
+        "universe": "either",
+        "relevant_from": "up",
+        "ties": "either",
+    }
     assert direction("ndcg@10", "recbole", "rectools") == {"ideal": "down", "decimals": "either"}
     assert direction("precision@10", "ir_measures", "pytrec_eval") == {"universe": "up"}
-    assert direction("list_length", "ir_measures", "pytrec_eval") == {"universe": "either"}  # empty lists are short, not bad
+    assert direction("list_length", "ir_measures", "pytrec_eval") == {
+        "universe": "either"
+    }  # empty lists are short, not bad
 
 
 # ---- the numbers
@@ -325,7 +410,15 @@ def test_contributions_worked_by_hand(kind: Kind):
     """
     found = kind(LISTS).rec(truth=kind(TRUTH)).explain("precision@4", "ranx", "jurity")
     table = kind.read(found.frame)
-    assert table.columns == ["switch", "from", "to", "direction", "contribution", "value", "shapley"]
+    assert table.columns == [
+        "switch",
+        "from",
+        "to",
+        "direction",
+        "contribution",
+        "value",
+        "shapley",
+    ]
     assert table["switch"].to_list() == ["start", "universe", "no_relevant", "denominator"]
     assert table["from"].to_list() == ["", "truth", "zero", "k"]
     assert table["to"].to_list() == ["ranx", "both", "skip", "list"]
@@ -336,7 +429,9 @@ def test_contributions_worked_by_hand(kind: Kind):
     lazy = "The numbers are in .frame, a LazyFrame: collect it."
     inside = "0.250000 and 0.500000; one switch after the other:\n\n1. universe: truth -> both, up"
     assert (lazy if kind.name in {"lazy", "streaming"} else inside) in found.text
-    assert ("adds +0.083333; +0.104167 over all orders" in found.text) == (kind.name not in {"lazy", "streaming"})
+    assert ("adds +0.083333; +0.104167 over all orders" in found.text) == (
+        kind.name not in {"lazy", "streaming"}
+    )
 
 
 PAIRS = [
@@ -356,28 +451,47 @@ def test_contributions_sum_to_the_whole_difference(metric: str, old: str, new: s
     assert table["value"][-1] == pytest.approx(last, abs=1e-12)
     assert table["contribution"].sum() == pytest.approx(last - first, abs=1e-12)
     assert table["shapley"].sum() == pytest.approx(last - first, abs=1e-12)
-    assert table["value"].diff()[1:].to_list() == pytest.approx(table["contribution"][1:].to_list(), abs=1e-12)
-    assert table["switch"].to_list()[1:] == [name for name in rf.explain(metric, old, new).frame["switch"] if name != "ties"]
+    assert table["value"].diff()[1:].to_list() == pytest.approx(
+        table["contribution"][1:].to_list(), abs=1e-12
+    )
+    assert table["switch"].to_list()[1:] == [
+        name for name in rf.explain(metric, old, new).frame["switch"] if name != "ties"
+    ]
 
 
 def test_more_than_six_switches_have_no_mean_over_all_orders():
     metric = rf.ndcg(log_base=3)
     rec = LISTS.rec(truth=TRUTH)
-    every = {"universe": "recs", "no_relevant": "zero", "relevant_from": "list", "min_relevance": "any", "decimals": 3}
-    PROFILES["seven"] = type(PROFILES["ranx"])("none", every, {"ndcg": {"gain": "exp", "ideal": "all", "offset": 1}})
+    every = {
+        "universe": "recs",
+        "no_relevant": "zero",
+        "relevant_from": "list",
+        "min_relevance": "any",
+        "decimals": 3,
+    }
+    PROFILES["seven"] = type(PROFILES["ranx"])(
+        "none", every, {"ndcg": {"gain": "exp", "ideal": "all", "offset": 1}}
+    )
     try:
         table = rec.explain(metric, "recpack", "seven").frame
         assert table.columns == ["switch", "from", "to", "direction", "contribution", "value"]
         assert table.height == 1 + 8
-        assert table["contribution"].sum() == pytest.approx(table["value"][-1] - table["value"][0], abs=1e-12)
+        assert table["contribution"].sum() == pytest.approx(
+            table["value"][-1] - table["value"][0], abs=1e-12
+        )
     finally:
         del PROFILES["seven"]
 
 
 def test_ties_are_a_switch_where_ranks_come_from_scores():
     scored = LISTS.with_columns(score=-pl.col("rank")).drop("rank")
-    assert "ties" in scored.rec(truth=TRUTH).explain("mrr", "ranx", "replay").frame["switch"].to_list()
-    assert "ties" not in LISTS.rec(truth=TRUTH).explain("mrr", "ranx", "replay").frame["switch"].to_list()
+    assert (
+        "ties" in scored.rec(truth=TRUTH).explain("mrr", "ranx", "replay").frame["switch"].to_list()
+    )
+    assert (
+        "ties"
+        not in LISTS.rec(truth=TRUTH).explain("mrr", "ranx", "replay").frame["switch"].to_list()
+    )
 
 
 def test_ties_that_are_bound_are_told_of_ranks():
@@ -393,13 +507,23 @@ def test_ties_that_are_bound_are_told_of_ranks():
 def test_segments_and_models_come_first(kind: Kind):
     users = pl.DataFrame({"user": ["u1", "u2", "u4", "u5"], "*": ["b", "b", None, "a"]})
     two = LISTS.with_columns(model=pl.lit("m"))
-    found = kind(two).rec(truth=kind(TRUTH), users=kind(users), model="model").explain("precision@4", "ranx", "jurity", by="*")
+    found = (
+        kind(two)
+        .rec(truth=kind(TRUTH), users=kind(users), model="model")
+        .explain("precision@4", "ranx", "jurity", by="*")
+    )
     table = kind.read(found.frame)
     assert table.columns[:3] == ["model", "*", "switch"]
     assert table.select(pl.nth(1), "switch", "value").rows() == [
         (segment, switch, None if value is None else pytest.approx(value))
-        for segment, values in (("a", [0.5, 0.5, 0.5, 1]), ("b", [0.25] * 4), (None, [0, None, None, None]))
-        for switch, value in zip(["start", "universe", "no_relevant", "denominator"], values, strict=True)
+        for segment, values in (
+            ("a", [0.5, 0.5, 0.5, 1]),
+            ("b", [0.25] * 4),
+            (None, [0, None, None, None]),
+        )
+        for switch, value in zip(
+            ["start", "universe", "no_relevant", "denominator"], values, strict=True
+        )
     ]
     assert "The numbers are in .frame" in found.text
 
@@ -414,13 +538,17 @@ def test_one_convention_comes_with_its_number(kind: Kind):
     found = kind(LISTS).rec(truth=kind(TRUTH), profile="jurity").explain("precision@3")
     assert kind.read(found.frame).rows() == [(3, pytest.approx(5 / 9))]
     assert found.text.startswith("precision@3, by the conventions of jurity\n")
-    assert ("Here it is 0.555556; n_users is 3." in found.text) == (kind.name not in {"lazy", "streaming"})
+    assert ("Here it is 0.555556; n_users is 3." in found.text) == (
+        kind.name not in {"lazy", "streaming"}
+    )
     again = kind(LISTS).rec(truth=kind(TRUTH)).explain("precision", "jurity", k=3)
     assert again.text == found.text
 
 
 def test_what_is_bound_holds_on_both_sides():
-    found = LISTS.rec(truth=TRUTH, universe="both", no_relevant="zero").explain("precision@4", "ranx", "jurity")
+    found = LISTS.rec(truth=TRUTH, universe="both", no_relevant="zero").explain(
+        "precision@4", "ranx", "jurity"
+    )
     assert found.frame["switch"].to_list() == ["start", "denominator"]
 
 
@@ -434,7 +562,10 @@ def test_a_judged_frame_counts_all_of_its_users_by_recframes_own_conventions():
 
 
 def test_nobody_at_all_is_explained_too():
-    assert "null and null" in LISTS.clear().rec(truth=TRUTH.clear()).explain("recall", "ranx", "jurity").text
+    assert (
+        "null and null"
+        in LISTS.clear().rec(truth=TRUTH.clear()).explain("recall", "ranx", "jurity").text
+    )
     assert "No switch differs." in LISTS.rec(truth=TRUTH).explain("mrr", "ranx", "ir_measures").text
 
 
@@ -459,13 +590,28 @@ def test_a_segment_of_items_is_explained_where_it_decides_who_counts():
     rec, users = recs.rec(**sides), pl.DataFrame({"user": [1], "country": ["FR"]})
 
     assert rec.evaluate("user_coverage@1", by="genre").rows() == [("p", 1, 1.0), ("q", 1, 0.0)]
-    assert recs.head(1).rec(**sides).evaluate("user_coverage@1", by="genre").rows() == [("p", 1, 1.0)]
+    assert recs.head(1).rec(**sides).evaluate("user_coverage@1", by="genre").rows() == [
+        ("p", 1, 1.0)
+    ]
     assert rec(no_relevant="skip").evaluate("user_coverage@1", by="genre").rows() == [("p", 1, 1.0)]
-    for by, name in (("genre", "'genre'"), ("item", "'item'"), (["genre", "item"], "'genre' and by='item'")):
-        for explained in (rec.explain("recall@1", by=by), rec.explain("recall@1", "trec_eval", "jurity", by=by)):
+    for by, name in (
+        ("genre", "'genre'"),
+        ("item", "'item'"),
+        (["genre", "item"], "'genre' and by='item'"),
+    ):
+        for explained in (
+            rec.explain("recall@1", by=by),
+            rec.explain("recall@1", "trec_eval", "jurity", by=by),
+        ):
             text = " ".join(explained.text.split())
-            assert f"by={name} is a property of items: a user counts in every segment in which the judged frame" in text
+            assert (
+                f"by={name} is a property of items: a user counts in every segment in which the judged frame"
+                in text
+            )
             assert "cut the lists before" in text
     text = " ".join(rec.explain("coverage@1", by="genre").text.split())
-    assert "by='genre' is a property of items: n_lists counts lists with an item of the segment at whatever rank" in text
+    assert (
+        "by='genre' is a property of items: n_lists counts lists with an item of the segment at whatever rank"
+        in text
+    )
     assert "property of items" not in rec(users=users).explain("recall@1", by="country").text

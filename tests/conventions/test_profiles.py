@@ -26,20 +26,76 @@ each_profile = pytest.mark.parametrize("profile", NAMES)
 
 # ---- the fixture of five users at k = 3, on which the libraries themselves were run
 
-LISTS = recommended(u1="axbyc", u2="xyz", u3="abc", u5="ab")  # u3 has no truth, u4 no list, u5 a short one
+LISTS = recommended(
+    u1="axbyc", u2="xyz", u3="abc", u5="ab"
+)  # u3 has no truth, u4 no list, u5 a short one
 TRUTH = liked(u1="abc", u2="a", u4="ab", u5="abcdef")
 FIXTURE = {
-    "rectools": {"precision": 0.3333, "recall": 0.25, "map": 0.2222, "mrr": 0.5, "ndcg": 0.3673, "hit_rate": 0.5},
-    "replay": {"precision": 0.3333, "recall": 0.25, "map": 0.3056, "mrr": 0.5, "ndcg": 0.3673, "hit_rate": 0.5},
-    "ranx": {"precision": 0.3333, "recall": 0.25, "map": 0.2222, "mrr": 0.5, "ndcg": 0.3673, "hit_rate": 0.5},
-    "ir_measures": {"precision": 0.3333, "recall": 0.25, "map": 0.2222, "mrr": 0.5, "ndcg": 0.3673, "hit_rate": 0.5},
-    "trec_eval": {"precision": 0.3333, "recall": 0.25, "map": 0.2222, "mrr": 0.5, "ndcg": 0.3673, "hit_rate": 0.5},
-    "recbole": {"precision": 0.3333, "recall": 0.25, "map": 0.3056, "mrr": 0.5, "ndcg": 0.3673, "hit_rate": 0.5},
-    "recpack": {"precision": 0.3333, "recall": 0.25, "recall(denominator=capped)": 0.3333, "mrr": 0.5, "ndcg": 0.3673}
+    "rectools": {
+        "precision": 0.3333,
+        "recall": 0.25,
+        "map": 0.2222,
+        "mrr": 0.5,
+        "ndcg": 0.3673,
+        "hit_rate": 0.5,
+    },
+    "replay": {
+        "precision": 0.3333,
+        "recall": 0.25,
+        "map": 0.3056,
+        "mrr": 0.5,
+        "ndcg": 0.3673,
+        "hit_rate": 0.5,
+    },
+    "ranx": {
+        "precision": 0.3333,
+        "recall": 0.25,
+        "map": 0.2222,
+        "mrr": 0.5,
+        "ndcg": 0.3673,
+        "hit_rate": 0.5,
+    },
+    "ir_measures": {
+        "precision": 0.3333,
+        "recall": 0.25,
+        "map": 0.2222,
+        "mrr": 0.5,
+        "ndcg": 0.3673,
+        "hit_rate": 0.5,
+    },
+    "trec_eval": {
+        "precision": 0.3333,
+        "recall": 0.25,
+        "map": 0.2222,
+        "mrr": 0.5,
+        "ndcg": 0.3673,
+        "hit_rate": 0.5,
+    },
+    "recbole": {
+        "precision": 0.3333,
+        "recall": 0.25,
+        "map": 0.3056,
+        "mrr": 0.5,
+        "ndcg": 0.3673,
+        "hit_rate": 0.5,
+    },
+    "recpack": {
+        "precision": 0.3333,
+        "recall": 0.25,
+        "recall(denominator=capped)": 0.3333,
+        "mrr": 0.5,
+        "ndcg": 0.3673,
+    }
     | {"n_hits": 1.0},
     "lenskit": {"precision": 0.4167, "recall": 0.3333, "mrr": 0.5, "ndcg": 0.3450, "hit_rate": 0.5}
     | {"ndcg(discount=shifted)": 0.3673},
-    "microsoft": {"precision": 0.4444, "recall": 0.3333, "map": 0.2963, "map(normalizer=min)": 0.4074, "ndcg": 0.3673},
+    "microsoft": {
+        "precision": 0.4444,
+        "recall": 0.3333,
+        "map": 0.2963,
+        "map(normalizer=min)": 0.4074,
+        "ndcg": 0.3673,
+    },
     "jurity": {"precision": 0.5556, "recall": 0.25, "map": 0.4074, "ndcg": 0.2994},
 }
 
@@ -47,7 +103,11 @@ FIXTURE = {
 def accuracy(profile: str) -> dict[str, Any]:
     """The entries of a profile but those beyond accuracy, which recorded numbers hold: test_recorded_beyond.py."""
     metrics = PROFILES[profile].metrics
-    return {name: metrics[name] for name in metrics if registered()[name].definition.family == "accuracy"}
+    return {
+        name: metrics[name]
+        for name in metrics
+        if registered()[name].definition.family == "accuracy"
+    }
 
 
 @pytest.mark.parametrize("profile", FIXTURE)
@@ -59,7 +119,9 @@ def test_the_numbers_of_the_fixture_come_out(kind: Kind, profile: str):
 
 
 def test_rectools_average_precision_divided_by_k_comes_out():
-    assert LISTS.rec(truth=TRUTH).map(k=3, normalizer="k", profile="rectools") == pytest.approx(0.3056, abs=5e-5)
+    assert LISTS.rec(truth=TRUTH).map(k=3, normalizer="k", profile="rectools") == pytest.approx(
+        0.3056, abs=5e-5
+    )
 
 
 def test_pytrec_eval_has_the_three_users_with_a_list_and_a_truth():
@@ -74,7 +136,9 @@ def test_microsoft_takes_the_mean_of_r_precision_over_users_with_a_hit():
 
 def test_torchmetrics_and_evidently_see_the_relevant_items_of_the_list_alone():
     # u1 finds a and b of a, b, c in its list; u2 has none, u3 no truth, u5 both of its two.
-    assert LISTS.rec(truth=TRUTH, profile="torchmetrics").recall(k=3) == pytest.approx((2 / 3 + 0 + 0 + 1) / 4)
+    assert LISTS.rec(truth=TRUTH, profile="torchmetrics").recall(k=3) == pytest.approx(
+        (2 / 3 + 0 + 0 + 1) / 4
+    )
     assert LISTS.rec(truth=TRUTH, profile="evidently").recall(k=3) == pytest.approx((2 / 3 + 1) / 2)
     # Hits alone divide: u1 (1 + 2/3) / 2, u5 1.
     assert LISTS.rec(truth=TRUTH, profile="torchmetrics").map(k=3) == pytest.approx((5 / 6 + 1) / 4)
@@ -82,14 +146,16 @@ def test_torchmetrics_and_evidently_see_the_relevant_items_of_the_list_alone():
 
 def test_evidently_has_the_f_of_the_mean_precision_and_the_mean_recall():
     p, r = (2 / 3 + 1) / 2, (2 / 3 + 1) / 2
-    found = LISTS.rec(truth=TRUTH, profile="evidently").evaluate("f_score@3", "precision@3", "recall@3")
+    found = LISTS.rec(truth=TRUTH, profile="evidently").evaluate(
+        "f_score@3", "precision@3", "recall@3"
+    )
     assert found.row(0) == pytest.approx((2, 2 * p * r / (p + r), p, r))
     # another F where P and R differ: P of u1 1/2 and u2 1, R of both 1/2 and 1/3; F of means, not the mean of 1/2 and 1/2
     frame = recommended(u1="ab", u2="c")
     truth = liked(u1="ax", u2="cyz")
-    assert frame.rec(truth=truth).f_score(k=2, denominator="list", average="means") == pytest.approx(
-        2 * (3 / 4) * (5 / 12) / (3 / 4 + 5 / 12)
-    )
+    assert frame.rec(truth=truth).f_score(
+        k=2, denominator="list", average="means"
+    ) == pytest.approx(2 * (3 / 4) * (5 / 12) / (3 / 4 + 5 / 12))
 
 
 def test_elliot_has_the_mean_of_the_precisions_at_every_rank():
@@ -112,10 +178,20 @@ def test_elliot_raises_gains_from_its_threshold_up():
 @pytest.mark.parametrize("k", [1, 3, 10, 40, None])
 def test_the_definitions_of_the_library_in_plain_python_agree(profile: str, k: int | None):
     lists, truth = a_crowd()
-    recs = [{"user": user, "item": item, "rank": rank} for user, own in lists.items() for rank, item in enumerate(own, 1)]
-    judged = [{"user": user, "item": item, "relevance": grade} for user, own in truth.items() for item, grade in own.items()]
+    recs = [
+        {"user": user, "item": item, "rank": rank}
+        for user, own in lists.items()
+        for rank, item in enumerate(own, 1)
+    ]
+    judged = [
+        {"user": user, "item": item, "relevance": grade}
+        for user, own in truth.items()
+        for item, grade in own.items()
+    ]
     wanted = expected(profile, k)
-    found = pl.DataFrame(recs).rec(truth=pl.DataFrame(judged), profile=profile).evaluate(*wanted, k=k)
+    found = (
+        pl.DataFrame(recs).rec(truth=pl.DataFrame(judged), profile=profile).evaluate(*wanted, k=k)
+    )
     ours = dict(zip(wanted, found.row(0)[1:], strict=True))
     decimals = PROFILES[profile].policies.get("decimals")
     for metric, value in wanted.items():
@@ -154,12 +230,17 @@ def test_a_profile_keeps_plain_names_and_equals_its_switches_written_out(kind: K
     for name, switches in accuracy(profile).items():
         k = None if "k" in switches else 2
         found = kind.read(rec.evaluate(name, k=k, profile=profile))
-        policies = {**about.policies, **{key: value for key, value in switches.items() if key in DEFAULTS}}
+        policies = {
+            **about.policies,
+            **{key: value for key, value in switches.items() if key in DEFAULTS},
+        }
         policies.pop("ties", None)  # the lists have ranks, so there is no tie to order
         parameters = {key: value for key, value in switches.items() if key not in {*DEFAULTS, "k"}}
         plain = kind.read(rec(**policies).evaluate(registered()[name](**parameters), k=k))
         assert found.columns == ["n_users", name if k is None else f"{name}@{k}"]
-        assert found.row(0) == pytest.approx(tuple(round(value, rounded) for value in plain.row(0)), abs=1e-12)
+        assert found.row(0) == pytest.approx(
+            tuple(round(value, rounded) for value in plain.row(0)), abs=1e-12
+        )
 
 
 def test_the_defaults_are_those_of_a_context():
@@ -200,14 +281,20 @@ def test_a_policy_wins_over_the_profile_though_it_be_the_default():
     assert judged.rec(profile="recpack", no_relevant="zero").recall() == 0.5
     assert judged.rec(no_relevant="zero").recall(profile="recpack") == 0.5
     assert judged.rec(no_relevant="zero")(profile="recpack").recall() == 0.5
-    assert LISTS.rec(truth=TRUTH, universe="all").precision(k=3, profile="jurity") == pytest.approx(5 / 3 / 4)  # u3 is skipped
+    assert LISTS.rec(truth=TRUTH, universe="all").precision(k=3, profile="jurity") == pytest.approx(
+        5 / 3 / 4
+    )  # u3 is skipped
 
 
 def test_a_profile_of_the_call_takes_the_place_of_the_bound_one():
     rec = LISTS.rec(truth=TRUTH, profile="lenskit")
     assert rec.precision(k=3) == pytest.approx(5 / 12)
     assert rec.precision(k=3, profile="jurity") == pytest.approx(5 / 9)
-    assert rec(profile="recframe").precision(k=3) == rec.precision(k=3, profile="recframe") == pytest.approx(1 / 3)
+    assert (
+        rec(profile="recframe").precision(k=3)
+        == rec.precision(k=3, profile="recframe")
+        == pytest.approx(1 / 3)
+    )
 
 
 def test_an_unknown_profile_names_the_closest(kind: Kind):
@@ -246,7 +333,10 @@ def test_metrics_of_lists_alone_need_no_truth_under_a_profile(kind: Kind):
         ("evidently", "popularity@3", "popularity@3"),
         ("lenskit", "gini@3", "gini(normalizer=n)@3"),
     ):
-        found, expected = kind.read(rec.evaluate(metric, profile=profile)), kind.read(rec.evaluate(plain))
+        found, expected = (
+            kind.read(rec.evaluate(metric, profile=profile)),
+            kind.read(rec.evaluate(plain)),
+        )
         assert found.columns == ["n_users", "n_lists", metric]
         assert found.row(0) == pytest.approx(expected.row(0), abs=1e-12)
 
@@ -255,13 +345,19 @@ def test_metrics_of_lists_alone_need_no_truth_under_a_profile(kind: Kind):
 def test_metrics_of_lists_alone_leave_out_users_without_a_relevant_item(kind: Kind, by: str | None):
     # u1, u2 and u5 of the truth have a relevant item; u4 as well, and no list
     rec = kind(LISTS).rec(truth=kind(TRUTH), train=kind(LISTS.select("user", "item")))
-    skipped, counted = (kind.read(rec(no_relevant=one).evaluate("novelty@3", by=by)) for one in ("skip", "zero"))
-    assert skipped["novelty@3"].to_list() == pytest.approx(counted["novelty@3"].to_list(), abs=1e-12)
+    skipped, counted = (
+        kind.read(rec(no_relevant=one).evaluate("novelty@3", by=by)) for one in ("skip", "zero")
+    )
+    assert skipped["novelty@3"].to_list() == pytest.approx(
+        counted["novelty@3"].to_list(), abs=1e-12
+    )
     assert by is not None or skipped["n_users"].item() == 4
 
 
 def test_a_metric_that_the_library_has_without_a_cut_off_alone_raises_with_one():
-    with says("the profile 'pytrec_eval' has mrr of the whole list alone; write 'mrr' without a cut-off"):
+    with says(
+        "the profile 'pytrec_eval' has mrr of the whole list alone; write 'mrr' without a cut-off"
+    ):
         FRAME.rec.evaluate("mrr", "ndcg", k=10, profile="pytrec_eval")
 
 
@@ -272,9 +368,14 @@ def test_one_column_cannot_have_two_meanings():
     )
     with says(message):
         LISTS.rec(truth=TRUTH, profile="replay").evaluate("map@3", "map(normalizer=relevant)@3")
-    found = LISTS.rec(truth=TRUTH, profile="replay").evaluate("map@3", "map(normalizer=min)@3", "map@3")
+    found = LISTS.rec(truth=TRUTH, profile="replay").evaluate(
+        "map@3", "map(normalizer=min)@3", "map@3"
+    )
     assert found.columns == ["n_users", "map@3", "map(normalizer=min)@3"]
-    assert LISTS.rec(truth=TRUTH).evaluate("map@3", "map(normalizer=relevant)@3").columns == ["n_users", "map@3"]
+    assert LISTS.rec(truth=TRUTH).evaluate("map@3", "map(normalizer=relevant)@3").columns == [
+        "n_users",
+        "map@3",
+    ]
 
 
 # ---- metrics over different users in one call
@@ -301,8 +402,17 @@ def test_segments_of_metrics_over_different_users_stand_in_order_with_nulls_last
 
 
 def test_models_of_metrics_over_different_users_get_their_own_rows(kind: Kind):
-    two = pl.concat([LISTS.with_columns(model=pl.lit("m")), LISTS.filter(user="u1").with_columns(model=pl.lit("n"))])
-    found = kind.read(kind(two).rec(truth=kind(TRUTH), model="model", profile="jurity").evaluate("precision@3", "recall@3"))
+    two = pl.concat(
+        [
+            LISTS.with_columns(model=pl.lit("m")),
+            LISTS.filter(user="u1").with_columns(model=pl.lit("n")),
+        ]
+    )
+    found = kind.read(
+        kind(two)
+        .rec(truth=kind(TRUTH), model="model", profile="jurity")
+        .evaluate("precision@3", "recall@3")
+    )
     # jurity's users with a list are those that any model has a list for
     assert found.rows() == [
         ("m", 4, pytest.approx(5 / 9), pytest.approx(0.25)), ("n", 4, pytest.approx(2 / 9), pytest.approx(1 / 6)),
@@ -311,9 +421,12 @@ def test_models_of_metrics_over_different_users_get_their_own_rows(kind: Kind):
 
 @pytest.mark.parametrize("parts", [1, 3])
 @pytest.mark.parametrize(
-    ("profile", "metrics"), [("jurity", ["precision@3", "recall@3"]), ("evidently", ["f_score@3", "map@3"])]
+    ("profile", "metrics"),
+    [("jurity", ["precision@3", "recall@3"]), ("evidently", ["f_score@3", "map@3"])],
 )
-def test_files_in_parts_give_the_numbers_of_the_profile(profile: str, metrics: list[str], parts: int):
+def test_files_in_parts_give_the_numbers_of_the_profile(
+    profile: str, metrics: list[str], parts: int
+):
     told: list[float] = []
     lazy = LISTS.lazy().rec(truth=TRUTH.lazy())
     found = lazy.collect(*metrics, parts=parts, profile=profile, tell=told.append)
@@ -327,7 +440,11 @@ def test_files_in_parts_give_the_numbers_of_the_profile(profile: str, metrics: l
 def test_a_strict_profile_raises_what_the_audit_finds(kind: Kind):
     twice = pl.concat([LISTS, LISTS[:1]])
     with pytest.raises((rf.DataError, pl.exceptions.PolarsError), match=r"duplicate_items|twice"):
-        kind.read(kind(twice).rec(truth=kind(TRUTH), strict=True, profile="lenskit").evaluate("precision@3"))
+        kind.read(
+            kind(twice)
+            .rec(truth=kind(TRUTH), strict=True, profile="lenskit")
+            .evaluate("precision@3")
+        )
 
 
 def test_judge_keeps_the_users_of_the_profile():
@@ -340,26 +457,43 @@ def test_judge_keeps_the_users_of_the_profile():
 
 
 def test_means_are_rounded_to_the_decimals_asked_for(kind: Kind):
-    found = kind.read(kind(LISTS).rec(truth=kind(TRUTH), decimals=2).evaluate("precision@3", "map@3"))
+    found = kind.read(
+        kind(LISTS).rec(truth=kind(TRUTH), decimals=2).evaluate("precision@3", "map@3")
+    )
     assert found.row(0) == (4, 0.33, 0.22)
 
 
 @pytest.mark.parametrize("value", [-1, 16, 2.0, "2", True])
 def test_decimals_are_a_small_whole_number(value: Any):
-    with says(f"decimals={value!r}: write a whole number from 0 to 15; means are rounded to so many decimals"):
+    with says(
+        f"decimals={value!r}: write a whole number from 0 to 15; means are rounded to so many decimals"
+    ):
         FRAME.rec(decimals=value)
 
 
 def test_any_relevance_makes_a_judged_row_relevant(kind: Kind):
     frame = rows(("u", "a", 1, 0), ("u", "b", 2, -1), ("u", "c", 3, None), ("u", "d", 4, 2))
     found = kind.read(kind(frame).rec(min_relevance="any").evaluate("n_hits", "dcg"))
-    assert found.row(0) == (1, 3, pytest.approx(2 / math.log2(5)))  # a negative relevance gains nothing
+    assert found.row(0) == (
+        1,
+        3,
+        pytest.approx(2 / math.log2(5)),
+    )  # a negative relevance gains nothing
 
 
 def test_a_threshold_can_leave_gains_alone(kind: Kind):
     frame = rows(("u", "a", 1, 1), ("u", "b", 2, 2))
-    found = kind.read(kind(frame).rec(min_relevance=2, min_relevance_for="binary").evaluate("mrr", "dcg", "dcg(gain=binary)"))
-    assert found.row(0) == (1, 0.5, pytest.approx(1 + 2 / math.log2(3)), pytest.approx(1 / math.log2(3)))
+    found = kind.read(
+        kind(frame)
+        .rec(min_relevance=2, min_relevance_for="binary")
+        .evaluate("mrr", "dcg", "dcg(gain=binary)")
+    )
+    assert found.row(0) == (
+        1,
+        0.5,
+        pytest.approx(1 + 2 / math.log2(3)),
+        pytest.approx(1 / math.log2(3)),
+    )
 
 
 # ---- Tamm, Damdinov and Vasilev 2021: which libraries agree, which differ, and in which direction
@@ -368,23 +502,41 @@ def test_a_threshold_can_leave_gains_alone(kind: Kind):
 def test_the_pattern_of_the_published_comparison_comes_out():
     """Table of arXiv 2206.12858 at k = 20: every test user has a list; ratings of 4.5 and 5; few relevant items per user."""
     lists, truth = a_crowd(n_users=300, full=True)
-    recs = [{"user": user, "item": item, "rank": rank} for user, own in lists.items() for rank, item in enumerate(own, 1)]
-    judged = [{"user": user, "item": item, "relevance": grade} for user, own in truth.items() for item, grade in own.items()]
+    recs = [
+        {"user": user, "item": item, "rank": rank}
+        for user, own in lists.items()
+        for rank, item in enumerate(own, 1)
+    ]
+    judged = [
+        {"user": user, "item": item, "relevance": grade}
+        for user, own in truth.items()
+        for item, grade in own.items()
+    ]
     rec = pl.DataFrame(recs).rec(truth=pl.DataFrame(judged))
 
     def value(metric: str, profile: str) -> float:
-        return rec.evaluate(rf.parse(metric) @ 20, profile=profile)[str(rf.parse(metric) @ 20)].item()  # type: ignore[no-any-return]
+        return rec.evaluate(rf.parse(metric) @ 20, profile=profile)[
+            str(rf.parse(metric) @ 20)
+        ].item()  # type: ignore[no-any-return]
 
     def same(metric: str, *profiles: str) -> bool:
-        return all(value(metric, one) == pytest.approx(value(metric, profiles[0]), abs=5e-5) for one in profiles)
+        return all(
+            value(metric, one) == pytest.approx(value(metric, profiles[0]), abs=5e-5)
+            for one in profiles
+        )
 
     assert same("precision", "recbole", "elliot", "microsoft", "rectools", "replay", "ranx")
     assert same("recall", "recbole", "elliot", "microsoft", "rectools", "replay", "ranx")
     assert same("mrr", "recbole", "elliot", "rectools", "replay", "ranx")
     assert same("hit_rate", "recbole", "elliot", "rectools", "replay")
-    assert value("n_hits", "recpack") > value("hit_rate", "recbole")  # 1.15 against 0.47: RecSys2019 counts the hits
+    assert value("n_hits", "recpack") > value(
+        "hit_rate", "recbole"
+    )  # 1.15 against 0.47: RecSys2019 counts the hits
     # MAP: / k .0230 (DaisyRec) < / n_relevant .0317 (Microsoft) < / min .0393 (RecBole) < mean of precisions .0730 (Elliot)
-    maps = [value("map(normalizer=k)", "rectools"), *(value("map", one) for one in ("microsoft", "recbole", "elliot"))]
+    maps = [
+        value("map(normalizer=k)", "rectools"),
+        *(value("map", one) for one in ("microsoft", "recbole", "elliot")),
+    ]
     assert maps == sorted(maps)
     assert min(high - low for low, high in pairwise(maps)) > 0.001
     assert same("map(normalizer=min)", "recbole", "microsoft", "replay")

@@ -20,7 +20,10 @@ def at_2_and_3(*names: str) -> list[Any]:
 RECS = recommended(u1="abc", u2="cba", u3="dbe", u4="e", u5="fga")
 SIDES = {
     "truth": liked(u1="ab", u2="c", u3="de", u5="a"),
-    "train": rows(*(("u1", "d"), ("u2", "e"), ("u2", "b"), ("u3", "a"), ("u4", "a"), ("u6", "g")), schema=("user", "item")),
+    "train": rows(
+        *(("u1", "d"), ("u2", "e"), ("u2", "b"), ("u3", "a"), ("u4", "a"), ("u6", "g")),
+        schema=("user", "item"),
+    ),
 }
 OF_CATEGORIES = at_2_and_3(
     "diversity",
@@ -36,7 +39,15 @@ OF_CATEGORIES = at_2_and_3(
 OF_VECTORS = at_2_and_3("diversity", "diversity(scaled=true)", "serendipity")
 GENRES = {"a": 1, "b": 1, "c": 2, "d": None, "e": 3, "f": 2, "g": 1}
 TAGS = {"a": [1], "b": [1, 2], "c": [2, 2, None], "d": None, "e": [], "f": [3, 1], "g": [2, 1, 3]}
-VECTORS = {"a": [1, 0.5], "b": [0, 2], "c": [-1, 1], "d": None, "e": [0, 0], "f": [0.25, 0.25], "g": [4, 3]}
+VECTORS = {
+    "a": [1, 0.5],
+    "b": [0, 2],
+    "c": [-1, 1],
+    "d": None,
+    "e": [0, 0],
+    "f": [0.25, 0.25],
+    "g": [4, 3],
+}
 
 CATEGORY_DTYPES = {
     "text": (lambda value: f"g{value}", pl.String),
@@ -55,21 +66,32 @@ VECTOR_DTYPES = {
 
 
 def described(values: dict[str, Any], dtype: Any) -> pl.DataFrame:
-    return pl.DataFrame({"item": list(values), "feature": list(values.values())}, schema={"item": pl.String, "feature": dtype})
+    return pl.DataFrame(
+        {"item": list(values), "feature": list(values.values())},
+        schema={"item": pl.String, "feature": dtype},
+    )
 
 
-def every_user(items: pl.DataFrame, metrics: list[Any], kind: Kind = KINDS[0]) -> list[dict[str, Any]]:
+def every_user(
+    items: pl.DataFrame, metrics: list[Any], kind: Kind = KINDS[0]
+) -> list[dict[str, Any]]:
     """The values of each user and those of all."""
-    found = [ask(kind, RECS, *metrics, by=by, items=items, **SIDES).to_dicts() for by in ("user", None)]
+    found = [
+        ask(kind, RECS, *metrics, by=by, items=items, **SIDES).to_dicts() for by in ("user", None)
+    ]
     return [row for part in found for row in part]
 
 
 def same(found: list[dict[str, Any]], expected: list[dict[str, Any]]) -> bool:
-    return [*map(flat, found)] == [pytest.approx(flat(row), rel=1e-12, abs=1e-12) for row in expected]
+    return [*map(flat, found)] == [
+        pytest.approx(flat(row), rel=1e-12, abs=1e-12) for row in expected
+    ]
 
 
 def flat(row: dict[str, Any]) -> list[float]:
-    return [-1.0 if value is None else value for value in row.values() if not isinstance(value, str)]
+    return [
+        -1.0 if value is None else value for value in row.values() if not isinstance(value, str)
+    ]
 
 
 @pytest.mark.parametrize("kind", slow_after_the_first(KINDS), ids=repr)
@@ -78,7 +100,10 @@ def test_a_category_is_the_same_in_every_dtype(dtype: str, kind: Kind):
     if dtype in {"integer", "small"} and kind.name == "pandas":
         pytest.skip("NumPy has no null integer")
     make, column = CATEGORY_DTYPES[dtype]
-    expected = every_user(described({item: value and f"g{value}" for item, value in GENRES.items()}, pl.String), OF_CATEGORIES)
+    expected = every_user(
+        described({item: value and f"g{value}" for item, value in GENRES.items()}, pl.String),
+        OF_CATEGORIES,
+    )
     values = {item: None if value is None else make(value) for item, value in GENRES.items()}
     assert same(every_user(described(values, column), OF_CATEGORIES, kind), expected)
 
@@ -90,7 +115,9 @@ def test_a_list_of_categories_is_the_same_in_every_dtype(dtype: str):
     def listed(make: Any) -> dict[str, Any]:
         return {item: own and [one and make(one) for one in own] for item, own in TAGS.items()}
 
-    expected = every_user(described(listed(lambda value: f"g{value}"), pl.List(pl.String)), OF_CATEGORIES)
+    expected = every_user(
+        described(listed(lambda value: f"g{value}"), pl.List(pl.String)), OF_CATEGORIES
+    )
     assert same(every_user(described(listed(make), pl.List(column)), OF_CATEGORIES), expected)
 
 
@@ -112,13 +139,28 @@ def test_the_length_of_a_vector_counts_for_nothing():
     assert same(every_user(described(longer, pl.List(pl.Float64)), OF_VECTORS), expected)
 
 
-BITS = {"a": [1, 0, 0], "b": [1, 1, 0], "c": [0, 0, 1], "d": None, "e": [], "f": [0, 1, 1], "g": [1, 1, 1]}
+BITS = {
+    "a": [1, 0, 0],
+    "b": [1, 1, 0],
+    "c": [0, 0, 1],
+    "d": None,
+    "e": [],
+    "f": [0, 1, 1],
+    "g": [1, 1, 1],
+}
 
 
 @pytest.mark.parametrize("inner", [pl.Int64, pl.UInt8, pl.Boolean])
-@pytest.mark.parametrize("metric", ["diversity", "serendipity", "category_coverage", "alpha_ndcg", "exposure_disparity"])
-def test_a_multi_hot_vector_is_not_read_as_the_categories_0_and_1(kind: Kind, metric: str, inner: Any):
-    values = {item: own and [*map(bool, own)] if inner == pl.Boolean else own for item, own in BITS.items()}
+@pytest.mark.parametrize(
+    "metric", ["diversity", "serendipity", "category_coverage", "alpha_ndcg", "exposure_disparity"]
+)
+def test_a_multi_hot_vector_is_not_read_as_the_categories_0_and_1(
+    kind: Kind, metric: str, inner: Any
+):
+    values = {
+        item: own and [*map(bool, own)] if inner == pl.Boolean else own
+        for item, own in BITS.items()
+    }
     items = described(values, pl.List(inner))
     if isinstance(kind(items), pl.LazyFrame):
         pytest.skip("nothing of a LazyFrame is looked at before it runs: the audit finds it")
@@ -129,8 +171,12 @@ def test_a_multi_hot_vector_is_not_read_as_the_categories_0_and_1(kind: Kind, me
     assert ("pl.col('feature').cast(pl.Array(pl.Float64, 3))" in str(raised.value)) == takes_vectors
     if takes_vectors:
         cast = items.with_columns(pl.col("feature").cast(pl.List(pl.Float64)))
-        bits = items.filter(pl.col("feature").list.len() > 0).with_columns(pl.col("feature").cast(pl.Array(pl.Float64, 3)))
-        assert ask(kind, RECS, metric, items=bits, **SIDES).equals(ask(kind, RECS, metric, items=cast, **SIDES))
+        bits = items.filter(pl.col("feature").list.len() > 0).with_columns(
+            pl.col("feature").cast(pl.Array(pl.Float64, 3))
+        )
+        assert ask(kind, RECS, metric, items=bits, **SIDES).equals(
+            ask(kind, RECS, metric, items=cast, **SIDES)
+        )
 
 
 @pytest.mark.parametrize(
@@ -156,4 +202,6 @@ def test_the_audit_finds_multi_hot_vectors_in_any_frame(kind: Kind):
     items = described(BITS, pl.List(pl.Int64))
     found = kind.read(rf.rec(kind(RECS))(items=kind(items), truth=kind(SIDES["truth"])).audit())
     row = found.filter(pl.col("check") == "multi_hot_lists").to_dicts()
-    assert [(one["severity"], one["frame"], one["rows"]) for one in row] == [("warning", "items", 5)]
+    assert [(one["severity"], one["frame"], one["rows"]) for one in row] == [
+        ("warning", "items", 5)
+    ]

@@ -20,7 +20,10 @@ GENRES = {"a": "p", "b": "p", "c": "q", "d": "r", "e": None}
 
 
 def of(values: dict[str, Any], dtype: Any) -> pl.DataFrame:
-    return pl.DataFrame({"item": list(values), "feature": list(values.values())}, schema={"item": pl.String, "feature": dtype})
+    return pl.DataFrame(
+        {"item": list(values), "feature": list(values.values())},
+        schema={"item": pl.String, "feature": dtype},
+    )
 
 
 WORKED = {
@@ -32,7 +35,9 @@ WORKED = {
 
 
 def history(**items: str) -> pl.DataFrame:
-    return rows(*((user, item) for user, own in items.items() for item in own), schema=("user", "item"))
+    return rows(
+        *((user, item) for user, own in items.items() for item in own), schema=("user", "item")
+    )
 
 
 # ---- worked by hand
@@ -76,12 +81,21 @@ def test_a_list_gives_its_worked_number(kind: Kind, feature: str, metric: str, v
     ("metric", "value"),
     [
         # hits a (p), b (p again) and c (q) at ranks 1, 2 and 4; the best order takes c before the second p
-        ("alpha_ndcg@4", (1 + 0.5 / math.log2(3) + 1 / math.log2(5)) / (1 + 1 / math.log2(3) + 0.5 / 2)),
-        ("alpha_ndcg", (1 + 0.5 / math.log2(3) + 1 / math.log2(5)) / (1 + 1 / math.log2(3) + 0.5 / 2)),
+        (
+            "alpha_ndcg@4",
+            (1 + 0.5 / math.log2(3) + 1 / math.log2(5)) / (1 + 1 / math.log2(3) + 0.5 / 2),
+        ),
+        (
+            "alpha_ndcg",
+            (1 + 0.5 / math.log2(3) + 1 / math.log2(5)) / (1 + 1 / math.log2(3) + 0.5 / 2),
+        ),
         ("alpha_ndcg@2", (1 + 0.5 / math.log2(3)) / (1 + 1 / math.log2(3))),
         # with alpha 1 a category counts once, with 0 each time, as in ndcg
         ("alpha_ndcg(alpha=1)@4", (1 + 1 / math.log2(5)) / (1 + 1 / math.log2(3))),
-        ("alpha_ndcg(alpha=0)@4", (1 + 1 / math.log2(3) + 1 / math.log2(5)) / (1 + 1 / math.log2(3) + 1 / 2)),
+        (
+            "alpha_ndcg(alpha=0)@4",
+            (1 + 1 / math.log2(3) + 1 / math.log2(5)) / (1 + 1 / math.log2(3) + 1 / 2),
+        ),
     ],
 )
 def test_categories_seen_before_are_worth_less(kind: Kind, metric: str, value: float):
@@ -94,7 +108,9 @@ def test_the_best_order_of_lists_of_categories_takes_what_adds_most(kind: Kind):
     # b and c add 2 each, and c is the last of them; then b adds 1 for p and 1/2 for q, and a, at last, 1/2
     ideal = 2 + 1.5 / math.log2(3) + 0.5 / 2
     # in the list a adds 1, and b and c add 1/2 for the category that was seen, 1 for the other
-    found = ask_one(kind, recommended(u="abc"), "alpha_ndcg", k=3, truth=liked(u="abc"), items=WORKED["lists"])
+    found = ask_one(
+        kind, recommended(u="abc"), "alpha_ndcg", k=3, truth=liked(u="abc"), items=WORKED["lists"]
+    )
 
     assert found["alpha_ndcg@3"] == pytest.approx((1 + 1.5 / math.log2(3) + 1.5 / 2) / ideal)
 
@@ -110,7 +126,9 @@ def test_the_best_order_of_lists_of_categories_takes_what_adds_most(kind: Kind):
         ("genres", 1 / 3),
     ],
 )
-def test_relevant_items_unlike_the_history_are_serendipitous(kind: Kind, feature: str, value: float):
+def test_relevant_items_unlike_the_history_are_serendipitous(
+    kind: Kind, feature: str, value: float
+):
     sides = {"truth": liked(u="ce", v="a"), "train": history(u="abe"), "items": WORKED[feature]}
     found = ask(kind, recommended(u="acde", v="a"), "serendipity", by="user", **sides)
 
@@ -119,16 +137,24 @@ def test_relevant_items_unlike_the_history_are_serendipitous(kind: Kind, feature
 
 def test_items_better_placed_than_their_popularity_are_serendipitous(kind: Kind):
     # popularities a 3, b 2, c 1: places 1, 2 and 3 of N = 5; of c at rank 1, (3 - 1)/5; of a at 2, nothing; d is cold, at 3
-    sides = {"truth": liked(u="acd"), "train": history(v="abc", w="ab", x="a"), "items": WORKED["genres"]}
+    sides = {
+        "truth": liked(u="acd"),
+        "train": history(v="abc", w="ab", x="a"),
+        "items": WORKED["genres"],
+    }
     metric = "serendipity(against=popularity)"
 
-    assert ask_one(kind, recommended(u="cad"), metric, **sides)[metric] == pytest.approx((2 / 5 + 3 / 5) / 3)
+    assert ask_one(kind, recommended(u="cad"), metric, **sides)[metric] == pytest.approx(
+        (2 / 5 + 3 / 5) / 3
+    )
 
 
 def test_relevant_items_that_the_reference_has_not_are_serendipitous(kind: Kind):
     # a and c are relevant; the reference has a among its first two
     metric = "serendipity(against=reference)@2"
-    found = ask_one(kind, recommended(u="ac"), metric, truth=liked(u="ac"), reference=recommended(u="bac"))
+    found = ask_one(
+        kind, recommended(u="ac"), metric, truth=liked(u="ac"), reference=recommended(u="bac")
+    )
 
     assert found[metric] == 1 / 2
 
@@ -138,12 +164,23 @@ def test_relevant_items_that_the_reference_has_not_are_serendipitous(kind: Kind)
     [
         # history p 3/4, q 1/4; list p 1/2 and q 1/2, or by weights 1 and 1/log2(3), or 1 and 1/2
         ("miscalibration", (3 * math.log2(0.75 / 0.5025) + math.log2(0.25 / 0.4975)) / 4),
-        ("miscalibration(alpha=0.5,log_base=10)", (3 * math.log10(0.75 / 0.625) + math.log10(0.25 / 0.375)) / 4),
-        ("miscalibration(divergence=hellinger)", math.sqrt(1 - math.sqrt(3 / 8) - math.sqrt(1 / 8))),
-        ("miscalibration(divergence=hellinger,weight=reciprocal)", math.sqrt(1 - math.sqrt(1 / 2) - math.sqrt(1 / 12))),
+        (
+            "miscalibration(alpha=0.5,log_base=10)",
+            (3 * math.log10(0.75 / 0.625) + math.log10(0.25 / 0.375)) / 4,
+        ),
+        (
+            "miscalibration(divergence=hellinger)",
+            math.sqrt(1 - math.sqrt(3 / 8) - math.sqrt(1 / 8)),
+        ),
+        (
+            "miscalibration(divergence=hellinger,weight=reciprocal)",
+            math.sqrt(1 - math.sqrt(1 / 2) - math.sqrt(1 / 12)),
+        ),
     ],
 )
-def test_a_list_with_other_shares_than_the_history_is_miscalibrated(kind: Kind, metric: str, value: float):
+def test_a_list_with_other_shares_than_the_history_is_miscalibrated(
+    kind: Kind, metric: str, value: float
+):
     items = of({"a": "p", "b": "p", "f": "p", "c": "q", "g": "q", "e": None}, pl.String)
     found = ask_one(kind, recommended(u="agee"), metric, train=history(u="abfce"), items=items)
 
@@ -155,13 +192,18 @@ def test_a_list_with_other_shares_than_the_history_is_miscalibrated(kind: Kind, 
 
 def brute_force(vectors: dict[str, list[float]]) -> float:
     pairs = [
-        1 - math.fsum(x * y for x, y in zip(one, other, strict=True)) / math.hypot(*one) / math.hypot(*other)
+        1
+        - math.fsum(x * y for x, y in zip(one, other, strict=True))
+        / math.hypot(*one)
+        / math.hypot(*other)
         for one, other in combinations(vectors.values(), 2)
     ]
     return math.fsum(pairs) / len(pairs)
 
 
-@pytest.mark.parametrize("dtype", [pl.List(pl.Float64), pl.Array(pl.Float64, 7)], ids=["list", "array"])
+@pytest.mark.parametrize(
+    "dtype", [pl.List(pl.Float64), pl.Array(pl.Float64, 7)], ids=["list", "array"]
+)
 @pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
 def test_the_closed_form_is_the_mean_over_pairs(kind: Kind, dtype: Any, scale: float):
     rng = random.Random("closed form")  # noqa: S311  test data
@@ -174,12 +216,18 @@ def test_the_closed_form_is_the_mean_over_pairs(kind: Kind, dtype: Any, scale: f
 
 
 @pytest.mark.parametrize("kind", KINDS[:4], ids=repr)
-@pytest.mark.parametrize("dtype", [pl.List(pl.Float64), pl.Array(pl.Float64, 2)], ids=["list", "array"])
-@pytest.mark.parametrize("none", [None, [0.0, 0.0], [math.nan, 1.0], [1.0, math.inf], [None, 1.0], [None, None]], ids=str)
+@pytest.mark.parametrize(
+    "dtype", [pl.List(pl.Float64), pl.Array(pl.Float64, 2)], ids=["list", "array"]
+)
+@pytest.mark.parametrize(
+    "none", [None, [0.0, 0.0], [math.nan, 1.0], [1.0, math.inf], [None, 1.0], [None, None]], ids=str
+)
 def test_a_vector_without_a_direction_is_no_feature(kind: Kind, dtype: Any, none: Any):
     items = of({"a": [1.0, 0.0], "b": [0.0, 1.0], "c": none}, dtype)
 
-    assert ask_one(kind, recommended(u="abc"), "diversity", items=items)["diversity"] == pytest.approx(1.0)
+    assert ask_one(kind, recommended(u="abc"), "diversity", items=items)[
+        "diversity"
+    ] == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("lazy", [False, True])
@@ -218,18 +266,31 @@ RECS = recommended(u="ab")
 @pytest.mark.parametrize(
     ("dtype", "values", "said"),
     [
-        (pl.Float64, [0.5, 1.5], "is Float64: a number is no category; put it into bins before, (pl.col('feature') // 10)"),
+        (
+            pl.Float64,
+            [0.5, 1.5],
+            "is Float64: a number is no category; put it into bins before, (pl.col('feature') // 10)",
+        ),
         (pl.Struct({"x": pl.Int64}), [{"x": 1}, None], "name another one: diversity(of='...')"),
         (pl.List(pl.List(pl.Int64)), [[[1]], None], "is List(List(Int64)): name another one"),
         (pl.Array(pl.Int64, 2), [[0, 1], [1, 0]], ".cast(pl.Array(pl.Float64, 2))"),
     ],
     ids=str,
 )
-def test_a_column_of_no_feature_is_an_error_at_the_call(dtype: Any, values: list[Any], said: str, lazy: bool):  # noqa: FBT001
-    items = pl.DataFrame({"item": ["a", "b"], "feature": values}, schema={"item": pl.String, "feature": dtype})
+def test_a_column_of_no_feature_is_an_error_at_the_call(
+    dtype: Any,
+    values: list[Any],
+    said: str,
+    lazy: bool,  # noqa: FBT001
+):
+    items = pl.DataFrame(
+        {"item": ["a", "b"], "feature": values}, schema={"item": pl.String, "feature": dtype}
+    )
     rec = RECS.lazy().rec(items=items.lazy()) if lazy else RECS.rec(items=items)
 
-    with pytest.raises(rf.ColumnError, match=r"^diversity takes one category or a list of categories or a vector") as raised:
+    with pytest.raises(
+        rf.ColumnError, match=r"^diversity takes one category or a list of categories or a vector"
+    ) as raised:
         rec.diversity(of="feature")
     assert said in str(raised.value)
 
@@ -238,7 +299,10 @@ def test_a_column_of_no_feature_is_an_error_at_the_call(dtype: Any, values: list
 def test_a_metric_of_categories_takes_no_vector(name: str):
     sides = {"truth": liked(u="a"), "train": history(u="a"), "items": WORKED["vectors"]}
 
-    with pytest.raises(rf.ColumnError, match=rf"{name} takes one category or a list of categories; the column beside the item"):
+    with pytest.raises(
+        rf.ColumnError,
+        match=rf"{name} takes one category or a list of categories; the column beside the item",
+    ):
         RECS.rec(**sides).evaluate(name, k=3)
     with pytest.raises(rf.ColumnError, match=r"of the frame items= is Array"):
         RECS.rec(**sides).diversity(distance="jaccard")
@@ -249,17 +313,27 @@ def test_a_column_that_is_not_there_is_an_error_with_the_call():
 
     with pytest.raises(rf.ColumnError) as raised:
         RECS.rec(items=items).diversity(k=3)
-    assert str(raised.value) == "diversity does not know its column. There are 'feature', 'year': diversity(of='feature')"
-    with pytest.raises(rf.ColumnError, match="has no column 'featur' beside 'item'; did you mean 'feature'"):
+    assert (
+        str(raised.value)
+        == "diversity does not know its column. There are 'feature', 'year': diversity(of='feature')"
+    )
+    with pytest.raises(
+        rf.ColumnError, match="has no column 'featur' beside 'item'; did you mean 'feature'"
+    ):
         RECS.rec(items=items).diversity(k=3, of="featur")
     with pytest.raises(rf.ColumnError, match="diversity needs the items frame"):
         RECS.rec.diversity(k=3)
 
 
-@pytest.mark.parametrize(("k", "found"), [(None, "found no cut-off"), (101, "found the cut-off 101")])
+@pytest.mark.parametrize(
+    ("k", "found"), [(None, "found no cut-off"), (101, "found the cut-off 101")]
+)
 def test_the_best_order_of_lists_is_followed_up_to_a_cut_off(k: int | None, found: str):
     rec = RECS.rec(truth=liked(u="a"), items=WORKED["lists"])
 
-    with pytest.raises(rf.RecframeError, match=rf"lists of categories .*with a cut-off up to 100; {found}: write k=10"):
+    with pytest.raises(
+        rf.RecframeError,
+        match=rf"lists of categories .*with a cut-off up to 100; {found}: write k=10",
+    ):
         rec.evaluate("alpha_ndcg", k=k)
     assert rec.evaluate("alpha_ndcg@2", "hit_rate", "diversity").width == 5

@@ -22,7 +22,10 @@ NEEDING = [metric for metric in registered().values() if metric.definition.needs
 @pytest.mark.parametrize("metric", NEEDING, ids=str)
 def test_a_metric_that_lacks_a_frame_names_it_and_shows_the_call(metric, lazy):
     recs = RECS.lazy() if lazy else RECS
-    title = next((title for need, title in TITLES.items() if need in metric.definition.needs), "the items frame")
+    title = next(
+        (title for need, title in TITLES.items() if need in metric.definition.needs),
+        "the items frame",
+    )
 
     with pytest.raises(rf.ColumnError, match=rf"^{metric.name} needs .*{title}") as raised:
         recs.rec(truth=TRUTH).evaluate(metric @ 10)
@@ -44,7 +47,9 @@ def test_the_call_that_is_shown_is_that_of_a_frame_without_a_truth():
 def test_a_metric_of_the_lists_needs_no_relevance_and_one_of_accuracy_does():
     rec = RECS.rec(train=TRAIN)
 
-    assert rec.novelty(k=10) == pytest.approx(1.0)  # two users in train, and no item that both have: log2(2)
+    assert rec.novelty(k=10) == pytest.approx(
+        1.0
+    )  # two users in train, and no item that both have: log2(2)
     assert rec.evaluate("novelty@10").columns == ["n_users", "n_lists", "novelty@10"]
     with pytest.raises(rf.ColumnError, match="no column 'relevance'"):
         rec.evaluate("novelty@10", "ndcg@10")
@@ -54,7 +59,9 @@ def test_a_metric_of_the_lists_needs_no_relevance_and_one_of_accuracy_does():
         RECS.rec(train=TRAIN, universe="truth").novelty(k=10)
 
 
-@pytest.mark.parametrize("metric", [one for one in registered().values() if one.definition.over_lists], ids=str)
+@pytest.mark.parametrize(
+    "metric", [one for one in registered().values() if one.definition.over_lists], ids=str
+)
 def test_a_metric_over_lists_has_no_expectation_over_ties(metric):
     scored = RECS.with_columns(score=-pl.col("rank")).drop("rank")
 
@@ -101,7 +108,9 @@ def test_n_lists_is_a_name_of_the_result():
 def test_a_column_of_support_is_a_name_of_the_result():
     named = RECS.with_columns(pl.lit("x").alias("n novelty@3")).rec(train=TRAIN)
     assert named.evaluate("novelty@3", by="n novelty@3").columns[0] == "n novelty@3"
-    with pytest.raises(rf.ColumnError, match="by='n novelty@3' is also the name of a result column"):
+    with pytest.raises(
+        rf.ColumnError, match="by='n novelty@3' is also the name of a result column"
+    ):
         named.evaluate("novelty@3", by="n novelty@3", support=True)
 
 
@@ -124,14 +133,18 @@ def test_a_metric_of_the_users_own_over_lists(monkeypatch):
 
     # u: a is known, c is not; v: a and b are known
     assert found.row(0) == (2, 2, 0.0, pytest.approx((1 / 3 + 0) / 2), 1.0, 3.0)
-    assert RECS.rec(train=TRAIN).evaluate("cold_share@3", by="user")["cold_share@3"].to_list() == pytest.approx([1 / 3, 0])
+    assert RECS.rec(train=TRAIN).evaluate("cold_share@3", by="user")[
+        "cold_share@3"
+    ].to_list() == pytest.approx([1 / 3, 0])
 
     @rf.metric(over="lists")
     def unsummed(at):
         "A value for each row."
         return at.rank
 
-    with pytest.raises(rf.RecframeError, match=r"'unsummed' has no value for each list; return one: at.sum"):
+    with pytest.raises(
+        rf.RecframeError, match=r"'unsummed' has no value for each list; return one: at.sum"
+    ):
         RECS.rec.evaluate("unsummed")
 
 
@@ -160,7 +173,9 @@ def test_explain_says_what_a_metric_over_lists_means():
 @pytest.mark.parametrize("no_relevant", ["skip", "null", "zero"])
 def test_metrics_over_lists_alone_need_no_cut_off_of_others(no_relevant):
     # u's list has a and b of the catalogue a, b, c; nobody is judged
-    frame = pl.DataFrame({"user": ["u", "u"], "item": ["a", "b"], "rank": [1, 2], "relevance": [None, 0]})
+    frame = pl.DataFrame(
+        {"user": ["u", "u"], "item": ["a", "b"], "rank": [1, 2], "relevance": [None, 0]}
+    )
     rec = frame.rec(no_relevant=no_relevant, train=pl.DataFrame({"user": ["u"], "item": ["c"]}))
 
     n_users = {"skip": 0}.get(no_relevant, 1)

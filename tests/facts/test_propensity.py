@@ -31,11 +31,15 @@ def test_a_given_propensity_gives_the_worked_numbers(kind: Kind):
     found = ask_one(kind, RECS, *BOTH, k=2, truth=TRUTH, propensity="seen")
 
     # "ips" of recall is over the three relevant items; rank 1 has no discount
-    assert [found[f"{name}@2"] for name in BOTH] == pytest.approx([0.125, 2 / 3, 0.125, 2], abs=1e-12)
+    assert [found[f"{name}@2"] for name in BOTH] == pytest.approx(
+        [0.125, 2 / 3, 0.125, 2], abs=1e-12
+    )
 
 
 def test_a_judged_frame_gives_the_same(kind: Kind):
-    judged = RECS.join(TRUTH.with_columns(relevance=1), on=["user", "item"], how="full", coalesce=True)
+    judged = RECS.join(
+        TRUTH.with_columns(relevance=1), on=["user", "item"], how="full", coalesce=True
+    )
 
     found = ask_one(kind, judged, *BOTH, propensity="seen")
     assert [found[name] for name in BOTH] == pytest.approx([0.125, 2 / 3, 0.125, 2], abs=1e-12)
@@ -46,7 +50,9 @@ def test_popularity_gives_it_where_no_column_does(kind: Kind):
     train = liked(p="ab", q="a", r="a", s="a")
     recs, truth = recommended(u="xb"), liked(u="abc")
 
-    found = ask_one(kind, recs, *(f"{name[:-1]},exponent=1)" for name in BOTH), truth=truth, train=train)
+    found = ask_one(
+        kind, recs, *(f"{name[:-1]},exponent=1)" for name in BOTH), truth=truth, train=train
+    )
     # exponent 1 is the power 1: 1, 4 and 4; b at rank 2
     second = 4 / math.log2(3)
     assert list(found.values())[1:] == pytest.approx([4 / 9, 4 / 3, second / 9, second], abs=1e-12)
@@ -59,20 +65,31 @@ def test_popularity_gives_it_where_no_column_does(kind: Kind):
 
 @pytest.mark.parametrize("judged", [False, True])
 @given(frames=frame_pairs(), k=st.sampled_from([1, 3, None]))
-def test_a_relevant_item_that_train_does_not_have_counts_as_one_that_one_user_has(frames: Any, k: int | None, *, judged: bool):
+def test_a_relevant_item_that_train_does_not_have_counts_as_one_that_one_user_has(
+    frames: Any, k: int | None, *, judged: bool
+):
     recs, truth = frames
     rec = recs.rec(truth=truth, model="model")
     rec = rec.judge().rec(model="model") if judged else rec
     train = pl.DataFrame({"user": [1, 2, 3], "item": ["a"] * 3})
     once = pl.concat([train, pl.DataFrame({"user": [1] * 7, "item": list("bcdefgh")})])
 
-    assert_frame_equal(rec(train=train).evaluate(*BOTH, k=k, by="user"), rec(train=once).evaluate(*BOTH, k=k, by="user"))
+    assert_frame_equal(
+        rec(train=train).evaluate(*BOTH, k=k, by="user"),
+        rec(train=once).evaluate(*BOTH, k=k, by="user"),
+    )
 
 
 def test_none_and_nothing_above_0_count_as_the_least(kind: Kind):
     odd = pl.DataFrame({"user": ["u"] * 4, "item": list("abcd"), "seen": [None, -1.0, 0.0, 1.0]})
 
-    found = ask_one(kind, recommended(u="abd"), "recall(weights=ips,min_propensity=0.5)", truth=odd, propensity="seen")
+    found = ask_one(
+        kind,
+        recommended(u="abd"),
+        "recall(weights=ips,min_propensity=0.5)",
+        truth=odd,
+        propensity="seen",
+    )
     # 2 for a and for b, 1 for d, of four relevant items
     assert list(found.values())[1:] == [5 / 4]
 
@@ -81,11 +98,15 @@ def test_a_pair_that_is_judged_twice_has_the_higher_propensity(kind: Kind):
     twice = pl.concat([TRUTH, TRUTH.with_columns(seen=pl.Series([0.25, None, 0.05]))])
 
     for truth in (twice, twice[::-1]):
-        assert ask_one(kind, RECS, BOTH[0], truth=truth, propensity="seen")[BOTH[0]] == pytest.approx(0.125, abs=1e-12)
+        assert ask_one(kind, RECS, BOTH[0], truth=truth, propensity="seen")[
+            BOTH[0]
+        ] == pytest.approx(0.125, abs=1e-12)
 
 
 def test_models_segments_and_rows_of_a_genre_have_their_own(kind: Kind):
-    recs = pl.concat([RECS.with_columns(model=pl.lit("x")), recommended(u="bc").with_columns(model=pl.lit("y"))])
+    recs = pl.concat(
+        [RECS.with_columns(model=pl.lit("x")), recommended(u="bc").with_columns(model=pl.lit("y"))]
+    )
     items = pl.DataFrame({"item": list("abcxyz"), "genre": list("ppqqqq")})
     options = {"truth": TRUTH, "propensity": "seen", "items": items, "model": "model"}
 
@@ -105,7 +126,15 @@ def test_a_propensity_that_is_the_same_for_all_cancels(frames: Any, k: int | Non
     recs, truth = frames
     rec = recs.rec(truth=truth.with_columns(seen=pl.lit(seen)), model="model", propensity="seen")
 
-    found = rec.evaluate("recall(weights=snips)", "recall(weights=ips)", "recall", "dcg(weights=ips)", "dcg", k=k, by="user")
+    found = rec.evaluate(
+        "recall(weights=snips)",
+        "recall(weights=ips)",
+        "recall",
+        "dcg(weights=ips)",
+        "dcg",
+        k=k,
+        by="user",
+    )
 
     weighed, by_number, plain, total, gained = (found.to_series(place) for place in range(-5, 0))
     assert weighed.to_list() == pytest.approx(plain.to_list(), abs=1e-12)
@@ -113,11 +142,17 @@ def test_a_propensity_that_is_the_same_for_all_cancels(frames: Any, k: int | Non
     assert (total * seen).to_list() == pytest.approx(gained.to_list(), rel=1e-12, abs=1e-12)
 
 
-@given(frame_pairs(), st.lists(st.floats(-1, 2, allow_nan=False) | st.none(), min_size=1, max_size=9))
+@given(
+    frame_pairs(), st.lists(st.floats(-1, 2, allow_nan=False) | st.none(), min_size=1, max_size=9)
+)
 def test_it_stays_in_its_range(frames: Any, seen: list[float | None]):
     recs, truth = frames
     seen = [seen[place % len(seen)] for place in range(len(truth))]
-    rec = recs.rec(truth=truth.with_columns(seen=pl.Series(seen, dtype=pl.Float64)), model="model", propensity="seen")
+    rec = recs.rec(
+        truth=truth.with_columns(seen=pl.Series(seen, dtype=pl.Float64)),
+        model="model",
+        propensity="seen",
+    )
     metrics = [metric(weights=way) for metric in (rf.recall, rf.dcg) for way in ("snips", "ips")]
 
     found = rec.evaluate(*metrics, by="user")
@@ -131,17 +166,27 @@ def test_it_stays_in_its_range(frames: Any, seen: list[float | None]):
 
 def test_a_row_of_the_truth_without_a_relevance_gives_no_propensity():
     # a was observed with the probability 1/2, whatever an ignored row says of the pair: 1 / 0.5 hits of one
-    truth = pl.DataFrame({"user": ["u", "u"], "item": ["a", "a"], "relevance": [1, None], "seen": [0.5, 1.0]})
+    truth = pl.DataFrame(
+        {"user": ["u", "u"], "item": ["a", "a"], "relevance": [1, None], "seen": [0.5, 1.0]}
+    )
 
     assert RECS.rec(truth=truth, propensity="seen").recall(weights="ips") == 2
 
 
 def test_a_range_is_that_of_the_parameters():
-    assert rf.recall.range == rf.recall(weights="snips").range == (rf.recall @ 10).range == (0.0, 1.0)
-    assert rf.recall(weights="ips").range == rf.parse("recall(weights=ips)@10").range == (0.0, math.inf)
+    assert (
+        rf.recall.range == rf.recall(weights="snips").range == (rf.recall @ 10).range == (0.0, 1.0)
+    )
+    assert (
+        rf.recall(weights="ips").range
+        == rf.parse("recall(weights=ips)@10").range
+        == (0.0, math.inf)
+    )
 
 
-@pytest.mark.skipif(not POLARS_2, reason="Polars 1 writes the conditions of one plan in one order or another")
+@pytest.mark.skipif(
+    not POLARS_2, reason="Polars 1 writes the conditions of one plan in one order or another"
+)
 def test_without_weights_nothing_more_is_read():
     lazy = RECS.lazy().rec(truth=TRUTH.lazy())
     bound = lazy(train=liked(u="a").lazy(), propensity="seen")
@@ -171,19 +216,26 @@ def says(text: str, error: type[Exception] = rf.RecframeError) -> Any:
 
 def test_without_a_propensity_the_call_is_shown():
     said = "recall needs a column of propensities, rec(propensity='...'), or the train frame for the items' popularity: "
-    with says(said + "recs.rec(truth=truth, train=train).recall(k=5, weights='snips')", rf.ColumnError):
+    with says(
+        said + "recs.rec(truth=truth, train=train).recall(k=5, weights='snips')", rf.ColumnError
+    ):
         RECS.rec(truth=TRUTH).evaluate("recall(weights=snips)@5")
 
 
 def test_a_column_that_cannot_be_one_is_an_error():
     with says("the frame truth= has no column 'sen'; did you mean 'seen'?", rf.ColumnError):
         RECS.rec(truth=TRUTH, propensity="sen").recall(weights="snips")
-    with says("column 'item' of the frame truth= is String; a propensity is a number above 0", rf.ColumnError):
+    with says(
+        "column 'item' of the frame truth= is String; a propensity is a number above 0",
+        rf.ColumnError,
+    ):
         RECS.rec(truth=TRUTH, propensity="item").recall(weights="snips")
 
 
 def test_a_denominator_of_its_own_goes_with_no_other():
-    with says("recall(weights='snips') has a denominator of its own; leave out denominator='capped'"):
+    with says(
+        "recall(weights='snips') has a denominator of its own; leave out denominator='capped'"
+    ):
         RECS.rec(truth=TRUTH, propensity="seen").recall(weights="snips", denominator="capped")
 
 
@@ -196,7 +248,9 @@ def test_it_is_no_expression_over_one_list_and_has_no_expectation_over_ties():
 
 
 def test_strict_refuses_a_relevant_pair_without_a_propensity():
-    truth = rows(("u", "a", 0.5), ("u", "b", None), schema=("user", "item", "seen"), seen=pl.Float64)
+    truth = rows(
+        ("u", "a", 0.5), ("u", "b", None), schema=("user", "item", "seen"), seen=pl.Float64
+    )
 
     with pytest.raises(rf.DataError, match="missing_propensity: 1 row of truth"):
         RECS.rec(truth=truth, propensity="seen", strict=True).recall(weights="snips")

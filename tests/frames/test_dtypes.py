@@ -18,10 +18,24 @@ from asking import ask, liked, ranking, recommended
 from frame_kinds import KINDS
 from recframe.frames import collecting
 
-in_polars = pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.name in {"polars", "streaming"}], ids=repr)
-on_plain_kinds = pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.name in {"lazy", "pandas"}], ids=repr)
+in_polars = pytest.mark.parametrize(
+    "kind", [kind for kind in KINDS if kind.name in {"polars", "streaming"}], ids=repr
+)
+on_plain_kinds = pytest.mark.parametrize(
+    "kind", [kind for kind in KINDS if kind.name in {"lazy", "pandas"}], ids=repr
+)
 
-INTEGERS = [pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.Int128, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64]
+INTEGERS = [
+    pl.Int8,
+    pl.Int16,
+    pl.Int32,
+    pl.Int64,
+    pl.Int128,
+    pl.UInt8,
+    pl.UInt16,
+    pl.UInt32,
+    pl.UInt64,
+]
 NOON = dt.datetime(2026, 1, 2, 12)  # noqa: DTZ001  a time without a zone is a dtype of its own
 HOUR = dt.timedelta(hours=1)
 
@@ -43,10 +57,18 @@ IDS: list[tuple[Any, list[Any]]] = [
     (pl.Datetime("ms"), [NOON - HOUR, NOON, NOON + HOUR]),
     (pl.Time, [dt.time(0), dt.time(12, 30), dt.time(23)]),
     (pl.Duration("us"), [-HOUR, HOUR, 2 * HOUR]),
-    (pl.Decimal(10, 2), [decimal.Decimal("-0.50"), decimal.Decimal("0.10"), decimal.Decimal("7.00")]),
-    (pl.Struct({"shop": pl.String, "number": pl.Int64}), [{"shop": shop, "number": 1} for shop in "abc"]),
+    (
+        pl.Decimal(10, 2),
+        [decimal.Decimal("-0.50"), decimal.Decimal("0.10"), decimal.Decimal("7.00")],
+    ),
+    (
+        pl.Struct({"shop": pl.String, "number": pl.Int64}),
+        [{"shop": shop, "number": 1} for shop in "abc"],
+    ),
 ]
-every_dtype = pytest.mark.parametrize(("dtype", "ids"), IDS, ids=[f"{dtype}-{ids[1]!r}" for dtype, ids in IDS])
+every_dtype = pytest.mark.parametrize(
+    ("dtype", "ids"), IDS, ids=[f"{dtype}-{ids[1]!r}" for dtype, ids in IDS]
+)
 
 # Lists: u finds its item at 1, v at 2, w not at all; places in the list of ids stand for users and items.
 PLACES = [(0, 0, 1, 1), (0, 1, 2, 0), (1, 0, 1, 0), (1, 1, 2, 1), (2, 0, 1, 0), (2, 2, None, 1)]
@@ -87,7 +109,10 @@ def test_ids_of_two_frames_come_back_in_their_dtype(kind, dtype, ids):
     assert found.schema["user"] == dtype
     assert found["user"].to_list() == ids
     assert found["mrr"].to_list() == MRR
-    assert ask(kind, recs, "mrr", truth=truth, users=users, by="country").rows() == [("DE", 1, 0.5), ("FR", 2, 0.5)]
+    assert ask(kind, recs, "mrr", truth=truth, users=users, by="country").rows() == [
+        ("DE", 1, 0.5),
+        ("FR", 2, 0.5),
+    ]
     assert ask(kind, recs, "mrr", truth=truth, by="item").schema["item"] == dtype
 
 
@@ -102,7 +127,14 @@ def test_ids_of_the_judged_frame_that_judge_gives_have_their_dtype(dtype, ids):
 
 
 def test_boolean_ids(kind):
-    frame = pl.DataFrame({"user": [True, True, False], "item": [False, True, True], "rank": [1, 2, 1], "relevance": [0, 1, 0]})
+    frame = pl.DataFrame(
+        {
+            "user": [True, True, False],
+            "item": [False, True, True],
+            "rank": [1, 2, 1],
+            "relevance": [0, 1, 0],
+        }
+    )
 
     found = ask(kind, frame, "mrr", by="user")
     assert found.rows() == [(False, 0.0), (True, 0.5)]
@@ -112,8 +144,12 @@ def test_boolean_ids(kind):
 @pytest.mark.parametrize("left", INTEGERS, ids=str)
 @pytest.mark.parametrize("right", [pl.Int8, pl.UInt64, pl.Int128], ids=str)
 def test_integers_of_any_width_match(left, right):
-    recs = pl.DataFrame({"user": [1, 2], "item": [5, 6], "rank": [1, 1]}).with_columns(pl.col("user", "item").cast(left))
-    truth = pl.DataFrame({"user": [1, 2], "item": [5, 7]}).with_columns(pl.col("user", "item").cast(right))
+    recs = pl.DataFrame({"user": [1, 2], "item": [5, 6], "rank": [1, 1]}).with_columns(
+        pl.col("user", "item").cast(left)
+    )
+    truth = pl.DataFrame({"user": [1, 2], "item": [5, 7]}).with_columns(
+        pl.col("user", "item").cast(right)
+    )
 
     assert recs.rec(truth=truth).mrr() == 0.5
     assert recs.lazy().rec(truth=truth).mrr(by="user").collect().rows() == [(1, 1.0), (2, 0.0)]
@@ -122,10 +158,16 @@ def test_integers_of_any_width_match(left, right):
 @pytest.mark.skipif(not hasattr(pl, "UInt128"), reason="Polars 1 has none")
 @pytest.mark.parametrize("other", [pl.Int64, pl.UInt64, pl.Int128], ids=str)
 def test_the_widest_integers_match_too(other):
-    recs = pl.DataFrame({"user": [1, 2**100], "item": [5, 6], "rank": [1, 1]}, schema_overrides={"user": pl.UInt128})
+    recs = pl.DataFrame(
+        {"user": [1, 2**100], "item": [5, 6], "rank": [1, 1]}, schema_overrides={"user": pl.UInt128}
+    )
     truth = pl.DataFrame({"user": [1, 2], "item": [5, 6]}, schema_overrides={"user": other})
 
-    assert recs.rec(truth=truth, universe="all").mrr(by="user").rows() == [(1, 1.0), (2, 0.0), (2**100, 0.0)]
+    assert recs.rec(truth=truth, universe="all").mrr(by="user").rows() == [
+        (1, 1.0),
+        (2, 0.0),
+        (2**100, 0.0),
+    ]
 
 
 def test_negative_and_huge_integers_do_not_meet():
@@ -133,7 +175,10 @@ def test_negative_and_huge_integers_do_not_meet():
     recs = pl.DataFrame({"user": [-1], "item": [1], "rank": [1]})
     truth = pl.DataFrame({"user": pl.Series([2**64 - 1], dtype=pl.UInt64), "item": [1]})
 
-    assert recs.rec(truth=truth, universe="all").mrr(by="user").rows() == [(-1, 0.0), (2**64 - 1, 0.0)]
+    assert recs.rec(truth=truth, universe="all").mrr(by="user").rows() == [
+        (-1, 0.0),
+        (2**64 - 1, 0.0),
+    ]
 
 
 TEXTS = [pl.String, pl.Categorical, pl.Enum(["a", "b", "c"]), pl.Enum(["b", "x", "a"])]
@@ -155,7 +200,10 @@ def test_an_id_that_only_one_enum_has_is_not_lost():
     recs = recommended(a="x").with_columns(pl.col("user").cast(pl.Enum(["a"])))
     truth = liked(a="x", b="x").with_columns(pl.col("user").cast(pl.Enum(["b", "a"])))
 
-    assert sorted(recs.rec(truth=truth).mrr(by="user").cast({"user": pl.String}).rows()) == [("a", 1.0), ("b", 0.0)]
+    assert sorted(recs.rec(truth=truth).mrr(by="user").cast({"user": pl.String}).rows()) == [
+        ("a", 1.0),
+        ("b", 0.0),
+    ]
 
 
 def test_column_of_nothing_but_nulls_matches_every_dtype():
@@ -166,8 +214,33 @@ def test_column_of_nothing_but_nulls_matches_every_dtype():
 
 # ---- columns of any name
 
-NAMES = ["len", "literal", "^.*$", "a.b", "two words", "", "*", "ü", "user ", "index", "count", "rec"]
-INSIDE = ["segment 0", "place", "start", "gain", "value 0", "sum 0", "mean 0", "check", "running 0", "listed_rank", "model"]
+NAMES = [
+    "len",
+    "literal",
+    "^.*$",
+    "a.b",
+    "two words",
+    "",
+    "*",
+    "ü",
+    "user ",
+    "index",
+    "count",
+    "rec",
+]
+INSIDE = [
+    "segment 0",
+    "place",
+    "start",
+    "gain",
+    "value 0",
+    "sum 0",
+    "mean 0",
+    "check",
+    "running 0",
+    "listed_rank",
+    "model",
+]
 
 
 @pytest.mark.parametrize("name", [*NAMES, *INSIDE, "n_users", "mrr"])
@@ -183,7 +256,9 @@ def test_a_column_of_any_name_has_a_role(name):
 @pytest.mark.parametrize("name", [*NAMES, *INSIDE, "n_users", "mrr"])
 @pytest.mark.parametrize("role", ["user", "item"])
 def test_an_id_of_two_frames_has_any_name(role, name):
-    recs, truth = (one.rename({role: name}) for one in (recommended(u="ab", v="ab"), liked(u="b", v="a")))
+    recs, truth = (
+        one.rename({role: name}) for one in (recommended(u="ab", v="ab"), liked(u="b", v="a"))
+    )
     columns: Any = {role: name}
 
     rec = recs.rec(truth=truth, **columns)
@@ -210,16 +285,28 @@ def test_a_column_without_a_name_is_a_segment():
     # pl.from_pandas, which reads the results of pandas elsewhere, would give it a name
     frame = ranking([0, 1]).with_columns(pl.lit("FR").alias(""))
 
-    assert frame.rec.mrr(by="").to_dict(as_series=False) == {"": ["FR"], "n_users": [1], "mrr": [0.5]}
-    assert frame.to_pandas().rec.mrr(by="").to_dict("list") == {"": ["FR"], "n_users": [1], "mrr": [0.5]}
+    assert frame.rec.mrr(by="").to_dict(as_series=False) == {
+        "": ["FR"],
+        "n_users": [1],
+        "mrr": [0.5],
+    }
+    assert frame.to_pandas().rec.mrr(by="").to_dict("list") == {
+        "": ["FR"],
+        "n_users": [1],
+        "mrr": [0.5],
+    }
 
 
 @on_plain_kinds
 def test_columns_of_any_name_may_stand_by(kind):
-    frame = ranking([0, 1]).with_columns(pl.lit(7).alias(name) for name in [*NAMES, *INSIDE, "n_users", "mrr"])
+    frame = ranking([0, 1]).with_columns(
+        pl.lit(7).alias(name) for name in [*NAMES, *INSIDE, "n_users", "mrr"]
+    )
 
     assert ask(kind, frame, "mrr").rows() == [(1, 0.5)]
-    truth = liked(u="b").with_columns(frame.select(pl.exclude("user", "item", "rank", "relevance"))[:1])
+    truth = liked(u="b").with_columns(
+        frame.select(pl.exclude("user", "item", "rank", "relevance"))[:1]
+    )
     assert ask(kind, frame.drop("relevance"), "mrr", truth=truth).rows() == [(1, 0.5)]
 
 
@@ -227,7 +314,11 @@ def test_the_name_of_a_role_may_be_bound_to_another_role():
     frame = ranking([0, 1]).rename({"rank": "position"}).rename({"item": "rank"})
 
     assert frame.rec(item="rank", rank="position").mrr() == 0.5
-    assert frame.rec(item="rank", rank="position").mrr(by="rank").columns == ["rank", "n_users", "mrr"]
+    assert frame.rec(item="rank", rank="position").mrr(by="rank").columns == [
+        "rank",
+        "n_users",
+        "mrr",
+    ]
 
 
 def test_an_expression_reads_columns_of_any_name():
@@ -260,7 +351,9 @@ def test_a_lazy_frame_of_a_scan_and_of_a_query(tmp_path):
     scan = pl.scan_parquet(tmp_path / "*.parquet")
 
     assert scan.rec.mrr().collect().rows() == [(2, 0.75)]
-    assert scan.filter(pl.col("user") == "u").with_columns(pl.col("rank") + 1).rec.mrr().collect().rows() == [(1, 1 / 3)]
+    assert scan.filter(pl.col("user") == "u").with_columns(
+        pl.col("rank") + 1
+    ).rec.mrr().collect().rows() == [(1, 1 / 3)]
 
 
 @pytest.mark.parametrize(
@@ -276,7 +369,9 @@ def test_a_lazy_frame_of_a_scan_and_of_a_query(tmp_path):
     ids=["offset", "backwards", "repeated", "text", "named as a column", "named as another"],
 )
 def test_the_index_of_a_pandas_frame_means_nothing(index):
-    frame = pd.concat([ranking([0, 1], user="u").to_pandas(), ranking([1, 0], user="v").to_pandas()]).set_axis(index, axis=0)
+    frame = pd.concat(
+        [ranking([0, 1], user="u").to_pandas(), ranking([1, 0], user="v").to_pandas()]
+    ).set_axis(index, axis=0)
     users = pd.DataFrame({"user": ["v", "u"], "country": ["DE", "FR"]}, index=[99, 98])
 
     assert frame.rec.mrr() == 0.75
@@ -312,14 +407,27 @@ def test_texts_of_every_pandas_dtype_match(left, right):
     assert recs.rec(truth=truth, universe="recs").mrr(by="user")["user"].dtype == recs["user"].dtype
 
 
-NUMBER_DTYPES = ["int8", "uint16", "int64", "Int64", "UInt8", "int32[pyarrow]", "uint64[pyarrow]", "category"]
+NUMBER_DTYPES = [
+    "int8",
+    "uint16",
+    "int64",
+    "Int64",
+    "UInt8",
+    "int32[pyarrow]",
+    "uint64[pyarrow]",
+    "category",
+]
 
 
 @pytest.mark.parametrize("left", NUMBER_DTYPES)
 @pytest.mark.parametrize("right", ["int8", "Int64", "uint64[pyarrow]", "category"])
 def test_integers_of_every_pandas_dtype_match(left, right):
-    recs = pd.DataFrame({"user": [2, 1, 1], "item": [7, 7, 8], "rank": [1, 1, 2]}).astype({"user": left, "item": left})
-    truth = pd.DataFrame({"user": [1, 2, 3], "item": [8, 8, 8]}).astype({"user": right, "item": right})
+    recs = pd.DataFrame({"user": [2, 1, 1], "item": [7, 7, 8], "rank": [1, 1, 2]}).astype(
+        {"user": left, "item": left}
+    )
+    truth = pd.DataFrame({"user": [1, 2, 3], "item": [8, 8, 8]}).astype(
+        {"user": right, "item": right}
+    )
 
     found = recs.rec(truth=truth).mrr(by="user")
     assert found["user"].tolist() == [1, 2, 3]
@@ -331,7 +439,10 @@ def test_ids_that_the_dtype_of_the_recommendations_cannot_hold_are_not_wrapped()
     recs = pd.DataFrame({"user": np.array([1, 2], dtype="int8"), "item": [1, 1], "rank": [1, 1]})
     truth = pd.DataFrame({"user": [2, 1000], "item": [1, 1]})
 
-    assert recs.rec(truth=truth).mrr(by="user").to_dict("list") == {"user": [2, 1000], "mrr": [1.0, 0.0]}
+    assert recs.rec(truth=truth).mrr(by="user").to_dict("list") == {
+        "user": [2, 1000],
+        "mrr": [1.0, 0.0],
+    }
     assert sorted(recs.rec(truth=truth).judge()["user"]) == [2, 1000]
 
 
@@ -339,7 +450,11 @@ def test_ids_that_the_dtype_of_the_recommendations_cannot_hold_are_not_wrapped()
 def test_large_numbers_beside_a_null_segment_are_not_rounded(dtype):
     users = pd.DataFrame({"user": ["u", "v"], "shop": pd.array([2**53 + 1, None], dtype=dtype)})
 
-    found = pd.concat([ranking([1], user=user).to_pandas() for user in "uv"]).rec(users=users).mrr(by="shop")
+    found = (
+        pd.concat([ranking([1], user=user).to_pandas() for user in "uv"])
+        .rec(users=users)
+        .mrr(by="shop")
+    )
     assert found["shop"].dtype == dtype
     assert found["shop"][0] == 2**53 + 1
     assert found["shop"].isna().tolist() == [False, True]
@@ -359,7 +474,9 @@ OTHER_IDS = {
     "bytes": pd.Series([b"a", b"b"], dtype=object),
     "decimal": pd.Series([decimal.Decimal(1), decimal.Decimal(2)], dtype=object),
     "integers as objects": pd.Series([1, 2], dtype=object),
-    "ordered": pd.Series(pd.Categorical(["low", "high"], categories=["low", "unused", "high"], ordered=True)),
+    "ordered": pd.Series(
+        pd.Categorical(["low", "high"], categories=["low", "unused", "high"], ordered=True)
+    ),
 }
 
 
@@ -367,9 +484,9 @@ OTHER_IDS = {
 def test_other_ids_of_pandas_come_back_in_their_dtype(name):
     ids = OTHER_IDS[name]
     recs = pd.DataFrame({"user": ids, "item": ids, "rank": [1, 1]})
-    truth = pd.DataFrame({"user": ids[::-1].to_numpy(dtype=object), "item": ids[[0, 0]].to_numpy(dtype=object)}).astype(
-        ids.dtype
-    )
+    truth = pd.DataFrame(
+        {"user": ids[::-1].to_numpy(dtype=object), "item": ids[[0, 0]].to_numpy(dtype=object)}
+    ).astype(ids.dtype)
 
     found = recs.rec(truth=truth).mrr(by="user")
     assert found["user"].dtype == ids.dtype
@@ -381,19 +498,27 @@ def test_missing_ids_of_pandas_are_nobody():
     for missing in (None, np.nan, pd.NA):
         frame = ranking([0, 1, 1]).to_pandas()
         frame["item"] = pd.Series(["a", "b", missing], dtype=object)
-        assert frame.rec.evaluate("mrr", "recall").to_dict("list") == {"n_users": [1], "mrr": [0.5], "recall": [1.0]}
+        assert frame.rec.evaluate("mrr", "recall").to_dict("list") == {
+            "n_users": [1],
+            "mrr": [0.5],
+            "recall": [1.0],
+        }
 
 
 def test_uuids_as_objects_are_an_error_and_as_text_are_ids():
     frame = ranking([0, 1]).to_pandas()
     frame["item"] = pd.Series([uuid.UUID(int=1), uuid.UUID(int=2)], dtype=object)
 
-    with pytest.raises(rf.ColumnError, match=r"column 'item' of the pandas frame .*astype\('string'\)"):
+    with pytest.raises(
+        rf.ColumnError, match=r"column 'item' of the pandas frame .*astype\('string'\)"
+    ):
         frame.rec.mrr()
     assert frame.astype({"item": "string"}).rec.mrr() == 0.5
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "Float32", "Int8", "uint8", "double[pyarrow]"])
+@pytest.mark.parametrize(
+    "dtype", ["float16", "float32", "Float32", "Int8", "uint8", "double[pyarrow]"]
+)
 def test_ranks_and_relevances_of_every_pandas_dtype(dtype):
     frame = ranking([0, 1]).to_pandas().astype({"rank": dtype, "relevance": dtype})
 
@@ -408,7 +533,12 @@ def test_missing_ranks_and_relevances_of_every_pandas_dtype():
         {"rank": "UInt8", "relevance": "boolean"},
         {"rank": "int8[pyarrow]", "relevance": "Float32"},
     ):
-        assert frame.astype(dtypes).rec.evaluate("mrr", "recall", "judged").iloc[0].tolist() == [1, 0.5, 0.5, 0.5]
+        assert frame.astype(dtypes).rec.evaluate("mrr", "recall", "judged").iloc[0].tolist() == [
+            1,
+            0.5,
+            0.5,
+            0.5,
+        ]
 
 
 # Users 1 and 2, one of whom is no user where a column has a hole; NaN and null are one hole.
@@ -425,26 +555,37 @@ HOLED = pl.DataFrame(
 OF_HOLES = ["recall", "bpref", "judged", "auc", "ndcg@2", "coverage", "mcc"]
 
 
-@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")  # a hole on the one row that is not listed splits user 1
+@pytest.mark.filterwarnings(
+    "ignore::recframe.RecframeWarning"
+)  # a hole on the one row that is not listed splits user 1
 @pytest.mark.parametrize(
     ("kind", "many"),
     [
         *((one, False) for one in KINDS[:1]),
         *(pytest.param(one, False, marks=pytest.mark.slow) for one in KINDS[1:]),
         # the plan of a lazy frame knows nothing of its size
-        *(pytest.param(one, True, marks=pytest.mark.slow) for one in KINDS if one.name not in {"lazy", "streaming"}),
+        *(
+            pytest.param(one, True, marks=pytest.mark.slow)
+            for one in KINDS
+            if one.name not in {"lazy", "streaming"}
+        ),
     ],
     ids=str,
 )
 @pytest.mark.parametrize("name", ["user", "item", "relevance", "model", "half"])
 def test_nan_is_null_wherever_null_can_be(kind, name, many):
     def asked(missing, at):
-        frame = HOLED.with_columns(pl.when(pl.int_range(pl.len()) == at).then(missing).otherwise(name).alias(name))
+        frame = HOLED.with_columns(
+            pl.when(pl.int_range(pl.len()) == at).then(missing).otherwise(name).alias(name)
+        )
         frame = pl.concat([frame, frame.clear(collecting.LARGE + 1)]) if many else frame
         options = {"model": "model"} if name == "model" else {}
         rec = rf.rec(kind(frame))(train=kind(frame.select("user", "item")), **options)
         judged = kind.read(rf.rec(kind(frame))(**options).judge()).fill_nan(None).sort(pl.all())
-        return [kind.read(rec.evaluate(*OF_HOLES, by=by)).fill_nan(None) for by in (None, "user", "half")] + [judged]
+        return [
+            kind.read(rec.evaluate(*OF_HOLES, by=by)).fill_nan(None)
+            for by in (None, "user", "half")
+        ] + [judged]
 
     # other kinds differ in how a hole comes in: not in what stands beside it
     for at in range(len(HOLED)) if kind.name == "polars" else (2,) if many else (0, 4):

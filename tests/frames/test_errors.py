@@ -16,8 +16,14 @@ from frame_kinds import KINDS
 
 FRAME = ranking([0, 1]).with_columns(country=pl.Series(["FR", "FR"]), genre=pl.Series(["x", "y"]))
 JUDGED, RECS = "the judged frame", "the frame of recommendations"
-PLAIN = ["polars", "lazy", "pandas"]  # what only the way in and out decides; the others are made of these
-on_plain_kinds = pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.name in PLAIN], ids=repr)
+PLAIN = [
+    "polars",
+    "lazy",
+    "pandas",
+]  # what only the way in and out decides; the others are made of these
+on_plain_kinds = pytest.mark.parametrize(
+    "kind", [kind for kind in KINDS if kind.name in PLAIN], ids=repr
+)
 
 
 def says(text: str, error: type[Exception] = rf.RecframeError, *, whole: bool = True) -> Any:
@@ -78,11 +84,16 @@ def test_what_is_no_frame(thing, said, instead):
 @on_plain_kinds
 @pytest.mark.parametrize("role", ["user", "item", "relevance"])
 def test_a_missing_column_of_the_judged_frame(kind, role):
-    hint = {"relevance": "Name the column: rec(relevance='...'), or give the truth as a frame: rec(truth=truth)"}
+    hint = {
+        "relevance": "Name the column: rec(relevance='...'), or give the truth as a frame: rec(truth=truth)"
+    }
     columns = ", ".join(repr(name) for name in FRAME.columns if name != role)
     expected = f"{JUDGED} has no column {role!r}. It has {columns}. "
 
-    with says(expected + hint.get(role, f"Name the column of the {role}: rec({role}='...')"), rf.ColumnError):
+    with says(
+        expected + hint.get(role, f"Name the column of the {role}: rec({role}='...')"),
+        rf.ColumnError,
+    ):
         kind(FRAME.drop(role)).rec.evaluate("mrr")
 
 
@@ -91,7 +102,9 @@ def test_a_missing_rank(kind):
     frame = kind(FRAME.select("user", "item", "relevance"))
 
     hint = "Name the column of the ranks or of the scores: rec(rank='...') or rec(score='...')"
-    with says(f"{JUDGED} has no column 'rank'. It has 'user', 'item', 'relevance'. {hint}", rf.ColumnError):
+    with says(
+        f"{JUDGED} has no column 'rank'. It has 'user', 'item', 'relevance'. {hint}", rf.ColumnError
+    ):
         frame.rec.evaluate("mrr")
 
 
@@ -109,9 +122,13 @@ def test_a_missing_column_with_a_name_like_it(kind):
 
 
 @on_plain_kinds
-@pytest.mark.parametrize(("side", "role"), [("truth", "user"), ("truth", "item"), ("users", "user"), ("items", "item")])
+@pytest.mark.parametrize(
+    ("side", "role"), [("truth", "user"), ("truth", "item"), ("users", "user"), ("items", "item")]
+)
 def test_a_missing_column_of_a_side_frame(kind, side, role):
-    rec = kind(recommended(u="a")).rec(**{"truth": kind(liked(u="a"))} | {side: kind(pl.DataFrame({"x": [1]}))})
+    rec = kind(recommended(u="a")).rec(
+        **{"truth": kind(liked(u="a"))} | {side: kind(pl.DataFrame({"x": [1]}))}
+    )
     missing = "user" if side == "truth" else role  # the first one that is missed
 
     hint = f"Name the column of the {missing}: rec({missing}='...')"
@@ -129,12 +146,18 @@ def test_a_bound_column_that_is_missing(kind, role):
 
 
 def test_a_relevance_that_is_bound_and_not_in_the_truth():
-    with says("the frame truth= has no column 'stars'. It has 'user', 'item'. ", rf.ColumnError, whole=False):
+    with says(
+        "the frame truth= has no column 'stars'. It has 'user', 'item'. ",
+        rf.ColumnError,
+        whole=False,
+    ):
         recommended(u="a").rec(truth=liked(u="a"), relevance="stars").mrr()
 
 
 def test_a_frame_without_columns():
-    with pytest.raises(rf.ColumnError, match=f"^{JUDGED} has no column '.*'. It has no columns. Name the column"):
+    with pytest.raises(
+        rf.ColumnError, match=f"^{JUDGED} has no column '.*'. It has no columns. Name the column"
+    ):
         pl.DataFrame().rec.mrr()
 
 
@@ -148,7 +171,9 @@ def test_a_wide_frame_is_not_listed_whole():
 
 def test_pandas_columns_that_are_no_text():
     frame = pd.DataFrame({"user": [1], 0: [1]})
-    with says(f"{JUDGED} has no column 'rank'. It has 'user', 'item', 0. ", rf.ColumnError, whole=False):
+    with says(
+        f"{JUDGED} has no column 'rank'. It has 'user', 'item', 0. ", rf.ColumnError, whole=False
+    ):
         frame.assign(item=1)[["user", "item", 0]].rec.mrr()
     frame.columns = pd.MultiIndex.from_tuples([("user", "x"), ("item", "x")])
     with says(f"{JUDGED} has no column '", rf.ColumnError, whole=False):
@@ -160,7 +185,9 @@ def test_pandas_columns_of_one_name(role):
     frame = FRAME.to_pandas()
     frame = pd.concat([frame, frame[[role]]], axis=1)
 
-    with says(f"the pandas frame has 2 columns named {role!r}; drop or rename all but one", rf.ColumnError):
+    with says(
+        f"the pandas frame has 2 columns named {role!r}; drop or rename all but one", rf.ColumnError
+    ):
         frame.rec.mrr(by="country")
 
 
@@ -181,14 +208,21 @@ def test_pandas_columns_of_one_name(role):
 def test_a_column_that_is_no_number(kind, role, wanted, values, shown):
     frame = FRAME.drop("rank" if role == "score" else []).with_columns(pl.Series(role, values))
 
-    with says(f"column {role!r} of {JUDGED} is {shown}; a {role} is {wanted}: cast the column before", rf.ColumnError):
+    with says(
+        f"column {role!r} of {JUDGED} is {shown}; a {role} is {wanted}: cast the column before",
+        rf.ColumnError,
+    ):
         kind(frame).rec.evaluate("mrr")
 
 
 def test_a_bound_column_that_is_no_number_has_its_own_name():
     frame = FRAME.lazy().rename({"rank": "place"}).with_columns(place=pl.lit("1"))
 
-    with says(f"column 'place' of {JUDGED} is String; a rank is a number from 1 up", rf.ColumnError, whole=False):
+    with says(
+        f"column 'place' of {JUDGED} is String; a rank is a number from 1 up",
+        rf.ColumnError,
+        whole=False,
+    ):
         frame.rec(rank="place").mrr()
 
 
@@ -202,7 +236,10 @@ def test_a_relevance_of_the_truth_that_is_no_number():
 def test_python_objects_as_ids():
     frame = FRAME.with_columns(item=pl.Series([object(), object()], dtype=pl.Object))
 
-    with says(f"column 'item' of {JUDGED} holds Python objects, which no frame can join; cast it to text", rf.ColumnError):
+    with says(
+        f"column 'item' of {JUDGED} holds Python objects, which no frame can join; cast it to text",
+        rf.ColumnError,
+    ):
         frame.rec.mrr()
 
 
@@ -210,13 +247,19 @@ def test_a_pandas_column_of_mixed_objects():
     frame = FRAME.to_pandas()
     frame["user"] = pd.Series([1, "u"], dtype=object)
 
-    with says("column 'user' of the pandas frame cannot go through Arrow (", rf.ColumnError, whole=False) as caught:
+    with says(
+        "column 'user' of the pandas frame cannot go through Arrow (", rf.ColumnError, whole=False
+    ) as caught:
         frame.rec.mrr()
-    assert str(caught.value).endswith("); give it one dtype, for example frame['user'] = frame['user'].astype('string')")
+    assert str(caught.value).endswith(
+        "); give it one dtype, for example frame['user'] = frame['user'].astype('string')"
+    )
 
 
 CAST = "; cast them to one dtype, so that they can match"
-MISSING = ". A missing id makes a pandas column Float64: drop the rows without an id and cast to int"
+MISSING = (
+    ". A missing id makes a pandas column Float64: drop the rows without an id and cast to int"
+)
 NUMBERS = pl.DataFrame({"user": [1], "item": [2], "rank": [1]})
 
 
@@ -236,15 +279,20 @@ def test_ids_of_two_frames_that_cannot_match(kind, role, dtype, shown, hint):
 
 @pytest.mark.parametrize(
     ("left", "right"),
-    [(pl.Date, pl.Datetime("us")), (pl.Datetime("us"), pl.Datetime("ms")), (pl.String, pl.Binary), (pl.Float32, pl.Float64)],
+    [
+        (pl.Date, pl.Datetime("us")),
+        (pl.Datetime("us"), pl.Datetime("ms")),
+        (pl.String, pl.Binary),
+        (pl.Float32, pl.Float64),
+    ],
 )
 def test_other_ids_that_cannot_match(left, right):
     recs, truth = (
-        pl.DataFrame({"user": [None], "item": ["a"], "rank": [1]}, schema_overrides={"user": one}) for one in (left, right)
+        pl.DataFrame({"user": [None], "item": ["a"], "rank": [1]}, schema_overrides={"user": one})
+        for one in (left, right)
     )
-    expected = (
-        f"the user ids have different dtypes: {recs.schema['user']} in {RECS}, {truth.schema['user']} in the frame truth={CAST}"
-    )
+    dtypes = f"{recs.schema['user']} in {RECS}, {truth.schema['user']} in the frame truth="
+    expected = f"the user ids have different dtypes: {dtypes}{CAST}"
 
     with says(expected, rf.ColumnError, whole=not left.is_float()):
         recs.lazy().rec(truth=truth).mrr()
@@ -270,7 +318,10 @@ def test_a_missing_id_of_pandas_names_the_usual_cause():
 
 @on_plain_kinds
 def test_a_segment_of_two_frames_of_two_dtypes(kind):
-    recs, truth = recommended(u="a").with_columns(genre=pl.lit("x")), liked(u="a").with_columns(genre=pl.lit(1, pl.Int64))
+    recs, truth = (
+        recommended(u="a").with_columns(genre=pl.lit("x")),
+        liked(u="a").with_columns(genre=pl.lit(1, pl.Int64)),
+    )
 
     expected = f"the values of 'genre' have different dtypes: String in {RECS}, Int64 in the frame truth={CAST}"
     with says(expected, rf.ColumnError):
@@ -280,7 +331,9 @@ def test_a_segment_of_two_frames_of_two_dtypes(kind):
 # ---- by
 
 
-@pytest.mark.parametrize("by", [5, 0, 1.5, pl.col("country"), [pl.col("country")], [None], b"country"])
+@pytest.mark.parametrize(
+    "by", [5, 0, 1.5, pl.col("country"), [pl.col("country")], [None], b"country"]
+)
 def test_by_that_is_no_text(by):
     for call in (lambda: FRAME.rec.mrr(by=by), lambda: FRAME.lazy().rec.group_by(by).mrr()):
         with says("by= takes the names of columns as text; found ", whole=False):
@@ -295,7 +348,9 @@ def test_by_that_no_frame_has(kind):
     with says(expected, rf.ColumnError):
         kind(FRAME).rec.evaluate("mrr", by="contry")
 
-    rec = kind(recommended(u="a")).rec(truth=kind(liked(u="a")), users=kind(pl.DataFrame({"user": ["u"], "age": [1]})))
+    rec = kind(recommended(u="a")).rec(
+        truth=kind(liked(u="a")), users=kind(pl.DataFrame({"user": ["u"], "age": [1]}))
+    )
     expected = (
         f"by='zzz' is not a column of {RECS}, the frame truth=, the frame users=. There are 'user', 'item', 'rank', 'age'. "
         "Give the frame that has it: if it describes items, rec(items=items)"
@@ -319,7 +374,9 @@ def test_by_that_two_frames_have(kind, side, role):
 def test_by_that_is_the_name_of_a_result_column(kind, name):
     frame = kind(FRAME.rename({"country": name}))
 
-    with says(f"by={name!r} is also the name of a result column; rename the column before", rf.ColumnError):
+    with says(
+        f"by={name!r} is also the name of a result column; rename the column before", rf.ColumnError
+    ):
         frame.rec.evaluate("mrr", k=5, by=name)
 
 
@@ -359,7 +416,9 @@ def test_a_rank_below_1_in_an_expression():
 
 
 @on_plain_kinds
-@pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")  # pandas 2's convert_dtypes
+@pytest.mark.filterwarnings(
+    "ignore:invalid value encountered in cast:RuntimeWarning"
+)  # pandas 2's convert_dtypes
 def test_an_infinite_relevance(kind):
     frame = ranking([0, float("inf")])
     text = "a relevance is infinite; replace it with the highest grade before"
@@ -370,9 +429,13 @@ def test_an_infinite_relevance(kind):
 
 
 @on_plain_kinds
-@pytest.mark.parametrize("metric", ["dcg(gain=exp)", "ndcg(gain=exp)", "ndcg(gain=exp,ideal=list)@1"])
+@pytest.mark.parametrize(
+    "metric", ["dcg(gain=exp)", "ndcg(gain=exp)", "ndcg(gain=exp,ideal=list)@1"]
+)
 def test_a_relevance_too_steep_for_the_exponential_gain(kind, metric):
-    text = "a relevance is above 1000, too steep for gain='exp' (2^relevance - 1); write gain='linear'"
+    text = (
+        "a relevance is above 1000, too steep for gain='exp' (2^relevance - 1); write gain='linear'"
+    )
 
     fails_with(kind, text, lambda: kind(ranking([1001, 0])).rec.evaluate(metric))
     assert kind.read(kind(ranking([1001, 0])).rec.evaluate("ndcg")).rows() == [(1, 1.0)]
@@ -383,7 +446,11 @@ def test_a_relevance_too_steep_for_the_exponential_gain(kind, metric):
 def test_two_values_of_a_property_of_the_user(kind, owner):
     recs, truth = recommended(u="ab"), liked(u="ab")
     column = pl.Series("system", ["x", "y"])
-    recs, truth = (recs.with_columns(column), truth) if owner == "recommendations" else (recs, truth.with_columns(column))
+    recs, truth = (
+        (recs.with_columns(column), truth)
+        if owner == "recommendations"
+        else (recs, truth.with_columns(column))
+    )
     text = (
         "by='system': a user has two values of this column, so it is not a property of the user. "
         "If it tells systems apart, write rec(model='system'); if it describes items, give it as rec(items=...)"
@@ -401,7 +468,9 @@ def test_a_key_twice_in_a_side_frame(kind, side, role):
     once = f"{side}.unique('{role}'), or in pandas {side}.drop_duplicates('{role}')"
     text = f"the frame {side}= has {article} {role} twice; it takes one row for each: {once}"
 
-    fails_with(kind, text, lambda: kind(FRAME).rec(**{side: kind(frame)}).evaluate("mrr", by="segment"))
+    fails_with(
+        kind, text, lambda: kind(FRAME).rec(**{side: kind(frame)}).evaluate("mrr", by="segment")
+    )
     fails_with(kind, text, lambda: kind(FRAME).rec(**{side: kind(frame)}).evaluate("mrr"))
 
 
@@ -433,9 +502,13 @@ def test_an_unknown_value_of_a_policy(kind, option, value, close, choices):
         kind(FRAME).rec(**{option: value})
 
 
-@pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), True, "1", [1], np.float64(0)], ids=repr)
+@pytest.mark.parametrize(
+    "value", [0, -1, float("nan"), float("inf"), True, "1", [1], np.float64(0)], ids=repr
+)
 def test_a_relevance_that_is_no_threshold(value):
-    with says(f"min_relevance={value!r}: write a number above 0; rows with at least this relevance are relevant"):
+    with says(
+        f"min_relevance={value!r}: write a number above 0; rows with at least this relevance are relevant"
+    ):
         FRAME.rec(min_relevance=value)
 
 
@@ -445,17 +518,38 @@ def test_a_relevance_that_is_no_threshold(value):
 @on_plain_kinds
 @pytest.mark.parametrize(
     "k",
-    [0, -1, True, False, "10", 1.0, 1.5, np.float64(3), np.bool_(1), [], [5, 0], [None], ["5"], range(0), pl.col("k")],
+    [
+        0,
+        -1,
+        True,
+        False,
+        "10",
+        1.0,
+        1.5,
+        np.float64(3),
+        np.bool_(1),
+        [],
+        [5, 0],
+        [None],
+        ["5"],
+        range(0),
+        pl.col("k"),
+    ],
     ids=str,
 )
 def test_a_cut_off_that_is_none(kind, k):
-    with says("k is a positive whole number, a list or range of them, or None for the whole list; found ", whole=False):
+    with says(
+        "k is a positive whole number, a list or range of them, or None for the whole list; found ",
+        whole=False,
+    ):
         kind(FRAME).rec.mrr(k=k)
 
 
 @pytest.mark.parametrize("k", [0, -1, True, 1.5, None, "10", [1]], ids=repr)
 def test_a_cut_off_behind_an_at_that_is_none(k):
-    with says(f"k is a positive whole number, a list or range of them, or None for the whole list; found {k!r}"):
+    with says(
+        f"k is a positive whole number, a list or range of them, or None for the whole list; found {k!r}"
+    ):
         rf.mrr @ k
 
 

@@ -24,7 +24,9 @@ def whole(*numbers: int) -> Callable[[int], list[int]]:
 
     def ids(n: int) -> list[int]:
         share = n // len(numbers)
-        first = [number if number <= 0 or number == 2**63 else number + 1 - share for number in numbers]
+        first = [
+            number if number <= 0 or number == 2**63 else number + 1 - share for number in numbers
+        ]
         return [number + place for number in first for place in range(share)]
 
     return ids
@@ -36,7 +38,10 @@ IDS: dict[str, tuple[Any, Callable[[int], list[Any]]]] = {
         f"Int{bits}": (getattr(pl, f"Int{bits}"), whole(-(2 ** (bits - 1)), 2 ** (bits - 1) - 1))
         for bits in (8, 16, 32, 64, 128)
     },
-    **{f"UInt{bits}": (getattr(pl, f"UInt{bits}"), whole(0, 2**bits - 1)) for bits in (8, 16, 32, 64)},
+    **{
+        f"UInt{bits}": (getattr(pl, f"UInt{bits}"), whole(0, 2**bits - 1))
+        for bits in (8, 16, 32, 64)
+    },
     "Int16 around 0": (pl.Int16, lambda n: [*range(-n // 2, n // 2)]),
     "UInt64 from 2^63": (pl.UInt64, whole(2**63)),
     "Int128 from 2^63": (pl.Int128, whole(2**63)),
@@ -44,16 +49,31 @@ IDS: dict[str, tuple[Any, Callable[[int], list[Any]]]] = {
     "multiples of 2^64": (pl.Int128, lambda n: [(place - n // 2) * 2**64 for place in range(n)]),
     "Float64": (pl.Float64, lambda n: [(place - n // 2) / 4 for place in range(n)]),
     "Float32": (pl.Float32, lambda n: [(place - n // 2) / 4 for place in range(n)]),
-    "Decimal": (pl.Decimal(38, 2), lambda n: [decimal.Decimal(place - n // 2) / 4 for place in range(n)]),
-    "String": (pl.String, lambda n: [f"{place:03}" + ("", "\0", "é", "\0中")[place % 4] for place in range(n)]),
+    "Decimal": (
+        pl.Decimal(38, 2),
+        lambda n: [decimal.Decimal(place - n // 2) / 4 for place in range(n)],
+    ),
+    "String": (
+        pl.String,
+        lambda n: [f"{place:03}" + ("", "\0", "é", "\0中")[place % 4] for place in range(n)],
+    ),
     "NUL": (pl.String, lambda n: ["\0" * place for place in range(n)]),
     "Categorical": (pl.Categorical(), lambda n: [f"{place:03}" for place in range(n)]),
-    "Enum": (pl.Enum([f"{place:03}" for place in reversed(range(999))]), lambda n: [f"{place:03}" for place in range(n)]),
+    "Enum": (
+        pl.Enum([f"{place:03}" for place in reversed(range(999))]),
+        lambda n: [f"{place:03}" for place in range(n)],
+    ),
     "Binary": (pl.Binary, lambda n: [b"\xff" * place for place in range(n)]),
     "Date": (pl.Date, lambda n: [DAY + dt.timedelta(place - n // 2) for place in range(n)]),
-    "Datetime": (pl.Datetime("ns"), lambda n: [dt.datetime(1969, 12, 31, 23) + MINUTE * place for place in range(n)]),  # noqa: DTZ001
+    "Datetime": (
+        pl.Datetime("ns"),
+        lambda n: [dt.datetime(1969, 12, 31, 23) + MINUTE * place for place in range(n)],  # noqa: DTZ001
+    ),
     "Duration": (pl.Duration("us"), lambda n: [dt.timedelta(place - n // 2) for place in range(n)]),
-    "Struct": (pl.Struct({"a": pl.Int8, "b": pl.Int64}), lambda n: [{"a": -1, "b": 2**62 + place} for place in range(n)]),
+    "Struct": (
+        pl.Struct({"a": pl.Int8, "b": pl.Int64}),
+        lambda n: [{"a": -1, "b": 2**62 + place} for place in range(n)],
+    ),
 }
 every_dtype = pytest.mark.parametrize("name", IDS)
 
@@ -64,9 +84,15 @@ def plain(order: str) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     row = pl.int_range(N_USERS * N_ITEMS)
     user, item = row // N_ITEMS, (row * 37 % N_ITEMS)
     pairs = pl.select(user=user, item=item, place=(row * 7919 + user * 31) % 101)
-    score = pl.when(pl.col("place") % 6 == 0).then(-0.0).otherwise((pl.col("place") % 6 // 3 * 5).cast(pl.Float64))
+    score = (
+        pl.when(pl.col("place") % 6 == 0)
+        .then(-0.0)
+        .otherwise((pl.col("place") % 6 // 3 * 5).cast(pl.Float64))
+    )
     column = score.alias("score") if order == "score" else (pl.col("place") % 35 + 1).alias("rank")
-    truth = pairs.filter(pl.col("place") % 5 == 0).select("user", "item", relevance=pl.col("place") % 4)
+    truth = pairs.filter(pl.col("place") % 5 == 0).select(
+        "user", "item", relevance=pl.col("place") % 4
+    )
     train = pairs.filter(pl.col("place") % (pl.col("item") % 9 + 2) == 1).select("user", "item")
     return pairs.select("user", "item", column), truth, train
 
@@ -76,14 +102,25 @@ def called(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     dtype, ids = IDS[name]
     users, items = (pl.Series(ids(n), dtype=dtype, strict=True) for n in (N_USERS, N_ITEMS))
     found = frame.with_columns(user=users.gather(frame["user"]), item=items.gather(frame["item"]))
-    nobody, nothing = (found[:1].with_columns(pl.lit(None, dtype=dtype).alias(role)) for role in ("user", "item"))
+    nobody, nothing = (
+        found[:1].with_columns(pl.lit(None, dtype=dtype).alias(role)) for role in ("user", "item")
+    )
     return pl.concat([found, nobody, nothing]).sample(fraction=1, shuffle=True, seed=1)
 
 
-def bound(order: str, kind: Callable[[pl.DataFrame], Any], name: str | None = None, **options: Any) -> Any:
-    recs, truth, train = (kind(frame if name is None else called(frame, name)) for frame in plain(order))
+def bound(
+    order: str, kind: Callable[[pl.DataFrame], Any], name: str | None = None, **options: Any
+) -> Any:
+    recs, truth, train = (
+        kind(frame if name is None else called(frame, name)) for frame in plain(order)
+    )
     dtype, ids = (pl.Int64, lambda n: [*range(n)]) if name is None else IDS[name]
-    items = pl.DataFrame({"item": pl.Series(ids(N_ITEMS), dtype=dtype), "genre": [place % 7 for place in range(N_ITEMS)]})
+    items = pl.DataFrame(
+        {
+            "item": pl.Series(ids(N_ITEMS), dtype=dtype),
+            "genre": [place % 7 for place in range(N_ITEMS)],
+        }
+    )
     return rf.rec(recs)(truth=truth, train=train, items=kind(items), **options)
 
 
@@ -112,7 +149,9 @@ def test_ids_of_every_dtype_give_the_numbers_of_plain_ones(name, order, ties):
 # A pandas frame holds an Int128 as Python objects, of which Arrow makes no numbers of that size.
 @pytest.mark.parametrize("name", [name for name, (dtype, _) in IDS.items() if dtype != pl.Int128])
 def test_ids_of_pandas_give_the_numbers_of_plain_ones(name):
-    found = bound("score", lambda frame: frame.drop_nulls().to_pandas(), name, ties="item").evaluate(*METRICS)
+    found = bound(
+        "score", lambda frame: frame.drop_nulls().to_pandas(), name, ties="item"
+    ).evaluate(*METRICS)
 
     assert_frame_equal(pl.from_pandas(found), numbers("score", "item"), rel_tol=1e-12)
 
@@ -123,4 +162,6 @@ def test_a_metric_alone_is_the_same_beside_others(name):
     rec = bound("rank", lambda frame: frame, name)
 
     for metric in ("recall@2", "ndcg@10", "map", "epc@3"):
-        assert rec.evaluate(metric)[metric].item() == pytest.approx(expected[metric].item(), rel=1e-12)
+        assert rec.evaluate(metric)[metric].item() == pytest.approx(
+            expected[metric].item(), rel=1e-12
+        )

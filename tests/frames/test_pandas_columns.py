@@ -21,7 +21,10 @@ from asking import ranking
 from recframe.frames import pandas_columns
 
 # Two users: u finds the relevant item second, v first, so their reciprocal ranks are 1/2 and 1.
-FRAME = pd.concat([ranking([0, 1], user="u").to_pandas(), ranking([1, 0], user="v").to_pandas()], ignore_index=True)
+FRAME = pd.concat(
+    [ranking([0, 1], user="u").to_pandas(), ranking([1, 0], user="v").to_pandas()],
+    ignore_index=True,
+)
 DAYS = pd.to_datetime(["2026-01-01", "2026-01-02"])
 NANOSECONDS = pd.Series(pd.to_datetime([1, 2]))
 
@@ -34,10 +37,16 @@ def in_arrow(values: list[Any], dtype: Any) -> pd.Series[Any]:
 PAIRS = {
     "months": pd.Series(pd.PeriodIndex(["2026-01", "2026-02"], freq="M")),
     "weeks": pd.Series(pd.PeriodIndex(["2026-01-05", "2026-01-12"], freq="W")),
-    "years that no nanosecond reaches": pd.Series(pd.PeriodIndex.from_ordinals([-3000, 3000], freq="Y")),
+    "years that no nanosecond reaches": pd.Series(
+        pd.PeriodIndex.from_ordinals([-3000, 3000], freq="Y")
+    ),
     "intervals": pd.Series(pd.IntervalIndex.from_tuples([(0, 9), (1, 2)])),
-    "intervals of one left end": pd.Series(pd.IntervalIndex.from_tuples([(0.5, 2), (0.5, 3)], closed="left")),
-    "intervals of days": pd.Series(pd.IntervalIndex.from_breaks(pd.date_range("2026-01-01", periods=3, tz="Asia/Tokyo"))),
+    "intervals of one left end": pd.Series(
+        pd.IntervalIndex.from_tuples([(0.5, 2), (0.5, 3)], closed="left")
+    ),
+    "intervals of days": pd.Series(
+        pd.IntervalIndex.from_breaks(pd.date_range("2026-01-01", periods=3, tz="Asia/Tokyo"))
+    ),
     "sparse": pd.Series(pd.arrays.SparseArray([0, 2])),
     "sparse floats": pd.Series(pd.arrays.SparseArray([0.5, 2.5])),
     "sparse Booleans": pd.Series(pd.arrays.SparseArray([False, True])),
@@ -47,9 +56,13 @@ PAIRS = {
     "seconds": pd.Series(DAYS).astype("datetime64[s]"),
     "offset": pd.Series(pd.to_datetime(["2026-01-01 00:00+02:00", "2026-01-02 00:00+02:00"])),
     "arrow nanoseconds": in_arrow(list(NANOSECONDS), pa.timestamp("ns")),
-    "arrow zone": in_arrow(list(DAYS.tz_localize("Asia/Tokyo")), pa.timestamp("ns", tz="Asia/Tokyo")),
+    "arrow zone": in_arrow(
+        list(DAYS.tz_localize("Asia/Tokyo")), pa.timestamp("ns", tz="Asia/Tokyo")
+    ),
     "arrow durations": in_arrow([dt.timedelta(1), dt.timedelta(2)], pa.duration("us")),
-    "arrow decimals": in_arrow([decimal.Decimal("1.50"), decimal.Decimal("2.50")], pa.decimal128(5, 2)),
+    "arrow decimals": in_arrow(
+        [decimal.Decimal("1.50"), decimal.Decimal("2.50")], pa.decimal128(5, 2)
+    ),
     "arrow dictionary": in_arrow(["a", "b"], pa.dictionary(pa.int32(), pa.string())),
     "arrow Booleans": in_arrow([False, True], pa.bool_()),
     "arrow text": in_arrow(["a", "b"], pa.string()),
@@ -58,17 +71,25 @@ PAIRS = {
     "arrow dates": in_arrow([dt.date(2026, 1, 1), dt.date(2026, 1, 2)], pa.date32()),
     "arrow times": in_arrow([dt.time(1), dt.time(2)], pa.time64("us")),
     "cut": pd.Series(pd.cut([1, 5], [0, 3, 10, 99])),
-    "categories of periods": pd.Series(pd.Categorical(pd.PeriodIndex(["2026-02", "2026-01"], freq="M"), ordered=False))[::-1],
+    "categories of periods": pd.Series(
+        pd.Categorical(pd.PeriodIndex(["2026-02", "2026-01"], freq="M"), ordered=False)
+    )[::-1],
     "categories backwards": pd.Series(pd.Categorical(["b", "a"], categories=["b", "unused", "a"])),
     "categories of numbers": pd.Series(pd.Categorical([10, 2], categories=[10, 99, 2])),
-    "categories of more than there are rows": pd.Series(pd.Categorical(["b", "a"], categories=list("zbyxwvuta"))),
+    "categories of more than there are rows": pd.Series(
+        pd.Categorical(["b", "a"], categories=list("zbyxwvuta"))
+    ),
 }
 on_pairs = pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
 
 
 def rows_of(pair: pd.Series[Any], places: list[int | None]) -> pd.Series[Any]:
     """Return the first or the second value of a pair for each place, or a missing one."""
-    return pair.reset_index(drop=True).reindex([-1 if place is None else place for place in places]).reset_index(drop=True)
+    return (
+        pair.reset_index(drop=True)
+        .reindex([-1 if place is None else place for place in places])
+        .reset_index(drop=True)
+    )
 
 
 def same(found: pd.Series[Any], expected: pd.Series[Any]) -> None:
@@ -112,7 +133,12 @@ def test_a_property_of_items_comes_back_in_its_dtype_and_order(pair):
 def test_ids_of_any_dtype_match_those_of_a_truth_and_come_back(pair):
     pair = pair.reset_index(drop=True)
     recs = pd.DataFrame({"user": pair, "item": pair, "rank": [1, 1]})
-    truth = pd.DataFrame({"user": pair.iloc[[1, 0]].reset_index(drop=True), "item": pair.iloc[[1, 1]].reset_index(drop=True)})
+    truth = pd.DataFrame(
+        {
+            "user": pair.iloc[[1, 0]].reset_index(drop=True),
+            "item": pair.iloc[[1, 1]].reset_index(drop=True),
+        }
+    )
 
     found = recs.rec(truth=truth).mrr(by="user")
 
@@ -120,31 +146,48 @@ def test_ids_of_any_dtype_match_those_of_a_truth_and_come_back(pair):
     assert found["mrr"].tolist() == [0, 1]
     assert recs.rec(truth=truth).judge()["item"].dtype == pair.dtype
     assert recs.rec(truth=truth).audit(k=5)["check"].tolist() == ["short_lists"]
-    assert recs.rec(truth=truth).explain("precision@4", "ranx", "jurity", by="user").frame["user"].dtype == pair.dtype
+    assert (
+        recs.rec(truth=truth)
+        .explain("precision@4", "ranx", "jurity", by="user")
+        .frame["user"]
+        .dtype
+        == pair.dtype
+    )
 
 
-@given(places=st.lists(st.sampled_from([None, 0, 1]), min_size=2, max_size=6), name=st.sampled_from(sorted(PAIRS)))
+@given(
+    places=st.lists(st.sampled_from([None, 0, 1]), min_size=2, max_size=6),
+    name=st.sampled_from(sorted(PAIRS)),
+)
 def test_users_are_counted_once_in_each_segment_in_its_order_with_nulls_last(places, name):
     column = rows_of(PAIRS[name].reset_index(drop=True), places)
-    frame = pd.DataFrame({"user": range(len(places)), "item": 1, "rank": 1, "relevance": 1, "segment": column})
+    frame = pd.DataFrame(
+        {"user": range(len(places)), "item": 1, "rank": 1, "relevance": 1, "segment": column}
+    )
 
     found = frame.rec.mrr(by="segment")
 
     present = [place for place in (0, 1, None) if place in places]
     assert found["n_users"].tolist() == [places.count(place) for place in present]
     assert found["segment"].isna().tolist() == [place is None for place in present]
-    assert found["segment"].dropna().tolist() == [PAIRS[name].iloc[place] for place in present if place is not None]
+    assert found["segment"].dropna().tolist() == [
+        PAIRS[name].iloc[place] for place in present if place is not None
+    ]
 
 
 def test_periods_of_two_frequencies_and_numbers_do_not_match():
-    recs = pd.DataFrame({"user": pd.period_range("2026-01", periods=2, freq="M"), "item": [1, 1], "rank": [1, 1]})
+    recs = pd.DataFrame(
+        {"user": pd.period_range("2026-01", periods=2, freq="M"), "item": [1, 1], "rank": [1, 1]}
+    )
     for other in (pd.period_range("2026-01-01", periods=2, freq="D"), [672, 673]):
         with pytest.raises(rf.ColumnError, match="the user ids have different dtypes"):
             recs.rec(truth=pd.DataFrame({"user": other, "item": [1, 1]})).mrr()
 
 
 def test_categories_that_read_alike_stay_apart():
-    users = pd.DataFrame({"user": ["u", "v"], "segment": pd.Categorical([1, "1"], categories=[1, "1"])})
+    users = pd.DataFrame(
+        {"user": ["u", "v"], "segment": pd.Categorical([1, "1"], categories=[1, "1"])}
+    )
 
     found = FRAME.rec(users=users).mrr(by="segment")
 
@@ -154,8 +197,17 @@ def test_categories_that_read_alike_stay_apart():
 
 def test_a_segment_of_two_frames_that_take_other_categories_of_one_dtype():
     dtype = pd.CategoricalDtype([10, 2, 3, 4, 5, 6, 7])
-    recs = pd.DataFrame({"user": ["u", "v"], "item": ["a", "b"], "rank": [1, 1], "genre": pd.Series([2, 10], dtype=dtype)})
-    truth = pd.DataFrame({"user": ["v", "v"], "item": ["b", "c"], "genre": pd.Series([10, 3], dtype=dtype)})
+    recs = pd.DataFrame(
+        {
+            "user": ["u", "v"],
+            "item": ["a", "b"],
+            "rank": [1, 1],
+            "genre": pd.Series([2, 10], dtype=dtype),
+        }
+    )
+    truth = pd.DataFrame(
+        {"user": ["v", "v"], "item": ["b", "c"], "genre": pd.Series([10, 3], dtype=dtype)}
+    )
 
     found = recs.rec(truth=truth).recall(by="genre")
 
@@ -181,7 +233,14 @@ def test_unused_categories_stay_outside(column):
 def test_more_categories_than_an_enum_takes_well_are_text_inside(monkeypatch):
     monkeypatch.setattr(pandas_columns, "MOST_CATEGORIES", 3)
     labels = list("abcd")
-    frame = pd.DataFrame({"user": pd.Categorical(labels, categories=labels[::-1]), "item": 1, "rank": 1, "relevance": 1})
+    frame = pd.DataFrame(
+        {
+            "user": pd.Categorical(labels, categories=labels[::-1]),
+            "item": 1,
+            "rank": 1,
+            "relevance": 1,
+        }
+    )
 
     found = frame.rec.mrr(by="user")
 
@@ -193,7 +252,10 @@ def test_more_categories_than_an_enum_takes_well_are_text_inside(monkeypatch):
 def test_models_come_back_in_their_dtype_and_order_though_nobody_asked_by_them(pair):
     frame = FRAME.assign(model=pair.iloc[[1, 1, 0, 0]].reset_index(drop=True))
 
-    for found in (frame.rec(model="model").evaluate("mrr"), frame.rec(model="model").explain("mrr").frame):
+    for found in (
+        frame.rec(model="model").evaluate("mrr"),
+        frame.rec(model="model").explain("mrr").frame,
+    ):
         same(found["model"], pair.reset_index(drop=True))
         assert found["mrr"].tolist() == [0.5, 0.25]  # of two users, each of whom only one model has
 
@@ -205,8 +267,12 @@ def test_models_come_back_in_their_dtype_and_order_though_nobody_asked_by_them(p
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT], ids=repr)
 @pytest.mark.parametrize("role", ["user", "item", "rank", "relevance", "score", "segment"])
 def test_objects_that_are_all_missing_are_nulls_in_every_role(role, missing):
-    frame = FRAME.drop(columns="rank" if role == "score" else []).assign(**{role: pd.Series([missing] * 4, dtype=object)})
-    expected = pl.from_pandas(FRAME.drop(columns="rank" if role == "score" else [])).with_columns(pl.lit(None).alias(role))
+    frame = FRAME.drop(columns="rank" if role == "score" else []).assign(
+        **{role: pd.Series([missing] * 4, dtype=object)}
+    )
+    expected = pl.from_pandas(FRAME.drop(columns="rank" if role == "score" else [])).with_columns(
+        pl.lit(None).alias(role)
+    )
 
     found, wanted = frame.rec.evaluate("mrr", "recall"), expected.rec.evaluate("mrr", "recall")
     assert [None if pd.isna(one) else one for one in found.iloc[0]] == list(wanted.row(0))
@@ -222,29 +288,44 @@ NAMES = ["^user$", "^.*$", "^item$", "literal", "len", "*", "", "a.b", "index", 
 ROLES = ["user", "item", "rank", "relevance", "model", "segment"]
 
 
-@pytest.mark.parametrize("first", [0, *(pytest.param(first, marks=pytest.mark.slow) for first in range(1, len(NAMES)))])
+@pytest.mark.parametrize(
+    "first", [0, *(pytest.param(first, marks=pytest.mark.slow) for first in range(1, len(NAMES)))]
+)
 @pytest.mark.parametrize("pandas", [True, False], ids=["pandas", "polars"])
 def test_columns_of_any_name_serve_in_every_method(first, pandas):
     plain = FRAME.assign(model="m", segment=["FR", "FR", "DE", "DE"])
     named = dict(zip(ROLES, (NAMES * 2)[first:], strict=False))
-    frame, names = plain.rename(columns=named), {role: name for role, name in named.items() if role != "segment"}
+    frame, names = (
+        plain.rename(columns=named),
+        {role: name for role, name in named.items() if role != "segment"},
+    )
     if not pandas:
         plain, frame = (pl.DataFrame(one.to_dict("list")) for one in (plain, frame))
     expected, rec, by = plain.rec(model="model"), frame.rec(**names), named["segment"]
 
     def same_rows(found: Any, wanted: Any) -> None:
         results = [one.to_dict("records") if pandas else one.to_dicts() for one in (found, wanted)]
-        assert [list(one.values()) for one in results[0]] == [list(one.values()) for one in results[1]]
+        assert [list(one.values()) for one in results[0]] == [
+            list(one.values()) for one in results[1]
+        ]
 
     for role in ("segment", "user", "item"):
         found = rec.evaluate("mrr", "ndcg@1", by=named[role])
         same_rows(found, expected.evaluate("mrr", "ndcg@1", by=role))
         assert list(found.columns)[:2] == [named["model"], named[role]]
-    same_rows(rec.evaluate("mrr", by=[by, "user"]), expected.evaluate("mrr", by=["segment", "user"]))
-    assert list(rec.audit(k=5)["check"]) == list(expected.audit(k=5)["check"]) == ["no_relevant_beyond_lists", "short_lists"]
+    same_rows(
+        rec.evaluate("mrr", by=[by, "user"]), expected.evaluate("mrr", by=["segment", "user"])
+    )
+    assert (
+        list(rec.audit(k=5)["check"])
+        == list(expected.audit(k=5)["check"])
+        == ["no_relevant_beyond_lists", "short_lists"]
+    )
     explained = rec.explain("precision@4", "ranx", "jurity", by=by).frame
     same_rows(explained, expected.explain("precision@4", "ranx", "jurity", by="segment").frame)
-    assert list(rec.judge().columns) == [named[role] for role in ("model", "user", "item", "rank", "relevance")]
+    assert list(rec.judge().columns) == [
+        named[role] for role in ("model", "user", "item", "rank", "relevance")
+    ]
     same_rows(rec.judge().rec(**names).evaluate("mrr"), expected.evaluate("mrr"))
     assert rec(strict=True).mrr()["mrr"][0] == 0.75
 
@@ -269,7 +350,10 @@ def test_columns_of_several_levels_are_to_be_named_by_text():
     assert advice in str(found.value)
 
     frame.columns = ["_".join(map(str, names)) for names in frame.columns]
-    assert frame.rec(user="x_user", item="x_item", rank="x_rank", relevance="x_relevance").mrr() == 0.75
+    assert (
+        frame.rec(user="x_user", item="x_item", rank="x_rank", relevance="x_relevance").mrr()
+        == 0.75
+    )
 
 
 def test_a_column_that_is_named_by_a_number_is_to_be_renamed():
@@ -285,13 +369,17 @@ def test_a_column_that_is_named_by_a_number_is_to_be_renamed():
 # ---- the index
 
 
-@pytest.mark.parametrize("index", [["user"], ["item"], ["user", "item"], ["rank"], ["relevance"]], ids=str)
+@pytest.mark.parametrize(
+    "index", [["user"], ["item"], ["user", "item"], ["rank"], ["relevance"]], ids=str
+)
 def test_a_column_that_is_in_the_index_is_to_be_reset(index):
     frame = FRAME.set_index(index)
 
     with pytest.raises(rf.ColumnError) as found:
         frame.rec.mrr()
-    assert "Its index has that name: write frame.reset_index(), which makes a column of it" in str(found.value)
+    assert "Its index has that name: write frame.reset_index(), which makes a column of it" in str(
+        found.value
+    )
     assert frame.reset_index().rec.mrr() == 0.75
 
 
@@ -306,9 +394,14 @@ def test_an_index_of_which_a_column_has_a_name_too():
 def test_the_index_of_a_side_frame():
     users = pd.DataFrame({"user": ["u", "v"], "country": ["FR", "DE"]})
 
-    with pytest.raises(rf.ColumnError, match=r"users= has no column 'user'. .* write frame.reset_index\(\)"):
+    with pytest.raises(
+        rf.ColumnError, match=r"users= has no column 'user'. .* write frame.reset_index\(\)"
+    ):
         FRAME.rec(users=users.set_index("user")).mrr(by="country")
-    with pytest.raises(rf.ColumnError, match=r"The index of the frame users= has that name: write frame.reset_index\(\)"):
+    with pytest.raises(
+        rf.ColumnError,
+        match=r"The index of the frame users= has that name: write frame.reset_index\(\)",
+    ):
         FRAME.rec(users=users.set_index("country")).mrr(by="country")
 
 
@@ -331,7 +424,9 @@ def test_the_index_of_a_side_frame():
 def test_the_advice_of_a_column_that_cannot_go_in_works(values):
     frame = FRAME.assign(user=values)
 
-    with pytest.raises(rf.ColumnError, match=r"give it one dtype, for example frame\['user'\] = ") as found:
+    with pytest.raises(
+        rf.ColumnError, match=r"give it one dtype, for example frame\['user'\] = "
+    ) as found:
         frame.rec.mrr()
     advice = str(found.value).partition("for example ")[2]
     exec(advice, {"frame": frame, "pd": pd})  # noqa: S102  what the message says
@@ -340,7 +435,12 @@ def test_the_advice_of_a_column_that_cannot_go_in_works(values):
 
 
 @pytest.mark.parametrize(
-    "values", [pd.Series([0, 1, "1", 0], dtype=object), pd.Series(np.array([0, 1, 1, 0], dtype=np.longdouble))], ids=str
+    "values",
+    [
+        pd.Series([0, 1, "1", 0], dtype=object),
+        pd.Series(np.array([0, 1, 1, 0], dtype=np.longdouble)),
+    ],
+    ids=str,
 )
 def test_the_advice_of_a_number_that_cannot_go_in_works(values):
     frame = FRAME.assign(relevance=values)
@@ -354,7 +454,9 @@ def test_the_advice_of_a_number_that_cannot_go_in_works(values):
 def test_pandas_without_pyarrow_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
 
-    text = "pandas frames need pyarrow, which is not installed; write: pip install 'recframe[pandas]'"
+    text = (
+        "pandas frames need pyarrow, which is not installed; write: pip install 'recframe[pandas]'"
+    )
     with pytest.raises(rf.RecframeError) as found:
         FRAME.rec.mrr()
     assert str(found.value) == text

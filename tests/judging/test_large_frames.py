@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from recframe.frames import collecting, kinds
+from recframe.frames import collecting
 
 SIZE = 24_000
 METRICS = ["ndcg", "recall", "map", "err", "auc", "list_length"]
@@ -34,8 +34,12 @@ IDS = {
 ORDERS = {
     "sorted": lambda frame: frame,
     "shuffled": lambda frame: frame.sample(fraction=1, shuffle=True, seed=0),
-    "with duplicates": lambda frame: pl.concat([frame, frame[::5].with_columns(pl.col("rank") + 3, pl.col("relevance") + 1)]),
-    "without users": lambda frame: frame.with_columns(user=pl.lit(None, dtype=frame.schema["user"])),
+    "with duplicates": lambda frame: pl.concat(
+        [frame, frame[::5].with_columns(pl.col("rank") + 3, pl.col("relevance") + 1)]
+    ),
+    "without users": lambda frame: frame.with_columns(
+        user=pl.lit(None, dtype=frame.schema["user"])
+    ),
 }
 
 
@@ -65,7 +69,10 @@ def judged_by(dtype: str) -> list[pl.DataFrame]:
     """
     if dtype != "Boolean":
         return [judged(IDS[dtype], IDS[dtype])]
-    return [judged(NUMBER, IDS[dtype]), judged(IDS[dtype], NUMBER).with_columns(item=pl.int_range(SIZE))]
+    return [
+        judged(NUMBER, IDS[dtype]),
+        judged(IDS[dtype], NUMBER).with_columns(item=pl.int_range(SIZE)),
+    ]
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -73,11 +80,15 @@ def judged_by(dtype: str) -> list[pl.DataFrame]:
 def test_a_large_eager_frame_gives_what_the_lazy_plan_gives(dtype, order):
     for user, item in ((IDS[dtype], NUMBER), (NUMBER, IDS[dtype])):
         frame = ORDERS[order](judged(user, item))
-        assert kinds.is_large(frame)
+        assert frame.rec._kind.asks is not None
 
         found = frame.rec.evaluate(*METRICS, k=[3, 10])
 
-        assert_frame_equal(found, frame.lazy().rec.evaluate(*METRICS, k=[3, 10]).collect(engine="in-memory"), rel_tol=1e-12)
+        assert_frame_equal(
+            found,
+            frame.lazy().rec.evaluate(*METRICS, k=[3, 10]).collect(engine="in-memory"),
+            rel_tol=1e-12,
+        )
 
 
 def scored(frame: pl.DataFrame, tied: int) -> pl.DataFrame:
@@ -89,7 +100,11 @@ def scored(frame: pl.DataFrame, tied: int) -> pl.DataFrame:
 def taking_turns(dtype: str, order: str, options: Sequence[Any], each: int) -> list[Any]:
     """All options of plain ids; of another dtype some in each order, all of them in its orders together."""
     first = each * list(ORDERS).index(order) + list(IDS).index(dtype)
-    return list(options) if dtype == "Int64" else [options[(first + place) % len(options)] for place in range(each)]
+    return (
+        list(options)
+        if dtype == "Int64"
+        else [options[(first + place) % len(options)] for place in range(each)]
+    )
 
 
 CALLS_OF_SCORES = ("judged", "with a truth", "of a model")
@@ -97,7 +112,11 @@ CALLS_OF_SCORES = ("judged", "with a truth", "of a model")
 
 def check_scores(frame: pl.DataFrame, calls: Sequence[str] = CALLS_OF_SCORES) -> None:
     truth = frame.filter(pl.col("relevance") > 1).select("user", "item", "relevance")
-    every = [(frame, {}), (frame, {"truth": truth}), (frame.with_columns(m=pl.lit("m")), {"model": "m"})]
+    every = [
+        (frame, {}),
+        (frame, {"truth": truth}),
+        (frame.with_columns(m=pl.lit("m")), {"model": "m"}),
+    ]
     for given, options in (every[CALLS_OF_SCORES.index(call)] for call in calls):
         k = None if "model" in options else [3, 10]
         found = given.rec(**options).evaluate(*METRICS, k=k)
@@ -111,15 +130,19 @@ def check_scores(frame: pl.DataFrame, calls: Sequence[str] = CALLS_OF_SCORES) ->
 def test_a_large_eager_frame_with_scores_gives_what_the_lazy_plan_gives(dtype, order):
     for frame in judged_by(dtype):
         given = scored(ORDERS[order](frame), tied=3)
-        assert kinds.is_large(given)
+        assert given.rec._kind.asks is not None
 
         check_scores(given, taking_turns(dtype, order, CALLS_OF_SCORES, 1))
 
 
-@pytest.mark.parametrize("tied", [pytest.param(1, marks=pytest.mark.slow), 3, pytest.param(30, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "tied", [pytest.param(1, marks=pytest.mark.slow), 3, pytest.param(30, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("order", ["sorted", "with duplicates"])
 def test_a_large_eager_frame_that_stands_best_first_gives_what_the_lazy_plan_gives(order, tied):
-    frame = scored(ORDERS[order](judged(NUMBER, NUMBER)), tied).with_columns(pl.col("score").fill_null(-30))
+    frame = scored(ORDERS[order](judged(NUMBER, NUMBER)), tied).with_columns(
+        pl.col("score").fill_null(-30)
+    )
 
     check_scores(frame.sort("user", "score", "item", descending=[False, True, False]))
     check_scores(frame.sort("user", "score", "item", descending=[False, True, True]))
@@ -131,23 +154,35 @@ def test_a_score_in_the_order_of_the_ranks_gives_the_numbers_of_the_ranks():
     best_first = frame.select("user", "item", "relevance", score=-pl.col("rank"))
 
     for order in ("sorted", "shuffled"):
-        assert_frame_equal(ORDERS[order](best_first).rec.evaluate(*METRICS, k=[3, 10]), ranked, rel_tol=1e-12)
+        assert_frame_equal(
+            ORDERS[order](best_first).rec.evaluate(*METRICS, k=[3, 10]), ranked, rel_tol=1e-12
+        )
 
 
 @pytest.mark.parametrize("factor", [1, 0.5, 2**33])
 def test_gains_of_any_size_take_their_best_order(factor):
     frame = judged(NUMBER, NUMBER).with_columns(pl.col("relevance") * factor)
 
-    assert_frame_equal(frame.rec.evaluate("ndcg@5"), judged(NUMBER, NUMBER).rec.evaluate("ndcg@5"), rel_tol=1e-12)
+    assert_frame_equal(
+        frame.rec.evaluate("ndcg@5"), judged(NUMBER, NUMBER).rec.evaluate("ndcg@5"), rel_tol=1e-12
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("order", ORDERS)
 @each_dtype
 def test_large_frames_held_against_a_truth_give_what_the_lazy_plan_gives(dtype, order):
-    options = [{}, {"universe": "recs"}, {"universe": "both"}, {"relevant_from": "list"}, {"model": "model"}]
+    options = [
+        {},
+        {"universe": "recs"},
+        {"universe": "both"},
+        {"relevant_from": "list"},
+        {"model": "model"},
+    ]
 
-    for frame, option in product(map(ORDERS[order], judged_by(dtype)), taking_turns(dtype, order, options, 2)):
+    for frame, option in product(
+        map(ORDERS[order], judged_by(dtype)), taking_turns(dtype, order, options, 2)
+    ):
         truth = frame.filter(pl.col("relevance") > 0).select("user", "item", "relevance")
         recs = frame.select("user", "item", "rank", model=pl.lit("a"))
         found = recs.rec(truth=truth, **option).evaluate(*METRICS, k=[3, 10])
@@ -158,17 +193,26 @@ def test_large_frames_held_against_a_truth_give_what_the_lazy_plan_gives(dtype, 
 @pytest.mark.parametrize("dtype", [pl.Int16, pl.Int32, pl.Int64])
 def test_every_user_counts_where_the_lowest_is_negative(dtype):
     # so many that the last one, counted from the lowest, is beyond Int16
-    users = pl.select(user=pl.int_range(40_000) - 20_000).with_columns(item="user", rank=1, relevance=1)
+    users = pl.select(user=pl.int_range(40_000) - 20_000).with_columns(
+        item="user", rank=1, relevance=1
+    )
     frame = users.cast({"user": dtype}).sample(fraction=1, shuffle=True, seed=0)
 
     assert frame.rec.evaluate("recall@1").rows() == [(40_000, 1.0)]
 
 
-@pytest.mark.parametrize(("ties", "found"), [("item", 0), ("optimistic", 1), ("pessimistic", 0), ("expected", 1 / 3)])
+@pytest.mark.parametrize(
+    ("ties", "found"), [("item", 0), ("optimistic", 1), ("pessimistic", 0), ("expected", 1 / 3)]
+)
 def test_minus_0_is_0(ties, found):
     # items 0, 1 and 3 of each user have one score, and 1 is relevant
     score, item = pl.Series([0.0, -0.0, -1.0, -0.0]), pl.int_range(SIZE) % 4
-    frame = pl.select(user=pl.int_range(SIZE) // 4, item=item, score=pl.lit(score).gather(item), relevance=item == 1)
+    frame = pl.select(
+        user=pl.int_range(SIZE) // 4,
+        item=item,
+        score=pl.lit(score).gather(item),
+        relevance=item == 1,
+    )
 
     for given in (frame, frame.reverse(), frame.lazy().collect(), frame.to_pandas()):
         assert given.rec(ties=ties).recall(k=1) == pytest.approx(found, rel=1e-12)
@@ -178,7 +222,12 @@ def test_minus_0_is_0(ties, found):
 def test_scores_that_float64_cannot_tell_apart_are_not_tied(dtype):
     # as times in nanoseconds: the last item, by one the highest, is relevant
     item = pl.int_range(SIZE) % 12
-    frame = pl.select(user=pl.int_range(SIZE) // 12, item=item, score=(2**60 + item).cast(dtype), relevance=item == 11)
+    frame = pl.select(
+        user=pl.int_range(SIZE) // 12,
+        item=item,
+        score=(2**60 + item).cast(dtype),
+        relevance=item == 11,
+    )
 
     for given in (frame, frame.sample(fraction=1, shuffle=True, seed=0), frame[:12]):
         assert given.rec.mrr() == given.rec.mrr(k=3) == 1
@@ -186,7 +235,9 @@ def test_scores_that_float64_cannot_tell_apart_are_not_tied(dtype):
 
 
 def test_ids_that_one_number_cannot_hold_are_not_taken_for_others():
-    truth = judged(NUMBER, NUMBER).filter(pl.col("relevance") > 0).select("user", "item", "relevance")
+    truth = (
+        judged(NUMBER, NUMBER).filter(pl.col("relevance") > 0).select("user", "item", "relevance")
+    )
     recs = judged(NUMBER, NUMBER).select("user", "item", "rank")
     item, user = pl.col("item") + 2**32, pl.col("user") - 1  # user · 2^32 + item stays the same
     others = [
@@ -198,13 +249,19 @@ def test_ids_that_one_number_cannot_hold_are_not_taken_for_others():
     for other in others:
         assert other.rec(truth=truth).hit_rate(k=12) == 0
         mixed = pl.concat([other.with_columns(pl.col("rank") + 12), recs])
-        assert mixed.rec(truth=truth).ndcg() == pytest.approx(recs.rec(truth=truth).ndcg(), rel=1e-12)
+        assert mixed.rec(truth=truth).ndcg() == pytest.approx(
+            recs.rec(truth=truth).ndcg(), rel=1e-12
+        )
 
 
-@pytest.mark.parametrize("options", [{}, {"universe": "both"}, {"relevant_from": "list"}, {"model": "model"}])
+@pytest.mark.parametrize(
+    "options", [{}, {"universe": "both"}, {"relevant_from": "list"}, {"model": "model"}]
+)
 @pytest.mark.parametrize("order", ORDERS)
 def test_gains_that_are_all_the_same_need_no_order(order, options):
-    frame = ORDERS[order](judged(NUMBER, NUMBER)).with_columns(relevance=(pl.col("relevance") > 0) * 3, model=pl.lit("a"))
+    frame = ORDERS[order](judged(NUMBER, NUMBER)).with_columns(
+        relevance=(pl.col("relevance") > 0) * 3, model=pl.lit("a")
+    )
 
     found = frame.rec(**options).evaluate("ndcg", "ndcg@5", "dcg@5", "recall@5")
 

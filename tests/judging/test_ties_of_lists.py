@@ -25,7 +25,16 @@ from random_cases import (
     with_segments_of_rows,
 )
 from recframe.frames.context import Ties
-from tied_lists import EVERY, LINEAR, OF_TIES, ONE_SCORE, exactly, has_expectation, is_certain_of_ties, scored
+from tied_lists import (
+    EVERY,
+    LINEAR,
+    OF_TIES,
+    ONE_SCORE,
+    exactly,
+    has_expectation,
+    is_certain_of_ties,
+    scored,
+)
 
 # Random frames may have no rank at all, or a `by` column on some rows of a user alone.
 pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
@@ -57,24 +66,37 @@ def test_last_places_worked_by_hand(kind: Kind, scores, relevance, k, expected):
 @pytest.mark.parametrize("kind", slow_after_the_first(ALL_KINDS), ids=repr)
 @pytest.mark.parametrize("shape", CASES)
 @pytest.mark.parametrize("order", ["score", "rank"])
-def test_every_metric_that_can_be_told_of_whole_ties_is_that_of_the_last_places(order: str, shape: str, kind: Kind):
+def test_every_metric_that_can_be_told_of_whole_ties_is_that_of_the_last_places(
+    order: str, shape: str, kind: Kind
+):
     rng = seeded(f"last {shape} {order} {kind}")
     asked = [one for one in OF_TIES if one.k in {None, 3}]
     segments = [(("user",), False), (("genre",), False), (rng.choice([(), ("item",)]), True)]
-    for by, model in share([*segments, *segments], kind)[: len(segments)]:  # of six other kinds each case has two
+    for by, model in share([*segments, *segments], kind)[
+        : len(segments)
+    ]:  # of six other kinds each case has two
         policy = replace(a_policy(rng.choice, ["last"]), model=model)
-        case = replace(CASES[shape](rng.choice, 90, 9, order, policy), by=by, users=None, items=None)
+        case = replace(
+            CASES[shape](rng.choice, 90, 9, order, policy), by=by, users=None, items=None
+        )
         check(with_segments_of_rows(rng.choice, case), asked, kind)
 
 
 def test_the_last_places_of_large_frames():
     # the first rows of a list are taken ahead of the plan there, ties across the cut-off among them
     rng = np.random.default_rng(6)
-    pairs = pl.DataFrame({"user": range(1_500)}).join(pl.DataFrame({"item": range(20)}), how="cross")
-    pairs = pairs.with_columns(score=pl.Series(rng.integers(0, 6, len(pairs))), grade=pl.Series(rng.integers(0, 3, len(pairs))))
+    pairs = pl.DataFrame({"user": range(1_500)}).join(
+        pl.DataFrame({"item": range(20)}), how="cross"
+    )
+    pairs = pairs.with_columns(
+        score=pl.Series(rng.integers(0, 6, len(pairs))),
+        grade=pl.Series(rng.integers(0, 3, len(pairs))),
+    )
     rank = pl.col("score").rank("max", descending=True).over("user").cast(pl.Float64)
     hits = pairs.with_columns(rank=rank).filter(pl.col("grade") > 0)
-    hits = hits.with_columns(so_far=pl.col("rank").rank("max").over("user"), n=pl.len().over("user"))
+    hits = hits.with_columns(
+        so_far=pl.col("rank").rank("max").over("user"), n=pl.len().over("user")
+    )
     inside = hits.filter(pl.col("rank") <= 5)
     wanted = {
         "map": (hits["so_far"] / hits["rank"] / hits["n"]).sum() / 1_500,
@@ -85,13 +107,22 @@ def test_the_last_places_of_large_frames():
     }
 
     truth = pairs.select("user", "item", relevance="grade")
-    for recs in (pairs.drop("grade"), pairs.drop("grade").sort("user", "score", descending=[False, True])):
+    for recs in (
+        pairs.drop("grade"),
+        pairs.drop("grade").sort("user", "score", descending=[False, True]),
+    ):
         for names in (list(wanted), [name for name in wanted if "@" in name]):
             of_two = recs.rec(truth=truth, ties="last")
             judged = recs.join(truth, on=["user", "item"], maintain_order="left").rec(ties="last")
             lazy = recs.lazy().rec(truth=truth.lazy(), ties="last")
-            for found in (of_two.evaluate(*names), judged.evaluate(*names), lazy.collect(*names, parts=2)):
-                assert found.row(0, named=True) == exactly({"n_users": 1_500, **{name: wanted[name] for name in names}})
+            for found in (
+                of_two.evaluate(*names),
+                judged.evaluate(*names),
+                lazy.collect(*names, parts=2),
+            ):
+                assert found.row(0, named=True) == exactly(
+                    {"n_users": 1_500, **{name: wanted[name] for name in names}}
+                )
 
 
 @pytest.mark.parametrize("n_levels", [2, 4, 30])
@@ -101,9 +132,17 @@ def test_scikit_learn_counts_average_precision_at_the_last_places(n_levels: int)
     relevance, scores = rng.integers(0, 2, (200, 9)), rng.integers(0, n_levels, (200, 9)) / 7 - 1
     relevance[:, 0] = 1  # it gives 1 to a list without relevant items
     users, items = np.divmod(np.arange(relevance.size), relevance.shape[1])
-    frame = pl.DataFrame({"user": users, "item": items, "score": scores.ravel(), "relevance": relevance.ravel()})
-    by_list = [metrics.label_ranking_average_precision_score([one], [own]) for one, own in zip(relevance, scores, strict=True)]
-    averages = [metrics.average_precision_score(one, own) for one, own in zip(relevance, scores, strict=True)]
+    frame = pl.DataFrame(
+        {"user": users, "item": items, "score": scores.ravel(), "relevance": relevance.ravel()}
+    )
+    by_list = [
+        metrics.label_ranking_average_precision_score([one], [own])
+        for one, own in zip(relevance, scores, strict=True)
+    ]
+    averages = [
+        metrics.average_precision_score(one, own)
+        for one, own in zip(relevance, scores, strict=True)
+    ]
 
     for rec in (frame.rec(ties="last"), frame.rec(profile="sklearn")):
         found = rec.evaluate("map", by="user")["map"].to_list()
@@ -117,7 +156,9 @@ def test_scikit_learn_averages_ties_to_the_same_ndcg():
     relevance, scores = rng.integers(0, 4, (200, 9)), rng.integers(0, 3, (200, 9))
     relevance[:, 0] += 1
     users, items = np.divmod(np.arange(relevance.size), relevance.shape[1])
-    frame = pl.DataFrame({"user": users, "item": items, "score": scores.ravel(), "relevance": relevance.ravel()})
+    frame = pl.DataFrame(
+        {"user": users, "item": items, "score": scores.ravel(), "relevance": relevance.ravel()}
+    )
 
     for k in (1, 3, 5, 9, None):
         found = frame.rec(ties="expected").ndcg(k=k)
@@ -126,7 +167,12 @@ def test_scikit_learn_averages_ties_to_the_same_ndcg():
 
 def test_a_list_without_ties_has_the_numbers_of_any_order():
     frame = pl.DataFrame(
-        {"user": [1] * 6 + [2] * 6, "item": [*range(6)] * 2, "score": [*range(12)], "relevance": [0, 1, 3, 0, 2, None] * 2}
+        {
+            "user": [1] * 6 + [2] * 6,
+            "item": [*range(6)] * 2,
+            "score": [*range(12)],
+            "relevance": [0, 1, 3, 0, 2, None] * 2,
+        }
     )
     names = [str(one) for one in LINEAR]
 
@@ -165,25 +211,45 @@ def test_the_expectation_lies_between_the_worst_and_the_best_order():
     names = [f"{name}@{k}" for name in BOUNDED for k in (1, 3, 10)] + [*BOUNDED, "auc"]
 
     worst, mean, best = (
-        frame.rec(ties=ties).evaluate(*names, "first_rank", by="user") for ties in ("pessimistic", "expected", "optimistic")
+        frame.rec(ties=ties).evaluate(*names, "first_rank", by="user")
+        for ties in ("pessimistic", "expected", "optimistic")
     )
 
     for name in names:
         assert (worst[name].is_null() | (worst[name] <= mean[name] + 1e-12)).all(), name
         assert (mean[name].is_null() | (mean[name] <= best[name] + 1e-12)).all(), name
     assert worst["recall@3"].mean() < mean["recall@3"].mean() < best["recall@3"].mean()
-    assert (worst["first_rank"].is_null() | (worst["first_rank"] >= mean["first_rank"] - 1e-12)).all()
+    assert (
+        worst["first_rank"].is_null() | (worst["first_rank"] >= mean["first_rank"] - 1e-12)
+    ).all()
 
 
 def test_long_ties_keep_their_precision():
     # one relevant item among 5,000: its expected reciprocal rank is H(5000) / 5000
-    frame = pl.DataFrame({"user": [1] * 5_000, "item": range(5_000), "score": [0] * 5_000, "relevance": [1] + [0] * 4_999})
+    frame = pl.DataFrame(
+        {
+            "user": [1] * 5_000,
+            "item": range(5_000),
+            "score": [0] * 5_000,
+            "relevance": [1] + [0] * 4_999,
+        }
+    )
 
-    found = frame.rec(ties="expected").evaluate("mrr", "map", "first_rank", "hit_rate@10").row(0, named=True)
+    found = (
+        frame.rec(ties="expected")
+        .evaluate("mrr", "map", "first_rank", "hit_rate@10")
+        .row(0, named=True)
+    )
 
     harmonic = math.fsum(1 / rank for rank in range(1, 5_001)) / 5_000
     assert found == exactly(
-        {"n_users": 1, "mrr": harmonic, "map": harmonic, "first_rank": 5_001 / 2, "hit_rate@10": 10 / 5_000}
+        {
+            "n_users": 1,
+            "mrr": harmonic,
+            "map": harmonic,
+            "first_rank": 5_001 / 2,
+            "hit_rate@10": 10 / 5_000,
+        }
     )
 
 
@@ -195,7 +261,9 @@ def test_a_metric_without_an_expectation_says_so(metric):
             frame.rec(ties="expected").evaluate("ndcg@3", metric)
 
 
-@pytest.mark.parametrize("metric", [*(str(asked) for asked in EVERY if not is_certain_of_ties(asked)), "coverage@2"])
+@pytest.mark.parametrize(
+    "metric", [*(str(asked) for asked in EVERY if not is_certain_of_ties(asked)), "coverage@2"]
+)
 def test_a_metric_that_takes_items_of_a_tie_one_by_one_says_so(metric):
     message = f"{re.escape(repr(metric))} has no value of whole ties \\(ties='last'\\): .+; write another ties="
     for frame in (ONE_SCORE, ONE_SCORE.lazy()):
@@ -210,9 +278,14 @@ def test_how_many_items_of_a_segment_are_listed_is_uncertain(metric):
 
 
 def test_the_judged_frame_has_one_rank_for_each_item(kind: Kind):
-    with pytest.raises(rf.RecframeError, match=r"judge\(\) gives each item one rank, and ties='expected' has none"):
+    with pytest.raises(
+        rf.RecframeError, match=r"judge\(\) gives each item one rank, and ties='expected' has none"
+    ):
         kind(ONE_SCORE).rec(ties="expected").judge()
-    with pytest.raises(rf.RecframeError, match=r"ties='last' has one for all items of a tie together; write another ties="):
+    with pytest.raises(
+        rf.RecframeError,
+        match=r"ties='last' has one for all items of a tie together; write another ties=",
+    ):
         kind(ONE_SCORE).rec(ties="last").judge()
 
 
@@ -230,7 +303,8 @@ def test_a_metric_of_ones_own_that_is_a_sum_says_so(kind: Kind):
     assert ask_one(kind, ONE_SCORE[:2], "gain_on_two", ties="last")["gain_on_two"] == 1
     assert ask_one(kind, ONE_SCORE[:3], "gain_on_two", ties="last")["gain_on_two"] == 0
     with pytest.raises(
-        rf.RecframeError, match=r"such as 'last_rank', if it sums up words of the hits .+@rf\.metric\(linear=True\)"
+        rf.RecframeError,
+        match=r"such as 'last_rank', if it sums up words of the hits .+@rf\.metric\(linear=True\)",
     ):
         ask(kind, ONE_SCORE, "last_rank", ties="expected")
 

@@ -15,7 +15,9 @@ from asking import ask, ask_one, liked, ranking, recommended, rows
 log2, nan, inf = math.log2, math.nan, math.inf
 UNIT = rf.list_metrics().filter(range="[0, 1]", family="accuracy")["name"]
 EVERY_UNIT = [str(rf.parse(name)) for name in UNIT]
-ACCURACY = [name for name in EVERY_UNIT if name not in {"auc", "judged"}]  # auc is null, judged does not ask for relevance
+ACCURACY = [
+    name for name in EVERY_UNIT if name not in {"auc", "judged"}
+]  # auc is null, judged does not ask for relevance
 
 
 # pandas 2's convert_dtypes, which makes the nullable kind of frame, warns of infinities.
@@ -54,7 +56,10 @@ def test_empty_recommendations_give_every_user_of_the_truth_zero(kind):
 
 
 def test_an_empty_truth_counts_nobody(kind):
-    assert ask_one(kind, recommended(u="ab"), "recall@5", truth=liked()) == {"n_users": 0, "recall@5": None}
+    assert ask_one(kind, recommended(u="ab"), "recall@5", truth=liked()) == {
+        "n_users": 0,
+        "recall@5": None,
+    }
 
 
 def test_one_relevant_row_scores_the_best_of_everything(kind):
@@ -75,10 +80,25 @@ def test_one_irrelevant_row_scores_zero(kind):
 def test_a_user_whose_truth_is_all_zero_counts_zero_is_skipped_or_null(kind):
     frame = pl.concat([ranking([0, 0], user="none"), ranking([1, 0], user="some")])
 
-    assert ask_one(kind, frame, "ndcg@2", "precision@2") == {"n_users": 2, "ndcg@2": 0.5, "precision@2": 0.25}
-    assert ask_one(kind, frame, "ndcg@2", "precision@2", no_relevant="skip") == {"n_users": 1, "ndcg@2": 1, "precision@2": 0.5}
-    assert ask_one(kind, frame, "ndcg@2", "precision@2", no_relevant="null") == {"n_users": 2, "ndcg@2": 1, "precision@2": 0.5}
-    assert ask(kind, frame, "ndcg@2", no_relevant="null", by="user").rows() == [("none", None), ("some", 1.0)]
+    assert ask_one(kind, frame, "ndcg@2", "precision@2") == {
+        "n_users": 2,
+        "ndcg@2": 0.5,
+        "precision@2": 0.25,
+    }
+    assert ask_one(kind, frame, "ndcg@2", "precision@2", no_relevant="skip") == {
+        "n_users": 1,
+        "ndcg@2": 1,
+        "precision@2": 0.5,
+    }
+    assert ask_one(kind, frame, "ndcg@2", "precision@2", no_relevant="null") == {
+        "n_users": 2,
+        "ndcg@2": 1,
+        "precision@2": 0.5,
+    }
+    assert ask(kind, frame, "ndcg@2", no_relevant="null", by="user").rows() == [
+        ("none", None),
+        ("some", 1.0),
+    ]
     assert ask(kind, frame, "ndcg@2", no_relevant="skip", by="user").rows() == [("some", 1.0)]
 
 
@@ -93,22 +113,46 @@ def test_a_truth_that_is_all_zero_for_everybody_has_null_means(kind, no_relevant
 # One user of both frames with a hit, two of the truth alone, one with a list alone, one of `users` alone.
 @pytest.mark.parametrize(
     ("universe", "n_users", "hit_rate"),
-    [(None, 3, 1 / 3), ("truth", 3, 1 / 3), ("recs", 2, 1 / 2), ("both", 1, 1.0), ("all", 5, 1 / 5)],
+    [
+        (None, 3, 1 / 3),
+        ("truth", 3, 1 / 3),
+        ("recs", 2, 1 / 2),
+        ("both", 1, 1.0),
+        ("all", 5, 1 / 5),
+    ],
 )
 def test_the_universe_says_which_users_count(kind, universe, n_users, hit_rate):
     users = pl.DataFrame({"user": ["both", "nobody"]})
-    options = {"truth": liked(both="a", truth="a", truth2="b"), "users": users, "universe": universe}
+    options = {
+        "truth": liked(both="a", truth="a", truth2="b"),
+        "users": users,
+        "universe": universe,
+    }
     recs = recommended(both="a", lists="a")
 
-    assert ask_one(kind, recs, "hit_rate@1", **options) == {"n_users": n_users, "hit_rate@1": exactly(hit_rate)}
+    assert ask_one(kind, recs, "hit_rate@1", **options) == {
+        "n_users": n_users,
+        "hit_rate@1": exactly(hit_rate),
+    }
 
 
 @pytest.mark.parametrize(
     ("universe", "n_users", "hit_rate"),
-    [(None, 4, 1 / 4), ("truth", 3, 1 / 3), ("recs", 2, 1 / 2), ("both", 1, 1.0), ("all", 5, 1 / 5)],
+    [
+        (None, 4, 1 / 4),
+        ("truth", 3, 1 / 3),
+        ("recs", 2, 1 / 2),
+        ("both", 1, 1.0),
+        ("all", 5, 1 / 5),
+    ],
 )
 def test_the_universe_of_a_judged_frame_is_everybody_in_it(kind, universe, n_users, hit_rate):
-    frame = rows(("both", "a", 1, 1), ("truth", "a", None, 1), ("truth2", "b", None, 1), ("lists", "a", 1, None))
+    frame = rows(
+        ("both", "a", 1, 1),
+        ("truth", "a", None, 1),
+        ("truth2", "b", None, 1),
+        ("lists", "a", 1, None),
+    )
     users = pl.DataFrame({"user": ["both", "nobody"]})
 
     found = ask_one(kind, frame, "hit_rate@1", users=users, universe=universe)
@@ -117,10 +161,13 @@ def test_the_universe_of_a_judged_frame_is_everybody_in_it(kind, universe, n_use
 
 
 @pytest.mark.parametrize(
-    ("universe", "users"), [(None, ["both", "truth"]), ("recs", ["both", "lists"]), ("both", ["both"]), ("all", None)]
+    ("universe", "users"),
+    [(None, ["both", "truth"]), ("recs", ["both", "lists"]), ("both", ["both"]), ("all", None)],
 )
 def test_judge_leaves_out_the_users_that_do_not_count(kind, universe, users):
-    rec = kind(recommended(both="a", lists="a")).rec(truth=kind(liked(both="a", truth="a")), universe=universe)
+    rec = kind(recommended(both="a", lists="a")).rec(
+        truth=kind(liked(both="a", truth="a")), universe=universe
+    )
 
     assert sorted(kind.read(rec.judge())["user"]) == (users or ["both", "lists", "truth"])
 
@@ -128,7 +175,15 @@ def test_judge_leaves_out_the_users_that_do_not_count(kind, universe, users):
 def test_k_of_1_is_the_first_place_alone(kind):
     found = ask_one(kind, ranking([1, 0, 1]), *ACCURACY, k=1)
 
-    expected = {"hit_rate": 1, "precision": 1, "recall": 1 / 2, "f_score": 2 / 3, "map": 1 / 2, "mrr": 1, "ndcg": 1}
+    expected = {
+        "hit_rate": 1,
+        "precision": 1,
+        "recall": 1 / 2,
+        "f_score": 2 / 3,
+        "map": 1 / 2,
+        "mrr": 1,
+        "ndcg": 1,
+    }
     expected |= {"r_precision": 1 / 2, "rbp": 0.2, "err": 1 / 16, "bpref": 1 / 2}
     # one of two relevant items is found, and it stands above all of the first ten misses
     expected |= {"interpolated_precision": 1, "partial_auc": 1 / 2}
@@ -147,7 +202,11 @@ def test_k_beyond_every_list_is_the_whole_list(kind):
 
 @pytest.mark.parametrize("k", [10**9, 10**12, 2**63, 2**64, 10**30])
 def test_k_takes_no_memory_in_proportion_to_itself(k):
-    found = ranking([0, 1]).rec.evaluate("n_hits", "mrr", "precision", "ndcg", "list_length", k=k).row(0)
+    found = (
+        ranking([0, 1])
+        .rec.evaluate("n_hits", "mrr", "precision", "ndcg", "list_length", k=k)
+        .row(0)
+    )
 
     assert found == exactly((1, 1, 0.5, 1 / k, 1 / log2(3), 2))
     assert 0 < ranking([0, 1]).rec.ndcg(k=k, ideal="k") < 1e-4
@@ -166,11 +225,24 @@ def test_ragged_lists_each_count_to_their_own_end(kind):
 
 
 def test_a_list_longer_than_k_is_cut(kind):
-    assert ask_one(kind, ranking([0, 0, 1, 1]), "n_hits", "recall", k=3) == {"n_users": 1, "n_hits@3": 1, "recall@3": 0.5}
+    assert ask_one(kind, ranking([0, 0, 1, 1]), "n_hits", "recall", k=3) == {
+        "n_users": 1,
+        "n_hits@3": 1,
+        "recall@3": 0.5,
+    }
 
 
 def test_ranks_with_gaps_count_as_they_are(kind):
-    found = ask_one(kind, ranking([0, 1, 1], [1, 3, 7]), "mrr", "map", "precision@5", "dcg@7", "list_length", "auc")
+    found = ask_one(
+        kind,
+        ranking([0, 1, 1], [1, 3, 7]),
+        "mrr",
+        "map",
+        "precision@5",
+        "dcg@7",
+        "list_length",
+        "auc",
+    )
 
     assert found == exactly(
         {
@@ -187,14 +259,21 @@ def test_ranks_with_gaps_count_as_they_are(kind):
 
 def test_the_order_of_rows_is_not_the_order_of_the_list(kind):
     frame = ranking([1, 0, 0, 1])
-    expected = {"n_users": 1, "map": (1 + 2 / 4) / 2, "mrr": 1.0, "ndcg": (1 + 1 / log2(5)) / (1 + 1 / log2(3))}
+    expected = {
+        "n_users": 1,
+        "map": (1 + 2 / 4) / 2,
+        "mrr": 1.0,
+        "ndcg": (1 + 1 / log2(5)) / (1 + 1 / log2(3)),
+    }
 
     for order in ([3, 2, 1, 0], [2, 0, 3, 1]):
         assert ask_one(kind, frame[order], "map", "mrr", "ndcg") == exactly(expected)
 
 
 def test_without_k_precision_divides_by_the_length_of_the_list(kind):
-    assert ask_one(kind, ranking([1, 0, 0, 1, 1], [1, 2, 3, 9, None]), "precision")["precision"] == 0.5
+    assert (
+        ask_one(kind, ranking([1, 0, 0, 1, 1], [1, 2, 3, 9, None]), "precision")["precision"] == 0.5
+    )
 
 
 def test_k_cuts_the_list_before_r_precision_bpref_and_auc(kind):
@@ -202,8 +281,14 @@ def test_k_cuts_the_list_before_r_precision_bpref_and_auc(kind):
     found = ask_one(kind, ranking([0, 1, 1, 0]), "r_precision", "bpref", "auc", k=[2, 3, 4])
 
     r_precision = {"r_precision@2": 1 / 2, "r_precision@3": 1 / 2, "r_precision@4": 1 / 2}
-    bpref = {"bpref@2": 1 / 4, "bpref@3": 1 / 2, "bpref@4": 1 / 2}  # each hit 1 - 1/min(2, 2), over two relevant
-    assert found == exactly({"n_users": 1} | r_precision | bpref | {"auc@2": 0, "auc@3": 0, "auc@4": 1 / 2})
+    bpref = {
+        "bpref@2": 1 / 4,
+        "bpref@3": 1 / 2,
+        "bpref@4": 1 / 2,
+    }  # each hit 1 - 1/min(2, 2), over two relevant
+    assert found == exactly(
+        {"n_users": 1} | r_precision | bpref | {"auc@2": 0, "auc@3": 0, "auc@4": 1 / 2}
+    )
 
 
 # ---- duplicates
@@ -211,10 +296,19 @@ def test_k_cuts_the_list_before_r_precision_bpref_and_auc(kind):
 
 def test_an_item_listed_twice_counts_once_at_its_best_rank(kind):
     recs = recommended(u="axa")
-    found = ask_one(kind, recs, "precision@3", "map", "recall", "ndcg", "list_length", truth=liked(u="ab"))
+    found = ask_one(
+        kind, recs, "precision@3", "map", "recall", "ndcg", "list_length", truth=liked(u="ab")
+    )
 
     assert found == exactly(
-        {"n_users": 1, "precision@3": 1 / 3, "map": 1 / 2, "recall": 1 / 2, "ndcg": 1 / (1 + 1 / log2(3)), "list_length": 2}
+        {
+            "n_users": 1,
+            "precision@3": 1 / 3,
+            "map": 1 / 2,
+            "recall": 1 / 2,
+            "ndcg": 1 / (1 + 1 / log2(3)),
+            "list_length": 2,
+        }
     )
 
 
@@ -228,7 +322,9 @@ def test_an_item_twice_in_a_judged_frame_counts_at_the_best_rank_of_its_relevant
 
 def test_a_pair_twice_in_the_truth_counts_once(kind):
     # recall .75 and ndcg above 1 in other libraries
-    found = ask_one(kind, recommended(u="a"), "recall", "ndcg", "map", "r_precision", truth=liked(u="aa"))
+    found = ask_one(
+        kind, recommended(u="a"), "recall", "ndcg", "map", "r_precision", truth=liked(u="aa")
+    )
 
     assert found == {"n_users": 1, "recall": 1, "ndcg": 1, "map": 1, "r_precision": 1}
 
@@ -238,19 +334,35 @@ def test_pairs_of_the_lowest_and_the_highest_ids_are_told_apart(lazy):
     """Every user likes every item, twice, at its rank and better: ndcg is 1 and n_hits the number of items."""
     ids = [-(2**63), -(2**63) + 1, -1, 0, 1, 2**63 - 1]
     recs = pl.DataFrame(
-        [(user, item, rank) for user in ids for rank, item in enumerate(ids, 1)], ["user", "item", "rank"], orient="row"
+        [(user, item, rank) for user in ids for rank, item in enumerate(ids, 1)],
+        ["user", "item", "rank"],
+        orient="row",
     )
     grade = 10 - pl.col("rank")
-    truth = pl.concat([recs.select("user", "item", relevance=gain.cast(pl.Float64)) for gain in (grade, pl.col("rank") * 0.5)])
+    truth = pl.concat(
+        [
+            recs.select("user", "item", relevance=gain.cast(pl.Float64))
+            for gain in (grade, pl.col("rank") * 0.5)
+        ]
+    )
 
-    found = (recs.lazy() if lazy else recs).rec(truth=truth.lazy() if lazy else truth).evaluate("ndcg", "n_hits", "recall")
+    found = (
+        (recs.lazy() if lazy else recs)
+        .rec(truth=truth.lazy() if lazy else truth)
+        .evaluate("ndcg", "n_hits", "recall")
+    )
 
     assert found.lazy().collect().row(0) == exactly((6, 1.0, 6.0, 1.0))
 
 
 def test_a_pair_twice_in_the_truth_counts_at_its_highest_relevance(kind):
     truth = rows(
-        ("u", "a", 1), ("u", "a", 3), ("u", "a", None), ("u", "b", 0), ("u", "b", 2), schema=("user", "item", "relevance")
+        ("u", "a", 1),
+        ("u", "a", 3),
+        ("u", "a", None),
+        ("u", "b", 0),
+        ("u", "b", 2),
+        schema=("user", "item", "relevance"),
     )
 
     assert ask_one(kind, recommended(u="ab"), "dcg", "ndcg", truth=truth) == exactly(
@@ -260,7 +372,10 @@ def test_a_pair_twice_in_the_truth_counts_at_its_highest_relevance(kind):
 
 def test_rows_that_a_join_repeated_change_nothing(kind):
     frame = ranking([0, 2, None, 1], [1, 2, 3, None])
-    once, thrice = (ask_one(kind, one, *EVERY_UNIT, "dcg", "n_hits", "list_length") for one in (frame, pl.concat([frame] * 3)))
+    once, thrice = (
+        ask_one(kind, one, *EVERY_UNIT, "dcg", "n_hits", "list_length")
+        for one in (frame, pl.concat([frame] * 3))
+    )
 
     assert thrice == exactly(once)
     assert once["n_hits"] == 1
@@ -275,19 +390,37 @@ def test_a_relevance_that_the_recommendations_have_does_not_count_beside_a_truth
 
 def test_rows_without_a_user_or_an_item_are_ignored(kind):
     frame = rows(
-        ("u", "a", 1, 0), ("u", "b", 2, 1), (None, "a", 1, 1), ("u", None, 1, 1), ("v", None, 1, 1), (None, None, 0, 1)
+        ("u", "a", 1, 0),
+        ("u", "b", 2, 1),
+        (None, "a", 1, 1),
+        ("u", None, 1, 1),
+        ("v", None, 1, 1),
+        (None, None, 0, 1),
     )
-    assert ask_one(kind, frame, "mrr", "recall", "list_length") == {"n_users": 1, "mrr": 0.5, "recall": 1, "list_length": 2}
+    assert ask_one(kind, frame, "mrr", "recall", "list_length") == {
+        "n_users": 1,
+        "mrr": 0.5,
+        "recall": 1,
+        "list_length": 2,
+    }
 
     truth = rows(("u", "b"), ("u", None), (None, "a"), ("v", None), schema=("user", "item"))
     recs = frame.select("user", "item", "rank")
-    assert ask_one(kind, recs, "mrr", "recall", truth=truth) == {"n_users": 1, "mrr": 0.5, "recall": 1}
+    assert ask_one(kind, recs, "mrr", "recall", truth=truth) == {
+        "n_users": 1,
+        "mrr": 0.5,
+        "recall": 1,
+    }
 
 
 @infinite
 @pytest.mark.parametrize("rank", [None, nan, inf, -inf])
 def test_a_rank_that_is_no_finite_number_means_judged_but_not_recommended(kind, rank):
-    frame = ranking([1, 1], [2, rank]) if rank is None else ranking([1, 1]).with_columns(rank=pl.Series([2.0, rank]))
+    frame = (
+        ranking([1, 1], [2, rank])
+        if rank is None
+        else ranking([1, 1]).with_columns(rank=pl.Series([2.0, rank]))
+    )
 
     assert ask_one(kind, frame, "mrr", "recall", "list_length", "judged") == {
         "n_users": 1,
@@ -297,11 +430,17 @@ def test_a_rank_that_is_no_finite_number_means_judged_but_not_recommended(kind, 
         "judged": 1,
     }
     truth = liked(u="ab")
-    assert ask_one(kind, frame.drop("relevance"), "recall", "mrr", truth=truth) == {"n_users": 1, "recall": 0.5, "mrr": 0.5}
+    assert ask_one(kind, frame.drop("relevance"), "recall", "mrr", truth=truth) == {
+        "n_users": 1,
+        "recall": 0.5,
+        "mrr": 0.5,
+    }
 
 
 def scored(scores, items="abcdefgh"):
-    return pl.DataFrame({"user": ["u"] * len(scores), "item": list(items[: len(scores)]), "score": scores})
+    return pl.DataFrame(
+        {"user": ["u"] * len(scores), "item": list(items[: len(scores)]), "score": scores}
+    )
 
 
 @infinite
@@ -324,7 +463,11 @@ def test_a_negative_score_is_a_score(kind):
 def test_the_best_score_of_an_item_listed_twice_counts(kind):
     recs = scored([0.1, 0.5, 0.9], items="aba")
 
-    assert ask_one(kind, recs, "mrr", "list_length", truth=liked(u="b")) == {"n_users": 1, "mrr": 0.5, "list_length": 2}
+    assert ask_one(kind, recs, "mrr", "list_length", truth=liked(u="b")) == {
+        "n_users": 1,
+        "mrr": 0.5,
+        "list_length": 2,
+    }
 
 
 def test_a_rank_goes_before_a_score_unless_the_score_is_bound_by_name(kind):
@@ -337,7 +480,16 @@ def test_a_rank_goes_before_a_score_unless_the_score_is_bound_by_name(kind):
 def test_a_negative_relevance_is_listed_and_judged_but_gains_nothing(kind):
     found = ask_one(kind, ranking([-1, 2, nan]), "dcg", "ndcg", "recall", "list_length", "n_hits")
 
-    assert found == exactly({"n_users": 1, "dcg": 2 / log2(3), "ndcg": 1 / log2(3), "recall": 1, "list_length": 3, "n_hits": 1})
+    assert found == exactly(
+        {
+            "n_users": 1,
+            "dcg": 2 / log2(3),
+            "ndcg": 1 / log2(3),
+            "recall": 1,
+            "list_length": 3,
+            "n_hits": 1,
+        }
+    )
 
 
 def test_a_relevance_between_0_and_1_is_relevant_and_gains_itself(kind):
@@ -356,14 +508,20 @@ def test_min_relevance_takes_the_threshold_itself(kind):
 def test_relevant_from_the_list_forgets_what_was_not_recommended(kind):
     frame = ranking([0, 1, 1], [1, 2, None])
 
-    assert ask_one(kind, frame, "recall", "map", relevant_from="list") == {"n_users": 1, "recall": 1, "map": 0.5}
+    assert ask_one(kind, frame, "recall", "map", relevant_from="list") == {
+        "n_users": 1,
+        "recall": 1,
+        "map": 0.5,
+    }
     assert ask_one(kind, frame, "recall", "map") == {"n_users": 1, "recall": 0.5, "map": 0.25}
 
 
 def test_a_boolean_relevance_counts_1_and_0(kind):
     frame = ranking([0, 1]).with_columns(pl.Series("relevance", [False, True]))
 
-    assert ask_one(kind, frame, "dcg", "mrr", "judged") == exactly({"n_users": 1, "dcg": 1 / log2(3), "mrr": 0.5, "judged": 1})
+    assert ask_one(kind, frame, "dcg", "mrr", "judged") == exactly(
+        {"n_users": 1, "dcg": 1 / log2(3), "mrr": 0.5, "judged": 1}
+    )
 
 
 # ---- small and large numbers
@@ -398,7 +556,9 @@ def test_the_last_rank_that_a_small_integer_holds_does_not_overflow(kind, dtype,
 
 def test_more_hits_than_a_small_integer_counts(kind):
     items = [f"{item:03}" for item in range(300)]
-    frame = pl.DataFrame({"user": ["u"] * 300, "item": items, "rank": [1] * 300, "relevance": [1] * 300})
+    frame = pl.DataFrame(
+        {"user": ["u"] * 300, "item": items, "rank": [1] * 300, "relevance": [1] * 300}
+    )
     frame = frame.with_columns(pl.col("rank", "relevance").cast(pl.UInt8))
 
     assert ask_one(kind, frame, "n_hits", "n_hits@299", "map", "precision@300") == exactly(
@@ -439,5 +599,9 @@ def test_numpy_integers_are_cut_offs():
     frame = ranking([0, 1])
 
     assert frame.rec.mrr(k=np.int64(2)) == 0.5
-    assert frame.rec.mrr(k=np.array([1, 2], dtype=np.uint8)).columns == ["n_users", "mrr@1", "mrr@2"]
+    assert frame.rec.mrr(k=np.array([1, 2], dtype=np.uint8)).columns == [
+        "n_users",
+        "mrr@1",
+        "mrr@2",
+    ]
     assert str(rf.mrr @ np.int8(2)) == "mrr@2"

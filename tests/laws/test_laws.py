@@ -32,7 +32,11 @@ VARIANTS = [
     rf.partial_auc(misses=2, hits="first"),
     rf.dcg(gain="exp"),
     rf.dcg(offset=-1, discount="unshifted"),
-    *(rf.ndcg(gain=gain, ideal=ideal) for gain in ("linear", "exp", "binary") for ideal in ("relevant", "list")),
+    *(
+        rf.ndcg(gain=gain, ideal=ideal)
+        for gain in ("linear", "exp", "binary")
+        for ideal in ("relevant", "list")
+    ),
     rf.ndcg(ideal="all"),
     rf.ndcg(ideal="k", discount="unshifted"),
     rf.ndcg(gain="exp", offset=1, discount="unshifted"),
@@ -42,10 +46,22 @@ VARIANTS = [
     rf.err(max_grade=2),
 ]
 CUTOFFS = [1, 3, None]
-EVERY = list(dict.fromkeys(metric if k is None else metric @ k for metric in VARIANTS for k in CUTOFFS))
-BEST_OF_1 = ["hit_rate", "recall(denominator=capped)", "map(normalizer=min)", "mrr", "ndcg", "ndcg(ideal=list)"]
+EVERY = list(
+    dict.fromkeys(metric if k is None else metric @ k for metric in VARIANTS for k in CUTOFFS)
+)
+BEST_OF_1 = [
+    "hit_rate",
+    "recall(denominator=capped)",
+    "map(normalizer=min)",
+    "mrr",
+    "ndcg",
+    "ndcg(ideal=list)",
+]
 BEST_OF_1 += ["map(normalizer=list)", "ndcg(discount=unshifted)", "ndcg(gain=exp,offset=1)"]
-OF_MEANS = {"f_score(denominator=list,average=means)", "map(average=geometric)"}  # no mean of the users' own values
+OF_MEANS = {
+    "f_score(denominator=list,average=means)",
+    "map(average=geometric)",
+}  # no mean of the users' own values
 BEST_OF_1_WHOLE = ["r_precision", "bpref"]  # a cut-off cuts the list before these
 
 
@@ -75,7 +91,9 @@ def test_the_order_of_rows_changes_nothing(frame, random):
 @given(judged_frames())
 def test_new_names_for_users_and_items_change_nothing(frame):
     # The new names keep the order of items, which decides between repeated ranks.
-    renamed = frame.with_columns(user=pl.format("u{}", 9 - pl.col("user")), item=pl.format("item {}", "item"))
+    renamed = frame.with_columns(
+        user=pl.format("u{}", 9 - pl.col("user")), item=pl.format("item {}", "item")
+    )
 
     assert_same(renamed.rec.evaluate(*EVERY), frame.rec.evaluate(*EVERY))
 
@@ -95,7 +113,10 @@ def test_every_kind_of_frame_gives_the_same_of_two_frames(kind, frames):
     options = {"model": "model", "universe": "all"}
     expected = recs.rec(truth=truth, **options).evaluate(*EVERY, by="user")
 
-    assert_same(kind.read(kind(recs).rec(truth=kind(truth), **options).evaluate(*EVERY, by="user")), expected)
+    assert_same(
+        kind.read(kind(recs).rec(truth=kind(truth), **options).evaluate(*EVERY, by="user")),
+        expected,
+    )
 
 
 @given(judged_frames())
@@ -106,20 +127,28 @@ def test_values_of_users_average_to_the_overall_one(frame):
     overall = frame.rec.evaluate(*metrics)
 
     assert overall["n_users"].item() == len(users)
-    assert_same(users.select(pl.col(str(metric)).mean() for metric in metrics), overall.drop("n_users"))
+    assert_same(
+        users.select(pl.col(str(metric)).mean() for metric in metrics), overall.drop("n_users")
+    )
 
 
 @given(judged_frames(), st.lists(st.sampled_from(["FR", "DE", None]), min_size=5, max_size=5))
 @examples(15)
 def test_segments_of_users_weighted_by_their_users_average_to_the_overall_value(frame, countries):
     null_for_some = {"auc", "first_rank", "r_precision(without_hit=null)"}
-    metrics = [metric for metric in EVERY if str(metric).partition("@")[0] not in null_for_some | OF_MEANS]
-    users = pl.DataFrame({"user": range(1, 6), "country": countries}, schema_overrides={"country": pl.String})
+    metrics = [
+        metric for metric in EVERY if str(metric).partition("@")[0] not in null_for_some | OF_MEANS
+    ]
+    users = pl.DataFrame(
+        {"user": range(1, 6), "country": countries}, schema_overrides={"country": pl.String}
+    )
     rec = frame.rec(users=users)
     segments, overall = rec.evaluate(*metrics, by="country"), rec.evaluate(*metrics)
 
     assert segments["n_users"].sum() == overall["n_users"].item()
-    weighted = segments.select(pl.col(str(metric)).dot("n_users") / pl.col("n_users").sum() for metric in metrics)
+    weighted = segments.select(
+        pl.col(str(metric)).dot("n_users") / pl.col("n_users").sum() for metric in metrics
+    )
     if len(frame):
         assert_same(weighted, overall.drop("n_users"))
 
@@ -132,12 +161,19 @@ def test_segments_of_users_weighted_by_their_users_average_to_the_overall_value(
     st.sampled_from([None, "model"]),
 )
 @examples(20)
-def test_the_judged_frame_gives_the_numbers_of_its_two_frames(frames, universe, no_relevant, min_relevance, model):
+def test_the_judged_frame_gives_the_numbers_of_its_two_frames(
+    frames, universe, no_relevant, min_relevance, model
+):
     recs, truth = frames
     recs = recs if model else recs.filter(model="x")
     # a model that ranks nothing leaves no row to tell of it where the truth is empty
     recs = recs.filter(pl.col("rank").is_not_null().any().over("model"))
-    options = {"universe": universe, "no_relevant": no_relevant, "min_relevance": min_relevance, "model": model}
+    options = {
+        "universe": universe,
+        "no_relevant": no_relevant,
+        "min_relevance": min_relevance,
+        "model": model,
+    }
     rec = recs.rec(truth=truth, **options)
     judged = rec.judge()
 
@@ -151,17 +187,25 @@ def test_the_judged_frame_gives_the_numbers_of_its_two_frames(frames, universe, 
 def test_a_perfect_order_scores_the_best(frame):
     # Every relevant item listed, best first, and nothing else.
     gain = pl.col("relevance").fill_nan(0)
-    perfect = frame.filter(gain > 0).with_columns(rank=gain.rank("ordinal", descending=True).over("user"))
-    found = perfect.rec.evaluate(*(rf.parse(name) @ k for name in BEST_OF_1 for k in (1, 3, 10)), *BEST_OF_1_WHOLE)
+    perfect = frame.filter(gain > 0).with_columns(
+        rank=gain.rank("ordinal", descending=True).over("user")
+    )
+    found = perfect.rec.evaluate(
+        *(rf.parse(name) @ k for name in BEST_OF_1 for k in (1, 3, 10)), *BEST_OF_1_WHOLE
+    )
 
     for name in found.columns[1:]:
-        assert found["n_users"].item() == 0 or found[name].item() == pytest.approx(1, abs=1e-12), name
+        assert found["n_users"].item() == 0 or found[name].item() == pytest.approx(1, abs=1e-12), (
+            name
+        )
 
 
 @given(judged_frames(clean=True))
 @examples(15)
 def test_exchanging_a_hit_with_a_miss_above_it_never_costs(frame):
-    listed = frame.filter(pl.col("rank").is_not_null()).with_columns(hit=pl.col("relevance").fill_nan(0).fill_null(0) > 0)
+    listed = frame.filter(pl.col("rank").is_not_null()).with_columns(
+        hit=pl.col("relevance").fill_nan(0).fill_null(0) > 0
+    )
     above = (
         listed.filter(~pl.col("hit"))
         .join(listed.filter("hit"), on="user", suffix="_hit")
@@ -178,12 +222,18 @@ def test_exchanging_a_hit_with_a_miss_above_it_never_costs(frame):
         .then(row["rank"])
         .otherwise("rank")
     )
-    upward = [metric for metric in EVERY if metric.definition.direction == "higher" and metric.name != "judged"]
+    upward = [
+        metric
+        for metric in EVERY
+        if metric.definition.direction == "higher" and metric.name != "judged"
+    ]
     before, after = frame.rec.evaluate(*upward, by="user"), swapped.rec.evaluate(*upward, by="user")
 
     for metric in upward:
         # map over hits, ndcg of the list's own best order and auc change their own yardstick where the list is cut
-        if metric.k and ("ideal=list" in str(metric) or str(metric).startswith(("map(normalizer=hits)", "auc"))):
+        if metric.k and (
+            "ideal=list" in str(metric) or str(metric).startswith(("map(normalizer=hits)", "auc"))
+        ):
             continue
         lost = (before[str(metric)].fill_null(0) - after[str(metric)].fill_null(0)).max()
         assert lost is None or lost <= 1e-12, metric
@@ -195,7 +245,9 @@ def test_an_expression_in_a_group_by_gives_the_value_of_each_user(frame):
     metrics = [metric for metric in EVERY if metric.k in {3, None}]
     expected = frame.filter(pl.col("user").is_not_null()).rec.evaluate(*metrics, by="user")
 
-    for first in range(24):  # nothing is shared between expressions in one aggregation, which takes long for many
+    for first in range(
+        24
+    ):  # nothing is shared between expressions in one aggregation, which takes long for many
         few = metrics[first::24]
         found = frame.group_by("user").agg(metric.expr() for metric in few).sort("user")
         assert_same(found, expected.select("user", *map(str, few)))
@@ -203,7 +255,12 @@ def test_an_expression_in_a_group_by_gives_the_value_of_each_user(frame):
 
 @given(judged_frames())
 @examples(20)
-@example(pl.DataFrame({"user": [1], "item": ["a"], "rank": [None], "relevance": [1.0]}, schema_overrides={"rank": pl.Int64}))
+@example(
+    pl.DataFrame(
+        {"user": [1], "item": ["a"], "rank": [None], "relevance": [1.0]},
+        schema_overrides={"rank": pl.Int64},
+    )
+)
 def test_metrics_that_are_lists_of_hits_over_k_never_fall_with_k(frame):
     growing = ["hit_rate", "recall", "dcg", "rbp", "err", "n_hits", "list_length", "mrr"]
     found = frame.rec.evaluate(*growing, k=[1, 2, 3, 5, 8, 20]).row(0, named=True)

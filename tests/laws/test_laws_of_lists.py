@@ -24,8 +24,13 @@ pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 METRICS = [rf.parse(name)(**parameters) for name in CHOICES for parameters in CHOICES[name]]
 # every choice of a parameter at one cut-off, each of these in turn
 EVERY = [metric if k is None else metric @ k for metric, k in zip(METRICS, cycle([3, 1, 2, None]))]
-EVERY = [metric for metric in EVERY if metric.k or str(metric) != "alpha_ndcg(of=tags)"]  # refused without a cut-off
-AT_EVERY_K = [*EVERY, *(metric @ k for metric in METRICS for k in (1, 3) if metric @ k not in EVERY)]
+EVERY = [
+    metric for metric in EVERY if metric.k or str(metric) != "alpha_ndcg(of=tags)"
+]  # refused without a cut-off
+AT_EVERY_K = [
+    *EVERY,
+    *(metric @ k for metric in METRICS for k in (1, 3) if metric @ k not in EVERY),
+]
 # A plan of them all takes four times as long as plans of some: laws that do not speak of what stands beside a metric ask these.
 BATCHES = [EVERY[start : start + 31] for start in range(0, len(EVERY), 31)]
 OF_A_LIST = [metric for metric in EVERY if metric.name in OF_LISTS and metric.shape == "user"]
@@ -91,13 +96,17 @@ def assert_same(found: pl.DataFrame, expected: pl.DataFrame) -> None:
     assert_frame_equal(found, expected, rel_tol=1e-12, abs_tol=1e-12, check_dtypes=False)
 
 
-def assert_same_answers(found: Frames, expected: Frames, *, by: Any = None, kind: Kind = KINDS[0]) -> None:
+def assert_same_answers(
+    found: Frames, expected: Frames, *, by: Any = None, kind: Kind = KINDS[0]
+) -> None:
     """Every metric is the same of the frames found, of any kind, as of those expected."""
     for metrics in BATCHES:
         assert_same(ask(found, *metrics, by=by, kind=kind), ask(expected, *metrics, by=by))
 
 
-few = settings(examples(5), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+few = settings(
+    examples(5), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 some = settings(few, max_examples=examples(5).max_examples)
 segments = st.sampled_from([None, "user", "country", "genre", ["country", "genre"]])
 
@@ -119,7 +128,9 @@ def test_a_metric_stays_in_its_range(frames: Frames, by: Any):
 @few
 @given(all_frames(), segments, st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_nothing(frames: Frames, by: Any, rng: random.Random):
-    shuffled = {name: frame[rng.sample(range(len(frame)), len(frame))] for name, frame in frames.items()}
+    shuffled = {
+        name: frame[rng.sample(range(len(frame)), len(frame))] for name, frame in frames.items()
+    }
 
     assert_same_answers(shuffled, frames, by=by)
 
@@ -127,7 +138,10 @@ def test_the_order_of_rows_changes_nothing(frames: Frames, by: Any, rng: random.
 @few
 @given(all_frames())
 def test_saying_a_row_twice_changes_nothing(frames: Frames):
-    twice = {name: frame if name in UNIQUE else pl.concat([frame, frame[::-1]]) for name, frame in frames.items()}
+    twice = {
+        name: frame if name in UNIQUE else pl.concat([frame, frame[::-1]])
+        for name, frame in frames.items()
+    }
 
     assert_same_answers(twice, frames)
 
@@ -138,7 +152,10 @@ def test_new_names_for_users_and_items_change_nothing(frames: Frames):
     def renamed(frame: pl.DataFrame) -> pl.DataFrame:
         # The new names keep the order of items, which decides between repeated ranks and equal popularity.
         others = dict(zip("vwxyz", "zyxwv", strict=True))
-        new = {"user": pl.col("user").replace_strict(others, default=None), "item": "item " + pl.col("item")}
+        new = {
+            "user": pl.col("user").replace_strict(others, default=None),
+            "item": "item " + pl.col("item"),
+        }
         return frame.with_columns(**{name: new[name] for name in new if name in frame.columns})
 
     assert_same_answers({name: renamed(frame) for name, frame in frames.items()}, frames)
@@ -148,7 +165,9 @@ def test_new_names_for_users_and_items_change_nothing(frames: Frames):
 @given(all_frames())
 def test_new_names_for_categories_change_nothing(frames: Frames):
     def renamed(one: pl.Expr) -> pl.Expr:
-        return one.replace_strict({"p": "z", "q": "y", "r": "x"}, default=None, return_dtype=pl.String)
+        return one.replace_strict(
+            {"p": "z", "q": "y", "r": "x"}, default=None, return_dtype=pl.String
+        )
 
     described = frames["items"].with_columns(
         genre=renamed(pl.col("genre")), tags=pl.col("tags").list.eval(renamed(pl.element()))
@@ -177,9 +196,22 @@ def test_a_metric_alone_is_what_it_is_among_others(frames: Frames):
 @given(all_frames())
 def test_a_list_cut_beforehand_is_the_list_at_k(frames: Frames):
     # what is recommended below the cut is in the catalogue only where there are no items
-    cut = {**frames, "recs": frames["recs"].with_columns(rank=pl.when(pl.col("rank") <= 3).then("rank"))}
-    whole_list = {"rbo", "overlap", "unexpectedness", "serendipity", "alpha_ndcg"}  # k cuts what they are held against too
-    metrics = [metric for metric in METRICS if metric.name not in whole_list and "k" not in dict(metric.settings).values()]
+    cut = {
+        **frames,
+        "recs": frames["recs"].with_columns(rank=pl.when(pl.col("rank") <= 3).then("rank")),
+    }
+    whole_list = {
+        "rbo",
+        "overlap",
+        "unexpectedness",
+        "serendipity",
+        "alpha_ndcg",
+    }  # k cuts what they are held against too
+    metrics = [
+        metric
+        for metric in METRICS
+        if metric.name not in whole_list and "k" not in dict(metric.settings).values()
+    ]
 
     for asked in (metrics[:30], metrics[30:60], metrics[60:]):
         last = pl.nth(range(-len(asked), 0))
@@ -194,12 +226,16 @@ def test_a_list_cut_beforehand_is_the_list_at_k(frames: Frames):
 def test_values_of_lists_average_to_the_overall_one_and_to_that_of_segments(frames: Frames):
     for asked in (OF_A_LIST[::3], OF_A_LIST[1::3], OF_A_LIST[2::3]):
         metrics = [str(metric) for metric in asked]
-        with_country = ask(frames, *asked, by="user").join(frames["users"], on="user", how="left", nulls_equal=True)
+        with_country = ask(frames, *asked, by="user").join(
+            frames["users"], on="user", how="left", nulls_equal=True
+        )
 
         for keys in (["model"], ["model", "country"]):
             found = ask(frames, *asked, by=keys[1:] or None)
             averages = with_country.group_by(keys).agg(pl.col(metrics).mean())
-            joined = found.select(keys).join(averages, on=keys, how="left", nulls_equal=True, maintain_order="left")
+            joined = found.select(keys).join(
+                averages, on=keys, how="left", nulls_equal=True, maintain_order="left"
+            )
             assert_same(found.select(keys + metrics), joined.select(keys + metrics))
 
 
@@ -214,9 +250,13 @@ of_users = st.fixed_dictionaries(
 
 @some
 @given(all_frames(), segments, of_users)
-def test_gain_by_category_is_gain_where_each_item_is_a_category(frames: Frames, by: Any, policies: dict[str, Any]):
+def test_gain_by_category_is_gain_where_each_item_is_a_category(
+    frames: Frames, by: Any, policies: dict[str, Any]
+):
     # nothing is seen twice, so that what stands beside it is ndcg, of the same users
-    items = pl.DataFrame({"item": list("abcdefghi"), "genre": [*"ppqqrrrr", None], "own": list("abcdefghi")})
+    items = pl.DataFrame(
+        {"item": list("abcdefghi"), "genre": [*"ppqqrrrr", None], "own": list("abcdefghi")}
+    )
     rec = bound({**frames, "items": items})(**policies)
 
     found = rec.evaluate("alpha_ndcg(of=own)", "ndcg(gain=binary)", k=[1, 3, 9], by=by)
@@ -225,20 +265,33 @@ def test_gain_by_category_is_gain_where_each_item_is_a_category(frames: Frames, 
     assert_same(gained.rename(dict(zip(gained.columns, plain.columns, strict=True))), plain)
 
 
-COUNTED = [*EVERY[::9], "auc@3", "first_rank@2", "ndcg@1", "precision", rf.f_score(average="means") @ 2]
+COUNTED = [
+    *EVERY[::9],
+    "auc@3",
+    "first_rank@2",
+    "ndcg@1",
+    "precision",
+    rf.f_score(average="means") @ 2,
+]
 
 
 @given(all_frames(), st.sampled_from([None, "country"]), st.sampled_from(["zero", "skip", "null"]))
 @few
 def test_the_support_of_a_mean_is_the_number_of_values(frames: Frames, by: Any, no_relevant: str):
-    rec, lazy = (bound(frames, kind)(no_relevant=no_relevant) for kind in (KINDS[0], lambda frame: frame.lazy()))
+    rec, lazy = (
+        bound(frames, kind)(no_relevant=no_relevant)
+        for kind in (KINDS[0], lambda frame: frame.lazy())
+    )
     plain, users = rec.evaluate(*COUNTED, by=by), rec.evaluate(*COUNTED, by="user", support=True)
     names = plain.columns[-len(COUNTED) :]
     keys = ["model"] + [by] * (by is not None)
 
     found = rec.evaluate(*COUNTED, by=by, support=True)
 
-    assert found.columns == [*plain.columns[: -len(COUNTED)], *(one for name in names for one in (name, f"n {name}"))]
+    assert found.columns == [
+        *plain.columns[: -len(COUNTED)],
+        *(one for name in names for one in (name, f"n {name}")),
+    ]
     assert_same(found.select(plain.columns), plain)
     counts = [f"n {name}" for name in names]
     assert {found.schema[name] for name in counts} == {pl.Int64}
@@ -247,7 +300,11 @@ def test_the_support_of_a_mean_is_the_number_of_values(frames: Frames, by: Any, 
         with_country.group_by(keys).agg(pl.col(counts).sum()), on=keys, how="left", nulls_equal=True
     )
     assert_same(found.select(*keys, *counts), totals.with_columns(pl.col(counts).fill_null(0)))
-    for name in (str(metric) for metric in map(rf.parse, map(str, COUNTED)) if metric.definition.shape == "user"):
+    for name in (
+        str(metric)
+        for metric in map(rf.parse, map(str, COUNTED))
+        if metric.definition.shape == "user"
+    ):
         assert (users[f"n {name}"] == users[name].is_not_null().cast(pl.Int64)).all(), name
     parts = [one for one in COUNTED if "similarity=overlap" not in str(one)]
     in_parts = lazy.collect(*parts, by=by, parts=2, support=True)
@@ -255,7 +312,14 @@ def test_the_support_of_a_mean_is_the_number_of_values(frames: Frames, by: Any, 
 
 
 MEANS_OF_ITEMS = [
-    *("novelty", "popularity", "repeat_rate", "overlap", "serendipity(against=popularity)", "serendipity(against=reference)"),
+    *(
+        "novelty",
+        "popularity",
+        "repeat_rate",
+        "overlap",
+        "serendipity(against=popularity)",
+        "serendipity(against=reference)",
+    ),
     *("long_tail_share", "long_tail_share(tail=items,share=0.5)", "epc", "efd(relevance=True)"),
 ]
 
@@ -264,17 +328,27 @@ MEANS_OF_ITEMS = [
 @given(all_frames())
 def test_what_items_add_to_a_list_is_the_same_in_a_segment_of_items(frames: Frames):
     # a mean times the number of its items is a total, and totals of segments add up
-    rows = frames["recs"].drop_nulls().unique(["model", "user", "item"]).join(frames["items"], on="item", how="left")
+    rows = (
+        frames["recs"]
+        .drop_nulls()
+        .unique(["model", "user", "item"])
+        .join(frames["items"], on="item", how="left")
+    )
     keys = ["model", "user", "genre"]
     names = [str(rf.parse(name)) for name in MEANS_OF_ITEMS]
 
     whole, parts = (ask(frames, *MEANS_OF_ITEMS, by=by) for by in ("user", ["user", "genre"]))
 
     parts = parts.join(rows.group_by(keys).len(), on=keys, nulls_equal=True)
-    totals = parts.group_by(keys[:2]).agg((pl.col(names) * pl.col("len")).sum() / pl.col("len").sum())
+    totals = parts.group_by(keys[:2]).agg(
+        (pl.col(names) * pl.col("len")).sum() / pl.col("len").sum()
+    )
     both = whole.join(totals, on=keys[:2], suffix=" in parts", nulls_equal=True).sort(keys[:2])
     for name in names:
-        assert_same(both.select(pl.col(f"{name} in parts").alias(name)), both.select(pl.col(name).fill_null(0.0)))
+        assert_same(
+            both.select(pl.col(f"{name} in parts").alias(name)),
+            both.select(pl.col(name).fill_null(0.0)),
+        )
 
 
 @given(tenths=st.integers(1, 9), n_items=st.integers(1, 30))
@@ -295,11 +369,20 @@ def test_the_head_and_the_tail_of_the_items_are_what_their_shares_say(tenths: in
 def test_lists_are_counted_once_in_the_segments_of_users(frames: Frames):
     if not OF_A_LIST:
         return
-    listed = frames["recs"].filter(pl.col("rank").is_not_null(), pl.col("user").is_not_null(), pl.col("item").is_not_null())
-    expected = listed.group_by("model").agg(pl.col("user").n_unique().alias("n_lists")).sort("model")
-    overall, countries = ask(frames, METRICS[0], OF_A_LIST[-1]), ask(frames, OF_A_LIST[-1], by="country")
+    listed = frames["recs"].filter(
+        pl.col("rank").is_not_null(), pl.col("user").is_not_null(), pl.col("item").is_not_null()
+    )
+    expected = (
+        listed.group_by("model").agg(pl.col("user").n_unique().alias("n_lists")).sort("model")
+    )
+    overall, countries = (
+        ask(frames, METRICS[0], OF_A_LIST[-1]),
+        ask(frames, OF_A_LIST[-1], by="country"),
+    )
 
-    assert_same(overall.filter(pl.col("n_lists") > 0).select("model", "n_lists").sort("model"), expected)
+    assert_same(
+        overall.filter(pl.col("n_lists") > 0).select("model", "n_lists").sort("model"), expected
+    )
     assert countries["n_lists"].sum() == overall["n_lists"].sum()
 
 
@@ -307,7 +390,11 @@ def test_lists_are_counted_once_in_the_segments_of_users(frames: Frames):
 
 
 def same_lists(n_users: int, length: int) -> pl.DataFrame:
-    rows = [("x", str(user), "abcdefgh"[rank - 1], rank) for user in range(n_users) for rank in range(1, length + 1)]
+    rows = [
+        ("x", str(user), "abcdefgh"[rank - 1], rank)
+        for user in range(n_users)
+        for rank in range(1, length + 1)
+    ]
     return pl.DataFrame(rows, schema=COLUMNS["recs"], orient="row")
 
 
@@ -329,7 +416,9 @@ def test_identical_lists_are_not_personal(similarity: str, against: str, n_users
 @pytest.mark.parametrize("against", ["segment", "all"])
 def test_disjoint_lists_are_all_personal(similarity: str, against: str):
     recs = same_lists(4, 8).filter(pl.col("rank") % 4 == pl.col("user").cast(pl.Int64))
-    assert value(f"personalization(similarity={similarity},against={against})", recs) == pytest.approx(1, abs=1e-12)
+    assert value(
+        f"personalization(similarity={similarity},against={against})", recs
+    ) == pytest.approx(1, abs=1e-12)
 
 
 @given(length=st.integers(1, 8))
@@ -362,7 +451,9 @@ def test_a_list_of_the_history_is_calibrated(divergence: str):
     recs = same_lists(3, 4)
     items = pl.DataFrame({"item": list("abcd"), "genre": [["p"], ["p", "q"], None, ["r"]]})
     train = recs.select("user", "item")
-    assert value(f"miscalibration(divergence={divergence})", recs, items=items, train=train) == pytest.approx(0, abs=1e-7)
+    assert value(
+        f"miscalibration(divergence={divergence})", recs, items=items, train=train
+    ) == pytest.approx(0, abs=1e-7)
 
 
 def test_a_list_of_the_history_repeats_and_lifts_nothing():
@@ -376,7 +467,9 @@ def test_the_best_order_of_categories_scores_one():
     # p and q once each, then those that repeat
     items = pl.DataFrame({"item": list("abcd"), "genre": ["p", "q", "p", "q"]})
     recs = same_lists(2, 4)
-    assert value("alpha_ndcg", recs, items=items, truth=recs.select("user", "item")) == pytest.approx(1, abs=1e-12)
+    assert value(
+        "alpha_ndcg", recs, items=items, truth=recs.select("user", "item")
+    ) == pytest.approx(1, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ["novelty", "epc", "popularity"])
@@ -384,7 +477,12 @@ def test_the_best_order_of_categories_scores_one():
 @few
 def test_novelty_falls_where_popularity_rises(name: str, frames: Frames):
     # of two lists of one item each
-    first = frames["recs"].filter(pl.col("rank").is_not_null()).unique(["model", "user"]).with_columns(rank=1)
+    first = (
+        frames["recs"]
+        .filter(pl.col("rank").is_not_null())
+        .unique(["model", "user"])
+        .with_columns(rank=1)
+    )
     values = ask({**frames, "recs": first}, name, by="user")
     popular = ask({**frames, "recs": first}, "popularity", by="user")
     order = popular.join(values, on=["model", "user"], suffix=" ").drop_nulls().sort(pl.nth(-2))

@@ -46,7 +46,11 @@ def test_users_without_a_hit_are_in_the_mean(kind):
 def test_first_rank_is_the_mean_over_lists_with_a_hit(kind):
     frame = pl.concat([ranking([0, 0, 1], user="u"), ranking([0], user="v")])
 
-    assert ask_one(kind, frame, "first_rank", "first_rank@2") == {"n_users": 2, "first_rank": 3, "first_rank@2": None}
+    assert ask_one(kind, frame, "first_rank", "first_rank@2") == {
+        "n_users": 2,
+        "first_rank": 3,
+        "first_rank@2": None,
+    }
 
 
 def test_the_first_two_ranks_do_not_weigh_the_same(kind):
@@ -69,51 +73,76 @@ def test_rbp_of_graded_relevance_stays_below_1(kind):
 
 
 def test_hit_rate_counts_users_and_not_hits(kind):
-    assert ask_one(kind, ranking([1, 1, 1]), "hit_rate", "n_hits") == {"n_users": 1, "hit_rate": 1, "n_hits": 3}
+    assert ask_one(kind, ranking([1, 1, 1]), "hit_rate", "n_hits") == {
+        "n_users": 1,
+        "hit_rate": 1,
+        "n_hits": 3,
+    }
 
 
 def test_the_ideal_order_is_that_of_the_truth_and_not_of_the_list(kind):
     # relevant items 3 in number, one listed, at rank 2; the ideal@2 has two places, its form for k two, the list's one
-    found = ask_one(kind, recommended(u="xa"), "ndcg@2", "ndcg(ideal=list)@2", "ndcg(ideal=k)@5", truth=liked(u="abc"))
+    found = ask_one(
+        kind,
+        recommended(u="xa"),
+        "ndcg@2",
+        "ndcg(ideal=list)@2",
+        "ndcg(ideal=k)@5",
+        truth=liked(u="abc"),
+    )
 
     assert found == exactly(
         {
             "n_users": 1,
             "ndcg@2": (1 / log2(3)) / (1 + 1 / log2(3)),
             "ndcg(ideal=list)@2": 1 / log2(3),
-            "ndcg(ideal=k)@5": (1 / log2(3)) / (1 + 1 / log2(3) + 1 / 2 + 1 / log2(5) + 1 / log2(6)),
+            "ndcg(ideal=k)@5": (1 / log2(3))
+            / (1 + 1 / log2(3) + 1 / 2 + 1 / log2(5) + 1 / log2(6)),
         }
     )
 
 
 def test_the_ideal_is_no_longer_than_the_number_of_relevant_items(kind):
     # one relevant item, k = 5: the ideal is 1, not the sum of five discounts
-    assert ask_one(kind, recommended(u="xa"), "ndcg@5", truth=liked(u="a"))["ndcg@5"] == exactly(1 / log2(3))
+    assert ask_one(kind, recommended(u="xa"), "ndcg@5", truth=liked(u="a"))["ndcg@5"] == exactly(
+        1 / log2(3)
+    )
 
 
 @pytest.mark.parametrize(
-    ("normalizer", "expected"), [("relevant", 0.5 / 3), ("min", 0.5 / 2), ("hits", 0.5 / 1), ("k", 0.5 / 2)], ids=str
+    ("normalizer", "expected"),
+    [("relevant", 0.5 / 3), ("min", 0.5 / 2), ("hits", 0.5 / 1), ("k", 0.5 / 2)],
+    ids=str,
 )
 def test_each_normalizer_of_map(kind, normalizer, expected):
     # three relevant, k = 2, one hit at rank 2
     metric = rf.map(normalizer=normalizer) @ 2
 
-    assert ask_one(kind, recommended(u="xa"), metric, truth=liked(u="abc"))[str(metric)] == exactly(expected)
+    assert ask_one(kind, recommended(u="xa"), metric, truth=liked(u="abc"))[str(metric)] == exactly(
+        expected
+    )
 
 
 def test_err_takes_its_highest_grade_from_its_parameter_and_not_from_other_users(kind):
     alone = ask(kind, ranking([2], user="u"), "err", by="user")
-    beside = ask(kind, pl.concat([ranking([2], user="u"), ranking([4], user="v")]), "err", by="user")
+    beside = ask(
+        kind, pl.concat([ranking([2], user="u"), ranking([4], user="v")]), "err", by="user"
+    )
 
     assert alone.row(0) == beside.row(0) == ("u", exactly(3 / 16))  # (2^2 - 1) / 2^4
 
 
 def test_bpref_without_an_item_judged_not_relevant_is_recall(kind):
-    assert ask_one(kind, ranking([None, 1, 1], [1, 2, None]), "bpref") == {"n_users": 1, "bpref": 0.5}
+    assert ask_one(kind, ranking([None, 1, 1], [1, 2, None]), "bpref") == {
+        "n_users": 1,
+        "bpref": 0.5,
+    }
 
 
 def test_auc_without_a_pair_is_null_and_not_in_the_mean(kind):
-    frame = pl.concat([ranking([1, 0], user="u"), ranking([1, 1], user="v"), ranking([0], user="w")])
+    frame = pl.concat(
+        [ranking([1, 0], user="u"), ranking([1, 1], user="v"), ranking([0], user="w")]
+    )
 
     assert ask_one(kind, frame, "auc") == {"n_users": 3, "auc": 1}
     assert ask(kind, frame, "auc", by="user").rows() == [("u", 1.0), ("v", None), ("w", None)]
@@ -122,4 +151,9 @@ def test_auc_without_a_pair_is_null_and_not_in_the_mean(kind):
 def test_judged_is_the_share_of_the_places_that_somebody_looked_at(kind):
     frame = ranking([1, None, 0, None], [1, 2, 3, 4])
 
-    assert ask_one(kind, frame, "judged", k=[1, 2, 4]) == {"n_users": 1, "judged@1": 1, "judged@2": 0.5, "judged@4": 0.5}
+    assert ask_one(kind, frame, "judged", k=[1, 2, 4]) == {
+        "n_users": 1,
+        "judged@1": 1,
+        "judged@2": 0.5,
+        "judged@4": 0.5,
+    }

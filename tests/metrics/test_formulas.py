@@ -25,7 +25,9 @@ def test_harmonic_numbers_are_sums_of_fractions():
         exact.append(float(total))
 
     for dtype in (pl.Int64, pl.UInt32, pl.Float64):
-        assert of(formulas.harmonic(pl.int_range(301).cast(dtype))) == pytest.approx(exact, rel=2e-15, abs=2e-15)
+        assert of(formulas.harmonic(pl.int_range(301).cast(dtype))) == pytest.approx(
+            exact, rel=2e-15, abs=2e-15
+        )
 
 
 @examples(45)
@@ -41,8 +43,12 @@ def test_far_harmonic_numbers_differ_by_one_over_n(n: int):
 def test_a_sum_of_unshifted_discounts_is_that_of_its_terms(k: int, base: float):
     terms = [1 / math.log(max(rank, base), base) for rank in range(1, k + 1)]
 
-    assert of(formulas.unshifted_discount(pl.int_range(1, k + 1), base)) == pytest.approx(terms, rel=1e-12)
-    assert formulas.sum_of_unshifted_discounts(k, base) == pytest.approx(math.fsum(terms), rel=1e-12)
+    assert of(formulas.unshifted_discount(pl.int_range(1, k + 1), base)) == pytest.approx(
+        terms, rel=1e-12
+    )
+    assert formulas.sum_of_unshifted_discounts(k, base) == pytest.approx(
+        math.fsum(terms), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("k", [1, 2, 9_999, 10_000, 10_001, 20_000, 300_000])
@@ -58,7 +64,9 @@ def test_a_sum_of_discounts_does_not_need_its_terms(k: int):
 def test_a_geometric_discount_is_a_power(rank: int, numerator: int):
     exact = Fraction(numerator, 100) ** (rank - 1)
 
-    assert of(formulas.geometric_discount(pl.lit(rank), numerator / 100)) == pytest.approx([float(exact)], rel=1e-12)
+    assert of(formulas.geometric_discount(pl.lit(rank), numerator / 100)) == pytest.approx(
+        [float(exact)], rel=1e-12
+    )
 
 
 def test_a_ratio_of_nothing_is_what_stands_for_it():

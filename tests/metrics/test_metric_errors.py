@@ -43,7 +43,11 @@ def own_registry(monkeypatch):
     ],
 )
 def test_an_unknown_metric_has_the_closest_name(text, close):
-    for call in (lambda: rf.parse(text), lambda: FRAME.rec.evaluate(text), lambda: FRAME.lazy().rec.evaluate("mrr", text)):
+    for call in (
+        lambda: rf.parse(text),
+        lambda: FRAME.rec.evaluate(text),
+        lambda: FRAME.lazy().rec.evaluate("mrr", text),
+    ):
         with says(f"unknown metric {text!r}; did you mean {close!r}?", rf.UnknownMetricError):
             call()
 
@@ -57,7 +61,10 @@ def test_an_unknown_metric_like_no_other_lists_those_that_there_are():
 
 @pytest.mark.parametrize("text", ["s_recall", "S_Recall@10"])
 def test_another_library_s_name_of_a_form_has_that_form(text):
-    with says(f"unknown metric {text!r}; that is 'category_coverage(relevance=true)'", rf.UnknownMetricError):
+    with says(
+        f"unknown metric {text!r}; that is 'category_coverage(relevance=true)'",
+        rf.UnknownMetricError,
+    ):
         rf.parse(text)
     with pytest.raises(AttributeError, match="that is 'category_coverage"):
         _ = FRAME.rec.s_recall
@@ -66,23 +73,35 @@ def test_another_library_s_name_of_a_form_has_that_form(text):
 @pytest.mark.parametrize("kind", KINDS, ids=repr)
 @pytest.mark.parametrize(
     ("name", "close"),
-    [("ndgc", "ndcg"), ("evalute", "evaluate"), ("groupby_", "groupby"), ("juge", "judge"), ("Recall", "recall")],
+    [
+        ("ndgc", "ndcg"),
+        ("evalute", "evaluate"),
+        ("groupby_", "groupby"),
+        ("juge", "judge"),
+        ("Recall", "recall"),
+    ],
 )
 def test_an_unknown_method_is_an_attribute_error_with_the_closest_name(kind, name, close):
-    with pytest.raises(AttributeError, match=f"^rec has no method '{name}'; did you mean '{close}'\\?$"):
+    with pytest.raises(
+        AttributeError, match=f"^rec has no method '{name}'; did you mean '{close}'\\?$"
+    ):
         getattr(kind(FRAME).rec, name)
     assert not hasattr(kind(FRAME).rec, name)
 
 
 def test_an_unknown_method_like_no_other():
-    with pytest.raises(AttributeError, match=r"^rec has no method 'zzzzz'; rf.list_metrics\(\) has the metrics$"):
+    with pytest.raises(
+        AttributeError, match=r"^rec has no method 'zzzzz'; rf.list_metrics\(\) has the metrics$"
+    ):
         _ = FRAME.rec.zzzzz
 
 
 # ---- strings
 
 
-@pytest.mark.parametrize("text", ["", "@10", "ndcg 10", "ndcg(gain=exp", "ndcg@", "nd-cg@10", "10", "ndcg@10 20"])
+@pytest.mark.parametrize(
+    "text", ["", "@10", "ndcg 10", "ndcg(gain=exp", "ndcg@", "nd-cg@10", "10", "ndcg@10 20"]
+)
 def test_a_string_that_is_no_metric(text):
     with says(
         f"{text!r} is not a metric; write a name, parameters and a cut-off, as in 'map(normalizer=min)@10'",
@@ -105,7 +124,9 @@ def test_a_cut_off_of_more_digits_than_python_reads():
 @pytest.mark.parametrize("thing", [10, None, ["ndcg"], pl.col("ndcg"), len])
 def test_what_is_no_metric(thing):
     said = "a Polars expression" if isinstance(thing, pl.Expr) else repr(thing)
-    with says(f"{said} is not a metric; write names or metric objects one after another: evaluate('ndcg@10', rf.recall @ 20)"):
+    with says(
+        f"{said} is not a metric; write names or metric objects one after another: evaluate('ndcg@10', rf.recall @ 20)"
+    ):
         FRAME.rec.evaluate(thing)
 
 
@@ -132,7 +153,11 @@ def test_an_unknown_parameter():
         "It has gain=linear, log_base=2, ideal=relevant, discount=shifted, offset=0"
     )
 
-    for call in (lambda: rf.ndcg(gian="exp"), lambda: rf.parse("ndcg(gian=exp)"), lambda: FRAME.lazy().rec.ndcg(gian="exp")):
+    for call in (
+        lambda: rf.ndcg(gian="exp"),
+        lambda: rf.parse("ndcg(gian=exp)"),
+        lambda: FRAME.lazy().rec.ndcg(gian="exp"),
+    ):
         with says(expected, rf.UnknownMetricError):
             call()
     with says("mrr has no parameter 'gain'. It has none", rf.UnknownMetricError):
@@ -143,7 +168,10 @@ def test_an_unknown_parameter():
     ("text", "expected"),
     [
         ("ndcg(gain=square)", "ndcg(gain='square'): gain takes 'linear' or 'exp' or 'binary'"),
-        ("map(normalizer=3)", "map(normalizer=3): normalizer takes 'relevant' or 'min' or 'list' or 'hits' or 'k' or 'ranks'"),
+        (
+            "map(normalizer=3)",
+            "map(normalizer=3): normalizer takes 'relevant' or 'min' or 'list' or 'hits' or 'k' or 'ranks'",
+        ),
         ("ndcg(offset=10)", "ndcg(offset=10): offset takes a number above -1000 and below 10"),
         ("f_score(beta=0)", "f_score(beta=0): beta takes a number above 0"),
         ("f_score(beta=nan)", "f_score(beta=nan): beta takes a number above 0"),
@@ -153,7 +181,10 @@ def test_an_unknown_parameter():
         ("rbp(p=1)", "rbp(p=1): p takes a number above 0 and below 1"),
         ("rbp(p=0.0)", "rbp(p=0.0): p takes a number above 0 and below 1"),
         ("dcg(log_base=1)", "dcg(log_base=1): log_base takes a number above 1"),
-        ("err(max_grade=1000)", "err(max_grade=1000): max_grade takes a number above 0 and below 1000"),
+        (
+            "err(max_grade=1000)",
+            "err(max_grade=1000): max_grade takes a number above 0 and below 1000",
+        ),
     ],
 )
 def test_a_value_that_a_parameter_does_not_take(text, expected):
@@ -174,7 +205,9 @@ def test_parameters_are_given_by_name():
 # ---- metrics of a user's own
 
 
-@pytest.mark.parametrize(("name", "owner"), [("AP", "map"), ("f1", "f_score"), ("Recall", "recall"), ("Hit", "hit_rate")])
+@pytest.mark.parametrize(
+    ("name", "owner"), [("AP", "map"), ("f1", "f_score"), ("Recall", "recall"), ("Hit", "hit_rate")]
+)
 def test_a_name_that_is_taken(name, owner):
     with says(f"{name!r} already names the metric {owner!r}; give the metric another name"):
         rf.metric(named(name))
@@ -186,7 +219,9 @@ def test_an_alias_that_is_taken():
     assert "my_own" not in rf.list_metrics()["name"]
 
 
-@pytest.mark.parametrize("name", ["evaluate", "judge", "group_by", "groupby", "audit", "plot", "ndcg"])
+@pytest.mark.parametrize(
+    "name", ["evaluate", "judge", "group_by", "groupby", "audit", "plot", "ndcg"]
+)
 def test_a_name_of_recframe_s_own(name):
     with says(f"{name!r} is a name of recframe's own; give the metric another name"):
         rf.metric(named(name))
@@ -227,11 +262,17 @@ def test_a_parameter_without_a_star_or_a_default():
     def anything(at, **weights):
         return at.hit.sum() * len(weights)
 
-    with says("parameter 'weight' of no_star needs a default and a star before it: (at, *, weight=...)"):
+    with says(
+        "parameter 'weight' of no_star needs a default and a star before it: (at, *, weight=...)"
+    ):
         rf.metric(no_star)
-    with says("parameter 'weight' of no_default needs a default and a star before it: (at, *, weight=...)"):
+    with says(
+        "parameter 'weight' of no_default needs a default and a star before it: (at, *, weight=...)"
+    ):
         rf.metric(no_default)
-    with says("parameter 'weights' of anything needs a default and a star before it: (at, *, weights=...)"):
+    with says(
+        "parameter 'weights' of anything needs a default and a star before it: (at, *, weights=...)"
+    ):
         rf.metric(anything)
 
 
@@ -242,7 +283,10 @@ def test_a_metric_with_a_value_for_each_row(kind):
         return at.hit
 
     expected = "the metric 'each_hit' has a value for each row of a list; return one for the list: its sum(), max(), ..."
-    for call in (lambda: kind(FRAME).rec.each_hit(k=2), lambda: kind(FRAME).rec.evaluate("mrr", each_hit, by="user")):
+    for call in (
+        lambda: kind(FRAME).rec.each_hit(k=2),
+        lambda: kind(FRAME).rec.evaluate("mrr", each_hit, by="user"),
+    ):
         with says(expected):
             call()
 
@@ -254,7 +298,11 @@ def test_a_metric_that_returns_no_expression(value, shown):
         return value
 
     expected = f"the metric 'constant' returned {shown}; a metric returns a Polars expression, such as at.hit.sum()"
-    for call in (FRAME.rec.constant, lambda: FRAME.lazy().rec.evaluate(constant), lambda: constant.expr(k=3)):
+    for call in (
+        FRAME.rec.constant,
+        lambda: FRAME.lazy().rec.evaluate(constant),
+        lambda: constant.expr(k=3),
+    ):
         with says(expected):
             call()
 
@@ -264,8 +312,14 @@ def test_a_misspelt_word_has_the_closest_one():
     def misspelt(at):
         return at.rnak.min()
 
-    for call in (lambda: FRAME.rec.misspelt(k=2), lambda: FRAME.lazy().rec.evaluate("misspelt"), misspelt.expr):
-        words = r"^'rnak' is not a word that metrics are written in; did you mean 'rank'\? There are "
+    for call in (
+        lambda: FRAME.rec.misspelt(k=2),
+        lambda: FRAME.lazy().rec.evaluate("misspelt"),
+        misspelt.expr,
+    ):
+        words = (
+            r"^'rnak' is not a word that metrics are written in; did you mean 'rank'\? There are "
+        )
         with pytest.raises(AttributeError, match=words) as caught:
             call()
         assert "hits_so_far" in str(caught.value)
@@ -297,7 +351,9 @@ def test_the_sum_over_the_hits_of_an_expression_says_what_to_write():
     def hits_worth(at: rf.At) -> pl.Expr:
         return at.sum(at.gain)  # type: ignore[arg-type]
 
-    with says("at.sum() takes a function of a hit, at.sum(lambda hit: hit.gain); a value has its own sum, at.gain.sum()"):
+    with says(
+        "at.sum() takes a function of a hit, at.sum(lambda hit: hit.gain); a value has its own sum, at.gain.sum()"
+    ):
         FRAME.rec.evaluate("hits_worth@2")
 
 
@@ -312,5 +368,7 @@ def test_the_sum_over_the_hits_is_that_of_words_cut_one_by_one():
 
     frame = ranking([3, 0, 1, 2])
     for k in (1, 3, None):
-        found = frame.rec.evaluate(cut_once if k is None else cut_once @ k, cut_each if k is None else cut_each @ k)
+        found = frame.rec.evaluate(
+            cut_once if k is None else cut_once @ k, cut_each if k is None else cut_each @ k
+        )
         assert found[0, -1] == found[0, -2] > 0

@@ -25,7 +25,12 @@ def _registry_as_it_was():
 def own():
     """The share of the relevant items that stand in the first `page` ranks."""
 
-    @rf.metric(aliases=("fps",), range=(0.0, 1.0), direction="higher", formula="hits on the first page / n_relevant")
+    @rf.metric(
+        aliases=("fps",),
+        range=(0.0, 1.0),
+        direction="higher",
+        formula="hits on the first page / n_relevant",
+    )
     def first_page_share(at, *, page=1):
         """Share of the relevant items that stand on the first page."""
         return rf.ratio((at.rank <= page).sum(), at.n_relevant)
@@ -39,9 +44,17 @@ def test_ones_own_metric_has_every_form_of_a_built_in_one(own, kind):
     # u1: nothing at rank 1, b of b and c up to rank 2; u2: d at rank 1
     assert value(kind, rec.first_page_share(), "first_page_share") == 0.5
     assert value(kind, rec.first_page_share(page=2), "first_page_share(page=2)") == 0.75
-    for asked in (own(page=2) @ 5, "first_page_share(page=2)@5", "FPS(page=2)@5", rf.parse("fps(page=2)") @ 5):
+    for asked in (
+        own(page=2) @ 5,
+        "first_page_share(page=2)@5",
+        "FPS(page=2)@5",
+        rf.parse("fps(page=2)") @ 5,
+    ):
         assert kind.read(rec.evaluate(asked)).rows() == [(2, 0.75)]
-    assert kind.read(rec.evaluate("fps(page=2)@5")).columns == ["n_users", "first_page_share(page=2)@5"]
+    assert kind.read(rec.evaluate("fps(page=2)@5")).columns == [
+        "n_users",
+        "first_page_share(page=2)@5",
+    ]
     assert kind.read(rec.evaluate(own(page=2), k=[1, 2])).rows() == [(2, 0.5, 0.75)]
 
 
@@ -49,8 +62,13 @@ def test_ones_own_metric_runs_by_user_by_segment_and_beside_the_others(own, kind
     rec = kind(FRAME).rec
 
     assert kind.read(rec.first_page_share(by="user", page=2)).rows() == [("u1", 0.5), ("u2", 1.0)]
-    assert kind.read(rec.group_by("country").first_page_share(page=2)).rows() == [("DE", 1, 1.0), ("FR", 1, 0.5)]
-    assert kind.read(rec.evaluate(own, "recall", "ndcg@1", by="user")).select("user", "first_page_share", "recall").rows() == [
+    assert kind.read(rec.group_by("country").first_page_share(page=2)).rows() == [
+        ("DE", 1, 1.0),
+        ("FR", 1, 0.5),
+    ]
+    assert kind.read(rec.evaluate(own, "recall", "ndcg@1", by="user")).select(
+        "user", "first_page_share", "recall"
+    ).rows() == [
         ("u1", 0.0, 0.5),
         ("u2", 1.0, 1.0),
     ]
@@ -61,7 +79,9 @@ def test_ones_own_metric_runs_on_two_frames_with_models(own, kind):
     recs = pl.concat(
         [
             RECS.with_columns(model=pl.lit("x")),
-            pl.DataFrame({"user": ["u1"] * 2, "item": ["c", "b"], "rank": [1, 2], "model": ["y"] * 2}),
+            pl.DataFrame(
+                {"user": ["u1"] * 2, "item": ["c", "b"], "rank": [1, 2], "model": ["y"] * 2}
+            ),
         ],
         how="diagonal",
     )
@@ -75,8 +95,17 @@ def test_ones_own_metric_is_an_expression(own):
     expression = own.expr(k=5)
 
     assert expression.meta.output_name() == "first_page_share@5"
-    assert FRAME.group_by("user", maintain_order=True).agg(expression).rows() == [("u1", 0.0), ("u2", 1.0)]
-    assert FRAME.select(own(page=2).expr().over("user")).to_series().to_list() == [0.5, 0.5, 0.5, 1.0, 1.0]
+    assert FRAME.group_by("user", maintain_order=True).agg(expression).rows() == [
+        ("u1", 0.0),
+        ("u2", 1.0),
+    ]
+    assert FRAME.select(own(page=2).expr().over("user")).to_series().to_list() == [
+        0.5,
+        0.5,
+        0.5,
+        1.0,
+        1.0,
+    ]
 
 
 def test_ones_own_metric_stands_in_the_registry_and_survives_pickle_and_string(own):
@@ -87,7 +116,10 @@ def test_ones_own_metric_stands_in_the_registry_and_survives_pickle_and_string(o
     assert row["range"] == "[0, 1]"
     assert pickle.loads(pickle.dumps(own(page=3) @ 2)) == own(page=3) @ 2  # noqa: S301  our own bytes
     assert rf.parse(str(own(page=3) @ 2)) == own(page=3) @ 2
-    assert FRAME.rec.first_page_share.__doc__ == "Share of the relevant items that stand on the first page."
+    assert (
+        FRAME.rec.first_page_share.__doc__
+        == "Share of the relevant items that stand on the first page."
+    )
     assert "first_page_share" in repr(FRAME.rec)
     assert "first_page_share" in dir(FRAME.rec)
     with pytest.raises(AttributeError, match="did you mean 'first_page_share'"):
@@ -103,7 +135,9 @@ def test_ones_own_metric_is_used_again_after_it_was_redefined(own):
         return at.n_hits
 
     # b of u1 and d of u2
-    assert rec.first_page_share() == rec.evaluate("first_page_share")["first_page_share"].item() == 1.0
+    assert (
+        rec.first_page_share() == rec.evaluate("first_page_share")["first_page_share"].item() == 1.0
+    )
     assert rf.list_metrics().filter(name="first_page_share").height == 1
     with pytest.raises(rf.UnknownMetricError, match="unknown metric 'fps'"):
         rf.parse("fps")
@@ -117,10 +151,31 @@ def test_ones_own_metric_may_use_every_word(kind):
     @rf.metric
     def everything(at):
         ideal = at.ideal("list")
-        row_words = [at.rank, at.gain, at.exp_gain, at.discount, at.hits_so_far, at.ideal_gain, at.ideal_discount]
-        row_words += [ideal.gain, ideal.discount, at.running(at.gain.cum_sum()), at.misses_above, at.judged_misses_above]
+        row_words = [
+            at.rank,
+            at.gain,
+            at.exp_gain,
+            at.discount,
+            at.hits_so_far,
+            at.ideal_gain,
+            at.ideal_discount,
+        ]
+        row_words += [
+            ideal.gain,
+            ideal.discount,
+            at.running(at.gain.cum_sum()),
+            at.misses_above,
+            at.judged_misses_above,
+        ]
         flags = [at.hit, at.listed, at.judged, at.relevant]
-        lists = [at.n_hits, at.n_relevant, at.n_not_relevant, at.list_length, at.cutoff, at.all_discounts]
+        lists = [
+            at.n_hits,
+            at.n_relevant,
+            at.n_not_relevant,
+            at.list_length,
+            at.cutoff,
+            at.all_discounts,
+        ]
         total = pl.lit(0.0)
         for word in [*(row.sum() for row in row_words), *(flag.sum() for flag in flags), *lists]:
             total = total + word
@@ -133,12 +188,27 @@ def test_ones_own_metric_may_use_every_word(kind):
     # u2: rank 1, gain 1, exp 1, discount 1, hits 1, ideals 1 and 1, list's 1 and 1, running 1, none above; hit 1, listed 2,
     # judged 1, relevant 1; 1 hit, 1 relevant, 0 not, length 2, k 2, 1 + d; where d = 1 / log2(3)
     d = 0.6309297535714575
-    first = 2 + 1 + 1 + d + 1 + 3 + (1 + d) + 1 + 1 + 1 + 1 + 1 + (1 + 2 + 2 + 1) + (1 + 2 + 1 + 2 + 2 + 1 + d)
+    first = (
+        2
+        + 1
+        + 1
+        + d
+        + 1
+        + 3
+        + (1 + d)
+        + 1
+        + 1
+        + 1
+        + 1
+        + 1
+        + (1 + 2 + 2 + 1)
+        + (1 + 2 + 1 + 2 + 2 + 1 + d)
+    )
     second = 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + (1 + 2 + 1 + 1) + (1 + 1 + 0 + 2 + 2 + 1 + d)
     assert found["everything@2"].to_list() == pytest.approx([first, second], abs=1e-12)
-    assert FRAME.group_by("user").agg(everything.expr(k=2)).sort("user")["everything@2"].to_list() == pytest.approx(
-        [first, second], abs=1e-12
-    )
+    assert FRAME.group_by("user").agg(everything.expr(k=2)).sort("user")[
+        "everything@2"
+    ].to_list() == pytest.approx([first, second], abs=1e-12)
 
 
 def same_name(name):
@@ -149,7 +219,9 @@ def same_name(name):
     return metric
 
 
-@pytest.mark.parametrize("name", ["evaluate", "judge", "group_by", "groupby", "audit", "plot", "ndcg"])
+@pytest.mark.parametrize(
+    "name", ["evaluate", "judge", "group_by", "groupby", "audit", "plot", "ndcg"]
+)
 def test_a_name_of_recframes_own_is_not_given_away(name):
     with pytest.raises(rf.RecframeError, match=f"'{name}' is a name of recframe's own"):
         rf.metric(same_name(name))
@@ -162,12 +234,16 @@ def test_a_name_that_reads_as_another_metrics_is_not_given_away(name):
 
 
 def test_a_name_that_is_no_name_is_refused():
-    with pytest.raises(rf.RecframeError, match="cannot name a metric; write the metric as a function with `def`"):
+    with pytest.raises(
+        rf.RecframeError, match="cannot name a metric; write the metric as a function with `def`"
+    ):
         rf.metric(lambda at: at.n_hits)
 
 
 def test_a_metric_with_positional_parameters_is_refused():
-    with pytest.raises(rf.RecframeError, match=r"parameter 'page' of first_page .* \(at, \*, page=\.\.\.\)"):
+    with pytest.raises(
+        rf.RecframeError, match=r"parameter 'page' of first_page .* \(at, \*, page=\.\.\.\)"
+    ):
 
         @rf.metric
         def first_page(at, page=5):
@@ -183,8 +259,13 @@ def test_a_metric_that_gives_no_expression_or_a_value_for_each_row_says_so():
     def every_rank(at):
         return at.rank
 
-    with pytest.raises(rf.RecframeError, match=r"the metric 'number' returned 1.0; a metric returns a Polars expression"):
+    with pytest.raises(
+        rf.RecframeError,
+        match=r"the metric 'number' returned 1.0; a metric returns a Polars expression",
+    ):
         FRAME.rec.number()
     for frame in (FRAME, FRAME.lazy(), FRAME.to_pandas()):
-        with pytest.raises(rf.RecframeError, match="the metric 'every_rank' has a value for each row of a list"):
+        with pytest.raises(
+            rf.RecframeError, match="the metric 'every_rank' has a value for each row of a list"
+        ):
             frame.rec.every_rank(k=2)

@@ -38,7 +38,9 @@ def models(**lists: pl.DataFrame) -> pl.DataFrame:
         ("rbo(form=truncated)", "ab", "cd", 0.0),
     ],
 )
-def test_the_forms_of_rank_biased_overlap(kind: Kind, metric: str, one: str, other: str, value: float):
+def test_the_forms_of_rank_biased_overlap(
+    kind: Kind, metric: str, one: str, other: str, value: float
+):
     for first, second in ((one, other), (other, one)):
         found = ask_one(kind, recommended(u=first), metric, reference=recommended(u=second))
         assert found[metric] == pytest.approx(value, abs=1e-6 if value == 0.522528 else 1e-12)
@@ -77,14 +79,23 @@ def test_equal_ranks_of_a_reference_are_told_apart_as_those_of_the_lists(kind: K
     # of a and b up to 3 the reference keeps b, which comes first, and a is at 4
     ties = rows(("u", "c", 7), ("u", "b", 3), ("u", "a", 3), schema=("user", "item", "rank"))
 
-    assert ask_one(kind, recommended(u="abc"), "overlap@3", reference=ties)["overlap@3"] == pytest.approx(2 / 3)
+    assert ask_one(kind, recommended(u="abc"), "overlap@3", reference=ties)[
+        "overlap@3"
+    ] == pytest.approx(2 / 3)
     found = ask_one(kind, recommended(u="abc"), "overlap@3", reference=ties, ties="item_desc")
     assert found["overlap@3"] == pytest.approx(1 / 3)
-    assert ask_one(kind, ties, "overlap@3", reference=recommended(u="acb"), ties="item_desc")["overlap@3"] == 1
+    assert (
+        ask_one(kind, ties, "overlap@3", reference=recommended(u="acb"), ties="item_desc")[
+            "overlap@3"
+        ]
+        == 1
+    )
 
 
 def test_an_item_that_is_listed_twice_has_its_best_place(kind: Kind):
-    twice = rows(("u", "a", 1), ("u", "b", 2), ("u", "a", 3), ("u", "c", 4), schema=("user", "item", "rank"))
+    twice = rows(
+        ("u", "a", 1), ("u", "b", 2), ("u", "a", 3), ("u", "c", 4), schema=("user", "item", "rank")
+    )
 
     for one, other in ((twice, recommended(u="abc")), (recommended(u="abc"), twice)):
         found = ask_one(kind, one, *THREE, reference=other)
@@ -96,7 +107,12 @@ def test_an_item_that_is_listed_twice_has_its_best_place(kind: Kind):
 
 def test_the_reference_is_cut_at_k_or_at_its_own(kind: Kind):
     recs, other = recommended(u="abcd"), recommended(u="dcba")
-    names = ["overlap@2", "overlap(reference_k=3)@2", "overlap(reference_k=4)@2", "overlap(reference_k=1)"]
+    names = [
+        "overlap@2",
+        "overlap(reference_k=3)@2",
+        "overlap(reference_k=4)@2",
+        "overlap(reference_k=1)",
+    ]
 
     found = ask_one(kind, recs, *names, reference=other)
 
@@ -105,7 +121,9 @@ def test_the_reference_is_cut_at_k_or_at_its_own(kind: Kind):
 
 
 def test_users_without_a_reference_share_nothing_and_users_without_a_list_do_not_count(kind: Kind):
-    found = ask(kind, recommended(u="ab", v="ab"), *THREE, by="user", reference=recommended(u="ab", w="ab"))
+    found = ask(
+        kind, recommended(u="ab", v="ab"), *THREE, by="user", reference=recommended(u="ab", w="ab")
+    )
 
     assert found.rows() == [("u", 1, 0, 1, 1), ("v", 0, 1, 0, 0)]
 
@@ -140,7 +158,9 @@ def test_a_model_against_itself_is_one(kind: Kind, by: str | None):
 
 
 def test_a_model_against_itself_is_one_in_segments_of_rows(kind: Kind):
-    recs = models(x=recommended(u="abcd")).with_columns(slot=pl.Series(["top", "side", "top", "side"]))
+    recs = models(x=recommended(u="abcd")).with_columns(
+        slot=pl.Series(["top", "side", "top", "side"])
+    )
     judged = recs.with_columns(relevance=pl.lit(1))
 
     found = ask(kind, judged, "overlap", "rbo", by="slot", model="model", reference="x")
@@ -150,13 +170,17 @@ def test_a_model_against_itself_is_one_in_segments_of_rows(kind: Kind):
 
 
 def test_a_model_may_be_named_by_a_number(kind: Kind):
-    recs = pl.concat([recommended(u="ab").with_columns(model=1), recommended(u="bc").with_columns(model=2)])
+    recs = pl.concat(
+        [recommended(u="ab").with_columns(model=1), recommended(u="bc").with_columns(model=2)]
+    )
 
     assert ask(kind, recs, "overlap", model="model", reference="2")["overlap"].to_list() == [0.5, 1]
 
 
 def test_parts_of_the_users_change_nothing():
-    recs = models(x=recommended(u="abc", v="ab", w="d"), y=recommended(u="cad", v="xy", z="a")).lazy()
+    recs = models(
+        x=recommended(u="abc", v="ab", w="d"), y=recommended(u="cad", v="xy", z="a")
+    ).lazy()
     for reference in ("y", recommended(u="ca", w="dx").lazy()):
         rec = recs.rec(model="model", reference=reference)
         expected = rec.evaluate(*THREE).collect()
@@ -183,7 +207,9 @@ def test_a_model_that_is_not_there_is_an_error(kind: Kind, strict: bool):  # noq
     recs = models(old=recommended(u="ab"), new=recommended(u="ba"))
     said = "reference='odl' names no model: the column 'model' does not have it; name one of its models"
 
-    with pytest.raises((rf.DataError, pl.exceptions.PolarsError), match="unknown_reference" if strict else said):
+    with pytest.raises(
+        (rf.DataError, pl.exceptions.PolarsError), match="unknown_reference" if strict else said
+    ):
         ask(kind, recs, "rbo", model="model", reference="odl", strict=strict, truth=liked(u="a"))
 
 

@@ -17,7 +17,12 @@ log2 = math.log2
 
 # One user; relevant A, C, F; ranking B A D C E F.
 ONE_LIST = pl.DataFrame(
-    {"user": ["u"] * 6, "item": list("BADCEF"), "rank": [1, 2, 3, 4, 5, 6], "relevance": [0, 1, 0, 1, 0, 1]}
+    {
+        "user": ["u"] * 6,
+        "item": list("BADCEF"),
+        "rank": [1, 2, 3, 4, 5, 6],
+        "relevance": [0, 1, 0, 1, 0, 1],
+    }
 )
 ONE_LIST_EXPECTED = {
     "hit_rate@1": 0.0,
@@ -98,7 +103,9 @@ GRADED_EXPECTED = {
 
 
 @pytest.mark.parametrize(
-    ("frame", "expected"), [(ONE_LIST, ONE_LIST_EXPECTED), (GRADED, GRADED_EXPECTED)], ids=["one list", "graded"]
+    ("frame", "expected"),
+    [(ONE_LIST, ONE_LIST_EXPECTED), (GRADED, GRADED_EXPECTED)],
+    ids=["one list", "graded"],
 )
 def test_metrics_worked_out_by_hand(kind, frame, expected):
     found = kind.read(kind(frame).rec.evaluate(*expected)).row(0, named=True)
@@ -108,13 +115,17 @@ def test_metrics_worked_out_by_hand(kind, frame, expected):
 
 
 @pytest.mark.parametrize(
-    ("frame", "expected"), [(ONE_LIST, ONE_LIST_EXPECTED), (GRADED, GRADED_EXPECTED)], ids=["one list", "graded"]
+    ("frame", "expected"),
+    [(ONE_LIST, ONE_LIST_EXPECTED), (GRADED, GRADED_EXPECTED)],
+    ids=["one list", "graded"],
 )
 def test_expressions_worked_out_by_hand(frame, expected):
     expressions = [rf.parse(name).expr() for name in expected]
 
     assert frame.select(expressions).row(0, named=True) == pytest.approx(expected, abs=1e-12)
-    assert frame.group_by("user").agg(expressions).drop("user").row(0, named=True) == pytest.approx(expected, abs=1e-12)
+    assert frame.group_by("user").agg(expressions).drop("user").row(0, named=True) == pytest.approx(
+        expected, abs=1e-12
+    )
     over = frame.select(expression.over("user") for expression in expressions)
     assert over.row(-1, named=True) == pytest.approx(expected, abs=1e-12)
 
@@ -132,12 +143,23 @@ def test_two_systems_worked_out_by_hand(kind):
 
 def test_five_users_of_five_sorts():
     """Truth: u1 {a,b,c}, u2 {a}, u4 {a,b}, u5 {a..f}. Lists: u1 a x b y c, u2 x y z, u3 a b c (no truth), u5 a b."""
-    truth = pl.DataFrame({"user": ["u1"] * 3 + ["u2"] + ["u4"] * 2 + ["u5"] * 6, "item": list("abc" + "a" + "ab" + "abcdef")})
+    truth = pl.DataFrame(
+        {
+            "user": ["u1"] * 3 + ["u2"] + ["u4"] * 2 + ["u5"] * 6,
+            "item": list("abc" + "a" + "ab" + "abcdef"),
+        }
+    )
     lists = {"u1": "axbyc", "u2": "xyz", "u3": "abc", "u5": "ab"}
-    rows = [(user, item, rank) for user, items in lists.items() for rank, item in enumerate(items, 1)]
+    rows = [
+        (user, item, rank) for user, items in lists.items() for rank, item in enumerate(items, 1)
+    ]
     recs = pl.DataFrame(rows, schema=["user", "item", "rank"], orient="row")
 
-    found = recs.rec(truth=truth).evaluate("precision", "recall", "map", "mrr", "ndcg", "hit_rate", k=3).row(0, named=True)
+    found = (
+        recs.rec(truth=truth)
+        .evaluate("precision", "recall", "map", "mrr", "ndcg", "hit_rate", k=3)
+        .row(0, named=True)
+    )
 
     # u1: two hits at 1 and 3; u2 and u4: nothing; u5: two hits at 1 and 2 of six relevant. u3 is not in the truth.
     ideal = 1 + 1 / log2(3) + 1 / 2
@@ -159,14 +181,22 @@ TRAIN = rows(*sorted(WORKED.train), schema=("user", "item"))
 
 
 def described(scene: Any) -> pl.DataFrame:
-    return rows(*((item, row["genre"]) for item, row in scene.items.items()), schema=("item", "genre"))
+    return rows(
+        *((item, row["genre"]) for item, row in scene.items.items()), schema=("item", "genre")
+    )
 
 
-SIDES = {"truth": rows(("u1", "a"), schema=("user", "item")), "train": TRAIN, "items": described(WORKED)}
+SIDES = {
+    "truth": rows(("u1", "a"), schema=("user", "item")),
+    "train": TRAIN,
+    "items": described(WORKED),
+}
 
 
 @pytest.mark.parametrize(("name", "parameters", "value"), FIXTURE, ids=str)
-def test_a_metric_gives_its_worked_number(kind: Kind, name: str, parameters: dict[str, Any], value: float):
+def test_a_metric_gives_its_worked_number(
+    kind: Kind, name: str, parameters: dict[str, Any], value: float
+):
     metric = rf.parse(name)(**parameters) @ 3
     assert ask_one(kind, RECS, metric, **SIDES)[str(metric)] == pytest.approx(value, abs=PLAIN)
 
@@ -186,16 +216,26 @@ def test_disparity_of_head_and_tail_gives_the_worked_number(kind: Kind):
 
 @pytest.mark.parametrize(
     ("one", "other", "value"),
-    [("abcdefg", "bacdefg", 0.9), ("abcd", "badc", 0.873), ("abc", "abdec", 0.86122), ("abc", "abc", 1), ("ab", "cd", 0)],
+    [
+        ("abcdefg", "bacdefg", 0.9),
+        ("abcd", "badc", 0.873),
+        ("abc", "abdec", 0.86122),
+        ("abc", "abc", 1),
+        ("ab", "cd", 0),
+    ],
 )
-def test_the_overlap_of_two_rankings_gives_the_worked_number(kind: Kind, one: str, other: str, value: float):
+def test_the_overlap_of_two_rankings_gives_the_worked_number(
+    kind: Kind, one: str, other: str, value: float
+):
     for first, second in ((one, other), (other, one)):
         found = ask_one(kind, recommended(u=first), "rbo", reference=recommended(u=second))
         assert found["rbo"] == pytest.approx(value, abs=PLAIN)
 
 
 @pytest.mark.parametrize(
-    ("metric", "value"), [("miscalibration", 1.787056), ("miscalibration(divergence=js)", 0.293436)], ids=str
+    ("metric", "value"),
+    [("miscalibration", 1.787056), ("miscalibration(divergence=js)", 0.293436)],
+    ids=str,
 )
 def test_miscalibration_gives_the_worked_number(kind: Kind, metric: str, value: float):
     # history A 3/4 and B 1/4, list A 2/3 and C 1/3
@@ -207,7 +247,10 @@ def test_miscalibration_gives_the_worked_number(kind: Kind, metric: str, value: 
 
 def test_confusion_over_the_catalogue_gives_the_worked_numbers(kind: Kind):
     # eight items, three listed, one of the two relevant ones among them: tp 1, fp 2, fn 1, tn 4
-    sides = {"truth": rows(("u", "a"), ("u", "x"), schema=("user", "item")), "items": described(WORKED).select("item")}
+    sides = {
+        "truth": rows(("u", "a"), ("u", "x"), schema=("user", "item")),
+        "items": described(WORKED).select("item"),
+    }
     found = ask_one(kind, recommended(u="abc"), "mcc", "fall_out", **sides)
     assert found["mcc"] == pytest.approx(0.149071, abs=PLAIN)
     assert found["fall_out"] == pytest.approx(2 / 6)

@@ -15,7 +15,11 @@ from asking import liked, recommended
 from recframe.frames.context import OPTIONS
 
 RECS, TRUTH = recommended(u="ab", v="ab"), liked(u="b", v="a")
-KINDS = {"polars": lambda frame: frame, "lazy": lambda frame: frame.lazy(), "pandas": lambda frame: frame.to_pandas()}
+KINDS = {
+    "polars": lambda frame: frame,
+    "lazy": lambda frame: frame.lazy(),
+    "pandas": lambda frame: frame.to_pandas(),
+}
 each_kind = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
 ALL = ", ".join(OPTIONS)
 
@@ -34,11 +38,18 @@ def runs(advice: str, frame: Any, truth: Any) -> None:
 
 
 @each_kind
-@pytest.mark.parametrize("name", ["ndcg", "coverage", "evaluate", "judge", "audit", "explain", "collect"])
+@pytest.mark.parametrize(
+    "name", ["ndcg", "coverage", "evaluate", "judge", "audit", "explain", "collect"]
+)
 def test_a_frame_in_the_place_of_something_else_is_to_be_bound(make, name):
     frame, truth = make(RECS), make(TRUTH)
     method = getattr(frame.rec, name)
-    asks = {"ndcg": "ndcg(k=10)", "coverage": "coverage(k=10)", "judge": "judge()", "audit": "audit()"}
+    asks = {
+        "ndcg": "ndcg(k=10)",
+        "coverage": "coverage(k=10)",
+        "judge": "judge()",
+        "audit": "audit()",
+    }
     kind = {"DataFrame": "DataFrame", "LazyFrame": "LazyFrame"}[type(truth).__name__]
     library = "pandas" if isinstance(truth, pd.DataFrame) else "Polars"
     advice = f"frame.rec(truth=truth).{asks.get(name, f'''{name}('ndcg@10')''')}"
@@ -63,20 +74,33 @@ def test_a_policy_given_with_a_metric_is_to_be_bound():
 
 
 def test_an_option_of_rec_that_is_misspelt():
-    for call in (lambda: RECS.rec(truths=TRUTH), lambda: rf.rec(RECS, truths=TRUTH), lambda: RECS.lazy().rec(truths=1)):
+    for call in (
+        lambda: RECS.rec(truths=TRUTH),
+        lambda: rf.rec(RECS, truths=TRUTH),
+        lambda: RECS.lazy().rec(truths=1),
+    ):
         assert answer(call) == f"rec() has no option 'truths'; did you mean 'truth'? It has {ALL}"
     assert answer(lambda: RECS.rec(zzzz=1)) == f"rec() has no option 'zzzz'. It has {ALL}"
 
 
 @pytest.mark.parametrize("option", OPTIONS)
 def test_every_option_of_rec_is_suggested(option):
-    assert answer(lambda: RECS.rec(**{f"{option}x": 1})).startswith(f"rec() has no option '{option}x'; did you mean '{option}'")
+    assert answer(lambda: RECS.rec(**{f"{option}x": 1})).startswith(
+        f"rec() has no option '{option}x'; did you mean '{option}'"
+    )
 
 
 def test_an_option_of_a_method_that_is_misspelt():
-    assert answer(lambda: RECS.rec.audit(kk=3)) == "rec.audit() has no option 'kk'; did you mean 'k'? It has k, by"
-    assert answer(lambda: RECS.rec.judge(deep=True)) == "rec.judge() has no option 'deep'. It has none"
-    assert answer(lambda: RECS.rec.evaluate("mrr", ks=[1])).startswith("rec.evaluate() has no option 'ks'; did you mean 'k'?")
+    assert (
+        answer(lambda: RECS.rec.audit(kk=3))
+        == "rec.audit() has no option 'kk'; did you mean 'k'? It has k, by"
+    )
+    assert (
+        answer(lambda: RECS.rec.judge(deep=True)) == "rec.judge() has no option 'deep'. It has none"
+    )
+    assert answer(lambda: RECS.rec.evaluate("mrr", ks=[1])).startswith(
+        "rec.evaluate() has no option 'ks'; did you mean 'k'?"
+    )
 
 
 def test_what_is_given_with_a_metric_is_not_bound():
@@ -115,7 +139,13 @@ def test_a_parameter_of_ones_own_metric_may_bear_the_name_of_an_option():
 
 
 def test_methods_keep_their_signatures_and_docstrings():
-    assert list(inspect.signature(RECS.rec.evaluate).parameters) == ["metrics", "k", "by", "profile", "support"]
+    assert list(inspect.signature(RECS.rec.evaluate).parameters) == [
+        "metrics",
+        "k",
+        "by",
+        "profile",
+        "support",
+    ]
     assert list(inspect.signature(RECS.rec.mrr).parameters) == ["k", "by", "profile", "parameters"]
     assert tuple(inspect.signature(RECS.rec).parameters) == OPTIONS
     assert RECS.rec.judge.__doc__.startswith("Return the judged frame")
@@ -126,12 +156,21 @@ def test_methods_keep_their_signatures_and_docstrings():
 LONG = pl.DataFrame({"user": range(100)})
 
 
-@pytest.mark.parametrize("value", [LONG, LONG["user"], LONG.lazy(), LONG.to_pandas(), LONG.to_numpy(), pl.col("user"), [LONG]])
+@pytest.mark.parametrize(
+    "value",
+    [LONG, LONG["user"], LONG.lazy(), LONG.to_pandas(), LONG.to_numpy(), pl.col("user"), [LONG]],
+)
 @pytest.mark.parametrize(
     "call",
     [
-        *(lambda value, name=name: RECS.rec(**{name: value}) for name in ("user", "universe", "ties", "strict", "decimals")),
-        *(lambda value, name=name: RECS.rec(**{name: value}) for name in ("min_relevance", "profile")),
+        *(
+            lambda value, name=name: RECS.rec(**{name: value})
+            for name in ("user", "universe", "ties", "strict", "decimals")
+        ),
+        *(
+            lambda value, name=name: RECS.rec(**{name: value})
+            for name in ("min_relevance", "profile")
+        ),
         lambda value: RECS.rec(truth=TRUTH).ndcg(k=10, gain=value),
         lambda value: rf.f_score(beta=value),
         rf.parse,
@@ -172,11 +211,17 @@ def test_a_number_is_no_category():
 def test_a_segment_that_no_frame_has_comes_from_the_frame_that_is_named():
     users = pl.DataFrame({"user": ["u", "v"], "country": ["FR", "DE"]})
 
-    with pytest.raises(rf.ColumnError, match=r"if it describes users, rec\(users=users\); if it describes items, rec\(items="):
+    with pytest.raises(
+        rf.ColumnError,
+        match=r"if it describes users, rec\(users=users\); if it describes items, rec\(items=",
+    ):
         RECS.rec(truth=TRUTH).mrr(by="country")
     assert RECS.rec(truth=TRUTH, users=users).mrr(by="country")["country"].to_list() == ["DE", "FR"]
 
 
 def test_the_call_that_a_message_shows_keeps_the_parameters():
-    with pytest.raises(rf.ColumnError, match=re.escape("recs.rec(truth=truth, train=train).recall(k=2, weights='ips')") + "$"):
+    with pytest.raises(
+        rf.ColumnError,
+        match=re.escape("recs.rec(truth=truth, train=train).recall(k=2, weights='ips')") + "$",
+    ):
         RECS.rec(truth=TRUTH).recall(k=2, weights="ips")

@@ -48,7 +48,9 @@ def test_a_float_of_nobody_is_nan(kind):
     assert math.isnan(found)
 
 
-@pytest.mark.parametrize("k", [[1], (1,), range(1, 2), np.array([1]), {1}, iter([1])], ids=lambda k: type(k).__name__)
+@pytest.mark.parametrize(
+    "k", [[1], (1,), range(1, 2), np.array([1]), {1}, iter([1])], ids=lambda k: type(k).__name__
+)
 def test_several_cut_offs_give_a_frame_even_if_they_are_one(k):
     assert_frame_equal(FRAME.rec.mrr(k=k), pl.DataFrame({"n_users": [2], "mrr@1": [0.5]}))
 
@@ -93,14 +95,38 @@ def test_nothing_is_collected_on_the_way(kind, monkeypatch):
         raise AssertionError("collected")
 
     with monkeypatch.context() as patched:
-        for name in ("collect", "collect_async", "collect_batches", "fetch", "profile", "sink_parquet", "_fetch"):
+        for name in (
+            "collect",
+            "collect_async",
+            "collect_batches",
+            "fetch",
+            "profile",
+            "sink_parquet",
+            "_fetch",
+        ):
             patched.setattr(pl.LazyFrame, name, fail, raising=False)
         for name in ("collect_all", "collect_all_async"):
             patched.setattr(pl, name, fail)
         rec = recs.rec(**everything, model="model")
-        found = [rec.evaluate("ndcg", "auc", "bpref", "err", "ndcg(ideal=list)", k=[1, 5], by=["country", "device", "genre"])]
+        found = [
+            rec.evaluate(
+                "ndcg",
+                "auc",
+                "bpref",
+                "err",
+                "ndcg(ideal=list)",
+                k=[1, 5],
+                by=["country", "device", "genre"],
+            )
+        ]
         found += [rec.judge(), rec.mrr(), rec.group_by("user").mrr(k=3)]
-        recs.rec(truth=everything["truth"], model="model", universe="all", no_relevant="skip", relevant_from="list").mrr()
+        recs.rec(
+            truth=everything["truth"],
+            model="model",
+            universe="all",
+            no_relevant="skip",
+            relevant_from="list",
+        ).mrr()
 
     assert [type(one) for one in found] == [pl.LazyFrame] * 4
     assert kind.read(found[2]).rows() == [("one", 1, 1.0)]
@@ -110,7 +136,9 @@ def test_nothing_is_collected_on_the_way(kind, monkeypatch):
 
 
 def test_columns_are_by_then_the_support_then_metric_by_metric_each_with_its_ks(kind):
-    found = ask(kind, FRAME, "recall", "mrr@7", rf.f_score(beta=2), "ndcg", k=[2, 1], by=["country"])
+    found = ask(
+        kind, FRAME, "recall", "mrr@7", rf.f_score(beta=2), "ndcg", k=[2, 1], by=["country"]
+    )
 
     assert found.columns == [
         *("country", "n_users", "recall@2", "recall@1", "mrr@7"),
@@ -129,10 +157,17 @@ def test_pandas_results_have_plain_columns(make):
 
 
 def test_rows_are_sorted_by_the_by_columns_with_nulls_last(kind):
-    frame = FRAME.with_columns(country=pl.Series(["FR", None, None, "DE"]), device=pl.Series(["tv", "tv", None, "tv"]))
+    frame = FRAME.with_columns(
+        country=pl.Series(["FR", None, None, "DE"]), device=pl.Series(["tv", "tv", None, "tv"])
+    )
 
     found = ask(kind, frame, "n_hits", by=["country", "device"])
-    assert found.select("country", "device").rows() == [("DE", "tv"), ("FR", "tv"), (None, "tv"), (None, None)]
+    assert found.select("country", "device").rows() == [
+        ("DE", "tv"),
+        ("FR", "tv"),
+        (None, "tv"),
+        (None, None),
+    ]
 
 
 # ---- 3: names of metrics
@@ -148,9 +183,22 @@ def test_rows_are_sorted_by_the_by_columns_with_nulls_last(kind):
             ("P@5", "precision@5"),
             ("R@20", "recall@20"),
         ),
-        *(("f1@5", "f_score@5"), ("AP", "map"), ("rr@10", "mrr@10"), ("nDCG@10", "ndcg@10"), ("RPrec", "r_precision")),
-        *(("ndcg(gain=linear)@10", "ndcg@10"), ("f_score(beta=1)", "f_score"), ("f_score(beta=2.0)", "f_score(beta=2)")),
-        *((" map( normalizer = min ) @ 10 ", "map(normalizer=min)@10"), ("ndcg(gain='exp')", "ndcg(gain=exp)")),
+        *(
+            ("f1@5", "f_score@5"),
+            ("AP", "map"),
+            ("rr@10", "mrr@10"),
+            ("nDCG@10", "ndcg@10"),
+            ("RPrec", "r_precision"),
+        ),
+        *(
+            ("ndcg(gain=linear)@10", "ndcg@10"),
+            ("f_score(beta=1)", "f_score"),
+            ("f_score(beta=2.0)", "f_score(beta=2)"),
+        ),
+        *(
+            (" map( normalizer = min ) @ 10 ", "map(normalizer=min)@10"),
+            ("ndcg(gain='exp')", "ndcg(gain=exp)"),
+        ),
         ("dcg(log_base=10, gain=exp)", "dcg(gain=exp,log_base=10)"),
     ],
 )
@@ -177,7 +225,13 @@ def test_methods_take_the_parameters_of_their_metric(kind):
 
 
 def test_columns_have_the_names_that_are_bound(kind):
-    names = {"user": "who", "item": "what", "rank": "place", "relevance": "stars", "model": "system"}
+    names = {
+        "user": "who",
+        "item": "what",
+        "rank": "place",
+        "relevance": "stars",
+        "model": "system",
+    }
     frame = FRAME.with_columns(model=pl.lit("one")).rename(names)
 
     assert ask(kind, frame, "mrr", "recall@1", **names).rows() == [("one", 2, 0.75, 0.5)]
@@ -194,7 +248,11 @@ def test_roles_may_exchange_their_names(kind):
 def test_an_expression_takes_the_names_of_its_columns():
     frame = FRAME.rename({"item": "what", "rank": "place", "relevance": "stars"})
 
-    found = frame.group_by("user").agg(rf.mrr.expr(k=2, rank="place", relevance="stars", item="what")).sort("user")
+    found = (
+        frame.group_by("user")
+        .agg(rf.mrr.expr(k=2, rank="place", relevance="stars", item="what"))
+        .sort("user")
+    )
     assert found.rows() == [("u", 0.5), ("v", 1.0)]
     assert found.columns == ["user", "mrr@2"]
 
@@ -205,7 +263,11 @@ def test_an_expression_takes_the_names_of_its_columns():
 def test_no_frame_is_changed(kind):
     def frames() -> list[Any]:
         recs = recommended(v="ba", u="ab").with_columns(country=pl.lit("FR"), model=pl.lit("one"))
-        sides = [liked(v="b", u="b"), rows(("u", "x"), schema=("user", "taste")), rows(("a", "y"), schema=("item", "genre"))]
+        sides = [
+            liked(v="b", u="b"),
+            rows(("u", "x"), schema=("user", "taste")),
+            rows(("a", "y"), schema=("item", "genre")),
+        ]
         return [kind(one) for one in [recs, *sides]]
 
     used, untouched = frames(), frames()
@@ -229,7 +291,9 @@ def test_binding_leaves_the_object_it_was_asked_of(kind):
     assert bound is not plain
     for rec in (plain, frame.rec):
         assert kind.read(rec.evaluate("mrr")).rows() == [(2, 0.75)]
-    assert kind.read(bound.evaluate("mrr")).rows() == [(2, 0.0)]  # items a and b as users, nothing of relevance 2
+    assert kind.read(bound.evaluate("mrr")).rows() == [
+        (2, 0.0)
+    ]  # items a and b as users, nothing of relevance 2
 
 
 def test_options_add_up_and_the_last_one_counts(kind):
@@ -241,7 +305,9 @@ def test_options_add_up_and_the_last_one_counts(kind):
 
 def test_no_setting_of_polars_is_changed():
     before = pl.Config.state()
-    FRAME.rec(truth=FRAME.with_columns(pl.col("item").cast(pl.Categorical))).evaluate("ndcg", "err", by="user")
+    FRAME.rec(truth=FRAME.with_columns(pl.col("item").cast(pl.Categorical))).evaluate(
+        "ndcg", "err", by="user"
+    )
 
     assert pl.Config.state() == before
 
@@ -256,7 +322,10 @@ def test_rec_of_a_frame_is_the_same_as_its_namespace(kind):
 # ---- 9: k
 
 
-@pytest.mark.parametrize("k", [[1, 2], (1, 2), range(1, 3), np.arange(1, 3), pl.Series([1, 2]), [np.int8(1), np.uint64(2)]])
+@pytest.mark.parametrize(
+    "k",
+    [[1, 2], (1, 2), range(1, 3), np.arange(1, 3), pl.Series([1, 2]), [np.int8(1), np.uint64(2)]],
+)
 def test_k_is_a_list_or_range_of_whole_numbers(kind, k):
     assert ask(kind, FRAME, "mrr", k=k).to_dicts() == [{"n_users": 2, "mrr@1": 0.5, "mrr@2": 0.75}]
 

@@ -25,7 +25,11 @@ ITEMS = TRUTH.select("item").unique().with_columns(genre=pl.lit("drama"))
 def run(script: str, *options: str) -> str:
     """Run a script in an interpreter of its own, where every warning is an error, and return what it printed."""
     done = subprocess.run(  # noqa: S603  the scripts stand below
-        [sys.executable, "-W", "error", *options, "-c", script], capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-W", "error", *options, "-c", script],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
@@ -57,7 +61,8 @@ print(frame.rec.mrr(k=10), type(frame.rec.evaluate("mrr")).__module__.partition(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "imports", ["import pandas, recframe", "import recframe, pandas", "import recframe; from pandas import *"]
+    "imports",
+    ["import pandas, recframe", "import recframe, pandas", "import recframe; from pandas import *"],
 )
 def test_pandas_and_recframe_are_imported_in_any_order(imports):
     assert run(f"{imports}; import pandas {USES_PANDAS}") == "0.5 pandas"
@@ -102,7 +107,10 @@ for _ in range(2):
     except ModuleNotFoundError as error:
         print(error)
 """
-    assert run(script).splitlines() == ["0.5 ['user', 'ndcg', 'auc']", *["No module named 'pandas'"] * 2]
+    assert run(script).splitlines() == [
+        "0.5 ['user', 'ndcg', 'auc']",
+        *["No module named 'pandas'"] * 2,
+    ]
 
 
 def test_looking_for_pandas_without_importing_it_is_not_an_import():
@@ -157,7 +165,9 @@ with warnings.catch_warnings():
 # ---- the object
 
 
-@pytest.mark.parametrize("make", [lambda frame: frame, lambda frame: frame.lazy(), lambda frame: frame.to_pandas()])
+@pytest.mark.parametrize(
+    "make", [lambda frame: frame, lambda frame: frame.lazy(), lambda frame: frame.to_pandas()]
+)
 def test_a_frame_without_any_right_column_has_it_and_raises_only_when_asked(make):
     frame = make(pl.DataFrame({"x": [1]}))
 
@@ -176,7 +186,10 @@ def test_rec_of_a_frame_is_the_frames_own(kind):
 
     for made in (rf.rec(frame), rf.Rec(frame), frame.rec):
         assert isinstance(made, rf.Rec)
-        assert_frame_equal(kind.read(made.evaluate("ndcg@2", by="user")), kind.read(frame.rec.evaluate("ndcg@2", by="user")))
+        assert_frame_equal(
+            kind.read(made.evaluate("ndcg@2", by="user")),
+            kind.read(frame.rec.evaluate("ndcg@2", by="user")),
+        )
 
 
 def test_rec_of_a_frame_binds_options(kind):
@@ -184,13 +197,17 @@ def test_rec_of_a_frame_binds_options(kind):
 
     assert_frame_equal(
         kind.read(bound.evaluate("recall@2", by="user")),
-        kind.read(kind(RECS).rec(truth=kind(TRUTH), universe="recs").evaluate("recall@2", by="user")),
+        kind.read(
+            kind(RECS).rec(truth=kind(TRUTH), universe="recs").evaluate("recall@2", by="user")
+        ),
     )
 
 
 @pytest.mark.parametrize("thing", [[1, 2], {"user": [1]}, pl.Series([1]), None, "frame"], ids=repr)
 def test_rec_of_anything_else_says_what_it_takes(thing):
-    with pytest.raises(rf.RecframeError, match=r"first argument of rec\(\) is .*; give a polars.DataFrame"):
+    with pytest.raises(
+        rf.RecframeError, match=r"first argument of rec\(\) is .*; give a polars.DataFrame"
+    ):
         rf.rec(thing)
 
 
@@ -233,7 +250,11 @@ def test_what_is_bound_later_holds():
     rec = FRAME.rec(min_relevance=2, no_relevant="skip")
 
     assert rec(min_relevance=1, no_relevant="zero").recall() == 0.75
-    assert rec(min_relevance=1).group_by("country").group_by("user").recall().columns == ["country", "user", "recall"]
+    assert rec(min_relevance=1).group_by("country").group_by("user").recall().columns == [
+        "country",
+        "user",
+        "recall",
+    ]
 
 
 def test_nothing_is_bound_to_the_frame(kind):
@@ -245,13 +266,20 @@ def test_nothing_is_bound_to_the_frame(kind):
 
 
 def test_no_frame_is_written_to(kind):
-    recs, truth, users = kind(RECS), kind(TRUTH), kind(FRAME.select("user", "country").unique(maintain_order=True))
+    recs, truth, users = (
+        kind(RECS),
+        kind(TRUTH),
+        kind(FRAME.select("user", "country").unique(maintain_order=True)),
+    )
     train, items, reference = kind(TRAIN), kind(ITEMS), kind(RECS[::-1])
     before = [copy.deepcopy(frame) for frame in (recs, truth, users, train, items, reference)]
 
     sides = {"users": users, "train": train, "items": items, "reference": reference}
     rec = recs.rec(truth=truth, **sides, no_relevant="null")
-    for result in (rec.judge(), rec.evaluate(*registry.registered(), k=[1, 2], by=["country", "user"])):
+    for result in (
+        rec.judge(),
+        rec.evaluate(*registry.registered(), k=[1, 2], by=["country", "user"]),
+    ):
         kind.read(result)
 
     for frame, as_it_was in zip((recs, truth, users, train, items, reference), before, strict=True):
@@ -298,7 +326,11 @@ def test_help_shows_what_a_metric_is(capsys):
 
 @pytest.mark.parametrize(
     ("frame", "kind"),
-    [(FRAME, "polars.DataFrame"), (FRAME.lazy(), "polars.LazyFrame"), (FRAME.to_pandas(), "pandas.DataFrame")],
+    [
+        (FRAME, "polars.DataFrame"),
+        (FRAME.lazy(), "polars.LazyFrame"),
+        (FRAME.to_pandas(), "pandas.DataFrame"),
+    ],
 )
 def test_the_repr_names_the_kind_of_frame_and_the_methods(frame, kind):
     assert repr(frame.rec).startswith(f"<rec of a {kind}: evaluate()")
@@ -307,11 +339,14 @@ def test_the_repr_names_the_kind_of_frame_and_the_methods(frame, kind):
 
 
 @pytest.mark.parametrize(
-    ("typo", "meant"), [("ndgc", "ndcg"), ("evalute", "evaluate"), ("Recall", "recall"), ("jugde", "judge")]
+    ("typo", "meant"),
+    [("ndgc", "ndcg"), ("evalute", "evaluate"), ("Recall", "recall"), ("jugde", "judge")],
 )
 def test_an_unknown_method_is_an_attribute_error_with_the_closest_name(typo, meant):
     for frame in (FRAME, FRAME.lazy(), FRAME.to_pandas()):
-        with pytest.raises(AttributeError, match=f"rec has no method '{typo}'; did you mean '{meant}'"):
+        with pytest.raises(
+            AttributeError, match=f"rec has no method '{typo}'; did you mean '{meant}'"
+        ):
             getattr(frame.rec, typo)
 
 
@@ -324,7 +359,9 @@ def test_an_unknown_method_without_a_close_one_says_where_to_look():
 # ---- copies and pickles
 
 
-@pytest.mark.parametrize("name", ["ndcg", "ndcg@10", "f_score(beta=2)@10", "map(normalizer=min)", "rbp(p=0.95)@100"])
+@pytest.mark.parametrize(
+    "name", ["ndcg", "ndcg@10", "f_score(beta=2)@10", "map(normalizer=min)", "rbp(p=0.95)@100"]
+)
 def test_a_metric_survives_pickle_and_copy(name):
     metric = rf.parse(name)
 
@@ -343,7 +380,9 @@ def test_a_frame_that_was_asked_is_copied_and_pickled_like_any_other():
             assert twin.rec.recall() == 0.75
 
 
-@pytest.mark.parametrize("options", [{}, {"truth": TRUTH.lazy(), "universe": "all"}], ids=["judged", "two frames"])
+@pytest.mark.parametrize(
+    "options", [{}, {"truth": TRUTH.lazy(), "universe": "all"}], ids=["judged", "two frames"]
+)
 def test_a_lazy_evaluation_travels_as_a_plan_without_python(options, monkeypatch):
     plan = (
         (RECS if options else FRAME)

@@ -12,7 +12,12 @@ from plans import UNUSED, Files
 def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
     folder = tmp_path_factory.mktemp("plan")
     pairs = {"user": [1, 1, 1, 2, 2, 3], "item": [1, 2, 3, 1, 2, 1]}
-    recs = pairs | {"model": list("xxyxyy"), "rank": [1, 2, 1, 1, 1, 1], "score": [0.5] * 6, "device": list("aaabba")}
+    recs = pairs | {
+        "model": list("xxyxyy"),
+        "rank": [1, 2, 1, 1, 1, 1],
+        "score": [0.5] * 6,
+        "device": list("aaabba"),
+    }
     frames = {
         "judged": recs | {"relevance": [0, 1, 2, 0, 1, 1]},
         "recs": recs | {"device": list("aaabbc")},

@@ -48,21 +48,37 @@ def test_parts_change_no_number(by, policies):
     expected = rec.evaluate(*METRICS, by=by).collect()
 
     for parts in (2, 7, *[100] * (by == "country")):  # 100 are more than there are users
-        assert_frame_equal(rec.collect(*METRICS, by=by, parts=parts), expected, rel_tol=1e-12, abs_tol=1e-12)
+        assert_frame_equal(
+            rec.collect(*METRICS, by=by, parts=parts), expected, rel_tol=1e-12, abs_tol=1e-12
+        )
 
 
 # ---- every metric of the registry
 
 
-GIVEN_A_COLUMN = {"diversity", "category_coverage", "alpha_ndcg", "miscalibration", "serendipity", "exposure_disparity"}
+GIVEN_A_COLUMN = {
+    "diversity",
+    "category_coverage",
+    "alpha_ndcg",
+    "miscalibration",
+    "serendipity",
+    "exposure_disparity",
+}
 ALL_SIDES = ("items", "train", "users")
 
 
 def every(*sides: str, **options: object) -> list[rf.Metric[...]]:
     """Every metric that the side frames allow, and forms that read other columns."""
     there = {*sides, *options} | ({"catalogue"} if {"items", "train"} & {*sides} else set())
-    names = [row["name"] for row in rf.list_metrics().to_dicts() if {*filter(None, row["needs"].split(", "))} <= there]
-    forms = [f"{name}(of=genre)" if name in GIVEN_A_COLUMN and "items" in sides else name for name in names]
+    names = [
+        row["name"]
+        for row in rf.list_metrics().to_dicts()
+        if {*filter(None, row["needs"].split(", "))} <= there
+    ]
+    forms = [
+        f"{name}(of=genre)" if name in GIVEN_A_COLUMN and "items" in sides else name
+        for name in names
+    ]
     forms += ["recall(weights=snips)"] * ("train" in sides)
     return [rf.parse(one) @ 3 for one in forms]
 
@@ -70,8 +86,15 @@ def every(*sides: str, **options: object) -> list[rf.Metric[...]]:
 def sides_of(*names: str) -> dict[str, pl.LazyFrame]:
     """The frames beside two frames, none of which has all that others have."""
     choose = random.Random(1)  # noqa: S311  test data
-    items = [{"item": item, "genre": choose.choice("xyz"), "kind": choose.choice("pq")} for item in range(12)]
-    train = [{"user": user, "item": item} for user in range(3, 45) for item in choose.sample(range(15), choose.randint(1, 4))]
+    items = [
+        {"item": item, "genre": choose.choice("xyz"), "kind": choose.choice("pq")}
+        for item in range(12)
+    ]
+    train = [
+        {"user": user, "item": item}
+        for user in range(3, 45)
+        for item in choose.sample(range(15), choose.randint(1, 4))
+    ]
     found = {"items": pl.LazyFrame(items), "train": pl.LazyFrame(train), "users": frames()[2]}
     return {name: found[name] for name in names}
 
@@ -86,7 +109,9 @@ def rows_of(order: str, *, model: bool) -> tuple[pl.LazyFrame, pl.LazyFrame]:
     return recs.with_columns(week=week), truth.with_columns(week=week)
 
 
-def assert_parts_agree(rec: rf.Rec[pl.LazyFrame], metrics: list[rf.Metric[...]], by: object, parts: int = 3) -> None:
+def assert_parts_agree(
+    rec: rf.Rec[pl.LazyFrame], metrics: list[rf.Metric[...]], by: object, parts: int = 3
+) -> None:
     one = rec.evaluate(*metrics, by=by).collect()
 
     assert_frame_equal(rec.collect(*metrics, by=by, parts=parts), one, rel_tol=1e-12, abs_tol=1e-12)
@@ -96,8 +121,14 @@ def assert_parts_agree(rec: rf.Rec[pl.LazyFrame], metrics: list[rf.Metric[...]],
     ("sides", "by"),
     [
         *(((), by) for by in (None, "user", "week")),
-        *(pytest.param(sides, by, marks=pytest.mark.slow) for sides, by in ((("train",), None), (("items",), "kind"))),
-        *(pytest.param(ALL_SIDES, by, marks=pytest.mark.slow) for by in ("user", "week", "item", ["kind", "country"])),
+        *(
+            pytest.param(sides, by, marks=pytest.mark.slow)
+            for sides, by in ((("train",), None), (("items",), "kind"))
+        ),
+        *(
+            pytest.param(ALL_SIDES, by, marks=pytest.mark.slow)
+            for by in ("user", "week", "item", ["kind", "country"])
+        ),
     ],
     ids=str,
 )
@@ -106,7 +137,9 @@ def test_every_metric_is_in_parts_what_it_is_in_one(order, model, sides, by):
     recs, truth = rows_of(order, model=model)
     options = {"model": "model", "reference": "b"} if model else {}
 
-    assert_parts_agree(recs.rec(truth=truth, **sides_of(*sides), **options), every(*sides, **options), by)
+    assert_parts_agree(
+        recs.rec(truth=truth, **sides_of(*sides), **options), every(*sides, **options), by
+    )
 
 
 @pytest.mark.parametrize(
@@ -119,15 +152,22 @@ def test_every_metric_is_in_parts_what_it_is_in_one(order, model, sides, by):
             pytest.param(policies, marks=pytest.mark.slow)
             for policies in ({"universe": "all"}, {"universe": "both", "no_relevant": "skip"})
         ),
-        *(pytest.param({"ties": ties}, marks=pytest.mark.slow) for ties in ("pessimistic", "order")),
+        *(
+            pytest.param({"ties": ties}, marks=pytest.mark.slow)
+            for ties in ("pessimistic", "order")
+        ),
     ],
     ids=str,
 )
 def test_parts_hold_under_every_policy(policies):
     recs, truth = rows_of("score" if "ties" in policies else "rank", model=False)
-    metrics = [one for one in every(*ALL_SIDES) if "profile" not in policies or one.name in PROFILED]
+    metrics = [
+        one for one in every(*ALL_SIDES) if "profile" not in policies or one.name in PROFILED
+    ]
 
-    assert_parts_agree(recs.rec(truth=truth, **sides_of(*ALL_SIDES), **policies), metrics, "country", parts=2)
+    assert_parts_agree(
+        recs.rec(truth=truth, **sides_of(*ALL_SIDES), **policies), metrics, "country", parts=2
+    )
 
 
 PROFILED = {"recall", "ndcg", "mrr", "hit_rate"}
@@ -137,15 +177,23 @@ def test_expectations_over_ties_are_in_parts_what_they_are_in_one():
     recs, truth = rows_of("score", model=True)
     rec = recs.rec(truth=truth, users=frames()[2], model="model", ties="expected")
 
-    assert_parts_agree(rec, [rf.parse(name) for name in ("ndcg@3", "recall@3", "mrr", "auc")], "country", parts=60)
+    assert_parts_agree(
+        rec, [rf.parse(name) for name in ("ndcg@3", "recall@3", "mrr", "auc")], "country", parts=60
+    )
 
 
-@pytest.mark.parametrize("empty", ["both", "ids", *(pytest.param(one, marks=pytest.mark.slow) for one in ("recs", "truth"))])
+@pytest.mark.parametrize(
+    "empty",
+    ["both", "ids", *(pytest.param(one, marks=pytest.mark.slow) for one in ("recs", "truth"))],
+)
 def test_parts_of_nothing_are_what_one_part_of_it_is(empty):
     recs, truth = rows_of("rank", model=False)
     if empty == "ids":
         recs, truth = (one.with_columns(user=pl.lit(None, dtype=pl.Int64)) for one in (recs, truth))
-    recs, truth = (one.clear() if empty in {name, "both"} else one for name, one in (("recs", recs), ("truth", truth)))
+    recs, truth = (
+        one.clear() if empty in {name, "both"} else one
+        for name, one in (("recs", recs), ("truth", truth))
+    )
     rec = recs.rec(truth=truth, **sides_of(*ALL_SIDES))
 
     for by in (None, ["country", "week"]):
@@ -160,7 +208,10 @@ def test_parts_have_the_catalogue_of_all_users():
     rec = recs.rec(truth=truth, train=truth)
 
     for parts in (1, 2, 3, 9):
-        assert rec.collect("fall_out", by="user", parts=parts).rows() == [("u", 0.0), ("w", pytest.approx(1 / 3))]
+        assert rec.collect("fall_out", by="user", parts=parts).rows() == [
+            ("u", 0.0),
+            ("w", pytest.approx(1 / 3)),
+        ]
 
 
 @pytest.mark.parametrize("parts", [1, 3])
@@ -169,7 +220,10 @@ def test_a_judged_frame_is_read_in_parts_too(parts):
     judged = recs.filter(pl.col("model") == "a").rec(truth=truth, universe="all").judge()
 
     assert_frame_equal(
-        judged.rec.collect(*METRICS, parts=parts), judged.rec.evaluate(*METRICS).collect(), rel_tol=1e-12, abs_tol=1e-12
+        judged.rec.collect(*METRICS, parts=parts),
+        judged.rec.evaluate(*METRICS).collect(),
+        rel_tol=1e-12,
+        abs_tol=1e-12,
     )
 
 
@@ -187,12 +241,17 @@ def test_what_only_the_data_shows_is_an_error_in_parts_too(parts):
     recs, truth, _ = frames()
 
     with pytest.raises(rf.DataError, match="a rank is below 1"):
-        recs.with_columns(pl.col("rank") - 1).rec(truth=truth, model="model").collect("recall@2", parts=parts)
+        recs.with_columns(pl.col("rank") - 1).rec(truth=truth, model="model").collect(
+            "recall@2", parts=parts
+        )
 
 
 BROKEN = {
     "a repeated item": ({"items": pl.LazyFrame({"item": [1, 1]})}, "has an item twice"),
-    "a repeated user": ({"users": pl.LazyFrame({"user": [7, 7], "country": ["DE", "DE"]})}, "has a user twice"),
+    "a repeated user": (
+        {"users": pl.LazyFrame({"user": [7, 7], "country": ["DE", "DE"]})},
+        "has a user twice",
+    ),
     "a rank below 1": ({}, "a rank is below 1"),
 }
 
@@ -202,9 +261,14 @@ BROKEN = {
 @pytest.mark.parametrize("universe", ["truth", "both"])
 def test_every_check_is_made_whoever_counts_and_in_every_part(universe, metric, sides, message):
     # one user has a list and another one a truth: with universe="both" nobody counts, and most parts have nobody
-    recs = pl.LazyFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 0 if "rank" in message else 2]})
+    recs = pl.LazyFrame(
+        {"user": [1, 1], "item": [1, 2], "rank": [1, 0 if "rank" in message else 2]}
+    )
     truth = pl.LazyFrame({"user": [2], "item": [1]})
-    sides = {"users": pl.LazyFrame({"user": [1], "country": ["FR"]}), "items": pl.LazyFrame({"item": [1, 2]})} | sides
+    sides = {
+        "users": pl.LazyFrame({"user": [1], "country": ["FR"]}),
+        "items": pl.LazyFrame({"item": [1, 2]}),
+    } | sides
     rec = recs.rec(truth=truth, universe=universe, **sides)
 
     for by in (None, "country"):

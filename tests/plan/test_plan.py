@@ -34,7 +34,11 @@ BUILTIN = [metric for metric in registered().values() if metric.definition.famil
 READ_LISTS = {"bpref", "auc", "list_length", "judged"}
 NEED_WINDOWS = READ_LISTS | {"err"}
 OF_HITS = [metric for metric in BUILTIN if metric.name not in READ_LISTS]
-UNCERTAIN = {"err", "interpolated_precision", "partial_auc"}  # without an expectation over orders of ties
+UNCERTAIN = {
+    "err",
+    "interpolated_precision",
+    "partial_auc",
+}  # without an expectation over orders of ties
 
 
 TWO = {"truth": "truth"}
@@ -79,7 +83,9 @@ EXPECTED = {
 }
 each_call = pytest.mark.parametrize("made", CALLS.values(), ids=CALLS)
 each_metric = pytest.mark.parametrize("metric", BUILTIN, ids=str)
-UNSCORED = {name: made for name, made in CALLS.items() if "scored" not in name}  # ranks come from all scores of a list
+UNSCORED = {
+    name: made for name, made in CALLS.items() if "scored" not in name
+}  # ranks come from all scores of a list
 all_metrics = tuple(f"{metric.name}@{k}" for metric in BUILTIN for k in (5, 10))
 
 
@@ -87,8 +93,12 @@ def test_the_guards_see_a_python_function(files):
     rank = pl.col("rank")
 
     assert python_functions(files.judged.map_batches(lambda frame: frame))
-    assert python_functions(files.judged.select(rank.map_batches(lambda column: column, return_dtype=pl.Int64)))
-    assert python_functions(files.judged.select(rank.map_elements(lambda value: value, return_dtype=pl.Int64)))
+    assert python_functions(
+        files.judged.select(rank.map_batches(lambda column: column, return_dtype=pl.Int64))
+    )
+    assert python_functions(
+        files.judged.select(rank.map_elements(lambda value: value, return_dtype=pl.Int64))
+    )
     assert not python_functions(files.judged.select(rank))
 
 
@@ -135,7 +145,10 @@ def test_no_python_function_is_in_the_plan(files, made):
     plan = made(files, all_metrics)
 
     assert not python_functions(plan)
-    assert pl.LazyFrame.deserialize(io.BytesIO(plan.serialize())).collect_schema() == plan.collect_schema()
+    assert (
+        pl.LazyFrame.deserialize(io.BytesIO(plan.serialize())).collect_schema()
+        == plan.collect_schema()
+    )
 
 
 @each_metric
@@ -166,7 +179,9 @@ def test_sorts_and_windows_run_over_filtered_rows(files, made):
         assert not whole_frames(node), node.label
 
 
-@pytest.mark.parametrize("name", [name for name in CALLS if name.startswith("two frames") and "item" not in name])
+@pytest.mark.parametrize(
+    "name", [name for name in CALLS if name.startswith("two frames") and "item" not in name]
+)
 def test_the_filters_lie_below_the_join_of_the_two_frames(files, name):
     metrics = tuple(str(metric @ 10) for metric in OF_HITS)
     joins = [
@@ -201,7 +216,9 @@ def test_only_hits_and_best_orders_are_sorted(files, metric, name):
 
     assert len(pairs) <= (name == "two frames")
     # The hits, for the ranks that repeat; and for ndcg the relevant rows, for their best order.
-    assert len(found) <= (0 if metric.name in READ_LISTS else 2 if metric.name == "ndcg" else 1), found
+    assert len(found) <= (0 if metric.name in READ_LISTS else 2 if metric.name == "ndcg" else 1), (
+        found
+    )
 
 
 @pytest.mark.parametrize("name", ["judged", "two frames"])
@@ -251,13 +268,18 @@ def test_columns_that_nobody_asked_for_are_not_read(files, name, most, metrics):
 
 @pytest.mark.parametrize("name", ["two frames", "two frames by users", "two frames, models"])
 def test_the_relevance_is_filtered_in_the_scan_of_the_truth(files, name):
-    predicates = [predicate for file, _, predicate in scans(CALLS[name](files, ("ndcg@10",))) if file == "truth"]
+    predicates = [
+        predicate
+        for file, _, predicate in scans(CALLS[name](files, ("ndcg@10",)))
+        if file == "truth"
+    ]
 
     assert any(re.search(r'col\("relevance"\)\)? > ', predicate) for predicate in predicates)
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in CALLS if POLARS_2 or not (name == "two frames by items" or "scored" in name)]
+    "name",
+    [name for name in CALLS if POLARS_2 or not (name == "two frames by items" or "scored" in name)],
 )
 def test_rows_without_ids_are_left_in_the_file(files, name):
     for file, _, predicate in scans(CALLS[name](files, ("recall@10",))):
@@ -272,7 +294,9 @@ def streamable(metrics: list[str]) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("name", [name for name in CALLS if POLARS_2 or "scored" not in name])
 def test_every_call_streams(files, name):
-    found = fallbacks(CALLS[name](files, streamable([str(metric @ k) for metric in BUILTIN for k in (5, 10)])))
+    found = fallbacks(
+        CALLS[name](files, streamable([str(metric @ k) for metric in BUILTIN for k in (5, 10)]))
+    )
 
     assert not found
 
@@ -284,8 +308,19 @@ def test_every_call_streams(files, name):
         [
             *(str(metric @ 10) for metric in BUILTIN),
             *(["precision", "map(normalizer=k)", "auc", "ndcg(ideal=list)@10"] if POLARS_2 else []),
-            *("ndcg", "ndcg(gain=exp)@10", "ndcg(gain=binary)", "ndcg(ideal=k)@10", "recall(denominator=capped)@5"),
-            *("precision(denominator=achievable)@10", "map(normalizer=min)@10", "map(normalizer=hits)", "dcg(gain=exp)"),
+            *(
+                "ndcg",
+                "ndcg(gain=exp)@10",
+                "ndcg(gain=binary)",
+                "ndcg(ideal=k)@10",
+                "recall(denominator=capped)@5",
+            ),
+            *(
+                "precision(denominator=achievable)@10",
+                "map(normalizer=min)@10",
+                "map(normalizer=hits)",
+                "dcg(gain=exp)",
+            ),
         ]
     ),
 )
@@ -293,7 +328,9 @@ def test_every_metric_streams(files, metric, name):
     assert not fallbacks(CALLS[name](files, (metric,)))
 
 
-@pytest.mark.parametrize("options", [*([{}] if POLARS_2 else []), TWO, TWO | {"model": "model"}], ids=str)
+@pytest.mark.parametrize(
+    "options", [*([{}] if POLARS_2 else []), TWO, TWO | {"model": "model"}], ids=str
+)
 def test_the_judged_frame_streams(files, options):
     bound = {name: getattr(files, value, value) for name, value in options.items()}
 
@@ -306,7 +343,9 @@ def test_the_judged_frame_streams(files, options):
 @pytest.mark.skipif(not POLARS_2, reason="Polars 1 runs windows in memory")
 @pytest.mark.parametrize("made", EXPECTED.values(), ids=EXPECTED)
 def test_expectations_over_ties_stream(files, made):
-    of_hits = (str(metric @ k) for metric in OF_HITS if metric.name not in UNCERTAIN for k in (5, 10))
+    of_hits = (
+        str(metric @ k) for metric in OF_HITS if metric.name not in UNCERTAIN for k in (5, 10)
+    )
     plan = made(files, (*of_hits, "auc", "ndcg(gain=exp)", "map(normalizer=min)@10"))
 
     assert not python_functions(plan)

@@ -24,7 +24,16 @@ from plans import (
 )
 from recframe.metrics.language.registry import registered
 
-FAMILIES = {"catalogue", "popularity", "personalization", "diversity", "calibration", "serendipity", "exposure", "reference"}
+FAMILIES = {
+    "catalogue",
+    "popularity",
+    "personalization",
+    "diversity",
+    "calibration",
+    "serendipity",
+    "exposure",
+    "reference",
+}
 NAMED = {"of": "genre"}  # the items have other columns too
 BEYOND = [
     metric(**{name: value for name, value in NAMED.items() if name in metric.definition.parameters})
@@ -44,19 +53,35 @@ VARIANTS = [
     rf.diversity(of="genre", distance="jaccard") @ 10,
     rf.miscalibration(of="genre", divergence="js", weight="log") @ 10,
     rf.serendipity(against="popularity") @ 10,
-    *(rf.personalization(similarity="overlap", against=against) @ 10 for against in ("segment", "all")),
+    *(
+        rf.personalization(similarity="overlap", against=against) @ 10
+        for against in ("segment", "all")
+    ),
     *(metric for metric in BEYOND if metric.definition.over_lists),
     rf.overlap(reference_k=3) @ 10,
     *(rf.rbo(form=form) @ 5 for form in ("min", "truncated")),
     rf.exposure_share(weight="log") @ 10,
     rf.exposure_disparity(of="genre", target="relevant") @ 10,
 ]
-BY = {"all": {}, "users": {"by": "country"}, "items": {"by": "genre"}, "user": {"by": "user"}, "models": {"model": "model"}}
+BY = {
+    "all": {},
+    "users": {"by": "country"},
+    "items": {"by": "genre"},
+    "user": {"by": "user"},
+    "models": {"model": "model"},
+}
 each_by = pytest.mark.parametrize("by", BY.values(), ids=BY)
 
 
-def asked(files: Files, metrics: list[rf.Metric[...]], *, by: str | None = None, **options: str) -> pl.LazyFrame:
-    sides = {"train": files.truth, "items": files.items, "users": files.users, "reference": files.recs}
+def asked(
+    files: Files, metrics: list[rf.Metric[...]], *, by: str | None = None, **options: str
+) -> pl.LazyFrame:
+    sides = {
+        "train": files.truth,
+        "items": files.items,
+        "users": files.users,
+        "reference": files.recs,
+    }
     return files.recs.rec(truth=files.truth, **sides, **options).evaluate(*metrics, by=by)
 
 
@@ -70,7 +95,10 @@ def test_lists_are_cut_before_they_are_grouped_sorted_or_ranked(files, by):
     cut = [one for one in VARIANTS if one.k is not None and one.definition.over_lists]
     plan = asked(files, cut, **by)
 
-    for node in [*(one for one in sorts(plan) if "key" not in one.label and not is_of_the_result(one)), *windows(plan)]:
+    for node in [
+        *(one for one in sorts(plan) if "key" not in one.label and not is_of_the_result(one)),
+        *windows(plan),
+    ]:
         assert not [scan for scan in whole_frames(node) if "recs" in scan], node.label
 
 
@@ -92,9 +120,14 @@ def test_metrics_over_users_alone_have_no_plan_of_lists(files):
 
 
 def test_metrics_of_the_lists_alone_read_three_columns_of_them(files):
-    plan = files.recs.rec(train=files.truth, universe="recs").evaluate("novelty@10", "repeat_rate@10", "gini@5")
+    plan = files.recs.rec(train=files.truth, universe="recs").evaluate(
+        "novelty@10", "repeat_rate@10", "gini@5"
+    )
 
-    assert {(file, int(columns) <= 3) for file, columns, _ in scans(plan)} == {("recs", True), ("truth", True)}
+    assert {(file, int(columns) <= 3) for file, columns, _ in scans(plan)} == {
+        ("recs", True),
+        ("truth", True),
+    }
 
 
 def batches(metrics: list[rf.Metric[...]]) -> list[list[rf.Metric[...]]]:
@@ -105,26 +138,37 @@ def batches(metrics: list[rf.Metric[...]]) -> list[list[rf.Metric[...]]]:
 def large(*, ids: str, order: str, repeats: bool) -> dict[str, pl.DataFrame]:
     """Frames of more than 20,000 rows, whose plans rely on what they are asked."""
     choose = random.Random(f"{ids} {order} {repeats}")  # noqa: S311  test data
-    lists = [(user, item, rank) for user in range(2200) for rank, item in enumerate(choose.sample(range(60), 12), 1)]
+    lists = [
+        (user, item, rank)
+        for user in range(2200)
+        for rank, item in enumerate(choose.sample(range(60), 12), 1)
+    ]
     lists += [(user, choose.randrange(60), rank) for user, _, rank in lists[::7]] * repeats
     if order == "shuffled":
         choose.shuffle(lists)
     pairs = [(choose.randrange(2300), min(int(choose.expovariate(0.1)), 70)) for _ in range(9000)]
     frames = {
-        "recs": pl.DataFrame(lists, schema={"user": pl.Int64, "item": pl.Int64, "rank": pl.Int64}, orient="row"),
+        "recs": pl.DataFrame(
+            lists, schema={"user": pl.Int64, "item": pl.Int64, "rank": pl.Int64}, orient="row"
+        ),
         "train": pl.DataFrame(pairs, schema={"user": pl.Int64, "item": pl.Int64}, orient="row"),
-        "truth": pl.DataFrame(pairs[::-3], schema={"user": pl.Int64, "item": pl.Int64}, orient="row"),
+        "truth": pl.DataFrame(
+            pairs[::-3], schema={"user": pl.Int64, "item": pl.Int64}, orient="row"
+        ),
         "reference": pl.DataFrame(
             [(user, item * 7 % 60, rank) for user, item, rank in lists[::2]],
             schema={"user": pl.Int64, "item": pl.Int64, "rank": pl.Int64},
             orient="row",
         ),
         "items": pl.DataFrame({"item": range(65), "genre": [f"g{item % 4}" for item in range(65)]}),
-        "users": pl.DataFrame({"user": range(2000), "country": [f"c{user % 3}" for user in range(2000)]}),
+        "users": pl.DataFrame(
+            {"user": range(2000), "country": [f"c{user % 3}" for user in range(2000)]}
+        ),
     }
     if ids == "text":
         frames = {
-            name: frame.cast(dict.fromkeys({"user", "item"} & set(frame.columns), pl.String)) for name, frame in frames.items()
+            name: frame.cast(dict.fromkeys({"user", "item"} & set(frame.columns), pl.String))
+            for name, frame in frames.items()
         }
     return frames
 
@@ -133,9 +177,18 @@ def large(*, ids: str, order: str, repeats: bool) -> dict[str, pl.DataFrame]:
 @pytest.mark.parametrize(
     ("ids", "order", "repeats", "by"),
     [  # any two of these come together
-        *(("int", "sorted", repeats, by) for repeats, by in ((False, None), (True, "country"), (False, "genre"))),
-        *(("int", "shuffled", repeats, by) for repeats, by in ((True, None), (False, "country"), (True, "genre"))),
-        *(("text", "shuffled", repeats, by) for repeats, by in ((False, None), (True, "country"), (True, "genre"))),
+        *(
+            ("int", "sorted", repeats, by)
+            for repeats, by in ((False, None), (True, "country"), (False, "genre"))
+        ),
+        *(
+            ("int", "shuffled", repeats, by)
+            for repeats, by in ((True, None), (False, "country"), (True, "genre"))
+        ),
+        *(
+            ("text", "shuffled", repeats, by)
+            for repeats, by in ((False, None), (True, "country"), (True, "genre"))
+        ),
     ],
 )
 def test_what_large_frames_are_asked_changes_no_number(ids, order, repeats, by):
@@ -145,13 +198,21 @@ def test_what_large_frames_are_asked_changes_no_number(ids, order, repeats, by):
     for metrics in batches(VARIANTS[order == "sorted" :: 2] if ids == "int" else VARIANTS):
         found = recs.rec(**frames).evaluate(*metrics, by=by)
 
-        assert_frame_equal(found, recs.lazy().rec(**lazy).evaluate(*metrics, by=by).collect(), rel_tol=1e-12, abs_tol=1e-12)
+        assert_frame_equal(
+            found,
+            recs.lazy().rec(**lazy).evaluate(*metrics, by=by).collect(),
+            rel_tol=1e-12,
+            abs_tol=1e-12,
+        )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("by", [None, "country", "genre", "user"])
 def test_parts_of_the_users_change_no_number(by):
-    frames = {name: frame.lazy() for name, frame in large(ids="int", order="shuffled", repeats=True).items()}
+    frames = {
+        name: frame.lazy()
+        for name, frame in large(ids="int", order="shuffled", repeats=True).items()
+    }
     rec = frames.pop("recs").rec(**frames)
     metrics = [*(one for one in VARIANTS if "similarity=overlap" not in str(one)), "ndcg@10"]
 
@@ -162,17 +223,27 @@ def test_parts_of_the_users_change_no_number(by):
 
 
 def test_what_holds_each_list_against_all_others_is_not_for_parts():
-    frames = {name: frame.lazy() for name, frame in large(ids="int", order="sorted", repeats=False).items()}
+    frames = {
+        name: frame.lazy()
+        for name, frame in large(ids="int", order="sorted", repeats=False).items()
+    }
 
-    with pytest.raises(rf.RecframeError, match="parts of the users do not have; ask it with parts=1"):
+    with pytest.raises(
+        rf.RecframeError, match="parts of the users do not have; ask it with parts=1"
+    ):
         frames.pop("recs").rec(**frames).collect("personalization(similarity=overlap)@10", parts=2)
 
 
 def test_the_share_that_is_done_is_told_for_users_lists_and_items():
-    frames = {name: frame.lazy() for name, frame in large(ids="int", order="sorted", repeats=False).items()}
+    frames = {
+        name: frame.lazy()
+        for name, frame in large(ids="int", order="sorted", repeats=False).items()
+    }
     told: list[float] = []
 
-    frames.pop("recs").rec(**frames).collect("ndcg@10", "novelty@10", "coverage@10", parts=2, tell=told.append)
+    frames.pop("recs").rec(**frames).collect(
+        "ndcg@10", "novelty@10", "coverage@10", parts=2, tell=told.append
+    )
 
     assert sorted(told) == told
     assert told[-1] == 1.0

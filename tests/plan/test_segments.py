@@ -46,14 +46,19 @@ def test_a_user_without_a_row_of_attributes_is_in_the_null_segment_which_comes_l
 def test_a_null_attribute_is_the_null_segment_too(kind):
     users = rows(("u", "FR"), ("v", None), schema=COUNTRY)
 
-    assert ask(kind, RECS, "mrr", truth=TRUTH, users=users, by="country").rows() == [("FR", 1, 1.0), (None, 2, 0.25)]
+    assert ask(kind, RECS, "mrr", truth=TRUTH, users=users, by="country").rows() == [
+        ("FR", 1, 1.0),
+        (None, 2, 0.25),
+    ]
 
 
 def test_a_segment_without_users_of_the_truth_is_not_in_the_result(kind):
     recs = recommended(u="a", x="a")
     users = rows(("u", "FR"), ("x", "IT"), ("nobody", "ES"), schema=COUNTRY)
 
-    assert ask(kind, recs, "mrr", truth=liked(u="a"), users=users, by="country").rows() == [("FR", 1, 1.0)]
+    assert ask(kind, recs, "mrr", truth=liked(u="a"), users=users, by="country").rows() == [
+        ("FR", 1, 1.0)
+    ]
     everyone = ask(kind, recs, "mrr", truth=liked(u="a"), users=users, by="country", universe="all")
     assert everyone.rows() == [("ES", 1, 0.0), ("FR", 1, 1.0), ("IT", 1, 0.0)]
 
@@ -63,12 +68,17 @@ def test_skip_leaves_out_the_segments_without_relevant_items(kind):
     options = {"users": USERS, "by": "country"}
 
     assert ask(kind, frame, "mrr", **options, no_relevant="skip").rows() == [("FR", 1, 1.0)]
-    assert ask(kind, frame, "mrr", **options, no_relevant="null").rows() == [("DE", 1, None), ("FR", 1, 1.0)]
+    assert ask(kind, frame, "mrr", **options, no_relevant="null").rows() == [
+        ("DE", 1, None),
+        ("FR", 1, 1.0),
+    ]
 
 
 def test_a_property_of_items_splits_each_list_at_its_ranks(kind):
     # a perfect list, a (x) at 1 and b (y) at 2: genre y has its one item at rank 2 of the whole list
-    found = ask(kind, recommended(u="ab"), "ndcg", "mrr", truth=liked(u="ab"), items=ITEMS, by="genre")
+    found = ask(
+        kind, recommended(u="ab"), "ndcg", "mrr", truth=liked(u="ab"), items=ITEMS, by="genre"
+    )
 
     assert found.rows() == [("x", 1, 1.0, 1.0), ("y", 1, exactly(1 / log2(3)), 0.5)]
 
@@ -88,27 +98,49 @@ def test_a_user_counts_in_every_segment_where_a_list_or_the_truth_has_a_row_of_t
 
 
 def test_a_column_of_the_judged_frame_is_a_property_of_its_rows(kind):
-    frame = ranking([1, 1, 0, 1], [1, 2, 3, None]).with_columns(genre=pl.Series(["x", "y", "x", "y"]))
+    frame = ranking([1, 1, 0, 1], [1, 2, 3, None]).with_columns(
+        genre=pl.Series(["x", "y", "x", "y"])
+    )
 
     # x: a at 1; y: b at 2, and d, which was not recommended
-    assert ask(kind, frame, "mrr", "recall", by="genre").rows() == [("x", 1, 1.0, 1.0), ("y", 1, 0.5, 0.5)]
+    assert ask(kind, frame, "mrr", "recall", by="genre").rows() == [
+        ("x", 1, 1.0, 1.0),
+        ("y", 1, 0.5, 0.5),
+    ]
 
 
 def test_a_column_of_the_recommendations_is_a_property_of_the_user(kind):
-    recs = RECS.filter(pl.col("user") != "w").with_columns(country=pl.col("user").replace({"u": "FR", "v": "DE"}))
+    recs = RECS.filter(pl.col("user") != "w").with_columns(
+        country=pl.col("user").replace({"u": "FR", "v": "DE"})
+    )
 
     found = ask(kind, recs, "mrr", truth=TRUTH, by="country")
-    assert found.rows() == [("DE", 1, 0.5), ("FR", 1, 1.0), (None, 1, 0.0)]  # w has no recommendations
+    assert found.rows() == [
+        ("DE", 1, 0.5),
+        ("FR", 1, 1.0),
+        (None, 1, 0.0),
+    ]  # w has no recommendations
 
 
 def test_users_and_items_together_cross(kind):
     found = ask(
-        kind, recommended(u="ab", v="ab"), "mrr", truth=liked(u="a", v="b"), users=USERS, items=ITEMS, by=["genre", "country"]
+        kind,
+        recommended(u="ab", v="ab"),
+        "mrr",
+        truth=liked(u="a", v="b"),
+        users=USERS,
+        items=ITEMS,
+        by=["genre", "country"],
     )
 
     # each user is listed in both genres; u's item is in x at 1, v's in y at 2
     assert found.columns == ["genre", "country", "n_users", "mrr"]
-    assert found.rows() == [("x", "DE", 1, 0.0), ("x", "FR", 1, 1.0), ("y", "DE", 1, 0.5), ("y", "FR", 1, 0.0)]
+    assert found.rows() == [
+        ("x", "DE", 1, 0.0),
+        ("x", "FR", 1, 1.0),
+        ("y", "DE", 1, 0.5),
+        ("y", "FR", 1, 0.0),
+    ]
 
 
 def test_several_columns_of_users(kind):
@@ -149,7 +181,11 @@ def test_by_item_counts_the_users_that_an_item_has_a_row_of(kind):
 
 
 def test_a_column_named_twice_comes_once(kind):
-    assert ask(kind, RECS, "mrr", truth=TRUTH, users=USERS, by=["country", "country"]).columns == ["country", "n_users", "mrr"]
+    assert ask(kind, RECS, "mrr", truth=TRUTH, users=USERS, by=["country", "country"]).columns == [
+        "country",
+        "n_users",
+        "mrr",
+    ]
 
 
 def test_an_empty_by_is_none(kind):
@@ -159,7 +195,10 @@ def test_an_empty_by_is_none(kind):
 def test_null_users_of_the_attributes_are_nobody(kind):
     users = pl.concat([USERS, rows((None, "FR"), (None, "DE"), schema=COUNTRY)])
 
-    assert ask(kind, RECS, "mrr", truth=TRUTH, users=users, by="country").rows() == [("DE", 1, 0.5), ("FR", 2, 0.5)]
+    assert ask(kind, RECS, "mrr", truth=TRUTH, users=users, by="country").rows() == [
+        ("DE", 1, 0.5),
+        ("FR", 2, 0.5),
+    ]
     everyone = ask(kind, RECS, "mrr", truth=TRUTH, users=users, by="country", universe="all")
     assert everyone["n_users"].sum() == 3
 
@@ -168,7 +207,9 @@ def test_null_users_of_the_attributes_are_nobody(kind):
 
 
 def test_group_by_is_by(kind):
-    rec = kind(RECS).rec(truth=kind(TRUTH), users=kind(USERS.with_columns(device=pl.Series(["tv", "tv", "phone"]))))
+    rec = kind(RECS).rec(
+        truth=kind(TRUTH), users=kind(USERS.with_columns(device=pl.Series(["tv", "tv", "phone"])))
+    )
     expected = kind.read(rec.evaluate("mrr", by=["country", "device"]))
 
     assert_frame_equal(kind.read(rec.group_by("country", "device").evaluate("mrr")), expected)
@@ -216,33 +257,59 @@ def test_every_model_of_a_judged_frame_is_held_against_the_same_truth(kind):
 def test_a_bound_model_comes_first_unless_by_has_it(kind):
     options = {"truth": liked(u="a", v="b"), "users": USERS, "model": "model"}
 
-    assert ask(kind, TWO_MODELS, "mrr", **options, by="country").columns == ["model", "country", "n_users", "mrr"]
+    assert ask(kind, TWO_MODELS, "mrr", **options, by="country").columns == [
+        "model",
+        "country",
+        "n_users",
+        "mrr",
+    ]
     found = ask(kind, TWO_MODELS, "mrr", **options, by=["country", "model"])
     assert found.columns == ["country", "model", "n_users", "mrr"]
-    assert found.rows() == [("DE", "early", 1, 0.0), ("DE", "late", 1, 1.0), ("FR", "early", 1, 0.5), ("FR", "late", 1, 1.0)]
+    assert found.rows() == [
+        ("DE", "early", 1, 0.0),
+        ("DE", "late", 1, 1.0),
+        ("FR", "early", 1, 0.5),
+        ("FR", "late", 1, 1.0),
+    ]
 
 
 def test_a_user_counts_in_the_segments_of_any_model(kind):
     # u's list of `early` has nothing of genre y, that of `late` nothing of x: both count u in both
     recs = pl.concat(
-        [recommended(u="a").with_columns(model=pl.lit("early")), recommended(u="b").with_columns(model=pl.lit("late"))]
+        [
+            recommended(u="a").with_columns(model=pl.lit("early")),
+            recommended(u="b").with_columns(model=pl.lit("late")),
+        ]
     )
 
     found = ask(kind, recs, "n_hits", truth=liked(u="a"), items=ITEMS, model="model", by="genre")
-    assert found.rows() == [("early", "x", 1, 1.0), ("early", "y", 1, 0.0), ("late", "x", 1, 0.0), ("late", "y", 1, 0.0)]
+    assert found.rows() == [
+        ("early", "x", 1, 1.0),
+        ("early", "y", 1, 0.0),
+        ("late", "x", 1, 0.0),
+        ("late", "y", 1, 0.0),
+    ]
 
 
 def test_a_null_model_is_a_model_and_comes_last(kind):
     recs = TWO_MODELS.with_columns(model=pl.col("model").replace({"late": None}))
 
-    assert ask(kind, recs, "mrr", truth=liked(u="a", v="b"), model="model").rows() == [("early", 2, 0.25), (None, 2, 1.0)]
+    assert ask(kind, recs, "mrr", truth=liked(u="a", v="b"), model="model").rows() == [
+        ("early", 2, 0.25),
+        (None, 2, 1.0),
+    ]
 
 
 def test_by_user_and_model(kind):
     found = ask(kind, TWO_MODELS, "mrr", truth=liked(u="a", v="b"), model="model", by="user")
 
     assert found.columns == ["model", "user", "mrr"]
-    assert found.rows() == [("early", "u", 0.5), ("early", "v", 0.0), ("late", "u", 1.0), ("late", "v", 1.0)]
+    assert found.rows() == [
+        ("early", "u", 0.5),
+        ("early", "v", 0.0),
+        ("late", "u", 1.0),
+        ("late", "v", 1.0),
+    ]
 
 
 def test_a_column_named_model_that_is_not_bound_is_a_column_like_others(kind):
@@ -276,7 +343,10 @@ VALUES = [
     (pl.Float32, [0.5, 1.5]),
     (pl.Boolean, [False, True]),
     (pl.Date, [DAY, DAY + dt.timedelta(days=1)]),
-    (pl.Datetime("us", "UTC"), [dt.datetime(2026, 1, day, tzinfo=dt.timezone.utc) for day in (1, 2)]),
+    (
+        pl.Datetime("us", "UTC"),
+        [dt.datetime(2026, 1, day, tzinfo=dt.timezone.utc) for day in (1, 2)],
+    ),
     (pl.Enum(["z", "a"]), ["z", "a"]),
     (pl.Categorical(), ["a", "b"]),
     (pl.Struct({"x": pl.Int64}), [{"x": 1}, {"x": 2}]),
@@ -290,11 +360,25 @@ def test_a_by_column_comes_back_in_its_dtype_and_order(dtype, values, owner, laz
     low, high = values
     column = pl.Series([high, None, low], dtype=dtype)
     frame = rows(("u", "a", 1, 1), ("v", "b", 1, 0), ("w", "c", 2, 1))
-    sides = {"users": pl.DataFrame({"user": ["u", "v", "w"], "segment": column})} if owner == "users" else {}
-    sides |= {"items": pl.DataFrame({"item": ["a", "b", "c"], "segment": column})} if owner == "items" else {}
+    sides = (
+        {"users": pl.DataFrame({"user": ["u", "v", "w"], "segment": column})}
+        if owner == "users"
+        else {}
+    )
+    sides |= (
+        {"items": pl.DataFrame({"item": ["a", "b", "c"], "segment": column})}
+        if owner == "items"
+        else {}
+    )
     frame = frame.with_columns(segment=column) if owner == "rows" else frame
 
-    found = (frame.lazy() if lazy else frame).rec(**sides).evaluate("mrr", by="segment").lazy().collect()
+    found = (
+        (frame.lazy() if lazy else frame)
+        .rec(**sides)
+        .evaluate("mrr", by="segment")
+        .lazy()
+        .collect()
+    )
 
     assert found.schema["segment"] == dtype
     assert found["segment"].to_list() == [low, high, None]
@@ -302,17 +386,28 @@ def test_a_by_column_comes_back_in_its_dtype_and_order(dtype, values, owner, laz
 
 
 def in_pandas(*values):
-    return pd.DataFrame({"user": ["u", "v", "w"], "segment": values[0] if len(values) == 1 else list(values)})
+    return pd.DataFrame(
+        {"user": ["u", "v", "w"], "segment": values[0] if len(values) == 1 else list(values)}
+    )
 
 
 PANDAS = {
     "str": (pd.Series(["b", "c", "a"]), ["a", "b", "c"]),
     "object": (pd.Series(["b", "c", "a"], dtype=object), ["a", "b", "c"]),
     "string": (pd.Series(["b", "c", "a"], dtype="string"), ["a", "b", "c"]),
-    "category": (pd.Categorical(["b", "c", "a"], categories=["c", "unused", "a", "b"]), ["c", "a", "b"]),
-    "ordered": (pd.Categorical(["b", "c", "a"], categories=["c", "unused", "a", "b"], ordered=True), ["c", "a", "b"]),
+    "category": (
+        pd.Categorical(["b", "c", "a"], categories=["c", "unused", "a", "b"]),
+        ["c", "a", "b"],
+    ),
+    "ordered": (
+        pd.Categorical(["b", "c", "a"], categories=["c", "unused", "a", "b"], ordered=True),
+        ["c", "a", "b"],
+    ),
     "numbers": (pd.Categorical([10, 2, 3], categories=[3, 2, 99, 10]), [3, 2, 10]),
-    "cut": (pd.cut([30, 10, 20], [0, 15, 25, 40]), [pd.Interval(0, 15), pd.Interval(15, 25), pd.Interval(25, 40)]),
+    "cut": (
+        pd.cut([30, 10, 20], [0, 15, 25, 40]),
+        [pd.Interval(0, 15), pd.Interval(15, 25), pd.Interval(25, 40)],
+    ),
     "int8": (pd.Series([2, 3, -1], dtype="int8"), [-1, 2, 3]),
     "uint16": (pd.Series([2, 3, 1], dtype="uint16"), [1, 2, 3]),
     "Int8": (pd.Series([2, 3, 1], dtype="Int8"), [1, 2, 3]),
@@ -323,10 +418,15 @@ PANDAS = {
         list(pd.date_range("2026-01-01", periods=3)),
     ),
     "zone": (
-        pd.Series(pd.to_datetime(["2026-01-02", "2026-01-03", "2026-01-01"])).dt.tz_localize("Europe/Paris"),
+        pd.Series(pd.to_datetime(["2026-01-02", "2026-01-03", "2026-01-01"])).dt.tz_localize(
+            "Europe/Paris"
+        ),
         list(pd.date_range("2026-01-01", periods=3, tz="Europe/Paris")),
     ),
-    "timedelta": (pd.Series(pd.to_timedelta([2, 3, 1], unit="s")), list(pd.to_timedelta([1, 2, 3], unit="s"))),
+    "timedelta": (
+        pd.Series(pd.to_timedelta([2, 3, 1], unit="s")),
+        list(pd.to_timedelta([1, 2, 3], unit="s")),
+    ),
 }
 
 
@@ -352,14 +452,22 @@ def test_a_pandas_by_column_comes_back_in_its_dtype_and_order(name):
         (pd.Series(["b", None, "a"]), ["a", "b"]),
         (pd.Series([2, None, 1], dtype="Int8"), [1, 2]),
         (pd.Series([True, None, False], dtype="boolean"), [False, True]),
-        (pd.Series(pd.to_datetime(["2026-01-02", None, "2026-01-01"])), list(pd.date_range("2026-01-01", periods=2))),
+        (
+            pd.Series(pd.to_datetime(["2026-01-02", None, "2026-01-01"])),
+            list(pd.date_range("2026-01-01", periods=2)),
+        ),
     ],
     ids=["category", "str", "Int8", "boolean", "datetime"],
 )
 def test_the_null_segment_of_a_pandas_frame_keeps_the_dtype_and_comes_last(column, expected):
     users = in_pandas(column)
 
-    found = rows(("u", "a", 1, 1), ("v", "b", 1, 1), ("w", "c", 1, 1)).to_pandas().rec(users=users).mrr(by="segment")
+    found = (
+        rows(("u", "a", 1, 1), ("v", "b", 1, 1), ("w", "c", 1, 1))
+        .to_pandas()
+        .rec(users=users)
+        .mrr(by="segment")
+    )
 
     assert found["segment"].dtype == users["segment"].dtype
     assert found["segment"].tolist()[:2] == expected
@@ -368,23 +476,43 @@ def test_the_null_segment_of_a_pandas_frame_keeps_the_dtype_and_comes_last(colum
 
 
 @pytest.mark.parametrize(("values", "dtype"), [([True, False], "boolean"), ([2, 1], "Int64")])
-def test_numbers_and_booleans_without_a_null_become_the_nullable_ones_beside_a_null_segment(values, dtype):
+def test_numbers_and_booleans_without_a_null_become_the_nullable_ones_beside_a_null_segment(
+    values, dtype
+):
     users = pd.DataFrame({"user": ["u", "v"], "segment": values})
 
-    found = rows(("u", "a", 1, 1), ("v", "b", 1, 1), ("w", "c", 1, 1)).to_pandas().rec(users=users).mrr(by="segment")
+    found = (
+        rows(("u", "a", 1, 1), ("v", "b", 1, 1), ("w", "c", 1, 1))
+        .to_pandas()
+        .rec(users=users)
+        .mrr(by="segment")
+    )
 
     assert found["segment"].dtype == dtype
     assert found["segment"].tolist() == [*sorted(values), pd.NA]
 
 
 def test_a_row_property_of_two_frames_with_other_categories():
-    recs = pd.DataFrame({"user": ["u", "v"], "item": ["a", "b"], "rank": [1, 1], "genre": pd.Categorical(["x", "y"])})
-    truth = pd.DataFrame({"user": ["v", "v"], "item": ["b", "c"], "genre": pd.Categorical(["y", "z"])})
+    recs = pd.DataFrame(
+        {
+            "user": ["u", "v"],
+            "item": ["a", "b"],
+            "rank": [1, 1],
+            "genre": pd.Categorical(["x", "y"]),
+        }
+    )
+    truth = pd.DataFrame(
+        {"user": ["v", "v"], "item": ["b", "c"], "genre": pd.Categorical(["y", "z"])}
+    )
 
     found = recs.rec(truth=truth).recall(by="genre")
 
     # y: b is listed; z: c is not; v has no row of genre x
-    assert found.astype({"genre": str}).to_dict("list") == {"genre": ["y", "z"], "n_users": [1, 1], "recall": [1.0, 0.0]}
+    assert found.astype({"genre": str}).to_dict("list") == {
+        "genre": ["y", "z"],
+        "n_users": [1, 1],
+        "recall": [1.0, 0.0],
+    }
 
 
 def test_numbers_of_segments_do_not_depend_on_each_other(kind):

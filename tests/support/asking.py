@@ -12,9 +12,14 @@ from frame_kinds import Kind
 SCHEMA = {"user": pl.String, "item": pl.String, "rank": pl.Int64, "relevance": pl.Float64}
 
 
-def ask(kind: Kind, frame: pl.DataFrame, *metrics: Any, k: Any = None, by: Any = None, **options: Any) -> pl.DataFrame:
+def ask(
+    kind: Kind, frame: pl.DataFrame, *metrics: Any, k: Any = None, by: Any = None, **options: Any
+) -> pl.DataFrame:
     """Evaluate on one kind of frame, side frames included, and read the result back as a Polars frame."""
-    options = {name: kind(value) if isinstance(value, pl.DataFrame) else value for name, value in options.items()}
+    options = {
+        name: kind(value) if isinstance(value, pl.DataFrame) else value
+        for name, value in options.items()
+    }
     return kind.read(kind(frame).rec(**options).evaluate(*metrics, k=k, by=by))
 
 
@@ -23,26 +28,43 @@ def ask_one(kind: Kind, frame: pl.DataFrame, *metrics: Any, **asked: Any) -> dic
     return ask(kind, frame, *metrics, **asked).row(0, named=True)
 
 
-def rows(*rows: tuple[Any, ...], schema: Any = ("user", "item", "rank", "relevance"), **dtypes: Any) -> pl.DataFrame:
+def rows(
+    *rows: tuple[Any, ...], schema: Any = ("user", "item", "rank", "relevance"), **dtypes: Any
+) -> pl.DataFrame:
     """Make a frame of rows; columns have the usual dtypes where no other is given."""
     names = list(schema)
     known = SCHEMA | dtypes
-    return pl.DataFrame(rows, schema={name: known.get(name, pl.String) for name in names}, orient="row")
+    return pl.DataFrame(
+        rows, schema={name: known.get(name, pl.String) for name in names}, orient="row"
+    )
 
 
-def ranking(relevance: Sequence[Any], ranks: Sequence[Any] | None = None, user: str = "u") -> pl.DataFrame:
+def ranking(
+    relevance: Sequence[Any], ranks: Sequence[Any] | None = None, user: str = "u"
+) -> pl.DataFrame:
     """Make the judged list of one user: items a, b, c and so on at ranks 1, 2, 3 and so on, or at those given."""
     ranks = ranks or range(1, len(relevance) + 1)
     items = "abcdefghijklmnopqrstuvwxyz"
-    return rows(*((user, items[place], rank, one) for place, (rank, one) in enumerate(zip(ranks, relevance, strict=True))))
+    return rows(
+        *(
+            (user, items[place], rank, one)
+            for place, (rank, one) in enumerate(zip(ranks, relevance, strict=True))
+        )
+    )
 
 
 def recommended(**lists: str) -> pl.DataFrame:
     """Make recommendations: each user's items from rank 1 down, one letter each."""
-    found = [(user, item, rank) for user, items in lists.items() for rank, item in enumerate(items, start=1)]
+    found = [
+        (user, item, rank)
+        for user, items in lists.items()
+        for rank, item in enumerate(items, start=1)
+    ]
     return rows(*found, schema=("user", "item", "rank"))
 
 
 def liked(**items: str) -> pl.DataFrame:
     """Make a truth: each user's relevant items, one letter each."""
-    return rows(*((user, item) for user, own in items.items() for item in own), schema=("user", "item"))
+    return rows(
+        *((user, item) for user, own in items.items() for item in own), schema=("user", "item")
+    )

@@ -11,8 +11,12 @@ from asking import rows
 from frame_kinds import Kind
 
 # Two users with lists of two items; each likes one item of the list and one beyond it.
-RECS = rows(("u", "a", 1), ("u", "b", 2), ("v", "c", 1), ("v", "a", 2), schema=("user", "item", "rank"))
-TRUTH = rows(("u", "a", 1), ("u", "d", 2), ("v", "a", 1), ("v", "e", 1), schema=("user", "item", "relevance"))
+RECS = rows(
+    ("u", "a", 1), ("u", "b", 2), ("v", "c", 1), ("v", "a", 2), schema=("user", "item", "rank")
+)
+TRUTH = rows(
+    ("u", "a", 1), ("u", "d", 2), ("v", "a", 1), ("v", "e", 1), schema=("user", "item", "relevance")
+)
 JUDGED = RECS.rec(truth=TRUTH).judge().sort("user", "item")
 ITEMS = pl.DataFrame({"item": list("abcde"), "genre": list("xxyyx")})
 USERS = pl.DataFrame({"user": ["u", "v"], "country": ["FR", "DE"]})
@@ -20,18 +24,28 @@ TRAIN = rows(("u", "f"), ("v", "b"), ("w", "a"), ("w", "c"), schema=("user", "it
 SCORED = RECS.select("user", "item", score=10.0 - pl.col("rank"))
 NAN, INF = math.nan, math.inf
 POOLED = pl.concat(
-    [RECS.with_columns(system=pl.lit("old")), RECS.with_columns(item=pl.col("item") + "2", system=pl.lit("new"))]
+    [
+        RECS.with_columns(system=pl.lit("old")),
+        RECS.with_columns(item=pl.col("item") + "2", system=pl.lit("new")),
+    ]
 )
 
 
-def audit(kind: Kind, frame: pl.DataFrame, *, k: int | None = None, by: Any = None, **options: Any) -> pl.DataFrame:
-    options = {name: kind(value) if isinstance(value, pl.DataFrame) else value for name, value in options.items()}
+def audit(
+    kind: Kind, frame: pl.DataFrame, *, k: int | None = None, by: Any = None, **options: Any
+) -> pl.DataFrame:
+    options = {
+        name: kind(value) if isinstance(value, pl.DataFrame) else value
+        for name, value in options.items()
+    }
     return kind.read(kind(frame).rec(**options).audit(k, by=by))
 
 
 def found(kind: Kind, frame: pl.DataFrame, **options: Any) -> list[tuple[Any, ...]]:
     """Return check, severity, frame, rows and users of every finding."""
-    return audit(kind, frame, **options).select("check", "severity", "frame", "rows", "users").rows()
+    return (
+        audit(kind, frame, **options).select("check", "severity", "frame", "rows", "users").rows()
+    )
 
 
 def with_row(frame: pl.DataFrame, *more: tuple[Any, ...]) -> pl.DataFrame:
@@ -39,4 +53,6 @@ def with_row(frame: pl.DataFrame, *more: tuple[Any, ...]) -> pl.DataFrame:
 
 
 def floats(frame: pl.DataFrame, **values: list[Any]) -> pl.DataFrame:
-    return frame.with_columns(pl.Series(name, column, dtype=pl.Float64) for name, column in values.items())
+    return frame.with_columns(
+        pl.Series(name, column, dtype=pl.Float64) for name, column in values.items()
+    )

@@ -7,23 +7,58 @@ from typing import Any
 
 from recframe.metrics.language.registry import registered
 
-TAILS = [{}, {"share": 0.3}, {"tail": "items"}, {"tail": "items", "share": 0.3}, {"tail": "items", "share": 0.9}]
+TAILS = [
+    {},
+    {"share": 0.3},
+    {"tail": "items"},
+    {"tail": "items", "share": 0.3},
+    {"tail": "items", "share": 0.9},
+]
 CHOICES: dict[str, list[dict[str, Any]]] = {
     "user_coverage": [{}, {"at_least": "k"}],
-    "gini": [{}, {"weight": "log"}, {"weight": "geometric"}, {"normalizer": "n"}, {"weight": "log", "normalizer": "n"}],
-    "entropy": [{}, {"weight": "log"}, {"weight": "geometric"}, {"normalized": True}, {"log_base": 10}],
+    "gini": [
+        {},
+        {"weight": "log"},
+        {"weight": "geometric"},
+        {"normalizer": "n"},
+        {"weight": "log", "normalizer": "n"},
+    ],
+    "entropy": [
+        {},
+        {"weight": "log"},
+        {"weight": "geometric"},
+        {"normalized": True},
+        {"log_base": 10},
+    ],
     "mcc": [{}, {"denominator": "k"}],
     "novelty": [
-        *({}, {"cold": "drop"}, {"normalized": True}, {"cold": "drop", "normalized": True, "log_base": 3}),
-        *({"denominator": "k"}, {"denominator": "k", "normalized": True}, {"denominator": "k", "cold": "drop"}),
+        *(
+            {},
+            {"cold": "drop"},
+            {"normalized": True},
+            {"cold": "drop", "normalized": True, "log_base": 3},
+        ),
+        *(
+            {"denominator": "k"},
+            {"denominator": "k", "normalized": True},
+            {"denominator": "k", "cold": "drop"},
+        ),
     ],
     "epc": [{}, {"discount": "log"}, {"relevance": True}, {"discount": "log", "relevance": True}],
     "efd": [
-        *({}, {"discount": "log"}, {"relevance": True}, {"discount": "log", "relevance": True, "log_base": 10}),
+        *(
+            {},
+            {"discount": "log"},
+            {"relevance": True},
+            {"discount": "log", "relevance": True, "log_base": 10},
+        ),
         *({"cold": "zero"}, {"average": "rows"}, {"average": "rows", "cold": "zero"}),
         {"average": "rows", "cold": "zero", "discount": "log", "relevance": True},
     ],
-    "popularity": [{}, *({"normalizer": one} for one in ("users", "max", "interactions", "quantile"))],
+    "popularity": [
+        {},
+        *({"normalizer": one} for one in ("users", "max", "interactions", "quantile")),
+    ],
     "long_tail_share": [
         {},
         {"share": 0.3},
@@ -41,7 +76,9 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
     "tail_coverage": TAILS,
     "popularity_lift": [{}, {"average": "users"}],
     "personalization": [
-        {"similarity": similarity, "against": against} for similarity in ("cosine", "overlap") for against in ("segment", "all")
+        {"similarity": similarity, "against": against}
+        for similarity in ("cosine", "overlap")
+        for against in ("segment", "all")
     ],
     "diversity": [
         *({"of": of} for of in ("genre", "tags", "vector")),
@@ -56,10 +93,22 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
         *({"of": of, "relevance": True} for of in ("genre", "tags")),
         *({"of": of, "relevance": True, "denominator": "relevant"} for of in ("genre", "tags")),
     ],
-    "alpha_ndcg": [{"of": "genre"}, {"of": "tags"}, {"of": "genre", "alpha": 0.2}, {"of": "genre", "alpha": 1.0}],
+    "alpha_ndcg": [
+        {"of": "genre"},
+        {"of": "tags"},
+        {"of": "genre", "alpha": 0.2},
+        {"of": "genre", "alpha": 1.0},
+    ],
     "miscalibration": [
-        *({"of": of, "divergence": divergence} for of in ("genre", "tags") for divergence in ("kl", "js", "hellinger")),
-        *({"of": "tags", "divergence": divergence, "weight": "log"} for divergence in ("kl", "js", "hellinger")),
+        *(
+            {"of": of, "divergence": divergence}
+            for of in ("genre", "tags")
+            for divergence in ("kl", "js", "hellinger")
+        ),
+        *(
+            {"of": "tags", "divergence": divergence, "weight": "log"}
+            for divergence in ("kl", "js", "hellinger")
+        ),
         {"of": "genre", "weight": "reciprocal"},
         {"of": "genre", "alpha": 0.5, "log_base": 10},
         {"of": "tags", "divergence": "js", "log_base": 10},
@@ -69,21 +118,37 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
         {"against": "popularity"},
         {"against": "reference"},
     ],
-    "overlap": [{}, {"reference_k": 2}, {"denominator": "k"}, {"denominator": "k", "reference_k": 2}],
+    "overlap": [
+        {},
+        {"reference_k": 2},
+        {"denominator": "k"},
+        {"denominator": "k", "reference_k": 2},
+    ],
     "unexpectedness": [
         *({}, {"reference_k": 2}, {"denominator": "k"}, {"without_reference": "zero"}),
         {"denominator": "k", "without_reference": "zero"},
     ],
-    "rbo": [{}, {"p": 0.5}, *({"form": form} for form in ("min", "truncated")), {"form": "min", "p": 0.5}],
+    "rbo": [
+        {},
+        {"p": 0.5},
+        *({"form": form} for form in ("min", "truncated")),
+        {"form": "min", "p": 0.5},
+    ],
     "exposure_share": [{}, {"weight": "log"}],
-    "exposure_disparity": [{"of": of, "target": target} for of in ("genre", "tags") for target in ("catalogue", "relevant")],
+    "exposure_disparity": [
+        {"of": of, "target": target}
+        for of in ("genre", "tags")
+        for target in ("catalogue", "relevant")
+    ],
 }
 BUILTIN = {name: one for name, one in registered().items() if one.definition.builtin}
 BEYOND = {name: one for name, one in BUILTIN.items() if one.definition.family != "accuracy"}
 CHOICES |= {name: [{}] for name, one in BEYOND.items() if not one.definition.parameters}
 
 
-def with_a_value(name: str, parameters: Mapping[str, Any], ks: Iterable[int | None]) -> list[int | None]:
+def with_a_value(
+    name: str, parameters: Mapping[str, Any], ks: Iterable[int | None]
+) -> list[int | None]:
     """The cut-offs that a metric can be asked at: the best order over lists of categories is followed up to one alone."""
     bounded = name == "alpha_ndcg" and parameters.get("of") == "tags"
     return [k for k in ks if not (bounded and k is None)]

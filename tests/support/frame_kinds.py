@@ -35,7 +35,11 @@ def chunked(frame: pl.DataFrame) -> pl.DataFrame:
 
 def with_an_index(frame: pl.DataFrame) -> pd.DataFrame:
     result = frame.to_pandas()
-    result.index = pd.MultiIndex.from_arrays([range(len(result)), ["x"] * len(result)]) if len(result) else result.index
+    result.index = (
+        pd.MultiIndex.from_arrays([range(len(result)), ["x"] * len(result)])
+        if len(result)
+        else result.index
+    )
     return result
 
 
@@ -72,7 +76,9 @@ KINDS = [
     Kind("streaming", lambda frame: frame.lazy(), collected("streaming")),
     Kind("pandas", with_an_index, from_pandas),
     Kind("pandas-nullable", nullable, from_pandas),
-    Kind("pandas-arrow", lambda frame: frame.to_pandas(use_pyarrow_extension_array=True), from_pandas),
+    Kind(
+        "pandas-arrow", lambda frame: frame.to_pandas(use_pyarrow_extension_array=True), from_pandas
+    ),
 ]
 
 

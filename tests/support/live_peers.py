@@ -27,10 +27,19 @@ def users() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     for user in range(N_USERS):
         items = rng.sample(range(60), 60)
         length = rng.choice([0, 1, 2, 4, 10, 10, 20])
-        recs += [{"user": f"u{user}", "item": f"i{item}", "rank": rank} for rank, item in enumerate(items[:length], start=1)]
-        judged = rng.sample(items[: 2 * length + 8], rng.choice([0, 1, 2, 5, 9, 20, 2 * length + 8]) % (2 * length + 9))
+        recs += [
+            {"user": f"u{user}", "item": f"i{item}", "rank": rank}
+            for rank, item in enumerate(items[:length], start=1)
+        ]
+        judged = rng.sample(
+            items[: 2 * length + 8],
+            rng.choice([0, 1, 2, 5, 9, 20, 2 * length + 8]) % (2 * length + 9),
+        )
         grades = rng.choice([[0], [1], [0, 0, 1], [0, 1, 2, 3, 4]])
-        truth += [{"user": f"u{user}", "item": f"i{item}", "relevance": rng.choice(grades)} for item in judged]
+        truth += [
+            {"user": f"u{user}", "item": f"i{item}", "relevance": rng.choice(grades)}
+            for item in judged
+        ]
     rng.shuffle(recs)
     rng.shuffle(truth)
     return recs, truth
@@ -56,7 +65,9 @@ def listed_relevances() -> dict[str, list[int]]:
     """The relevance of each list's items, from the best rank down; what was not judged has 0."""
     judged = qrels()
     return {
-        user: [judged.get(user, {}).get(item, 0) for item in sorted(items, key=items.get, reverse=True)]  # type: ignore[arg-type]
+        user: [
+            judged.get(user, {}).get(item, 0) for item in sorted(items, key=items.get, reverse=True)
+        ]  # type: ignore[arg-type]
         for user, items in run().items()
     }
 
@@ -66,14 +77,20 @@ def recframe(metrics: tuple[str, ...], **policy: str) -> dict[str, Values]:
     """Each metric's value for each user."""
     recs, truth = (pl.DataFrame(rows) for rows in users())
     result = recs.lazy().rec(truth=truth.lazy(), **policy).evaluate(*metrics, by="user").collect()
-    return {name: dict(zip(result["user"], result[name], strict=True)) for name in result.columns[1:]}
+    return {
+        name: dict(zip(result["user"], result[name], strict=True)) for name in result.columns[1:]
+    }
 
 
 def agree(ours: Values, theirs: Mapping[str, float], metric: str, *, at_least: int = 1000) -> None:
     """Every user that the peer has a value for has the same one here."""
     assert len(theirs) >= at_least, f"{metric}: the peer has {len(theirs)} users"
-    wrong = {user: (ours[user], value) for user, value in theirs.items() if not close(ours[user], value)}
-    assert not wrong, f"{metric}: {len(wrong)} of {len(theirs)} users differ, among them {dict(list(wrong.items())[:3])}"
+    wrong = {
+        user: (ours[user], value) for user, value in theirs.items() if not close(ours[user], value)
+    }
+    assert not wrong, (
+        f"{metric}: {len(wrong)} of {len(theirs)} users differ, among them {dict(list(wrong.items())[:3])}"
+    )
 
 
 def close(ours: float | None, theirs: float) -> bool:

@@ -151,10 +151,14 @@ class Weighed:
     offset: float = 0
 
     def sum(self, hits: Iterable[tuple[float, float]]) -> float:
-        return math.fsum(max(GAINS[self.gain](g + self.offset), 0.0) / self.logarithm(rank) for rank, g in hits)
+        return math.fsum(
+            max(GAINS[self.gain](g + self.offset), 0.0) / self.logarithm(rank) for rank, g in hits
+        )
 
     def logarithm(self, rank: float) -> float:
-        return math.log(rank + 1 if self.discount == "shifted" else max(rank, self.log_base), self.log_base)
+        return math.log(
+            rank + 1 if self.discount == "shifted" else max(rank, self.log_base), self.log_base
+        )
 
 
 def in_order(gains: Iterable[float]) -> list[tuple[float, float]]:
@@ -201,7 +205,11 @@ def bpref(one: RankedList, k: int | None) -> float:
     items = one.items_to(k)
     for item in items:
         if item.relevant:
-            above = sum(1 for other in items if other.judged and not other.relevant and other.rank < item.rank)
+            above = sum(
+                1
+                for other in items
+                if other.judged and not other.relevant and other.rank < item.rank
+            )
             most = min(one.n_relevant, one.n_not_relevant)
             total += 1 - (above / most if above < most else float(above > 0))
     return ratio(total, one.n_relevant)
@@ -209,10 +217,18 @@ def bpref(one: RankedList, k: int | None) -> float:
 
 def auc(one: RankedList, k: int | None, without_pair: str = "null") -> float | None:
     items = one.items_to(k)
-    pairs = [(good.rank, bad.rank) for good in items if good.relevant for bad in items if not bad.relevant]
+    pairs = [
+        (good.rank, bad.rank)
+        for good in items
+        if good.relevant
+        for bad in items
+        if not bad.relevant
+    ]
     if not pairs:
         return float(any(item.relevant for item in items)) if without_pair == "hit" else None
-    return sum(1.0 if good < bad else 0.5 if good == bad else 0.0 for good, bad in pairs) / len(pairs)
+    return sum(1.0 if good < bad else 0.5 if good == bad else 0.0 for good, bad in pairs) / len(
+        pairs
+    )
 
 
 def partial_auc(one: RankedList, k: int | None, misses: float = 10, hits: str = "all") -> float:

@@ -40,22 +40,38 @@ def likeness(one: Sequence[Any], other: Sequence[Any], similarity: str) -> float
 
 
 def personalization(
-    scene: Scene, users: Sequence[Any], k: int | None, *, similarity: str = "cosine", against: str = "segment"
+    scene: Scene,
+    users: Sequence[Any],
+    k: int | None,
+    *,
+    similarity: str = "cosine",
+    against: str = "segment",
 ) -> float | None:
     """Over the pairs of lists; against all, each list's mean over the pairs with any other list."""
     lists = {user: scene.found(user, k) for user in (scene.lists if against == "all" else users)}
     lists = {user: own for user, own in lists.items() if own}
     if against == "segment":
-        return mean(1 - likeness(one, other, similarity) for one, other in combinations(lists.values(), 2))
-    pairs = {user: [lists[other] for other in lists if other != user] for user in users if user in lists}
-    return mean(mean(1 - likeness(lists[user], other, similarity) for other in others) for user, others in pairs.items())
+        return mean(
+            1 - likeness(one, other, similarity) for one, other in combinations(lists.values(), 2)
+        )
+    pairs = {
+        user: [lists[other] for other in lists if other != user] for user in users if user in lists
+    }
+    return mean(
+        mean(1 - likeness(lists[user], other, similarity) for other in others)
+        for user, others in pairs.items()
+    )
 
 
 def similar(one: Any, other: Any, distance: str = "cosine") -> float:
     """Cosine of two vectors or of two sets of categories as 0-1 vectors, or what Jaccard gives of the sets."""
     if isinstance(one, frozenset):
         common = len(one & other)
-        return common / len(one | other) if distance == "jaccard" else common / math.sqrt(len(one) * len(other))
+        return (
+            common / len(one | other)
+            if distance == "jaccard"
+            else common / math.sqrt(len(one) * len(other))
+        )
     lengths = math.hypot(*one) * math.hypot(*other)
     return math.fsum(left * right for left, right in zip(one, other, strict=True)) / lengths
 
@@ -79,7 +95,13 @@ def diversity(  # noqa: PLR0913
 
 
 def category_coverage(
-    scene: Scene, user: Any, k: int | None, *, of: str = "", denominator: str = "catalogue", relevance: bool = False
+    scene: Scene,
+    user: Any,
+    k: int | None,
+    *,
+    of: str = "",
+    denominator: str = "catalogue",
+    relevance: bool = False,
 ) -> float | None:
     """With relevance, of the relevant items of the list: Zhai et al. 2003, whose whole is that of all relevant items."""
     found, relevant = scene.found(user, k), scene.relevant(user)
@@ -87,27 +109,41 @@ def category_coverage(
     covered = {category for item in counted for category in scene.categories(item, of)}
     there = {category for item in scene.catalogue() for category in scene.categories(item, of)}
     sought = {category for item in relevant for category in scene.categories(item, of)}
-    whole = {"catalogue": len(there), "relevant": len(sought), "k": len(found) if k is None else k}[denominator]
+    whole = {"catalogue": len(there), "relevant": len(sought), "k": len(found) if k is None else k}[
+        denominator
+    ]
     value = ratio(len(covered), whole) if found else None
     return None if value is None else min(value, 1.0)
 
 
-def alpha_ndcg(scene: Scene, user: Any, k: int | None, *, of: str = "", alpha: float = 0.5) -> float | None:
+def alpha_ndcg(
+    scene: Scene, user: Any, k: int | None, *, of: str = "", alpha: float = 0.5
+) -> float | None:
     """Clarke et al. 2008: a category seen m times adds (1 - alpha)^m; the ideal takes the best item each time."""
     relevant = {item: scene.categories(item, of) for item in scene.relevant(user)}
     if not relevant:
         return 0.0
 
     def gain(item: Any, above: Sequence[Any]) -> float:
-        return math.fsum((1 - alpha) ** sum(one in relevant[other] for other in above) for one in relevant[item])
+        return math.fsum(
+            (1 - alpha) ** sum(one in relevant[other] for other in above) for one in relevant[item]
+        )
 
     def value(ranked: Sequence[tuple[Any, float]]) -> float:
         order = [item for item, _ in ranked]
-        return math.fsum(gain(item, order[:place]) / math.log2(rank + 1) for place, (item, rank) in enumerate(ranked))
+        return math.fsum(
+            gain(item, order[:place]) / math.log2(rank + 1)
+            for place, (item, rank) in enumerate(ranked)
+        )
 
     ideal: list[Any] = []  # of equally good items the last one, as in ndeval
     while len(ideal) < (len(relevant) if k is None else min(k, len(relevant))):
-        ideal.append(max((item for item in relevant if item not in ideal), key=lambda item: (gain(item, ideal), item)))
+        ideal.append(
+            max(
+                (item for item in relevant if item not in ideal),
+                key=lambda item: (gain(item, ideal), item),
+            )
+        )
     best = value([(item, float(rank)) for rank, item in enumerate(ideal, start=1)])
     listed = scene.listed(user, k)
     hits: list[tuple[Any, float]] = []
@@ -118,20 +154,29 @@ def alpha_ndcg(scene: Scene, user: Any, k: int | None, *, of: str = "", alpha: f
     return min(found / best, 1.0) if best else None
 
 
-def serendipity(scene: Scene, user: Any, k: int | None, *, of: str = "", against: str = "history") -> float | None:
+def serendipity(
+    scene: Scene, user: Any, k: int | None, *, of: str = "", against: str = "history"
+) -> float | None:
     relevant = scene.relevant(user)
     listed = scene.listed(user, k)
     if against == "reference":
         usual = {item for item, _ in cut(scene.reference.get(user, ()), k)}
         return mean(float(item in relevant and item not in usual) for item, _ in listed)
     if against == "popularity":
-        return mean(float(item in relevant) * above_popularity(scene, item, rank) for item, rank in listed)
-    before = [feature for item in scene.history(user) if (feature := scene.feature(item, of)) is not None]
+        return mean(
+            float(item in relevant) * above_popularity(scene, item, rank) for item, rank in listed
+        )
+    before = [
+        feature for item in scene.history(user) if (feature := scene.feature(item, of)) is not None
+    ]
     if not before:
         return None
-    features = {item: feature for item, _ in listed if (feature := scene.feature(item, of)) is not None}
+    features = {
+        item: feature for item, _ in listed if (feature := scene.feature(item, of)) is not None
+    }
     return mean(
-        float(item in relevant) * (1 - math.fsum(similar(feature, one) for one in before) / len(before))
+        float(item in relevant)
+        * (1 - math.fsum(similar(feature, one) for one in before) / len(before))
         for item, feature in features.items()
     )
 
@@ -139,12 +184,16 @@ def serendipity(scene: Scene, user: Any, k: int | None, *, of: str = "", against
 def above_popularity(scene: Scene, item: Any, rank: float) -> float:
     """How much better the item stands in the list than in the order of popularity, in places, over the catalogue's size."""
     n, pop = len(scene.whole_catalogue()), scene.popularity(item)
-    more_popular = {scene.popularity(other) for other in scene.train_items() if scene.popularity(other) > pop}
+    more_popular = {
+        scene.popularity(other) for other in scene.train_items() if scene.popularity(other) > pop
+    }
     usual = max((n + 1 - (len(more_popular) + 1)) / n, 0.0) if pop else 0.0
     return max((n + 1 - rank) / n - usual, 0.0)
 
 
-def overlap(scene: Scene, user: Any, k: int | None, *, reference_k: int = 0, denominator: str = "list") -> float | None:
+def overlap(
+    scene: Scene, user: Any, k: int | None, *, reference_k: int = 0, denominator: str = "list"
+) -> float | None:
     found = scene.found(user, k)
     usual = {item for item, _ in cut(scene.reference.get(user, ()), reference_k or k)}
     if not found:
@@ -153,7 +202,9 @@ def overlap(scene: Scene, user: Any, k: int | None, *, reference_k: int = 0, den
     return min(shared / (len(found) if denominator == "list" or k is None else k), 1.0)
 
 
-def unexpectedness(scene: Scene, user: Any, k: int | None, *, without_reference: str = "one", **how: Any) -> float | None:
+def unexpectedness(
+    scene: Scene, user: Any, k: int | None, *, without_reference: str = "one", **how: Any
+) -> float | None:
     share = overlap(scene, user, k, **how)
     usual = [item for item, _ in cut(scene.reference.get(user, ()), None) if scene.inside(item)]
     if share is not None and not usual and without_reference == "zero":
@@ -161,7 +212,9 @@ def unexpectedness(scene: Scene, user: Any, k: int | None, *, without_reference:
     return None if share is None else 1 - share
 
 
-def rbo(scene: Scene, user: Any, k: int | None, *, p: float = 0.9, form: str = "extrapolated") -> float | None:
+def rbo(
+    scene: Scene, user: Any, k: int | None, *, p: float = 0.9, form: str = "extrapolated"
+) -> float | None:
     """Webber, Moffat and Zobel 2010, by depths; a list's places count, not its ranks."""
     one = scene.found(user, k)
     other = [item for item, _ in cut(scene.reference.get(user, ()), k) if scene.inside(item)]
@@ -173,14 +226,20 @@ def rbo(scene: Scene, user: Any, k: int | None, *, p: float = 0.9, form: str = "
     agree = [len(set(one[:depth]) & set(other[:depth])) for depth in range(deepest + 1)]
     if form == "truncated":
         weights = {depth: p ** (depth - 1) for depth in range(1, s + 1)}
-        return math.fsum(weight * agree[depth] / depth for depth, weight in weights.items()) / math.fsum(weights.values())
+        return math.fsum(
+            weight * agree[depth] / depth for depth, weight in weights.items()
+        ) / math.fsum(weights.values())
     if form == "min":
         known = math.fsum((agree[depth] - agree[s]) * p**depth / depth for depth in range(1, s + 1))
         return (1 - p) / p * (known - agree[s] * math.log(1 - p))
     # equation 32: past the end of the shorter list, its agreement there goes on
     seen = math.fsum(agree[depth] / depth * p**depth for depth in range(1, deepest + 1))
-    assumed = math.fsum(agree[s] * (depth - s) / (s * depth) * p**depth for depth in range(s + 1, deepest + 1))
-    return (1 - p) / p * (seen + assumed) + ((agree[deepest] - agree[s]) / deepest + agree[s] / s) * p**deepest
+    assumed = math.fsum(
+        agree[s] * (depth - s) / (s * depth) * p**depth for depth in range(s + 1, deepest + 1)
+    )
+    return (1 - p) / p * (seen + assumed) + (
+        (agree[deepest] - agree[s]) / deepest + agree[s] / s
+    ) * p**deepest
 
 
 def mix(weighted: Iterable[tuple[frozenset[Any], float]]) -> dict[Any, float]:
@@ -195,7 +254,9 @@ def mix(weighted: Iterable[tuple[frozenset[Any], float]]) -> dict[Any, float]:
 
 
 def divergence_of(p: Mapping[Any, float], q: Mapping[Any, float], log_base: float) -> float:
-    return math.fsum(share * math.log(share / q[one], log_base) for one, share in p.items() if share)
+    return math.fsum(
+        share * math.log(share / q[one], log_base) for one, share in p.items() if share
+    )
 
 
 def miscalibration(  # noqa: PLR0913
@@ -210,20 +271,31 @@ def miscalibration(  # noqa: PLR0913
     weight: str = "none",
 ) -> float | None:
     p = mix((scene.categories(item, of), 1.0) for item in scene.history(user))
-    q = mix((scene.categories(item, of), WEIGHTS[weight](rank)) for item, rank in scene.listed(user, k))
+    q = mix(
+        (scene.categories(item, of), WEIGHTS[weight](rank)) for item, rank in scene.listed(user, k)
+    )
     if not p or not q:
         return None
     both = {one: (p.get(one, 0.0), q.get(one, 0.0)) for one in {*p, *q}}
     if divergence == "hellinger":
         # 1 - sum of sqrt(p q), without what is lost where the two are nearly the same
-        return math.sqrt(math.fsum((math.sqrt(left) - math.sqrt(right)) ** 2 for left, right in both.values()) / 2)
+        return math.sqrt(
+            math.fsum((math.sqrt(left) - math.sqrt(right)) ** 2 for left, right in both.values())
+            / 2
+        )
     if divergence == "js":
         middle = {one: (left + right) / 2 for one, (left, right) in both.items()}
         return (divergence_of(p, middle, log_base) + divergence_of(q, middle, log_base)) / 2
-    return divergence_of(p, {one: (1 - alpha) * right + alpha * left for one, (left, right) in both.items()}, log_base)
+    return divergence_of(
+        p,
+        {one: (1 - alpha) * right + alpha * left for one, (left, right) in both.items()},
+        log_base,
+    )
 
 
-def exposure_share(scene: Scene, users: Sequence[Any], k: int | None, *, weight: str = "none") -> float | None:
+def exposure_share(
+    scene: Scene, users: Sequence[Any], k: int | None, *, weight: str = "none"
+) -> float | None:
     """The segment's part of all rows of these users' lists."""
     rows = [one for user in users for one in cut(scene.lists.get(user, ()), k)]
     inside = math.fsum(WEIGHTS[weight](rank) for item, rank in rows if scene.inside(item))
@@ -242,7 +314,9 @@ def exposure_disparity(
         groups = [tail, catalogue - tail]
     else:
         categories = {one for item in catalogue for one in scene.categories(item, of)}
-        groups = [{item for item in catalogue if one in scene.categories(item, of)} for one in categories]
+        groups = [
+            {item for item in catalogue if one in scene.categories(item, of)} for one in categories
+        ]
     for own in groups:
         listed = possible = 0
         for user in scene.with_lists(users, k):
@@ -285,7 +359,9 @@ def follows(name: str, parameters: Mapping[str, Any]) -> bool:
     return name in OF_LISTS and (name == "serendipity" or bool(parameters.get("relevance")))
 
 
-OF_USERS: dict[str, Callable[..., float | None]] = {one.__name__: one for one in (user_coverage, fall_out, mcc, alpha_ndcg)}
+OF_USERS: dict[str, Callable[..., float | None]] = {
+    one.__name__: one for one in (user_coverage, fall_out, mcc, alpha_ndcg)
+}
 """A value for each user of the accuracy metrics, list or not."""
 
 OF_SETS: dict[str, Callable[..., float | None]] = {
@@ -312,14 +388,18 @@ def set_of(name: str, parameters: Mapping[str, Any]) -> Callable[..., float | No
     return OF_ROWS[name] if parameters.get("average") == "rows" else OF_SETS.get(name)
 
 
-def values(name: str, scene: Scene, users: Iterable[Any], k: int | None, **parameters: Any) -> Iterator[tuple[Any, Any]]:
+def values(
+    name: str, scene: Scene, users: Iterable[Any], k: int | None, **parameters: Any
+) -> Iterator[tuple[Any, Any]]:
     """(user, value) of a metric of lists or of users."""
     over = OF_LISTS.get(name) or OF_USERS[name]
     for user in users:
         yield user, over(scene, user, k, **parameters)
 
 
-def overall(name: str, scene: Scene, k: int | None, users: Iterable[Any] | None = None, **parameters: Any) -> float | None:
+def overall(
+    name: str, scene: Scene, k: int | None, users: Iterable[Any] | None = None, **parameters: Any
+) -> float | None:
     """One number: of the set of lists, or the mean over the users who count."""
     users = [*scene.lists] if users is None else [*users]
     if (of_set := set_of(name, parameters)) is not None:

@@ -34,22 +34,44 @@ class Case:
 
     def identified(self, name: str) -> list[Row]:
         """The rows that have both ids."""
-        return [row for row in getattr(self, name) or () if row["user"] is not None and row["item"] is not None]
+        return [
+            row
+            for row in getattr(self, name) or ()
+            if row["user"] is not None and row["item"] is not None
+        ]
 
     def ranked(self) -> list[Row]:
-        return [row for row in self.identified("recs") if row["rank"] is not None and math.isfinite(row["rank"])]
+        return [
+            row
+            for row in self.identified("recs")
+            if row["rank"] is not None and math.isfinite(row["rank"])
+        ]
 
     def judged(self) -> list[Row]:
         rows = self.identified("recs" if self.truth is None else "truth")
-        return [row for row in rows if (gain := row.get("relevance", 1)) is not None and not math.isnan(gain)]
+        return [
+            row
+            for row in rows
+            if (gain := row.get("relevance", 1)) is not None and not math.isnan(gain)
+        ]
 
     def models(self) -> list[Any]:
-        return list(dict.fromkeys(row["model"] for row in self.identified("recs"))) if self.model else [None]
+        return (
+            list(dict.fromkeys(row["model"] for row in self.identified("recs")))
+            if self.model
+            else [None]
+        )
 
-    def lists(self, rows: Iterable[Row], model: Any = None, *, of_models: bool = False) -> dict[Any, list[tuple[Any, float]]]:
+    def lists(
+        self, rows: Iterable[Row], model: Any = None, *, of_models: bool = False
+    ) -> dict[Any, list[tuple[Any, float]]]:
         found: dict[Any, list[tuple[Any, float]]] = {}
         for row in rows:
-            if row["rank"] is not None and math.isfinite(row["rank"]) and (not of_models or row["model"] == model):
+            if (
+                row["rank"] is not None
+                and math.isfinite(row["rank"])
+                and (not of_models or row["model"] == model)
+            ):
                 found.setdefault(row["user"], []).append((row["item"], row["rank"]))
         return found
 
@@ -60,7 +82,8 @@ class Case:
             "truth": judged,
             "recs": listed,
             "both": judged & listed,
-            "all": (judged | listed if self.truth is not None else everyone) | {row["user"] for row in self.users},
+            "all": (judged | listed if self.truth is not None else everyone)
+            | {row["user"] for row in self.users},
             None: everyone if self.truth is None else judged,
         }
         return frozenset(found[self.counting])
@@ -81,11 +104,21 @@ class Case:
             lists=self.lists(recs, model, of_models=self.model),
             truth=self.gains(),
             train=frozenset((row["user"], row["item"]) for row in self.identified("train")),
-            items=None if self.items is None else {row["item"]: row for row in self.items if row["item"] is not None},
-            reference=(self.lists(recs, self.reference, of_models=True) if named else self.lists(self.identified("reference"))),
+            items=None
+            if self.items is None
+            else {row["item"]: row for row in self.items if row["item"] is not None},
+            reference=(
+                self.lists(recs, self.reference, of_models=True)
+                if named
+                else self.lists(self.identified("reference"))
+            ),
             universe=self.universe(),
             known=frozenset(row["item"] for row in [*recs, *self.judged()]),
-            propensity=({(row["user"], row["item"]): row["propensity"] for row in self.judged()} if self.propensity else None),
+            propensity=(
+                {(row["user"], row["item"]): row["propensity"] for row in self.judged()}
+                if self.propensity
+                else None
+            ),
         )
 
 
@@ -150,7 +183,9 @@ def segment(case: Case, key: Row) -> Segment:
     if "genre" in key:
         known = {row["item"] for row in [*rows, *case.identified("train")]} | set(scene.items or ())
         genre = {item: (scene.items or {}).get(item, {}).get("genre") for item in known}
-        scene = replace(scene, within=frozenset(item for item in known if genre[item] == key["genre"]))
+        scene = replace(
+            scene, within=frozenset(item for item in known if genre[item] == key["genre"])
+        )
     present = frozenset(row["user"] for row in rows if scene.inside(row["item"]))
     return Segment(scene, tuple(sorted(users)), present, case.no_relevant)
 

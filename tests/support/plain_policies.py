@@ -60,7 +60,11 @@ class Asked:
 
     def __str__(self) -> str:
         settings = ",".join(f"{name}={value}" for name, value in self.parameters.items())
-        return self.name + (f"({settings})" if settings else "") + (f"@{self.k}" if self.k is not None else "")
+        return (
+            self.name
+            + (f"({settings})" if settings else "")
+            + (f"@{self.k}" if self.k is not None else "")
+        )
 
     def value(self, one: RankedList) -> float | FOfMeans | OfGeometricMean | None:
         return METRICS[self.name](one, self.k, **self.parameters)
@@ -102,21 +106,29 @@ def each_item_once(rows: Rows) -> list[Row]:
         score = highest(row["score"] for row in same)
         # where two rows of an item say the same, the first of them
         best = next((row for row in same if score is not None and row["score"] == score), same[0])
-        result.append({**best, "score": score, "relevance": highest(row.get("relevance") for row in same)})
+        result.append(
+            {**best, "score": score, "relevance": highest(row.get("relevance") for row in same)}
+        )
     return result
 
 
-def ranked_by_score(rows: Rows, list_key: Sequence[str], ties: str = "item", truth: Rows = (), policy: Any = None) -> list[Row]:
+def ranked_by_score(
+    rows: Rows, list_key: Sequence[str], ties: str = "item", truth: Rows = (), policy: Any = None
+) -> list[Row]:
     """Ranks from scores: each item once at its best score, the highest first, ties by item; what is no number goes last.
 
     All rows of an item have its rank.
     """
     gains = gains_of(truth, policy) if policy else {}
     result: list[Row] = []
-    for own in grouped([{**row, "place": place} for place, row in enumerate(rows)], *list_key).values():
+    for own in grouped(
+        [{**row, "place": place} for place, row in enumerate(rows)], *list_key
+    ).values():
         by_item = in_order_of_ties(each_item_once(own), ties, gains)
         # sorts keep the order of what is the same
-        order = sorted(by_item, key=lambda row: (row["score"] is None, -as_compared(row["score"] or 0.0, ties)))
+        order = sorted(
+            by_item, key=lambda row: (row["score"] is None, -as_compared(row["score"] or 0.0, ties))
+        )
         ranks = {row["item"]: float(rank) for rank, row in enumerate(order, start=1)}
         if ties == "last":
             scores = {row["item"]: row["score"] for row in order}
@@ -130,21 +142,34 @@ def at_the_last_place(item: Any, values: Mapping[Any, Any], ranks: Mapping[Any, 
     return max(rank for other, rank in ranks.items() if values[other] == values[item])
 
 
-def told_apart(recs: Rows, list_key: Sequence[str], truth: Rows, policy: Policy, *, own: bool) -> list[Row]:
+def told_apart(
+    recs: Rows, list_key: Sequence[str], truth: Rows, policy: Policy, *, own: bool
+) -> list[Row]:
     """The rows with effective ranks: max(rank, the one before + 1), equal ranks in the order of the policy's ties.
 
     `own` says that the rows are a judged frame's, where an item's best rank is that of its relevant rows.
     """
     gains = gains_of(truth, policy)
     result: list[Row] = []
-    for rows in grouped([{**row, "place": place} for place, row in enumerate(recs)], *list_key).values():
+    for rows in grouped(
+        [{**row, "place": place} for place, row in enumerate(recs)], *list_key
+    ).values():
         once = []
         for same in grouped([row for row in rows if has_rank(row)], "item").values():
             relevant = [row for row in same if own and policy.relevant(row["relevance"])]
             rank = min(row["rank"] for row in relevant or same)
-            once.append({**same[0], "rank": rank, "place": min(row["place"] for row in same if row["rank"] == rank)})
+            once.append(
+                {
+                    **same[0],
+                    "rank": rank,
+                    "place": min(row["place"] for row in same if row["rank"] == rank),
+                }
+            )
         order = sorted(in_order_of_ties(once, policy.ties, gains), key=lambda row: row["rank"])
-        effective_ranks = [rank for rank, _ in effective((row["rank"], place, 0.0) for place, row in enumerate(order))]
+        effective_ranks = [
+            rank
+            for rank, _ in effective((row["rank"], place, 0.0) for place, row in enumerate(order))
+        ]
         ranks = {row["item"]: rank for row, rank in zip(order, effective_ranks, strict=True)}
         if policy.ties == "last":
             as_given = {row["item"]: row["rank"] for row in order}
@@ -157,18 +182,24 @@ def gains_of(truth: Rows, policy: Policy) -> dict[tuple[Any, Any], float]:
     gains: dict[tuple[Any, Any], float] = {}
     for row in truth:
         if policy.relevant(row["relevance"]):
-            gains[row["user"], row["item"]] = max(gains.get((row["user"], row["item"]), 0), row["relevance"])
+            gains[row["user"], row["item"]] = max(
+                gains.get((row["user"], row["item"]), 0), row["relevance"]
+            )
     return gains
 
 
-def in_order_of_ties(own: Iterable[Row], ties: str, gains: Mapping[tuple[Any, Any], float]) -> list[Row]:
+def in_order_of_ties(
+    own: Iterable[Row], ties: str, gains: Mapping[tuple[Any, Any], float]
+) -> list[Row]:
     """The items of a list as tied ones stand."""
     backwards = ties in {"item_reverse", "item_text_reverse", "item_desc"}
     by_item = sorted(own, key=lambda row: row["item"], reverse=backwards)
     if ties == "order":
         by_item.sort(key=lambda row: row["place"])
     elif ties in {"pessimistic", "optimistic"}:
-        by_item.sort(key=lambda row: gains.get((row["user"], row["item"]), 0), reverse=ties == "optimistic")
+        by_item.sort(
+            key=lambda row: gains.get((row["user"], row["item"]), 0), reverse=ties == "optimistic"
+        )
     return by_item
 
 
@@ -204,7 +235,11 @@ def ranked_list(rows: Rows, policy: Policy) -> RankedList:
             gains.append(gain)
         elif any(is_judged(row) for row in (same if from_truth else listed)):
             n_not_relevant += 1
-    placed = [(rank, gain) for rank, _, gain in sorted(hits)] if policy.ties == "last" else effective(hits)
+    placed = (
+        [(rank, gain) for rank, _, gain in sorted(hits)]
+        if policy.ties == "last"
+        else effective(hits)
+    )
     return RankedList(items, placed, sorted(gains, reverse=True), n_not_relevant)
 
 
@@ -220,19 +255,35 @@ class Judged:
 def judge(case: Case, row_columns: Sequence[str]) -> Judged:
     """Hold the recommendations against the truth; a judged frame is its own truth, for all of its models."""
     recs, bound = identified(case.recs), case.policy.model
-    truth = [row for row in identified(recs if case.truth is None else case.truth) if is_judged(row)]
+    truth = [
+        row for row in identified(recs if case.truth is None else case.truth) if is_judged(row)
+    ]
     if any("score" in row for row in recs):
-        recs = ranked_by_score(recs, ["model", "user"] if bound else ["user"], case.policy.ties, truth, case.policy)
+        recs = ranked_by_score(
+            recs, ["model", "user"] if bound else ["user"], case.policy.ties, truth, case.policy
+        )
     elif case.policy.ties != "item":
         recs = told_apart(
-            recs, ["model", "user"] if bound else ["user"], truth, case.policy, own=case.truth is None and not bound
+            recs,
+            ["model", "user"] if bound else ["user"],
+            truth,
+            case.policy,
+            own=case.truth is None and not bound,
         )
-    models = [row["model"] for row in recs if row["model"] is not None or has_rank(row)] if bound else [None]
+    models = (
+        [row["model"] for row in recs if row["model"] is not None or has_rank(row)]
+        if bound
+        else [None]
+    )
     models = list(dict.fromkeys(models))
     if not bound:
         recs = [{**row, "model": None} for row in recs]
     on = ["user", "item"] if case.truth is not None else ["user", "item", *row_columns]
-    rows = recs if case.truth is None and not bound else full_join(recs, truth, models, on, row_columns)
+    rows = (
+        recs
+        if case.truth is None and not bound
+        else full_join(recs, truth, models, on, row_columns)
+    )
     return Judged(rows, models, universe(case, recs, truth))
 
 
@@ -241,13 +292,20 @@ def universe(case: Case, recs: Rows, truth: Rows) -> set[Any]:
     judged_users = {row["user"] for row in truth}
     everyone = {row["user"] for row in recs} if case.truth is None else recommended | judged_users
     known = {row["user"] for row in case.users or () if row["user"] is not None}
-    chosen = {"truth": judged_users, "recs": recommended, "both": judged_users & recommended, "all": everyone | known}
+    chosen = {
+        "truth": judged_users,
+        "recs": recommended,
+        "both": judged_users & recommended,
+        "all": everyone | known,
+    }
     if case.policy.universe is not None:
         return chosen[case.policy.universe]
     return everyone if case.truth is None else judged_users
 
 
-def full_join(recs: Rows, truth: Rows, models: Sequence[Any], on: Sequence[str], row_columns: Sequence[str]) -> list[Row]:
+def full_join(
+    recs: Rows, truth: Rows, models: Sequence[Any], on: Sequence[str], row_columns: Sequence[str]
+) -> list[Row]:
     """The ranked rows with the relevance that the truth gives them, and the rows of the truth that a model does not rank.
 
     In two frames a pair stands in the segments that the truth has it in, and where these are null in the list's.
@@ -257,11 +315,17 @@ def full_join(recs: Rows, truth: Rows, models: Sequence[Any], on: Sequence[str],
     for model in models:
         own = [row for row in recs if has_rank(row) and row.get("model") == model]
         for row in own:
-            for one in judged_rows.get(tuple(row.get(name) for name in on)) or [{"relevance": None}]:
+            for one in judged_rows.get(tuple(row.get(name) for name in on)) or [
+                {"relevance": None}
+            ]:
                 described = {name: one[name] for name in row_columns if one.get(name) is not None}
                 rows.append({**row, **described, "relevance": one["relevance"]})
         listed = grouped(own, *on)
-        rows += [{**row, "model": model, "rank": None} for row in truth if tuple(row.get(name) for name in on) not in listed]
+        rows += [
+            {**row, "model": model, "rank": None}
+            for row in truth
+            if tuple(row.get(name) for name in on) not in listed
+        ]
     return rows
 
 
@@ -275,14 +339,21 @@ def evaluate(asked: Sequence[Asked], case: Case) -> list[dict[str, Any]]:
     if not gains:
         return evaluate_all(others, plain)
     of_gains = evaluate_all(gains, replace(plain, policy=replace(plain.policy, min_relevance=None)))
-    return together(evaluate_all(others, plain), of_gains, [*map(str, asked)]) if others else of_gains
+    return (
+        together(evaluate_all(others, plain), of_gains, [*map(str, asked)]) if others else of_gains
+    )
 
 
-def together(own: list[dict[str, Any]], others: list[dict[str, Any]], names: list[str]) -> list[dict[str, Any]]:
+def together(
+    own: list[dict[str, Any]], others: list[dict[str, Any]], names: list[str]
+) -> list[dict[str, Any]]:
     """The rows of two results by their keys, with all `names`; n_users is that of the first, and no one where it has no row."""
 
     def keyed(rows: list[dict[str, Any]]) -> dict[tuple[Any, ...], dict[str, Any]]:
-        return {tuple((name, row[name]) for name in row if name not in {"n_users", *names}): row for row in rows}
+        return {
+            tuple((name, row[name]) for name in row if name not in {"n_users", *names}): row
+            for row in rows
+        }
 
     first, second = keyed(own), keyed(others)
     nobody = {"n_users": 0} if any("n_users" in row for row in [*own, *others]) else {}
@@ -294,8 +365,12 @@ def together(own: list[dict[str, Any]], others: list[dict[str, Any]], names: lis
 
 def evaluate_all(asked: Sequence[Asked], case: Case) -> list[dict[str, Any]]:
     case = with_items(with_relevance(without_nan(case)))
-    of_users = {name: values for name in case.by if (values := values_of_users(name, case)) is not None}
-    row_columns = [name for name in case.by if name not in of_users and name not in {"user", "model"}]
+    of_users = {
+        name: values for name in case.by if (values := values_of_users(name, case)) is not None
+    }
+    row_columns = [
+        name for name in case.by if name not in of_users and name not in {"user", "model"}
+    ]
     judged_rows = judge(case, row_columns)
     by = ["model", *case.by] if case.policy.model and "model" not in case.by else list(case.by)
     groups: dict[tuple[Any, ...], list[list[Any]]] = {}
@@ -306,19 +381,30 @@ def evaluate_all(asked: Sequence[Asked], case: Case) -> list[dict[str, Any]]:
             counted.append([metric.value(one) for metric in asked])
         elif case.policy.no_relevant == "null":
             counted.append([None] * len(asked))
-    for key in [()] if not by else [(model,) for model in judged_rows.models] if by == ["model"] else []:
+    for key in (
+        [()] if not by else [(model,) for model in judged_rows.models] if by == ["model"] else []
+    ):
         groups.setdefault(key, [])
     always = set(by) <= {"model"}
-    return [means(asked, dict(zip(by, key, strict=True)), values) for key, values in groups.items() if values or always]
+    return [
+        means(asked, dict(zip(by, key, strict=True)), values)
+        for key, values in groups.items()
+        if values or always
+    ]
 
 
 def without_nan(case: Case) -> Case:
     """The same rows with null for NaN, which pandas cannot tell from it."""
 
     def plain(rows: Rows | None) -> Any:
-        return rows and [{name: None if value != value else value for name, value in row.items()} for row in rows]  # noqa: PLR0124
+        return rows and [
+            {name: None if value != value else value for name, value in row.items()}  # noqa: PLR0124  NaN is no number
+            for row in rows
+        ]
 
-    return replace(case, **{name: plain(getattr(case, name)) for name in ("recs", "truth", "users", "items")})
+    return replace(
+        case, **{name: plain(getattr(case, name)) for name in ("recs", "truth", "users", "items")}
+    )
 
 
 def with_relevance(case: Case) -> Case:
@@ -331,25 +417,41 @@ def with_relevance(case: Case) -> Case:
 def with_items(case: Case) -> Case:
     """The same rows with the `by` columns that describe their items."""
     described = {row["item"]: row for row in case.items or ()}
-    names = {name for row in described.values() for name in row if name in case.by and name != "item"}
+    names = {
+        name for row in described.values() for name in row if name in case.by and name != "item"
+    }
 
     def joined(rows: Rows) -> Rows:
-        return [{**row, **{name: described.get(row["item"], {}).get(name) for name in names}} for row in rows]
+        return [
+            {**row, **{name: described.get(row["item"], {}).get(name) for name in names}}
+            for row in rows
+        ]
 
-    return replace(case, recs=joined(case.recs), truth=None if case.truth is None else joined(case.truth), items=None)
+    return replace(
+        case,
+        recs=joined(case.recs),
+        truth=None if case.truth is None else joined(case.truth),
+        items=None,
+    )
 
 
 def values_of_users(name: str, case: Case) -> dict[Any, Any] | None:
     """Each user's value of a `by` column that is a property of the user: of `users`, or of one of two frames alone."""
     holders = [rows for rows in (case.recs, case.truth, case.users) if rows and name in rows[0]]
-    if name in {"user", "item", "model"} or len(holders) != 1 or (case.truth is None and holders[0] is case.recs):
+    if (
+        name in {"user", "item", "model"}
+        or len(holders) != 1
+        or (case.truth is None and holders[0] is case.recs)
+    ):
         return None
     rows = [row for row in holders[0] if is_judged(row)] if holders[0] is case.truth else holders[0]
     rows = rows if holders[0] is case.users else identified(rows)
     return {row["user"]: row[name] for row in rows if row[name] is not None}
 
 
-def lists(found: Judged, row_columns: Sequence[str], policy: Policy) -> Iterator[tuple[dict[str, Any], RankedList]]:
+def lists(
+    found: Judged, row_columns: Sequence[str], policy: Policy
+) -> Iterator[tuple[dict[str, Any], RankedList]]:
     """Each list of a user that counts: once, or once in each segment of rows where any model has a row of theirs."""
     names = ["user", *row_columns]
     rows = grouped(found.rows, *(["model"] if policy.model else []), *names)
@@ -359,10 +461,15 @@ def lists(found: Judged, row_columns: Sequence[str], policy: Policy) -> Iterator
     for model in found.models:
         for member in members:
             own = rows.get((model, *member) if policy.model else member, [])
-            yield {"model": model, **dict(zip(names, member, strict=True))}, ranked_list(own, policy)
+            yield (
+                {"model": model, **dict(zip(names, member, strict=True))},
+                ranked_list(own, policy),
+            )
 
 
-def means(asked: Sequence[Asked], key: dict[str, Any], values: Sequence[Sequence[Any]]) -> dict[str, Any]:
+def means(
+    asked: Sequence[Asked], key: dict[str, Any], values: Sequence[Sequence[Any]]
+) -> dict[str, Any]:
     row = key if "user" in key else {**key, "n_users": len(values)}
     for number, metric in enumerate(asked):
         present = [value[number] for value in values if value[number] is not None]
@@ -372,7 +479,11 @@ def means(asked: Sequence[Asked], key: dict[str, Any], values: Sequence[Sequence
 
 def mean(present: Sequence[Any]) -> float:
     if isinstance(present[0], FOfMeans):
-        return harmonic_mean(mean([one.p for one in present]), mean([one.r for one in present]), present[0].beta)
+        return harmonic_mean(
+            mean([one.p for one in present]), mean([one.r for one in present]), present[0].beta
+        )
     if isinstance(present[0], OfGeometricMean):
-        return math.exp(math.fsum(math.log(max(one.value, 0.00001)) for one in present) / len(present))
+        return math.exp(
+            math.fsum(math.log(max(one.value, 0.00001)) for one in present) / len(present)
+        )
     return math.fsum(present) / len(present)

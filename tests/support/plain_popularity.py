@@ -32,7 +32,12 @@ def coverage(scene: Scene, users: Sequence[Any], k: int | None) -> float | None:
 
 
 def gini(
-    scene: Scene, users: Sequence[Any], k: int | None, *, weight: str = "none", normalizer: str = "corrected"
+    scene: Scene,
+    users: Sequence[Any],
+    k: int | None,
+    *,
+    weight: str = "none",
+    normalizer: str = "corrected",
 ) -> float | None:
     """Half the relative mean difference, over all ordered pairs of items."""
     found = list(exposures(scene, users, k, weight).values())
@@ -46,7 +51,13 @@ def gini(
 
 
 def entropy(
-    scene: Scene, users: Sequence[Any], k: int | None, *, weight: str = "none", normalized: bool = False, log_base: float = 2
+    scene: Scene,
+    users: Sequence[Any],
+    k: int | None,
+    *,
+    weight: str = "none",
+    normalized: bool = False,
+    log_base: float = 2,
 ) -> float | None:
     found = list(exposures(scene, users, k, weight).values())
     total = math.fsum(found)
@@ -61,13 +72,17 @@ def user_coverage(scene: Scene, user: Any, k: int | None, *, at_least: str = "on
     return float(n >= (k if at_least == "k" and k is not None else 1))
 
 
-def confusion(scene: Scene, user: Any, k: int | None, *, denominator: str = "list") -> tuple[int, int, int, int]:
+def confusion(
+    scene: Scene, user: Any, k: int | None, *, denominator: str = "list"
+) -> tuple[int, int, int, int]:
     """Count (tp, fp, fn, tn) over the catalogue."""
     catalogue = scene.catalogue()
     listed = catalogue & set(scene.found(user, k))
     relevant = catalogue & set(scene.relevant(user))
     tp = len(listed & relevant)
-    places = len(listed) if denominator == "list" or k is None else max(k, tp)  # more than k items where ranks repeat
+    places = (
+        len(listed) if denominator == "list" or k is None else max(k, tp)
+    )  # more than k items where ranks repeat
     fp, fn = places - tp, len(relevant) - tp
     return tp, fp, fn, max(len(catalogue) - tp - fp - fn, 0)
 
@@ -109,7 +124,11 @@ def places(n: int, k: int | None, denominator: str) -> int:
 
 
 def discounted(
-    scene: Scene, users: Iterable[Any], k: int | None, how: tuple[str, bool], novel: Callable[[Any], float]
+    scene: Scene,
+    users: Iterable[Any],
+    k: int | None,
+    how: tuple[str, bool],
+    novel: Callable[[Any], float],
 ) -> float | None:
     """Expected novelty in the browsing model of Vargas and Castells: discounts sum to 1 over the list, or over all rows."""
     discount, relevance = how
@@ -118,15 +137,21 @@ def discounted(
         relevant = scene.relevant(user)
         for item, rank in scene.listed(user, k):
             total.append(WEIGHTS[discount](rank))
-            parts.append(WEIGHTS[discount](rank) * novel(item) * (not relevance or item in relevant))
+            parts.append(
+                WEIGHTS[discount](rank) * novel(item) * (not relevance or item in relevant)
+            )
     return ratio(math.fsum(parts), math.fsum(total)) if scene.train else None
 
 
-def epc(scene: Scene, user: Any, k: int | None, *, discount: str = "none", relevance: bool = False) -> float | None:
+def epc(
+    scene: Scene, user: Any, k: int | None, *, discount: str = "none", relevance: bool = False
+) -> float | None:
     n_users = len(scene.train_users())
     if not n_users:
         return None
-    return discounted(scene, [user], k, (discount, relevance), lambda item: 1 - scene.popularity(item) / n_users)
+    return discounted(
+        scene, [user], k, (discount, relevance), lambda item: 1 - scene.popularity(item) / n_users
+    )
 
 
 def efd(scene: Scene, user: Any, k: int | None, **how: Any) -> float | None:
@@ -149,7 +174,11 @@ def efd_of_rows(  # noqa: PLR0913
 
     def novel(item: Any) -> float:
         pop = scene.popularity(item)
-        return 0.0 if cold == "zero" and not pop else math.log(len(scene.train) / max(pop, 1), log_base)
+        return (
+            0.0
+            if cold == "zero" and not pop
+            else math.log(len(scene.train) / max(pop, 1), log_base)
+        )
 
     return discounted(scene, users, k, (discount, relevance), novel)
 
@@ -190,24 +219,35 @@ def long_tail(scene: Scene, tail: str, share: float) -> set[Any]:
     return {item for item in found if scene.inside(item)}
 
 
-def long_tail_count(scene: Scene, user: Any, k: int | None, *, tail: str = "interactions", share: float = 0.8) -> float | None:
+def long_tail_count(
+    scene: Scene, user: Any, k: int | None, *, tail: str = "interactions", share: float = 0.8
+) -> float | None:
     found = scene.found(user, k)
     return float(len(long_tail(scene, tail, share) & set(found))) if found else None
 
 
-def long_tail_share(scene: Scene, user: Any, k: int | None, *, tail: str = "interactions", share: float = 0.8) -> float | None:
+def long_tail_share(
+    scene: Scene, user: Any, k: int | None, *, tail: str = "interactions", share: float = 0.8
+) -> float | None:
     count = long_tail_count(scene, user, k, tail=tail, share=share)
     return None if count is None else count / len(scene.found(user, k))
 
 
 def tail_coverage(
-    scene: Scene, users: Sequence[Any], k: int | None, *, tail: str = "interactions", share: float = 0.8
+    scene: Scene,
+    users: Sequence[Any],
+    k: int | None,
+    *,
+    tail: str = "interactions",
+    share: float = 0.8,
 ) -> float | None:
     there = long_tail(scene, tail, share)
     return ratio(len({item for user in users for item in scene.found(user, k)} & there), len(there))
 
 
-def popularity_lift(scene: Scene, users: Sequence[Any], k: int | None, *, average: str = "ratio") -> float | None:
+def popularity_lift(
+    scene: Scene, users: Sequence[Any], k: int | None, *, average: str = "ratio"
+) -> float | None:
     pairs = []
     for user in users:
         listed = mean(scene.popularity(item) for item in scene.found(user, k))

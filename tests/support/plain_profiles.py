@@ -22,7 +22,9 @@ def a_crowd(*, n_users: int = 150, full: bool = False) -> tuple[Lists, Truth]:
         if full:
             n_relevant = rng.choice([1, 1, 2, 2, 3, 5, 8, 30])
             lists[f"u{number}"] = items[:20]
-            truth[f"u{number}"] = {item: rng.choice([4.5, 5.0]) for item in rng.sample(items, n_relevant)}
+            truth[f"u{number}"] = {
+                item: rng.choice([4.5, 5.0]) for item in rng.sample(items, n_relevant)
+            }
             continue
         length = rng.choice([0, 1, 2, 4, 10, 20])
         judged = rng.sample(items[: 2 * length + 8], rng.choice([0, 1, 2, 5, 8]))
@@ -65,7 +67,11 @@ class One:
     @property
     def gains(self) -> list[tuple[int, float]]:
         """The rank and the grade of each item up to k that the truth has."""
-        return [(rank, self.grades[item]) for rank, item in enumerate(self.items[: self.k], 1) if item in self.grades]
+        return [
+            (rank, self.grades[item])
+            for rank, item in enumerate(self.items[: self.k], 1)
+            if item in self.grades
+        ]
 
 
 Value = Callable[[One], float | None]
@@ -159,7 +165,10 @@ def ap_hits(one: One) -> float:
 
 
 def mean_of_precisions(one: One) -> float:
-    return over(math.fsum(sum(rank <= place for rank in one.hits) / place for place in range(1, one.k + 1)), one.k)
+    return over(
+        math.fsum(sum(rank <= place for rank in one.hits) / place for place in range(1, one.k + 1)),
+        one.k,
+    )
 
 
 def rr(one: One) -> float:
@@ -200,7 +209,11 @@ def rbp(p: float) -> Value:
 
 
 def bpref(one: One) -> float:
-    misses = [rank for rank, item in enumerate(one.items[: one.k], 1) if item in one.grades and item not in one.relevant]
+    misses = [
+        rank
+        for rank, item in enumerate(one.items[: one.k], 1)
+        if item in one.grades and item not in one.relevant
+    ]
     most = min(one.r, len(one.grades) - one.r)
     lost = [min(sum(miss < rank for miss in misses), one.r) for rank in one.hits]
     return over(math.fsum(1 - (above / most if above else 0) for above in lost), one.r)
@@ -208,7 +221,11 @@ def bpref(one: One) -> float:
 
 def area(one: One) -> float | None:
     good, bad = one.hits, [rank for rank in range(1, one.n + 1) if rank not in one.hits]
-    return sum(g < b for g in good for b in bad) / (len(good) * len(bad)) if good and bad else UNDEFINED
+    return (
+        sum(g < b for g in good for b in bad) / (len(good) * len(bad))
+        if good and bad
+        else UNDEFINED
+    )
 
 
 def area_or_hit(one: One) -> float:
@@ -218,12 +235,16 @@ def area_or_hit(one: One) -> float:
 
 def partial_area(one: One) -> float:
     """Of the first ten misses, those below each relevant item."""
-    return over(math.fsum(max(10 - (rank - place), 0) for place, rank in enumerate(one.hits, 1)), 10 * one.r)
+    return over(
+        math.fsum(max(10 - (rank - place), 0) for place, rank in enumerate(one.hits, 1)), 10 * one.r
+    )
 
 
 def interpolated(one: One) -> float:
     """The precision from half of the relevant items on, at its highest."""
-    return max((place / rank for place, rank in enumerate(one.hits, 1) if 2 * place >= one.r), default=0.0)
+    return max(
+        (place / rank for place, rank in enumerate(one.hits, 1) if 2 * place >= one.r), default=0.0
+    )
 
 
 # The libraries: which users, what is relevant, and each metric
@@ -270,15 +291,30 @@ DEFINED: dict[str, Library] = {
     "pytrec_eval": Library("both", TREC),
     "ranx": Library(
         "truth",
-        {**TOP, "map": ap_r, "f_score": f1, "dcg": dcg, "ndcg": graded(whole_truth), "r_precision": r_precision}
+        {
+            **TOP,
+            "map": ap_r,
+            "f_score": f1,
+            "dcg": dcg,
+            "ndcg": graded(whole_truth),
+            "r_precision": r_precision,
+        }
         | {"bpref": bpref, "n_hits": TREC["n_hits"], "rbp": rbp(0.8)},
     ),
     "rectools": Library(
         "truth",
-        {**TOP, "f_score": f1, "map": ap_r, "ndcg": binary_ndcg(lambda one: one.k), "partial_auc": partial_area},
+        {
+            **TOP,
+            "f_score": f1,
+            "map": ap_r,
+            "ndcg": binary_ndcg(lambda one: one.k),
+            "partial_auc": partial_area,
+        },
         relevant=every_row,
     ),
-    "replay": Library("truth", {**TOP, "map": ap_min, "ndcg": CUT, "auc": area_or_hit}, relevant=every_row),
+    "replay": Library(
+        "truth", {**TOP, "map": ap_min, "ndcg": CUT, "auc": area_or_hit}, relevant=every_row
+    ),
     "recbole": Library("truth", {**TOP, "map": ap_min, "ndcg": CUT}, relevant=every_row),
     "recpack": Library(
         "truth",
@@ -288,27 +324,54 @@ DEFINED: dict[str, Library] = {
     ),
     "elliot": Library(
         "both",
-        {**TOP, "f_score": f1, "map": mean_of_precisions, "ndcg": normalized(lambda g: 2 ** (g + 1) - 1, whole_truth)},
+        {
+            **TOP,
+            "f_score": f1,
+            "map": mean_of_precisions,
+            "ndcg": normalized(lambda g: 2 ** (g + 1) - 1, whole_truth),
+        },
         relevant=every_row,
     ),
     "microsoft": Library(
         "truth",
-        {"precision": p_k, "recall": recall, "map": ap_r, "ndcg": CUT, "r_precision": r_precision_of_users_with_a_hit},
+        {
+            "precision": p_k,
+            "recall": recall,
+            "map": ap_r,
+            "ndcg": CUT,
+            "r_precision": r_precision_of_users_with_a_hit,
+        },
         relevant=every_row,
         users_of=dict.fromkeys(["precision", "recall", "map", "r_precision"], "both"),
     ),
     "lenskit": Library(
         "recs",
-        {"hit_rate": hit, "precision": p_n, "recall": recall_capped, "map": ap_list, "mrr": rr, "rbp": rbp(0.85)}
-        | {"dcg": lambda one: math.fsum(1 / late(rank) for rank in one.hits), "list_length": TREC["list_length"]}
+        {
+            "hit_rate": hit,
+            "precision": p_n,
+            "recall": recall_capped,
+            "map": ap_list,
+            "mrr": rr,
+            "rbp": rbp(0.85),
+        }
+        | {
+            "dcg": lambda one: math.fsum(1 / late(rank) for rank in one.hits),
+            "list_length": TREC["list_length"],
+        }
         | {"ndcg": binary_ndcg(lambda one: one.capped, late)},
         relevant=every_row,
     ),
     "torchmetrics": Library(
-        "recs", {**TOP, "map": ap_hits, "ndcg": graded(whole_list), "r_precision": r_precision}, from_list=True
+        "recs",
+        {**TOP, "map": ap_hits, "ndcg": graded(whole_list), "r_precision": r_precision},
+        from_list=True,
     ),
-    "sklearn": Library("recs", {"dcg": dcg, "ndcg": graded(whole_list), "map": ap_r, "auc": area}, from_list=True),
-    "spark_mllib": Library("both", {"precision": p_k, "recall": recall, "map": ap_min, "ndcg": CUT}, relevant=every_row),
+    "sklearn": Library(
+        "recs", {"dcg": dcg, "ndcg": graded(whole_list), "map": ap_r, "auc": area}, from_list=True
+    ),
+    "spark_mllib": Library(
+        "both", {"precision": p_k, "recall": recall, "map": ap_min, "ndcg": CUT}, relevant=every_row
+    ),
     "jurity": Library(
         "truth",
         {"precision": p_n, "recall": recall, "map": ap_min, "ndcg": binary_ndcg(lambda one: one.r)},
@@ -317,15 +380,37 @@ DEFINED: dict[str, Library] = {
     ),
     "evidently": Library(
         "recs",
-        {"hit_rate": hit, "precision": p_n, "recall": recall, "map": ap_r, "mrr": rr, "ndcg": graded(whole_list)},
+        {
+            "hit_rate": hit,
+            "precision": p_n,
+            "recall": recall,
+            "map": ap_r,
+            "mrr": rr,
+            "ndcg": graded(whole_list),
+        },
         from_list=True,
         without_relevant="dropped",
         elsewhere=frozenset({"f_score"}),
     ),
 }
 OF_THE_WHOLE_LIST = {
-    "trec_eval": {"f_score", "r_precision", "bpref", "n_hits", "list_length", "interpolated_precision"},
-    "pytrec_eval": {"f_score", "r_precision", "bpref", "n_hits", "list_length", "interpolated_precision", "mrr"},
+    "trec_eval": {
+        "f_score",
+        "r_precision",
+        "bpref",
+        "n_hits",
+        "list_length",
+        "interpolated_precision",
+    },
+    "pytrec_eval": {
+        "f_score",
+        "r_precision",
+        "bpref",
+        "n_hits",
+        "list_length",
+        "interpolated_precision",
+        "mrr",
+    },
     "rectools": {"partial_auc"},
     "ranx": {"r_precision", "bpref", "rbp"},
     "lenskit": {"list_length"},
@@ -338,8 +423,13 @@ OF_THE_WHOLE_LIST["ir_measures"] = OF_THE_WHOLE_LIST["trec_eval"]
 def expected(profile: str, k: int | None) -> dict[str, float]:
     """The means of every metric that the library has at this k."""
     library = DEFINED[profile]
-    names = set(library.values) - (OF_THE_WHOLE_LIST.get(profile, set()) if k is not None else set())
-    found = {name: mean(library.values[name](one) for one in counted(library, name, k)) for name in sorted(names)}
+    names = set(library.values) - (
+        OF_THE_WHOLE_LIST.get(profile, set()) if k is not None else set()
+    )
+    found = {
+        name: mean(library.values[name](one) for one in counted(library, name, k))
+        for name in sorted(names)
+    }
     if "f_score" in library.elsewhere:
         p, r = found["precision"], found["recall"]
         found["f_score"] = over(2 * p * r, p + r)

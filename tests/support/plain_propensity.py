@@ -38,18 +38,36 @@ def weighted(  # noqa: PLR0913
     chances = {item: propensity(scene, user, item, exponent, min_propensity) for item in relevant}
     listed = [(item, rank) for item, rank in scene.listed(user, k) if item in relevant]
     total = math.fsum(worth(rank, relevant[item]) / chances[item] for item, rank in listed)
-    return ratio(total, whole if weights == "ips" else math.fsum(1 / chance for chance in chances.values())) or 0.0
+    return (
+        ratio(
+            total,
+            whole if weights == "ips" else math.fsum(1 / chance for chance in chances.values()),
+        )
+        or 0.0
+    )
 
 
 def weighted_recall(
-    scene: Scene, user: Any, k: int | None, *, weights: str, exponent: float = 1.0, min_propensity: float = 1e-4
+    scene: Scene,
+    user: Any,
+    k: int | None,
+    *,
+    weights: str,
+    exponent: float = 1.0,
+    min_propensity: float = 1e-4,
 ) -> float:
     how: Any = {"weights": weights, "exponent": exponent, "min_propensity": min_propensity}
     return weighted(scene, user, k, lambda rank, gain: 1.0, whole=len(scene.relevant(user)), **how)  # noqa: ARG005
 
 
 def weighted_dcg(
-    scene: Scene, user: Any, k: int | None, *, weights: str, exponent: float = 1.0, min_propensity: float = 1e-4
+    scene: Scene,
+    user: Any,
+    k: int | None,
+    *,
+    weights: str,
+    exponent: float = 1.0,
+    min_propensity: float = 1e-4,
 ) -> float:
     how: Any = {"weights": weights, "exponent": exponent, "min_propensity": min_propensity}
     return weighted(scene, user, k, lambda rank, gain: gain / math.log2(rank + 1), **how)

@@ -92,7 +92,9 @@ class Scene:
             present = [one for one in value if one is not None]
             if not any(isinstance(one, float) for one in present):
                 return frozenset(present) or None
-            usable = len(present) == len(value) and all(map(math.isfinite, present)) and any(present)
+            usable = (
+                len(present) == len(value) and all(map(math.isfinite, present)) and any(present)
+            )
             return tuple(present) if usable else None
         return None if value is None else frozenset([value])
 

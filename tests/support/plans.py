@@ -34,11 +34,16 @@ class Files:
 Call = Callable[[Files, tuple[str, ...]], pl.LazyFrame]
 
 
-def call(main: str = "judged", *, by: str | list[str] | None = None, **options: str | float) -> Call:
+def call(
+    main: str = "judged", *, by: str | list[str] | None = None, **options: str | float
+) -> Call:
     """Return a call of evaluate; options whose value is a file's name take that file."""
 
     def made(files: Files, metrics: tuple[str, ...]) -> pl.LazyFrame:
-        bound = {name: getattr(files, value) if name in vars(files) else value for name, value in options.items()}
+        bound = {
+            name: getattr(files, value) if name in vars(files) else value
+            for name, value in options.items()
+        }
         return getattr(files, main).rec(**bound).evaluate(*metrics, by=by)
 
     return made
@@ -68,7 +73,10 @@ class Node:
                 waiting += node.inputs
 
 
-NODE = re.compile(r'^\s*"?([\w-]+)"? ?\[label="(.*?)"(?:,style=filled,fillcolor="([^"]*)")?\];?$', re.MULTILINE | re.DOTALL)
+NODE = re.compile(
+    r'^\s*"?([\w-]+)"? ?\[label="(.*?)"(?:,style=filled,fillcolor="([^"]*)")?\];?$',
+    re.MULTILINE | re.DOTALL,
+)
 EDGE = re.compile(r'^\s*"?([\w-]+)"? -> "?([\w-]+)"?;?$', re.MULTILINE)
 
 
@@ -101,7 +109,10 @@ def keys(group_by: Node) -> set[str]:
     """Return the columns that a physical group-by runs over, which it knows under names of its own."""
     head = group_by.label.partition("aggs:")[0]
     inside = re.findall(r'col\(\\"(\w+)\\"\)', head)
-    defined = [re.search(rf'(?:\\n|\s){name} += (?:col\(\\")?(\w+)', group_by.inputs[0].label) for name in inside]
+    defined = [
+        re.search(rf'(?:\\n|\s){name} += (?:col\(\\")?(\w+)', group_by.inputs[0].label)
+        for name in inside
+    ]
     return {found.group(1) if found else name for name, found in zip(inside, defined, strict=True)}
 
 
@@ -109,15 +120,21 @@ def is_small(node: Node) -> bool:
     """Whether a physical node gives one row, or one for each model."""
     if node.kind in {"reduce", "input-independent-select"}:
         return True
-    if node.kind == "in-memory-source":  # all frames of the calls stand in files, so this one is recframe's own
+    if (
+        node.kind == "in-memory-source"
+    ):  # all frames of the calls stand in files, so this one is recframe's own
         return True
     if node.kind == "group-by":
         return keys(node) == {"model"}
     passes = {"select", "with-columns", "filter", "multiplexer", "cross-join", "equi-join"}
-    return (node.kind in passes or node.kind.startswith("zip")) and all(is_small(one) for one in node.inputs)
+    return (node.kind in passes or node.kind.startswith("zip")) and all(
+        is_small(one) for one in node.inputs
+    )
 
 
-FILTERED = re.compile(r'col\(\\"relevance\\"\)[^&|]*>|col\(\\"rank\\"\)[^&|]*(<=|is_not_null|is_finite)')
+FILTERED = re.compile(
+    r'col\(\\"relevance\\"\)[^&|]*>|col\(\\"rank\\"\)[^&|]*(<=|is_not_null|is_finite)'
+)
 
 
 def whole_frames(node: Node) -> list[str]:
@@ -154,5 +171,7 @@ def python_functions(plan: pl.LazyFrame) -> list[str]:
 
 def scans(plan: pl.LazyFrame) -> list[tuple[str, str, str]]:
     """Return each scan's file, the number of columns it reads, and its predicate."""
-    scan = re.compile(r"Parquet SCAN \[\S*?(\w+)\.parquet\]\s+PROJECT (\S+)/\d+ COLUMNS(?:\s+SELECTION: (.*))?")
+    scan = re.compile(
+        r"Parquet SCAN \[\S*?(\w+)\.parquet\]\s+PROJECT (\S+)/\d+ COLUMNS(?:\s+SELECTION: (.*))?"
+    )
     return scan.findall(plan.explain())

@@ -44,7 +44,10 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     *(("dcg", {"gain": value, "offset": -1.5}) for value in ("exp", "binary")),
     ("r_precision", {"without_hit": "null"}),
     ("ndcg", {"discount": "unshifted"}),
-    *(("ndcg", {"log_base": 3.7, "ideal": value, "discount": "unshifted"}) for value in ("k", "list", "all")),
+    *(
+        ("ndcg", {"log_base": 3.7, "ideal": value, "discount": "unshifted"})
+        for value in ("k", "list", "all")
+    ),
     ("ndcg", {"ideal": "all"}),
     *(("ndcg", {"gain": value, "ideal": "all"}) for value in ("exp", "binary")),
     ("ndcg", {"gain": "exp", "offset": 1}),
@@ -75,26 +78,52 @@ SCHEMA = {
 
 
 def frame(rows: Rows, dtypes: Mapping[str, Any]) -> pl.DataFrame:
-    return pl.DataFrame(list(rows), schema={name: dtypes.get(name, SCHEMA[name]) for name in rows[0]})
+    return pl.DataFrame(
+        list(rows), schema={name: dtypes.get(name, SCHEMA[name]) for name in rows[0]}
+    )
 
 
-def bound(case: Case, kind: Kind = KINDS[0], dtypes: Mapping[str, Any] | None = None) -> rf.Rec[Any]:
-    options = {name: value for name, value in vars(case.policy).items() if name != "model" and value is not None}
+def bound(
+    case: Case, kind: Kind = KINDS[0], dtypes: Mapping[str, Any] | None = None
+) -> rf.Rec[Any]:
+    options = {
+        name: value
+        for name, value in vars(case.policy).items()
+        if name != "model" and value is not None
+    }
     options |= {"model": "model"} if case.policy.model else {}
     sides = {name: getattr(case, name) for name in ("truth", "users", "items")}
     sides = {name: kind(frame(rows, dtypes or {})) for name, rows in sides.items() if rows}
     return rf.rec(kind(frame(case.recs, dtypes or {})))(**options, **sides)
 
 
-def check(case: Case, asked: Sequence[Asked], kind: Kind = KINDS[0], dtypes: Mapping[str, Any] | None = None) -> None:
-    found = kind.read(bound(case, kind, dtypes).evaluate(*map(str, asked), by=list(case.by) or None))
-    compare(found.to_dicts(), evaluate(asked, case), ["model"] * (case.policy.model and "model" not in case.by) + [*case.by])
+def check(
+    case: Case,
+    asked: Sequence[Asked],
+    kind: Kind = KINDS[0],
+    dtypes: Mapping[str, Any] | None = None,
+) -> None:
+    found = kind.read(
+        bound(case, kind, dtypes).evaluate(*map(str, asked), by=list(case.by) or None)
+    )
+    compare(
+        found.to_dicts(),
+        evaluate(asked, case),
+        ["model"] * (case.policy.model and "model" not in case.by) + [*case.by],
+    )
 
 
 def compare(found: Sequence[Row], expected: Sequence[Row], keys: Sequence[str]) -> None:
     """Every row, in the order of the keys with nulls last, and every column, in the order asked."""
-    expected = sorted(expected, key=lambda row: [(row[name] is None, "" if row[name] is None else row[name]) for name in keys])
-    assert [[row[name] for name in keys] for row in found] == [[row[name] for name in keys] for row in expected]
+    expected = sorted(
+        expected,
+        key=lambda row: [
+            (row[name] is None, "" if row[name] is None else row[name]) for name in keys
+        ],
+    )
+    assert [[row[name] for name in keys] for row in found] == [
+        [row[name] for name in keys] for row in expected
+    ]
     for ours, theirs in zip(found, expected, strict=True):
         assert set(ours) == set(theirs)
         assert list(ours)[: len(keys)] == list(keys)
@@ -111,7 +140,11 @@ def same(ours: Any, theirs: Any) -> bool:
 
 def padded(some: pl.DataFrame) -> pl.DataFrame:
     """Add rows of nobody, which count for nothing, until the frame is one that recframe calls large."""
-    return pl.concat([some, some.clear(collecting.LARGE + 1)]) if {"rank", "score"} & set(some.columns) else some
+    return (
+        pl.concat([some, some.clear(collecting.LARGE + 1)])
+        if {"rank", "score"} & set(some.columns)
+        else some
+    )
 
 
 ALL_KINDS = [*KINDS, Kind("large", padded, eager)]
@@ -127,12 +160,47 @@ def share(cases: Sequence[Any], kind: Kind) -> Sequence[Any]:
 
 
 Choose = Callable[[Sequence[Any]], Any]
-RANKS = [None, math.nan, math.inf, -math.inf, 1.0, 1.0, 2.0, 2.0, 3.0, 4.0, 5.0, 7.0, 11.0, 1.5, 2.25, 2.75]
+RANKS = [
+    None,
+    math.nan,
+    math.inf,
+    -math.inf,
+    1.0,
+    1.0,
+    2.0,
+    2.0,
+    3.0,
+    4.0,
+    5.0,
+    7.0,
+    11.0,
+    1.5,
+    2.25,
+    2.75,
+]
 SCORES = [None, math.nan, math.inf, -math.inf, -2.0, 0.0, 0.25, 0.25, 0.5, 1.0, 3.0]
 RELEVANCES = [None, None, math.nan, -1.0, 0.0, 0.0, 0.5, 1.0, 1.0, 2.0, 3.0, 5.0]
 COUNTRIES, GENRES = ["AT", "BE", None], ["x", "y", None]
-SEGMENTS_OF_JUDGED = [(), (), ("user",), ("country",), ("genre",), ("genre", "country"), ("item",), ("user", "genre")]
-SEGMENTS_OF_TWO = [(), (), ("user",), ("country",), ("genre",), ("country", "genre"), ("item",), ("genre", "user")]
+SEGMENTS_OF_JUDGED = [
+    (),
+    (),
+    ("user",),
+    ("country",),
+    ("genre",),
+    ("genre", "country"),
+    ("item",),
+    ("user", "genre"),
+]
+SEGMENTS_OF_TWO = [
+    (),
+    (),
+    ("user",),
+    ("country",),
+    ("genre",),
+    ("country", "genre"),
+    ("item",),
+    ("genre", "user"),
+]
 
 
 def a_policy(choose: Choose, ties: Sequence[str] = ("item",)) -> Policy:
@@ -147,7 +215,9 @@ def a_policy(choose: Choose, ties: Sequence[str] = ("item",)) -> Policy:
     )
 
 
-def some_rows(choose: Choose, n_rows: int, n_users: int, columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+def some_rows(
+    choose: Choose, n_rows: int, n_users: int, columns: Mapping[str, Sequence[Any]]
+) -> list[dict[str, Any]]:
     """Rows of users and items in which about one id in twenty is null."""
     users = [*(f"u{number:03}" for number in range(n_users)), *[None] * max(1, n_users // 20)]
     items = [*"ABCDEFGHIJ", None]
@@ -155,39 +225,67 @@ def some_rows(choose: Choose, n_rows: int, n_users: int, columns: Mapping[str, S
     return [row | {name: choose(values) for name, values in columns.items()} for row in rows]
 
 
-def described(choose: Choose, column: str, values: Sequence[Any], key: str, rows: Rows) -> list[dict[str, Any]]:
+def described(
+    choose: Choose, column: str, values: Sequence[Any], key: str, rows: Rows
+) -> list[dict[str, Any]]:
     """One row for each of some of the ids in the rows, and one for an id that no row has."""
-    known = [one for one in dict.fromkeys(row[key] for row in rows) if one is not None and choose([True, True, True, False])]
+    known = [
+        one
+        for one in dict.fromkeys(row[key] for row in rows)
+        if one is not None and choose([True, True, True, False])
+    ]
     return [{key: one, column: choose(values)} for one in [*known, "zz"]]
 
 
-def judged_case(choose: Choose, n_rows: int, n_users: int, order: str = "rank", policy: Policy | None = None) -> Case:
+def judged_case(
+    choose: Choose, n_rows: int, n_users: int, order: str = "rank", policy: Policy | None = None
+) -> Case:
     """A judged frame with its segments as columns of its own or of side frames."""
     policy = policy or a_policy(choose, TIES)
-    by = choose(SEGMENTS_OF_JUDGED) if not policy.model else choose([*SEGMENTS_OF_JUDGED, ("country", "model")])
+    by = (
+        choose(SEGMENTS_OF_JUDGED)
+        if not policy.model
+        else choose([*SEGMENTS_OF_JUDGED, ("country", "model")])
+    )
     columns = {order: RANKS if order == "rank" else SCORES, "relevance": RELEVANCES}
     columns |= {"model": ["m1", "m2", "m2", *[None] * (order == "rank")]} if policy.model else {}
     rows = some_rows(choose, n_rows, n_users, columns)
     sides: dict[str, Any] = {}
-    for column, key, side, values in (("country", "user", "users", COUNTRIES), ("genre", "item", "items", GENRES)):
+    for column, key, side, values in (
+        ("country", "user", "users", COUNTRIES),
+        ("genre", "item", "items", GENRES),
+    ):
         if column in by:
             table = described(choose, column, values, key, rows)
             if choose([True, False]):
                 sides[side] = table
             else:  # a property of the row that says the same of each pair
-                rows = [row | {column: {one[key]: one[column] for one in table}.get(row[key])} for row in rows]
+                rows = [
+                    row | {column: {one[key]: one[column] for one in table}.get(row[key])}
+                    for row in rows
+                ]
     if policy.universe == "all" and "users" not in sides and "country" not in by:
         sides["users"] = [{"user": user} for user in ("u000", "zz", None)]
     return Case(rows, by=by, policy=policy, **sides)
 
 
-def two_frames(choose: Choose, n_rows: int, n_users: int, order: str = "rank", policy: Policy | None = None) -> Case:
+def two_frames(
+    choose: Choose, n_rows: int, n_users: int, order: str = "rank", policy: Policy | None = None
+) -> Case:
     """Recommendations and truth; segments on one of the frames (users'), on both (rows') or on side frames."""
     policy = policy or a_policy(choose, TIES)
-    by = choose(SEGMENTS_OF_TWO) if not policy.model else choose([*SEGMENTS_OF_TWO, ("country", "model")])
+    by = (
+        choose(SEGMENTS_OF_TWO)
+        if not policy.model
+        else choose([*SEGMENTS_OF_TWO, ("country", "model")])
+    )
     models = {"model": ["m1", "m2", "m2", None]} if policy.model else {}
-    recs = some_rows(choose, n_rows, n_users, {order: RANKS if order == "rank" else SCORES, **models})
-    truth = some_rows(choose, n_rows, n_users, {"relevance": RELEVANCES} if choose([True, True, False]) else {})
+    recs = some_rows(
+        choose, n_rows, n_users, {order: RANKS if order == "rank" else SCORES, **models}
+    )
+    truth = some_rows(
+        choose, n_rows, n_users, {"relevance": RELEVANCES} if choose([True, True, False]) else {}
+    )
     case = Case(recs, truth, by=by, policy=policy)
     case = with_countries(choose, case) if "country" in by else case
     case = with_genres(choose, case) if "genre" in by else case
@@ -204,7 +302,10 @@ def with_countries(choose: Choose, case: Case) -> Case:
     if where == "users":
         return replace(case, users=table)
     if where == "recs":  # null is not a value: a row without it says nothing
-        return replace(case, recs=[row | {"country": choose([values.get(row["user"]), None])} for row in case.recs])
+        return replace(
+            case,
+            recs=[row | {"country": choose([values.get(row["user"]), None])} for row in case.recs],
+        )
     return replace(case, truth=[row | {"country": values.get(row["user"])} for row in case.truth])
 
 
@@ -214,7 +315,10 @@ def with_genres(choose: Choose, case: Case) -> Case:
     if choose([True, False]):
         return replace(case, items=table)
     values = {one["item"]: one["genre"] for one in table}
-    recs, truth = ([row | {"genre": values.get(row["item"])} for row in rows] for rows in (case.recs, case.truth))
+    recs, truth = (
+        [row | {"genre": values.get(row["item"])} for row in rows]
+        for rows in (case.recs, case.truth)
+    )
     return replace(case, recs=recs, truth=truth)
 
 
@@ -234,7 +338,9 @@ def cases(draw: st.DrawFn, order: str = "rank") -> Case:
 
 
 some_metrics = st.lists(st.sampled_from(EVERYTHING), min_size=1, max_size=4, unique_by=str)
-exploring = settings(examples(90), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+exploring = settings(
+    examples(90), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 
 
 def with_segments_of_rows(choose: Choose, case: Case) -> Case:

@@ -50,14 +50,20 @@ def frame(rows: Rows) -> pl.DataFrame:
 
 
 def metric(asked: Asked) -> Any:
-    return rf.parse(asked.name)(**asked.parameters) @ asked.k if asked.k else rf.parse(asked.name)(**asked.parameters)
+    return (
+        rf.parse(asked.name)(**asked.parameters) @ asked.k
+        if asked.k
+        else rf.parse(asked.name)(**asked.parameters)
+    )
 
 
 def bound(case: Case, kind: Kind) -> Any:
     sides = {name: getattr(case, name) for name in ("truth", "train", "users", "items")}
     options: dict[str, Any] = {name: kind(frame(rows)) for name, rows in sides.items() if rows}
     if case.reference:
-        options["reference"] = case.reference if isinstance(case.reference, str) else kind(frame(case.reference))
+        options["reference"] = (
+            case.reference if isinstance(case.reference, str) else kind(frame(case.reference))
+        )
     if case.model:
         options["model"] = "model"
     if case.propensity:
@@ -94,16 +100,28 @@ def agree(ours: Any, theirs: float | None) -> bool:
 
 
 Choose = Callable[[Sequence[Any]], Any]
-RANKS = [None, math.nan, math.inf, *(float(rank) for rank in (1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 9, 12)), 1.5, 2.75]
+RANKS = [
+    None,
+    math.nan,
+    math.inf,
+    *(float(rank) for rank in (1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 9, 12)),
+    1.5,
+    2.75,
+]
 RELEVANCES = [None, math.nan, -1.0, 0.0, 0.5, 1.0, 1.0, 2.0]
 COUNTRIES, GENRES, TAGS = ["AT", "BE", None], ["x", "y", "z", None], "pqrs"
 ITEMS = "ABCDEFGHIJ"
-UNJUDGED = [{"user": "u00", "item": f"unjudged {number}", "relevance": one} for number, one in enumerate([None, math.nan])]
+UNJUDGED = [
+    {"user": "u00", "item": f"unjudged {number}", "relevance": one}
+    for number, one in enumerate([None, math.nan])
+]
 """Rows that are ignored, with items that stand nowhere else."""
 SEGMENTS: list[tuple[str, ...]] = [(), ("user",), ("country",), ("genre",), ("country", "genre")]
 
 
-def pairs(choose: Choose, n_rows: int, n_users: int, columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+def pairs(
+    choose: Choose, n_rows: int, n_users: int, columns: Mapping[str, Sequence[Any]]
+) -> list[dict[str, Any]]:
     """Rows of users and items with duplicates, in which about one id in twenty is null."""
     users = [*(f"u{number:02}" for number in range(n_users)), *[None] * max(1, n_users // 20)]
     rows = [{"user": choose(users), "item": choose([*ITEMS, *ITEMS, None])} for _ in range(n_rows)]
@@ -116,26 +134,39 @@ def catalogue(choose: Choose) -> list[dict[str, Any]]:
         {
             "item": item,
             "genre": choose(GENRES),
-            "tags": choose([None, [], [choose(TAGS)], [choose(TAGS), choose(TAGS), None], list(TAGS)]),
-            "vector": choose([None, [0.0, 0.0, 0.0], *([[choose([-1.0, 0.5, 2.0]) for _ in range(3)]] * 4)]),
+            "tags": choose(
+                [None, [], [choose(TAGS)], [choose(TAGS), choose(TAGS), None], list(TAGS)]
+            ),
+            "vector": choose(
+                [None, [0.0, 0.0, 0.0], *([[choose([-1.0, 0.5, 2.0]) for _ in range(3)]] * 4)]
+            ),
         }
         for item in [*ITEMS[:-1], "K"]
     ]
 
 
-def a_case(choose: Choose, n_rows: int, n_users: int, by: tuple[str, ...] = (), *, model: bool = False) -> Case:
+def a_case(
+    choose: Choose, n_rows: int, n_users: int, by: tuple[str, ...] = (), *, model: bool = False
+) -> Case:
     """Lists of one to ten items, a truth, train, items, users and a reference, none of which has all that others have."""
     models = {"model": ["m1", "m2", "m2"]} if model else {}
     recs = pairs(choose, n_rows, n_users, {"rank": RANKS, **models})
-    recs.append({"user": None, "item": "nobody's"} | {name: values[-1] for name, values in {"rank": [1.0], **models}.items()})
+    recs.append(
+        {"user": None, "item": "nobody's"}
+        | {name: values[-1] for name, values in {"rank": [1.0], **models}.items()}
+    )
     there = {row["model"] for row in recs if model and None not in {row["user"], row["item"]}}
     return Case(
         recs=recs,
         truth=[*pairs(choose, n_rows // 2 + 1, n_users + 2, {"relevance": RELEVANCES}), *UNJUDGED],
         train=[*pairs(choose, n_rows, n_users, {}), {"user": None, "item": "nobody's in train"}],
-        users=[{"user": f"u{number:02}", "country": choose(COUNTRIES)} for number in range(n_users)],
+        users=[
+            {"user": f"u{number:02}", "country": choose(COUNTRIES)} for number in range(n_users)
+        ],
         items=catalogue(choose),
-        reference="m1" if "m1" in there and choose([True, False]) else pairs(choose, n_rows, n_users, {"rank": RANKS}),
+        reference="m1"
+        if "m1" in there and choose([True, False])
+        else pairs(choose, n_rows, n_users, {"rank": RANKS}),
         by=by,
         model=model,
     )

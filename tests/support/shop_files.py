@@ -17,14 +17,23 @@ TRUTH = pl.DataFrame({"user": [1] * 3, "item": list("ACF")})
 
 # Two users: user 1 has a hit at 1 and nothing missed; user 2 has a hit at 2 of 2 relevant items. User 3 has no list.
 TWO = pl.DataFrame({"user": [1, 2, 2], "item": [10, 20, 30], "rank": [1, 1, 2]})
-TWO_TRUTH = pl.DataFrame({"user": [1, 2, 2, 3], "item": [10, 30, 40, 50], "relevance": [3, 1, 2, 1]})
+TWO_TRUTH = pl.DataFrame(
+    {"user": [1, 2, 2, 3], "item": [10, 30, 40, 50], "relevance": [3, 1, 2, 1]}
+)
 USERS = pl.DataFrame({"user": [1, 2, 3], "country": ["FR", "DE", "DE"]})
 ITEMS = pl.DataFrame({"item": [10, 20, 30, 40, 50], "genre": ["a", "a", "b", "b", "b"]})
 
 
 def write_tables() -> None:
     """Write the tables as Parquet files into the folder that is worked in."""
-    tables = {"recs": RECS, "truth": TRUTH, "two": TWO, "two_truth": TWO_TRUTH, "users": USERS, "items": ITEMS}
+    tables = {
+        "recs": RECS,
+        "truth": TRUTH,
+        "two": TWO,
+        "two_truth": TWO_TRUTH,
+        "users": USERS,
+        "items": ITEMS,
+    }
     for name, frame in tables.items():
         frame.write_parquet(f"{name}.parquet")
 
@@ -53,4 +62,6 @@ def failure(*arguments: str) -> str:
 
 def shell(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     command, environment = [sys.executable, *arguments], {**os.environ, **environment}
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, env=environment)  # noqa: S603
+    return subprocess.run(  # noqa: S603
+        command, capture_output=True, text=True, check=False, timeout=60, env=environment
+    )

@@ -24,7 +24,11 @@ def examples(number: int) -> settings:
 def judged_frames(draw: st.DrawFn, *, clean: bool = False, min_size: int = 0) -> pl.DataFrame:
     """Judged frames; clean ones have no duplicates and the ranks 1, 2, 3 and so on in each list."""
     row = st.tuples(users, items, ranks, odd_relevance)
-    rows = draw(st.lists(row, min_size=min_size, max_size=30, unique_by=(lambda row: row[:2]) if clean else None))
+    rows = draw(
+        st.lists(
+            row, min_size=min_size, max_size=30, unique_by=(lambda row: row[:2]) if clean else None
+        )
+    )
     frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     if not clean:
         return frame
@@ -37,6 +41,14 @@ def frame_pairs(draw: st.DrawFn) -> tuple[pl.DataFrame, pl.DataFrame]:
     recs = draw(st.lists(st.tuples(st.sampled_from(["x", "y"]), users, items, ranks), max_size=30))
     truth = draw(st.lists(st.tuples(users, items, odd_relevance), max_size=20))
     return (
-        pl.DataFrame(recs, schema={"model": pl.String, "user": pl.Int64, "item": pl.String, "rank": pl.Int64}, orient="row"),
-        pl.DataFrame(truth, schema={"user": pl.Int64, "item": pl.String, "relevance": pl.Float64}, orient="row"),
+        pl.DataFrame(
+            recs,
+            schema={"model": pl.String, "user": pl.Int64, "item": pl.String, "rank": pl.Int64},
+            orient="row",
+        ),
+        pl.DataFrame(
+            truth,
+            schema={"user": pl.Int64, "item": pl.String, "relevance": pl.Float64},
+            orient="row",
+        ),
     )

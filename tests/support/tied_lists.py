@@ -16,7 +16,12 @@ from random_cases import (
 
 # What has no expectation in closed form: metrics, parameters of others, and metrics with a cut-off.
 UNCERTAIN = {"err", "bpref", "interpolated_precision", "partial_auc"}
-UNCERTAIN_PARAMETERS = [{"normalizer": "hits"}, {"ideal": "list"}, {"average": "means"}, {"without_hit": "null"}]
+UNCERTAIN_PARAMETERS = [
+    {"normalizer": "hits"},
+    {"ideal": "list"},
+    {"average": "means"},
+    {"without_hit": "null"},
+]
 UNCERTAIN_PARAMETERS += [{"average": "geometric"}]
 UNCERTAIN_WHEN_CUT = {"auc"}
 
@@ -24,7 +29,9 @@ UNCERTAIN_WHEN_CUT = {"auc"}
 def has_expectation(asked: Asked) -> bool:
     parameters = asked.parameters.items()
     uncertain = any(one.items() <= parameters for one in UNCERTAIN_PARAMETERS)
-    cut_off_below_0 = asked.parameters.get("offset", 0) < 0 and asked.parameters.get("gain") != "binary"
+    cut_off_below_0 = (
+        asked.parameters.get("offset", 0) < 0 and asked.parameters.get("gain") != "binary"
+    )
     return (
         not (uncertain or cut_off_below_0)
         and asked.name not in UNCERTAIN
@@ -35,7 +42,9 @@ def has_expectation(asked: Asked) -> bool:
 def is_certain_of_ties(asked: Asked) -> bool:
     """Whether it can be told of whole ties: what has an expectation, and means and pairs of items, which are certain."""
     plain = {name: value for name, value in asked.parameters.items() if name != "average"}
-    return has_expectation(replace(asked, k=None if asked.name == "auc" else asked.k, parameters=plain))
+    return has_expectation(
+        replace(asked, k=None if asked.name == "auc" else asked.k, parameters=plain)
+    )
 
 
 EVERY = [Asked(name, k, parameters) for name, parameters in VARIANTS for k in (None, 1, 2, 3, 5)]
@@ -50,7 +59,9 @@ def exactly(value):
 def scored(*scores: Any, relevance: Any, user: str = "u") -> pl.DataFrame:
     """Make the judged list of one user: items a, b, c and so on."""
     items = "abcdefghijklmnopqrstuvwxyz"[: len(scores)]
-    found = [(user, item, score, one) for item, score, one in zip(items, scores, relevance, strict=True)]
+    found = [
+        (user, item, score, one) for item, score, one in zip(items, scores, relevance, strict=True)
+    ]
     return rows(*found, schema=("user", "item", "score", "relevance"), score=pl.Float64)
 
 

@@ -11,7 +11,10 @@ PLAIN = 1e-6  # what the worked numbers are rounded to
 
 
 def letters(**lists: str) -> dict[str, list[tuple[str, float]]]:
-    return {user: [(item, float(rank)) for rank, item in enumerate(items, start=1)] for user, items in lists.items()}
+    return {
+        user: [(item, float(rank)) for rank, item in enumerate(items, start=1)]
+        for user, items in lists.items()
+    }
 
 
 def pairs(**items: str) -> frozenset[tuple[str, str]]:

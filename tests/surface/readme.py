@@ -32,10 +32,20 @@ def metric_table() -> str:
         needing = any(row["needs"] for row in rows)
         titles = ["name", "aliases", "definition", "parameters", *(["needs"] if needing else [])]
         lines = [
-            _row([f"`{row['name']}`", row["aliases"], row["formula"], _parameters(row["name"]), *([row["needs"]] * needing)])
+            _row(
+                [
+                    f"`{row['name']}`",
+                    row["aliases"],
+                    row["formula"],
+                    _parameters(row["name"]),
+                    *([row["needs"]] * needing),
+                ]
+            )
             for row in rows
         ]
-        tables.append("\n".join([f"*{family}*\n", _row(titles), f"|{'---|' * len(titles)}", *lines]))
+        tables.append(
+            "\n".join([f"*{family}*\n", _row(titles), f"|{'---|' * len(titles)}", *lines])
+        )
     return "\n\n".join(tables)
 
 
@@ -58,8 +68,13 @@ def _parameters(name: str) -> str:
 def check_table() -> str:
     """Return the checks of the audit as a Markdown table, the most severe first."""
     checks = sorted(CHECKS, key=lambda check: SEVERITIES.index(check.severity))
-    rows = [f"| `{check.name}` | {check.severity} | {check.meaning.rstrip('.')} | {check.treatment} |" for check in checks]
-    return "\n".join(["| check | severity | what it finds | what recframe does |", "|---|---|---|---|", *rows])
+    rows = [
+        f"| `{check.name}` | {check.severity} | {check.meaning.rstrip('.')} | {check.treatment} |"
+        for check in checks
+    ]
+    return "\n".join(
+        ["| check | severity | what it finds | what recframe does |", "|---|---|---|---|", *rows]
+    )
 
 
 def speed_table() -> str:
@@ -84,7 +99,11 @@ def speed_table() -> str:
         "ranx's three ways in. ~: run on some of the users and scaled. *memory*: the peak over what was held before, in sizes "
         "of the frame."
     )
-    table = ["| | median seconds | x compiled loop | x recframe, eager | memory |", "|---|---|---|---|---|", *rows]
+    table = [
+        "| | median seconds | x compiled loop | x recframe, eager | memory |",
+        "|---|---|---|---|---|",
+        *rows,
+    ]
     return "\n".join([head, "", *table, "", tail])
 
 
@@ -101,8 +120,12 @@ def case_table() -> str:
         f"| {one['work']} | {one['seconds']:.3g} | {one['seconds'] / one['yardstick_seconds']:.2f} | {one['yardstick']} |"
         for one in result["cases"]
     ]
-    tail = f"`import recframe` takes {result['import_seconds'] * 1000:.0f} ms after `import polars`."
-    return "\n".join([head, "", "| work | seconds | multiple | of |", "|---|---|---|---|", *table, "", tail])
+    tail = (
+        f"`import recframe` takes {result['import_seconds'] * 1000:.0f} ms after `import polars`."
+    )
+    return "\n".join(
+        [head, "", "| work | seconds | multiple | of |", "|---|---|---|---|", *table, "", tail]
+    )
 
 
 def large_table() -> str:
@@ -113,12 +136,20 @@ def large_table() -> str:
         "each in a process of its own:"
     )
     roads = list(dict.fromkeys(run["road"] for run in result["runs"]))
-    shown = {"collect": '`evaluate(...).collect(engine="streaming")`', "command line": "`recframe evaluate`"}
-    titles = [shown.get(road, f"`rec.collect(..., parts={road.partition(' ')[0]})`") for road in roads]
+    shown = {
+        "collect": '`evaluate(...).collect(engine="streaming")`',
+        "command line": "`recframe evaluate`",
+    }
+    titles = [
+        shown.get(road, f"`rec.collect(..., parts={road.partition(' ')[0]})`") for road in roads
+    ]
     table = [f"| recommendations | {' | '.join(titles)} |", f"|---{'|---' * len(roads)}|"]
     for users in dict.fromkeys(run["users"] for run in result["runs"]):
         runs = {run["road"]: run for run in result["runs"] if run["users"] == users}
-        cells = [f"{runs[road]['seconds']:.1f} s, {runs[road]['peak_bytes'] / 1e9:.1f} GB" for road in roads]
+        cells = [
+            f"{runs[road]['seconds']:.1f} s, {runs[road]['peak_bytes'] / 1e9:.1f} GB"
+            for road in roads
+        ]
         table.append(f"| {users * result['length']:,} | {' | '.join(cells)} |")
     return "\n".join([head, "", *table])
 
@@ -133,7 +164,8 @@ def table_of(result: dict[str, Any]) -> str:
     settings, cases = result["settings"], result["cases"]
     machine = ", ".join(f"{name} {value}" for name, value in result["machine"].items())
     versions = "; ".join(
-        ", ".join(f"{name} {value}" for name, value in found.items()) for found in cases[0]["versions"].values()
+        ", ".join(f"{name} {value}" for name, value in found.items())
+        for found in cases[0]["versions"].values()
     )
     rows = " and ".join(f"{count:,}" for count in cases[0]["rows"])
     head = (
@@ -144,8 +176,13 @@ def table_of(result: dict[str, Any]) -> str:
     titles = [f"{case['ids']} ids, {case['frame']}" for case in cases]
     table = [f"| | {' | '.join(titles)} | metrics |", f"|---{'|---' * len(cases)}|---|"]
     for lines in zip(*(case["contenders"] for case in cases), strict=True):
-        cells = [f"{one['median']:.3f} s" if one["name"] == "recframe" else f"{one['ratio']:.1f}" for one in lines]
-        table.append(f"| {lines[0]['name']} | {' | '.join(cells)} | {_had(lines[0]['metrics'], settings['metrics'])} |")
+        cells = [
+            f"{one['median']:.3f} s" if one["name"] == "recframe" else f"{one['ratio']:.1f}"
+            for one in lines
+        ]
+        table.append(
+            f"| {lines[0]['name']} | {' | '.join(cells)} | {_had(lines[0]['metrics'], settings['metrics'])} |"
+        )
     tail = f"*cut*: the lists were cut at k before they were converted. Environments: {versions}."
     return "\n".join([head, "", *table, "", tail])
 
@@ -170,14 +207,24 @@ def written(text: str) -> str:
     }
     for name, made in parts.items():
         pattern = rf"(<!-- {name}: [^\n]*-->\n).*?(<!-- end -->)"
-        text = re.sub(pattern, lambda found, made=made: f"{found[1]}{made()}\n{found[2]}", text, count=1, flags=re.DOTALL)
+        text = re.sub(
+            pattern,
+            lambda found, made=made: f"{found[1]}{made()}\n{found[2]}",
+            text,
+            count=1,
+            flags=re.DOTALL,
+        )
     return text
 
 
 def methods() -> str:
     """Return `namespace/methods.py` made anew: a line for each metric of the registry."""
     head = re.sub(r"    \w+ = metrics\.\w+\n", "", METHODS.read_text(encoding="utf-8"))
-    return head + "".join(f"    {one.name} = metrics.{one.name}\n" for one in registered().values() if one.definition.builtin)
+    return head + "".join(
+        f"    {one.name} = metrics.{one.name}\n"
+        for one in registered().values()
+        if one.definition.builtin
+    )
 
 
 if __name__ == "__main__":

@@ -24,7 +24,9 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     folder = tmp_path / "jupyter" / "kernels" / name
     folder.mkdir(parents=True)
     command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    (folder / "kernel.json").write_text(json.dumps({"argv": command, "display_name": name, "language": "python"}))
+    (folder / "kernel.json").write_text(
+        json.dumps({"argv": command, "display_name": name, "language": "python"})
+    )
     for variable in ("JUPYTER_PATH", "JUPYTER_DATA_DIR", "JUPYTER_CONFIG_DIR"):
         monkeypatch.setenv(variable, str(tmp_path / "jupyter"))
     monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "runtime"))
@@ -42,7 +44,9 @@ def test_a_notebook_runs_without_a_warning(path: Path, kernel: str, tmp_path: Pa
     notebook = nbformat.read(path, as_version=4)
     working = tmp_path / "working"
     working.mkdir()
-    client = NotebookClient(notebook, kernel_name=kernel, timeout=120, resources={"metadata": {"path": str(working)}})
+    client = NotebookClient(
+        notebook, kernel_name=kernel, timeout=120, resources={"metadata": {"path": str(working)}}
+    )
     client.execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     assert [output["text"] for output in outputs if output.get("name") == "stderr"] == []

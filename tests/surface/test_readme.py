@@ -15,7 +15,9 @@ TEXT = readme.README.read_text(encoding="utf-8")
 def test_the_examples_give_what_they_show():
     before = dict(registry._registry)
     try:
-        result = doctest.testfile(str(readme.README), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+        result = doctest.testfile(
+            str(readme.README), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE
+        )
     finally:
         registry._registry.clear()
         registry._registry.update(before)
@@ -26,16 +28,35 @@ def test_the_examples_give_what_they_show():
 
 def test_the_generated_parts_are_up_to_date():
     assert readme.written(TEXT) == TEXT, "run: python tests/surface/readme.py"
-    assert readme.methods() == readme.METHODS.read_text(encoding="utf-8"), "run: python tests/surface/readme.py"
+    assert readme.methods() == readme.METHODS.read_text(encoding="utf-8"), (
+        "run: python tests/surface/readme.py"
+    )
 
 
 def test_the_table_of_libraries_apart_has_ratios_and_says_which_metrics_they_have():
     six = ["hit_rate", "precision", "recall", "map", "mrr", "ndcg"]
     contenders = [
-        {"name": "recframe", "metrics": six, "seconds": [0.1, 0.2, 0.3], "median": 0.2, "ratio": 1.0},
-        {"name": "Other", "metrics": ["precision", "map(normalizer=min)"], "seconds": [9] * 3, "median": 9.0, "ratio": 45.0},
+        {
+            "name": "recframe",
+            "metrics": six,
+            "seconds": [0.1, 0.2, 0.3],
+            "median": 0.2,
+            "ratio": 1.0,
+        },
+        {
+            "name": "Other",
+            "metrics": ["precision", "map(normalizer=min)"],
+            "seconds": [9] * 3,
+            "median": 9.0,
+            "ratio": 45.0,
+        },
     ]
-    case = {"ids": "int", "frame": "polars", "rows": [2000, 300], "versions": {"other": {"Python": "3.11"}}}
+    case = {
+        "ids": "int",
+        "frame": "polars",
+        "rows": [2000, 300],
+        "versions": {"other": {"Python": "3.11"}},
+    }
     result = {"settings": {"k": 10, "users": 20, "metrics": six}, "machine": {"threads": "2"}}
     text = readme.table_of({**result, "cases": [{**case, "contenders": contenders}]})
 

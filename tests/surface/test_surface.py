@@ -28,7 +28,10 @@ from recframe.plan.needs import needs_of
 
 BUILTIN = {name: metric for name, metric in registered().items() if metric.definition.builtin}
 FOLDER = Path(rf.__file__).parent
-SOURCES = {path.relative_to(FOLDER).as_posix(): ast.parse(path.read_text()) for path in sorted(FOLDER.rglob("*.py"))}
+SOURCES = {
+    path.relative_to(FOLDER).as_posix(): ast.parse(path.read_text())
+    for path in sorted(FOLDER.rglob("*.py"))
+}
 EDGE = {"cli/commands.py", "cli/files.py", "demo.py"}  # the command line, which collects and prints
 MODULES = {
     ".".join(["recframe", *path.removesuffix(".py").removesuffix("/__init__").split("/")]): path
@@ -41,10 +44,28 @@ CHANGELOG = Path(__file__).parents[2] / "CHANGELOG.md"
 KINDS = {path for path in SOURCES if path.startswith(("frames/kinds/", "frames/pandas_"))}
 KINDS |= {"frames/at_hand.py", "namespace/accessors.py"}
 # Imports run from the left to the right alone; a room knows nothing of those before it.
-ROOMS = ("cli", "namespace", "audit", "conventions", "plan", "metrics", "language", "facts", "judging", "frames", "errors")
+ROOMS = (
+    "cli",
+    "namespace",
+    "audit",
+    "conventions",
+    "plan",
+    "metrics",
+    "language",
+    "facts",
+    "judging",
+    "frames",
+    "errors",
+)
 
-COUNTS = {"n_hits", "first_rank", "list_length"}  # DESIGN.md, section 3: counts and ranks, nobody's invention
-PAGES = {path: tree for path, tree in SOURCES.items() if re.fullmatch(r"metrics/[a-z_]+[a-z]\.py", path)}
+COUNTS = {
+    "n_hits",
+    "first_rank",
+    "list_length",
+}  # DESIGN.md, section 3: counts and ranks, nobody's invention
+PAGES = {
+    path: tree for path, tree in SOURCES.items() if re.fullmatch(r"metrics/[a-z_]+[a-z]\.py", path)
+}
 TWO_HITS = '''
 
 @metric(range=(0.0, 1.0), direction="higher", formula="1 if there are two hits, else 0")
@@ -71,7 +92,12 @@ def test_the_package_exports_every_metric_and_no_other():
 
 
 def test_every_metric_is_a_method_in_the_body_of_rec():
-    methods = {name: value for one in rf.Rec.__mro__ for name, value in vars(one).items() if isinstance(value, Metric)}
+    methods = {
+        name: value
+        for one in rf.Rec.__mro__
+        for name, value in vars(one).items()
+        if isinstance(value, Metric)
+    }
 
     assert methods == BUILTIN
     for name, metric in BUILTIN.items():
@@ -90,15 +116,25 @@ def test_a_metric_is_written_on_its_page_alone(tmp_path):
         assert "| `two_hits` |" in readme.metric_table()
         assert "    two_hits = metrics.two_hits\\n" in readme.methods()
     """
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(Path(__file__).parent)])}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), str(Path(__file__).parent)]),
+    }
     subprocess.run([sys.executable, "-c", inspect.cleandoc(asks)], check=True, env=environment)  # noqa: S603
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_of_metrics_names_them_and_says_of_each_what_it_is(page):
-    defined = {one.name: one.decorator_list[-1] for one in PAGES[page].body if getattr(one, "decorator_list", None)}
+    defined = {
+        one.name: one.decorator_list[-1]
+        for one in PAGES[page].body
+        if getattr(one, "decorator_list", None)
+    }
 
-    assert sorted(defined) == importlib.import_module(f"recframe.{page[:-3].replace('/', '.')}").__all__
+    assert (
+        sorted(defined)
+        == importlib.import_module(f"recframe.{page[:-3].replace('/', '.')}").__all__
+    )
     for name, about in defined.items():
         stated = {keyword.arg for keyword in about.keywords}
         assert stated >= {"range", "direction", "formula"}, name
@@ -115,7 +151,18 @@ def test_the_table_of_metrics_is_the_registry():
     table = rf.list_metrics()
 
     assert table.columns == [
-        *("name", "aliases", "parameters", "range", "direction", "family", "shape", "over", "formula", "needs")
+        *(
+            "name",
+            "aliases",
+            "parameters",
+            "range",
+            "direction",
+            "family",
+            "shape",
+            "over",
+            "formula",
+            "needs",
+        )
     ]
     assert table["name"].to_list() == list(registered())
     for row in table.iter_rows(named=True):
@@ -155,7 +202,9 @@ def test_a_metric_says_what_it_is(metric):
 def test_a_metric_needs_what_its_words_ask_for(metric):
     about = metric.definition
     assert about.over == "lists" or about.shape == "user"
-    assert {need for fact in needs_of(metric).facts for need in fact.builder.needs} == set(about.needs)
+    assert {need for fact in needs_of(metric).facts for need in fact.builder.needs} == set(
+        about.needs
+    )
 
 
 @each_metric
@@ -165,7 +214,9 @@ def test_a_metric_has_a_docstring_with_its_empty_case_parameters_and_source(metr
     first = text.splitlines()[0]
     assert first.endswith(".") or text.split("\n\n")[0].endswith(".")
     for parameter in metric.definition.parameters:
-        assert re.search(rf"`{parameter}\b|\b{parameter} cancels|base of the logarithm", text), parameter
+        assert re.search(rf"`{parameter}\b|\b{parameter} cancels|base of the logarithm", text), (
+            parameter
+        )
     if metric.name in COUNTS:
         assert "Source:" not in text
     else:
@@ -178,11 +229,15 @@ def test_the_example_of_a_metric_runs(metric):
     example = doctest.DocTestParser().get_doctest(metric.__doc__, {}, metric.name, None, None)
     report: list[str] = []
 
-    failed, attempted = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(example, out=report.append)
+    failed, attempted = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(
+        example, out=report.append
+    )
 
     assert attempted
     assert not failed, "".join(report)
-    assert any(re.search(rf"df\.rec(\(.*\))?\.{metric.name}\(", one.source) for one in example.examples)
+    assert any(
+        re.search(rf"df\.rec(\(.*\))?\.{metric.name}\(", one.source) for one in example.examples
+    )
 
 
 # ---- what is said of everything else
@@ -193,8 +248,14 @@ def public_functions() -> Iterator[tuple[str, Any]]:
     for name in rf.__all__:
         value = getattr(rf, name)
         if inspect.isclass(value):
-            members = {f"{name}.{member}": found for member, found in vars(value).items() if not member.startswith("_")}
-            yield from ((member, found) for member, found in members.items() if inspect.isfunction(found))
+            members = {
+                f"{name}.{member}": found
+                for member, found in vars(value).items()
+                if not member.startswith("_")
+            }
+            yield from (
+                (member, found) for member, found in members.items() if inspect.isfunction(found)
+            )
         elif inspect.isfunction(value):
             yield name, value
 
@@ -221,7 +282,9 @@ def test_a_public_function_has_a_docstring_that_is_a_sentence(function):
 @each_function
 def test_arguments_after_the_first_two_go_by_name(function):
     positional = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
-    parameters = [one for one in inspect.signature(function).parameters.values() if one.name != "self"]
+    parameters = [
+        one for one in inspect.signature(function).parameters.values() if one.name != "self"
+    ]
 
     assert sum(one.kind in positional for one in parameters) <= 2
 
@@ -240,10 +303,21 @@ WORDS = words(rf.At)
 
 def test_there_are_words_to_write_metrics_in():
     # DESIGN.md, section 4: the words by which it describes the glossary
-    assert set(WORDS) >= {"rank", "gain", "hit", "hits_so_far", "discount", "n_relevant", "ideal_gain", "list_length"}
+    assert set(WORDS) >= {
+        "rank",
+        "gain",
+        "hit",
+        "hits_so_far",
+        "discount",
+        "n_relevant",
+        "ideal_gain",
+        "list_length",
+    }
 
 
-@pytest.mark.parametrize(("of", "word"), [(of, word) for of in (rf.At, rf.AtLists) for word in words(of)])
+@pytest.mark.parametrize(
+    ("of", "word"), [(of, word) for of in (rf.At, rf.AtLists) for word in words(of)]
+)
 def test_a_word_is_documented_and_named_in_the_overview(of, word):
     value = vars(of)[word]
     text = (value.fget if isinstance(value, property) else value).__doc__
@@ -256,7 +330,9 @@ def test_an_unknown_word_says_which_there_are():
     seen = []
 
     def function(at: rf.At):
-        with pytest.raises(AttributeError, match=r"'hits_sofar' is not a word .*; did you mean 'hits_so_far'") as error:
+        with pytest.raises(
+            AttributeError, match=r"'hits_sofar' is not a word .*; did you mean 'hits_so_far'"
+        ) as error:
             at.hits_sofar  # noqa: B018
         seen.append(str(error.value))
         return at.hit.sum()
@@ -269,22 +345,30 @@ def test_an_unknown_word_says_which_there_are():
 
 
 def test_rec_binds_what_a_context_holds():
-    options = [one for one in inspect.signature(rf.Rec.__call__).parameters.values() if one.name != "self"]
+    options = [
+        one for one in inspect.signature(rf.Rec.__call__).parameters.values() if one.name != "self"
+    ]
 
     assert all(one.kind is inspect.Parameter.KEYWORD_ONLY for one in options)
-    assert [one.name for one in options] == [field.name for field in fields(Context) if field.name not in {"by", "given"}]
+    assert [one.name for one in options] == [
+        field.name for field in fields(Context) if field.name not in {"by", "given"}
+    ]
 
 
 def test_every_option_of_rec_is_in_its_docstring():
     for field in fields(Context):
-        assert field.name in {"by", "given"} or re.search(rf"\b{field.name}(:|,)", rf.Rec.__call__.__doc__), field.name
+        assert field.name in {"by", "given"} or re.search(
+            rf"\b{field.name}(:|,)", rf.Rec.__call__.__doc__
+        ), field.name
 
 
 # ---- the house rules
 
 
 def test_no_module_is_named_like_a_public_object_or_for_nothing():
-    modules = {one.name.rpartition(".")[2] for one in pkgutil.walk_packages(rf.__path__, "recframe.")}
+    modules = {
+        one.name.rpartition(".")[2] for one in pkgutil.walk_packages(rf.__path__, "recframe.")
+    }
 
     assert modules >= {"registry", "at", "of_users", "accuracy"}
     assert not modules & set(rf.__all__)
@@ -299,7 +383,9 @@ def room(module: str) -> str:
 
 def imported(path: str) -> set[str]:
     """Return the modules of recframe that a file imports, at whatever place."""
-    nodes = [node for node in ast.walk(SOURCES[path]) if isinstance(node, ast.ImportFrom) and node.module]
+    nodes = [
+        node for node in ast.walk(SOURCES[path]) if isinstance(node, ast.ImportFrom) and node.module
+    ]
     taken = {(node.module, f"{node.module}.{name.name}") for node in nodes for name in node.names}
     return {inner if inner in MODULES else outer for outer, inner in taken} & MODULES.keys()
 
@@ -337,7 +423,9 @@ def test_a_file_is_short_and_says_what_it_is_for(path):
 
 
 def functions(tree: ast.AST) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return [
+        node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
 
 
 def code_lines(path: str, function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -356,7 +444,11 @@ def test_functions_are_short(path):
     assert not {name: length for name, length in long.items() if length >= 30}
 
 
-OF_HINTS = [path for path in SOURCES if path.partition("/")[0] in {"frames", "judging", "facts", "plan", "audit"}]
+OF_HINTS = [
+    path
+    for path in SOURCES
+    if path.partition("/")[0] in {"frames", "judging", "facts", "plan", "audit"}
+]
 
 
 @pytest.mark.parametrize("path", [path for path in OF_HINTS if path != "frames/hints.py"])
@@ -365,7 +457,8 @@ def test_what_a_message_tells_to_bind_is_a_hint(path):
     in_python = [
         node
         for node in ast.walk(SOURCES[path])
-        if isinstance(node, ast.Expr) or (isinstance(node, ast.Call) and ast.unparse(node.func) == "Either")
+        if isinstance(node, ast.Expr)
+        or (isinstance(node, ast.Call) and ast.unparse(node.func) == "Either")
     ]
     allowed = {inner for node in in_python for inner in ast.walk(node)}
     written = {node for node in ast.walk(SOURCES[path]) if isinstance(node, ast.Constant)} - allowed
@@ -386,7 +479,10 @@ def test_a_comprehension_holds_no_other(tree):
     outer = [node for node in ast.walk(tree) if isinstance(node, COMPREHENSIONS)]
 
     assert not [
-        one.lineno for one in outer for inner in ast.walk(one) if inner is not one and isinstance(inner, COMPREHENSIONS)
+        one.lineno
+        for one in outer
+        for inner in ast.walk(one)
+        if inner is not one and isinstance(inner, COMPREHENSIONS)
     ]
 
 
@@ -414,7 +510,16 @@ def called(tree: ast.AST) -> set[str]:
 
 @pytest.mark.parametrize("path", SOURCES)
 def test_no_row_user_or_group_is_visited_by_python(path):
-    visits = {"map_elements", "map_batches", "map_groups", "map_rows", "iter_slices", "partition_by", "iterrows", "itertuples"}
+    visits = {
+        "map_elements",
+        "map_batches",
+        "map_groups",
+        "map_rows",
+        "iter_slices",
+        "partition_by",
+        "iterrows",
+        "itertuples",
+    }
     prints_results = {"iter_rows"} if path in EDGE else set()
 
     assert not called(SOURCES[path]) & (visits | {"iter_rows", "rows_by_key"}) - prints_results
@@ -422,7 +527,14 @@ def test_no_row_user_or_group_is_visited_by_python(path):
 
 @pytest.mark.parametrize("path", SOURCES)
 def test_plans_are_collected_at_the_edge_alone(path):
-    collects = called(SOURCES[path]) & {"collect", "collect_all", "collect_async", "collect_batches", "fetch", "profile"}
+    collects = called(SOURCES[path]) & {
+        "collect",
+        "collect_all",
+        "collect_async",
+        "collect_batches",
+        "fetch",
+        "profile",
+    }
 
     assert not collects or path in {"frames/collecting.py", *EDGE}
 
@@ -433,7 +545,9 @@ def test_the_kind_of_frame_is_asked_for_in_its_own_file(path):
     asked = {
         name.attr
         for node in ast.walk(SOURCES[path])
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance"
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "isinstance"
         for name in ast.walk(node)
         if isinstance(name, ast.Attribute)
     }

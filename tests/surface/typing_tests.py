@@ -23,15 +23,21 @@ def rec_knows_the_kind_of_frame(df: pl.DataFrame, lf: pl.LazyFrame, pdf: pd.Data
     rf.rec([{"user": 1}])  # type: ignore[call-overload]
 
 
-def bound_objects_keep_the_kind_of_frame(df: pl.DataFrame, lf: pl.LazyFrame, pdf: pd.DataFrame) -> None:
+def bound_objects_keep_the_kind_of_frame(
+    df: pl.DataFrame, lf: pl.LazyFrame, pdf: pd.DataFrame
+) -> None:
     assert_type(rf.rec(df)(user="user_id", truth=pdf, universe="both"), rf.Rec[pl.DataFrame])
     assert_type(rf.rec(lf, truth=df, model="model"), rf.Rec[pl.LazyFrame])
     assert_type(rf.rec(pdf).group_by("country", ["device"]).evaluate("ndcg@10"), pd.DataFrame)
     assert_type(rf.rec(lf).groupby("country").judge(), pl.LazyFrame)
 
 
-def frames_come_back_as_the_kind_they_went_in(df: pl.DataFrame, lf: pl.LazyFrame, pdf: pd.DataFrame) -> None:
-    assert_type(rf.rec(df).evaluate("ndcg@10", rf.recall @ 20, k=[5, 10], by="country"), pl.DataFrame)
+def frames_come_back_as_the_kind_they_went_in(
+    df: pl.DataFrame, lf: pl.LazyFrame, pdf: pd.DataFrame
+) -> None:
+    assert_type(
+        rf.rec(df).evaluate("ndcg@10", rf.recall @ 20, k=[5, 10], by="country"), pl.DataFrame
+    )
     assert_type(rf.rec(lf).evaluate("ndcg", k=range(1, 4), by=["model", "country"]), pl.LazyFrame)
     assert_type(rf.rec(pdf).evaluate(rf.ndcg), pd.DataFrame)
     assert_type(rf.rec(df).audit(10, by="country"), pl.DataFrame)
@@ -42,7 +48,9 @@ def frames_come_back_as_the_kind_they_went_in(df: pl.DataFrame, lf: pl.LazyFrame
     assert_type(rf.rec(pdf).judge(), pd.DataFrame)
 
 
-def a_metric_at_one_cutoff_of_an_eager_frame_is_a_float(df: pl.DataFrame, pdf: pd.DataFrame) -> None:
+def a_metric_at_one_cutoff_of_an_eager_frame_is_a_float(
+    df: pl.DataFrame, pdf: pd.DataFrame
+) -> None:
     assert_type(rf.rec(df).ndcg(k=10), float)
     assert_type(rf.rec(df).ndcg(), float)
     assert_type(rf.rec(df).ndcg(k=10, gain="exp"), float)
@@ -51,9 +59,13 @@ def a_metric_at_one_cutoff_of_an_eager_frame_is_a_float(df: pl.DataFrame, pdf: p
     assert_type(rf.rec(df)(user="user_id").mrr(k=10), float)
 
 
-def profiles_and_explanations_keep_the_kind_of_frame(df: pl.DataFrame, lf: pl.LazyFrame, pdf: pd.DataFrame) -> None:
+def profiles_and_explanations_keep_the_kind_of_frame(
+    df: pl.DataFrame, lf: pl.LazyFrame, pdf: pd.DataFrame
+) -> None:
     assert_type(rf.rec(df).ndcg(k=10, profile="ranx"), float)
-    assert_type(rf.rec(lf)(profile="trec_eval").evaluate("ndcg@10", profile="recbole"), pl.LazyFrame)
+    assert_type(
+        rf.rec(lf)(profile="trec_eval").evaluate("ndcg@10", profile="recbole"), pl.LazyFrame
+    )
     assert_type(rf.rec(df).explain("ndcg@10", "ranx", "recbole").frame, pl.DataFrame)
     assert_type(rf.rec(lf).explain(rf.ndcg @ 10, "ranx", "recbole").frame, pl.LazyFrame)
     assert_type(rf.rec(pdf).explain("ndcg", k=10, by="user").frame, pd.DataFrame)
@@ -94,7 +106,10 @@ def metrics_keep_their_parameters() -> None:
 
 def expressions_are_polars_own(df: pl.DataFrame) -> None:
     assert_type(rf.ndcg.expr(k=10), pl.Expr)
-    assert_type((rf.map(normalizer="min") @ 10).expr(rank="position", relevance="grade", item="movie"), pl.Expr)
+    assert_type(
+        (rf.map(normalizer="min") @ 10).expr(rank="position", relevance="grade", item="movie"),
+        pl.Expr,
+    )
     assert_type(df.group_by("user").agg(rf.ndcg.expr(k=10)), pl.DataFrame)
 
 
@@ -103,7 +118,9 @@ def a_metric_of_ones_own_keeps_its_parameters(df: pl.DataFrame) -> None:
     def first_page_hits(at: rf.At, *, page: int = 5) -> pl.Expr:
         return (at.rank <= page).sum()
 
-    @rf.metric(aliases=("slow",), formula="hits below the first page", range=(0.0, 1.0), direction="lower")
+    @rf.metric(
+        aliases=("slow",), formula="hits below the first page", range=(0.0, 1.0), direction="lower"
+    )
     def later_hits(at: rf.At) -> pl.Expr:
         return rf.ratio((at.rank > 5).sum(), at.n_relevant)
 

@@ -65,7 +65,11 @@ class Audited:
     @property
     def pairs(self) -> dict[str, pl.LazyFrame]:
         """The frames of users and items, by their names."""
-        found = {self.main: self.inputs.lists, "truth": self.inputs.truth, "train": self.inputs.train}
+        found = {
+            self.main: self.inputs.lists,
+            "truth": self.inputs.truth,
+            "train": self.inputs.train,
+        }
         return {name: frame for name, frame in found.items() if frame is not None}
 
     def having(self, role: str) -> dict[str, pl.LazyFrame]:
@@ -76,12 +80,18 @@ class Audited:
     @property
     def judging(self) -> tuple[str, pl.LazyFrame]:
         """The frame that has the relevance, and its name."""
-        return (self.main, self.inputs.lists) if self.inputs.truth is None else ("truth", self.inputs.truth)
+        return (
+            (self.main, self.inputs.lists)
+            if self.inputs.truth is None
+            else ("truth", self.inputs.truth)
+        )
 
     @cached_property
     def lists(self) -> pl.LazyFrame:
         """The rows of the lists: with a user, an item, and a rank or a score."""
-        return self.pairs_of_lists if self.inputs.scored else self.pairs_of_lists.filter(self.ranked)
+        return (
+            self.pairs_of_lists if self.inputs.scored else self.pairs_of_lists.filter(self.ranked)
+        )
 
     @property
     def ranked(self) -> pl.Expr:
@@ -163,7 +173,9 @@ class Audited:
         plans = {"lengths": self._lengths(), "judged users": self._judged_users()}
         plans["pair"] = _repeated(self.pairs_of_lists, [*self.inputs.model, *PAIR])
         if self.same_truth == "truth":
-            grades = self.truth.select(*PAIR, "relevance").unique() if self.is_judged else self.truth
+            grades = (
+                self.truth.select(*PAIR, "relevance").unique() if self.is_judged else self.truth
+            )
             plans["truth"] = _repeated(grades, PAIR)
         if self.inputs.scored or not self.consecutive:
             order = "score" if self.inputs.scored else "rank"
@@ -179,13 +191,19 @@ class Audited:
         if self.is_judged:
             judged = pl.col("relevance").is_not_null()
             beyond = self.relevant & ~self.ranked
-            sums |= {"judged": judged.sum(), "relevant": self.relevant.sum(), "beyond": beyond.sum()}
+            sums |= {
+                "judged": judged.sum(),
+                "relevant": self.relevant.sum(),
+                "beyond": beyond.sum(),
+            }
         # NOTE: groups of a column that is marked as sorted are not hashed.
         number = (user != user.shift()).fill_null(value=True).cum_sum()
         block = (user if self.inputs.schema["user"].is_integer() else number).set_sorted()
         rows = self.pairs_of_lists.with_columns(block=block)
         blocks = run(rows.group_by("block").agg(user.first(), **sums))
-        lists = blocks.filter(pl.col("rows") > 0).select("user", pl.col("rows").cast(pl.Int64), "last")
+        lists = blocks.filter(pl.col("rows") > 0).select(
+            "user", pl.col("rows").cast(pl.Int64), "last"
+        )
         known = {"lengths": lists}
         if blocks["distinct"].all():
             known["pair"] = pl.DataFrame(schema={"number": pl.Int64})
@@ -236,7 +254,9 @@ class Audited:
         plain = pl.col("spelling").str.strip_chars().str.replace(r"^([+-]?\d+)\.0+$", "$1")
         text = text.with_columns(plain=plain)
         several = text.group_by("plain").agg(spellings=pl.len()).filter(pl.col("spellings") > 1)
-        return text.join(several, on="plain", how="semi").filter(pl.col("spelling") != pl.col("plain"))
+        return text.join(several, on="plain", how="semi").filter(
+            pl.col("spelling") != pl.col("plain")
+        )
 
     def _is_consecutive(self, run: Collect) -> bool:
         """Return whether the rows stand user by user, and their ranks are 1, 2, 3 and so on, with those without one last."""

@@ -39,7 +39,11 @@ class Seen:
     @property
     def found_nothing(self) -> bool:
         """Whether every metric came out as 0 or null."""
-        keys = {one.name for one in self.inputs.segments} | {self.inputs.context.name_of("model")} | RESULT_COLUMNS
+        keys = (
+            {one.name for one in self.inputs.segments}
+            | {self.inputs.context.name_of("model")}
+            | RESULT_COLUMNS
+        )
         numbers = [column for column in self.result.get_columns() if column.dtype.is_numeric()]
         return not any((column != 0).any() for column in numbers if column.name not in keys)
 
@@ -66,7 +70,9 @@ def lists_without_ranks(seen: Seen) -> str | None:
         n_rows = 0 if _has_rank(given["rank"]) else len(given)
     elif seen.found_nothing:
         rank = is_rank(pl.col("rank"), seen.inputs.schema["rank"])
-        n_rows = seen.run(seen.inputs.lists.select(pl.when(~rank.any()).then(pl.len()).otherwise(0))).item()
+        n_rows = seen.run(
+            seen.inputs.lists.select(pl.when(~rank.any()).then(pl.len()).otherwise(0))
+        ).item()
     else:
         return None
     if not n_rows:
@@ -81,7 +87,9 @@ def lists_without_ranks(seen: Seen) -> str | None:
 def _has_rank(column: pl.Series) -> bool:
     if not column.dtype.is_float():
         return column.null_count() < len(column) or not len(column)
-    return not len(column) or any(bool(rows.is_finite().any()) for rows in (column.head(SOME), column))
+    return not len(column) or any(
+        bool(rows.is_finite().any()) for rows in (column.head(SOME), column)
+    )
 
 
 def users_in_two_halves(seen: Seen) -> str | None:
@@ -110,10 +118,16 @@ def _may_be_halved(seen: Seen, segment: Segment) -> bool:
         missing += [given["relevance"].is_null()] if "relevance" in given.columns else []
         return any(bool(none.any()) and not (none & described).any() for none in missing)
     value, rank, relevance = pl.col(segment.inside), pl.col("rank"), pl.col("relevance")
-    unlisted = pl.lit(value=False) if seen.inputs.scored else ~is_rank(rank, seen.inputs.schema["rank"])
-    lone = [none.any() & ~(none & value.is_not_null()).any() for none in (unlisted, relevance.is_null())]
+    unlisted = (
+        pl.lit(value=False) if seen.inputs.scored else ~is_rank(rank, seen.inputs.schema["rank"])
+    )
+    lone = [
+        none.any() & ~(none & value.is_not_null()).any() for none in (unlisted, relevance.is_null())
+    ]
     return bool(seen.run(seen.inputs.lists.select(pl.any_horizontal(lone))).item())
 
 
 def _without_rank(column: pl.Series) -> pl.Series:
-    return ~column.is_finite().fill_null(value=False) if column.dtype.is_float() else column.is_null()
+    return (
+        ~column.is_finite().fill_null(value=False) if column.dtype.is_float() else column.is_null()
+    )

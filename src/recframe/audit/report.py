@@ -22,11 +22,18 @@ def audit(data: Audited) -> pl.LazyFrame:
 def errors(inputs: Inputs) -> pl.LazyFrame:
     """Return a frame of one row that fails when the plan runs and a check finds an error."""
     data = Audited(inputs)
-    found = [(check, one) for check in CHECKS for one in check.findings(data) if one.severity == "error"]
+    found = [
+        (check, one) for check in CHECKS for one in check.findings(data) if one.severity == "error"
+    ]
     rows_of = pl.when(pl.col("rows") == 1).then(pl.lit(" row of ")).otherwise(pl.lit(" rows of "))
     told = pl.format("{}: {}{}{} ({})", "check", "rows", rows_of, "frame", "example")
-    table = _table(found).select(told=told).select(told=pl.col("told").str.join("; "), errors=pl.len())
-    head, tail = pl.lit("strict=True finds errors in the data: "), pl.lit("; rec.audit() says what to do")
+    table = (
+        _table(found).select(told=told).select(told=pl.col("told").str.join("; "), errors=pl.len())
+    )
+    head, tail = (
+        pl.lit("strict=True finds errors in the data: "),
+        pl.lit("; rec.audit() says what to do"),
+    )
     return table.select(check=fails_if(pl.col("errors") > 0, pl.concat_str(head, "told", tail)))
 
 
@@ -39,13 +46,22 @@ def _table(found: list[tuple[Check, Found]]) -> pl.LazyFrame:
 def _row(place: int, check: Check, found: Found) -> pl.LazyFrame:
     """Return a finding as one row, or none where no row is concerned."""
     schema = found.rows.collect_schema()
-    users = pl.col("user").n_unique() - pl.col("user").is_null().any() if "user" in schema else pl.lit(0)
+    users = (
+        pl.col("user").n_unique() - pl.col("user").is_null().any()
+        if "user" in schema
+        else pl.lit(0)
+    )
     one = found.rows.select(
         rows=(pl.col("rows").sum() if "rows" in schema else pl.len()).cast(pl.Int64),
         users=users.cast(pl.Int64),
         example=example(found.shown, schema),
     )
-    words = {"check": check.name, "frame": found.frame, "treatment": found.treatment, "remedy": found.remedy}
+    words = {
+        "check": check.name,
+        "frame": found.frame,
+        "treatment": found.treatment,
+        "remedy": found.remedy,
+    }
     return one.filter(pl.lit(found.always) | (pl.col("rows") > 0)).select(
         *(pl.lit(text).alias(name) for name, text in words.items()),
         pl.lit(found.severity).alias("severity"),

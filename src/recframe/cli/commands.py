@@ -28,7 +28,15 @@ if TYPE_CHECKING:
 DEFAULT_METRICS = ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
 DEFAULT_K = 10
 TRUTH_ROWS = 8_000_000
-POLICIES = ("universe", "no_relevant", "min_relevance", "relevant_from", "ties", "decimals", "profile")
+POLICIES = (
+    "universe",
+    "no_relevant",
+    "min_relevance",
+    "relevant_from",
+    "ties",
+    "decimals",
+    "profile",
+)
 SIDES = ("users", "items", "train")
 INTERRUPTED = 130
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -63,7 +71,9 @@ def main() -> None:
     recframe explain ndcg@10 elliot recbole               why two libraries differ
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a terminal that cannot show a character shows a question mark
+        if hasattr(
+            stream, "reconfigure"
+        ):  # a terminal that cannot show a character shows a question mark
             stream.reconfigure(errors="replace")
 
 
@@ -81,7 +91,12 @@ def main() -> None:
     f"Default: {', '.join(DEFAULT_METRICS)}, each at 10 or at every -k.",
 )
 @click.option(
-    "-k", "cutoffs", multiple=True, callback=split_numbers, metavar="K", help="A cut-off for the metrics without an @."
+    "-k",
+    "cutoffs",
+    multiple=True,
+    callback=split_numbers,
+    metavar="K",
+    help="A cut-off for the metrics without an @.",
 )
 @click.option(
     "--by",
@@ -90,21 +105,27 @@ def main() -> None:
     metavar="COLUMN",
     help="A column to split the result by: of RECS, TRUTH, USERS or ITEMS; user gives every user's own values.",
 )
-@click.option("--users", metavar="USERS", help="A table of users, one row each; its columns serve --by.")
+@click.option(
+    "--users", metavar="USERS", help="A table of users, one row each; its columns serve --by."
+)
 @click.option(
     "--items",
     metavar="ITEMS",
     help="A table of items, one row each: the catalogue of coverage and others; its columns serve --by.",
 )
 @click.option(
-    "--train", metavar="TRAIN", help="What the systems were fitted on, user and item: for novelty, popularity and others."
+    "--train",
+    metavar="TRAIN",
+    help="What the systems were fitted on, user and item: for novelty, popularity and others.",
 )
 @click.option(
     "--reference",
     metavar="REFERENCE",
     help="A table of recommendations to compare with, or with --model the name of a model.",
 )
-@click.option("--model", metavar="COLUMN", help="The column that tells systems apart; each gets its own rows.")
+@click.option(
+    "--model", metavar="COLUMN", help="The column that tells systems apart; each gets its own rows."
+)
 @click.option(
     "--columns",
     multiple=True,
@@ -112,27 +133,53 @@ def main() -> None:
     metavar="ROLE=NAME",
     help=f"The names of your columns, in all files, where they differ from the roles: {', '.join(ROLES)}.",
 )
-@click.option("--ids-as-text", is_flag=True, help="Read user and item ids as text: where files disagree on their type.")
-@click.option("--universe", type=click.Choice(get_args(Universe)), help="The users that count.  [default: those of TRUTH]")
+@click.option(
+    "--ids-as-text",
+    is_flag=True,
+    help="Read user and item ids as text: where files disagree on their type.",
+)
+@click.option(
+    "--universe",
+    type=click.Choice(get_args(Universe)),
+    help="The users that count.  [default: those of TRUTH]",
+)
 @click.option(
     "--no-relevant",
     type=click.Choice(get_args(NoRelevant)),
     help="What a user without a relevant item counts.  [default: zero]",
 )
-@click.option("--min-relevance", type=float, metavar="X", help="Rows from this relevance up are relevant.  [default: above 0]")
+@click.option(
+    "--min-relevance",
+    type=float,
+    metavar="X",
+    help="Rows from this relevance up are relevant.  [default: above 0]",
+)
 @click.option(
     "--relevant-from",
     type=click.Choice(get_args(RelevantFrom)),
     help="Where the relevant items come from: the truth, or the list alone.  [default: truth]",
 )
-@click.option("--decimals", type=click.IntRange(0, MOST_DECIMALS), metavar="N", help="Round means to so many decimals.")
 @click.option(
-    "--profile", metavar="NAME", help="The conventions of another library, such as trec_eval or recbole; see recframe profiles."
+    "--decimals",
+    type=click.IntRange(0, MOST_DECIMALS),
+    metavar="N",
+    help="Round means to so many decimals.",
 )
 @click.option(
-    "--ties", type=click.Choice(get_args(Ties)), help="How items of one score, or of one rank, stand.  [default: item]"
+    "--profile",
+    metavar="NAME",
+    help="The conventions of another library, such as trec_eval or recbole; see recframe profiles.",
 )
-@click.option("--support", is_flag=True, help="Put behind each metric the number of users or lists that it was averaged over.")
+@click.option(
+    "--ties",
+    type=click.Choice(get_args(Ties)),
+    help="How items of one score, or of one rank, stand.  [default: item]",
+)
+@click.option(
+    "--support",
+    is_flag=True,
+    help="Put behind each metric the number of users or lists that it was averaged over.",
+)
 @click.option(
     "-o",
     "--output",
@@ -178,7 +225,9 @@ def evaluate(recs: str, truth: str | None, **options: Any) -> None:
 def _names_a_model(options: dict[str, Any]) -> bool:
     """Return whether --reference is the name of a model, and no file."""
     reference = options["reference"]
-    is_file = reference is None or files.ending_of(reference) in files.READERS or Path(reference).exists()
+    is_file = (
+        reference is None or files.ending_of(reference) in files.READERS or Path(reference).exists()
+    )
     return bool(options["model"]) and not is_file
 
 
@@ -187,7 +236,9 @@ def _write(result: pl.DataFrame, path: str) -> None:
     click.echo(f"wrote {path} ({result.height} row{'s' * (result.height != 1)})", err=True)
 
 
-def _bound(paths: dict[str, str], options: dict[str, Any]) -> tuple[rf.Rec[pl.LazyFrame], dict[str, pl.LazyFrame]]:
+def _bound(
+    paths: dict[str, str], options: dict[str, Any]
+) -> tuple[rf.Rec[pl.LazyFrame], dict[str, pl.LazyFrame]]:
     """Return the recommendations with all that is bound to them, and all frames by their names."""
     if options["output"] is not None:
         files.check_output(options["output"], paths.values())
@@ -209,9 +260,15 @@ def _parts(frames: dict[str, pl.LazyFrame]) -> int:
 
 @main.command(
     short_help="Say what is odd about files before they are evaluated.",
-    params=[one for one in evaluate.params if one.name not in {"metrics", "cutoffs", "reference", "support"}],
+    params=[
+        one
+        for one in evaluate.params
+        if one.name not in {"metrics", "cutoffs", "reference", "support"}
+    ],
 )
-@click.option("-k", type=click.IntRange(min=1), metavar="K", help="Find lists with fewer than K rows.")
+@click.option(
+    "-k", type=click.IntRange(min=1), metavar="K", help="Find lists with fewer than K rows."
+)
 def audit(recs: str, truth: str | None, k: int | None, **options: Any) -> None:
     """Say what is odd about the recommendations in RECS and the TRUTH that they are held against.
 
@@ -248,7 +305,9 @@ def _print_findings(found: pl.DataFrame) -> None:
         click.echo(f"{check}: {treatment}. To mend: {remedy}.")
 
 
-def _metrics_and_cutoffs(metrics: Sequence[str], cutoffs: Sequence[int]) -> tuple[list[rf.Metric[...]], list[int] | None]:
+def _metrics_and_cutoffs(
+    metrics: Sequence[str], cutoffs: Sequence[int]
+) -> tuple[list[rf.Metric[...]], list[int] | None]:
     """Return the metrics and the cut-offs, or those that are sensible where none was asked for."""
     if not metrics:
         return [rf.parse(name) for name in DEFAULT_METRICS], list(cutoffs) or [DEFAULT_K]
@@ -280,9 +339,29 @@ def _warnings() -> Iterator[list[str]]:
 
 
 @main.command(short_help="Simulate a shop with three recommenders and evaluate them.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="The same seed gives the same numbers.")
-@click.option("--users", "n_users", default=1000, show_default=True, type=click.IntRange(50, 10_000), help="How many users.")
-@click.option("--items", "n_items", default=400, show_default=True, type=click.IntRange(50, 2_000), help="How many items.")
+@click.option(
+    "--seed",
+    default=0,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="The same seed gives the same numbers.",
+)
+@click.option(
+    "--users",
+    "n_users",
+    default=1000,
+    show_default=True,
+    type=click.IntRange(50, 10_000),
+    help="How many users.",
+)
+@click.option(
+    "--items",
+    "n_items",
+    default=400,
+    show_default=True,
+    type=click.IntRange(50, 2_000),
+    help="How many items.",
+)
 @click.option(
     "--save",
     metavar="DIR",
@@ -309,7 +388,9 @@ def demo(seed: int, n_users: int, n_items: int, save: Path | None) -> None:
         print_frame(answer.frame)
         click.echo(f"{answer.words}\n")
     if save is None:
-        click.echo("recframe demo --save DIR writes these tables as Parquet files, to try recframe evaluate on.")
+        click.echo(
+            "recframe demo --save DIR writes these tables as Parquet files, to try recframe evaluate on."
+        )
     else:
         _save(simulation, save)
 
@@ -320,7 +401,10 @@ def _save(simulation: Any, folder: Path) -> None:
         simulation.save(folder)
     except OSError as error:
         raise Failure(f"cannot write into {str(folder)!r}: {error.strerror}") from None
-    place = {name: shlex.quote(str(folder / f"{name}.parquet")) for name in ("recs", "truth", "train", "users", "items")}
+    place = {
+        name: shlex.quote(str(folder / f"{name}.parquet"))
+        for name in ("recs", "truth", "train", "users", "items")
+    }
     click.echo(
         f"Wrote recs, truth, train, users and items into {folder}. Try:\n\n"
         f"recframe evaluate {place['recs']} {place['truth']} --model model --users {place['users']} --by activity -m ndcg@10\n"
@@ -340,7 +424,9 @@ def metrics(name: str | None) -> None:
     registry = rf.list_metrics()
     if name is None:
         print_frame(registry.select("name", "aliases", "parameters", "formula"), wrapped=True)
-        click.echo("recframe metrics NAME explains one. Write name(parameter=value)@k: ndcg@10, 'f_score(beta=2)@5'.")
+        click.echo(
+            "recframe metrics NAME explains one. Write name(parameter=value)@k: ndcg@10, 'f_score(beta=2)@5'."
+        )
         return
     metric = rf.parse(name)
     about = registry.row(by_predicate=pl.col("name") == metric.name, named=True)
@@ -370,10 +456,22 @@ def profiles(name: str | None) -> None:
 @main.command(short_help="Explain a metric, or why two libraries differ in it.")
 @click.argument("metric")
 @click.argument("names", nargs=-1, metavar="[PROFILE]...")
-@click.option("--recs", metavar="RECS", help="A table of recommendations, or a judged table, to give the numbers of.")
+@click.option(
+    "--recs",
+    metavar="RECS",
+    help="A table of recommendations, or a judged table, to give the numbers of.",
+)
 @click.option("--truth", metavar="TRUTH", help="A table of what users really liked.")
-@click.option("--columns", multiple=True, callback=split_columns, metavar="ROLE=NAME", help="As in recframe evaluate.")
-def explain(metric: str, names: Sequence[str], recs: str | None, truth: str | None, columns: dict[str, str]) -> None:
+@click.option(
+    "--columns",
+    multiple=True,
+    callback=split_columns,
+    metavar="ROLE=NAME",
+    help="As in recframe evaluate.",
+)
+def explain(
+    metric: str, names: Sequence[str], recs: str | None, truth: str | None, columns: dict[str, str]
+) -> None:
     """Say what METRIC means, under a PROFILE, or how it differs between two; recframe is one of the profiles.
 
     With RECS also in numbers: what each switch adds when one is switched after the other.
@@ -384,7 +482,9 @@ def explain(metric: str, names: Sequence[str], recs: str | None, truth: str | No
     paths = {"recs": recs} | ({} if truth is None else {"truth": truth})
     with words_of_the_shell(paths):
         with read_errors():
-            frames = {name: files.scan(path).collect(engine="streaming") for name, path in paths.items()}
+            frames = {
+                name: files.scan(path).collect(engine="streaming") for name, path in paths.items()
+            }
         told = rf.rec(frames.pop("recs"), **frames, **columns).explain(metric, *names)
     click.echo(f"{told.text}\n")
     print_frame(told.frame)

@@ -23,7 +23,10 @@ Scan = Callable[[list[str]], pl.LazyFrame]
 READERS: dict[str, Scan] = {
     ".parquet": pl.scan_parquet,
     ".pq": pl.scan_parquet,
-    **{ending: partial(pl.scan_csv, separator=mark, infer_schema_length=ROWS_TO_INFER) for ending, mark in SEPARATORS.items()},
+    **{
+        ending: partial(pl.scan_csv, separator=mark, infer_schema_length=ROWS_TO_INFER)
+        for ending, mark in SEPARATORS.items()
+    },
     ".ndjson": partial(pl.scan_ndjson, infer_schema_length=ROWS_TO_INFER),
     ".jsonl": partial(pl.scan_ndjson, infer_schema_length=ROWS_TO_INFER),
     ".arrow": pl.scan_ipc,
@@ -61,7 +64,9 @@ def scan(path: str, text: Iterable[str] = ()) -> pl.LazyFrame:
     try:
         frame = read(escaped)
         schema = frame.collect_schema()
-        as_text = {name: pl.String() for name in text if name in schema and schema[name] != pl.String}
+        as_text = {
+            name: pl.String() for name in text if name in schema and schema[name] != pl.String
+        }
         if as_text and ending in SEPARATORS:
             return read(escaped, schema_overrides=as_text)  # type: ignore[call-arg]
     except (pl.exceptions.PolarsError, OSError) as error:
@@ -92,7 +97,11 @@ def _places(path: str) -> list[str]:
     elif place.exists():
         return [str(place)]
     elif glob.has_magic(path):
-        found = sorted(file for file in glob.glob(str(place), recursive=True) if Path(file).is_file())  # noqa: PTH207  patterns may be absolute
+        found = sorted(
+            file
+            for file in glob.glob(str(place), recursive=True)  # noqa: PTH207  Path.glob takes no absolute pattern
+            if Path(file).is_file()
+        )
         missing = f"no file matches the pattern {path!r}"
     else:
         found, missing = [], f"there is no file {path!r}{_close_file(place)}"
@@ -109,7 +118,11 @@ def _close_file(place: Path) -> str:
         names = os.listdir(folder)  # noqa: PTH208  names, not paths
     except OSError:
         return ""
-    same = [name for name in sorted(names) if Path(name).stem == place.stem and ending_of(name) in READERS]
+    same = [
+        name
+        for name in sorted(names)
+        if Path(name).stem == place.stem and ending_of(name) in READERS
+    ]
     return suggestion(place.name, names) or (f"; did you mean {same[0]!r}?" if same else "")
 
 

@@ -14,38 +14,54 @@ from recframe.frames.context import ROLES
 def split(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> list[str]:
     """Return the values of an option that is repeated, has several separated by commas, or both."""
     del ctx, parameter
-    return [name for value in values for name in next(csv.reader([value], skipinitialspace=True), [])]
+    return [
+        name for value in values for name in next(csv.reader([value], skipinitialspace=True), [])
+    ]
 
 
-def split_metrics(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> list[str]:
+def split_metrics(
+    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> list[str]:
     """Return metrics, which have commas of their own inside brackets."""
     del ctx, parameter
     return [name.strip() for value in values for name in re.split(r",(?![^(]*\))", value)]
 
 
-def split_numbers(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> list[int]:
+def split_numbers(
+    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> list[int]:
     """Return cut-offs, or say what is none."""
     names = split(ctx, parameter, values)
     wrong = [name for name in names if not re.fullmatch(r"[0-9]+", name) or int(name) < 1]
     if wrong:
-        raise click.BadParameter(f"{wrong[0]!r} is no cut-off; write whole numbers from 1, such as -k 5,10")
+        raise click.BadParameter(
+            f"{wrong[0]!r} is no cut-off; write whole numbers from 1, such as -k 5,10"
+        )
     return [int(name) for name in names]
 
 
-def split_columns(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+def split_columns(
+    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> dict[str, str]:
     """Return the names of columns by their roles."""
     columns = {}
     for pair in split(ctx, parameter, values):
         role, equals, name = pair.partition("=")
         if not equals or not name:
-            raise click.BadParameter(f"{pair!r} is no role=name; write for example user=user_id,item=movie_id")
+            raise click.BadParameter(
+                f"{pair!r} is no role=name; write for example user=user_id,item=movie_id"
+            )
         if role not in ROLES:
-            raise click.BadParameter(f"unknown role {role!r}{suggestion(role, ROLES)}; the roles are {', '.join(ROLES)}")
+            raise click.BadParameter(
+                f"unknown role {role!r}{suggestion(role, ROLES)}; the roles are {', '.join(ROLES)}"
+            )
         columns[role] = name
     return columns
 
 
-def one_truth(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> str | None:
+def one_truth(
+    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> str | None:
     """Return the second path, or say that a shell has made several of one."""
     del ctx, parameter
     if len(values) > 1:

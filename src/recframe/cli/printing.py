@@ -27,13 +27,18 @@ def print_frame(frame: pl.DataFrame, *, wrapped: bool = False) -> None:
     width = terminal.width if terminal.is_terminal else sum(widths.values()) + GAP * len(widths)
     for names in [frame.columns] if wrapped else _blocks(frame, widths, width):
         # Numbers are put to the right here: rich would take away the spaces behind them that align their points.
-        cells = {name: _aligned(name, columns[name], widths[name], frame.schema[name]) for name in names}
+        cells = {
+            name: _aligned(name, columns[name], widths[name], frame.schema[name]) for name in names
+        }
         needed = sum(widths[name] + GAP for name in names)
         # The height is given too: rich reads a width alone as 80 on terminals that cannot tell theirs.
         console = Console(width=width if wrapped else max(width, needed), height=terminal.height)
         console.print(_table(cells, widths, wrapped=wrapped))
         for row in zip(*(cells[name][ROWS_BY_RICH + 1 :] for name in names), strict=True):
-            padded = (cell + " " * (widths[name] - cell_len(cell)) for name, cell in zip(names, row, strict=True))
+            padded = (
+                cell + " " * (widths[name] - cell_len(cell))
+                for name, cell in zip(names, row, strict=True)
+            )
             click.echo((" " * GAP).join(padded).rstrip())
         click.echo()
 
@@ -62,7 +67,10 @@ def _blocks(frame: pl.DataFrame, widths: dict[str, int], width: int) -> Iterator
     for name in frame.columns:
         if name in keys:
             continue
-        if len(block) > len(keys) and sum(widths[one] + GAP for one in [*block, name]) - GAP > width:
+        if (
+            len(block) > len(keys)
+            and sum(widths[one] + GAP for one in [*block, name]) - GAP > width
+        ):
             yield block
             block = list(keys)
         block.append(name)
@@ -74,6 +82,8 @@ def _cells(column: pl.Series) -> list[str]:
     if not column.dtype.is_float():
         return ["null" if value is None else str(value).replace("\n", "\\n") for value in column]
     cells = ["null" if value is None else f"{value + 0.0:.6g}" for value in column]  # without -0
-    behind = [len(cell.partition(".")[2]) if "." in cell and "e" not in cell else -1 for cell in cells]
+    behind = [
+        len(cell.partition(".")[2]) if "." in cell and "e" not in cell else -1 for cell in cells
+    ]
     most = max(behind, default=-1)
     return [cell + " " * (most - digits) for cell, digits in zip(cells, behind, strict=True)]

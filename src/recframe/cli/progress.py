@@ -16,7 +16,9 @@ MOMENT = 1.5
 def bar(title: str) -> Iterator[Callable[[float], None]]:
     """Show a bar after a moment, if stderr is a terminal; yield a function that is told the share that is done."""
     console = Console(stderr=True)
-    shown = Progress(TextColumn(title), BarColumn(), TimeElapsedColumn(), console=console, transient=True)
+    shown = Progress(
+        TextColumn(title), BarColumn(), TimeElapsedColumn(), console=console, transient=True
+    )
     task = shown.add_task(title, total=None)
 
     def tell(share: float) -> None:

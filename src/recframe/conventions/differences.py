@@ -29,7 +29,12 @@ class Difference:
     @property
     def row(self) -> dict[str, str]:
         """The difference as texts."""
-        return {"switch": self.name, "from": shown_value(self.old), "to": shown_value(self.new), "direction": self.direction}
+        return {
+            "switch": self.name,
+            "from": shown_value(self.old),
+            "to": shown_value(self.new),
+            "direction": self.direction,
+        }
 
 
 # What a metric means
@@ -56,8 +61,12 @@ def _without_effect(one: Convention) -> set[str]:
         needs = needs_of(one.metric)
         found = {"universe", "no_relevant", "relevant_from", "min_relevance"}
         if needs.reads_relevance:
-            of_users = {"universe", "no_relevant"} if one.metric.definition.shape == "user" else set()
-            found -= {"min_relevance", *of_users} | ({"relevant_from"} if one.context.no_relevant != "zero" else set())
+            of_users = (
+                {"universe", "no_relevant"} if one.metric.definition.shape == "user" else set()
+            )
+            found -= {"min_relevance", *of_users} | (
+                {"relevant_from"} if one.context.no_relevant != "zero" else set()
+            )
         return found if needs.reads_ranks else {*found, "ties"}
     relevance = one.context.no_relevant != "zero" or _words_of(one.metric) - NOT_OF_RELEVANCE
     return set() if relevance else {"relevant_from", "min_relevance"}
@@ -66,7 +75,11 @@ def _without_effect(one: Convention) -> set[str]:
 def words_of(one: Convention, name: str, value: Any) -> str:
     """Return what the value of a switch means; of a parameter that nobody described, the value."""
     switch = switch_of(name, one.metric.definition.family)
-    return f"{name} is {value}" if switch is None else switch.words(value, WHERE[one.context.relevant_from])
+    return (
+        f"{name} is {value}"
+        if switch is None
+        else switch.words(value, WHERE[one.context.relevant_from])
+    )
 
 
 def shown_value(value: Any) -> str:
@@ -82,7 +95,10 @@ def differences(old: Convention, new: Convention) -> list[Difference]:
     policies = moving(old, new) if old.metric.definition.over_lists else [*POLICIES]
     before, after = dict(all_switches(old, policies)), dict(all_switches(new, policies))
     read = _words_of(old.metric) | _words_of(new.metric)
-    holding = {"binary": {before.get("gain"), after.get("gain")} == {"binary"}, "cut": old.metric.k is not None}
+    holding = {
+        "binary": {before.get("gain"), after.get("gain")} == {"binary"},
+        "cut": old.metric.k is not None,
+    }
     found = []
     for name, value in before.items():
         if value != after[name]:
@@ -90,7 +106,9 @@ def differences(old: Convention, new: Convention) -> list[Difference]:
             chained = name not in POLICIES or _holds(switch, old.metric, read)
             direction, why = switch.direction(value, after[name], chained=chained, **holding)
             words = (words_of(old, name, value), words_of(new, name, after[name]))
-            why = why.format(where=WHERE[old.context.relevant_from])  # what differs in this is switched after the users
+            why = why.format(
+                where=WHERE[old.context.relevant_from]
+            )  # what differs in this is switched after the users
             found.append(Difference(name, value, after[name], direction, why, words))
     return found
 
@@ -102,4 +120,8 @@ def _words_of(metric: Metric[...]) -> set[str]:
 
 def _holds(switch: Switch, metric: Metric[...], read: set[str]) -> bool:
     """Return whether a policy's chains hold of a metric."""
-    return metric.definition.direction == "higher" and bool(read & OF_HITS) and not read & switch.unless
+    return (
+        metric.definition.direction == "higher"
+        and bool(read & OF_HITS)
+        and not read & switch.unless
+    )

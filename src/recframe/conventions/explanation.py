@@ -14,8 +14,22 @@ from typing import Any, Generic, TypeVar
 import polars as pl
 
 from recframe.conventions import profiles, under_profile
-from recframe.conventions.differences import Difference, all_switches, differences, moving, shown_value, words_of
-from recframe.conventions.switches import BY_ITEMS, OF_LISTS, POLICIES, RULES, RULES_OF_LISTS, switch_of
+from recframe.conventions.differences import (
+    Difference,
+    all_switches,
+    differences,
+    moving,
+    shown_value,
+    words_of,
+)
+from recframe.conventions.switches import (
+    BY_ITEMS,
+    OF_LISTS,
+    POLICIES,
+    RULES,
+    RULES_OF_LISTS,
+    switch_of,
+)
 from recframe.errors import ColumnError, RecframeError
 from recframe.frames.context import DEFAULTS, Context
 from recframe.frames.hints import Given
@@ -31,7 +45,10 @@ WIDTH = 100
 MOST_FOR_SHAPLEY = 6
 START = "start"
 TEXTS = ("switch", "from", "to", "direction")
-NEEDED = {"catalogue": "items= (or train=, for its items)", "relevance": "what is relevant, truth= or a judged frame"}
+NEEDED = {
+    "catalogue": "items= (or train=, for its items)",
+    "relevance": "what is relevant, truth= or a judged frame",
+}
 
 
 @dataclass(frozen=True)
@@ -50,7 +67,9 @@ class Explanation(Generic[T]):
         return f"<pre>{html.escape(self.text)}</pre>"
 
 
-def explain(metric: str | Metric[...], *names: str, k: int | None = None) -> Explanation[pl.DataFrame]:
+def explain(
+    metric: str | Metric[...], *names: str, k: int | None = None
+) -> Explanation[pl.DataFrame]:
     """Say what a metric means, under one profile or recframe's own conventions, or how two profiles differ in it.
 
     Prints the definition, the users that count, denominators, ties, duplicates, empty cases and the source. With two
@@ -82,16 +101,25 @@ def explain(metric: str | Metric[...], *names: str, k: int | None = None) -> Exp
     if len(sides) == 1:
         one = sides[0]
         told = all_switches(one, moving(one))
-        rows = [{"switch": name, "value": shown_value(value), "meaning": words_of(one, name, value)} for name, value in told]
-        return Explanation(_meaning(one, names), pl.DataFrame(rows, schema=dict.fromkeys(rows[0], pl.String)))
+        rows = [
+            {"switch": name, "value": shown_value(value), "meaning": words_of(one, name, value)}
+            for name, value in told
+        ]
+        return Explanation(
+            _meaning(one, names), pl.DataFrame(rows, schema=dict.fromkeys(rows[0], pl.String))
+        )
     old, new = sides
     found = differences(old, new)
     schema = dict.fromkeys([*TEXTS, "why"], pl.String)
     rows = [one.row | {"why": one.why} for one in found]
-    return Explanation("\n".join([_title(old, names), "", *_lines(found)]), pl.DataFrame(rows, schema=schema))
+    return Explanation(
+        "\n".join([_title(old, names), "", *_lines(found)]), pl.DataFrame(rows, schema=schema)
+    )
 
 
-def _sides(context: Context, metric: str | Metric[...], names: Sequence[str], k: int | None) -> list[Convention]:
+def _sides(
+    context: Context, metric: str | Metric[...], names: Sequence[str], k: int | None
+) -> list[Convention]:
     """Return the metric under each profile, or under the bound one where none is named."""
     if len(names) > 2:  # noqa: PLR2004  a difference has two sides
         msg = f"explain() compares two profiles; found {len(names)}: {', '.join(map(repr, names))}"
@@ -99,7 +127,9 @@ def _sides(context: Context, metric: str | Metric[...], names: Sequence[str], k:
     (one,) = registry.asked([metric], k)[:1]
     if not names:
         return [under_profile.under(context, one)]
-    return [under_profile.under(under_profile.bind(context, {"profile": name}), one) for name in names]
+    return [
+        under_profile.under(under_profile.bind(context, {"profile": name}), one) for name in names
+    ]
 
 
 def _of_two_frames(one: Convention) -> Convention:
@@ -114,10 +144,14 @@ def _told(one: Convention) -> Iterator[str]:
     if metric.definition.over_lists:
         cut = "" if metric.k is None else f" up to {metric.k}"
         follows = metric.shape == "user" and needs_of(metric).reads_relevance
-        yield from (words.format(cut=cut) for words in OF_LISTS["relevance" if follows else metric.shape])
+        yield from (
+            words.format(cut=cut) for words in OF_LISTS["relevance" if follows else metric.shape]
+        )
     for name, value in all_switches(one, moving(one)):
         described = switch_of(name, metric.definition.family) is not None
-        yield words_of(one, name, value) + (f" ({name}={shown_value(value)})." if described else ".")
+        yield words_of(one, name, value) + (
+            f" ({name}={shown_value(value)})." if described else "."
+        )
 
 
 def _meaning(one: Convention, names: Sequence[str]) -> str:
@@ -129,22 +163,39 @@ def _meaning(one: Convention, names: Sequence[str]) -> str:
     title = f"{metric}, {_profile_of(one, names)}"
     told = "\n".join(_wrapped(f"- {line}") for line in _told(one))
     cut = "The whole list counts." if metric.k is None else f"Only ranks up to {metric.k} count."
-    needs = [f"It needs {' and '.join(NEEDED.get(name, f'{name}=') for name in metric.definition.needs)}."]
+    needs = [
+        f"It needs {' and '.join(NEEDED.get(name, f'{name}=') for name in metric.definition.needs)}."
+    ]
     profile = profiles.PROFILES.get(one.context.profile or "")
-    notes = [f"Profile: {'; '.join(filter(None, [profile.source, profile.notes]))}."] if profile else []
+    notes = (
+        [f"Profile: {'; '.join(filter(None, [profile.source, profile.notes]))}."] if profile else []
+    )
     formula = f"With the default parameters: {metric.definition.formula}. {cut} Here:"
     rules = RULES_OF_LISTS if metric.definition.over_lists else RULES
-    parts = [title, *prose, *(needs if metric.definition.needs else ()), formula, told, *rules, *source, *notes]
+    parts = [
+        title,
+        *prose,
+        *(needs if metric.definition.needs else ()),
+        formula,
+        told,
+        *rules,
+        *source,
+        *notes,
+    ]
     return "\n\n".join(part if part.startswith("- ") else _wrapped(part) for part in parts)
 
 
 def _profile_of(one: Convention, names: Sequence[str]) -> str:
     name = names[0] if names else one.context.profile or profiles.OWN
-    return "by recframe's own conventions" if name == profiles.OWN else f"by the conventions of {name}"
+    return (
+        "by recframe's own conventions" if name == profiles.OWN else f"by the conventions of {name}"
+    )
 
 
 def _wrapped(text: str) -> str:
-    return textwrap.fill(" ".join(text.split()), WIDTH, subsequent_indent="  " if text.startswith("- ") else "")
+    return textwrap.fill(
+        " ".join(text.split()), WIDTH, subsequent_indent="  " if text.startswith("- ") else ""
+    )
 
 
 def _title(one: Convention, names: Sequence[str]) -> str:
@@ -152,7 +203,9 @@ def _title(one: Convention, names: Sequence[str]) -> str:
 
 
 def _number(value: float | None, sign: str = "") -> str:
-    return "null" if value is None or math.isnan(value) else f"{round(value, 6) + 0.0:{sign}.6f}"  # -0.0 + 0.0 is 0.0
+    return (
+        "null" if value is None or math.isnan(value) else f"{round(value, 6) + 0.0:{sign}.6f}"
+    )  # -0.0 + 0.0 is 0.0
 
 
 def _lines(found: Sequence[Difference], rows: Sequence[Mapping[str, Any]] = ()) -> Iterator[str]:
@@ -163,7 +216,11 @@ def _lines(found: Sequence[Difference], rows: Sequence[Mapping[str, Any]] = ()) 
         why = f"{one.direction}: {one.why}" if one.why else one.direction
         yield f"{place}. {one.name}: {shown_value(one.old)} -> {shown_value(one.new)}, {why}"
         if rows:
-            shapley = f"; {_number(rows[place]['shapley'], '+')} over all orders" if "shapley" in rows[place] else ""
+            shapley = (
+                f"; {_number(rows[place]['shapley'], '+')} over all orders"
+                if "shapley" in rows[place]
+                else ""
+            )
             yield f"     adds {_number(rows[place]['contribution'], '+')}{shapley}"
         yield f"     {one.words[0]}"
         yield f"     -> {one.words[1]}"
@@ -195,19 +252,26 @@ class Question:
         policies = {name: getattr(new.context, name) for name in names if name in POLICIES}
         parameters = {name: new.metric.parameters[name] for name in names if name not in POLICIES}
         metric: Any = old.metric
-        return Convention(replace(old.context, **policies), replace(metric(**parameters), label=_label(chosen)))
+        return Convention(
+            replace(old.context, **policies), replace(metric(**parameters), label=_label(chosen))
+        )
 
     def table(self, values: pl.LazyFrame) -> pl.LazyFrame:
         """Return one row for each switch, after one of the start: what the switch adds, and the number that it makes."""
         if len(self.sides) == 1:
             return values
         n_keys = segments.n_keys(self.inputs)
-        names, keys = values.collect_schema().names()[:n_keys], [f"key {place}" for place in range(n_keys)]
+        names, keys = (
+            values.collect_schema().names()[:n_keys],
+            [f"key {place}" for place in range(n_keys)],
+        )
         values = segments.numbered(values, keys)
         start = dict(zip(TEXTS, (START, "", self.names[0], "same"), strict=True))
         rows = [start, *(one.row for one in self.found)]
         steps = [
-            values.select(*keys, *_texts(row), *_numbers(place, len(self.found)), place=pl.lit(place))
+            values.select(
+                *keys, *_texts(row), *_numbers(place, len(self.found)), place=pl.lit(place)
+            )
             for place, row in enumerate(rows)
         ]
         result = pl.concat(steps).sort(*keys, "place", nulls_last=True).drop("place")
@@ -222,7 +286,9 @@ class Question:
     @property
     def by_items(self) -> list[str]:
         """What to know of a `by` column that is a property of items."""
-        names = [one.name for one in self.inputs.segments if one.owner == "items" or one.inside == "item"]
+        names = [
+            one.name for one in self.inputs.segments if one.owner == "items" or one.inside == "item"
+        ]
         if not names:
             return []
         of_lists = self.sides[0].metric.definition.over_lists
@@ -237,18 +303,31 @@ class Question:
         if len(self.sides) == 1:
             words = [_meaning(one, self.names), "", *self.by_items]
             count = "n_lists" if one.metric.definition.over_lists else "n_users"
-            words += [f"Here it is {_number(alone[0][str(one.metric)])}; {count} is {alone[0][count]}." if alone else where]
+            words += [
+                f"Here it is {_number(alone[0][str(one.metric)])}; {count} is {alone[0][count]}."
+                if alone
+                else where
+            ]
             return "\n".join(words)
         words = [_title(one, self.names)]
         if alone:
             first, last = (_number(alone[place]["value"]) for place in (0, -1))
             words += [f"{first} and {last}; one switch after the other:"]
         return "\n".join(
-            [*words, "", *_lines(self.found, alone or ()), "", *self.by_items, *([] if alone else [where])]
+            [
+                *words,
+                "",
+                *_lines(self.found, alone or ()),
+                "",
+                *self.by_items,
+                *([] if alone else [where]),
+            ]
         ).rstrip()
 
 
-def question(inputs: Inputs, metric: str | Metric[...], names: Sequence[str], k: int | None) -> Question:
+def question(
+    inputs: Inputs, metric: str | Metric[...], names: Sequence[str], k: int | None
+) -> Question:
     """Return what a frame is asked for, to explain a metric under one convention or between two."""
     sides = [_of_frame(one, inputs) for one in _sides(inputs.context, metric, names, k)]
     return Question(inputs, names, sides, differences(*sides) if len(sides) > 1 else ())

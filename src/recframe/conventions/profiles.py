@@ -56,7 +56,12 @@ PROFILES["trec_eval"] = Profile(
     "Judged as ir_measures 0.4.3 adds them",
     # form_res_rels.c: by float32 score, then by item id as text, both descending; binary measures from the level up.
     # meas_avg.c divides by the number of queries, those without a relevant document too.
-    policies={"universe": "truth", "no_relevant": "zero", "min_relevance_for": "binary", "ties": "item_desc"},
+    policies={
+        "universe": "truth",
+        "no_relevant": "zero",
+        "min_relevance_for": "binary",
+        "ties": "item_desc",
+    },
     metrics={
         **OF_TREC_EVAL,
         "mrr": {},  # m_recip_rank.c
@@ -64,7 +69,9 @@ PROFILES["trec_eval"] = Profile(
         "rbp": {"ties": "order"},  # cwl_eval sorts by score alone
         "judged": {"ties": "item_text"},  # judged_provider.py
     },
-    cut={"mrr": {"ties": "item_text"}},  # m_recip_rank.c has no cut-off: RR@k is msmarco_provider.py's
+    cut={
+        "mrr": {"ties": "item_text"}
+    },  # m_recip_rank.c has no cut-off: RR@k is msmarco_provider.py's
     notes="without -c users need a list too: universe='both'; the rank column is ignored there: give scores; the program "
     "prints 4 decimals, and num_ret and num_rel_ret as sums",
 )
@@ -82,7 +89,12 @@ PROFILES["pytrec_eval"] = Profile(
 )
 PROFILES["ranx"] = Profile(
     source="ranx 0.3.21 with make_comparable=True (ranx/metrics/*.py)",
-    policies={"universe": "truth", "no_relevant": "zero", "min_relevance_for": "binary", "ties": "order"},
+    policies={
+        "universe": "truth",
+        "no_relevant": "zero",
+        "min_relevance_for": "binary",
+        "ties": "order",
+    },
     metrics={
         "hit_rate": {},
         "precision": {},
@@ -165,7 +177,10 @@ PROFILES["elliot"] = Profile(
         "f_score": {},
         "map": {"normalizer": "ranks"},  # its docstring states min(k, n_relevant)
         "mrr": {},
-        "ndcg": {"gain": "exp", "offset": 1},  # 2^(g - threshold + 1) - 1; nDCGRendle2020: gain="binary"
+        "ndcg": {
+            "gain": "exp",
+            "offset": 1,
+        },  # 2^(g - threshold + 1) - 1; nDCGRendle2020: gain="binary"
     },
     notes="with a threshold t give min_relevance=t and ndcg(offset=1 - t); AUC, GAUC and LAUC need every item's score",
 )
@@ -184,7 +199,11 @@ PROFILES["microsoft"] = Profile(
 )
 PROFILES["lenskit"] = Profile(
     source="LensKit 2025.8.1 (metrics/ranking/*.py)",
-    policies={"universe": "recs", "min_relevance": "any", "ties": "order"},  # list_summary: a NaN counts 0
+    policies={
+        "universe": "recs",
+        "min_relevance": "any",
+        "ties": "order",
+    },  # list_summary: a NaN counts 0
     metrics={
         "hit_rate": {},
         "precision": {"denominator": "list"},
@@ -215,7 +234,9 @@ PROFILES["torchmetrics"] = Profile(
     notes="in float32, scores too, so that those which are one in 32 bits are tied; hits of a score of 0 or below do not count "
     "there in precision, recall, map and mrr; negative targets count negative in its ndcg; ties elsewhere than in ndcg are in "
     "no fixed order",
-    instead={"auc": "RetrievalAUROC counts a list without a pair by empty_target_action; auc without a profile is null"},
+    instead={
+        "auc": "RetrievalAUROC counts a list without a pair by empty_target_action; auc without a profile is null"
+    },
 )
 PROFILES["sklearn"] = Profile(
     source="scikit-learn 1.9.1 (metrics/_ranking.py), given the rows of the lists",
@@ -223,7 +244,10 @@ PROFILES["sklearn"] = Profile(
     metrics={
         "dcg": {},  # dcg_score
         "ndcg": {},  # ndcg_score
-        "map": {**WHOLE, "ties": "last"},  # average_precision_score, label_ranking_average_precision_score
+        "map": {
+            **WHOLE,
+            "ties": "last",
+        },  # average_precision_score, label_ranking_average_precision_score
         "auc": WHOLE,  # roc_auc_score
     },
     notes="dense rows of the whole catalogue tie the items behind the list; label_ranking_average_precision_score gives 1 to a "
@@ -235,7 +259,9 @@ PROFILES["spark_mllib"] = Profile(
     metrics={
         "precision": {},
         "recall": {},
-        "map": {"normalizer": "min"},  # meanAveragePrecisionAt(k); meanAveragePrecision: / n_relevant, the same without k
+        "map": {
+            "normalizer": "min"
+        },  # meanAveragePrecisionAt(k); meanAveragePrecision: / n_relevant, the same without k
         "ndcg": {"gain": "binary"},
     },
     notes="with graded relevance its ideal takes the truth in the order of its array, which a frame does not have",
@@ -334,10 +360,22 @@ def list_profiles() -> pl.DataFrame:
 
 def _row(name: str, profile: Profile) -> dict[str, str | None]:
     """Return a profile as a row of the frame of all."""
-    policies = {policy: None if one is None else str(one) for policy, one in {**DEFAULTS, **profile.policies}.items()}
+    policies = {
+        policy: None if one is None else str(one)
+        for policy, one in {**DEFAULTS, **profile.policies}.items()
+    }
     cut = profile.cut or {}
-    metrics = ", ".join(_entry(metric, switches, cut.get(metric, {})) for metric, switches in profile.metrics.items())
-    return {"profile": name, **policies, "metrics": metrics, "notes": profile.notes, "source": profile.source}
+    metrics = ", ".join(
+        _entry(metric, switches, cut.get(metric, {}))
+        for metric, switches in profile.metrics.items()
+    )
+    return {
+        "profile": name,
+        **policies,
+        "metrics": metrics,
+        "notes": profile.notes,
+        "source": profile.source,
+    }
 
 
 def _entry(metric: str, switches: Switches, with_k: Switches) -> str:

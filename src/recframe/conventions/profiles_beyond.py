@@ -36,7 +36,9 @@ BEYOND: Mapping[str, Beyond] = {
             "mcc": {"denominator": "k"},
             "novelty": {},  # MeanInvUserFreq
             "popularity": {},  # AvgRecPopularity; normalize=True: normalizer="interactions"
-            "diversity": {"single": "zero"},  # IntraListDiversity by Hamming distance of one feature
+            "diversity": {
+                "single": "zero"
+            },  # IntraListDiversity by Hamming distance of one feature
             "serendipity": {"universe": "recs", "against": "popularity"},
             "overlap": {},  # Intersection
         },
@@ -62,7 +64,9 @@ BEYOND: Mapping[str, Beyond] = {
             "popularity": {},  # AveragePopularity
             "long_tail_share": {"tail": "items", "share": 0.9},  # TailPercentage, tail_ratio 0.1
         },
-        instead={"entropy": "RecBole's ShannonEntropy is in nats, over the number of recommended items"},
+        instead={
+            "entropy": "RecBole's ShannonEntropy is in nats, over the number of recommended items"
+        },
         notes="coverage and gini count an item more than there is, for padding: give one more in items=; its tail is "
         "of the items of train",
     ),
@@ -89,12 +93,16 @@ BEYOND: Mapping[str, Beyond] = {
             "popularity": {"normalizer": "quantile"},  # MeanPopRank
             "rbo": {"p": 0.85, "form": "truncated"},  # rank_biased_overlap
         },
-        instead={"entropy": "LensKit's entropy is that of the categories inside one list, averaged over the lists"},
+        instead={
+            "entropy": "LensKit's entropy is that of the categories inside one list, averaged over the lists"
+        },
         notes=f"its rank_biased_overlap goes on to n past the end of short lists: the same here on {FULL_LISTS}",
     ),
     "torchmetrics": Beyond(
         {},
-        instead={"fall_out": "RetrievalFallOut is over the misses of the list that it is given, not of the catalogue"},
+        instead={
+            "fall_out": "RetrievalFallOut is over the misses of the list that it is given, not of the catalogue"
+        },
     ),
     "jurity": Beyond(
         {

@@ -46,8 +46,15 @@ class Switch:
         self, old: Any, new: Any, *, chained: bool = True, cut: bool = True, binary: bool = False
     ) -> tuple[Direction, str]:
         """Return which way the number goes from one value to another, and why."""
-        chains = self.chains + (self.of_cut if cut else ()) + (self.of_binary_gains if binary and cut else ())
-        rises, falls = chained and _in_order(new, old, chains), chained and _in_order(old, new, chains)
+        chains = (
+            self.chains
+            + (self.of_cut if cut else ())
+            + (self.of_binary_gains if binary and cut else ())
+        )
+        rises, falls = (
+            chained and _in_order(new, old, chains),
+            chained and _in_order(old, new, chains),
+        )
         if rises and falls:
             return "same", ""
         if rises or falls:
@@ -132,11 +139,15 @@ POLICIES: dict[str, Switch] = {
         either="equal scores stand in another order; a profile changes nothing where ranks are given",
     ),
     "decimals": Switch(
-        {None: "nothing is rounded", OTHER: "the mean is rounded to {value} decimals"}, either="the mean is rounded, or not"
+        {None: "nothing is rounded", OTHER: "the mean is rounded to {value} decimals"},
+        either="the mean is rounded, or not",
     ),
 }
 
-_SMALLER, _LARGER = "the denominator is smaller for some users and never larger", "the denominator is larger for some users"
+_SMALLER, _LARGER = (
+    "the denominator is smaller for some users and never larger",
+    "the denominator is larger for some users",
+)
 _OTHER = "neither denominator is the smaller one for every user"
 
 PARAMETERS: dict[str, Switch] = {
@@ -179,7 +190,8 @@ PARAMETERS: dict[str, Switch] = {
         either="the F of two means is not the mean of the F, nor a geometric mean the arithmetic one",
     ),
     "beta": Switch(
-        {OTHER: "recall weighs {value} times as much as precision"}, either="precision and recall weigh differently"
+        {OTHER: "recall weighs {value} times as much as precision"},
+        either="precision and recall weigh differently",
     ),
     "gain": Switch(
         {
@@ -189,7 +201,10 @@ PARAMETERS: dict[str, Switch] = {
         },
         either="high grades weigh more or less in both orders",
     ),
-    "log_base": Switch({OTHER: "discounts are logarithms to the base {value}"}, either="ranks are discounted by another base"),
+    "log_base": Switch(
+        {OTHER: "discounts are logarithms to the base {value}"},
+        either="ranks are discounted by another base",
+    ),
     "discount": Switch(
         {
             "shifted": "rank r is discounted by log(r + 1)",
@@ -197,7 +212,10 @@ PARAMETERS: dict[str, Switch] = {
         },
         either="lower ranks weigh more or less in both orders",
     ),
-    "offset": Switch({OTHER: "{value} is added to the relevance"}, either="low grades weigh more or less in both orders"),
+    "offset": Switch(
+        {OTHER: "{value} is added to the relevance"},
+        either="low grades weigh more or less in both orders",
+    ),
     "ideal": Switch(
         {
             "relevant": "the best order has all relevant items, listed or not, cut at k",
@@ -231,15 +249,21 @@ PARAMETERS: dict[str, Switch] = {
         {OTHER: "precision is the highest one from a recall of {value} on"},
         either="the higher the recall, the fewer ranks are looked at",
     ),
-    "misses": Switch({OTHER: "of the misses the first {value} count"}, either="more or fewer misses count"),
+    "misses": Switch(
+        {OTHER: "of the misses the first {value} count"}, either="more or fewer misses count"
+    ),
     "hits": Switch(
-        {"all": "all relevant items are to stand above them", "first": "of the relevant items as many count as of the misses"},
+        {
+            "all": "all relevant items are to stand above them",
+            "first": "of the relevant items as many count as of the misses",
+        },
         (("first", "all"),),
         up="relevant items further down no longer count",
         down="relevant items further down count",
     ),
     "p": Switch(
-        {OTHER: "the reader goes on to the next rank with a probability of {value}"}, either="lower ranks weigh otherwise"
+        {OTHER: "the reader goes on to the next rank with a probability of {value}"},
+        either="lower ranks weigh otherwise",
     ),
     "weights": Switch(
         {
@@ -250,13 +274,18 @@ PARAMETERS: dict[str, Switch] = {
         either="relevant items that are seldom observed weigh more",
     ),
     "exponent": Switch(
-        {OTHER: "with weights, a propensity that is not given is (popularity / the highest)^(({value} + 1) / 2)"},
+        {
+            OTHER: "with weights, a propensity that is not given is (popularity / the highest)^(({value} + 1) / 2)"
+        },
         either="seldom items weigh more or less",
     ),
     "min_propensity": Switch(
-        {OTHER: "with weights, a propensity is at least {value}"}, either="the most seldom items weigh more or less"
+        {OTHER: "with weights, a propensity is at least {value}"},
+        either="the most seldom items weigh more or less",
     ),
-    "max_grade": Switch({OTHER: "the highest grade is {value}"}, either="a grade satisfies with another probability"),
+    "max_grade": Switch(
+        {OTHER: "the highest grade is {value}"}, either="a grade satisfies with another probability"
+    ),
 }
 
 WHERE = {"truth": "", "list": " in the list"}

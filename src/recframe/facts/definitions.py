@@ -30,7 +30,9 @@ def in_catalogue(sides: Sides) -> pl.LazyFrame | pl.Expr:
 @fact("item", "train")
 def in_head(sides: Sides, share: float) -> pl.LazyFrame:
     """The most popular items that hold a share of the interactions together; the one that crosses the share is one."""
-    ordered = sides.popularity.sort("value", *by_item(sides.inputs.schema), descending=[True, False])
+    ordered = sides.popularity.sort(
+        "value", *by_item(sides.inputs.schema), descending=[True, False]
+    )
     before = VALUE.cum_sum() - VALUE
     return ordered.filter(before < share * VALUE.sum()).select("item", value=pl.lit(value=True))
 
@@ -42,7 +44,9 @@ def in_rear(sides: Sides, share: float) -> pl.LazyFrame:
     NOTE: 1 - 0.9 is a little less than 0.1, and a tenth of ten items is one.
     """
     items = sides.catalogue.select("item").join(sides.popularity, on="item", how="left")
-    ordered = items.sort(VALUE.fill_null(0.0), *by_item(sides.inputs.schema)).with_row_index("place")
+    ordered = items.sort(VALUE.fill_null(0.0), *by_item(sides.inputs.schema)).with_row_index(
+        "place"
+    )
     most = (round(1 - share, 12) * pl.len()).floor().clip(lower_bound=1.0)
     return ordered.filter(pl.col("place") < most).select("item", value=pl.lit(value=True))
 
@@ -52,7 +56,9 @@ def place_by_popularity(sides: Sides) -> pl.LazyFrame:
     """The place of an item of train in the order of popularity, from 1; items of one popularity share theirs."""
     popularities = sides.popularity.select("value").unique().sort("value", descending=True)
     places = popularities.with_row_index("place", offset=1)
-    return sides.popularity.join(places, on="value").select("item", value=pl.col("place").cast(pl.Float64))
+    return sides.popularity.join(places, on="value").select(
+        "item", value=pl.col("place").cast(pl.Float64)
+    )
 
 
 @fact("item", "items", takes=ANY)
@@ -116,7 +122,11 @@ def _history(sides: Sides, of: str) -> pl.LazyFrame:
 @fact("segment", "items", takes=CATEGORIES)
 def n_categories(sides: Sides, of: str) -> pl.LazyFrame:
     """The number of categories of the catalogue; in a segment of items, of its own."""
-    parts = sides.catalogue.join(sides.feature(of).parts(), on="item").select(*sides.item_keys, "part").unique()
+    parts = (
+        sides.catalogue.join(sides.feature(of).parts(), on="item")
+        .select(*sides.item_keys, "part")
+        .unique()
+    )
     return _counted(sides, parts, empty=True)
 
 

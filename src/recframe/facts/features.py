@@ -49,9 +49,15 @@ def check_feature(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) 
     wanted = " or ".join(_SAID[shape] for shape in takes)
     cast = ""
     if isinstance(dtype, pl.Array) and len(dtype.shape) == 1:
-        cast = f".cast(pl.Array(pl.Float64, {dtype.size}))" if "vector" in takes else f".cast(pl.List({dtype.inner}))"
+        cast = (
+            f".cast(pl.Array(pl.Float64, {dtype.size}))"
+            if "vector" in takes
+            else f".cast(pl.List({dtype.inner}))"
+        )
     column = repr(of) if of else "the column beside the item"
-    hint = f"cast it: pl.col({of!r}){cast}" if cast and of else f"name another one: {call}(of='...')"
+    hint = (
+        f"cast it: pl.col({of!r}){cast}" if cast and of else f"name another one: {call}(of='...')"
+    )
     if dtype.is_float() or dtype.is_decimal():
         name = of or "price"
         hint = (
@@ -95,7 +101,9 @@ def _check_bits(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) ->
     width = column.select(VALUE.list.len().max()).item()
     named = repr(of) if of else "the column beside the item"
     vector = (
-        f"cast it to a vector: pl.col({of or '...'!r}).cast(pl.Array(pl.Float64, {width})), or " if "vector" in takes else ""
+        f"cast it to a vector: pl.col({of or '...'!r}).cast(pl.Array(pl.Float64, {width})), or "
+        if "vector" in takes
+        else ""
     )
     msg = (
         f"{call} would read {named} of {FrameOf('items')} as the categories 0 and 1: it is {dtype}, {width} values of 0 and 1 "
@@ -135,7 +143,9 @@ class Feature:
         rows = self.rows.select("item", *(value.fill_null(math.nan) for value in values))
         largest = pl.max_horizontal(one.abs() for one in columns)
         for length in (largest, pl.sum_horizontal(one**2 for one in columns).sqrt()):
-            rows = rows.with_columns(length=length).with_columns(one / pl.col("length") for one in columns)
+            rows = rows.with_columns(length=length).with_columns(
+                one / pl.col("length") for one in columns
+            )
         return rows.filter(pl.col("length").is_finite()).drop("length")
 
     def parts(self) -> pl.LazyFrame:
@@ -143,7 +153,9 @@ class Feature:
         rows = self.rows
         if self.shape == "vector":
             return _dimensions(rows)
-        categorical = getattr(self.rows.collect_schema()["value"], "inner", self.rows.collect_schema()["value"])
+        categorical = getattr(
+            self.rows.collect_schema()["value"], "inner", self.rows.collect_schema()["value"]
+        )
         if self.shape == "category":
             one = pl.lit(1.0, dtype=pl.Float64)
             part = VALUE.cast(pl.String) if categorical == pl.Categorical else VALUE
@@ -152,7 +164,9 @@ class Feature:
         rows = rows.select("item", part=part.list.unique())
         # NOTE: a null list without its nulls is a list of another dtype to Polars 1, so they go one by one.
         size = pl.col("part").list.drop_nulls().list.len().cast(pl.Float64)
-        rows = rows.with_columns(unit=1 / size.sqrt(), share=1 / size).filter(pl.col("share").is_finite())
+        rows = rows.with_columns(unit=1 / size.sqrt(), share=1 / size).filter(
+            pl.col("share").is_finite()
+        )
         return rows.explode("part").filter(pl.col("part").is_not_null())
 
     def described(self) -> pl.LazyFrame:
@@ -176,13 +190,20 @@ def read(inputs: Inputs, of: str) -> Feature:
 def _scaled(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Return vectors whose largest number is 1, with their lengths; those that have no direction are left out."""
     lengths = rows.filter(VALUE.list.len() > 0).select(
-        check=fails_if(VALUE.list.len().n_unique() > 1, "the vectors of the items have several lengths; give all of them one")
+        check=fails_if(
+            VALUE.list.len().n_unique() > 1,
+            "the vectors of the items have several lengths; give all of them one",
+        )
     )
     element = pl.element().cast(pl.Float64)
     scaled = VALUE.list.eval(element.fill_null(math.nan) / element.abs().max())
     rows = rows.filter(VALUE.list.len() > 0).select("item", value=scaled)
     rows = rows.with_columns(length=VALUE.list.eval(pl.element() ** 2).list.sum().sqrt())
-    rows = rows.join(lengths, how="cross").with_columns(pl.col("length") + pl.col("check")).drop("check")
+    rows = (
+        rows.join(lengths, how="cross")
+        .with_columns(pl.col("length") + pl.col("check"))
+        .drop("check")
+    )
     return rows.filter(pl.col("length").is_finite() & (pl.col("length") > 0))
 
 

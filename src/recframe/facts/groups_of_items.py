@@ -34,7 +34,11 @@ class Listed:
 
     def up_to(self, k: int) -> Listed:
         """Return the lists cut at k; 0 is no cut-off."""
-        return Listed(self.sides, self.rows.filter(pl.col("rank") <= k), self.keys, self.described) if k else self
+        return (
+            Listed(self.sides, self.rows.filter(pl.col("rank") <= k), self.keys, self.described)
+            if k
+            else self
+        )
 
     @property
     def lists(self) -> pl.LazyFrame:
@@ -57,7 +61,9 @@ def unseen(listed: Listed, of: str, target: Target, k: int, call: str) -> pl.Laz
     groups = listed.sides.with_item_keys(_groups(listed.sides, of, call))
     counts = {"catalogue": _of_catalogue, "relevant": _of_relevant}[target](listed, groups)
     keys = [*listed.keys, "group"]
-    merged = pl.concat(counts, how="diagonal").group_by(keys).agg(pl.col("listed", "possible").sum())
+    merged = (
+        pl.concat(counts, how="diagonal").group_by(keys).agg(pl.col("listed", "possible").sum())
+    )
     return merged.select(*keys, "listed", "possible")
 
 
@@ -66,9 +72,13 @@ def _of_catalogue(listed: Listed, groups: pl.LazyFrame) -> list[pl.LazyFrame]:
     sides, of_lists = listed.sides, ["user", *listed.sides.item_keys]
     members = groups.select("item", "group")
     shown = listed.rows.join(_history(sides), on=PAIR, how="anti").join(members, on="item")
-    sizes = groups.group_by(*distinct_names(*sides.item_keys, "group")).agg(size=pl.len().cast(pl.Float64))
+    sizes = groups.group_by(*distinct_names(*sides.item_keys, "group")).agg(
+        size=pl.len().cast(pl.Float64)
+    )
     lists = listed.count(listed.lists, "lists")
-    possible = joined(lists, sizes, sides.item_keys, "inner").with_columns(possible=pl.col("lists") * pl.col("size"))
+    possible = joined(lists, sizes, sides.item_keys, "inner").with_columns(
+        possible=pl.col("lists") * pl.col("size")
+    )
     known = _history(sides).join(groups, on="item")
     seen = listed.count(joined(listed.lists, known, of_lists, "inner"), "seen", "group")
     return [
@@ -85,7 +95,9 @@ def _of_relevant(listed: Listed, groups: pl.LazyFrame) -> list[pl.LazyFrame]:
     relevant = relevant.join(groups.select("item", "group"), on="item")
     on = ["user", *segments]
     return [
-        listed.count(joined(listed.rows, relevant, distinct_names(*on, "item"), "inner"), "listed", "group"),
+        listed.count(
+            joined(listed.rows, relevant, distinct_names(*on, "item"), "inner"), "listed", "group"
+        ),
         listed.count(joined(listed.lists, relevant, on, "inner"), "possible", "group"),
     ]
 

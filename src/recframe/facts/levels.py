@@ -71,7 +71,9 @@ class Levels:
     def column(self, level: Level, expression: pl.Expr, *settings: Setting) -> pl.Expr:
         """Return the column of an expression on a level."""
         known = self.columns.setdefault(Level(level).of(*settings), [])
-        number = next((place for place, other in enumerate(known) if other.meta.eq(expression)), len(known))
+        number = next(
+            (place for place, other in enumerate(known) if other.meta.eq(expression)), len(known)
+        )
         if number == len(known):
             known.append(expression)
         name = f"{Level(level).of(*settings)} {number}"
@@ -86,11 +88,19 @@ class Levels:
 
     def named(self, level: str) -> list[pl.Expr]:
         """Return the expressions of a level under the names of their columns."""
-        return [one.alias(f"{level!s} {number}") for number, one in enumerate(self.columns.get(level, []))]
+        return [
+            one.alias(f"{level!s} {number}")
+            for number, one in enumerate(self.columns.get(level, []))
+        ]
 
     def facts_in(self, *levels: str) -> list[Fact]:
         """Return the facts that stand in the expressions of some levels."""
-        roots = {name for level in levels for one in self.columns.get(level, []) for name in one.meta.root_names()}
+        roots = {
+            name
+            for level in levels
+            for one in self.columns.get(level, [])
+            for name in one.meta.root_names()
+        }
         return [fact for name, fact in self.facts.items() if name in roots]
 
     @property

@@ -56,7 +56,9 @@ def has_reference(sides: Sides) -> pl.LazyFrame:
     shared, other = _reference(sides, None)
     on = distinct_names(*shared, "user")
     lists = sides.held.ranked().select(keys).unique()
-    return lists.join(other.select(on), on=on, how="semi", nulls_equal=True).with_columns(value=pl.lit(value=True))
+    return lists.join(other.select(on), on=on, how="semi", nulls_equal=True).with_columns(
+        value=pl.lit(value=True)
+    )
 
 
 @fact("list", "reference")
@@ -81,7 +83,9 @@ def agreement(sides: Sides, p: float, k: int) -> pl.LazyFrame:
     )
     common = own.join(other, on=distinct_names(*on, "item"), nulls_equal=True, suffix=" of other")
     common = common.select(*keys, depth=pl.max_horizontal("place", "place of other"))
-    counted = _counted(common.join(both.select(*keys, "shorter"), on=keys, nulls_equal=True), keys, p)
+    counted = _counted(
+        common.join(both.select(*keys, "shorter"), on=keys, nulls_equal=True), keys, p
+    )
     both = both.join(counted, on=keys, how="left", nulls_equal=True)
     parts = [pl.col(name).cast(pl.Float64).fill_null(0.0) for name in Agreement.__annotations__]
     return both.select(*keys, value=pl.struct(parts))
@@ -120,7 +124,9 @@ def _placed(rows: pl.LazyFrame, keys: list[str], schema: pl.Schema) -> pl.LazyFr
 
 def _lengths(rows: pl.LazyFrame, keys: list[str], p: float) -> pl.LazyFrame:
     """Return the length of each list, and F of it."""
-    return rows.group_by(keys).agg(pl.len().cast(pl.Int64).alias("length"), _term(PLACE, p).sum().alias("sum"))
+    return rows.group_by(keys).agg(
+        pl.len().cast(pl.Int64).alias("length"), _term(PLACE, p).sum().alias("sum")
+    )
 
 
 def _counted(common: pl.LazyFrame, keys: list[str], p: float) -> pl.LazyFrame:

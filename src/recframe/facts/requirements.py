@@ -14,7 +14,11 @@ from recframe.frames.inputs import Inputs
 
 def missing(inputs: Inputs, needs: Iterable[str]) -> list[str]:
     """Return the side frames that are needed and not there; the catalogue is that of `items`, or of all items of `train`."""
-    found = {name for name in ("train", "items", "users", "reference") if getattr(inputs, name) is not None}
+    found = {
+        name
+        for name in ("train", "items", "users", "reference")
+        if getattr(inputs, name) is not None
+    }
     found |= {"relevance"} | ({"catalogue"} if found & {"train", "items"} else set())
     found |= {"propensity"} if "train" in found or inputs.context.propensity is not None else set()
     return [name for name in dict.fromkeys(needs) if name not in found]
@@ -25,7 +29,9 @@ def check_needs(inputs: Inputs, metric: Any, facts: Iterable[FromSides]) -> None
     facts = list(facts)
     lacking = missing(inputs, (need for one in facts for need in one.builder.needs))
     if not lacking:
-        for of, takes in dict.fromkeys((str(one.settings[0]), one.builder.takes) for one in facts if one.builder.takes):
+        for of, takes in dict.fromkeys(
+            (str(one.settings[0]), one.builder.takes) for one in facts if one.builder.takes
+        ):
             features.check_feature(inputs, of, metric.name, takes)
         return
     titles = {
@@ -39,7 +45,10 @@ def check_needs(inputs: Inputs, metric: Any, facts: Iterable[FromSides]) -> None
     options = dict.fromkeys([*bound, *(frames.get(name, name) for name in lacking)])
     cutoff = [] if metric.k is None else [f"k={metric.k}"]
     given = ", ".join([*cutoff, *(f"{name}={value!r}" for name, value in metric.settings)])
-    frame, bound_too = "recs" if inputs.truth is not None else "frame", ", ".join(f"{one}={one}" for one in options)
+    frame, bound_too = (
+        "recs" if inputs.truth is not None else "frame",
+        ", ".join(f"{one}={one}" for one in options),
+    )
     call = Either(f": {frame}.rec({bound_too}).{metric.name}({given})")
     msg = f"{metric.name} needs {said}{call}"
     raise ColumnError(msg)

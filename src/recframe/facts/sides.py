@@ -85,12 +85,16 @@ class Fact(FromSides):
         return self.builder.kind
 
 
-def fact(kind: Kind, *needs: str, takes: tuple[Shape, ...] = ()) -> Callable[[Callable[..., pl.LazyFrame | pl.Expr]], Builder]:
+def fact(
+    kind: Kind, *needs: str, takes: tuple[Shape, ...] = ()
+) -> Callable[[Callable[..., pl.LazyFrame | pl.Expr]], Builder]:
     """Make a function of `Sides` and some settings a builder of facts."""
     return lambda function: Builder(kind, needs, function, takes)
 
 
-def summing(*needs: str, takes: tuple[Shape, ...] = ()) -> Callable[[Callable[..., pl.LazyFrame]], Summing]:
+def summing(
+    *needs: str, takes: tuple[Shape, ...] = ()
+) -> Callable[[Callable[..., pl.LazyFrame]], Summing]:
     """Make a function of rows of the lists and some settings one that sums them up."""
     return lambda function: Summing(needs, function, takes)
 
@@ -113,7 +117,10 @@ class Sides:
 
     def settled(self, ask: Ask, rows: pl.DataFrame, facts: Sequence[FromSides]) -> Sides:
         """Return the same for a large eager frame: what several facts are made of is made once; no answer changes a number."""
-        sides, on_pairs = self, [one for one in facts if isinstance(one, Fact) and one.kind == "pair"]
+        sides, on_pairs = (
+            self,
+            [one for one in facts if isinstance(one, Fact) and one.kind == "pair"],
+        )
         if self.inputs.train is not None and any("train" in one.builder.needs for one in facts):
             train = marked_sorted(ask([self.inputs.train.drop_nulls()])[0], "user")
             narrow, in_order = fits_31_bits(train, PAIR), train["user"].flags["SORTED_ASC"]
@@ -125,12 +132,18 @@ class Sides:
             sides = replace(sides, popular=popular.lazy())
         built = ask([_frame(one.build(sides)) for one in on_pairs])
         at_hand = {one.name: frame.lazy() for one, frame in zip(on_pairs, built, strict=True)}
-        return replace(sides, at_hand=at_hand, narrow=all(fits_31_bits(frame, PAIR) for frame in (rows, *built)))
+        return replace(
+            sides,
+            at_hand=at_hand,
+            narrow=all(fits_31_bits(frame, PAIR) for frame in (rows, *built)),
+        )
 
     @property
     def item_keys(self) -> list[str]:
         """The keys of the segments that are properties of the item."""
-        return self.inputs.inside("items") + ["item"] * any(one.inside == "item" for one in self.inputs.segments)
+        return self.inputs.inside("items") + ["item"] * any(
+            one.inside == "item" for one in self.inputs.segments
+        )
 
     @property
     def user_keys(self) -> list[str]:
@@ -168,9 +181,15 @@ class Sides:
     def with_item_keys(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows of items with the segments that are properties of them."""
         names = self.inputs.inside("items")
-        return rows.join(_frame(self.inputs.items).select("item", *names), on="item", how="left") if names else rows
+        return (
+            rows.join(_frame(self.inputs.items).select("item", *names), on="item", how="left")
+            if names
+            else rows
+        )
 
-    def table(self, kind: Kind, facts: Sequence[Fact]) -> tuple[list[str], pl.LazyFrame | None, list[pl.Expr]]:
+    def table(
+        self, kind: Kind, facts: Sequence[Fact]
+    ) -> tuple[list[str], pl.LazyFrame | None, list[pl.Expr]]:
         """Return the keys of a kind of fact, a frame of the facts by these keys, and the facts that are the same for all."""
         keys = {"item": ["item"], "pair": PAIR, "user": self.user_keys, "segment": self.item_keys}
         keys |= {"member": ["user"], "part": [*self.user_keys, "part"], "list": self.held.list_keys}
@@ -185,7 +204,11 @@ class Sides:
         return on, table, same
 
     def joined(
-        self, rows: pl.LazyFrame, facts: Sequence[Fact], *kinds: Kind, named: Mapping[str, str] | None = None
+        self,
+        rows: pl.LazyFrame,
+        facts: Sequence[Fact],
+        *kinds: Kind,
+        named: Mapping[str, str] | None = None,
     ) -> pl.LazyFrame:
         """Return rows with the facts of some kinds beside them; `named` has other names of the keys."""
         for kind in kinds:
@@ -194,7 +217,11 @@ class Sides:
                 others = {key: (named or {}).get(key, key) for key in on}
                 table, on = table.rename(others), list(others.values())
                 as_numbers = self.narrow and on == PAIR
-                rows = joined_as_numbers(rows, table, on, "left") if as_numbers else joined(rows, table, on)
+                rows = (
+                    joined_as_numbers(rows, table, on, "left")
+                    if as_numbers
+                    else joined(rows, table, on)
+                )
             rows = rows.with_columns(same) if same else rows
         return rows
 
@@ -228,19 +255,31 @@ def has_relevant(sides: Sides) -> pl.LazyFrame | pl.Expr:
     """Whether a list's user has a relevant item; where one without counts as well, that is not asked."""
     if sides.inputs.context.no_relevant == "zero":
         return pl.lit(value=True)
-    return sides.held.relevant_items().select(sides.held.list_keys).unique().with_columns(value=pl.lit(value=True))
+    return (
+        sides.held.relevant_items()
+        .select(sides.held.list_keys)
+        .unique()
+        .with_columns(value=pl.lit(value=True))
+    )
 
 
 @fact("list", "relevance", "items", takes=CATEGORIES)
 def n_categories_of_relevant(sides: Sides, of: str) -> pl.LazyFrame:
     """The number of categories of a user's relevant items, listed or not; in a segment of items, of its own."""
     found = sides.held.relevant_items().join(sides.feature(of).parts(), on="item")
-    return found.select(*sides.held.list_keys, "part").unique().group_by(sides.held.list_keys).agg(COUNT)
+    return (
+        found.select(*sides.held.list_keys, "part")
+        .unique()
+        .group_by(sides.held.list_keys)
+        .agg(COUNT)
+    )
 
 
 def counted_items() -> pl.Expr:
     """Return the number of items in the catalogue, or fail when the plan runs and there are none."""
-    return pl.len().cast(pl.Float64) + fails_if(pl.len() == 0, f"the catalogue is empty: {FrameOf('items')} has no item")
+    return pl.len().cast(pl.Float64) + fails_if(
+        pl.len() == 0, f"the catalogue is empty: {FrameOf('items')} has no item"
+    )
 
 
 # Of the whole

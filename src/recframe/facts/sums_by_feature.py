@@ -38,7 +38,9 @@ class Rows:
 
     def with_facts(self, *levels: str) -> pl.LazyFrame:
         """Return the rows with the facts that some levels ask for."""
-        return self.sides.joined(self.rows, self.asked.facts_in(*levels), "pair", "item", "segment", "whole")
+        return self.sides.joined(
+            self.rows, self.asked.facts_in(*levels), "pair", "item", "segment", "whole"
+        )
 
 
 @summing("items", takes=ANY)
@@ -55,7 +57,9 @@ def vectors(rows: Rows, of: str) -> pl.LazyFrame:
     names = [value.meta.output_name() for value in [*squares, *products]]
     values = rows.with_facts(*levels).join(units, on="item").with_columns(*squares, *products)
     sums = values.group_by(*rows.keys, *parts).agg(
-        (pl.col(name) * pl.col(column)).sum().alias(f"{name} {column}") for name in names for column in columns
+        (pl.col(name) * pl.col(column)).sum().alias(f"{name} {column}")
+        for name in names
+        for column in columns
     )
     if products:
         history = sides.with_item_keys(sides.train.join(units, on="item"))
@@ -63,12 +67,18 @@ def vectors(rows: Rows, of: str) -> pl.LazyFrame:
         sums = sums.join(history, on=[*sides.user_keys, *parts], how="left", nulls_equal=True)
     factors = [(name, name if place < len(squares) else "") for place, name in enumerate(names)]
     totals = [_product(name, other, columns) for name, other in factors]
-    return sums.group_by(rows.keys).agg(one.sum() for one in totals) if parts else sums.select(*rows.keys, *totals)
+    return (
+        sums.group_by(rows.keys).agg(one.sum() for one in totals)
+        if parts
+        else sums.select(*rows.keys, *totals)
+    )
 
 
 def _product(name: str, other: str, columns: Iterable[str]) -> pl.Expr:
     """Return the inner product of the sums of a name and those of another, or of the history, which have none."""
-    products = (pl.col(f"{name} {column}") * pl.col(f"{other} {column}".strip()) for column in columns)
+    products = (
+        pl.col(f"{name} {column}") * pl.col(f"{other} {column}".strip()) for column in columns
+    )
     return pl.sum_horizontal(products).alias(name)
 
 
@@ -79,7 +89,9 @@ def categories(rows: Rows, of: str) -> pl.LazyFrame:
     found = rows.with_facts(inner).join(rows.sides.feature(of).parts(), on="item")
     found = found.group_by(*rows.keys, "part").agg(rows.asked.named(inner))
     roots = {name for one in rows.asked.named(outer) for name in one.meta.root_names()}
-    if whole := [one for one in rows.asked.named(Level.BESIDE_CATEGORIES) if one.meta.output_name() in roots]:
+    if whole := [
+        one for one in rows.asked.named(Level.BESIDE_CATEGORIES) if one.meta.output_name() in roots
+    ]:
         lists = rows.lists.select(*rows.keys, *whole)
         found = found.join(lists, on=rows.keys, how="left", nulls_equal=True)
     found = rows.sides.joined(found, rows.asked.facts_in(outer), "part", "user", "segment", "whole")
@@ -90,7 +102,10 @@ def categories(rows: Rows, of: str) -> pl.LazyFrame:
 def pairs(rows: Rows, of: str) -> pl.LazyFrame:
     """The pairs of items that share a category, each with itself too: the rank of the lower one, and their likeness."""
     found = rows.rows.join(rows.sides.feature(of).parts(), on="item")
-    one, other = (found.select(*rows.keys, "part", "rank", "share", pl.col("item").alias(name)) for name in ("one", "other"))
+    one, other = (
+        found.select(*rows.keys, "part", "rank", "share", pl.col("item").alias(name))
+        for name in ("one", "other")
+    )
     both = one.join(other, on=[*rows.keys, "part"], nulls_equal=True)
     union = (1 / pl.col("share") + 1 / pl.col("share_right")).max() - pl.len()
     both = both.group_by(*rows.keys, "one", "other").agg(

@@ -40,6 +40,8 @@ def with_own_dtype(taken: Taken, name: str) -> Taken:
         return taken.with_columns(present.list.to_array(widths[0])) if len(widths) == 1 else taken
     if dtype.is_float():
         numbers = taken[name].drop_nulls().drop_nans()
-        whole = bool((numbers == numbers.floor()).all()) and bool(numbers.is_between(-(2**53), 2**53).all())
+        whole = bool((numbers == numbers.floor()).all()) and bool(
+            numbers.is_between(-(2**53), 2**53).all()
+        )
         return taken.with_columns(column.fill_nan(None).cast(pl.Int64)) if whole else taken
     return taken

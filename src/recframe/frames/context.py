@@ -81,7 +81,9 @@ class Context:
 
     def assuming(self, policies: Mapping[str, Any]) -> Context:
         """Return the context with values for the policies that were not bound."""
-        return self.having(**{name: value for name, value in policies.items() if name not in self.given})
+        return self.having(
+            **{name: value for name, value in policies.items() if name not in self.given}
+        )
 
     def having(self, **policies: Any) -> Context:
         """Return the context with other values for some policies."""
@@ -111,12 +113,16 @@ def _check_option(name: str, value: object) -> None:
             raise RecframeError(msg)
     elif name in choices:
         allowed = get_args(choices[name])
-        if (not isinstance(value, str) or value not in allowed) and not (name == "universe" and value is None):
+        if (not isinstance(value, str) or value not in allowed) and not (
+            name == "universe" and value is None
+        ):
             close = suggestion(value, allowed) if isinstance(value, str) else ""
             msg = f"{sentence(f'{name}={shown(value)} is not known', close)} Write one of {', '.join(map(repr, allowed))}"
             raise RecframeError(msg)
     elif name == "strict" and not isinstance(value, bool):
-        msg = f"strict={shown(value)}: write True, so that findings of severity error raise, or False"
+        msg = (
+            f"strict={shown(value)}: write True, so that findings of severity error raise, or False"
+        )
         raise RecframeError(msg)
     elif name == "min_relevance" and value is not None and not _is_threshold(value):
         msg = f"{Given(name, value)}: write a number above 0; rows with at least this relevance are relevant"
@@ -130,7 +136,11 @@ def _renamed(role: str, name: object) -> str:
     """Return how a column that is not named by text gets such a name; pandas has them."""
     if isinstance(name, tuple):
         return "; name the columns by text before: frame.columns = ['_'.join(map(str, names)) for names in frame.columns]"
-    return f"; rename it before: frame.rename(columns={{{name}: {role!r}}})" if isinstance(name, int) else ""
+    return (
+        f"; rename it before: frame.rename(columns={{{name}: {role!r}}})"
+        if isinstance(name, int)
+        else ""
+    )
 
 
 def _is_threshold(value: object) -> bool:

@@ -19,7 +19,11 @@ def check_dtypes(schemas: Mapping[str, pl.Schema], sides: Mapping[str, Side]) ->
         for role in [*IDS, *wanted]:
             dtype = schema.get(role, pl.Null())
             column = f"column {sides[name].context.name_of(role)!r} of {sides[name].title}"
-            number = dtype.is_numeric() or dtype == pl.Null or (role == "relevance" and dtype == pl.Boolean)
+            number = (
+                dtype.is_numeric()
+                or dtype == pl.Null
+                or (role == "relevance" and dtype == pl.Boolean)
+            )
             if role in wanted and not number:
                 cast = Either(": cast the column before", "; make it one in the file")
                 msg = f"{column} is {dtype}; a {role} is {wanted[role]}{cast}"
@@ -60,7 +64,11 @@ def as_text(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     """Return values of any dtype as text, whole numbers without a point."""
     if dtype.is_float():
         whole = column.cast(pl.Int64, strict=False)
-        return pl.when(whole.cast(dtype) == column).then(whole.cast(pl.String)).otherwise(column.cast(pl.String))
+        return (
+            pl.when(whole.cast(dtype) == column)
+            .then(whole.cast(pl.String))
+            .otherwise(column.cast(pl.String))
+        )
     if dtype == pl.Binary:
         return column.bin.encode("hex")
     if dtype == pl.Struct:
@@ -77,10 +85,14 @@ def _common(dtypes: Mapping[str, pl.DataType]) -> pl.DataType | None:
         return found[0] if found else pl.Int64()
     if all(dtype.is_integer() for dtype in found):
         signed = any(dtype.is_signed_integer() for dtype in found)
-        widest = next((dtype for dtype in found if str(dtype) == "UInt128"), pl.UInt64())  # which Polars 1 does not have
+        widest = next(
+            (dtype for dtype in found if str(dtype) == "UInt128"), pl.UInt64()
+        )  # which Polars 1 does not have
         wide = any(dtype in (pl.UInt64, pl.Int128, widest) for dtype in found)
         return (pl.Int128() if wide else pl.Int64()) if signed else widest
-    if all(dtype in (pl.String, pl.Categorical, pl.Enum) for dtype in found):  # a tuple: an Enum's hash is not that of pl.Enum
+    if all(
+        dtype in (pl.String, pl.Categorical, pl.Enum) for dtype in found
+    ):  # a tuple: an Enum's hash is not that of pl.Enum
         return pl.String()
     return None
 
@@ -88,7 +100,9 @@ def _common(dtypes: Mapping[str, pl.DataType]) -> pl.DataType | None:
 def _clash(dtypes: Mapping[str, pl.DataType], title: str, sides: Mapping[str, Side]) -> str:
     kinds = {name: dtype for name, dtype in dtypes.items() if dtype != pl.Null}
     shown = ", ".join(f"{dtype} in {sides[name].title}" for name, dtype in kinds.items())
-    cast = Either("cast them to one dtype, so that they can match", "read them all as text with --ids-as-text")
+    cast = Either(
+        "cast them to one dtype, so that they can match", "read them all as text with --ids-as-text"
+    )
     msg = f"{title} have different dtypes: {shown}; {cast}"
     if any(dtype.is_float() for dtype in kinds.values()):
         msg += ". A missing id makes a pandas column Float64: drop the rows without an id and cast to int"

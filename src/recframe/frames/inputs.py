@@ -70,7 +70,11 @@ class Inputs:
     @cached_property
     def relevance_dtype(self) -> pl.DataType:
         """The dtype of the relevances."""
-        return self.schema["relevance"] if self.truth is None else self.truth.collect_schema()["relevance"]
+        return (
+            self.schema["relevance"]
+            if self.truth is None
+            else self.truth.collect_schema()["relevance"]
+        )
 
     def feature(self, of: str, call: str) -> pl.LazyFrame:
         """Return a column of the items frame: item, value; the only one beside the item, where `of` is empty.
@@ -92,7 +96,11 @@ class Inputs:
         item = self.context.name_of("item")
         others = [name for name in self.described.columns if name != item]
         if (of and of not in others) or (not of and len(others) != 1):
-            found = f"{self.described.title} has no column {of!r} beside {item!r}" if of else f"{call} does not know its column"
+            found = (
+                f"{self.described.title} has no column {of!r} beside {item!r}"
+                if of
+                else f"{call} does not know its column"
+            )
             shown = next(iter(others), "column")
             msg = f"{sentence(found, suggestion(of, others))} There are {listed(others)}: {call}(of={shown!r})"
             raise ColumnError(msg)
@@ -114,22 +122,36 @@ class Inputs:
 
     def with_ties(self, context: Context) -> Context:
         """Return a context with the ties that concern these frames, the default where none do."""
-        return context if self.scored or self.under(context).tells_ranks_apart else context.having(ties="item")
+        return (
+            context
+            if self.scored or self.under(context).tells_ranks_apart
+            else context.having(ties="item")
+        )
 
     @property
     def sharing(self) -> Sharing | None:
         """How tied items count where `ties` gives them no order; None where each has a rank of its own."""
         ties = self.context.ties
-        return ties if ties in {"expected", "last"} and (self.scored or self.tells_ranks_apart) else None
+        return (
+            ties
+            if ties in {"expected", "last"} and (self.scored or self.tells_ranks_apart)
+            else None
+        )
 
-    def identified(self, owner: Literal["recommendations", "truth"], where: pl.Expr | None = None) -> pl.LazyFrame:
+    def identified(
+        self, owner: Literal["recommendations", "truth"], where: pl.Expr | None = None
+    ) -> pl.LazyFrame:
         """Return the rows of the lists or of the truth that have a user and an item, those of a condition alone.
 
         NOTE: with a condition it is a filter of its own, that Polars 2 does not share with the others' scan. What shares a
         scan with a side of a join that has to wait is held in memory meanwhile. Polars 1 would share the scan of all columns.
         """
         rows = self.truth if owner == "truth" and self.truth is not None else self.lists
-        conditions = [] if owner in self.complete else [pl.col("user").is_not_null() & pl.col("item").is_not_null()]
+        conditions = (
+            []
+            if owner in self.complete
+            else [pl.col("user").is_not_null() & pl.col("item").is_not_null()]
+        )
         conditions += [] if where is None else [where]
         if collecting.IS_POLARS_1:
             for condition in conditions:
@@ -143,7 +165,9 @@ class Inputs:
             return self.identified(owner, where=pl.col("relevance").is_not_null())
         return self.identified(owner)
 
-    def check(self, owner: Literal["recommendations", "truth"], wrong: pl.Expr, message: str) -> pl.LazyFrame:
+    def check(
+        self, owner: Literal["recommendations", "truth"], wrong: pl.Expr, message: str
+    ) -> pl.LazyFrame:
         """Return a frame of one row that fails when the plan runs, if a row of the lists or of the truth is wrong."""
         if collecting.IS_POLARS_1:
             return self.identified(owner).select(check=fails_if(wrong.any(), message))
@@ -158,14 +182,22 @@ class Inputs:
         pairs = self.identified("recommendations").select("user", segment.inside).unique()
         users = pairs.group_by("user").agg(values=value.count(), halves=pl.len())
         values, one_each = pl.col("values"), pl.col("values").max() <= 1
-        return users.filter(one_each & (values > 0) & (pl.col("halves") > values)).select("user").sort("user")
+        return (
+            users.filter(one_each & (values > 0) & (pl.col("halves") > values))
+            .select("user")
+            .sort("user")
+        )
 
     def part(self, number: int, of: int) -> Inputs:
         """Return the rows of one of several parts of the users; together they have every row that has a user."""
         mine = pl.col("user").hash() % of == number
         given = {name: getattr(self, name) for name in ("lists", "truth", "users")}
-        kept: dict[str, Any] = {name: frame.filter(mine) for name, frame in given.items() if frame is not None}
-        return replace(self, **kept, whole=self, checks=self.checks if number == 0 else ())  # they read the whole frames
+        kept: dict[str, Any] = {
+            name: frame.filter(mine) for name, frame in given.items() if frame is not None
+        }
+        return replace(
+            self, **kept, whole=self, checks=self.checks if number == 0 else ()
+        )  # they read the whole frames
 
     @property
     def of_all(self) -> Inputs:
@@ -219,24 +251,26 @@ def read(
     sides = sides_of(frame, context)
     described = {name: side for name, side in sides.items() if name not in {"train", "reference"}}
     segments = _segments(by, described, context)
-    labels = label_columns(sides["recommendations"], segments) if labelled and context.model is None else []
+    may_pool = labelled and context.model is None
+    labels = label_columns(sides["recommendations"], segments) if may_pool else []
     columns = [*segments, *labels]
-    given = {name: side.take(roles_of(name, side, judged=judged), segments_of(columns, name)) for name, side in sides.items()}
-    taken = {name: rows.lazy() for name, rows in given.items()}
-    _fill_relevance(taken, given)
-    schemas = {name: rows.collect_schema() for name, rows in taken.items()}
-    check_dtypes(schemas, sides)
-    taken = matched(taken, schemas, sides, segments, clashes)
+    given = {
+        name: side.take(roles_of(name, side, judged=judged), segments_of(columns, name))
+        for name, side in sides.items()
+    }
+    taken = _checked(given, sides, segments, clashes)
+    others: dict[str, Any] = {
+        name: taken.get(name) for name in ("truth", "users", "items", "train")
+    }
+    named = context.reference if isinstance(context.reference, str) else None
+    unknown = _unknown_reference(taken["recommendations"], context)
     return Inputs(
         lists=taken["recommendations"],
-        truth=taken.get("truth"),
-        users=taken.get("users"),
-        items=taken.get("items"),
-        train=taken.get("train"),
-        reference=context.reference if isinstance(context.reference, str) else taken.get("reference"),
+        **others,
+        reference=taken.get("reference") if named is None else named,
         described=sides.get("items"),
         segments=segments,
-        checks=_repeated_keys(taken, context) + _unknown_reference(taken["recommendations"], context),
+        checks=_repeated_keys(taken, context) + unknown,
         context=context,
         sources=_sources(segments, sides, context),
         labels={label.inside: label.name for label in labels},
@@ -246,7 +280,23 @@ def read(
     )
 
 
-def _sources(segments: Iterable[Segment], sides: Mapping[str, Side], context: Context) -> dict[str, Any]:
+def _checked(
+    given: Mapping[str, Taken],
+    sides: Mapping[str, Side],
+    segments: Iterable[Segment],
+    clashes: dict[str, str] | None,
+) -> dict[str, pl.LazyFrame]:
+    """Return the frames with a relevance and with ids of one dtype, after a check of their dtypes."""
+    taken = {name: rows.lazy() for name, rows in given.items()}
+    _fill_relevance(taken, given)
+    schemas = {name: rows.collect_schema() for name, rows in taken.items()}
+    check_dtypes(schemas, sides)
+    return matched(taken, schemas, sides, segments, clashes)
+
+
+def _sources(
+    segments: Iterable[Segment], sides: Mapping[str, Side], context: Context
+) -> dict[str, Any]:
     """Return what the key columns of a result come from, by their names."""
     found = {one.name: holder_of(one, sides).kind.source(one.name) for one in segments}
     if context.model is not None:  # it is the first `by` column, asked for or not
@@ -262,12 +312,18 @@ def _complete(given: Mapping[str, Taken]) -> frozenset[str]:
 
 def _fill_relevance(taken: dict[str, pl.LazyFrame], given: Mapping[str, Taken]) -> None:
     """Give every row of a truth without a relevance 1, and of a frame of which nothing is known none."""
-    main, missing = ("truth", pl.lit(1, dtype=pl.Int64)) if "truth" in taken else ("recommendations", pl.lit(None, pl.Float64))
+    main, missing = (
+        ("truth", pl.lit(1, dtype=pl.Int64))
+        if "truth" in taken
+        else ("recommendations", pl.lit(None, pl.Float64))
+    )
     if "relevance" not in given[main].collect_schema():
         taken[main] = taken[main].with_columns(relevance=missing)
 
 
-def _segments(by: Iterable[str], sides: Mapping[str, Side], context: Context) -> tuple[Segment, ...]:
+def _segments(
+    by: Iterable[str], sides: Mapping[str, Side], context: Context
+) -> tuple[Segment, ...]:
     """Return the `by` columns, each once: a role and the column that is bound to it are the same."""
     found = [segment_of(number, name, sides, context) for number, name in enumerate(by)]
     return tuple({one.name: one for one in found}.values())
@@ -275,7 +331,9 @@ def _segments(by: Iterable[str], sides: Mapping[str, Side], context: Context) ->
 
 def _repeated_keys(taken: Mapping[str, pl.LazyFrame], context: Context) -> tuple[pl.LazyFrame, ...]:
     described = [name for name in DESCRIBES if name in taken]
-    return tuple(_repeated_key(taken[name], name, context.name_of(DESCRIBES[name])) for name in described)
+    return tuple(
+        _repeated_key(taken[name], name, context.name_of(DESCRIBES[name])) for name in described
+    )
 
 
 def _repeated_key(frame: pl.LazyFrame, name: str, column: str) -> pl.LazyFrame:
@@ -287,7 +345,9 @@ def _repeated_key(frame: pl.LazyFrame, name: str, column: str) -> pl.LazyFrame:
 
 
 def _is_of_model(lists: pl.LazyFrame, name: str) -> pl.Expr:
-    return (as_text(pl.col("model"), lists.collect_schema()["model"]) == pl.lit(name)).fill_null(value=False)
+    return (as_text(pl.col("model"), lists.collect_schema()["model"]) == pl.lit(name)).fill_null(
+        value=False
+    )
 
 
 def _unknown_reference(lists: pl.LazyFrame, context: Context) -> tuple[pl.LazyFrame, ...]:

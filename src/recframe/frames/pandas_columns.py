@@ -30,7 +30,11 @@ def series(frame: pd.DataFrame, name: str, inside: str, *, is_id: bool) -> pl.Se
         shown = f"frame[{name!r}]"
         cast = f"{shown}.astype('string')"
         if inside in NUMBERS:
-            cast = f"{shown}.astype(float)" if getattr(column.dtype, "kind", "") == "f" else f"pd.to_numeric({shown})"
+            cast = (
+                f"{shown}.astype(float)"
+                if getattr(column.dtype, "kind", "") == "f"
+                else f"pd.to_numeric({shown})"
+            )
         msg = (
             f"column {name!r} of the pandas frame cannot go through Arrow ({error}); "
             f"give it one dtype, for example {shown} = {cast}"
@@ -86,7 +90,9 @@ def _through_arrow(column: pd.Series[Any]) -> pl.Series:
 
 def _is_arrow_text(dtype: Any) -> bool:
     in_arrow = dtype.pyarrow_dtype if hasattr(dtype, "pyarrow_dtype") else ""
-    return str(in_arrow) in {"string", "large_string"} or (dtype == "string" and dtype.storage == "pyarrow")
+    return str(in_arrow) in {"string", "large_string"} or (
+        dtype == "string" and dtype.storage == "pyarrow"
+    )
 
 
 def _is_arrow_list(dtype: Any) -> bool:
@@ -109,7 +115,9 @@ def _from_text(column: pd.Series[Any]) -> pl.Series:
 
 def _check_bytes(column: pd.Series[Any]) -> None:
     found = column.dropna().iloc[0]
-    if not isinstance(found, bytes):  # Arrow stores a UUID as its bytes, which would come back in its stead
+    if not isinstance(
+        found, bytes
+    ):  # Arrow stores a UUID as its bytes, which would come back in its stead
         msg = f"it holds Python objects of the type {type(found).__name__}"
         raise TypeError(msg)
 
@@ -127,7 +135,10 @@ def _of_intervals(column: pd.Series[Any]) -> pl.Series:
 
 def ends_of(dtype: Any) -> tuple[str, str]:
     """Return the names of the ends of intervals, with their brackets."""
-    opens, closes = "[" if dtype.closed in {"left", "both"} else "(", "]" if dtype.closed in {"right", "both"} else ")"
+    opens, closes = (
+        "[" if dtype.closed in {"left", "both"} else "(",
+        "]" if dtype.closed in {"right", "both"} else ")",
+    )
     return f"{opens}left", f"right{closes}"
 
 
@@ -146,12 +157,18 @@ def _of_categories(column: pd.Series[Any], *, is_id: bool) -> pl.Series:
     categories = column.cat.categories[kept]
     if not len(categories):
         return pl.Series([None] * len(column), dtype=pl.Null)
-    places = codes.astype(np.int64) if len(kept) == len(column.cat.categories) else np.searchsorted(kept, codes)
+    places = (
+        codes.astype(np.int64)
+        if len(kept) == len(column.cat.categories)
+        else np.searchsorted(kept, codes)
+    )
     rows = pl.Series(np.where(codes < 0, -1, places)).replace(-1, None)
     if is_id and not all(isinstance(one, str) for one in categories):
         return _read(categories.to_series()).gather(rows)
     labels = labels_of(categories)
-    return pl.Series(labels, dtype=pl.Enum(labels) if len(labels) <= MOST_CATEGORIES else pl.String).gather(rows)
+    return pl.Series(
+        labels, dtype=pl.Enum(labels) if len(labels) <= MOST_CATEGORIES else pl.String
+    ).gather(rows)
 
 
 def kept_categories(column: pd.Series[Any]) -> Any:

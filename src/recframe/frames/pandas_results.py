@@ -23,9 +23,13 @@ def frame_of(result: pl.DataFrame, by: Mapping[str, pd.Series[Any] | None]) -> p
     """
     # By their places, since a column may have any name: Polars reads "^.*$" as a pattern, and pandas would name "" anew.
     names, places = result.columns, [str(place) for place in range(result.width)]
-    result = pl.DataFrame([one.alias(place) for place, one in zip(places, result.get_columns(), strict=True)])
+    result = pl.DataFrame(
+        [one.alias(place) for place, one in zip(places, result.get_columns(), strict=True)]
+    )
     came = {place: by[name] for place, name in zip(places, names, strict=True) if name in by}
-    found = {place: _codes(result[place], one) for place, one in came.items() if _is_categorical(one)}
+    found = {
+        place: _codes(result[place], one) for place, one in came.items() if _is_categorical(one)
+    }
     codes = {place: one.alias(place) for place, one in found.items() if one is not None}
     in_order = all(isinstance(result.schema[place], pl.Enum) for place in codes)
     result = result.with_columns(codes.values())
@@ -33,7 +37,9 @@ def frame_of(result: pl.DataFrame, by: Mapping[str, pd.Series[Any] | None]) -> p
         result = result.sort(list(came), nulls_last=True, maintain_order=True)
     frame = result.select([place for place in places if place not in came]).to_pandas()
     for place, column in came.items():
-        restored = _of_codes(result[place], column) if place in codes else _restored(result[place], column)
+        restored = (
+            _of_codes(result[place], column) if place in codes else _restored(result[place], column)
+        )
         frame.insert(int(place), place, restored)
     frame.columns = pd.Index(names)
     return frame
@@ -53,12 +59,18 @@ def _codes(values: pl.Series, column: Any) -> pl.Series | None:
     if values.dtype in TEXT:
         values = values.cast(pl.String)
         labels = pl.Series(labels_of(categories), dtype=pl.String)
-        known = pl.DataFrame([labels.alias("value"), pl.Series("code", range(len(labels)), dtype=pl.Int64)])
+        known = pl.DataFrame(
+            [labels.alias("value"), pl.Series("code", range(len(labels)), dtype=pl.Int64)]
+        )
     else:
         unique = values.drop_nulls().unique()
         found = categories.get_indexer_for(pd.Index(_restored(unique, categories.to_series())))
-        known = pl.DataFrame([unique.alias("value"), pl.Series("code", found, dtype=pl.Int64)]).filter(pl.col("code") >= 0)
-    codes = pl.DataFrame([values.alias("value")]).join(known, on="value", how="left", maintain_order="left")["code"]
+        known = pl.DataFrame(
+            [unique.alias("value"), pl.Series("code", found, dtype=pl.Int64)]
+        ).filter(pl.col("code") >= 0)
+    codes = pl.DataFrame([values.alias("value")]).join(
+        known, on="value", how="left", maintain_order="left"
+    )["code"]
     return codes if codes.null_count() == values.null_count() else None
 
 
@@ -82,15 +94,25 @@ def _in_dtype(values: pl.Series, dtype: Any) -> Any:
         index: Any = pd.PeriodIndex
         return pd.Series(index.from_ordinals(ordinals, freq=dtype.freq))
     if values.dtype == pl.Struct and kind == "IntervalDtype":
-        left, right = (_end_in_dtype(values.struct.field(end), dtype.subtype) for end in ends_of(dtype))
+        left, right = (
+            _end_in_dtype(values.struct.field(end), dtype.subtype) for end in ends_of(dtype)
+        )
         return pd.Series(pd.arrays.IntervalArray.from_arrays(left, right, closed=dtype.closed))
     if not _holds(values, dtype):
         return pd.Series(values.to_list()) if values.dtype == pl.Int128 else values.to_pandas()
     if values.dtype in (pl.Datetime, pl.Duration) and getattr(dtype, "kind", "") != "O":
         return values.to_pandas().astype(dtype)  # Python's own times have no nanoseconds
-    if values.null_count() and getattr(dtype, "kind", "") in "iub" and not hasattr(dtype, "na_value"):
+    if (
+        values.null_count()
+        and getattr(dtype, "kind", "") in "iub"
+        and not hasattr(dtype, "na_value")
+    ):
         # NumPy's integers and Booleans have no null; pandas' nullable ones of the same size do.
-        dtype = "boolean" if dtype.kind == "b" else f"{'U' if dtype.kind == 'u' else ''}Int{dtype.itemsize * 8}"
+        dtype = (
+            "boolean"
+            if dtype.kind == "b"
+            else f"{'U' if dtype.kind == 'u' else ''}Int{dtype.itemsize * 8}"
+        )
     return pd.Series(values.to_list(), dtype=dtype)
 
 
@@ -103,7 +125,11 @@ def _end_in_dtype(ends: pl.Series, dtype: Any) -> Any:
 def _holds(values: pl.Series, dtype: Any) -> bool:
     """Whether a dtype of pandas holds every value; a match with another frame may have made the column wider."""
     values = values.drop_nulls()
-    if dtype_name(dtype) in {"CategoricalDtype", "PeriodDtype", "IntervalDtype"}:  # values that did not match theirs
+    if dtype_name(dtype) in {
+        "CategoricalDtype",
+        "PeriodDtype",
+        "IntervalDtype",
+    }:  # values that did not match theirs
         return not len(values)
     if values.dtype.is_integer() and getattr(dtype, "kind", "") in "iu" and len(values):
         bounds = np.iinfo(getattr(dtype, "numpy_dtype", dtype))

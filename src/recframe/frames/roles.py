@@ -69,28 +69,37 @@ class Side:
 
     def take(self, roles: Iterable[str], segments: Iterable[Segment] = ()) -> Taken:
         """Return the columns of roles and segments, under their names inside the plan."""
-        named = {role: self.require(role) for role in roles} | {one.inside: one.name for one in segments}
+        named = {role: self.require(role) for role in roles} | {
+            one.inside: one.name for one in segments
+        }
         return self.kind.take(named, IDS, READ_AS_GIVEN)
 
 
 def listed(names: Iterable[str], most: int = 20) -> str:
     """Return names as a short list."""
     names = [repr(name) for name in names]
-    return (", ".join(names[:most]) or "no columns") + (f" and {len(names) - most} more" if len(names) > most else "")
+    return (", ".join(names[:most]) or "no columns") + (
+        f" and {len(names) - most} more" if len(names) > most else ""
+    )
 
 
 def sides_of(frame: Any, context: Context) -> dict[str, Side]:
     """Return every frame of the call."""
     title = str(FrameOf("judged" if context.truth is None else "recommendations"))
-    given = {name: getattr(context, name) for name in ("truth", "users", "items", "train", "reference")}
+    given = {
+        name: getattr(context, name) for name in ("truth", "users", "items", "train", "reference")
+    }
     if isinstance(context.reference, str):
         if context.model is None:
-            msg = (
-                f"{Given('reference', context.reference)} names a model, but no column of models is bound: {bind(model=NAMED)}"
-            )
+            named = Given("reference", context.reference)
+            msg = f"{named} names a model, but no column of models is bound: {bind(model=NAMED)}"
             raise RecframeError(msg)
         del given["reference"]
-    sides = {name: Side(str(FrameOf(name)), side, context) for name, side in given.items() if side is not None}
+    sides = {
+        name: Side(str(FrameOf(name)), side, context)
+        for name, side in given.items()
+        if side is not None
+    }
     return {"recommendations": Side(title, frame, context)} | sides
 
 
@@ -103,34 +112,53 @@ def roles_of(name: str, side: Side, *, judged: bool) -> list[str]:
     if name == "train":
         return ["user", "item"]
     if name == "truth":
-        return ["user", "item"] + ["relevance"] * (side.has("relevance") or context.relevance is not None) + propensity
+        return (
+            ["user", "item"]
+            + ["relevance"] * (side.has("relevance") or context.relevance is not None)
+            + propensity
+        )
     if name == "reference":  # it may have ranks where the lists have scores
-        return ["user", "item", "rank" if side.has("rank") and not side.has("score") else _order(side)]
+        return [
+            "user",
+            "item",
+            "rank" if side.has("rank") and not side.has("score") else _order(side),
+        ]
     roles = ["user", "item", _order(side)]
     roles += ["model"] * (context.model is not None)
     if context.truth is None and (judged or side.has("relevance")):
         as_frame = Either("as a frame: rec(truth=truth)", "as a second file")
-        side.require("relevance", f"Name the column: {bind(relevance=NAMED)}, or give the truth {as_frame}")
+        side.require(
+            "relevance", f"Name the column: {bind(relevance=NAMED)}, or give the truth {as_frame}"
+        )
         roles.append("relevance")
     return roles + (propensity if context.truth is None else [])
 
 
 def label_columns(main: Side, segments: Sequence[Segment]) -> list[Segment]:
     """Return the columns of the lists that nothing is bound to and whose values may be the names of systems."""
-    bound = {main.context.name_of(role) for role in ROLES if role != "model"} | {segment.name for segment in segments}
+    bound = {main.context.name_of(role) for role in ROLES if role != "model"} | {
+        segment.name for segment in segments
+    }
     names = [name for name in main.kind.labels() if name not in bound]
-    return [Segment(f"label {number}", name, "recommendations") for number, name in enumerate(names)]
+    return [
+        Segment(f"label {number}", name, "recommendations") for number, name in enumerate(names)
+    ]
 
 
 def _order(side: Side) -> Literal["rank", "score"]:
     """Return whether ranks are given or come from scores; a score that is bound by name goes before an unbound rank."""
     context = side.context
     # What judge() returns has ranks and no score, whichever of them was bound.
-    scored = context.score is not None and (context.truth is not None or side.has("score") or not side.has("rank"))
+    scored = context.score is not None and (
+        context.truth is not None or side.has("score") or not side.has("rank")
+    )
     if context.rank is None and (scored or (side.has("score") and not side.has("rank"))):
         side.require("score")
         return "score"
-    side.require("rank", f"Name the column of the ranks or of the scores: {bind(rank=NAMED)} or {bind(score=NAMED)}")
+    side.require(
+        "rank",
+        f"Name the column of the ranks or of the scores: {bind(rank=NAMED)} or {bind(score=NAMED)}",
+    )
     return "rank"
 
 
@@ -155,7 +183,9 @@ def segment_of(number: int, name: str, sides: Mapping[str, Side], context: Conte
     judged = {"recommendations", "truth"}
     if len(holders) > 1 and not set(holders) <= judged:
         found = " and ".join(sides[owner].title for owner in holders)
-        msg = f"{Given('by', name)} is a column of {found}; drop or rename it in all but one of them"
+        msg = (
+            f"{Given('by', name)} is a column of {found}; drop or rename it in all but one of them"
+        )
         raise ColumnError(msg)
     alone = context.truth is None and holders == ["recommendations"]
     owner: Any = "row" if alone or set(holders) == judged else holders[0]
@@ -167,7 +197,11 @@ def _hint_of_by(name: str, sides: Mapping[str, Side]) -> str:
     for side in sides.values():
         if hint := side.index_hint(name):
             return hint.replace("Its index", f"The index of {side.title}")
-    missing = [f"if it describes {one}, {bind(**{one: one})}" for one in ("users", "items") if one not in sides]
+    missing = [
+        f"if it describes {one}, {bind(**{one: one})}"
+        for one in ("users", "items")
+        if one not in sides
+    ]
     return f"Give the {A_FRAME} that has it: {'; '.join(missing)}" if missing else ""
 
 

@@ -15,7 +15,12 @@ from recframe.judging.relevance import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_R
 
 
 def after_checks(
-    rows: pl.LazyFrame, judged: Judged, number: str, dtype: pl.DataType | type[pl.DataType], *, steep: bool
+    rows: pl.LazyFrame,
+    judged: Judged,
+    number: str,
+    dtype: pl.DataType | type[pl.DataType],
+    *,
+    steep: bool,
 ) -> pl.LazyFrame:
     """Return rows in no certain column order, after checks that fail when the plan runs and the data breaks a rule.
 
@@ -24,10 +29,15 @@ def after_checks(
     NOTE: the checks stand before the rows, as rows of a column of numbers that are filtered out again. Joined with the rows
     they would not run where there are none, as in a part of the users that has no user.
     """
-    checks = [check.rename({"check": f"check {place}"}) for place, check in enumerate(_checks(judged, steep=steep))]
+    checks = [
+        check.rename({"check": f"check {place}"})
+        for place, check in enumerate(_checks(judged, steep=steep))
+    ]
     if not checks:
         return rows
-    passed = pl.concat(checks, how="horizontal").select(pl.sum_horizontal(pl.all()).cast(dtype).alias(number))
+    passed = pl.concat(checks, how="horizontal").select(
+        pl.sum_horizontal(pl.all()).cast(dtype).alias(number)
+    )
     return pl.concat([passed.filter(pl.col(number) != 0), rows], how="diagonal")
 
 

@@ -18,7 +18,11 @@ FURTHEST = 2.0**62
 
 
 def told_apart(
-    lists: pl.LazyFrame, keys: Sequence[str], ties: Ties, gains: pl.LazyFrame, relevant: pl.Expr | None = None
+    lists: pl.LazyFrame,
+    keys: Sequence[str],
+    ties: Ties,
+    gains: pl.LazyFrame,
+    relevant: pl.Expr | None = None,
 ) -> pl.LazyFrame:
     """Return lists with the effective ranks of their items: in the order (rank, ties), max(rank, the one before + 1).
 
@@ -39,7 +43,12 @@ def told_apart(
     if ties in {"pessimistic", "optimistic"}:
         gains = gains.group_by("user", "item").agg(pl.col("gain").max())
         items = items.join(gains, on=["user", "item"], how="left")
-    items = _spread(items, keys, [] if ties in {"expected", "last"} else order_of_ties(ties, schema), whole=whole)
+    items = _spread(
+        items,
+        keys,
+        [] if ties in {"expected", "last"} else order_of_ties(ties, schema),
+        whole=whole,
+    )
     tie = [*keys, "given"]
     if ties == "expected":
         items = items.with_columns(RANK.min().over(tie), tied=pl.len().over(tie).cast(pl.Int64))
@@ -52,7 +61,9 @@ def told_apart(
     return found.with_columns(pl.when("is listed").then("rank")).drop("is listed")
 
 
-def _spread(items: pl.LazyFrame, keys: Sequence[str], ties: Sequence[tuple[pl.Expr, bool]], *, whole: bool) -> pl.LazyFrame:
+def _spread(
+    items: pl.LazyFrame, keys: Sequence[str], ties: Sequence[tuple[pl.Expr, bool]], *, whole: bool
+) -> pl.LazyFrame:
     """Return each list by rank and ties, with ranks at least 1 apart; `given` are those that there were."""
     order = [*((pl.col(key), False) for key in keys), (RANK, False), *ties]
     items = items.sort([by for by, _ in order], descending=[turned for _, turned in order])

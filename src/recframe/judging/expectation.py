@@ -19,7 +19,10 @@ from recframe.frames.rows.places import with_places
 
 
 def over_places(
-    hits: pl.LazyFrame, keys: Sequence[str], deepest: int | None, beside: Callable[[pl.LazyFrame], pl.LazyFrame]
+    hits: pl.LazyFrame,
+    keys: Sequence[str],
+    deepest: int | None,
+    beside: Callable[[pl.LazyFrame], pl.LazyFrame],
 ) -> pl.LazyFrame:
     """Return the places up to `deepest` that hits may take: keys, rank, and each hit word's expectation there.
 
@@ -27,7 +30,11 @@ def over_places(
     """
     tied, rank = pl.col("tied"), pl.col("rank")
     ties = _ties(hits, keys, beside, tied.first())
-    inside = tied if deepest is None else pl.min_horizontal(tied, (deepest + 1 - rank).floor().cast(pl.Int64))
+    inside = (
+        tied
+        if deepest is None
+        else pl.min_horizontal(tied, (deepest + 1 - rank).floor().cast(pl.Int64))
+    )
     places = ties.with_columns(place=pl.int_ranges(1, inside + 1)).explode("place")
     hit, place = pl.col("h") / tied, pl.col("place")
     # Given a hit at one place, each of the others is a hit's with this probability.
@@ -42,23 +49,35 @@ def over_places(
     )
 
 
-def at_last_places(hits: pl.LazyFrame, keys: Sequence[str], beside: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.LazyFrame:
+def at_last_places(
+    hits: pl.LazyFrame, keys: Sequence[str], beside: Callable[[pl.LazyFrame], pl.LazyFrame]
+) -> pl.LazyFrame:
     """Return a row for each tie with a hit: keys, rank, and each hit word's sum over its hits, all of them at its last place.
 
     `hits` have that place as their rank. Up to and with each of them there are the hits before their tie and all of it.
     """
     h, before = pl.col("h"), pl.col("H")
     return _ties(hits, keys, beside).with_columns(
-        pl.col("rank").cast(pl.Float64), hit=h, hits_so_far=h * (before + h), first_hit=(before == 0).cast(pl.Float64)
+        pl.col("rank").cast(pl.Float64),
+        hit=h,
+        hits_so_far=h * (before + h),
+        first_hit=(before == 0).cast(pl.Float64),
     )
 
 
 def _ties(
-    hits: pl.LazyFrame, keys: Sequence[str], beside: Callable[[pl.LazyFrame], pl.LazyFrame], *also: pl.Expr
+    hits: pl.LazyFrame,
+    keys: Sequence[str],
+    beside: Callable[[pl.LazyFrame], pl.LazyFrame],
+    *also: pl.Expr,
 ) -> pl.LazyFrame:
     """Return the ties with a hit, list by list from the best: their hits `h`, the hits before in `H`, and sums of gains."""
     gain = pl.col("gain").cast(pl.Float64)
-    sums = {"h": pl.len().cast(pl.Float64), "gain": gain.sum(), "exp_gain": (pl.lit(2.0) ** gain - 1).sum()}
+    sums = {
+        "h": pl.len().cast(pl.Float64),
+        "gain": gain.sum(),
+        "exp_gain": (pl.lit(2.0) ** gain - 1).sum(),
+    }
     ties = hits.group_by(*keys, "rank").agg(*also, **sums)
     return _with_hits_before(beside(ties).sort(*keys, "rank", nulls_last=True), keys)
 

@@ -32,7 +32,9 @@ def judge(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
     if not judged.rows or (judged.truth is None and judged.scores is None):
         return judged
     # A segment of rows cuts through the lists and the truth alike, so it needs them as one frame.
-    return replace(judged, lists=judged.frame(), truth=None, scores=None, known=Known(distinct=True))
+    return replace(
+        judged, lists=judged.frame(), truth=None, scores=None, known=Known(distinct=True)
+    )
 
 
 def held(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
@@ -43,11 +45,17 @@ def held(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
     if inputs.truth is None and not (inputs.model or scores):
         return Judged(inputs, _told_apart(lists, lists, inputs))
     truth = inputs.identified("truth")
-    if inputs.truth is None:  # every model is held against the same truth: what the frame says of any of them
+    if (
+        inputs.truth is None
+    ):  # every model is held against the same truth: what the frame says of any of them
         truth = truth.select(*PAIR, "relevance", *inputs.inside("row"))
     truth = _with_items(truth.filter(pl.col("relevance").is_not_null()), inputs)
     if inputs.model and models is None:
-        models = inputs.identified("recommendations", where=_names_a_model(inputs)).select("model").unique()
+        models = (
+            inputs.identified("recommendations", where=_names_a_model(inputs))
+            .select("model")
+            .unique()
+        )
     return Judged(inputs, _told_apart(lists, truth, inputs), truth, models, scores)
 
 
@@ -86,7 +94,9 @@ class Judged:
     @property
     def rows(self) -> list[str]:
         """The segments that are a property of the row, as keys."""
-        return self.inputs.inside("row", "items") + ["item"] * any(one.inside == "item" for one in self.inputs.segments)
+        return self.inputs.inside("row", "items") + ["item"] * any(
+            one.inside == "item" for one in self.inputs.segments
+        )
 
     @property
     def list_keys(self) -> list[str]:
@@ -100,7 +110,11 @@ class Judged:
 
     def named(self, lists: pl.LazyFrame) -> pl.LazyFrame:
         """Return lists with their users."""
-        return lists if self.known.names is None else lists.join(self.known.names, on="number", how="left")
+        return (
+            lists
+            if self.known.names is None
+            else lists.join(self.known.names, on="number", how="left")
+        )
 
     # Which users count
 
@@ -146,7 +160,9 @@ class Judged:
         """Return each user of the universe, once for each segment of rows in which the judged frame has a row of theirs."""
         if not self.rows:
             return self.users.unique()
-        return self.counted(self.lists, {"truth", "recs", "both"}).select(*self.rows, "user").unique()
+        return (
+            self.counted(self.lists, {"truth", "recs", "both"}).select(*self.rows, "user").unique()
+        )
 
     def counted(self, frame: pl.LazyFrame, unless: set[str]) -> pl.LazyFrame:
         """Return the rows of users in the universe; only the universes in `unless` can leave a user of this branch out."""
@@ -163,11 +179,24 @@ class Judged:
             return self._relevant_pairs.filter(self._up_to(k))
         ranked = self._ranked_lists(k)
         if self.scores is not None and self.scores.gains_at_hand(k):
-            hits = ranked.filter(pl.col("gain").is_not_null()).select(*PAIR, "rank", *self._tied, "gain")
-            return hits if self.known.names is None else hits.join(self.known.names, on="user", maintain_order="left")
+            hits = ranked.filter(pl.col("gain").is_not_null()).select(
+                *PAIR, "rank", *self._tied, "gain"
+            )
+            return (
+                hits
+                if self.known.names is None
+                else hits.join(self.known.names, on="user", maintain_order="left")
+            )
         best = [rank.min(), *(pl.col(name).first() for name in self._tied), pl.col("gain").max()]
-        ranked, pairs = ranked.select(*self.model, *PAIR, self._rank, *self._tied), self.relevant_rows()
-        hits = joined_as_numbers(ranked, pairs, PAIR, "inner") if self.known.packs else ranked.join(pairs, on=PAIR)
+        ranked, pairs = (
+            ranked.select(*self.model, *PAIR, self._rank, *self._tied),
+            self.relevant_rows(),
+        )
+        hits = (
+            joined_as_numbers(ranked, pairs, PAIR, "inner")
+            if self.known.packs
+            else ranked.join(pairs, on=PAIR)
+        )
         return hits.group_by(*self.list_keys, "item").agg(best)
 
     def relevant_rows(self) -> pl.LazyFrame:
@@ -175,7 +204,11 @@ class Judged:
         if self.known.pairs is not None:
             return self.known.pairs
         rows = (self.lists if self.truth is None else self.truth).filter(self._relevant)
-        kept = PAIR if self.truth is not None else [*self.list_keys, *self._item, self._rank, *self._tied]
+        kept = (
+            PAIR
+            if self.truth is not None
+            else [*self.list_keys, *self._item, self._rank, *self._tied]
+        )
         return rows.select(*kept, gain=self._gain)
 
     @cached_property
@@ -207,7 +240,9 @@ class Judged:
             rows, keys = self.lists.filter(pl.col("relevance").is_not_null()), self.list_keys
         else:
             rows, keys = self.truth, ["user"]
-        relevant = pl.col("listed_relevant") if self.context.relevant_from == "list" else self._relevant
+        relevant = (
+            pl.col("listed_relevant") if self.context.relevant_from == "list" else self._relevant
+        )
         pair = distinct_names(*keys, "item")
         items = rows.group_by(*pair).agg(relevant.any().alias("relevant"))
         misses = self.counted(items.filter(~pl.col("relevant")), {"recs", "both"})
@@ -219,7 +254,9 @@ class Judged:
         rows = self._ranked_lists()
         if self.truth is not None:
             truth = self.truth.group_by(PAIR).agg(pl.col("relevance").max())
-            rows = rows.select(*self.model, *PAIR, "rank", *self._tied).join(truth, on=PAIR, how="left")
+            rows = rows.select(*self.model, *PAIR, "rank", *self._tied).join(
+                truth, on=PAIR, how="left"
+            )
         rows = self.counted(rows, {"truth", "both"})
         rank = pl.col("rank").cast(pl.Float64)
         return rows.group_by(*self.list_keys, *self._item).agg(
@@ -238,12 +275,16 @@ class Judged:
         """Return the relevant items of each list, listed or not: keys, item; of users outside the universe too."""
         rows = self.relevant_pairs(self.rows)
         if self.context.relevant_from == "list":
-            return self.ranked().join(rows, on=distinct_names(*self.rows, *PAIR), how="semi", nulls_equal=True)
+            return self.ranked().join(
+                rows, on=distinct_names(*self.rows, *PAIR), how="semi", nulls_equal=True
+            )
         return self.for_each_model(rows)
 
     def ranked(self, k: int | None = None) -> pl.LazyFrame:
         """Return the rows of the lists with a rank, up to k, whether or not their users are in the universe."""
-        return self._ranked_lists(k).select(*distinct_names(*self.rows, *self.model, *PAIR), self._rank)
+        return self._ranked_lists(k).select(
+            *distinct_names(*self.rows, *self.model, *PAIR), self._rank
+        )
 
     def cut(self, k: int | None) -> pl.LazyFrame:
         """Return the rows of the lists of the universe's users with a rank up to k, one for each item: keys, item, rank."""
@@ -254,7 +295,11 @@ class Judged:
 
     def for_each_model(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows of the truth once for each model; as they are where there are none, or where the rows have theirs."""
-        return rows.join(self.models, how="cross") if self.truth is not None and self.models is not None else rows
+        return (
+            rows.join(self.models, how="cross")
+            if self.truth is not None and self.models is not None
+            else rows
+        )
 
     @property
     def _item(self) -> list[str]:
@@ -268,16 +313,24 @@ class Judged:
         """Return the rows of the lists with a rank, up to k."""
         if self.scores is None:
             return self.lists.filter(self._up_to(k))
-        ranked, segments = self.scores.ranked(k, self._gains).filter(self._up_to(k)), self.inputs.inside("row")
+        ranked, segments = (
+            self.scores.ranked(k, self._gains).filter(self._up_to(k)),
+            self.inputs.inside("row"),
+        )
         if not segments:
             return ranked
         # An item of several rows has one rank, that of its best score in the whole list, in the segments of all of them.
         pairs = [*self.model, *PAIR]
-        return ranked.join(self.lists.select(*pairs, *segments).unique(), on=pairs, nulls_equal=True)
+        return ranked.join(
+            self.lists.select(*pairs, *segments).unique(), on=pairs, nulls_equal=True
+        )
 
     def _gains(self, key: str = "user") -> pl.LazyFrame:
         """Return each relevant pair of the truth once, with its gain."""
-        rows, dtypes = self.relevant_rows(), {key: pl.Int64() if key == "number" else self.schema["user"]}
+        rows, dtypes = (
+            self.relevant_rows(),
+            {key: pl.Int64() if key == "number" else self.schema["user"]},
+        )
         dtypes["item"] = self.schema["item"]
         return rows if self.known.distinct else each_once(rows, dtypes, "gain")
 
@@ -332,25 +385,39 @@ class Judged:
         segments = [name for name in self.rows if name != "item"]
         kept = [rank.min(), *(pl.col(one).max() for one in self._tied)]
         lists = self._in_segments(self.counted(self._ranked_lists(), {"truth", "both"}), keys, kept)
-        truth = self._in_segments(self.counted(self.truth, {"recs", "both"}), PAIR, [relevance.max()])
+        truth = self._in_segments(
+            self.counted(self.truth, {"recs", "both"}), PAIR, [relevance.max()]
+        )
         truth = self.for_each_model(truth)
         if self.inputs.truth is None:
-            return lists.join(truth, on=[*keys, *segments], how="full", coalesce=True, nulls_equal=True)
+            return lists.join(
+                truth, on=[*keys, *segments], how="full", coalesce=True, nulls_equal=True
+            )
         pairs = lists.join(truth, on=keys, how="full", coalesce=True, nulls_equal=True)
-        pairs = pairs.with_columns(pl.coalesce(f"{name}_right", name).alias(name) for name in segments)
+        pairs = pairs.with_columns(
+            pl.coalesce(f"{name}_right", name).alias(name) for name in segments
+        )
         if not self.inputs.inside("row"):
             return pairs
         return pairs.group_by(*keys, *segments).agg(*kept, relevance.max())
 
-    def _in_segments(self, rows: pl.LazyFrame, keys: Sequence[str], values: Sequence[pl.Expr]) -> pl.LazyFrame:
+    def _in_segments(
+        self, rows: pl.LazyFrame, keys: Sequence[str], values: Sequence[pl.Expr]
+    ) -> pl.LazyFrame:
         """Return each item of some keys once, in each segment of rows in which it has a row, with some values."""
         of_items = self.inputs.inside("items")
-        return rows.group_by(*keys, *self.inputs.inside("row")).agg(*values, *(pl.col(name).first() for name in of_items))
+        return rows.group_by(*keys, *self.inputs.inside("row")).agg(
+            *values, *(pl.col(name).first() for name in of_items)
+        )
 
 
 def _names_a_model(inputs: Inputs) -> pl.Expr:
     """Return whether a row is a model's; one that names none and ranks nothing is a judged row of all of them."""
-    return pl.lit(value=True) if inputs.scored else pl.col("model").is_not_null() | is_rank(pl.col("rank"))
+    return (
+        pl.lit(value=True)
+        if inputs.scored
+        else pl.col("model").is_not_null() | is_rank(pl.col("rank"))
+    )
 
 
 def _scored(lists: pl.LazyFrame, inputs: Inputs) -> Scored:
@@ -368,7 +435,9 @@ def _told_apart(lists: pl.LazyFrame, judged: pl.LazyFrame, inputs: Inputs) -> pl
         return lists
     relevant = is_relevant_row(inputs)
     gains = judged.filter(relevant).select(*PAIR, gain=gain_of(inputs))
-    own = relevant if judged is lists else None  # of a judged frame, an item's best rank is that of its relevant rows
+    own = (
+        relevant if judged is lists else None
+    )  # of a judged frame, an item's best rank is that of its relevant rows
     return told_apart(lists, [*inputs.model, "user"], inputs.context.ties, gains, own)
 
 

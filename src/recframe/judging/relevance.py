@@ -19,7 +19,9 @@ def is_relevant_row(inputs: Inputs) -> pl.Expr:
 def gain_of(inputs: Inputs) -> pl.Expr:
     """Return what a relevant row gains; rows of any relevance that are below 0 gain nothing."""
     gain = as_number("relevance", inputs.relevance_dtype)
-    return gain if inputs.context.min_relevance != "any" else pl.when(gain > 0).then(gain).otherwise(0)
+    return (
+        gain if inputs.context.min_relevance != "any" else pl.when(gain > 0).then(gain).otherwise(0)
+    )
 
 
 def as_number(name: str, dtype: pl.DataType) -> pl.Expr:
@@ -30,15 +32,21 @@ def as_number(name: str, dtype: pl.DataType) -> pl.Expr:
 
 RANK_BELOW_1 = text(
     "a rank is below 1, but ranks start at 1; if they count from 0, add 1 to them",
-    Either(": frame.with_columns(pl.col('rank') + 1), or pandas_frame['rank'] += 1", " in the file"),
+    Either(
+        ": frame.with_columns(pl.col('rank') + 1), or pandas_frame['rank'] += 1", " in the file"
+    ),
 )
 INFINITE_RELEVANCE = "a relevance is infinite; replace it with the highest grade before"
-STEEP_RELEVANCE = "a relevance is above 1000, too steep for gain='exp' (2^relevance - 1); write gain='linear'"
+STEEP_RELEVANCE = (
+    "a relevance is above 1000, too steep for gain='exp' (2^relevance - 1); write gain='linear'"
+)
 STEEPEST = 1000
 
 
 def is_relevant(
-    relevance: pl.Expr, at_least: float | Literal["any"] | None = None, dtype: pl.DataType | None = None
+    relevance: pl.Expr,
+    at_least: float | Literal["any"] | None = None,
+    dtype: pl.DataType | None = None,
 ) -> pl.Expr:
     """Return whether a relevance counts as relevant: above 0, from `at_least` up, or any; null and NaN never do.
 

@@ -70,8 +70,14 @@ class Scored:
             (SCORE, True),
             *order_of_ties(self.ties, self.rows.collect_schema()),
         ]
-        nulls_last = [key is SCORE for key, _ in order]  # asked of all keys, it costs three times the sort in memory
-        rows = rows.sort([key for key, _ in order], descending=[turned for _, turned in order], nulls_last=nulls_last)
+        nulls_last = [
+            key is SCORE for key, _ in order
+        ]  # asked of all keys, it costs three times the sort in memory
+        rows = rows.sort(
+            [key for key, _ in order],
+            descending=[turned for _, turned in order],
+            nulls_last=nulls_last,
+        )
         return self._placed(rows)
 
     def _may_be_first(self, k: int) -> pl.Expr:
@@ -110,7 +116,9 @@ class Scored:
             if counted:
                 rows, times = rows.with_columns(times=pl.len().over(pair)), pl.col("times").first()
             rows = rows.filter(SCORE.eq_missing(SCORE.max().over(pair)))
-        return rows.group_by(pair).agg(SCORE.max(), *kept, *([times.alias("times")] if counted else []))
+        return rows.group_by(pair).agg(
+            SCORE.max(), *kept, *([times.alias("times")] if counted else [])
+        )
 
     def _placed(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows that stand in the order of their ranks with these."""
@@ -122,8 +130,14 @@ class Scored:
         """Return rows with the ranks that tied ones share, and where these are the first ones of ties, the number of those."""
         better = SCORE.rank("min", descending=True).over(self.keys).cast(pl.Int64)
         rank = better.fill_null(SCORE.count().over(self.keys).cast(pl.Int64) + 1)
-        rows = rows.with_columns(rank=rank, tied=pl.len().over(*self.keys, "score").cast(pl.Int64)).drop("score")
-        return rows if self.ties == "expected" else rows.with_columns(pl.col("rank") + pl.col("tied") - 1).drop("tied")
+        rows = rows.with_columns(
+            rank=rank, tied=pl.len().over(*self.keys, "score").cast(pl.Int64)
+        ).drop("score")
+        return (
+            rows
+            if self.ties == "expected"
+            else rows.with_columns(pl.col("rank") + pl.col("tied") - 1).drop("tied")
+        )
 
     def settled(self, ask: Ask, k: int | None, *, distinct: bool) -> Scored:
         """Return the same for a large eager frame, asked once what the ranks up to k can rely on.
@@ -133,7 +147,11 @@ class Scored:
         found, gained = self, distinct and "gain" in self.rows.collect_schema()
         if self.keys == ("user",):
             found = replace(self, **ask([self._question(k)])[0].row(0, named=True))
-        first = None if k is None or found.by_score or self.keys != ("user",) else _within_reach(self.rows, k, ask)
+        first = (
+            None
+            if k is None or found.by_score or self.keys != ("user",)
+            else _within_reach(self.rows, k, ask)
+        )
         if first is None:
             first = pl.lit(value=True) if k is None else found._may_be_first(k)  # noqa: SLF001  it is of this class
         # With the gains, the relevant rows too: a first row that is not relevant may repeat an item that another says is.
@@ -142,7 +160,11 @@ class Scored:
         ranked = best.filter("first").drop("first")
         questions = [are_distinct(best, list(self.keys)), found._standing(ranked.lazy())]  # noqa: SLF001
         once, standing = (answer.item() for answer in ask(questions))
-        return replace(found, best=ranked.lazy(), depth=k, gained=gained, standing=standing) if once else found
+        return (
+            replace(found, best=ranked.lazy(), depth=k, gained=gained, standing=standing)
+            if once
+            else found
+        )
 
     def _question(self, k: int | None) -> pl.LazyFrame:
         """Return whether the rows stand by user and score, and whether equal scores stand on both sides of the cut."""
@@ -150,9 +172,16 @@ class Scored:
             return pl.LazyFrame({"by_score": [False], "cut_clear": [False]})
         user = pl.col("user")
         by_score = (user > user.shift()) | ((user == user.shift()) & (SCORE.shift() >= SCORE))
-        asked = {"by_score": by_score.all() & SCORE.is_not_null().all(), "cut_clear": pl.lit(value=True)}
+        asked = {
+            "by_score": by_score.all() & SCORE.is_not_null().all(),
+            "cut_clear": pl.lit(value=True),
+        }
         if k is not None:
-            crossing = (user == user.shift(k)) & user.ne_missing(user.shift(k + 1)) & (SCORE.shift() == SCORE)
+            crossing = (
+                (user == user.shift(k))
+                & user.ne_missing(user.shift(k + 1))
+                & (SCORE.shift() == SCORE)
+            )
             asked["cut_clear"] = ~crossing.any()
         return self.rows.select(**asked)
 
@@ -162,7 +191,9 @@ class Scored:
             return pl.LazyFrame({"standing": [False]})
         user, item = pl.col("user"), pl.col("item")
         follows = item > item.shift() if self.ties == "item" else pl.lit(value=True)
-        return best.select(standing=((user != user.shift()) | (SCORE.shift() != SCORE) | follows).all())
+        return best.select(
+            standing=((user != user.shift()) | (SCORE.shift() != SCORE) | follows).all()
+        )
 
     def _compares(self, name: str) -> bool:
         """Return whether ids compare as they sort."""
@@ -186,18 +217,26 @@ def _within_reach(rows: pl.LazyFrame, k: int, ask: Ask) -> pl.Expr | None:
     # Those of positive numbers order as these do, those of negative ones the other way round, and -0.0 is no lower than 0.0.
     height = pl.when(bits < 0).then(-(2**31) - bits).otherwise(bits).cast(pl.Int64)
     packed = (user - low) * 2**32 - height
-    score, number = pl.col("score"), pl.col("number")
     n_users = high - low + 1
     # A list with k scores above some score has its first k there; one without keeps all of its rows.
     for above in (_reached(rows, SPARE * n_users * k / size, ask), -math.inf):
-        places = ask([rows.filter(score >= above).select(packed=packed)])[0].to_series().sort().to_frame().lazy()
-        places = places.with_columns(number=(pl.col("packed") + 2**31) // 2**32)
-        (last,) = ask([places.filter((number == number.shift(k - 1)) & number.ne_missing(number.shift(k)))])
+        last = _last_of_first(rows.filter(above <= SCORE).select(packed=packed), k, ask)
         if len(last) > MOST * n_users:
             break
-    limits = pl.Series([2**63 - 1]).new_from_index(0, n_users).scatter(last["number"], last["packed"])
+    limits = pl.Series([2**63 - 1]).new_from_index(0, n_users)
+    limits = limits.scatter(last["number"], last["packed"])
     reaching: pl.Expr = packed <= pl.lit(limits).gather(user - low)
-    return score.is_null() | reaching
+    return SCORE.is_null() | reaching
+
+
+def _last_of_first(packed: pl.LazyFrame, k: int, ask: Ask) -> pl.DataFrame:
+    """Return the k-th packed number of each list that has so many, beside the number of its user."""
+    number = pl.col("number")
+    places = ask([packed])[0].to_series().sort().to_frame().lazy()
+    places = places.with_columns(number=(pl.col("packed") + 2**31) // 2**32)
+    is_last = (number == number.shift(k - 1)) & number.ne_missing(number.shift(k))
+    (last,) = ask([places.filter(is_last)])
+    return last
 
 
 def _reached(rows: pl.LazyFrame, share: float, ask: Ask) -> float:
@@ -234,7 +273,9 @@ def _comparable(dtype: pl.DataType, ties: Ties) -> pl.Expr:
     """Return the score without NaN; whole numbers and decimals as they are, since Float64 would make some of them equal."""
     if ties == "item_desc":
         return SCORE.cast(pl.Float32).fill_nan(None)
-    return SCORE if dtype.is_integer() or dtype.is_decimal() else SCORE.cast(pl.Float64).fill_nan(None)
+    return (
+        SCORE if dtype.is_integer() or dtype.is_decimal() else SCORE.cast(pl.Float64).fill_nan(None)
+    )
 
 
 def in_order_given(lists: pl.LazyFrame, ties: Ties) -> pl.LazyFrame:

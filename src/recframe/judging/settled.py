@@ -28,7 +28,9 @@ def with_users(judged: Judged, ask: Ask) -> Judged:
     """Return a judgement whose frame was asked for its users alone."""
     users = marked_sorted(ask([judged.users])[0], "user")
     n_users = ask([n_distinct(users)])[0].item()
-    return replace(judged, known=replace(judged.known, n_users=n_users, crowd=_crowd(users, n_users)))
+    return replace(
+        judged, known=replace(judged.known, n_users=n_users, crowd=_crowd(users, n_users))
+    )
 
 
 def with_first(judged: Judged, ask: Ask, k: int | None) -> Judged:
@@ -49,9 +51,11 @@ def settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Judg
     if judged.inputs.tells_ranks_apart:
         judged = replace(judged, lists=ask([judged.lists])[0].lazy())
     pairs, users = ask([judged.relevant_rows(), judged.users])
-    if by_number and not pairs.schema["user"].is_integer() and judged.universe not in {"recs", "both"}:
+    numbers = by_number and judged.universe not in {"recs", "both"}
+    if numbers and not pairs.schema["user"].is_integer():
         pairs = numbered(pairs)
-        judged = replace(judged, known=Known(names=pairs.lazy().select("number", "user").unique("number")))
+        names = pairs.lazy().select("number", "user").unique("number")
+        judged = replace(judged, known=Known(names=names))
     pairs, users = marked_sorted(pairs, judged.key), marked_sorted(users, "user")
     keys = judged.list_keys if judged.truth is None else [judged.key]
     questions = [are_distinct(pairs, keys), n_distinct(users)]

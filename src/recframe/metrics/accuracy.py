@@ -21,24 +21,9 @@ from recframe.metrics.language.parameters import COUNT, UNIT, Bounds, LogBase, P
 from recframe.metrics.language.registry import metric
 
 __all__ = [
-    "auc",
-    "bpref",
-    "dcg",
-    "err",
-    "f_score",
-    "first_rank",
-    "hit_rate",
-    "judged",
-    "list_length",
-    "map",
-    "mrr",
-    "n_hits",
-    "ndcg",
-    "precision",
-    "r_precision",
-    "rbp",
-    "recall",
-]
+    "auc", "bpref", "dcg", "err", "f_score", "first_rank", "hit_rate", "judged", "list_length",
+    "map", "mrr", "n_hits", "ndcg", "precision", "r_precision", "rbp", "recall",
+]  # fmt: skip
 
 Gain = Literal["linear", "exp", "binary"]
 Discount = Literal["shifted", "unshifted"]
@@ -53,7 +38,12 @@ LEAST = 1e-5
 BY_IPS: dict[tuple[str, Value], tuple[float, float]] = {("weights", "ips"): COUNT}
 
 
-@metric(aliases=("hit", "hr", "success"), range=UNIT, direction="higher", formula="1 if there is a hit, else 0")
+@metric(
+    aliases=("hit", "hr", "success"),
+    range=UNIT,
+    direction="higher",
+    formula="1 if there is a hit, else 0",
+)
 def hit_rate(at: At) -> pl.Expr:
     """Share of the users with at least one hit: 1 for a list with a hit, 0 for one without.
 
@@ -126,19 +116,36 @@ def recall(
         if denominator != "relevant":
             msg = f"recall(weights={weights!r}) has a denominator of its own; leave out denominator={denominator!r}"
             raise RecframeError(msg)
-        total = _weighed(at, lambda hit: hit.hit.cast(pl.Float64), weights, exponent, min_propensity)
+        total = _weighed(
+            at, lambda hit: hit.hit.cast(pl.Float64), weights, exponent, min_propensity
+        )
         return ratio(total, at.n_relevant) if weights == "ips" else total
-    return ratio(at.n_hits, at.n_relevant if denominator == "relevant" else at.up_to_k(at.n_relevant))
+    return ratio(
+        at.n_hits, at.n_relevant if denominator == "relevant" else at.up_to_k(at.n_relevant)
+    )
 
 
-def _weighed(at: At, worth: Callable[[At], pl.Expr], weights: Weights, exponent: float, least: float) -> pl.Expr:
+def _weighed(
+    at: At, worth: Callable[[At], pl.Expr], weights: Weights, exponent: float, least: float
+) -> pl.Expr:
     """Return the sum of what the hits are worth over their propensities; normalized by the sum of all 1 / propensity."""
     total = at.sum(lambda hit: worth(hit) * hit.inverse_propensity(exponent, least))
     return total if weights == "ips" else ratio(total, at.inverse_propensities(exponent, least))
 
 
-@metric(aliases=("f1",), range=UNIT, direction="higher", formula="(1 + b²) P R / (b² P + R) with P = precision, R = recall")
-def f_score(at: At, *, beta: Positive = 1, denominator: Places = "k", average: Literal["users", "means"] = "users") -> pl.Expr:
+@metric(
+    aliases=("f1",),
+    range=UNIT,
+    direction="higher",
+    formula="(1 + b²) P R / (b² P + R) with P = precision, R = recall",
+)
+def f_score(
+    at: At,
+    *,
+    beta: Positive = 1,
+    denominator: Places = "k",
+    average: Literal["users", "means"] = "users",
+) -> pl.Expr:
     """Weighted harmonic mean of a list's precision P and recall R; `beta` times as much weight on recall.
 
     (1 + beta²) P R / (beta² P + R), with P = hits / k, or over precision's other `denominator`, and R = hits / n_relevant;
@@ -159,9 +166,17 @@ def f_score(at: At, *, beta: Positive = 1, denominator: Places = "k", average: L
     return ratio((1 + weight) * at.n_hits, _places(at, denominator) + weight * at.n_relevant)
 
 
-@metric(aliases=("ap",), range=UNIT, direction="higher", formula="1/n_relevant · Σ over hits of hits(r) / r")
+@metric(
+    aliases=("ap",),
+    range=UNIT,
+    direction="higher",
+    formula="1/n_relevant · Σ over hits of hits(r) / r",
+)
 def map(  # noqa: A001
-    at: At, *, normalizer: Normalizer = "relevant", average: Literal["arithmetic", "geometric"] = "arithmetic"
+    at: At,
+    *,
+    normalizer: Normalizer = "relevant",
+    average: Literal["arithmetic", "geometric"] = "arithmetic",
 ) -> pl.Expr:
     """Mean average precision: the mean, over the relevant items, of the precision at the rank where each was found.
 
@@ -181,7 +196,9 @@ def map(  # noqa: A001
     Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8; Robertson 2006, On GMAP.
     """
     if average == "geometric":
-        return at.mean(Metric(Definition("log_map", _log_of_map), (("normalizer", normalizer),))).exp()
+        return at.mean(
+            Metric(Definition("log_map", _log_of_map), (("normalizer", normalizer),))
+        ).exp()
     if normalizer == "ranks":
         below = harmonic(at.cutoff) - harmonic(at.rank.ceil() - 1)
         return ratio((at.hit * below.clip(lower_bound=0.0)).sum(), at.cutoff)
@@ -247,9 +264,15 @@ def dcg(  # noqa: PLR0913
     shifted = discount == "shifted"
 
     def worth(hit: At) -> pl.Expr:
-        return _gained(hit, gain, offset) * (hit.discount if shifted else unshifted_discount(hit.rank, log_base))
+        return _gained(hit, gain, offset) * (
+            hit.discount if shifted else unshifted_discount(hit.rank, log_base)
+        )
 
-    total = at.sum(worth) if weights == "none" else _weighed(at, worth, weights, exponent, min_propensity)
+    total = (
+        at.sum(worth)
+        if weights == "none"
+        else _weighed(at, worth, weights, exponent, min_propensity)
+    )
     return total * math.log2(log_base) if shifted else total
 
 
@@ -265,7 +288,11 @@ def _gained(hit: At, gain: Gain, offset: float) -> pl.Expr:
     return hit.certain(gained).clip(lower_bound=0.0) if offset < 0 else gained
 
 
-@metric(range=UNIT, direction="higher", formula="dcg / dcg of the best order of all relevant items, cut at k")
+@metric(
+    range=UNIT,
+    direction="higher",
+    formula="dcg / dcg of the best order of all relevant items, cut at k",
+)
 def ndcg(
     at: At,
     *,
@@ -297,7 +324,12 @@ def ndcg(
     return ratio(gained.value(at), at.best(gained.value, ideal))
 
 
-@metric(aliases=("rprec",), range=UNIT, direction="higher", formula="hits with r <= n_relevant, over n_relevant")
+@metric(
+    aliases=("rprec",),
+    range=UNIT,
+    direction="higher",
+    formula="hits with r <= n_relevant, over n_relevant",
+)
 def r_precision(at: At, *, without_hit: Literal["zero", "null"] = "zero") -> pl.Expr:
     """Precision at the rank n_relevant, where precision and recall are one number.
 
@@ -351,12 +383,18 @@ def err(at: At, *, max_grade: Grade = 4) -> pl.Expr:
 
     Source: Chapelle, Metzler, Zhang and Grinspan 2009, Expected reciprocal rank for graded relevance; gdeval.
     """
-    satisfied = (pl.lit(2.0, dtype=pl.Float64) ** at.gain.clip(upper_bound=max_grade) - 1) / math.pow(2, max_grade)
+    satisfied = (
+        pl.lit(2.0, dtype=pl.Float64) ** at.gain.clip(upper_bound=max_grade) - 1
+    ) / math.pow(2, max_grade)
     still_reading: pl.Expr = at.running((1 - satisfied).cum_prod().shift(1, fill_value=1.0))
     return (satisfied * still_reading / at.rank).sum()
 
 
-@metric(range=UNIT, direction="higher", formula="1/R · Σ over relevant listed of 1 - min(judged misses above, R) / min(R, N)")
+@metric(
+    range=UNIT,
+    direction="higher",
+    formula="1/R · Σ over relevant listed of 1 - min(judged misses above, R) / min(R, N)",
+)
 def bpref(at: At) -> pl.Expr:
     """Binary preference: how seldom items judged not relevant rank above relevant ones, whatever was not judged.
 
@@ -377,7 +415,11 @@ def bpref(at: At) -> pl.Expr:
     return ratio(kept.sum(), at.n_relevant)
 
 
-@metric(range=UNIT, direction="higher", formula="share of the list's (relevant, not relevant) pairs in the right order")
+@metric(
+    range=UNIT,
+    direction="higher",
+    formula="share of the list's (relevant, not relevant) pairs in the right order",
+)
 def auc(at: At, *, without_pair: Literal["null", "hit"] = "null") -> pl.Expr:
     """Share of the pairs of a relevant and a not relevant item of the list that stand in the right order.
 

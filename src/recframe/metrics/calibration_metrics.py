@@ -70,7 +70,9 @@ def miscalibration(
     return pl.when((total > 0) & (at.n_described_history(of) > 0)).then(value)
 
 
-def _divergence(p: pl.Expr, q: pl.Expr, divergence: Divergence, alpha: float) -> tuple[pl.Expr, float]:
+def _divergence(
+    p: pl.Expr, q: pl.Expr, divergence: Divergence, alpha: float
+) -> tuple[pl.Expr, float]:
     """Return what a category of the list adds, in nats, and what each share of p that is in no category of the list adds."""
     if divergence == "hellinger":  # half the square of the distance of the roots
         return (p.sqrt() - q.sqrt()) ** 2 / 2, 0.5

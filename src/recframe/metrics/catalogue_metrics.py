@@ -23,7 +23,14 @@ __all__ = ["coverage", "entropy", "fall_out", "gini", "mcc", "user_coverage"]
 Exposure = Literal["none", "log", "geometric"]
 
 
-@metric(shape="set", over="lists", needs=("catalogue",), range=UNIT, direction="higher", formula="items of I in any list / N")
+@metric(
+    shape="set",
+    over="lists",
+    needs=("catalogue",),
+    range=UNIT,
+    direction="higher",
+    formula="items of I in any list / N",
+)
 def coverage(at: AtLists) -> pl.Expr:
     """Share of the catalogue that is in anybody's list.
 
@@ -67,7 +74,9 @@ def user_coverage(at: At, *, at_least: Literal["one", "k"] = "one") -> pl.Expr:
     direction="lower",
     formula="Σ over j of (2j - N - 1) · e_(j) / ((N - 1) · Σ e), with e_(1) <= ... <= e_(N)",
 )
-def gini(at: AtLists, *, weight: Exposure = "none", normalizer: Literal["corrected", "n"] = "corrected") -> pl.Expr:
+def gini(
+    at: AtLists, *, weight: Exposure = "none", normalizer: Literal["corrected", "n"] = "corrected"
+) -> pl.Expr:
     """Gini coefficient of the exposure over the whole catalogue: 0 where all items have the same, 1 where one has it all.
 
     Σ over j of (2j - N - 1) · e_(j) / ((N - 1) · Σ e), with the exposures in rising order, zeros included. `weight` is what
@@ -98,7 +107,9 @@ def gini(at: AtLists, *, weight: Exposure = "none", normalizer: Literal["correct
     direction="higher",
     formula="-Σ over i of p_i · log2(p_i), with p_i = e_i / Σ e",
 )
-def entropy(at: AtLists, *, weight: Exposure = "none", normalized: bool = False, log_base: LogBase = 2) -> pl.Expr:
+def entropy(
+    at: AtLists, *, weight: Exposure = "none", normalized: bool = False, log_base: LogBase = 2
+) -> pl.Expr:
     """Shannon entropy of the exposure over the catalogue, in bits: the higher, the more evenly the items are shown.
 
     -Σ over i of p_i · log_b(p_i), p_i = e_i / Σ e, b = `log_base`; at most log_b(N), by which `normalized=True` divides
@@ -120,7 +131,12 @@ def entropy(at: AtLists, *, weight: Exposure = "none", normalized: bool = False,
     return bits / math.log(log_base)
 
 
-@metric(needs=("catalogue",), range=UNIT, direction="lower", formula="fp / (N - R), fp the listed items that are no hits")
+@metric(
+    needs=("catalogue",),
+    range=UNIT,
+    direction="lower",
+    formula="fp / (N - R), fp the listed items that are no hits",
+)
 def fall_out(at: At) -> pl.Expr:
     """Share of the catalogue's not relevant items that are listed all the same.
 
@@ -158,8 +174,14 @@ def mcc(at: At, *, denominator: Literal["list", "k"] = "list") -> pl.Expr:
 
     Source: Matthews 1975, Comparison of the predicted and observed secondary structure of T4 phage lysozyme.
     """
-    hits, listed = (count.cast(pl.Float64) for count in (at.n_hits_in_catalogue, at.n_listed_in_catalogue))
-    places = listed if denominator == "list" or at.k is None else pl.max_horizontal(hits, pl.lit(float(at.k)))
+    hits, listed = (
+        count.cast(pl.Float64) for count in (at.n_hits_in_catalogue, at.n_listed_in_catalogue)
+    )
+    places = (
+        listed
+        if denominator == "list" or at.k is None
+        else pl.max_horizontal(hits, pl.lit(float(at.k)))
+    )
     relevant, n = at.n_relevant_in_catalogue.cast(pl.Float64), at.n_catalogue
     rest = (n - places - relevant + hits).clip(lower_bound=0.0)
     misses, lost = places - hits, relevant - hits

@@ -80,7 +80,11 @@ def diversity(
     formula="categories of the items of L / categories of the catalogue",
 )
 def category_coverage(
-    at: AtLists, *, of: str = "", denominator: Literal["catalogue", "k", "relevant"] = "catalogue", relevance: bool = False
+    at: AtLists,
+    *,
+    of: str = "",
+    denominator: Literal["catalogue", "k", "relevant"] = "catalogue",
+    relevance: bool = False,
 ) -> pl.Expr:
     """Share of the categories of the catalogue that the list has.
 
@@ -106,7 +110,9 @@ def category_coverage(
         msg = "category_coverage(denominator='relevant') counts relevant items alone; write relevance=True too"
         raise RecframeError(msg)
     one = pl.lit(1.0, dtype=pl.Float64)
-    covered = at.over_categories(of, at.in_category(of, at.relevant.cast(pl.Float64) if relevance else one) > 0)
+    covered = at.over_categories(
+        of, at.in_category(of, at.relevant.cast(pl.Float64) if relevance else one) > 0
+    )
     wholes = {
         "catalogue": lambda: at.n_categories(of),
         "relevant": lambda: at.n_categories_of_relevant(of),

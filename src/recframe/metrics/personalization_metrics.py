@@ -26,7 +26,9 @@ Against = Literal["segment", "all"]
     direction="higher",
     formula="1 - mean over the pairs of users of |L_u and L_v| / √(n_u · n_v)",
 )
-def personalization(at: AtLists, *, similarity: Similarity = "cosine", against: Against = "segment") -> pl.Expr:
+def personalization(
+    at: AtLists, *, similarity: Similarity = "cosine", against: Against = "segment"
+) -> pl.Expr:
     """Mean distance of two users' lists: 0 where all get the same items, 1 where no two share one.
 
     1 - the mean over all pairs of users of |L_u and L_v| / √(n_u · n_v), or of |L_u and L_v| / min(n_u, n_v) with

@@ -67,7 +67,9 @@ def novelty(
     informed = at.popularity.clip(lower_bound=1.0).log()
     if cold == "drop":
         known = at.popularity > 0
-        mean = ratio(at.sum(pl.when(known).then(informed)), at.sum(known.cast(pl.Float64)), empty=None)
+        mean = ratio(
+            at.sum(pl.when(known).then(informed)), at.sum(known.cast(pl.Float64)), empty=None
+        )
     else:
         mean = at.mean(informed)
     nats = at.n_train_users.log() - mean
@@ -102,8 +104,12 @@ def epc(at: AtLists, *, discount: Discount = "none", relevance: bool = False) ->
 
     Source: Vargas and Castells 2011, Rank and relevance in novelty and diversity metrics for recommender systems.
     """
-    known = ratio(_browsed(at, at.popularity, discount, relevance=relevance), at.n_train_users, empty=None)
-    return (_browsed(at, pl.lit(1.0, dtype=pl.Float64), discount, relevance=relevance) - known).clip(0.0, 1.0)
+    known = ratio(
+        _browsed(at, at.popularity, discount, relevance=relevance), at.n_train_users, empty=None
+    )
+    return (
+        _browsed(at, pl.lit(1.0, dtype=pl.Float64), discount, relevance=relevance) - known
+    ).clip(0.0, 1.0)
 
 
 @metric(
@@ -140,12 +146,16 @@ def efd(
     """
     one = pl.lit(1.0, dtype=pl.Float64) if cold == "one" else (at.popularity > 0).cast(pl.Float64)
     counted = _browsed(at, one, discount, average, relevance=relevance)
-    known = _browsed(at, at.popularity.clip(lower_bound=1.0).log(), discount, average, relevance=relevance)
+    known = _browsed(
+        at, at.popularity.clip(lower_bound=1.0).log(), discount, average, relevance=relevance
+    )
     nats = (counted * at.n_interactions.log() - known).clip(lower_bound=0.0)
     return pl.when(at.n_interactions > 0).then(nats) / math.log(log_base)
 
 
-def _browsed(at: AtLists, value: pl.Expr, discount: Discount, average: Average = "users", *, relevance: bool) -> pl.Expr:
+def _browsed(
+    at: AtLists, value: pl.Expr, discount: Discount, average: Average = "users", *, relevance: bool
+) -> pl.Expr:
     """Return the mean of a value over the list, or all rows, weighed by rank; with relevance 0 for what is not relevant."""
     mean = at.mean if average == "users" else at.mean_of_rows
     return mean(pl.when(at.relevant).then(value) if relevance else value, discount)
@@ -160,7 +170,9 @@ def _browsed(at: AtLists, value: pl.Expr, discount: Discount, average: Average =
     direction="lower",
     formula="1/n · Σ over L of pop(i)",
 )
-def popularity(at: AtLists, *, normalizer: Literal["none", "users", "max", "interactions", "quantile"] = "none") -> pl.Expr:
+def popularity(
+    at: AtLists, *, normalizer: Literal["none", "users", "max", "interactions", "quantile"] = "none"
+) -> pl.Expr:
     """Average popularity of the listed items: by how many train users they are known.
 
     1/n · Σ over L of pop(i); `normalizer` divides by U (`"users"`), by the popularity of the most popular item (`"max"`) or
@@ -292,8 +304,12 @@ def popularity_lift(at: AtLists, *, average: Literal["ratio", "users"] = "ratio"
     before = at.history_popularity
     gained = at.mean(at.popularity) - before
     if average == "users":
-        return ratio(at.over_lists(gained / before), at.over_lists(gained.is_not_null()), empty=None)
-    return ratio(at.over_lists(gained), at.over_lists(pl.when(gained.is_not_null()).then(before)), empty=None)
+        return ratio(
+            at.over_lists(gained / before), at.over_lists(gained.is_not_null()), empty=None
+        )
+    return ratio(
+        at.over_lists(gained), at.over_lists(pl.when(gained.is_not_null()).then(before)), empty=None
+    )
 
 
 @metric(

@@ -23,7 +23,9 @@ Places = Literal["list", "k"]
 Depth = Annotated[float, Bounds(above=-1)]
 
 
-@metric(over="lists", needs=("reference",), range=UNIT, direction="", formula="items of L and B / n")
+@metric(
+    over="lists", needs=("reference",), range=UNIT, direction="", formula="items of L and B / n"
+)
 def overlap(at: AtLists, *, reference_k: Depth = 0, denominator: Places = "list") -> pl.Expr:
     """Share of the list that the user's reference list has too.
 
@@ -41,7 +43,13 @@ def overlap(at: AtLists, *, reference_k: Depth = 0, denominator: Places = "list"
     return _share(at, at.in_reference(reference_k), denominator)
 
 
-@metric(over="lists", needs=("reference",), range=UNIT, direction="higher", formula="1 - items of L and B / n")
+@metric(
+    over="lists",
+    needs=("reference",),
+    range=UNIT,
+    direction="higher",
+    formula="1 - items of L and B / n",
+)
 def unexpectedness(
     at: AtLists,
     *,
@@ -64,7 +72,11 @@ def unexpectedness(
     Source: Murakami, Mori and Orihara 2008, Metrics for evaluating the serendipity of recommendation lists; RePlay.
     """
     found = at.in_reference(reference_k)
-    value = at.mean((~found).cast(pl.Float64)) if denominator == "list" else 1 - _share(at, found, denominator)
+    value = (
+        at.mean((~found).cast(pl.Float64))
+        if denominator == "list"
+        else 1 - _share(at, found, denominator)
+    )
     if without_reference == "one":
         return value
     return pl.when(at.has_reference | value.is_null()).then(value).otherwise(0.0)
@@ -86,7 +98,12 @@ def _share(at: AtLists, found: pl.Expr, denominator: Places) -> pl.Expr:
     direction="",
     formula="(1 - p) · Σ over depths d of p^(d - 1) · items of L and B up to d / d, beyond the lists as at their end",
 )
-def rbo(at: AtLists, *, p: Share = 0.9, form: Literal["extrapolated", "min", "truncated"] = "extrapolated") -> pl.Expr:
+def rbo(
+    at: AtLists,
+    *,
+    p: Share = 0.9,
+    form: Literal["extrapolated", "min", "truncated"] = "extrapolated",
+) -> pl.Expr:
     """Rank-biased overlap: how far two rankings agree, the top the most, for a reader who goes on with probability `p`.
 
     (1 - p) · Σ over d = 1, 2, ... of p^(d - 1) · X_d / d, X_d the number of items that the first d places of both lists have
@@ -111,7 +128,9 @@ def rbo(at: AtLists, *, p: Share = 0.9, form: Literal["extrapolated", "min", "tr
     if form == "min":
         value = further * -(both.common_in_shorter * math.log1p(-p) + both.before_in_shorter)
     elif form == "truncated":
-        value = further * ratio(both.common_in_shorter * both.sum_to_shorter - both.before_in_shorter, 1 - end)
+        value = further * ratio(
+            both.common_in_shorter * both.sum_to_shorter - both.before_in_shorter, 1 - end
+        )
     else:
         found = both.common * both.sum_to_longer - both.before
         beyond = p * (end - _power(p, l)) / (1 - p) - s * (both.sum_to_longer - both.sum_to_shorter)

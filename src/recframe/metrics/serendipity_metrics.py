@@ -60,7 +60,9 @@ def serendipity(at: AtLists, *, of: str = "", against: Against = "history") -> p
     if against == "popularity":
         return at.mean(relevant * _above_popularity(at))
     described, before = at.has_feature(of).cast(pl.Float64), at.n_described_history(of)
-    unlike = at.sum(relevant * described) - ratio(at.likeness_to_history(of, relevant), before, empty=None)
+    unlike = at.sum(relevant * described) - ratio(
+        at.likeness_to_history(of, relevant), before, empty=None
+    )
     return ratio(unlike, at.sum(described), empty=None).clip(0.0, 2.0)
 
 

@@ -34,7 +34,9 @@ class _AfterPandas(importlib.abc.MetaPathFinder):
 
     _looking = False
 
-    def find_spec(self, name: str, _path: Sequence[str] | None, _target: ModuleType | None = None) -> ModuleSpec | None:
+    def find_spec(
+        self, name: str, _path: Sequence[str] | None, _target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         """Find pandas as the other finders do, and have it registered on once it is loaded."""
         if name != "pandas" or self._looking:
             return None
@@ -65,6 +67,8 @@ class _RegisteringLoader(importlib.abc.Loader):
         if module.__spec__ is not None:
             module.__spec__.loader = self._loader
         self._loader.exec_module(module)
-        if self._finder in sys.meta_path:  # it stays until pandas is really there: a look or a failed import is none
+        if (
+            self._finder in sys.meta_path
+        ):  # it stays until pandas is really there: a look or a failed import is none
             sys.meta_path.remove(self._finder)
         _register_on_pandas(module)

@@ -13,7 +13,15 @@ from recframe.audit import notices
 from recframe.conventions import under_profile
 from recframe.errors import RecframeError, shown, suggestion
 from recframe.frames import collecting
-from recframe.frames.context import Context, MinRelevance, MinRelevanceFor, NoRelevant, RelevantFrom, Ties, Universe
+from recframe.frames.context import (
+    Context,
+    MinRelevance,
+    MinRelevanceFor,
+    NoRelevant,
+    RelevantFrom,
+    Ties,
+    Universe,
+)
 from recframe.frames.inputs import Inputs, read
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
@@ -127,7 +135,9 @@ class Rec(Methods, Generic[F]):
         >>> recs.rec(truth=truth, item="movie").recall(k=2)
         0.5
         """
-        options = {name: value for name, value in locals().items() if name != "self" and value is not None}
+        options = {
+            name: value for name, value in locals().items() if name != "self" and value is not None
+        }
         return self._with(under_profile.bind(self._context, options))
 
     @calls.understood
@@ -179,7 +189,9 @@ class Rec(Methods, Generic[F]):
         inputs = self._inputs(by, profile, found)
         asked = under_profile.asked(inputs.context, found)
         told = partial(_told, inputs)
-        result: F = self._kind.give(self._evaluated(inputs, asked, support=support), inputs.sources, told)
+        result: F = self._kind.give(
+            self._evaluated(inputs, asked, support=support), inputs.sources, told
+        )
         return result
 
     @calls.understood
@@ -327,7 +339,9 @@ class Rec(Methods, Generic[F]):
         """
         from recframe.conventions import explanation  # noqa: PLC0415  importing recframe should take no time
 
-        asked = explanation.question(self._inputs(by, metrics=registry.asked([metric], k)), metric, profiles, k)
+        asked = explanation.question(
+            self._inputs(by, metrics=registry.asked([metric], k)), metric, profiles, k
+        )
         made = asked.table(self._evaluated(asked.inputs, asked.conventions))
         result: F = self._kind.give(made, asked.inputs.sources, partial(_told, asked.inputs))
         return explanation.Explanation(asked.text(self._kind.rows(result)), result)
@@ -365,8 +379,14 @@ class Rec(Methods, Generic[F]):
         bound._context = context
         return bound
 
-    def _inputs(self, by: By, profile: str | None = None, metrics: Sequence[Metric[...]] | None = None) -> Inputs:
-        context = self._context if profile is None else under_profile.bind(self._context, {"profile": profile})
+    def _inputs(
+        self, by: By, profile: str | None = None, metrics: Sequence[Metric[...]] | None = None
+    ) -> Inputs:
+        context = (
+            self._context
+            if profile is None
+            else under_profile.bind(self._context, {"profile": profile})
+        )
         names = distinct_names(*context.by, *calls.names(by))
         judged = metrics is None or under_profile.read_relevance(context, metrics)
         if not context.strict:
@@ -380,9 +400,13 @@ class Rec(Methods, Generic[F]):
         """Return the frames with columns that may name systems, and the words on columns that cannot match."""
         names = distinct_names(*self._context.by, *calls.names(by))
         clashes: dict[str, str] = {}
-        return read(self._frame, under_profile.own(self._context), names, labelled=True, clashes=clashes), clashes
+        return read(
+            self._frame, under_profile.own(self._context), names, labelled=True, clashes=clashes
+        ), clashes
 
-    def _evaluated(self, inputs: Inputs, asked: Sequence[evaluation.Convention], *, support: bool = False) -> pl.LazyFrame:
+    def _evaluated(
+        self, inputs: Inputs, asked: Sequence[evaluation.Convention], *, support: bool = False
+    ) -> pl.LazyFrame:
         run = Run(self._kind.asks)
         return evaluation.evaluate(under_profile.at_home(inputs), asked, run, support=support)
 
@@ -397,7 +421,11 @@ class Rec(Methods, Generic[F]):
             if found is not None:
                 return self._bound(found)
             form = registry.form_of(name)
-            close = f"; that is {form!r}" if form else suggestion(name, [*registry.registered(), *RESERVED])
+            close = (
+                f"; that is {form!r}"
+                if form
+                else suggestion(name, [*registry.registered(), *RESERVED])
+            )
             msg = f"rec has no method {name!r}{close or '; rf.list_metrics() has the metrics'}"
             raise AttributeError(msg, name=name, obj=self)
 
@@ -418,7 +446,9 @@ if TYPE_CHECKING:
 
 
 COMING = ("plot", "compare")
-RESERVED = frozenset(name for name in (*vars(Rec), *vars(Methods), *COMING) if not name.startswith("_"))
+RESERVED = frozenset(
+    name for name in (*vars(Rec), *vars(Methods), *COMING) if not name.startswith("_")
+)
 registry.reserve(RESERVED)
 
 

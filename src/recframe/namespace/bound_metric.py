@@ -43,9 +43,13 @@ class BoundMetric(Generic[F]):
         **parameters: Any,
     ) -> float: ...
     @overload
-    def __call__(self, k: Cutoffs = None, by: By = None, *, profile: str | None = None, **parameters: Any) -> F: ...
+    def __call__(
+        self, k: Cutoffs = None, by: By = None, *, profile: str | None = None, **parameters: Any
+    ) -> F: ...
     @understood
-    def __call__(self, k: Any = None, by: Any = None, *, profile: str | None = None, **parameters: Any) -> Any:
+    def __call__(
+        self, k: Any = None, by: Any = None, *, profile: str | None = None, **parameters: Any
+    ) -> Any:
         """Return the metric: a float for one cut-off of an eager frame without segments, otherwise a frame as `evaluate`."""
         asked = self.metric(**parameters)
         result: Any = self.rec.evaluate(asked, k=k, by=by, profile=profile)

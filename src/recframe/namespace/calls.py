@@ -16,21 +16,33 @@ FRAMES = ("truth", "users", "items", "train", "reference")
 """The options that take a frame."""
 ASKED = {"k": "10", "by": "'country'"}
 """What is given with a metric, and not bound before."""
-METHODS = {"evaluate": "'ndcg@10'", "collect": "'ndcg@10'", "judge": "", "audit": "", "explain": "'ndcg@10'"}
+METHODS = {
+    "evaluate": "'ndcg@10'",
+    "collect": "'ndcg@10'",
+    "judge": "",
+    "audit": "",
+    "explain": "'ndcg@10'",
+}
 """The methods that are no metric, with what they are asked for."""
 
 Takes = Mapping[str, Parameter]
 C = TypeVar("C", bound=Callable[..., Any])
 
 
-def check_call(call: str, arguments: Sequence[object], options: Mapping[str, Any], takes: Takes) -> None:
+def check_call(
+    call: str, arguments: Sequence[object], options: Mapping[str, Any], takes: Takes
+) -> None:
     """Say what is wrong with the arguments of a method or metric, which takes some parameters."""
     asks = f"{call}({METHODS.get(call, 'k=10')})"
     for argument in [*arguments, *(options[name] for name in ASKED if name in options)]:
         if is_frame(argument):
             msg = f"rec.{call}() takes no frame, and found {kind_of(argument)}; bind it before: frame.rec(truth=truth).{asks}"
             raise CallError(msg)
-    named = [name for name, one in takes.items() if name != "self" and one.kind is not Parameter.VAR_POSITIONAL]
+    named = [
+        name
+        for name, one in takes.items()
+        if name != "self" and one.kind is not Parameter.VAR_POSITIONAL
+    ]
     for name in options:
         if name in OPTIONS and name not in named:
             value = name if name in FRAMES else "'...'"
@@ -42,7 +54,9 @@ def check_call(call: str, arguments: Sequence[object], options: Mapping[str, Any
             raise CallError(msg)
 
 
-def check_options(_call: str, arguments: Sequence[object], options: Mapping[str, Any], _takes: Takes) -> None:
+def check_options(
+    _call: str, arguments: Sequence[object], options: Mapping[str, Any], _takes: Takes
+) -> None:
     """Say what is wrong with the arguments of `rec(...)`, which are all options."""
     if arguments:
         option = "truth=truth" if is_frame(arguments[0]) else "user='user_id'"
@@ -77,8 +91,12 @@ def understood(method: C) -> C:
 
     @wraps(method)
     def called(self: Any, *arguments: Any, **options: Any) -> Any:
-        metric = vars(self).get("metric")  # of a metric that is bound; a Rec would look for a metric of that name
-        name, own = (method.__name__, {}) if metric is None else (metric.name, metric.definition.parameters)
+        metric = vars(self).get(
+            "metric"
+        )  # of a metric that is bound; a Rec would look for a metric of that name
+        name, own = (
+            (method.__name__, {}) if metric is None else (metric.name, metric.definition.parameters)
+        )
         checked(name, arguments, options, {**takes, **own})
         return method(self, *arguments, **options)
 

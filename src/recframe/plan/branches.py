@@ -13,7 +13,17 @@ from recframe.judging.expectation import at_last_places, over_places
 from recframe.judging.judged_frame import Judged
 from recframe.metrics.language.formulas import discount
 from recframe.plan import catalogue_branches, propensity_branches, subtopic_branches
-from recframe.plan.recorder import BEST_ORDER, EXPECTED, HITS, LIST_IDEAL, LISTED, NOT_RELEVANT, RELEVANT, TOTALS, Recorder
+from recframe.plan.recorder import (
+    BEST_ORDER,
+    EXPECTED,
+    HITS,
+    LIST_IDEAL,
+    LISTED,
+    NOT_RELEVANT,
+    RELEVANT,
+    TOTALS,
+    Recorder,
+)
 
 # The rows that the words stand for
 
@@ -47,27 +57,47 @@ def _hits(judged: Judged, words: Recorder, deepest: int | None) -> pl.LazyFrame:
     if judged.sharing is not None:
         return _hits_of_ties(judged, words, deepest)
     hits = _with_totals(judged, judged.hits(deepest), words.asked)
-    hits = propensity_branches.beside(judged, hits) if words.asked & propensity_branches.OF_HITS else hits
-    if not (judged.known.in_order and judged.known.distinct):
-        hits = hits.sort(*keys, "rank", *by_item(judged.inputs.schema, keys))
-        hits = spread_ranks(with_places(hits, keys), keys, whole=judged.whole_ranks).rename({"place": "hits_so_far"})
-        if deepest is not None:
-            hits = hits.filter(pl.col("rank") <= deepest)
-    elif "hits_so_far" in words.asked:
-        hits = with_places(hits, keys).rename({"place": "hits_so_far"})
-    windows = [window.over(keys).alias(f"running {number}") for number, window in enumerate(words.windows)]
+    if words.asked & propensity_branches.OF_HITS:
+        hits = propensity_branches.beside(judged, hits)
+    hits = _in_order(judged, hits, deepest, numbered="hits_so_far" in words.asked)
+    windows = [
+        window.over(keys).alias(f"running {number}") for number, window in enumerate(words.windows)
+    ]
     ideals = sorted(name for name in words.asked if name.startswith(LIST_IDEAL))
     windows += [_list_ideal_rank(name).over(keys).alias(name) for name in ideals]
-    columns = [*keys, *(name for name in [*sorted(HITS | propensity_branches.OF_HITS), *TOTALS] if name in words.asked)]
+    known = [*sorted(HITS | propensity_branches.OF_HITS), *TOTALS]
+    columns = [*keys, *(name for name in known if name in words.asked)]
     columns += [window.meta.output_name() for window in windows]
-    hits = hits.with_columns(pl.col("rank", "gain").cast(pl.Float64), discount=discount(pl.col("rank")))
+    numbers = pl.col("rank", "gain").cast(pl.Float64)
+    hits = hits.with_columns(numbers, discount=discount(pl.col("rank")))
     return hits.with_columns(windows).select(columns)
+
+
+def _in_order(
+    judged: Judged, hits: pl.LazyFrame, deepest: int | None, *, numbered: bool
+) -> pl.LazyFrame:
+    """Return the hits list by list with ranks at least 1 apart, and if asked for with their numbers."""
+    keys = judged.list_keys
+    if judged.known.in_order and judged.known.distinct:
+        return with_places(hits, keys).rename({"place": "hits_so_far"}) if numbered else hits
+    hits = hits.sort(*keys, "rank", *by_item(judged.inputs.schema, keys))
+    hits = spread_ranks(with_places(hits, keys), keys, whole=judged.whole_ranks)
+    hits = hits.rename({"place": "hits_so_far"})
+    return hits if deepest is None else hits.filter(pl.col("rank") <= deepest)
 
 
 def _hits_of_ties(judged: Judged, words: Recorder, deepest: int | None) -> pl.LazyFrame:
     """Return the places that tied hits may take, with the expectations of the words there, or the last places of ties."""
-    keys, hits, beside = judged.list_keys, judged.hits(deepest), partial(_with_totals, judged, asked=words.asked)
-    places = over_places(hits, keys, deepest, beside) if judged.sharing == "expected" else at_last_places(hits, keys, beside)
+    keys, hits, beside = (
+        judged.list_keys,
+        judged.hits(deepest),
+        partial(_with_totals, judged, asked=words.asked),
+    )
+    places = (
+        over_places(hits, keys, deepest, beside)
+        if judged.sharing == "expected"
+        else at_last_places(hits, keys, beside)
+    )
     columns = [name for name in [*sorted(HITS | EXPECTED), *TOTALS] if name in words.asked]
     return places.with_columns(discount=discount(pl.col("rank"))).select(*keys, *columns)
 
@@ -90,9 +120,15 @@ def _relevant(judged: Judged, words: Recorder) -> list[pl.LazyFrame]:
         if judged.known.best_given:
             rows = rows.select(*keys, pl.col("relevant_gain").cast(pl.Float64))
         else:
-            rows = best_first(rows, keys, judged.key_dtype, "relevant_gain", narrow=judged.known.narrow)
+            rows = best_first(
+                rows, keys, judged.key_dtype, "relevant_gain", narrow=judged.known.narrow
+            )
         rank = pl.col("place").cast(pl.Float64)
-        built = {"ideal_rank": rank, "ideal_gain": pl.col("relevant_gain"), "ideal_discount": discount(rank)}
+        built = {
+            "ideal_rank": rank,
+            "ideal_gain": pl.col("relevant_gain"),
+            "ideal_discount": discount(rank),
+        }
         columns = [column.alias(name) for name, column in built.items() if name in asked]
         rows = with_places(rows, keys).select(*keys, "relevant_gain", *columns)
     return words.branches(keys, rows, RELEVANT)
@@ -111,7 +147,10 @@ def _listed(judged: Judged, asked: set[str]) -> pl.LazyFrame:
     rank, relevant = pl.col("listed_rank"), pl.col("listed_relevant")
 
     def above(which: pl.Expr, ties: Any) -> pl.Expr:
-        places = (pl.when(one).then(rank).rank(ties).over(keys).cast(pl.Float64) for one in (which, relevant))
+        places = (
+            pl.when(one).then(rank).rank(ties).over(keys).cast(pl.Float64)
+            for one in (which, relevant)
+        )
         return next(places) - next(places)
 
     built = {
@@ -120,7 +159,9 @@ def _listed(judged: Judged, asked: set[str]) -> pl.LazyFrame:
         "judged_misses_above": above(pl.col("listed_judged"), "min"),
     }
     columns = [name for name in sorted(LISTED.union(TOTALS)) if name in asked]
-    return rows.with_columns(built[name].alias(name) for name in built if name in asked).select(*keys, *columns)
+    return rows.with_columns(built[name].alias(name) for name in built if name in asked).select(
+        *keys, *columns
+    )
 
 
 def _with_totals(judged: Judged, rows: pl.LazyFrame, asked: set[str]) -> pl.LazyFrame:
@@ -128,6 +169,8 @@ def _with_totals(judged: Judged, rows: pl.LazyFrame, asked: set[str]) -> pl.Lazy
     for name, branch in zip(TOTALS, (judged.relevant, judged.not_relevant), strict=True):
         if name in asked:
             totals = branch().group_by(judged.list_keys).agg(pl.len().cast(pl.Int64).alias(name))
-            rows = rows.join(totals, on=judged.list_keys, how="left", nulls_equal=True, maintain_order="left")
+            rows = rows.join(
+                totals, on=judged.list_keys, how="left", nulls_equal=True, maintain_order="left"
+            )
             rows = rows.with_columns(pl.col(name).fill_null(0))
     return rows

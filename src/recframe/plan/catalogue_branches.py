@@ -9,7 +9,11 @@ from recframe.facts.sides import Branches, Fact, Sides
 from recframe.judging.judged_frame import Judged
 
 IN_CATALOGUE, N_CATALOGUE = Fact(definitions.in_catalogue), Fact(definitions.n_catalogue)
-CUT, HITS, RELEVANT = {"cut_rank", "catalogue_cut_rank"}, {"catalogue_hit_rank"}, {"catalogue_relevant"}
+CUT, HITS, RELEVANT = (
+    {"cut_rank", "catalogue_cut_rank"},
+    {"catalogue_hit_rank"},
+    {"catalogue_relevant"},
+)
 KINDS = (CUT, HITS, RELEVANT)
 TOTAL = "each_n_catalogue"
 COLUMNS = CUT | HITS | RELEVANT | {TOTAL}
@@ -17,14 +21,18 @@ OF_ITEMS = COLUMNS - {"cut_rank"}
 """Those that need a catalogue."""
 
 
-def branches(judged: Judged, asked: set[str], deepest: int | None, branches_of: Branches) -> list[pl.LazyFrame]:
+def branches(
+    judged: Judged, asked: set[str], deepest: int | None, branches_of: Branches
+) -> list[pl.LazyFrame]:
     """Return what was asked of the rows of each kind: `branches_of` them."""
     sides, found = Sides(judged.inputs.of_all, judged), []
     inside = pl.col(IN_CATALOGUE.name).fill_null(value=False)
     if asked & CUT:
         rows = judged.cut(deepest).rename({"rank": "cut_rank"})
         if "catalogue_cut_rank" in asked:
-            rows = sides.joined(rows, [IN_CATALOGUE], "item").with_columns(catalogue_cut_rank=pl.when(inside).then("cut_rank"))
+            rows = sides.joined(rows, [IN_CATALOGUE], "item").with_columns(
+                catalogue_cut_rank=pl.when(inside).then("cut_rank")
+            )
         found += branches_of(rows, CUT)
     if asked & HITS:
         hits = sides.joined(judged.hits(deepest), [IN_CATALOGUE], "item").filter(inside)
@@ -37,4 +45,7 @@ def branches(judged: Judged, asked: set[str], deepest: int | None, branches_of: 
         return found
     total = pl.col(N_CATALOGUE.name).alias(TOTAL)
     lists = found or [judged.cut(deepest).select(judged.list_keys).unique()]
-    return [sides.joined(one, [N_CATALOGUE], "segment").with_columns(total).drop(N_CATALOGUE.name) for one in lists]
+    return [
+        sides.joined(one, [N_CATALOGUE], "segment").with_columns(total).drop(N_CATALOGUE.name)
+        for one in lists
+    ]

@@ -33,7 +33,9 @@ class Convention:
     metric: Metric[...]
 
 
-def evaluate(inputs: Inputs, conventions: Sequence[Convention], run: Run, *, support: bool = False) -> pl.LazyFrame:
+def evaluate(
+    inputs: Inputs, conventions: Sequence[Convention], run: Run, *, support: bool = False
+) -> pl.LazyFrame:
     """Return one row for each segment: the `by` columns, n_users, n_lists, and a column for each metric.
 
     Metrics over lists have a plan of their own. Others under the same policies share one; several plans are joined on the
@@ -52,8 +54,13 @@ def evaluate(inputs: Inputs, conventions: Sequence[Convention], run: Run, *, sup
     first_context = _of_the_plan(inputs.context, inputs)
     first = _policies(first_context)
     asked = asked or {first: (first_context, [])}  # for n_users
-    ordered = (asked[policies] for policies in sorted(asked, key=lambda policies: policies != first))
-    plans = [of_users.evaluate(inputs.under(context), metrics, run, support=support) for context, metrics in ordered]
+    ordered = (
+        asked[policies] for policies in sorted(asked, key=lambda policies: policies != first)
+    )
+    plans = [
+        of_users.evaluate(inputs.under(context), metrics, run, support=support)
+        for context, metrics in ordered
+    ]
     plain = lists is None and len(plans) == 1 and all(map(_is_plain, conventions))
     return plans[0] if plain else _joined(plans, columns, inputs, lists)
 
@@ -65,15 +72,21 @@ def _from_lists(one: Convention, lists: Lists, *, support: bool) -> dict[str, pl
     return found | (_support(one.metric, lists.support[name]) if support else {})
 
 
-def _from_users(one: Convention, inputs: Inputs, asked: Asked, *, support: bool) -> dict[str, pl.Expr]:
+def _from_users(
+    one: Convention, inputs: Inputs, asked: Asked, *, support: bool
+) -> dict[str, pl.Expr]:
     """Return the columns of a metric over users, made of means, and write down which plan is asked for them."""
     needs, context = needs_of(one.metric), _of_the_plan(one.context, inputs)
     check_needs(inputs, one.metric, needs.facts)
     if needs.means and context.ties == "expected":
-        raise without_order(str(one.metric), context.ties, "it is made of means, which are uncertain together")
+        raise without_order(
+            str(one.metric), context.ties, "it is made of means, which are uncertain together"
+        )
     means = needs.means or (one.metric,)
     asked.setdefault(_policies(context), (context, []))[1].extend(means)
-    known = [pl.col(str(mean)).is_not_null() for mean in needs.means]  # without a counted user there is nothing to make
+    known = [
+        pl.col(str(mean)).is_not_null() for mean in needs.means
+    ]  # without a counted user there is nothing to make
     value = pl.when(*known).then(needs.value) if known else pl.col(str(one.metric))
     found = {str(one.metric): _rounded(value, one)}
     return found | (_support(one.metric, *map(support_of, means)) if support else {})
@@ -93,7 +106,9 @@ def _check_names(inputs: Inputs, conventions: Sequence[Convention], *, support: 
             raise ColumnError(msg)
 
 
-def _of_lists(inputs: Inputs, conventions: Sequence[Convention], run: Run, *, support: bool) -> Lists | None:
+def _of_lists(
+    inputs: Inputs, conventions: Sequence[Convention], run: Run, *, support: bool
+) -> Lists | None:
     """Return what the metrics over lists are made of, under the policies of those that ask what is relevant."""
     listed = [one for one in conventions if one.metric.definition.over_lists]
     if not listed:
@@ -123,7 +138,11 @@ def _rounded(column: pl.Expr, one: Convention) -> pl.Expr:
 def n_plans(inputs: Inputs, conventions: Sequence[Convention]) -> int:
     """Return how many frames of sums the conventions need, of users, of lists and of items."""
     listed = [one.metric for one in conventions if one.metric.definition.over_lists]
-    users = {_policies(_of_the_plan(one.context, inputs)) for one in conventions if not one.metric.definition.over_lists}
+    users = {
+        _policies(_of_the_plan(one.context, inputs))
+        for one in conventions
+        if not one.metric.definition.over_lists
+    }
     return max(len(users), 1) + (n_frames(listed) if listed else 0)
 
 
@@ -137,7 +156,10 @@ def _policies(context: Context) -> tuple[object, ...]:
 
 
 def _joined(
-    plans: Sequence[pl.LazyFrame], columns: dict[str, pl.Expr], inputs: Inputs, lists: Lists | None = None
+    plans: Sequence[pl.LazyFrame],
+    columns: dict[str, pl.Expr],
+    inputs: Inputs,
+    lists: Lists | None = None,
 ) -> pl.LazyFrame:
     """Return the results of several plans as one, with what is made of their columns."""
     names = plans[0].collect_schema().names()

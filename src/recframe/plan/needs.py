@@ -52,7 +52,9 @@ def needs_of(metric: Metric[...]) -> Needs:
 
 
 @lru_cache
-def _needs(definition: Definition, settings: tuple[tuple[str, Value], ...], k: int | None, name: str) -> Needs:
+def _needs(
+    definition: Definition, settings: tuple[tuple[str, Value], ...], k: int | None, name: str
+) -> Needs:
     metric: Metric[...] = Metric(definition, settings)
     recorder = Recorder(name)
     at = AtLists(reach(k), recorder.levels) if definition.over_lists else At(reach(k), recorder)
@@ -61,7 +63,9 @@ def _needs(definition: Definition, settings: tuple[tuple[str, Value], ...], k: i
     columns = recorder.read.union(*(needs_of(one).columns for one in means))
     facts = [*recorder.levels.of_sides, *_facts(columns)]
     levels = recorder.levels.columns
-    roots = {name for asked in levels.values() for column in asked for name in column.meta.root_names()}
+    roots = {
+        name for asked in levels.values() for column in asked for name in column.meta.root_names()
+    }
     return Needs(
         columns=frozenset(columns),
         facts=tuple(facts),

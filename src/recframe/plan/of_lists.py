@@ -26,7 +26,15 @@ from recframe.plan.needs import needs_of
 from recframe.plan.runs import Run
 from recframe.plan.segments import deepest_of, keys_of, with_attributes
 
-OF_SEGMENTS = {Level.OVER_LISTS, Level.OVER_ITEMS, Level.OVER_GROUPS, Level.IN_ALL, Level.ACROSS, "segment", "whole"}
+OF_SEGMENTS = {
+    Level.OVER_LISTS,
+    Level.OVER_ITEMS,
+    Level.OVER_GROUPS,
+    Level.IN_ALL,
+    Level.ACROSS,
+    "segment",
+    "whole",
+}
 OF_LISTS = {Level.OF_LIST, "list", "user", "segment", "whole"}
 SETS = ("segment", "at.over_items(...) or at.over_lists(...)")
 USERS = ("list", "at.sum(...) or at.mean(...)")
@@ -58,34 +66,51 @@ class Lists:
         return self.sides.joined(rows, facts, "segment", "whole", named=named)
 
 
-def evaluate(inputs: Inputs, metrics: Sequence[Metric[...]], run: Run, *, support: bool = False) -> Lists:
+def evaluate(
+    inputs: Inputs, metrics: Sequence[Metric[...]], run: Run, *, support: bool = False
+) -> Lists:
     """Return what the metrics are made of, and with `support` the numbers of lists that were averaged."""
-    for metric in metrics:
-        if inputs.sharing is not None:
-            uncertain = ", which is uncertain" * (inputs.sharing == "expected")
-            raise without_order(str(metric), inputs.sharing, f"it speaks of the items that are among the first k{uncertain}")
-        check_needs(inputs, metric, needs_of(metric).facts)
+    _check(inputs, metrics)
     keys = [inside for inside, _ in keys_of(inputs, metrics)]
     most, asked = deepest_of(metrics), Levels()
-    made = {str(metric): _value(metric, AtLists(k := reach(metric.k), asked, cut=k == most)) for metric in metrics}
+    made = {
+        str(metric): _value(metric, AtLists(k := reach(metric.k), asked, cut=k == most))
+        for metric in metrics
+    }
     values = {name: value for name, (value, _) in made.items()}
     counts = {name: count() for name, (_, count) in made.items()} if support else {}
     if run.n_parts > 1 and {Level.ALONG, Level.ALONG_ALL} & asked.columns.keys():
-        shown = ", ".join(values)
-        msg = f"one of {shown} holds each list against all others, which parts of the users do not have; ask it with parts=1"
+        shown = f"one of {', '.join(values)} holds each list against all others"
+        msg = f"{shown}, which parts of the users do not have; ask it with parts=1"
         raise RecframeError(msg)
     cuts = [Cut(Sides(inputs, held(part)), asked, keys, most) for part in run.parts(inputs)]
     cuts = cuts if run.ask is None else [cut.settled(run.ask) for cut in cuts]
+    frame = _added(cuts, run).rename({key: f"key {place}" for place, key in enumerate(keys)})
+    frame = frame.drop("n_lists") if "user" in keys else frame
+    return Lists(frame, values, counts, cuts[0].sides, asked, keys)
+
+
+def _check(inputs: Inputs, metrics: Sequence[Metric[...]]) -> None:
+    """Say which metric has no value where ties are not broken, or lacks a side frame."""
+    for metric in metrics:
+        if inputs.sharing is not None:
+            uncertain = ", which is uncertain" * (inputs.sharing == "expected")
+            reason = f"it speaks of the items that are among the first k{uncertain}"
+            raise without_order(str(metric), inputs.sharing, reason)
+        check_needs(inputs, metric, needs_of(metric).facts)
+
+
+def _added(cuts: Sequence[Cut], run: Run) -> pl.LazyFrame:
+    """Return each segment with the sums of all parts: over its lists, its items and its groups of items."""
+    one, asked, keys = cuts[0], cuts[0].asked, cuts[0].keys
     segments = run.added([cut.segments() for cut in cuts], keys)
     if asked.columns.get(Level.OF_ITEM):
         items = run.added([cut.items() for cut in cuts], distinct_names(*keys, "item"))
-        segments = joined(segments, cuts[0].over_items(items), keys)
-    for one in asked.sums_of_groups.values():
-        sums = run.added([cut.groups(one) for cut in cuts], [*keys, "group"])
-        segments = joined(segments, cuts[0].over_groups(sums, one), keys)
-    segments = cuts[0].in_all(segments)
-    frame = segments.rename({key: f"key {place}" for place, key in enumerate(keys)})
-    return Lists(frame.drop("n_lists") if "user" in keys else frame, values, counts, cuts[0].sides, asked, keys)
+        segments = joined(segments, one.over_items(items), keys)
+    for groups in asked.sums_of_groups.values():
+        sums = run.added([cut.groups(groups) for cut in cuts], [*keys, "group"])
+        segments = joined(segments, one.over_groups(sums, groups), keys)
+    return one.in_all(segments)
 
 
 def _value(metric: Metric[...], at: AtLists) -> tuple[pl.Expr, Callable[[], pl.Expr]]:
@@ -100,7 +125,9 @@ def _value(metric: Metric[...], at: AtLists) -> tuple[pl.Expr, Callable[[], pl.E
     if is_set:
         return value.cast(pl.Float64), lambda: at.n_lists
     value = value.cast(pl.Float64)
-    if needs_of(metric).reads_relevance:  # NOTE: beside an accuracy metric it is to speak of the same users
+    if needs_of(
+        metric
+    ).reads_relevance:  # NOTE: beside an accuracy metric it is to speak of the same users
         value = pl.when(at.counted).then(value)
     value = at.asked.column(Level.VALUE, value)
     count = at.over_lists(value.is_not_null())
@@ -136,7 +163,9 @@ class Cut:
         """Return the same for a large eager frame, whose rows are taken from it once; no answer changes a number."""
         keys = self.held.list_keys
         changes = [pl.col(key).ne_missing(pl.col(key).shift()) for key in keys]
-        heads = self.held.ranked().select(keys).filter(pl.any_horizontal(changes).fill_null(value=True))
+        heads = (
+            self.held.ranked().select(keys).filter(pl.any_horizontal(changes).fill_null(value=True))
+        )
         rows, crowd = ask([self.held.ranked(self.k), heads])
         rows = marked_sorted(rows, "user")
         if self.held.scores is None:
@@ -146,9 +175,18 @@ class Cut:
         if not (beside := self.asked.named(Level.BESIDE)):
             return cut
         summed = stream(cut.lists())
-        usual, values = ask([summed.lazy().select(one.mode().first() for one in beside), summed.lazy().select(*keys, *beside)])
-        odd = pl.any_horizontal(pl.col(name).ne_missing(usual[name].item()) for name in usual.columns)
-        literals = {name: pl.lit(usual[name].item(), dtype=dtype) for name, dtype in usual.schema.items()}
+        usual, values = ask(
+            [
+                summed.lazy().select(one.mode().first() for one in beside),
+                summed.lazy().select(*keys, *beside),
+            ]
+        )
+        odd = pl.any_horizontal(
+            pl.col(name).ne_missing(usual[name].item()) for name in usual.columns
+        )
+        literals = {
+            name: pl.lit(usual[name].item(), dtype=dtype) for name, dtype in usual.schema.items()
+        }
         return replace(cut, summed=summed.lazy(), usual=literals, unusual=values.filter(odd))
 
     @property
@@ -165,13 +203,17 @@ class Cut:
         return rows if self.held.scores is not None else self._each_item_once(rows)
 
     def _each_item_once(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        return rows.group_by(*distinct_names(*self.held.list_keys, "item")).agg(pl.col("rank").min())
+        return rows.group_by(*distinct_names(*self.held.list_keys, "item")).agg(
+            pl.col("rank").min()
+        )
 
     def lists(self) -> pl.LazyFrame:
         """Return each list with an item up to k, its sums, and the values of the metrics that have one for each list."""
         if self.summed is not None:
             return self.summed
-        rows = self.sides.joined(self.rows, self.asked.facts_in(Level.OF_LIST), "pair", "item", "segment", "whole")
+        rows = self.sides.joined(
+            self.rows, self.asked.facts_in(Level.OF_LIST), "pair", "item", "segment", "whole"
+        )
         lists = rows.group_by(self.held.list_keys).agg(self.asked.named(Level.OF_LIST))
         lists = Rows(self.sides, self.asked, self.held.list_keys, self.rows, lists).beside_lists()
         facts = self.asked.facts_in(Level.VALUE, Level.OVER_LISTS, Level.BESIDE)
@@ -182,9 +224,15 @@ class Cut:
         """Return each segment with its number of lists, and what is summed up over them."""
         crowd = self.held.ranked().select(self.held.list_keys) if self.crowd is None else self.crowd
         members = crowd.unique()
-        support = aggregate(self._described(members), self.keys, [pl.len().cast(pl.Int64).alias("n_lists")])
+        support = aggregate(
+            self._described(members), self.keys, [pl.len().cast(pl.Int64).alias("n_lists")]
+        )
         sums = self.asked.named(Level.OVER_LISTS)
-        return joined(support, aggregate(self._described(self.lists()), self.keys, sums), self.keys) if sums else support
+        return (
+            joined(support, aggregate(self._described(self.lists()), self.keys, sums), self.keys)
+            if sums
+            else support
+        )
 
     def items(self) -> pl.LazyFrame:
         """Return each item of each segment with its sums over the lists."""
@@ -198,7 +246,9 @@ class Cut:
                 one.over(*distinct_names(*keys, "item"), order_by=share).alias(f"{level} {number}")
                 for number, (one, share) in enumerate(zip(running, shares, strict=True))
             )
-        return rows.group_by(*distinct_names(*self.keys, "item")).agg(self.asked.named(Level.OF_ITEM))
+        return rows.group_by(*distinct_names(*self.keys, "item")).agg(
+            self.asked.named(Level.OF_ITEM)
+        )
 
     def _with_beside(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows with what stands beside them of their lists."""
@@ -206,18 +256,27 @@ class Cut:
         if not beside:
             return rows
         if self.unusual is None:
-            return rows.join(self.lists().select(*keys, *beside), on=keys, how="left", nulls_equal=True)
+            return rows.join(
+                self.lists().select(*keys, *beside), on=keys, how="left", nulls_equal=True
+            )
         if self.unusual.is_empty():
             return rows.with_columns(**self.usual)
         lists = self.unusual.lazy().with_columns(odd=pl.lit(value=True))
         rows = rows.join(lists, on=keys, how="left", nulls_equal=True)
-        values = (pl.when("odd").then(name).otherwise(value).alias(name) for name, value in self.usual.items())
+        values = (
+            pl.when("odd").then(name).otherwise(value).alias(name)
+            for name, value in self.usual.items()
+        )
         return rows.with_columns(values).drop("odd")
 
     def over_items(self, items: pl.LazyFrame) -> pl.LazyFrame:
         """Return what is summed up over the items of each segment."""
         items = self.sides.joined(
-            items, self.asked.facts_in(Level.PLACE, Level.EVERYWHERE, Level.OVER_ITEMS), "item", "segment", "whole"
+            items,
+            self.asked.facts_in(Level.PLACE, Level.EVERYWHERE, Level.OVER_ITEMS),
+            "item",
+            "segment",
+            "whole",
         )
         if everywhere := self.asked.named(Level.EVERYWHERE):
             keys = distinct_names(*self._keys_of_all, "item")
@@ -226,7 +285,10 @@ class Cut:
         if places := self.asked.columns.get(Level.PLACE):
             # a window over no column at all does not stream
             items, among = items.with_columns(all=pl.lit(0)), self.keys or ["all"]
-            ranks = (one.rank("ordinal").over(among).alias(f"{Level.PLACE} {number}") for number, one in enumerate(places))
+            ranks = (
+                one.rank("ordinal").over(among).alias(f"{Level.PLACE} {number}")
+                for number, one in enumerate(places)
+            )
             items = items.with_columns(ranks)
         return aggregate(items, self.keys, self.asked.named(Level.OVER_ITEMS))
 
@@ -237,15 +299,23 @@ class Cut:
 
     def over_groups(self, sums: pl.LazyFrame, of: FromSides) -> pl.LazyFrame:
         """Return what is aggregated over the groups of each segment."""
-        parts = [name for name in sums.collect_schema().names() if name not in {*self.keys, "group"}]
+        parts = [
+            name for name in sums.collect_schema().names() if name not in {*self.keys, "group"}
+        ]
         groups = sums.select(*self.keys, pl.struct(parts).alias(of.name))
-        asked = [one for one in self.asked.named(Level.OVER_GROUPS) if of.name in one.meta.root_names()]
+        asked = [
+            one for one in self.asked.named(Level.OVER_GROUPS) if of.name in one.meta.root_names()
+        ]
         return aggregate(groups, self.keys, asked)
 
     def in_all(self, segments: pl.LazyFrame) -> pl.LazyFrame:
         """Return the segments with sums over those of all users in place of their own."""
         sums = [one.sum() for one in self.asked.named(Level.IN_ALL)]
-        return joined(segments, aggregate(segments, self._keys_of_all, sums), self._keys_of_all) if sums else segments
+        return (
+            joined(segments, aggregate(segments, self._keys_of_all, sums), self._keys_of_all)
+            if sums
+            else segments
+        )
 
     @property
     def _keys_of_all(self) -> list[str]:

@@ -20,13 +20,17 @@ By = list[tuple[str, str]]
 """The key columns of a result, each by its name inside the plan and its own name."""
 
 
-def evaluate(inputs: Inputs, metrics: Sequence[Metric[...]], run: Run, *, support: bool = False) -> pl.LazyFrame:
+def evaluate(
+    inputs: Inputs, metrics: Sequence[Metric[...]], run: Run, *, support: bool = False
+) -> pl.LazyFrame:
     """Return one row for each segment: the `by` columns, n_users, and a column for each metric.
 
     `support` puts behind each metric the number of users that have a value of it.
     """
     parts = run.parts(inputs)
-    models = judge(inputs).models if len(parts) > 1 else None  # a part of the users may not show all of them
+    models = (
+        judge(inputs).models if len(parts) > 1 else None
+    )  # a part of the users may not show all of them
     judged = [judge(part, models) for part in parts]
     by = keys_of(inputs, metrics)
     keys = [inside for inside, _ in by]
@@ -43,7 +47,9 @@ def support_of(metric: Metric[...]) -> str:
     return f"n {metric}"
 
 
-def _values(each: pl.LazyFrame, by: By, metrics: Sequence[Metric[...]], *, support: bool) -> pl.LazyFrame:
+def _values(
+    each: pl.LazyFrame, by: By, metrics: Sequence[Metric[...]], *, support: bool
+) -> pl.LazyFrame:
     """Return the users' values under their names."""
     columns: dict[str, pl.Expr] = {}
     for number, metric in enumerate(metrics):
@@ -53,16 +59,22 @@ def _values(each: pl.LazyFrame, by: By, metrics: Sequence[Metric[...]], *, suppo
     return _named(each, by, columns)
 
 
-def _sums(judged: Judged, metrics: Sequence[Metric[...]], keys: Sequence[str], ask: Ask | None) -> pl.LazyFrame:
+def _sums(
+    judged: Judged, metrics: Sequence[Metric[...]], keys: Sequence[str], ask: Ask | None
+) -> pl.LazyFrame:
     """Return one row for each segment: the keys, n_users, and what the means are made of."""
     if metrics or judged.context.no_relevant == "skip":
         return values_of_users(judged, metrics, keys, ask).sums()
     judged = judged if ask is None else with_users(judged, ask)
-    support = after_checks(n_users_of_segments(judged, keys), judged, "n_users", pl.Int64, steep=False)
+    support = after_checks(
+        n_users_of_segments(judged, keys), judged, "n_users", pl.Int64, steep=False
+    )
     return support.select(*keys, "n_users", n_present=pl.lit(0, dtype=pl.Int64))
 
 
-def _means(judged: Judged, by: By, sums: pl.LazyFrame, metrics: Sequence[Metric[...]], *, support: bool) -> pl.LazyFrame:
+def _means(
+    judged: Judged, by: By, sums: pl.LazyFrame, metrics: Sequence[Metric[...]], *, support: bool
+) -> pl.LazyFrame:
     """Return the means under their names: users without a row in the branches count with the value of an empty list."""
     skips = judged.context.no_relevant == "skip"
     present = pl.col("n_present").cast(pl.Int64).fill_null(0)
@@ -80,7 +92,10 @@ def _means(judged: Judged, by: By, sums: pl.LazyFrame, metrics: Sequence[Metric[
 def _named(rows: pl.LazyFrame, by: By, columns: dict[str, pl.Expr]) -> pl.LazyFrame:
     """Return a result's columns under their names, which may be those of columns inside; rows sorted by the keys."""
     inside = [key for key, _ in by]
-    rows = rows.select(*inside, *(column.alias(f"column {number}") for number, column in enumerate(columns.values())))
+    rows = rows.select(
+        *inside,
+        *(column.alias(f"column {number}") for number, column in enumerate(columns.values())),
+    )
     rows = rows.sort(inside, nulls_last=True) if inside else rows
     return rows.select(
         *(pl.col(key).alias(name) for key, name in by),
@@ -99,4 +114,6 @@ def _mean(value: str, absent: pl.Expr) -> pl.Expr:
 def _count(value: str, absent: pl.Expr) -> pl.Expr:
     """Return the number of users with a value."""
     empty = pl.col(f"empty {value}")
-    return (pl.col(f"count {value}").cast(pl.Int64).fill_null(0) + empty.is_not_null() * absent).cast(pl.Int64)
+    return (
+        pl.col(f"count {value}").cast(pl.Int64).fill_null(0) + empty.is_not_null() * absent
+    ).cast(pl.Int64)

@@ -42,11 +42,15 @@ def beside(judged: Judged, rows: pl.LazyFrame) -> pl.LazyFrame:
         rows = rows.join(shares, on="item", how="left", maintain_order="left")
         rows = rows.join(one, how="cross", maintain_order="left")
         share = pl.coalesce("popularity_share", "share_of_one").alias("popularity_share")
-        return rows.with_columns(share, given_propensity=pl.lit(None, pl.Float64)).drop("share_of_one")
+        return rows.with_columns(share, given_propensity=pl.lit(None, pl.Float64)).drop(
+            "share_of_one"
+        )
     given = pl.col("propensity").cast(pl.Float64).fill_nan(None)
     pairs = judged.inputs.counted("truth").group_by(PAIR).agg(given_propensity=given.max())
     rows = rows.join(pairs, on=PAIR, how="left", maintain_order="left")
-    return rows.with_columns(pl.col("given_propensity").fill_null(0.0), popularity_share=pl.lit(None, pl.Float64))
+    return rows.with_columns(
+        pl.col("given_propensity").fill_null(0.0), popularity_share=pl.lit(None, pl.Float64)
+    )
 
 
 def _built(fact: Builder, sides: Sides) -> pl.LazyFrame:

@@ -67,10 +67,17 @@ class Recorder:
         inner = Recorder()
         expression = value(inner)
         names = inner.asked - {"steepness"}
-        if inner.windows or inner.values or not (any(names <= kind for kind in KINDS) or subtopic_branches.is_branch(names)):
+        if (
+            inner.windows
+            or inner.values
+            or not (any(names <= kind for kind in KINDS) or subtopic_branches.is_branch(names))
+        ):
             return value(self)
         self.asked |= inner.asked - names
-        number = next((place for place, other in enumerate(self.values) if other.meta.eq(expression)), len(self.values))
+        number = next(
+            (place for place, other in enumerate(self.values) if other.meta.eq(expression)),
+            len(self.values),
+        )
         if number == len(self.values):
             self.values.append(expression)
         return pl.col(f"of list {number}").sum()
@@ -88,15 +95,27 @@ class Recorder:
 
     def reads_lists(self) -> bool:
         """Whether a word needs more than the hits and the relevant rows."""
-        others = {*LISTED, *NOT_RELEVANT, *catalogue_branches.COLUMNS, *propensity_branches.COLUMNS, "each_n_not_relevant"}
+        others = {
+            *LISTED,
+            *NOT_RELEVANT,
+            *catalogue_branches.COLUMNS,
+            *propensity_branches.COLUMNS,
+            "each_n_not_relevant",
+        }
         return not others.isdisjoint(self.read) or any(map(subtopic_branches.branch_of, self.read))
 
     def values_of(self, names: set[str]) -> list[pl.Expr]:
         """Return the values that are worked out from some columns, each under the name of its own column."""
         numbered = enumerate(self.values)
-        return [value.alias(f"of list {number}") for number, value in numbered if names.issuperset(value.meta.root_names())]
+        return [
+            value.alias(f"of list {number}")
+            for number, value in numbered
+            if names.issuperset(value.meta.root_names())
+        ]
 
-    def branches(self, keys: Sequence[str], rows: pl.LazyFrame, kind: set[str]) -> list[pl.LazyFrame]:
+    def branches(
+        self, keys: Sequence[str], rows: pl.LazyFrame, kind: set[str]
+    ) -> list[pl.LazyFrame]:
         """Return what is asked of rows of a kind: the values of each list, and the columns that are read row by row."""
         values, columns = self.values_of(kind), sorted(self.asked & kind)
         branches = [rows.group_by(keys).agg(values)] if values else []

@@ -29,9 +29,15 @@ class Run:
 
     def parts(self, inputs: Inputs) -> list[Inputs]:
         """Return the inputs part by part; together they have every row that has a user."""
-        return [inputs.part(number, self.n_parts) for number in range(self.n_parts)] if self.n_parts > 1 else [inputs]
+        return (
+            [inputs.part(number, self.n_parts) for number in range(self.n_parts)]
+            if self.n_parts > 1
+            else [inputs]
+        )
 
-    def added(self, sums: Sequence[pl.LazyFrame], keys: Sequence[str], same: Sequence[str] = ()) -> pl.LazyFrame:
+    def added(
+        self, sums: Sequence[pl.LazyFrame], keys: Sequence[str], same: Sequence[str] = ()
+    ) -> pl.LazyFrame:
         """Return the sums of all parts, added up by the keys; columns in `same` are the same in each part.
 
         A user has rows in one part alone, so that with the user as a key there is nothing to add.
@@ -42,7 +48,11 @@ class Run:
         if "user" in keys:
             return found
         values = [name for name in found.collect_schema().names() if name not in keys]
-        return aggregate(found, keys, [pl.col(name).first() if name in same else pl.col(name).sum() for name in values])
+        return aggregate(
+            found,
+            keys,
+            [pl.col(name).first() if name in same else pl.col(name).sum() for name in values],
+        )
 
     def _collected(self, sums: pl.LazyFrame) -> pl.DataFrame:
         found = stream(sums)

@@ -17,13 +17,17 @@ from recframe.metrics.language.definition import Metric
 
 def n_keys(inputs: Inputs) -> int:
     """Return how many key columns a result begins with: the `by` columns, and a bound model where it is none of them."""
-    return len(inputs.segments) + (bool(inputs.model) and all(one.inside != "model" for one in inputs.segments))
+    return len(inputs.segments) + (
+        bool(inputs.model) and all(one.inside != "model" for one in inputs.segments)
+    )
 
 
 def numbered(result: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     """Return a result with plain names for its key columns; it goes by position, since they may have any name."""
     names = result.collect_schema().names()
-    return result.select(pl.nth(place).alias(name) for place, name in enumerate([*keys, *names[len(keys) :]]))
+    return result.select(
+        pl.nth(place).alias(name) for place, name in enumerate([*keys, *names[len(keys) :]])
+    )
 
 
 def deepest_of(metrics: Sequence[Metric[...]]) -> int | None:
@@ -40,7 +44,9 @@ def keys_of(inputs: Inputs, metrics: Sequence[Metric[...]]) -> list[tuple[str, s
     names = [name for _, name in by]
     for name in names:
         if name in {"n_users", "n_lists", *map(str, metrics)}:
-            msg = f"{Given('by', name)} is also the name of a result column; rename the column before"
+            msg = (
+                f"{Given('by', name)} is also the name of a result column; rename the column before"
+            )
             raise ColumnError(msg)
     return by
 
@@ -54,7 +60,9 @@ def with_attributes(lists: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
     for owner in owners:
         for name in inputs.inside(owner):
             pairs = inputs.counted(owner).select("user", name).drop_nulls().unique()
-            lists = lists.join(pairs.group_by("user").agg(pl.col(name).first()), on="user", how="left")
+            lists = lists.join(
+                pairs.group_by("user").agg(pl.col(name).first()), on="user", how="left"
+            )
     return lists
 
 

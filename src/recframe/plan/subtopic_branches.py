@@ -42,21 +42,27 @@ def facts(asked: set[str]) -> list[Fact]:
     return [Fact(definitions.n_categories, (of,)) for of in columns]
 
 
-def branches(judged: Judged, asked: set[str], deepest: int | None, branches_of: BranchesOf) -> list[pl.LazyFrame]:
+def branches(
+    judged: Judged, asked: set[str], deepest: int | None, branches_of: BranchesOf
+) -> list[pl.LazyFrame]:
     """Return what was asked of the hits and of the best order: `branches_of` them."""
     found = []
     for branch, names in _branches(asked).items():
         of, *alpha = _settings(branch)
         feature = Sides(judged.inputs, judged).feature(of)
         if not alpha:
-            found += branches_of(judged.list_keys, _named(_hits(judged, feature, deepest), names), names)
+            found += branches_of(
+                judged.list_keys, _named(_hits(judged, feature, deepest), names), names
+            )
             continue
         # the best order is the same for every model
         relevant = replace(judged, models=None).relevant("item")
         schema = relevant.collect_schema()
         keys = [key for key in judged.list_keys if key in schema]
         steps = 0 if feature.shape == "category" else _steps(of, names)
-        sums = branches_of(keys, _named(_best(relevant, keys, feature, alpha[0], steps), names), names)
+        sums = branches_of(
+            keys, _named(_best(relevant, keys, feature, alpha[0], steps), names), names
+        )
         found += sums if keys == judged.list_keys else [judged.for_each_model(one) for one in sums]
     return found
 
@@ -70,14 +76,18 @@ def _branches(asked: set[str]) -> dict[str, set[str]]:
 
 
 def _settings(branch: str) -> list[Any]:
-    settings: list[Any] = json.loads(branch.removeprefix(HITS_BY_CATEGORY).removeprefix(BEST_BY_CATEGORY))
+    settings: list[Any] = json.loads(
+        branch.removeprefix(HITS_BY_CATEGORY).removeprefix(BEST_BY_CATEGORY)
+    )
     return settings
 
 
 def _named(rows: pl.LazyFrame, names: set[str]) -> pl.LazyFrame:
     """Return rows with the columns `rank` and `seen` under the names that they are asked by."""
     words = {name: name.rpartition(" ")[2].partition("@")[0] for name in sorted(names)}
-    return rows.with_columns(pl.col(word).cast(pl.Float64).alias(name) for name, word in words.items()).drop("rank", "seen")
+    return rows.with_columns(
+        pl.col(word).cast(pl.Float64).alias(name) for name, word in words.items()
+    ).drop("rank", "seen")
 
 
 def _hits(judged: Judged, feature: Feature, deepest: int | None) -> pl.LazyFrame:
@@ -90,10 +100,14 @@ def _hits(judged: Judged, feature: Feature, deepest: int | None) -> pl.LazyFrame
     return _numbered(hits, [*keys, "part"], "rank", name="seen").select(*keys, "rank", "seen")
 
 
-def _best(relevant: pl.LazyFrame, keys: list[str], feature: Feature, alpha: float, steps: int) -> pl.LazyFrame:
+def _best(
+    relevant: pl.LazyFrame, keys: list[str], feature: Feature, alpha: float, steps: int
+) -> pl.LazyFrame:
     """Return the relevant items by category, in the order that takes the one that adds most next: keys, rank, seen."""
     rows = relevant.join(feature.parts(), on="item").select(*distinct_names(*keys, "item", "part"))
-    if feature.shape == "category":  # the first of each category, then the second of each, and so on
+    if (
+        feature.shape == "category"
+    ):  # the first of each category, then the second of each, and so on
         rows = _numbered(_numbered(rows, [*keys, "part"], name="seen"), keys, "seen", name="rank")
         rows = rows.with_columns(pl.col("rank") + 1)
     else:
@@ -122,7 +136,9 @@ def _steps(of: str, names: set[str]) -> int:
 
 def _by_greed(rows: pl.LazyFrame, keys: list[str], alpha: float, steps: int) -> pl.LazyFrame:
     """Return rank and seen of the rows of the items that are taken in some steps, the last of those that add most each time."""
-    rows = with_places(rows.sort(*keys, *by_item(rows.collect_schema(), keys)), keys).rename({"start": "list"})
+    rows = with_places(rows.sort(*keys, *by_item(rows.collect_schema(), keys)), keys).rename(
+        {"start": "list"}
+    )
     rows = with_places(rows, ["list", "item"]).rename({"start": "row"})
     zero = pl.lit(0.0, dtype=pl.Float64)
     rows = rows.with_columns(met=zero, seen=zero, rank=pl.lit(None, dtype=pl.Float64))
@@ -136,8 +152,14 @@ def _taken(rows: pl.LazyFrame, alpha: float, step: int) -> pl.LazyFrame:
 
     NOTE: gains are rounded, so that sums of the same numbers in another order are equal, and the item decides.
     """
-    gain, row, added = pl.col("gain"), pl.col("row"), pl.lit(1 - alpha, dtype=pl.Float64) ** pl.col("met")
-    rows = rows.with_columns(gain=pl.when(pl.col("rank").is_null()).then(added).sum().over("row").round(12))
+    gain, row, added = (
+        pl.col("gain"),
+        pl.col("row"),
+        pl.lit(1 - alpha, dtype=pl.Float64) ** pl.col("met"),
+    )
+    rows = rows.with_columns(
+        gain=pl.when(pl.col("rank").is_null()).then(added).sum().over("row").round(12)
+    )
     rows = rows.with_columns(gain=pl.when(pl.col("rank").is_null()).then(gain))
     rows = rows.with_columns(highest=gain.max().over("list"))
     rows = rows.with_columns(last=pl.when(gain == pl.col("highest")).then(row).max().over("list"))

@@ -14,7 +14,12 @@ from recframe.judging.judged_frame import Judged
 from recframe.metrics.language.definition import Metric
 from recframe.plan.branches import rows_of_branches
 from recframe.plan.recorder import Recorder
-from recframe.plan.segments import deepest_of, n_users_of_segments, users_in_segments, with_attributes
+from recframe.plan.segments import (
+    deepest_of,
+    n_users_of_segments,
+    users_in_segments,
+    with_attributes,
+)
 from recframe.plan.values import check_shapes, is_counted, no_rows, settled_for, values_of_lists
 
 
@@ -49,7 +54,8 @@ class UserValues:
         if self.names and not skips:
             absent = self.empty.rename({name: f"empty {name}" for name in self.names})
             users = users.join(absent, how="cross").with_columns(
-                pl.when("present").then(name).otherwise(f"empty {name}").alias(name) for name in self.names
+                pl.when("present").then(name).otherwise(f"empty {name}").alias(name)
+                for name in self.names
             )
         keys = list(dict.fromkeys([*self.keys, "user"]))
         users = users.select(*keys, *self.names, n_users=pl.lit(1, dtype=pl.Int64))
@@ -60,15 +66,21 @@ class UserValues:
         sums = [pl.col(name).sum().alias(f"sum {name}") for name in self.names]
         counts = [pl.col(name).count().alias(f"count {name}") for name in self.names]
         empty = self.empty.rename({name: f"empty {name}" for name in self.names})
-        per_segment = aggregate(self._present_in_segments(), self.keys, [pl.len().alias("n_present"), *sums, *counts])
+        per_segment = aggregate(
+            self._present_in_segments(), self.keys, [pl.len().alias("n_present"), *sums, *counts]
+        )
         joined = n_users_of_segments(self.judged, self.keys)
         if self.keys:
             joined = joined.join(per_segment, on=self.keys, how="left", nulls_equal=True)
-            joined = joined.join(empty, how="cross") if self.names else joined  # a frame without columns has no row
+            joined = (
+                joined.join(empty, how="cross") if self.names else joined
+            )  # a frame without columns has no row
         else:
             joined = pl.concat([joined, per_segment, empty], how="horizontal")
         kept = [f"{part} {name}" for part in ("sum", "count", "empty") for name in self.names]
-        return self._checked(joined).select(*self.keys, "n_users", pl.col("n_present").cast(pl.Int64), *kept)
+        return self._checked(joined).select(
+            *self.keys, "n_users", pl.col("n_present").cast(pl.Int64), *kept
+        )
 
     def _present_in_segments(self) -> pl.LazyFrame:
         if not set(self.keys) - {"model"}:
@@ -79,7 +91,9 @@ class UserValues:
         return after_checks(rows, self.judged, "n_users", pl.Int64, steep=self.steep)
 
 
-def values_of_users(judged: Judged, metrics: Sequence[Metric[...]], keys: Sequence[str], ask: Ask | None = None) -> UserValues:
+def values_of_users(
+    judged: Judged, metrics: Sequence[Metric[...]], keys: Sequence[str], ask: Ask | None = None
+) -> UserValues:
     """Return the values of some metrics for the users of a judgement, in the segments of some keys."""
     words = Recorder()
     deepest = deepest_of(metrics)
@@ -87,7 +101,9 @@ def values_of_users(judged: Judged, metrics: Sequence[Metric[...]], keys: Sequen
     counted = is_counted(words, judged.context.no_relevant)
     if ask is not None:
         judged = settled_for(judged, words, deepest, ask)
-    rows = rows_of_branches(judged, words, deepest)  # the branches that the words above have asked for
+    rows = rows_of_branches(
+        judged, words, deepest
+    )  # the branches that the words above have asked for
     lists = rows.group_by(judged.list_keys).agg(*values.values(), counted=counted)
     check_shapes(lists, metrics)
     roots = {name for value in values.values() for name in value.meta.root_names()}

@@ -25,12 +25,16 @@ def settled_for(judged: Judged, words: Recorder, deepest: int | None, ask: Ask) 
     return with_first(judged, ask, deepest) if words.read & catalogue_branches.CUT else judged
 
 
-def values_of_lists(metrics: Sequence[Metric[...]], words: Recorder, deepest: int | None, judged: Judged) -> dict[str, pl.Expr]:
+def values_of_lists(
+    metrics: Sequence[Metric[...]], words: Recorder, deepest: int | None, judged: Judged
+) -> dict[str, pl.Expr]:
     """Return each metric's value of a list, under a name of its own."""
     values = {}
     for number, metric in enumerate(metrics):
         k = reach(metric.k)
-        value = _value(metric, At(k, words, cut=k == deepest, sharing=judged.sharing)).cast(pl.Float64)
+        value = _value(metric, At(k, words, cut=k == deepest, sharing=judged.sharing)).cast(
+            pl.Float64
+        )
         if judged.context.no_relevant == "null":
             value = pl.when(_n_relevant(words) > 0).then(value)
         values[f"value {number}"] = value.alias(f"value {number}")
@@ -70,8 +74,12 @@ def no_rows(names: frozenset[str]) -> pl.LazyFrame:
 def check_shapes(lists: pl.LazyFrame, metrics: Sequence[Metric[...]]) -> None:
     """Say which of the user's own metrics has many values for a list where it should have one."""
     for number, metric in enumerate(metrics):
-        if not metric.definition.builtin and lists.collect_schema()[f"value {number}"] != pl.Float64:
+        if (
+            not metric.definition.builtin
+            and lists.collect_schema()[f"value {number}"] != pl.Float64
+        ):
             msg = (
-                f"the metric {metric.name!r} has a value for each row of a list; return one for the list: its sum(), max(), ..."
+                f"the metric {metric.name!r} has a value for each row of a list; "
+                "return one for the list: its sum(), max(), ..."
             )
             raise RecframeError(msg)

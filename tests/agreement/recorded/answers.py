@@ -11,7 +11,17 @@ DIGITS = 10
 
 
 def answer(  # noqa: PLR0913  the fields of a line
-    scene, call, metric, values, *, users=None, profile=None, plain="", options=None, bound=None, decimals=DIGITS
+    scene,
+    call,
+    metric,
+    values,
+    *,
+    users=None,
+    profile=None,
+    plain="",
+    options=None,
+    bound=None,
+    decimals=DIGITS,
 ):
     """Return one line of the file.
 
@@ -28,7 +38,12 @@ def answer(  # noqa: PLR0913  the fields of a line
         line["k"] = list(values)
     line["means"] = [_rounded(value) for value in values.values()]
     moments = [_rounded(scenes.moment(found)) for found in (users or {}).values()]
-    others = {"moments": moments, "options": options, "bound": bound, "decimals": None if decimals == DIGITS else decimals}
+    others = {
+        "moments": moments,
+        "options": options,
+        "bound": bound,
+        "decimals": None if decimals == DIGITS else decimals,
+    }
     return {**line, **{name: value for name, value in others.items() if value}}
 
 

@@ -15,5 +15,15 @@ def answer(scene, call, metric, values, *, users=None, sides=("train",), factor=
     factor: {k: number} that the peer's mean is multiplied by, where its definition is another one by that.
     """
     means = [_rounded(value * (factor or {}).get(k, 1)) for k, value in values.items()]
-    line = {"scene": scene, "call": call, "metric": metric, "sides": list(sides), "k": list(values), "means": means}
-    return {**line, **({"moments": [_rounded(moment(own)) for own in users.values()]} if users else {})}
+    line = {
+        "scene": scene,
+        "call": call,
+        "metric": metric,
+        "sides": list(sides),
+        "k": list(values),
+        "means": means,
+    }
+    return {
+        **line,
+        **({"moments": [_rounded(moment(own)) for own in users.values()]} if users else {}),
+    }

@@ -21,7 +21,10 @@ def main(about, peer, distributions):
         module = importlib.import_module(asked.format(peer))
         made = importlib.import_module(scenes).SCENES
         rows = [row for name, make in made.items() for row in module.answers(name, make())]
-    versions = {"Python": platform.python_version(), **{name: version(name) for name in distributions}}
+    versions = {
+        "Python": platform.python_version(),
+        **{name: version(name) for name in distributions},
+    }
     sys.stdout.write(json.dumps({"versions": versions, "rows": rows}))
 
 

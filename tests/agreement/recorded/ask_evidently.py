@@ -34,10 +34,16 @@ def answers(name, scene):
     if name not in {"fixture", "graded"}:
         return
     judged, longest = scene.relevances(), max(map(len, scene.lists().values()))
-    rows = [(user, item, rank, judged.get(user, {}).get(item, 0)) for user, item, rank in scene.ranked()]
+    rows = [
+        (user, item, rank, judged.get(user, {}).get(item, 0)) for user, item, rank in scene.ranked()
+    ]
     frame = pd.DataFrame(rows, columns=["user_id", "item_id", "prediction", "target"])
     ranking = Recsys(
-        user_id="user_id", item_id="item_id", prediction="prediction", target="target", recommendations_type="rank"
+        user_id="user_id",
+        item_id="item_id",
+        prediction="prediction",
+        target="target",
+        recommendations_type="rank",
     )
     data = Dataset.from_pandas(frame, data_definition=DataDefinition(ranking=[ranking]))
     cuts = [k for k in KS if k <= longest]

@@ -16,7 +16,9 @@ def answers(name, scene):
     data, train = _frames(scene)
     calls = [("Novelty", Novelty, {}, "novelty(cold=drop)", ["train"], KS)]
     coverage = ("coverage", ["items of train"])
-    calls.append(("PopularityBias(coverage)", PopularityBiasMetric, {"metric": "coverage"}, *coverage, KS))
+    calls.append(
+        ("PopularityBias(coverage)", PopularityBiasMetric, {"metric": "coverage"}, *coverage, KS)
+    )
     if name == "full":
         arp = ("popularity", ["train"])
         calls += [
@@ -30,7 +32,14 @@ def answers(name, scene):
                 KS,
             ),
             ("Personalization", Personalization, {}, "personalization", [], KS),
-            ("Diversity", Diversity, {"item_features": VECTOR}, "diversity(of=vector)", ["items"], KS[1:]),
+            (
+                "Diversity",
+                Diversity,
+                {"item_features": VECTOR},
+                "diversity(of=vector)",
+                ["items"],
+                KS[1:],
+            ),
         ]
     for call, metric, parameters, ours, sides, cuts in calls:
         values = {k: _value(metric(k=k, **parameters), data, train) for k in cuts}
@@ -47,11 +56,19 @@ def _frames(scene):
     rows = [(*row, *vectors[row[1]]) for row in scene.train]
     train = pd.DataFrame(rows, columns=["user_id", "item_id", *VECTOR])
     ranking = Recsys(
-        user_id="user_id", item_id="item_id", prediction="prediction", target="target", recommendations_type="rank"
+        user_id="user_id",
+        item_id="item_id",
+        prediction="prediction",
+        target="target",
+        recommendations_type="rank",
     )
     return Dataset.from_pandas(frame, data_definition=DataDefinition(ranking=[ranking])), train
 
 
 def _value(metric, data, train):
-    result = Report([metric]).run(data, None, additional_data={"current_train_data": train}).dict()["metrics"][0]
+    result = (
+        Report([metric])
+        .run(data, None, additional_data={"current_train_data": train})
+        .dict()["metrics"][0]
+    )
     return float(result["value"])

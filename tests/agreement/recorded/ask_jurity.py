@@ -24,5 +24,12 @@ def answers(name, scene):
     clicks = [(user, item, int(relevance > 0)) for user, item, relevance in scene.truth]
     truth = pd.DataFrame(clicks, columns=["user_id", "item_id", "clicks"])
     for metric, (ours, plain, options) in CALLS.items():
-        values = {k: metric("clicks", k, user_id_column="user_id", item_id_column="item_id").get_score(truth, recs) for k in KS}
-        yield answer(name, metric.__name__, ours, values, profile="jurity", plain=plain, options=options)
+        values = {
+            k: metric("clicks", k, user_id_column="user_id", item_id_column="item_id").get_score(
+                truth, recs
+            )
+            for k in KS
+        }
+        yield answer(
+            name, metric.__name__, ours, values, profile="jurity", plain=plain, options=options
+        )

@@ -7,7 +7,12 @@ from answers_beyond import answer
 from jurity.recommenders import InterListDiversity, IntraListDiversity
 from scenes_beyond import KS
 
-COLUMNS = {"user_id_column": "user_id", "item_id_column": "item_id", "user_sample_size": None, "num_runs": 1}
+COLUMNS = {
+    "user_id_column": "user_id",
+    "item_id_column": "item_id",
+    "user_sample_size": None,
+    "num_runs": 1,
+}
 
 
 def answers(name, scene):
@@ -18,5 +23,8 @@ def answers(name, scene):
     if name == "full":
         rows = [(item, *vector) for item, (_, vector) in scene.items.items()]
         features = pd.DataFrame(rows, columns=["item_id", "v0", "v1", "v2", "v3"])
-        values = {k: IntraListDiversity(features, "score", k, **COLUMNS).get_score(recs, recs) for k in KS[1:]}
+        values = {
+            k: IntraListDiversity(features, "score", k, **COLUMNS).get_score(recs, recs)
+            for k in KS[1:]
+        }
         yield answer(name, "IntraListDiversity", "diversity(of=vector)", values, sides=["items"])

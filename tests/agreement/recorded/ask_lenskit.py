@@ -7,7 +7,17 @@ import logging
 import pandas as pd
 from answers import answer
 from lenskit.data import ItemListCollection
-from lenskit.metrics import DCG, NDCG, RBP, Hit, ListLength, Precision, Recall, RecipRank, RunAnalysis
+from lenskit.metrics import (
+    DCG,
+    NDCG,
+    RBP,
+    Hit,
+    ListLength,
+    Precision,
+    Recall,
+    RecipRank,
+    RunAnalysis,
+)
 from lenskit.metrics.ranking import AveragePrecision, LogRankWeight
 from scenes import KS
 
@@ -49,12 +59,31 @@ def answers(name, scene):
             bound = told if universe == "both" else {}
             here = None if tied else plain
             if ours or here:
-                yield answer(name, call, ours, values, users=users, profile="lenskit", plain=here, options=told, bound=bound)
+                yield answer(
+                    name,
+                    call,
+                    ours,
+                    values,
+                    users=users,
+                    profile="lenskit",
+                    plain=here,
+                    options=told,
+                    bound=bound,
+                )
     if name != "positive":
         values, users = _measured({None: ListLength()}, lists["recs"], truth)
         told = {"universe": "recs"}
         plain = None if tied else ""
-        yield answer(name, "ListLength", "list_length", values, users=users, profile="lenskit", plain=plain, options=told)
+        yield answer(
+            name,
+            "ListLength",
+            "list_length",
+            values,
+            users=users,
+            profile="lenskit",
+            plain=plain,
+            options=told,
+        )
 
 
 def _lists(rows, column, *, ordered):

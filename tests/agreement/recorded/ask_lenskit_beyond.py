@@ -53,4 +53,7 @@ def _values(metric, recs):
 
 
 def _overlaps(recs, reference, weight, n):
-    return {key.user_id: float(rank_biased_overlap(reference.lookup(key), own, weight, n)) for key, own in recs.items()}
+    return {
+        key.user_id: float(rank_biased_overlap(reference.lookup(key), own, weight, n))
+        for key, own in recs.items()
+    }

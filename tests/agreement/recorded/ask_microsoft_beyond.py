@@ -22,7 +22,9 @@ def answers(name, scene):
         yield answer(name, "novelty", "efd(cold=zero, average=rows)", novelty)
     if name != "full":
         return
-    vectors = pd.DataFrame({"item": list(scene.items), "features": [np.array(row[1]) for row in scene.items.values()]})
+    vectors = pd.DataFrame(
+        {"item": list(scene.items), "features": [np.array(row[1]) for row in scene.items.values()]}
+    )
     by_vector = {"item_feature_df": vectors, "item_sim_measure": "item_feature_vector"}
     lists = {k: _cut(scene, k) for k in KS}
     pairs = {k: recs for k, recs in lists.items() if k > 1}
@@ -31,19 +33,32 @@ def answers(name, scene):
     entropy = {k: peer.distributional_coverage(train, recs, **COLUMNS) for k, recs in lists.items()}
     yield answer(name, "distributional_coverage", "entropy", entropy, sides=["items"])
     for call, told, of in (("", {}, "users"), ("(item_feature_vector)", by_vector, "vector")):
-        users = {k: _by_user(peer.user_diversity(train, recs, **told, **COLUMNS)) for k, recs in pairs.items()}
+        users = {
+            k: _by_user(peer.user_diversity(train, recs, **told, **COLUMNS))
+            for k, recs in pairs.items()
+        }
         values = {k: peer.diversity(train, recs, **told, **COLUMNS) for k, recs in pairs.items()}
-        yield answer(name, f"diversity{call}", f"diversity(of={of})", values, users=users, sides=["items"])
+        yield answer(
+            name, f"diversity{call}", f"diversity(of={of})", values, users=users, sides=["items"]
+        )
         relevant = {**told, **COLUMNS, "col_relevance": "relevance"}
-        users = {k: _by_user(peer.user_serendipity(train, recs, **relevant)) for k, recs in lists.items()}
+        users = {
+            k: _by_user(peer.user_serendipity(train, recs, **relevant)) for k, recs in lists.items()
+        }
         values = {k: peer.serendipity(train, recs, **relevant) for k, recs in lists.items()}
         sides = ["truth", "train", "items"]
-        yield answer(name, f"serendipity{call}", f"serendipity(of={of})", values, users=users, sides=sides)
+        yield answer(
+            name, f"serendipity{call}", f"serendipity(of={of})", values, users=users, sides=sides
+        )
 
 
 def _cut(scene, k):
     truth = set(scene.truth)
-    rows = [(user, item, float((user, item) in truth)) for user, item, rank in scene.ranked(scene.recs) if rank <= k]
+    rows = [
+        (user, item, float((user, item) in truth))
+        for user, item, rank in scene.ranked(scene.recs)
+        if rank <= k
+    ]
     return pd.DataFrame(rows, columns=["user", "item", "relevance"])
 
 

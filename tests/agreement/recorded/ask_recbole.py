@@ -28,15 +28,27 @@ def answers(name, scene):
     if name not in {"fixture", "full"}:
         return
     lists, judged = scene.lists(), scene.relevances()
-    hits = [[item in relevant for item in lists.get(user, {})][: max(KS)] for user, relevant in judged.items()]
+    hits = [
+        [item in relevant for item in lists.get(user, {})][: max(KS)]
+        for user, relevant in judged.items()
+    ]
     padded = [row + [False] * (max(KS) - len(row)) for row in hits]
     rows = [[*row, len(relevant)] for row, relevant in zip(padded, judged.values())]  # noqa: B905  Python 3.9
     data = DataStruct()
     data.set("rec.topk", torch.tensor(rows, dtype=torch.int64))
     for metric, (ours, plain) in CALLS.items():
-        yield answer(name, metric.__name__, ours, _values(metric, data, 4), profile="recbole", plain=None)
+        yield answer(
+            name, metric.__name__, ours, _values(metric, data, 4), profile="recbole", plain=None
+        )
         values = _values(metric, data, 15)
-        yield answer(name, f"{metric.__name__}, metric_decimal_place=15", None, values, profile="recbole", plain=plain)
+        yield answer(
+            name,
+            f"{metric.__name__}, metric_decimal_place=15",
+            None,
+            values,
+            profile="recbole",
+            plain=plain,
+        )
 
 
 def _values(metric, data, decimals):

@@ -34,7 +34,13 @@ def answers(name, scene):
     for ratio, share in ((0.1, 0.9), (0.35, 0.65)):  # of the tail, and of the head
         values = _values(TailPercentage, data, tail_ratio=ratio)
         ours = f"long_tail_share(tail=items, share={share})"
-        yield answer(name, f"TailPercentage(tail_ratio={ratio})", ours, values, sides=["train", "items of train"])
+        yield answer(
+            name,
+            f"TailPercentage(tail_ratio={ratio})",
+            ours,
+            values,
+            sides=["train", "items of train"],
+        )
 
 
 def _values(metric, data, tail_ratio=None):

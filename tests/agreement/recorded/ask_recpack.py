@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from answers import answer
-from recpack.metrics import DCGK, NDCGK, CalibratedRecallK, HitK, PrecisionK, RecallK, ReciprocalRankK
+from recpack.metrics import (
+    DCGK,
+    NDCGK,
+    CalibratedRecallK,
+    HitK,
+    PrecisionK,
+    RecallK,
+    ReciprocalRankK,
+)
 from scenes import KS
 from scipy.sparse import csr_matrix
 
@@ -24,7 +32,9 @@ def answers(name, scene):
         return
     users = sorted({row[0] for row in [*scene.recs, *scene.truth]})
     items = sorted({row[1] for row in [*scene.recs, *scene.truth]})
-    relevant = [(user, item, grade > 0) for user, item, grade in scene.truth]  # with users who have nothing relevant
+    relevant = [
+        (user, item, grade > 0) for user, item, grade in scene.truth
+    ]  # with users who have nothing relevant
     recs, truth = (_matrix(rows, users, items) for rows in (scene.recs, relevant))
     for metric, (ours, plain) in CALLS.items():
         values, found = {}, {}
@@ -35,7 +45,9 @@ def answers(name, scene):
             scores = one.results.groupby("user_id")["score"].sum()
             found[k] = {users[number]: score for number, score in scores.items()}
         plain_here = None if name == "graded" else plain  # its users need a relevant item
-        yield answer(name, metric.__name__, ours, values, users=found, profile="recpack", plain=plain_here)
+        yield answer(
+            name, metric.__name__, ours, values, users=found, profile="recpack", plain=plain_here
+        )
 
 
 def _matrix(rows, users, items):

@@ -11,7 +11,12 @@ from scenes import KS
 CALLS = {
     "HitRate": (HitRate, {}, "hit_rate", ""),
     "Precision": (Precision, {}, "precision", ""),
-    "Precision(r_precision=True)": (Precision, {"r_precision": True}, "precision(denominator=achievable)", ""),
+    "Precision(r_precision=True)": (
+        Precision,
+        {"r_precision": True},
+        "precision(denominator=achievable)",
+        "",
+    ),
     "Recall": (Recall, {}, "recall", ""),
     "F1Beta": (F1Beta, {}, "f_score", ""),
     "F1Beta(beta=2)": (F1Beta, {"beta": 2.0}, "f_score(beta=2)", ""),
@@ -20,10 +25,18 @@ CALLS = {
     "MRR": (MRR, {}, "mrr", ""),
     "NDCG": (NDCG, {}, "ndcg", "ndcg(ideal=k)"),
     "NDCG(log_base=3)": (NDCG, {"log_base": 3}, "ndcg(log_base=3)", "ndcg(ideal=k, log_base=3)"),
-    "NDCG(divide_by_achievable=True)": (NDCG, {"divide_by_achievable": True}, "ndcg(ideal=relevant)", "ndcg(gain=binary)"),
+    "NDCG(divide_by_achievable=True)": (
+        NDCG,
+        {"divide_by_achievable": True},
+        "ndcg(ideal=relevant)",
+        "ndcg(gain=binary)",
+    ),
 }
 
-AREAS = {PartialAUC: "partial_auc(misses={})", PAP: "partial_auc(misses={}, hits=first)"}  # their k is that of misses
+AREAS = {
+    PartialAUC: "partial_auc(misses={})",
+    PAP: "partial_auc(misses={}, hits=first)",
+}  # their k is that of misses
 
 
 def answers(name, scene):
@@ -43,4 +56,11 @@ def answers(name, scene):
             one = metric(k=k)
             users = {None: one.calc_per_user(recs, truth).to_dict()}
             values = {None: one.calc(recs, truth)}
-            yield answer(name, f"{metric.__name__}(k={k})", ours.format(k), values, users=users, profile="rectools")
+            yield answer(
+                name,
+                f"{metric.__name__}(k={k})",
+                ours.format(k),
+                values,
+                users=users,
+                profile="rectools",
+            )

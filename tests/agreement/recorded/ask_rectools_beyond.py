@@ -33,7 +33,14 @@ def answers(name, scene):
             ["train"],
         ),
         ("Intersection", peer.Intersection, {}, (reference,), "overlap", ["reference"]),
-        ("Intersection(ref_k=5)", peer.Intersection, {"ref_k": 5}, (reference,), "overlap(reference_k=5)", ["reference"]),
+        (
+            "Intersection(ref_k=5)",
+            peer.Intersection,
+            {"ref_k": 5},
+            (reference,),
+            "overlap(reference_k=5)",
+            ["reference"],
+        ),
         (
             "IntraListDiversity(Hamming)",
             peer.IntraListDiversity,

@@ -33,7 +33,19 @@ def answers(name, scene):
         values = {k: metric([k])(recs, truth)[f"{one}@{k}"] for k in KS}
         users = {k: metric([k], mode=PerUser())(recs, truth)[f"{one}-PerUser@{k}"] for k in KS}
         plain_here = None if tied else plain
-        yield answer(name, one, ours, values, users=users, profile="replay", plain=plain_here, options=bound, bound=bound)
+        yield answer(
+            name,
+            one,
+            ours,
+            values,
+            users=users,
+            profile="replay",
+            plain=plain_here,
+            options=bound,
+            bound=bound,
+        )
         if tied:
             values = {k: metric([k])(recs.to_pandas(), truth.to_pandas())[f"{one}@{k}"] for k in KS}
-            yield answer(name, f"{one} on pandas", ours, values, profile="replay", plain=None, bound=bound)
+            yield answer(
+                name, f"{one} on pandas", ours, values, profile="replay", plain=None, bound=bound
+            )

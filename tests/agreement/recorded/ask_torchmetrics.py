@@ -11,7 +11,12 @@ LIST = {"universe": "recs", "relevant_from": "list"}
 CALLS = {
     "RetrievalHitRate": (peer.RetrievalHitRate, {}, "hit_rate", ""),
     "RetrievalPrecision": (peer.RetrievalPrecision, {}, "precision", ""),
-    "RetrievalPrecision(adaptive_k=True)": (peer.RetrievalPrecision, {"adaptive_k": True}, "precision(denominator=list)", ""),
+    "RetrievalPrecision(adaptive_k=True)": (
+        peer.RetrievalPrecision,
+        {"adaptive_k": True},
+        "precision(denominator=list)",
+        "",
+    ),
     "RetrievalRecall": (peer.RetrievalRecall, {}, "recall", ""),
     "RetrievalMAP": (peer.RetrievalMAP, {}, "map", "map(normalizer=hits)"),
     "RetrievalMRR": (peer.RetrievalMRR, {}, "mrr", ""),
@@ -25,7 +30,9 @@ def answers(name, scene):
     judged = scene.relevances()
     users = sorted(scene.lists())
     place = {user: number for number, user in enumerate(users)}
-    rows = [(place[user], score, judged.get(user, {}).get(item, 0)) for user, item, score in scene.recs]
+    rows = [
+        (place[user], score, judged.get(user, {}).get(item, 0)) for user, item, score in scene.recs
+    ]
     indexes, scores, grades = (torch.tensor(column) for column in zip(*rows))  # noqa: B905  Python 3.9
     for call, (metric, parameters, ours, plain) in CALLS.items():
         graded = metric is peer.RetrievalNormalizedDCG
@@ -39,7 +46,16 @@ def answers(name, scene):
             found[k] = dict(zip(users, one.compute().tolist()))  # noqa: B905  Python 3.9
         values = {k: mean(list(by_user.values())) for k, by_user in found.items()}
         plain_here = None if name == "tied" else plain
-        yield answer(name, call, ours, values, users=found, profile="torchmetrics", plain=plain_here, options=LIST)
+        yield answer(
+            name,
+            call,
+            ours,
+            values,
+            users=found,
+            profile="torchmetrics",
+            plain=plain_here,
+            options=LIST,
+        )
 
 
 def _all(values, dim):  # noqa: ARG001  the mean is left out, so that every user's value comes back

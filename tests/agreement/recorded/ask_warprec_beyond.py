@@ -18,7 +18,10 @@ from warprec.evaluation.metrics.novelty import EFD, EPC
 PARTS = dict.fromkeys(KS, 1 / N_ITEMS)
 BITS = dict.fromkeys(KS, 1 / math.log(2))
 FAIR = ["truth", "train", "items"]
-OBSERVED = ["truth", "propensity"]  # the popularity over the highest, 0 where train does not have the item
+OBSERVED = [
+    "truth",
+    "propensity",
+]  # the popularity over the highest, 0 where train does not have the item
 CALLS = {
     "ItemCoverage": (ItemCoverage, "coverage", ["items"], PARTS),
     "Gini": (Gini, "gini", ["items"], None),
@@ -32,7 +35,12 @@ CALLS = {
     "REO": (REO, "exposure_disparity(of=genre, target=relevant)", FAIR, None),
     "SNIPSRecall": (SNIPSRecall, "recall(weights=snips, min_propensity=0.01)", OBSERVED, None),
     "SNIPSDCG": (SNIPSDCG, "dcg(weights=snips, min_propensity=0.01)", OBSERVED, None),
-    "IPSDCG": (IPSDCG, "dcg(weights=ips, exponent=1, min_propensity=0.01)", ["truth", "train"], None),
+    "IPSDCG": (
+        IPSDCG,
+        "dcg(weights=ips, exponent=1, min_propensity=0.01)",
+        ["truth", "train"],
+        None,
+    ),
 }
 
 
@@ -64,13 +72,24 @@ def answers(name, scene):
         target = ground * (1 - seen) if "exposure" in ours else ground
         found = {k: _value(metric(k=k, **known), scores, target) for k in KS}
         values = {k: float(value.nanmean()) for k, value in found.items()}
-        lines = {k: {user: float(value[place]) for user, place in users.items()} for k, value in found.items() if value.dim()}
+        lines = {
+            k: {user: float(value[place]) for user, place in users.items()}
+            for k, value in found.items()
+            if value.dim()
+        }
         yield answer(name, call, ours, values, users=lines or None, sides=sides, factor=factor)
 
 
 def _value(metric, scores, ground):
     indices = torch.topk(scores, metric.k, dim=1).indices
-    blocks = {"ground": ground, "binary_relevance": ground, "valid_users": (ground > 0).any(dim=1).float()}
-    blocks |= {f"top_{metric.k}_indices": indices, f"top_{metric.k}_binary_relevance": torch.gather(ground, 1, indices)}
+    blocks = {
+        "ground": ground,
+        "binary_relevance": ground,
+        "valid_users": (ground > 0).any(dim=1).float(),
+    }
+    blocks |= {
+        f"top_{metric.k}_indices": indices,
+        f"top_{metric.k}_binary_relevance": torch.gather(ground, 1, indices),
+    }
     metric.update(scores, user_indices=torch.arange(len(scores)), **blocks)
     return torch.as_tensor(next(reversed(metric.compute().values())))

@@ -28,10 +28,35 @@ ENVIRONMENTS = HERE.parents[2] / "build" / "peers"
 
 # The first four are benchmarked too (`benchmarks/apart.py`), from Polars and pandas frames.
 PEERS = {
-    "rectools": ["rectools==0.19.0", "pandas==2.3.3", "polars==2.1.0", "pyarrow==22.0.0", "numpy==1.26.4"],
-    "replay": ["torch==2.13.0", "replay-rec==0.22.0", "polars==1.44.2", "pandas==2.3.3", "pyarrow==22.0.0", "numpy==2.4.6"],
-    "microsoft": ["recommenders==1.2.1", "pandas==2.3.3", "polars==2.1.0", "pyarrow==26.0.1", "numpy==2.4.6"],
-    "torchmetrics": ["torch==2.13.0", "torchmetrics==1.9.0", "polars==2.1.0", "pandas==2.3.3", "pyarrow==26.0.1"],
+    "rectools": [
+        "rectools==0.19.0",
+        "pandas==2.3.3",
+        "polars==2.1.0",
+        "pyarrow==22.0.0",
+        "numpy==1.26.4",
+    ],
+    "replay": [
+        "torch==2.13.0",
+        "replay-rec==0.22.0",
+        "polars==1.44.2",
+        "pandas==2.3.3",
+        "pyarrow==22.0.0",
+        "numpy==2.4.6",
+    ],
+    "microsoft": [
+        "recommenders==1.2.1",
+        "pandas==2.3.3",
+        "polars==2.1.0",
+        "pyarrow==26.0.1",
+        "numpy==2.4.6",
+    ],
+    "torchmetrics": [
+        "torch==2.13.0",
+        "torchmetrics==1.9.0",
+        "polars==2.1.0",
+        "pandas==2.3.3",
+        "pyarrow==26.0.1",
+    ],
     "lenskit": ["torch==2.13.0", "lenskit==2025.8.1", "pandas==2.3.3"],
     "recbole": ["torch==2.13.0", "recbole==1.2.1", "numpy==2.4.6"],
     "recpack": ["torch==2.13.0", "recpack==0.3.6", "scipy==1.17.1", "numpy==1.26.4"],
@@ -39,13 +64,27 @@ PEERS = {
     "evidently": ["evidently==0.7.23", "pandas==2.3.3"],
     "spark": ["pyspark==4.0.1", "numpy==2.4.6"],
     "ndeval": ["pyndeval==0.0.8"],
-    "recmetrics": ["recmetrics==0.1.5", "numpy==1.26.4", "scipy==1.11.4", "scikit-learn==1.4.2", "matplotlib==3.8.4"],
+    "recmetrics": [
+        "recmetrics==0.1.5",
+        "numpy==1.26.4",
+        "scipy==1.11.4",
+        "scikit-learn==1.4.2",
+        "matplotlib==3.8.4",
+    ],
     "warprec": ["torch==2.15.0", "warprec==2.2.8"],
     "trec_eval": ["pyserini==0.40.0"],
-    "oracles": ["cwl-eval==1.0.12", "pytrec-eval-terrier==0.5.11", "ir-measures==0.4.3", "ranx==0.3.21", "scikit-learn==1.9.1"],
+    "oracles": [
+        "cwl-eval==1.0.12",
+        "pytrec-eval-terrier==0.5.11",
+        "ir-measures==0.4.3",
+        "ranx==0.3.21",
+        "scikit-learn==1.9.1",
+    ],
 }
 PYTHONS = {"warprec": "python3.12"}
-ALONE = {"trec_eval"}  # which is a file in that wheel; what the wheel itself depends on is not needed
+ALONE = {
+    "trec_eval"
+}  # which is a file in that wheel; what the wheel itself depends on is not needed
 
 
 def environment(peer: str, folder: Path) -> Path:
@@ -54,7 +93,10 @@ def environment(peer: str, folder: Path) -> Path:
     if not python.exists():
         made_by = PYTHONS.get(peer, sys.executable)
         subprocess.run([made_by, "-m", "venv", folder / peer], check=True)  # noqa: S603  named here
-        for requirements in (PEERS[peer][:1], PEERS[peer]):  # torch first, or its dependants choose another build
+        for requirements in (
+            PEERS[peer][:1],
+            PEERS[peer],
+        ):  # torch first, or its dependants choose another build
             options = ["-q", *(["--no-deps"] if peer in ALONE else [])]
             subprocess.run([python, "-m", "pip", "install", *options, *requirements], check=True)  # noqa: S603  pinned above
     return python
@@ -74,7 +116,9 @@ def written(found: dict[str, dict[str, Any]]) -> str:
     peers = []
     for peer, told in found.items():
         rows = ",\n".join(f"      {json.dumps(row)}" for row in told["rows"])
-        peers.append(f'  "{peer}": {{\n    "versions": {json.dumps(told["versions"])},\n    "rows": [\n{rows}\n    ]\n  }}')
+        peers.append(
+            f'  "{peer}": {{\n    "versions": {json.dumps(told["versions"])},\n    "rows": [\n{rows}\n    ]\n  }}'
+        )
     return "{\n" + ",\n".join(peers) + "\n}\n"
 
 
@@ -83,10 +127,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("peers", nargs="*", help=f"some of {', '.join(PEERS)}")
     parser.add_argument("--beyond", action="store_true", help="ask for the metrics beyond accuracy")
-    parser.add_argument("--environments", type=Path, default=ENVIRONMENTS, help="folder of the environments (%(default)s)")
+    parser.add_argument(
+        "--environments",
+        type=Path,
+        default=ENVIRONMENTS,
+        help="folder of the environments (%(default)s)",
+    )
     options = parser.parse_args(arguments)
     about = "beyond" if options.beyond else "accuracy"
-    wanted = options.peers or [peer for peer in PEERS if (HERE / ASKED[about].format(peer)).exists()]
+    wanted = options.peers or [
+        peer for peer in PEERS if (HERE / ASKED[about].format(peer)).exists()
+    ]
     before = json.loads(VALUES[about].read_text(encoding="utf-8")) if VALUES[about].exists() else {}
     found = {}
     for peer in PEERS:

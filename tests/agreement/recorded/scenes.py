@@ -35,7 +35,11 @@ class Scene:
 
     def ranked(self) -> list[tuple[str, str, int]]:
         """Return the recommendations as (user, item, rank), ranks from 1."""
-        return [(user, item, rank) for user, items in self.lists().items() for rank, item in enumerate(items, start=1)]
+        return [
+            (user, item, rank)
+            for user, items in self.lists().items()
+            for rank, item in enumerate(items, start=1)
+        ]
 
 
 def _nested(rows):
@@ -50,7 +54,11 @@ def fixture() -> Scene:
     lists = {"u1": "axbyc", "u2": "xyz", "u3": "abc", "u5": "ab"}
     truth = {"u1": "abc", "u2": "a", "u4": "ab", "u5": "abcdef"}
     return Scene(
-        [(user, item, 10.0 - place) for user, items in lists.items() for place, item in enumerate(items)],
+        [
+            (user, item, 10.0 - place)
+            for user, items in lists.items()
+            for place, item in enumerate(items)
+        ],
         [(user, item, 1) for user, items in truth.items() for item in items],
     )
 
@@ -86,10 +94,15 @@ def tied() -> Scene:
 def numbered() -> Scene:
     """As tied, of items that are numbers of one to three digits, and with scores that differ in 64 bits alone."""
     scene, rng = _random(seed=4, lengths=LENGTHS, judged=JUDGED, ties=True), random.Random(5)  # noqa: S311  no secret
-    recs = [(user, _as_number(item), score + _one_of((0.0, 0.0, 1e-9), rng)) for user, item, score in scene.recs]
+    recs = [
+        (user, _as_number(item), score + _one_of((0.0, 0.0, 1e-9), rng))
+        for user, item, score in scene.recs
+    ]
     place = {user: number for number, user in enumerate(dict.fromkeys(row[0] for row in recs))}
     recs.sort(key=lambda row: (place[row[0]], -row[2]))
-    return Scene(recs, [(user, _as_number(item), relevance) for user, item, relevance in scene.truth])
+    return Scene(
+        recs, [(user, _as_number(item), relevance) for user, item, relevance in scene.truth]
+    )
 
 
 SCENES = {one.__name__: one for one in (fixture, binary, positive, graded, full, tied, numbered)}

@@ -28,7 +28,11 @@ class Scene:
 
     def ranked(self, rows: list[tuple[str, str, float]]) -> list[tuple[str, str, int]]:
         """Return rows of recommendations as (user, item, rank), ranks from 1."""
-        return [(user, item, rank) for user, items in _nested(rows).items() for rank, item in enumerate(items, start=1)]
+        return [
+            (user, item, rank)
+            for user, items in _nested(rows).items()
+            for rank, item in enumerate(items, start=1)
+        ]
 
 
 def ragged() -> Scene:
@@ -49,18 +53,32 @@ def fresh() -> Scene:
 SCENES = {one.__name__: one for one in (ragged, full, fresh)}
 
 
-def _made(*, seed: int, lengths: tuple[int, ...], histories: tuple[int, ...], everybody: bool, fresh: bool = False) -> Scene:
+def _made(
+    *,
+    seed: int,
+    lengths: tuple[int, ...],
+    histories: tuple[int, ...],
+    everybody: bool,
+    fresh: bool = False,
+) -> Scene:
     rng = random.Random(seed)  # noqa: S311  no secret
     names = [f"i{place}" for place in range(N_ITEMS)]
     warm = names[:-COLD]
     users = [f"u{place}" for place in range(N_USERS)]
     train = {user: _taken(warm, _one_of(histories, rng), rng) for user in users}
-    train["u0"] = [*train["u0"], *(item for item in warm if not any(item in own for own in train.values()))]
+    train["u0"] = [
+        *train["u0"],
+        *(item for item in warm if not any(item in own for own in train.values())),
+    ]
     rows: dict[str, list[tuple[str, str, float]]] = {"recs": [], "reference": []}
     truth = []
     for user in users:
         candidates = warm if everybody else names
-        candidates = [item for item in candidates if item not in train[user]] if everybody or fresh else candidates
+        candidates = (
+            [item for item in candidates if item not in train[user]]
+            if everybody or fresh
+            else candidates
+        )
         for own in rows.values():
             length = _one_of(lengths, rng)
             chosen = _taken(candidates, length, rng)
@@ -69,9 +87,14 @@ def _made(*, seed: int, lengths: tuple[int, ...], histories: tuple[int, ...], ev
         if everybody or rng.random() < 0.8:
             truth += [(user, item) for item in _taken(names, 6, rng)]
     vectors = [[round(rng.random() - 0.3 * (not everybody), 3) for _ in range(4)] for _ in names]
-    items = {item: (_one_of((1, 1, 1, 2, 2, 3, 4), rng), vector) for item, vector in zip(names, vectors)}  # noqa: B905
+    items = {
+        item: (_one_of((1, 1, 1, 2, 2, 3, 4), rng), vector)
+        for item, vector in zip(names, vectors)  # noqa: B905
+    }
     pairs = [(user, item) for user, own in train.items() for item in own]
-    return Scene(rows["recs"], rows["reference"], _shuffled(truth, rng), _shuffled(pairs, rng), items)
+    return Scene(
+        rows["recs"], rows["reference"], _shuffled(truth, rng), _shuffled(pairs, rng), items
+    )
 
 
 def _taken(items, count, rng):

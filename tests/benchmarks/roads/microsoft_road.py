@@ -6,7 +6,12 @@ from given import Given, Road
 from recommenders.evaluation import python_evaluation as peer
 
 DISTRIBUTIONS = ["recommenders", "polars", "pandas", "numpy", "pyarrow"]
-COLUMNS = {"col_user": "user", "col_item": "item", "col_prediction": "score", "relevancy_method": "top_k"}
+COLUMNS = {
+    "col_user": "user",
+    "col_item": "item",
+    "col_prediction": "score",
+    "relevancy_method": "top_k",
+}
 
 
 def run(given: Given, k: int) -> list[float]:

@@ -12,13 +12,25 @@ from given import SIX, Given, Road
 from ir_measures import AP, RR, P, R, Success, nDCG
 from sklearn import metrics
 
-DISTRIBUTIONS = ["pytrec-eval-terrier", "ranx", "ir-measures", "scikit-learn", "polars", "pandas", "numpy", "pyarrow", "numba"]
+DISTRIBUTIONS = [
+    "pytrec-eval-terrier",
+    "ranx",
+    "ir-measures",
+    "scikit-learn",
+    "polars",
+    "pandas",
+    "numpy",
+    "pyarrow",
+    "numba",
+]
 
 
 def as_case(given: Given) -> SimpleNamespace:
     """Return the frames as `peers.py` wants them."""
     recs, truth = given.polars()
-    return SimpleNamespace(two_frames=True, recs=recs, truth=truth.with_columns(relevance=pl.lit(1)))
+    return SimpleNamespace(
+        two_frames=True, recs=recs, truth=truth.with_columns(relevance=pl.lit(1))
+    )
 
 
 def measures(given: Given, k: int) -> list[float]:
@@ -51,5 +63,9 @@ ROADS = [
     Road("ir_measures", measures),
     Road("ranx, objects", lambda given, k: peers.ranx_objects_whole(as_case(given), k)),  # type: ignore[arg-type]
     Road("ranx, arrays", lambda given, k: peers.ranx_arrays_whole(as_case(given), k)),  # type: ignore[arg-type]
-    Road("scikit-learn", dense, tuple(name for name in SIX if name in {"precision", "recall", "ndcg"})),
+    Road(
+        "scikit-learn",
+        dense,
+        tuple(name for name in SIX if name in {"precision", "recall", "ndcg"}),
+    ),
 ]

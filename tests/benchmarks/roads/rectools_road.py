@@ -13,7 +13,14 @@ NAMES = {"user": Columns.User, "item": Columns.Item, "rank": Columns.Rank}
 def run(given: Given, k: int) -> list[float]:
     """Calculate the six; nDCG with the ideal that others have."""
     recs, truth = (frame.rename(columns=NAMES) for frame in given.pandas())
-    asked = [HitRate(k), Precision(k), Recall(k), MAP(k), MRR(k), NDCG(k, divide_by_achievable=True)]
+    asked = [
+        HitRate(k),
+        Precision(k),
+        Recall(k),
+        MAP(k),
+        MRR(k),
+        NDCG(k, divide_by_achievable=True),
+    ]
     found = calc_metrics({str(place): metric for place, metric in enumerate(asked)}, recs, truth)
     return [float(found[str(place)]) for place in range(len(asked))]
 

@@ -19,7 +19,14 @@ DISTRIBUTIONS = ["torchmetrics", "torch", "polars", "pandas", "numpy", "pyarrow"
 METRICS = ("hit_rate", "precision", "recall", "map(normalizer=hits)", "mrr", "ndcg")
 # Its tensors are as small as a list: with one thread it takes half the time or less.
 torch.set_num_threads(1)
-ASKED = [RetrievalHitRate, RetrievalPrecision, RetrievalRecall, RetrievalMAP, RetrievalMRR, RetrievalNormalizedDCG]
+ASKED = [
+    RetrievalHitRate,
+    RetrievalPrecision,
+    RetrievalRecall,
+    RetrievalMAP,
+    RetrievalMRR,
+    RetrievalNormalizedDCG,
+]
 
 
 def run(given: Given, k: int) -> list[float]:

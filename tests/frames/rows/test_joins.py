@@ -17,24 +17,38 @@ values = {"model": st.sampled_from([None, "m", "n"]), "user": st.sampled_from([N
 
 @st.composite
 def rows(draw: st.DrawFn, name: str) -> pl.DataFrame:
-    found = draw(st.lists(st.tuples(values["model"], values["user"], st.integers(0, 9)), max_size=8))
-    return pl.DataFrame(found, schema={"model": pl.String, "user": pl.Int64, name: pl.Int64}, orient="row")
+    found = draw(
+        st.lists(st.tuples(values["model"], values["user"], st.integers(0, 9)), max_size=8)
+    )
+    return pl.DataFrame(
+        found, schema={"model": pl.String, "user": pl.Int64, name: pl.Int64}, orient="row"
+    )
 
 
 @examples(110)
-@given(own=rows("own"), other=rows("other"), keys=keys, how=st.sampled_from(["left", "inner", "full"]))
-def test_null_joins_null_and_without_keys_each_joins_each(own: pl.DataFrame, other: pl.DataFrame, keys: list[str], how: Any):
+@given(
+    own=rows("own"), other=rows("other"), keys=keys, how=st.sampled_from(["left", "inner", "full"])
+)
+def test_null_joins_null_and_without_keys_each_joins_each(
+    own: pl.DataFrame, other: pl.DataFrame, keys: list[str], how: Any
+):
     other = other.select(*keys, "other")
     expected, met = [], set()
     for row in own.rows(named=True):
-        partners = [(n, one) for n, one in enumerate(other.rows(named=True)) if all(one[key] == row[key] for key in keys)]
+        partners = [
+            (n, one)
+            for n, one in enumerate(other.rows(named=True))
+            if all(one[key] == row[key] for key in keys)
+        ]
         met |= {n for n, _ in partners}
         expected += [{**row, "other": one["other"]} for _, one in partners]
         if not partners and keys and how != "inner":
             expected.append({**row, "other": None})
     if keys and how == "full":
         nothing = dict.fromkeys(own.columns)
-        expected += [{**nothing, **one} for n, one in enumerate(other.rows(named=True)) if n not in met]
+        expected += [
+            {**nothing, **one} for n, one in enumerate(other.rows(named=True)) if n not in met
+        ]
 
     found = joined(own.lazy(), other.lazy(), keys, how).collect()
 
@@ -44,7 +58,9 @@ def test_null_joins_null_and_without_keys_each_joins_each(own: pl.DataFrame, oth
 
 @examples(45)
 @given(own=rows("own"), keys=keys)
-def test_sums_are_those_of_each_combination_of_keys_or_of_all_rows(own: pl.DataFrame, keys: list[str]):
+def test_sums_are_those_of_each_combination_of_keys_or_of_all_rows(
+    own: pl.DataFrame, keys: list[str]
+):
     expected: dict[tuple[Any, ...], int] = {} if keys else {(): 0}
     for row in own.rows(named=True):
         key = tuple(row[name] for name in keys)

@@ -24,12 +24,30 @@ from recframe.frames.rows.places import best_first
 from strategies import examples
 
 BOUNDS = {
-    **{dtype: (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) for dtype, bits in ((pl.Int8, 8), (pl.Int16, 16), (pl.Int32, 32))},
-    **{dtype: (0, 2**bits - 1) for dtype, bits in ((pl.UInt8, 8), (pl.UInt16, 16), (pl.UInt32, 32), (pl.UInt64, 64))},
+    **{
+        dtype: (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        for dtype, bits in ((pl.Int8, 8), (pl.Int16, 16), (pl.Int32, 32))
+    },
+    **{
+        dtype: (0, 2**bits - 1)
+        for dtype, bits in ((pl.UInt8, 8), (pl.UInt16, 16), (pl.UInt32, 32), (pl.UInt64, 64))
+    },
     pl.Int64: (-(2**63), 2**63 - 1),
 }
 EDGES = [0, 1, 2, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1, -1, -(2**31), -(2**32), -(2**63)]
-GAINS = [5e-324, 0.25, 0.5, 1.0, 1.5, 2.0, 2.0**32 - 1, 2.0**32, 2.0**53, 1.7976931348623157e308, float("inf")]
+GAINS = [
+    5e-324,
+    0.25,
+    0.5,
+    1.0,
+    1.5,
+    2.0,
+    2.0**32 - 1,
+    2.0**32,
+    2.0**53,
+    1.7976931348623157e308,
+    float("inf"),
+]
 small_dtypes = st.sampled_from(sorted(SMALL_INTEGERS, key=str))
 
 
@@ -41,10 +59,16 @@ def values_of(dtype: Any) -> st.SearchStrategy[int]:
 
 
 @st.composite
-def keyed(draw: st.DrawFn, dtypes: Sequence[Any], *, gains: Sequence[float] = GAINS) -> pl.DataFrame:
+def keyed(
+    draw: st.DrawFn, dtypes: Sequence[Any], *, gains: Sequence[float] = GAINS
+) -> pl.DataFrame:
     """Rows of a few keys, which repeat, each with a gain."""
     few = [draw(st.lists(values_of(dtype), min_size=1, max_size=4)) for dtype in dtypes]
-    rows = draw(st.lists(st.tuples(*(st.sampled_from(some) for some in few), st.sampled_from(gains)), max_size=30))
+    rows = draw(
+        st.lists(
+            st.tuples(*(st.sampled_from(some) for some in few), st.sampled_from(gains)), max_size=30
+        )
+    )
     schema = {**{f"key {n}": dtype for n, dtype in enumerate(dtypes)}, "gain": pl.Float64}
     return pl.DataFrame(rows, schema=schema, orient="row")
 
@@ -57,14 +81,17 @@ def keys_of(frame: pl.DataFrame) -> list[str]:
 @given(data=st.data())
 def test_keys_once_have_their_highest_gain(data: st.DataObject):
     dtypes = data.draw(
-        st.lists(small_dtypes, min_size=2, max_size=2) | st.lists(st.sampled_from([*BOUNDS]), min_size=1, max_size=3)
+        st.lists(small_dtypes, min_size=2, max_size=2)
+        | st.lists(st.sampled_from([*BOUNDS]), min_size=1, max_size=3)
     )
     frame = data.draw(keyed(dtypes, gains=[0.0, *GAINS]))
     highest: dict[tuple[int, ...], float] = {}
     for *key, gain in frame.rows():
         highest[tuple(key)] = max(gain, highest.get(tuple(key), 0.0))
 
-    found = each_once(frame.lazy(), {name: frame.schema[name] for name in keys_of(frame)}, "gain").collect()
+    found = each_once(
+        frame.lazy(), {name: frame.schema[name] for name in keys_of(frame)}, "gain"
+    ).collect()
 
     assert found.schema == frame.schema
     assert sorted(found.rows()) == sorted((*key, gain) for key, gain in highest.items())
@@ -78,8 +105,14 @@ def test_the_best_gain_of_a_list_comes_first(data: st.DataObject):
     if narrow:  # what fits_64_bits is true of
         low = st.sampled_from([0, 1, 2**31 - 1])
         frame = data.draw(
-            st.lists(st.tuples(low, st.sampled_from([1.0, 2.0, 5.0, 2.0**32 - 1])), min_size=1, max_size=30).map(
-                lambda rows: pl.DataFrame(rows, schema={"key 0": pl.Int64, "gain": pl.Float64}, orient="row")
+            st.lists(
+                st.tuples(low, st.sampled_from([1.0, 2.0, 5.0, 2.0**32 - 1])),
+                min_size=1,
+                max_size=30,
+            ).map(
+                lambda rows: pl.DataFrame(
+                    rows, schema={"key 0": pl.Int64, "gain": pl.Float64}, orient="row"
+                )
             )
         )
         assert fits_64_bits(frame["key 0"], frame["gain"])
@@ -98,15 +131,29 @@ def test_the_best_gain_of_a_list_comes_first(data: st.DataObject):
 def test_rows_are_joined_as_by_their_two_keys(data: st.DataObject):
     ends = st.sampled_from([0, 1, 2, 127, 2**31 - 2, 2**31 - 1])
     others = pl.DataFrame(
-        [(*pair, n) for n, pair in enumerate(data.draw(st.lists(st.tuples(ends, ends), max_size=12, unique=True)))],
+        [
+            (*pair, n)
+            for n, pair in enumerate(
+                data.draw(st.lists(st.tuples(ends, ends), max_size=12, unique=True))
+            )
+        ],
         schema={"key 0": pl.Int64, "key 1": pl.Int64, "number": pl.Int64},
         orient="row",
     )
-    rows = data.draw(keyed(data.draw(st.lists(st.sampled_from([pl.Int32, pl.Int64, pl.UInt32]), min_size=2, max_size=2))))
+    rows = data.draw(
+        keyed(
+            data.draw(
+                st.lists(st.sampled_from([pl.Int32, pl.Int64, pl.UInt32]), min_size=2, max_size=2)
+            )
+        )
+    )
     rows = rows.with_columns(pl.when(pl.col("gain") != 2).then("key 0"))  # and some without a key
     known = {row[:2]: row[2] for row in others.rows()}
 
-    found = {how: joined_as_numbers(rows.lazy(), others.lazy(), keys_of(rows), how).collect() for how in ("left", "inner")}
+    found = {
+        how: joined_as_numbers(rows.lazy(), others.lazy(), keys_of(rows), how).collect()
+        for how in ("left", "inner")
+    }
 
     left = sorted([(*row, known.get(row[:2])) for row in rows.rows()], key=str)
     assert sorted(found["left"].select(*rows.columns, "number").rows(), key=str) == left
@@ -120,7 +167,9 @@ def test_rows_are_joined_as_by_their_two_keys(data: st.DataObject):
 def test_each_pair_is_once_among_the_distinct_ones(data: st.DataObject, narrow: bool):  # noqa: FBT001
     frame = data.draw(keyed(data.draw(st.lists(small_dtypes, min_size=2, max_size=2))))
     if narrow:
-        frame = frame.filter(pl.col(name).cast(pl.Int64).is_between(0, 2**31 - 1) for name in keys_of(frame))
+        frame = frame.filter(
+            pl.col(name).cast(pl.Int64).is_between(0, 2**31 - 1) for name in keys_of(frame)
+        )
         assert fits_31_bits(frame, keys_of(frame))
 
     found = distinct(frame.lazy(), keys_of(frame), narrow=narrow).collect()
@@ -133,11 +182,15 @@ def test_each_pair_is_once_among_the_distinct_ones(data: st.DataObject, narrow: 
 def test_narrow_is_what_fits_into_half_a_number(dtype: Any):
     low, high = BOUNDS[dtype]
     for key, gain in product({low, high, *(edge for edge in EDGES if low <= edge <= high)}, GAINS):
-        frame = pl.DataFrame({"key": pl.Series([1, key], dtype=dtype), "gain": pl.Series([1.0, gain])})
+        frame = pl.DataFrame(
+            {"key": pl.Series([1, key], dtype=dtype), "gain": pl.Series([1.0, gain])}
+        )
         fits, whole = 0 <= key < 2**31, gain in {1.0, 2.0, 2.0**32 - 1}
 
         assert fits_31_bits(frame, ["key"]) is fits
-        assert fits_64_bits(frame["key"], frame["gain"]) is (fits and whole and dtype.is_signed_integer())
+        assert fits_64_bits(frame["key"], frame["gain"]) is (
+            fits and whole and dtype.is_signed_integer()
+        )
 
 
 @examples(75)
@@ -146,7 +199,9 @@ def test_the_same_keys_have_the_same_number_and_narrow_pairs_one_of_their_own(da
     frame = data.draw(keyed(data.draw(st.lists(small_dtypes, min_size=2, max_size=3))))
     keys = keys_of(frame)
 
-    numbers = frame.select(key_hash([pl.col(key) for key in keys], frame.schema)).to_series().to_list()
+    numbers = (
+        frame.select(key_hash([pl.col(key) for key in keys], frame.schema)).to_series().to_list()
+    )
 
     of_keys = dict(zip((row[:-1] for row in frame.rows()), numbers, strict=True))
     assert numbers == [of_keys[row[:-1]] for row in frame.rows()]

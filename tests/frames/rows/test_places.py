@@ -16,7 +16,9 @@ from strategies import examples
 KEYS = ["model", "user"]
 SCHEMA = {"model": pl.String, "user": pl.Int64}
 # null is a value of a key
-lists = st.lists(st.tuples(st.sampled_from([None, "m", "n"]), st.sampled_from([None, -1, 0, 7])), max_size=20)
+lists = st.lists(
+    st.tuples(st.sampled_from([None, "m", "n"]), st.sampled_from([None, -1, 0, 7])), max_size=20
+)
 
 
 def runs(rows: list[tuple[Any, ...]]) -> list[tuple[int, int, tuple[Any, ...]]]:
@@ -37,7 +39,8 @@ def test_places_start_at_one_in_each_list(rows: list[tuple[Any, ...]], n_keys: i
     found = with_places(frame, KEYS[-n_keys:]).collect()
 
     assert found.rows(named=True) == [
-        {"start": start, "model": row[0], "user": row[1], "place": place} for start, place, row in runs(rows)
+        {"start": start, "model": row[0], "user": row[1], "place": place}
+        for start, place, row in runs(rows)
     ]
 
 
@@ -52,7 +55,9 @@ def test_ranks_are_pushed_at_least_one_apart(data: st.DataObject, whole: bool): 
     own = st.lists(rank, min_size=1, max_size=8).map(sorted)
     drawn = data.draw(st.lists(own, max_size=5))
     rows = [("m", user, one) for user, ranks in enumerate(drawn) for one in ranks]
-    frame = pl.LazyFrame(rows, schema={**SCHEMA, "rank": pl.Int64 if whole else pl.Float64}, orient="row")
+    frame = pl.LazyFrame(
+        rows, schema={**SCHEMA, "rank": pl.Int64 if whole else pl.Float64}, orient="row"
+    )
     expected = []
     for ranks in drawn:
         furthest = -float("inf")
@@ -70,5 +75,9 @@ def test_ranks_are_pushed_at_least_one_apart(data: st.DataObject, whole: bool): 
 def test_items_that_are_text_stand_by_what_they_say(dtype: Any):
     frame = pl.LazyFrame({"item": ["c", "a", "b"]}, schema={"item": dtype})
 
-    assert frame.sort(by_item(frame.collect_schema())).collect()["item"].to_list() == ["a", "b", "c"]
+    assert frame.sort(by_item(frame.collect_schema())).collect()["item"].to_list() == [
+        "a",
+        "b",
+        "c",
+    ]
     assert by_item(frame.collect_schema(), ["user", "item"]) == []

@@ -29,7 +29,12 @@ IDS: dict[Any, list[Any]] = {
     pl.UInt64: [0, 1, 2**63, 2**64 - 1],
     pl.String: ["", "a", "b", "é"],
 }
-NEAR = {pl.Int8: [-3, -2, -1, 0, 1], pl.Int64: [-2, -1, 0, 1, 2], pl.UInt32: [0, 1, 2], pl.UInt64: [0, 1, 2]}
+NEAR = {
+    pl.Int8: [-3, -2, -1, 0, 1],
+    pl.Int64: [-2, -1, 0, 1, 2],
+    pl.UInt32: [0, 1, 2],
+    pl.UInt64: [0, 1, 2],
+}
 RANKS = [None, 1, 1, 2, 3, 4, 4.5, 5]
 
 
@@ -38,11 +43,17 @@ def listed(draw: st.DrawFn, *, within: Any = (*IDS,)) -> pl.DataFrame:
     """Rows of users and items with ranks: in any order, or user by user, or sorted and marked so."""
     dtype = draw(st.sampled_from([*within]))
     ids = draw(st.sampled_from([IDS[dtype], NEAR.get(dtype, IDS[dtype])]))
-    rows = draw(st.lists(st.tuples(st.sampled_from(ids), st.integers(1, 4), st.sampled_from(RANKS)), max_size=20))
+    rows = draw(
+        st.lists(
+            st.tuples(st.sampled_from(ids), st.integers(1, 4), st.sampled_from(RANKS)), max_size=20
+        )
+    )
     order = draw(st.sampled_from(["any", "by user", "sorted"]))
     if order != "any":
         rows = sorted(rows, key=lambda row: row[0] if order == "sorted" else str(row[0])[::-1])
-    frame = pl.DataFrame(rows, schema={"user": dtype, "item": pl.Int64, "rank": pl.Float64}, orient="row")
+    frame = pl.DataFrame(
+        rows, schema={"user": dtype, "item": pl.Int64, "rank": pl.Float64}, orient="row"
+    )
     return frame.with_columns(pl.col("user").set_sorted()) if order == "sorted" else frame
 
 
@@ -81,7 +92,9 @@ def test_each_user_is_once_among_the_unordered(frame: pl.DataFrame):
 def test_users_are_marked_as_sorted_where_they_are_whole_numbers_in_order(frame: pl.DataFrame):
     users = frame["user"].to_list()
 
-    marked = marked_sorted(frame.with_columns(pl.Series("user", users, dtype=frame.schema["user"])), "user")
+    marked = marked_sorted(
+        frame.with_columns(pl.Series("user", users, dtype=frame.schema["user"])), "user"
+    )
 
     assert marked.rows() == frame.rows()
     assert marked["user"].flags["SORTED_ASC"] or users != sorted(users) or isinstance(users[0], str)
@@ -110,7 +123,9 @@ def test_each_item_stays_once_at_its_best_rank_in_the_order_of_the_rows(frame: p
         if (user, item) not in best or rank < rows[best[user, item]][2]:
             best[user, item] = number
 
-    assert each_item_once(frame, ["user"], ask).rows() == [rows[number] for number in sorted(best.values())]
+    assert each_item_once(frame, ["user"], ask).rows() == [
+        rows[number] for number in sorted(best.values())
+    ]
 
 
 @examples(110)
@@ -130,8 +145,12 @@ def test_lists_are_in_order_where_ranks_are_one_apart_and_missing_ones_last(fram
 
 @examples(45)
 @given(frame=listed(), gains=st.sampled_from([[1.0], [0.5, 1.0]]))
-def test_rows_are_level_where_they_stand_list_by_list_with_one_gain(frame: pl.DataFrame, gains: list[float]):
-    frame = frame.with_columns(gain=pl.Series([gains[n % len(gains)] for n in range(len(frame))], dtype=pl.Float64))
+def test_rows_are_level_where_they_stand_list_by_list_with_one_gain(
+    frame: pl.DataFrame, gains: list[float]
+):
+    frame = frame.with_columns(
+        gain=pl.Series([gains[n % len(gains)] for n in range(len(frame))], dtype=pl.Float64)
+    )
 
     level = len(set(frame["gain"].to_list())) == 1 and frame["user"].flags["SORTED_ASC"]
     assert of_one_gain(frame, "user") is level

@@ -42,7 +42,9 @@ class Kind(ABC):
         """Return the names of the columns whose values may be labels: text, categories, whole numbers and Booleans."""
 
     @abstractmethod
-    def take(self, named: Mapping[str, str], ids: Collection[str] = (), numbers: Collection[str] = ()) -> Taken:
+    def take(
+        self, named: Mapping[str, str], ids: Collection[str] = (), numbers: Collection[str] = ()
+    ) -> Taken:
         """Return some columns under the names that are the keys of `named`.
 
         `ids` are the keys whose values must match those of other frames. NaN comes as null, which pandas' floats cannot

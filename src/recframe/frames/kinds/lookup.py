@@ -56,7 +56,9 @@ def _made_a_frame(thing: Any) -> str:
         "Series": ": series.reset_index()" if library == "pandas" else ": series.to_frame()",
         "str": ", not a path: pl.scan_parquet(path), pl.scan_csv(path)",
     }
-    columns = ", with a column for each of user, item and what is known of both: pl.DataFrame({...})"
+    columns = (
+        ", with a column for each of user, item and what is known of both: pl.DataFrame({...})"
+    )
     known |= dict.fromkeys(("list", "dict", "ndarray"), columns)
     if "GroupBy" in kind:
         return ": the one that was grouped, with the groups as by='...'"

@@ -35,12 +35,20 @@ class Pandas(EagerKind):
 
     def labels(self) -> list[str]:
         """Return the names of the columns whose values may be labels."""
-        named = [name for name in self.frame.columns if isinstance(name, str) and self.frame[name].ndim == 1]
+        named = [
+            name
+            for name in self.frame.columns
+            if isinstance(name, str) and self.frame[name].ndim == 1
+        ]
         return [name for name in named if infer_dtype(self.frame[name], skipna=True) in LABELS]
 
-    def take(self, named: Mapping[str, str], ids: Collection[str] = (), numbers: Collection[str] = ()) -> pl.DataFrame:
+    def take(
+        self, named: Mapping[str, str], ids: Collection[str] = (), numbers: Collection[str] = ()
+    ) -> pl.DataFrame:
         """Return some columns, with null for NaN."""
-        columns = (series(self.frame, name, inside, is_id=inside in ids) for inside, name in named.items())
+        columns = (
+            series(self.frame, name, inside, is_id=inside in ids) for inside, name in named.items()
+        )
         return pl.DataFrame([without_nan(column, numbers) for column in columns])
 
     def source(self, name: str) -> pd.Series[Any]:

@@ -15,7 +15,9 @@ TEXT_OR_BOOLEAN = (pl.String, pl.Categorical, pl.Enum, pl.Boolean)
 
 def may_be_labels(schema: pl.Schema) -> list[str]:
     """Return the names of the columns of Polars whose values may be labels."""
-    return [name for name, dtype in schema.items() if dtype.is_integer() or dtype in TEXT_OR_BOOLEAN]
+    return [
+        name for name, dtype in schema.items() if dtype.is_integer() or dtype in TEXT_OR_BOOLEAN
+    ]
 
 
 def without_nan(column: pl.Series, numbers: Collection[str]) -> pl.Series:
@@ -42,7 +44,9 @@ class EagerPolars(EagerKind):
         """Return the names of the columns whose values may be labels."""
         return may_be_labels(self.frame.schema)
 
-    def take(self, named: Mapping[str, str], ids: Collection[str] = (), numbers: Collection[str] = ()) -> pl.DataFrame:
+    def take(
+        self, named: Mapping[str, str], ids: Collection[str] = (), numbers: Collection[str] = ()
+    ) -> pl.DataFrame:
         """Return some columns, with null for NaN."""
         del ids  # they stand as they are
         # NOTE: by position, since a column may be named "*" or "^.*$", which Polars reads as a pattern.

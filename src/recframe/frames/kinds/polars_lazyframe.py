@@ -26,18 +26,27 @@ class LazyPolars(Kind):
         """Return the names of the columns whose values may be labels."""
         return may_be_labels(self.frame.collect_schema())
 
-    def take(self, named: Mapping[str, str], ids: Collection[str] = (), numbers: Collection[str] = ()) -> pl.LazyFrame:
+    def take(
+        self, named: Mapping[str, str], ids: Collection[str] = (), numbers: Collection[str] = ()
+    ) -> pl.LazyFrame:
         """Return some columns, with null for NaN."""
         del ids  # they stand as they are
         # NOTE: by position, since a column may be named "*" or "^.*$", which Polars reads as a pattern.
         places = {name: place for place, name in enumerate(self.columns)}
         dtypes = self.frame.collect_schema().dtypes()
         found = {inside: pl.nth(places[name]) for inside, name in named.items()}
-        floats = {inside for inside, name in named.items() if dtypes[places[name]].is_float()}.difference(numbers)
-        chosen = ((column.fill_nan(None) if inside in floats else column).alias(inside) for inside, column in found.items())
+        floats = {
+            inside for inside, name in named.items() if dtypes[places[name]].is_float()
+        }.difference(numbers)
+        chosen = (
+            (column.fill_nan(None) if inside in floats else column).alias(inside)
+            for inside, column in found.items()
+        )
         return self.frame.select(chosen)
 
-    def give(self, plan: pl.LazyFrame, sources: Mapping[str, Any], seen: Seen | None = None) -> pl.LazyFrame:
+    def give(
+        self, plan: pl.LazyFrame, sources: Mapping[str, Any], seen: Seen | None = None
+    ) -> pl.LazyFrame:
         """Return the plan, which whoever asked for it collects."""
         del sources, seen
         return plan

@@ -14,12 +14,17 @@ def distinct_names(*names: str) -> list[str]:
 
 
 def joined(
-    rows: pl.LazyFrame, others: pl.LazyFrame, keys: Sequence[str], how: Literal["left", "inner", "full"] = "left"
+    rows: pl.LazyFrame,
+    others: pl.LazyFrame,
+    keys: Sequence[str],
+    how: Literal["left", "inner", "full"] = "left",
 ) -> pl.LazyFrame:
     """Return rows joined with others on the keys; without keys, each with each."""
     if not keys:
         return rows.join(others, how="cross")
-    return rows.join(others, on=keys, how=how, nulls_equal=True, coalesce=True if how == "full" else None)
+    return rows.join(
+        others, on=keys, how=how, nulls_equal=True, coalesce=True if how == "full" else None
+    )
 
 
 def aggregate(rows: pl.LazyFrame, keys: Sequence[str], columns: Sequence[pl.Expr]) -> pl.LazyFrame:

@@ -27,9 +27,14 @@ def each_once(rows: pl.LazyFrame, dtypes: Mapping[str, pl.DataType], gain: str) 
     if not READS_BITS or len(keys) != 2 or not all(dtypes[name] in SMALL_INTEGERS for name in keys):  # noqa: PLR2004  a pair
         return rows.group_by(keys).agg(pl.col(gain).max())
     packed = pl.col(keys[0]).cast(pl.Int128) * 2**64 + pl.col(keys[1]).cast(pl.Int64)
-    runs = rows.select(key=packed, height=pl.col(gain).cast(pl.Float64).reinterpret(dtype=pl.Int64)).sort("key")
+    runs = rows.select(
+        key=packed, height=pl.col(gain).cast(pl.Float64).reinterpret(dtype=pl.Int64)
+    ).sort("key")
     run = (key != key.shift()).fill_null(value=True).cum_sum().cast(pl.Int128) * 2**64
-    runs = runs.with_columns(last=(key != key.shift(-1)).fill_null(value=True), highest=(run + pl.col("height")).cum_max())
+    runs = runs.with_columns(
+        last=(key != key.shift(-1)).fill_null(value=True),
+        highest=(run + pl.col("height")).cum_max(),
+    )
     second = (key + 2**63) % 2**64 - 2**63
     height = (pl.col("highest") % 2**64).cast(pl.Int64)
     return runs.filter("last").select(
@@ -53,8 +58,12 @@ def fits_64_bits(key: pl.Series, gain: pl.Series) -> bool:
 
 def fits_31_bits(rows: pl.DataFrame, keys: Sequence[str]) -> bool:
     """Return whether all keys are whole numbers that lie in [0, 2^31)."""
-    bounds: list[Any] = [(rows[key].min(), rows[key].max()) for key in keys if rows.schema[key].is_integer()]
-    return len(bounds) == len(keys) and all(low is None or (low >= 0 and high < 2**31) for low, high in bounds)
+    bounds: list[Any] = [
+        (rows[key].min(), rows[key].max()) for key in keys if rows.schema[key].is_integer()
+    ]
+    return len(bounds) == len(keys) and all(
+        low is None or (low >= 0 and high < 2**31) for low, high in bounds
+    )
 
 
 def packed(keys: Sequence[str]) -> pl.Expr:
@@ -85,7 +94,9 @@ def distinct(rows: pl.LazyFrame, keys: Sequence[str], *, narrow: bool) -> pl.Laz
     numbers = rows.select(number=packed(keys)).sort("number")
     numbers = numbers.filter((number != number.shift()).fill_null(value=True))
     schema, parts = rows.collect_schema(), (number // 2**32, number % 2**32)
-    return numbers.select(part.cast(schema[key]).alias(key) for key, part in zip(keys, parts, strict=True))
+    return numbers.select(
+        part.cast(schema[key]).alias(key) for key, part in zip(keys, parts, strict=True)
+    )
 
 
 def key_hash(keys: Sequence[pl.Expr], schema: Mapping[str, pl.DataType]) -> pl.Expr:

@@ -15,7 +15,10 @@ def by_item(schema: Mapping[str, pl.DataType], keys: Sequence[str] = ()) -> list
     NOTE: an Enum, which is what a category of pandas becomes, sorts in the order in which somebody listed its categories.
     """
     item = pl.col("item")
-    text = schema["item"] in (pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
+    text = schema["item"] in (
+        pl.Categorical,
+        pl.Enum,
+    )  # a tuple: an Enum's hash is not that of pl.Enum
     return [] if "item" in keys else [item.cast(pl.String) if text else item]
 
 
@@ -45,10 +48,14 @@ def spread_ranks(rows: pl.LazyFrame, keys: Sequence[str], *, whole: bool) -> pl.
         furthest = ((offset + behind).cum_max() - offset).cast(pl.Int64)
     else:
         furthest = behind.cum_max().over(keys)
-    return rows.with_columns(rank=place.cast(pl.Float64) + furthest.cast(pl.Float64))  # the highest Int64 has none behind it
+    return rows.with_columns(
+        rank=place.cast(pl.Float64) + furthest.cast(pl.Float64)
+    )  # the highest Int64 has none behind it
 
 
-def best_first(rows: pl.LazyFrame, keys: Sequence[str], dtype: pl.DataType, gain: str, *, narrow: bool) -> pl.LazyFrame:
+def best_first(
+    rows: pl.LazyFrame, keys: Sequence[str], dtype: pl.DataType, gain: str, *, narrow: bool
+) -> pl.LazyFrame:
     """Return the keys and gains of rows list by list, the best gain first, as Float64; gains are positive.
 
     `dtype` is that of the last key.
@@ -60,11 +67,19 @@ def best_first(rows: pl.LazyFrame, keys: Sequence[str], dtype: pl.DataType, gain
     rows = rows.select(*keys, gain)
     key = keys[-1]
     if len(keys) > 1 or not (narrow or (READS_BITS and dtype in SMALL_INTEGERS)):
-        return rows.sort(*keys, gain, descending=[*[False] * len(keys), True]).with_columns(pl.col(gain).cast(pl.Float64))
+        return rows.sort(*keys, gain, descending=[*[False] * len(keys), True]).with_columns(
+            pl.col(gain).cast(pl.Float64)
+        )
     wide, half = (pl.Int64, 2**32) if narrow else (pl.Int128, 2**64)
     top = half // (1 if narrow else 2) - 1
-    lower = pl.col(gain).cast(pl.Int64) if narrow else pl.col(gain).cast(pl.Float64).reinterpret(dtype=pl.Int64)
+    lower = (
+        pl.col(gain).cast(pl.Int64)
+        if narrow
+        else pl.col(gain).cast(pl.Float64).reinterpret(dtype=pl.Int64)
+    )
     packed = rows.select(packed=pl.col(key).cast(wide) * half + (top - lower)).sort("packed")
     lower = (top - pl.col("packed") % half).cast(pl.Int64)
     gains = lower.cast(pl.Float64) if narrow else lower.reinterpret(dtype=pl.Float64)
-    return packed.select((pl.col("packed") // half).cast(dtype).set_sorted().alias(key), gains.alias(gain))
+    return packed.select(
+        (pl.col("packed") // half).cast(dtype).set_sorted().alias(key), gains.alias(gain)
+    )

@@ -26,7 +26,9 @@ def of_one_gain(rows: pl.DataFrame, key: str) -> bool:
 def numbered(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the rows with a `number` for each user: in the order of the rows where these stand user by user."""
     user = pl.col("user")
-    runs = rows.select(number=(user != user.shift()).fill_null(value=True).cum_sum().cast(pl.Int64)).to_series()
+    runs = rows.select(
+        number=(user != user.shift()).fill_null(value=True).cum_sum().cast(pl.Int64)
+    ).to_series()
     if len(runs) and heads(rows)["user"].n_unique() < runs[-1]:
         return rows.with_columns(number=user.rank("dense").cast(pl.Int64))
     return rows.with_columns(runs.set_sorted())
@@ -41,7 +43,11 @@ def heads(rows: Frame) -> Frame:
 def marked_sorted(rows: pl.DataFrame, key: str) -> pl.DataFrame:
     """Return the rows with the users marked as sorted, if they are, which is what some operations look at."""
     user = rows[key]
-    return rows.with_columns(user.set_sorted()) if user.dtype.is_integer() and user.is_sorted() else rows
+    return (
+        rows.with_columns(user.set_sorted())
+        if user.dtype.is_integer() and user.is_sorted()
+        else rows
+    )
 
 
 def n_distinct(rows: pl.DataFrame) -> pl.LazyFrame:
@@ -57,7 +63,11 @@ def n_distinct(rows: pl.DataFrame) -> pl.LazyFrame:
 def distinct_users(rows: pl.DataFrame) -> pl.DataFrame:
     """Return each user once, where they are whole numbers; without a hash table where these lie in a small range."""
     users = rows["user"]
-    bounds: list[Any] = [users.min(), users.max()] if len(users) and users.dtype in SMALL_INTEGERS else [0, math.inf]
+    bounds: list[Any] = (
+        [users.min(), users.max()]
+        if len(users) and users.dtype in SMALL_INTEGERS
+        else [0, math.inf]
+    )
     if bounds[1] - bounds[0] >= len(users) or not _SCATTERS:
         return rows.select("user").unique()
     found = pl.Series([False]).new_from_index(0, bounds[1] - bounds[0] + 1)
@@ -83,9 +93,20 @@ def each_item_once(rows: pl.DataFrame, keys: Sequence[str], ask: Ask) -> pl.Data
     if repeated.is_empty():
         return rows
     row, pair = pl.col("row"), distinct_names(*keys, "item")
-    found = rows.lazy().with_row_index("row").filter(number.is_in(repeated.to_series().unique().implode()))
+    found = (
+        rows.lazy()
+        .with_row_index("row")
+        .filter(number.is_in(repeated.to_series().unique().implode()))
+    )
     worse = found.filter(row != row.sort_by("rank", "row").first().over(pair)).select("row")
-    (kept,) = ask([rows.lazy().with_row_index("row").join(worse, on="row", how="anti", maintain_order="left").drop("row")])
+    (kept,) = ask(
+        [
+            rows.lazy()
+            .with_row_index("row")
+            .join(worse, on="row", how="anti", maintain_order="left")
+            .drop("row")
+        ]
+    )
     return kept
 
 
@@ -104,5 +125,9 @@ def are_in_order(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
     if len(keys) > 1 or not rows[keys[0]].flags["SORTED_ASC"]:
         return pl.LazyFrame({"in_order": [False]})
     rank, user = pl.col("rank"), pl.col(keys[0])
-    follows = rank.is_null() | (user != user.shift()).fill_null(value=True) | (rank - rank.shift() >= 1).fill_null(value=False)
+    follows = (
+        rank.is_null()
+        | (user != user.shift()).fill_null(value=True)
+        | (rank - rank.shift() >= 1).fill_null(value=False)
+    )
     return rows.lazy().select(in_order=follows.all())

@@ -89,7 +89,9 @@ class At:
 
     def __getattr__(self, name: str) -> pl.Expr:
         words = [word for word in dir(type(self)) if not word.startswith("_")]
-        found = sentence(f"{name!r} is not a word that metrics are written in", suggestion(name, words))
+        found = sentence(
+            f"{name!r} is not a word that metrics are written in", suggestion(name, words)
+        )
         msg = f"{found} There are {', '.join(words)}"
         raise AttributeError(msg)
 
@@ -125,7 +127,11 @@ class At:
     @property
     def first_hit(self) -> pl.Expr:
         """True on the first hit, False on the others."""
-        return self._cut(self.source.column("first_hit")) if self._is_of_ties else self.hits_so_far == 1
+        return (
+            self._cut(self.source.column("first_hit"))
+            if self._is_of_ties
+            else self.hits_so_far == 1
+        )
 
     @property
     def discount(self) -> pl.Expr:
@@ -151,10 +157,14 @@ class At:
         It is given in the truth, or (popularity / the highest popularity)^((exponent + 1) / 2) by the train frame.
         """
         self._needs_an_order("it weighs each hit by its own item")
-        given, share = (self.source.column(name) for name in ("given_propensity", "popularity_share"))
+        given, share = (
+            self.source.column(name) for name in ("given_propensity", "popularity_share")
+        )
         return self._cut(_inverse(given, share, exponent, least))
 
-    def over_hits_by_category(self, of: str, value: Callable[[pl.Expr, pl.Expr], pl.Expr]) -> pl.Expr:
+    def over_hits_by_category(
+        self, of: str, value: Callable[[pl.Expr, pl.Expr], pl.Expr]
+    ) -> pl.Expr:
         """Return the sum over the categories of the hits, in a feature of the items, of a value of (rank, seen).
 
         `seen` is how many hits above have the category.
@@ -168,14 +178,19 @@ class At:
 
         return self.source.of_rows(total)
 
-    def over_best_by_category(self, of: str, value: Callable[[pl.Expr, pl.Expr], pl.Expr], *, alpha: float) -> pl.Expr:
+    def over_best_by_category(
+        self, of: str, value: Callable[[pl.Expr, pl.Expr], pl.Expr], *, alpha: float
+    ) -> pl.Expr:
         """Return the same over the best k relevant items, each the one whose categories add most next.
 
         A category that was seen m times adds (1 - alpha)^m.
         """
 
         def total(source: Source) -> pl.Expr:
-            names = (f"{BEST_BY_CATEGORY}{json.dumps([of, alpha])} {word}@{self.k or ''}" for word in ("rank", "seen"))
+            names = (
+                f"{BEST_BY_CATEGORY}{json.dumps([of, alpha])} {word}@{self.k or ''}"
+                for word in ("rank", "seen")
+            )
             rank, seen = map(source.column, names)
             return self._up_to(rank, value(rank, seen)).sum()
 
@@ -201,10 +216,14 @@ class At:
     def ideal(self, order: Literal["relevant", "list", "all"] = "relevant") -> At:
         """Return the same words for the best order: of the relevant rows up to k, of the list's own hits, of all without k."""
         if order == "list":
-            self._needs_an_order("it puts the hits among the first k in their best order, one by one")
+            self._needs_an_order(
+                "it puts the hits among the first k in their best order, one by one"
+            )
         return replace(self, order=order, cut=self.cut and order == "list")
 
-    def best(self, value: Callable[[At], pl.Expr], order: Literal["relevant", "list", "all"] = "relevant") -> pl.Expr:
+    def best(
+        self, value: Callable[[At], pl.Expr], order: Literal["relevant", "list", "all"] = "relevant"
+    ) -> pl.Expr:
         """Return the value of a metric in the best order, for one that is 0 without a relevant row."""
         if order == "list":
             return value(self.ideal(order))
@@ -226,7 +245,9 @@ class At:
     def listed(self) -> pl.Expr:
         """True on a row of the list with a rank up to k."""
         rank = self.source.column("listed_rank")
-        if self.sharing == "expected" and self.k is not None:  # the share of the tie's places that are up to k
+        if (
+            self.sharing == "expected" and self.k is not None
+        ):  # the share of the tie's places that are up to k
             return ((self.k + 1 - rank).floor() / self.source.column("listed_tied")).clip(0.0, 1.0)
         return rank.is_not_null() if self.k is None else (rank <= self.k)
 
@@ -303,7 +324,10 @@ class At:
         """Return the sum of 1 / propensity over the relevant rows, listed or not: how many there are, observed or not."""
 
         def total(source: Source) -> pl.Expr:
-            given, share = (source.column(name) for name in ("relevant_given_propensity", "relevant_popularity_share"))
+            given, share = (
+                source.column(name)
+                for name in ("relevant_given_propensity", "relevant_popularity_share")
+            )
             return _inverse(given, share, exponent, least).sum()
 
         return self.source.of_rows(total)

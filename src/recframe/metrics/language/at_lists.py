@@ -56,7 +56,10 @@ class AtLists:
 
     def __getattr__(self, name: str) -> pl.Expr:
         words = [word for word in dir(type(self)) if not word.startswith("_")]
-        found = sentence(f"{name!r} is not a word that metrics over lists are written in", suggestion(name, words))
+        found = sentence(
+            f"{name!r} is not a word that metrics over lists are written in",
+            suggestion(name, words),
+        )
         msg = f"{found} There are {', '.join(words)}"
         raise AttributeError(msg)
 
@@ -163,13 +166,17 @@ class AtLists:
         """Return the mean of a word over the items of the list, up to k, weighed by rank; null without an item."""
         if weight == "none":
             return ratio(self.sum(value), self.n_listed, empty=None)
-        return ratio(self.sum(self.weight(weight) * value), self.sum(self.weight(weight)), empty=None)
+        return ratio(
+            self.sum(self.weight(weight) * value), self.sum(self.weight(weight)), empty=None
+        )
 
     def mean_of_rows(self, value: pl.Expr, weight: Weight = "none") -> pl.Expr:
         """Return the mean of a word over the items of all lists of the segment, up to k, weighed by rank; null without one."""
         weights = self.weight(weight)
         values = value if weight == "none" else weights * value
-        return ratio(self.over_lists(self.sum(values)), self.over_lists(self.sum(weights)), empty=None)
+        return ratio(
+            self.over_lists(self.sum(values)), self.over_lists(self.sum(weights)), empty=None
+        )
 
     @property
     def history_popularity(self) -> pl.Expr:
@@ -253,7 +260,9 @@ class AtLists:
 
     def squared_length(self, of: str) -> pl.Expr:
         """Return the squared length of the sum of the unit vectors of the list: the sum of their cosines over all pairs."""
-        return self._summed(sums_by_feature.vectors, "square", of, self._cut(pl.lit(1.0, dtype=pl.Float64)))
+        return self._summed(
+            sums_by_feature.vectors, "square", of, self._cut(pl.lit(1.0, dtype=pl.Float64))
+        )
 
     def likeness_to_history(self, of: str, value: pl.Expr) -> pl.Expr:
         """Return a sum over the list: a value of the item, times the sum of its cosines with the user's train items."""
@@ -265,7 +274,9 @@ class AtLists:
 
     def overlap_of_pairs(self, of: str) -> pl.Expr:
         """Return the sum of shared over all categories of two items over all pairs of the list, each with itself too."""
-        return self._summed(sums_by_feature.pairs, "pairs", of, self._up_to_k(pl.col("likeness")).sum())
+        return self._summed(
+            sums_by_feature.pairs, "pairs", of, self._up_to_k(pl.col("likeness")).sum()
+        )
 
     @property
     def category_share(self) -> pl.Expr:

@@ -26,7 +26,10 @@ def reach(k: int | None) -> int | None:
 
 
 def _is_bool(k: object) -> bool:
-    return isinstance(k, bool) or type(k).__name__ in {"bool", "bool_"}  # NumPy's, which says that it is an index
+    return isinstance(k, bool) or type(k).__name__ in {
+        "bool",
+        "bool_",
+    }  # NumPy's, which says that it is an index
 
 
 def cutoffs(k: object) -> list[int | None]:

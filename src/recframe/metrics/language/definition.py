@@ -8,7 +8,18 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Generic, Literal, ParamSpec, Protocol, TypeVar, get_args, get_origin, get_type_hints, overload
+from typing import (
+    Any,
+    Generic,
+    Literal,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+    overload,
+)
 
 import polars as pl
 
@@ -121,7 +132,9 @@ class Metric(Generic[P]):
             raise RecframeError(msg)
         given = {name: _checked(self.definition, name, value) for name, value in kwargs.items()}
         chosen = dict(self.settings) | given
-        defaults = {name: parameter.default for name, parameter in self.definition.parameters.items()}
+        defaults = {
+            name: parameter.default for name, parameter in self.definition.parameters.items()
+        }
         settings = [(name, chosen[name]) for name in defaults if name in chosen]
         changed = tuple((name, value) for name, value in settings if value != defaults[name])
         return replace(self, settings=changed, stated=self.stated.union(kwargs))
@@ -129,7 +142,9 @@ class Metric(Generic[P]):
     @property
     def parameters(self) -> dict[str, Value]:
         """Every parameter and its value."""
-        return {name: about.default for name, about in self.definition.parameters.items()} | dict(self.settings)
+        return {name: about.default for name, about in self.definition.parameters.items()} | dict(
+            self.settings
+        )
 
     @property
     def range(self) -> tuple[float, float]:
@@ -162,7 +177,9 @@ class Metric(Generic[P]):
     @property
     def as_stated(self) -> str:
         """The string form with every parameter that was given, though it be its default."""
-        return self._written((name, value) for name, value in self.parameters.items() if name in self.stated)
+        return self._written(
+            (name, value) for name, value in self.parameters.items() if name in self.stated
+        )
 
     def _written(self, settings: Iterable[tuple[str, Value]]) -> str:
         shown = ",".join(f"{name}={_printed(value)}" for name, value in settings)
@@ -182,12 +199,20 @@ class Metric(Generic[P]):
         value = self.definition.function(at, **dict(self.settings))
         if not isinstance(value, pl.Expr):
             msg = (
-                f"the metric {self.name!r} returned {shown(value)}; a metric returns a Polars expression, such as at.hit.sum()"
+                f"the metric {self.name!r} returned {shown(value)}; "
+                "a metric returns a Polars expression, such as at.hit.sum()"
             )
             raise RecframeError(msg)
         return value
 
-    def expr(self, k: int | None = None, *, rank: str = "rank", relevance: str = "relevance", item: str = "item") -> pl.Expr:
+    def expr(
+        self,
+        k: int | None = None,
+        *,
+        rank: str = "rank",
+        relevance: str = "relevance",
+        item: str = "item",
+    ) -> pl.Expr:
         """Return the metric as a plain Polars expression over one judged list.
 
         For `frame.group_by("user").agg(...)`, `.over("user")`, or `select` on the list of a single user. The rules are
@@ -230,14 +255,20 @@ def signature_of(definition: Definition) -> str:
 
 def _printed(value: Value) -> str:
     if isinstance(value, str):
-        return value if NAME.fullmatch(value) and value.casefold() not in {"true", "false"} else repr(value)
+        return (
+            value
+            if NAME.fullmatch(value) and value.casefold() not in {"true", "false"}
+            else repr(value)
+        )
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
 def _checked(definition: Definition, name: str, value: object) -> Value:
     """Return the value in its plain form, or say what the parameter takes."""
     if name not in definition.parameters:
-        found = sentence(f"{definition.name} has no parameter {name!r}", suggestion(name, definition.parameters))
+        found = sentence(
+            f"{definition.name} has no parameter {name!r}", suggestion(name, definition.parameters)
+        )
         msg = f"{found} It has {signature_of(definition) or 'none'}"
         raise UnknownMetricError(msg)
     kind, extras = definition.kind(name)

@@ -35,7 +35,13 @@ def harmonic(n: pl.Expr) -> pl.Expr:
     square = far**2
     series = (1 / 252 - (1 / 240 - 1 / (132 * square)) / square) / square
     tail = (1 / 12 - (1 / 120 - series) / square) / square
-    return far.log() + EULER + 1 / (2 * far) - tail - pl.sum_horizontal(1 / (n + place) for place in range(1, 17))
+    return (
+        far.log()
+        + EULER
+        + 1 / (2 * far)
+        - tail
+        - pl.sum_horizontal(1 / (n + place) for place in range(1, 17))
+    )
 
 
 def sum_of_discounts(k: int) -> float:
@@ -50,7 +56,12 @@ def sum_of_discounts(k: int) -> float:
         start, end = first + 1, k + 1
         half = (1 / math.log(end) - 1 / math.log(start)) / 2
         slope = (1 / (start * math.log(start) ** 2) - 1 / (end * math.log(end) ** 2)) / 12
-        head += _exponential_integral(math.log(end)) - _exponential_integral(math.log(start)) + half + slope
+        head += (
+            _exponential_integral(math.log(end))
+            - _exponential_integral(math.log(start))
+            + half
+            + slope
+        )
     return head * math.log(2)
 
 

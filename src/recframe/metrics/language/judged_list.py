@@ -9,7 +9,14 @@ from dataclasses import dataclass
 import polars as pl
 
 from recframe.errors import RecframeError, fails_if
-from recframe.judging.relevance import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, STEEPEST, is_rank, is_relevant
+from recframe.judging.relevance import (
+    INFINITE_RELEVANCE,
+    RANK_BELOW_1,
+    STEEP_RELEVANCE,
+    STEEPEST,
+    is_rank,
+    is_relevant,
+)
 from recframe.metrics.language.at import At, Source, Valued
 from recframe.metrics.language.formulas import discount
 
@@ -146,7 +153,10 @@ class JudgedList:
 
     def _listed_rank(self) -> pl.Expr:
         rank = self._valid_rank
-        return self._by_item(rank, rank.is_null(), ~self._relevant, rank.fill_null(math.inf)) + self._rank_check
+        return (
+            self._by_item(rank, rank.is_null(), ~self._relevant, rank.fill_null(math.inf))
+            + self._rank_check
+        )
 
     def _listed_relevant(self) -> pl.Expr:
         return self._by_item(self._relevant, self._valid_rank.is_null(), ~self._relevant)

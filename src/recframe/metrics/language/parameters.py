@@ -17,12 +17,16 @@ class Bounds:
     closed: bool = False
 
     def __contains__(self, value: float) -> bool:
-        return self.above < value < self.below or (self.closed and value in (self.above, self.below))
+        return self.above < value < self.below or (
+            self.closed and value in (self.above, self.below)
+        )
 
     def __str__(self) -> str:
         if self.closed:
             return f"a number from {self.above:g} to {self.below:g}"
-        ends = [f"above {self.above:g}"] * (self.above > -math.inf) + [f"below {self.below:g}"] * (self.below < math.inf)
+        ends = [f"above {self.above:g}"] * (self.above > -math.inf) + [f"below {self.below:g}"] * (
+            self.below < math.inf
+        )
         return "a number " + " and ".join(ends)
 
 

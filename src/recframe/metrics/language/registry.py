@@ -13,7 +13,16 @@ import polars as pl
 
 from recframe.errors import RecframeError, UnknownMetricError, shown, suggestion
 from recframe.metrics.language.cutoffs import cutoffs
-from recframe.metrics.language.definition import NAME, Definition, Metric, Over, P, Shape, Value, signature_of
+from recframe.metrics.language.definition import (
+    NAME,
+    Definition,
+    Metric,
+    Over,
+    P,
+    Shape,
+    Value,
+    signature_of,
+)
 
 _DIGITS = 4000  # Python reads no longer number
 _TEXT = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:\((.*)\))?\s*(?:@\s*(\S+))?\s*")
@@ -77,7 +86,10 @@ def metric(function: Any = None, /, **about: Any) -> Any:
 
 def _register(function: Callable[..., pl.Expr], **about: Any) -> Metric[...]:
     name = getattr(function, "__name__", "")
-    about = {key: tuple(value) if key in {"aliases", "needs", "range"} else value for key, value in about.items()}
+    about = {
+        key: tuple(value) if key in {"aliases", "needs", "range"} else value
+        for key, value in about.items()
+    }
     definition = Definition(name, function, **about)
     if definition.builtin and not definition.family:  # a page of metrics is a family
         page = function.__module__.rpartition(".")[2].removesuffix("_metrics")
@@ -136,7 +148,9 @@ def parse(text: str) -> Metric[...]:
     name, settings, k = parts.groups()
     found = lookup(name, shown=text)
     parts_of_settings = [part for part in re.split(r",\s*", settings or "") if part.strip()]
-    chosen = found(**dict(_setting(found, part) for part in parts_of_settings)) if settings else found
+    chosen = (
+        found(**dict(_setting(found, part) for part in parts_of_settings)) if settings else found
+    )
     if k is not None and (not k.isdecimal() or len(k) > _DIGITS):
         msg = f"{text!r}: the cut-off behind @ is a positive whole number, as in '{name}@10'"
         raise UnknownMetricError(msg)
@@ -161,14 +175,20 @@ def lookup(name: str, shown: str = "") -> Metric[...]:
         msg = f"unknown metric {shown or name!r}; that is {form!r}"
         raise UnknownMetricError(msg)
     close = suggestion(name, known, closeness=0.5)  # two letters of 'ndcg' exchanged
-    close = close.replace("'?", f"{shown[shown.find(name) + len(name) :]}'?") if close and shown else close
+    close = (
+        close.replace("'?", f"{shown[shown.find(name) + len(name) :]}'?")
+        if close and shown
+        else close
+    )
     msg = f"unknown metric {shown or name!r}{close or '; known are ' + ', '.join(_registry)}"
     raise UnknownMetricError(msg)
 
 
 def form_of(name: str) -> str:
     """Return how a metric is written that other libraries have under a name of its own; nothing for any other name."""
-    forms = {other: form for one in _registry.values() for other, form in one.definition.instead.items()}
+    forms = {
+        other: form for one in _registry.values() for other, form in one.definition.instead.items()
+    }
     return forms.get(name.casefold(), "")
 
 

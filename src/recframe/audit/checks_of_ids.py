@@ -1,0 +1,63 @@
+"""Checks of ids: rows without one, ids that cannot match or that are spelled otherwise, and keys that repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from recframe.audit.audited import Audited
+from recframe.audit.rule import Found, check
+from recframe.audit.words_of_checks import (
+    ROWS,
+    item,
+    user,
+)
+from recframe.frames.hints import Either, text
+from recframe.judging.judged_frame import PAIR
+
+
+@check("error", "the row is ignored", "drop the row, or find out why its id is missing")
+def null_ids(data: Audited) -> Iterator[Found]:
+    """Rows without a user or an item."""
+    for name, rows in data.pairs.items():
+        yield Found(name, rows.filter(user.is_null() | item.is_null()))
+
+
+@check("error", "a metric raises", "cast the column to one dtype in all frames")
+def id_dtypes(data: Audited) -> Iterator[Found]:
+    """Ids of a dtype that cannot match the lists' ids, such as 1 and '1'."""
+    for inside, message in data.clashes.items():
+        for name, rows in data.pairs.items():
+            if name == data.main:
+                yield Found(name, rows.filter(pl.col(inside).is_not_null()), message, always=True)
+
+
+@check(
+    "error",
+    "the ids are different ones, and nothing matches them",
+    "strip the ids and cast them before they become text",
+)
+def id_spellings(data: Audited) -> Iterator[Found]:
+    """Ids that are another one's but for blanks around them or a point and noughts behind them: ' a' and 'a', '1.0' and '1'."""
+    for role in PAIR:
+        spellings = data.suspected(role)
+        if spellings is None:
+            continue
+        for name, rows in data.having(role).items():
+            found = rows.join(
+                spellings, left_on=pl.col(role).cast(pl.String), right_on="spelling", how="semi"
+            )
+            yield Found(name, found, (role,))
+
+
+@check("error", "a metric raises", text("keep one row for each", Either(": frame.unique(...)")))
+def repeated_keys(data: Audited) -> Iterator[Found]:
+    """Users or items with two rows in the frame that describes them."""
+    for name, role, frame in (
+        ("users", "user", data.inputs.users),
+        ("items", "item", data.inputs.items),
+    ):
+        if frame is not None:
+            rows = frame.filter(pl.col(role).is_not_null()).group_by(role).agg(ROWS)
+            yield Found(name, rows.filter(pl.col("rows") > 1), (role, "rows"))

@@ -1,0 +1,142 @@
+"""Checks of ranks and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from recframe.audit.audited import Audited
+from recframe.audit.rule import Found, check
+from recframe.audit.words_of_checks import (
+    ROWS,
+    TIES,
+    is_float,
+    is_missing,
+    item,
+    rank,
+    user,
+)
+from recframe.frames.hints import bind, text
+
+
+@check("error", "a metric raises", "ranks start at 1; if they count from 0, add 1 to them")
+def rank_below_1(data: Audited) -> Iterator[Found]:
+    """Ranks below 1."""
+    if not data.inputs.scored:
+        yield Found(data.main, data.lists.filter(rank < 1), ("user", "item", "rank"))
+
+
+@check("warning", "the item counts as not recommended", "drop the row, or give it a rank")
+def missing_ranks(data: Audited) -> Iterator[Found]:
+    """Null, NaN or infinite ranks; in a judged frame null says that the item was not recommended."""
+    if not data.inputs.scored:
+        missing = ~data.ranked & (rank.is_not_null() if data.is_judged else pl.lit(value=True))
+        yield Found(data.main, data.pairs_of_lists.filter(missing), ("user", "item", "rank"))
+
+
+@check(
+    "warning",
+    "a rank counts as it is, and ranks closer than 1 are spread",
+    "give whole ranks, without means over ties",
+)
+def fractional_ranks(data: Audited) -> Iterator[Found]:
+    """Ranks that are no whole numbers."""
+    if not data.inputs.scored and data.inputs.lists.collect_schema()["rank"].is_float():
+        yield Found(data.main, data.lists.filter(rank != rank.floor()), ("user", "item", "rank"))
+
+
+def _sharing_a_rank(data: Audited) -> pl.LazyFrame | None:
+    """Return the rows of lists that may share their rank with another one."""
+    return None if data.inputs.scored else data.repeated("rank", data.lists, [*data.keys, "rank"])
+
+
+@check(
+    "warning",
+    "all of them count up to the rank, which favours the list; the relevant ones follow one another by item",
+    text(
+        "say how they stand: ",
+        bind(ties="'expected'"),
+        " or another ",
+        TIES,
+        "; or rank each list from 1 without ties",
+    ),
+)
+def repeated_ranks(data: Audited) -> Iterator[Found]:
+    """Ranks that several items of one list have."""
+    rows = _sharing_a_rank(data)
+    if rows is not None:
+        ranks = rows.group_by(*data.keys, "rank").agg(ROWS, items=item.n_unique())
+        apart = (
+            f"ties are broken as ties={data.context.ties!r} says, each item on a place of its own"
+        )
+        if data.context.ties == "last":
+            apart = "all of them stand at the last place of their tie, as ties='last' says"
+        said = apart if data.inputs.tells_ranks_apart else None
+        yield Found(
+            data.main, ranks.filter(pl.col("items") > 1), ("user", "rank", "items"), treatment=said
+        )
+
+
+@check("error", "all rows of a user count as one list", "tell the systems apart")
+def pooled_models(data: Audited) -> Iterator[Found]:
+    """Ranks repeated for half of the users or more, as often as a column has values that tell their rows apart."""
+    rows = _sharing_a_rank(data)
+    if rows is None:
+        return
+    for inside, name in data.inputs.labels.items():
+        label = pl.col(inside)
+        ranks = rows.group_by(*data.keys, "rank").agg(
+            ROWS, items=item.n_unique(), names=label.n_unique()
+        )
+        ranks = ranks.filter(pl.col("items") > 1)
+        ranks = ranks.join(data.lengths.select(n_users=user.n_unique()), how="cross")
+        ranks = ranks.join(data.lists.select(n_names=label.n_unique()), how="cross")
+        explains = (pl.col("names") == pl.col("rows")).all() & (
+            pl.col("n_names") == pl.col("rows").max()
+        )
+        found = ranks.filter(explains & (2 * user.n_unique() >= pl.col("n_users")))
+        remedy = f"column {name!r} tells the rows of one rank apart; if it names systems, write {bind(model=repr(name))}"
+        yield Found(data.main, found, ("user", "rank", "items"), remedy=remedy)
+
+
+@check(
+    "warning",
+    "ranks count as given, and a missing rank is a miss",
+    "rank each list anew from 1, if rows were dropped after ranking",
+)
+def rank_gaps(data: Audited) -> Iterator[Found]:
+    """Lists whose last rank is beyond their number of rows."""
+    if not data.inputs.scored and not data.consecutive:
+        rows = data.lengths.filter(pl.col("last") > pl.col("rows"))
+        yield Found(data.main, rows, ("user", "rows", "last"))
+
+
+@check("warning", "the item ranks behind every score", "drop the row, or give it a score")
+def missing_scores(data: Audited) -> Iterator[Found]:
+    """Null or NaN scores."""
+    if data.inputs.scored:
+        yield Found(data.main, data.lists.filter(is_missing(data.lists, "score")))
+
+
+@check("warning", "the item ranks before or behind every other score", "give a finite score")
+def infinite_scores(data: Audited) -> Iterator[Found]:
+    """Infinite scores."""
+    if data.inputs.scored and is_float(data.lists, "score"):
+        yield Found(
+            data.main, data.lists.filter(pl.col("score").is_infinite()), ("user", "item", "score")
+        )
+
+
+@check(
+    "warning",
+    "ties are broken as ties= says, by default by item",
+    "give scores in full precision, or ranks",
+)
+def tied_scores(data: Audited) -> Iterator[Found]:
+    """Scores that several items of one list have."""
+    rows = data.repeated("score", data.lists, [*data.keys, "score"]) if data.inputs.scored else None
+    if rows is not None:
+        groups = rows.filter(~is_missing(rows, "score")).group_by(*data.keys, "score")
+        ties = groups.agg(ROWS, items=item.n_unique()).filter(pl.col("items") > 1)
+        yield Found(data.main, ties, ("user", "score", "items"))
