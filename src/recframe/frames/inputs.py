@@ -263,14 +263,13 @@ def read(
         name: taken.get(name) for name in ("truth", "users", "items", "train")
     }
     named = context.reference if isinstance(context.reference, str) else None
-    unknown = _unknown_reference(taken["recommendations"], context)
     return Inputs(
         lists=taken["recommendations"],
         **others,
         reference=taken.get("reference") if named is None else named,
         described=sides.get("items"),
         segments=segments,
-        checks=_repeated_keys(taken, context) + unknown,
+        checks=(*_repeated_keys(taken, context), *_unknown_reference(taken, context)),
         context=context,
         sources=_sources(segments, sides, context),
         labels={label.inside: label.name for label in labels},
@@ -350,9 +349,12 @@ def _is_of_model(lists: pl.LazyFrame, name: str) -> pl.Expr:
     )
 
 
-def _unknown_reference(lists: pl.LazyFrame, context: Context) -> tuple[pl.LazyFrame, ...]:
+def _unknown_reference(
+    taken: Mapping[str, pl.LazyFrame], context: Context
+) -> tuple[pl.LazyFrame, ...]:
     if not isinstance(context.reference, str):
         return ()
+    lists = taken["recommendations"]
     message = (
         f"{Given('reference', context.reference)} names no model: the column {context.name_of('model')!r} does not have it; "
         f"name one of its models, or give lists as a {A_FRAME}: {bind(reference='reference')}"
