@@ -94,6 +94,7 @@ def test_the_last_places_of_large_frames():
                 assert found.row(0, named=True) == exactly({"n_users": 1_500, **{name: wanted[name] for name in names}})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_levels", [2, 4, 30])
 def test_scikit_learn_counts_average_precision_at_the_last_places(n_levels: int):
     metrics = pytest.importorskip("sklearn.metrics")
@@ -111,6 +112,7 @@ def test_scikit_learn_counts_average_precision_at_the_last_places(n_levels: int)
         assert found == pytest.approx(averages, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_scikit_learn_averages_ties_to_the_same_ndcg():
     ndcg_score = pytest.importorskip("sklearn.metrics").ndcg_score
     rng = np.random.default_rng(0)
@@ -124,6 +126,7 @@ def test_scikit_learn_averages_ties_to_the_same_ndcg():
         assert found == exactly(ndcg_score(relevance, scores, k=k, ignore_ties=False))
 
 
+@pytest.mark.slow
 def test_a_list_without_ties_has_the_numbers_of_any_order():
     frame = pl.DataFrame(
         {"user": [1] * 6 + [2] * 6, "item": [*range(6)] * 2, "score": [*range(12)], "relevance": [0, 1, 3, 0, 2, None] * 2}

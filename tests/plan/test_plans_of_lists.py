@@ -52,7 +52,11 @@ VARIANTS = [
     rf.exposure_disparity(of="genre", target="relevant") @ 10,
 ]
 BY = {"all": {}, "users": {"by": "country"}, "items": {"by": "genre"}, "user": {"by": "user"}, "models": {"model": "model"}}
-each_by = pytest.mark.parametrize("by", BY.values(), ids=BY)
+# without segments there are no joins on them, and segments of items have the most; the rest is thorough
+each_by = pytest.mark.parametrize(
+    "by",
+    [pytest.param(by, id=name, marks=[pytest.mark.slow] * (name not in {"all", "items"})) for name, by in BY.items()],
+)
 
 
 def asked(files: Files, metrics: list[rf.Metric[...]], *, by: str | None = None, **options: str) -> pl.LazyFrame:
