@@ -125,6 +125,7 @@ def test_the_last_places_of_large_frames():
                 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_levels", [2, 4, 30])
 def test_scikit_learn_counts_average_precision_at_the_last_places(n_levels: int):
     metrics = pytest.importorskip("sklearn.metrics")
@@ -150,6 +151,7 @@ def test_scikit_learn_counts_average_precision_at_the_last_places(n_levels: int)
         assert found == pytest.approx(averages, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_scikit_learn_averages_ties_to_the_same_ndcg():
     ndcg_score = pytest.importorskip("sklearn.metrics").ndcg_score
     rng = np.random.default_rng(0)
@@ -165,6 +167,7 @@ def test_scikit_learn_averages_ties_to_the_same_ndcg():
         assert found == exactly(ndcg_score(relevance, scores, k=k, ignore_ties=False))
 
 
+@pytest.mark.slow
 def test_a_list_without_ties_has_the_numbers_of_any_order():
     frame = pl.DataFrame(
         {

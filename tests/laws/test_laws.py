@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from frame_kinds import KINDS
+from frame_kinds import KINDS, sharp_and_thorough
 from recframe.metrics.language.registry import registered
 from strategies import examples, frame_pairs, judged_frames
 
@@ -98,14 +98,14 @@ def test_new_names_for_users_and_items_change_nothing(frame):
     assert_same(renamed.rec.evaluate(*EVERY), frame.rec.evaluate(*EVERY))
 
 
-@pytest.mark.parametrize("kind", KINDS[1:], ids=repr)
+@pytest.mark.parametrize("kind", sharp_and_thorough(KINDS[1:]), ids=repr)
 @given(frame=judged_frames())
 @examples(5)  # of each kind
 def test_every_kind_of_frame_gives_the_same(kind, frame):
     assert_same(kind.read(kind(frame).rec.evaluate(*EVERY)), frame.rec.evaluate(*EVERY))
 
 
-@pytest.mark.parametrize("kind", KINDS[1:], ids=repr)
+@pytest.mark.parametrize("kind", sharp_and_thorough(KINDS[1:]), ids=repr)
 @given(frames=frame_pairs())
 @examples(5)
 def test_every_kind_of_frame_gives_the_same_of_two_frames(kind, frames):
@@ -239,6 +239,7 @@ def test_exchanging_a_hit_with_a_miss_above_it_never_costs(frame):
         assert lost is None or lost <= 1e-12, metric
 
 
+@pytest.mark.slow
 @given(judged_frames())
 @examples(5)
 def test_an_expression_in_a_group_by_gives_the_value_of_each_user(frame):

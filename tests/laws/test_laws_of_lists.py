@@ -15,7 +15,7 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from choices import CHOICES
-from frame_kinds import KINDS, Kind
+from frame_kinds import KINDS, Kind, sharp_and_thorough
 from plain_beyond import OF_LISTS, OF_SETS
 from strategies import examples
 
@@ -176,7 +176,7 @@ def test_new_names_for_categories_change_nothing(frames: Frames):
     assert_same_answers({**frames, "items": described}, frames)
 
 
-@pytest.mark.parametrize("kind", KINDS[1:], ids=repr)
+@pytest.mark.parametrize("kind", sharp_and_thorough(KINDS[1:]), ids=repr)
 @settings(few, max_examples=examples(5).max_examples)  # of each kind
 @given(frames=all_frames(), by=segments)
 def test_every_kind_of_frame_gives_the_same(kind: Kind, frames: Frames, by: Any):

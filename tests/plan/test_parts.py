@@ -31,7 +31,14 @@ def frames(seed: int = 0) -> tuple[pl.LazyFrame, pl.LazyFrame, pl.LazyFrame]:
     return pl.LazyFrame(recs), pl.LazyFrame(truth), pl.LazyFrame(users)
 
 
-@pytest.mark.parametrize("by", [None, "country", "user", ["country", "user"]])
+@pytest.mark.parametrize(
+    "by",
+    [
+        None,
+        "country",
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ("user", ["country", "user"])),
+    ],
+)
 @pytest.mark.parametrize(
     "policies",
     [

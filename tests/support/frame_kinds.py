@@ -86,3 +86,16 @@ def slow_after_the_first(kinds: Iterable[Kind]) -> list[Any]:
     """Kinds to run a thorough test on, of which the fast lane has the first."""
     first, *others = kinds
     return [first, *(pytest.param(one, marks=pytest.mark.slow) for one in others)]
+
+
+THOROUGH = {
+    "chunked",
+    "pandas-nullable",
+}  # made of others, and held in the fast lane by the tests of frames
+
+
+def sharp_and_thorough(kinds: Iterable[Kind]) -> list[Any]:
+    """Kinds to run a test on, of which the fast lane leaves out those that are made of others."""
+    return [
+        pytest.param(one, marks=pytest.mark.slow) if one.name in THOROUGH else one for one in kinds
+    ]

@@ -414,6 +414,33 @@ def test_there_are_few_rooms_and_each_says_what_it_is_for():
     assert {one for one in rooms if not one.endswith(".py")} == {*ROOMS} - {"language", "errors"}
 
 
+TESTS = Path(__file__).parents[1]
+BESIDE_ROOMS = {"agreement", "benchmarks", "laws", "support", "surface"}
+
+
+def test_each_room_has_its_folder_of_tests():
+    folders = {path.name for path in TESTS.iterdir() if path.is_dir() and path.name[0] not in "._"}
+
+    assert folders == {*ROOMS} - {"language", "errors"} | BESIDE_ROOMS
+    assert all(
+        [*(TESTS / folder).rglob("test_*.py")] for folder in folders - {"benchmarks", "support"}
+    )
+
+
+def test_files_of_tests_are_short_and_have_names_of_their_own():
+    paths = [
+        path
+        for path in TESTS.rglob("*.py")
+        if "benchmarks" not in path.parts and "recorded" not in path.parts
+    ]
+    names = [path.name for path in paths if path.name != "conftest.py"]
+
+    assert len(set(names)) == len(names)
+    assert not [
+        path.name for path in paths if len(path.read_text(encoding="utf-8").splitlines()) >= 500
+    ]
+
+
 @pytest.mark.parametrize("path", SOURCES)
 def test_a_file_is_short_and_says_what_it_is_for(path):
     lines = (FOLDER / path).read_text().splitlines()
