@@ -116,10 +116,18 @@ class Audited:
         """The rows of the frame of the relevance that have a user and an item."""
         return self.inputs.identified("truth")
 
+    @cached_property
+    def scores_beside_ranks(self) -> pl.LazyFrame | None:
+        """The lists' keys, ranks and scores, where ranks are given and a column of scores stands beside them."""
+        side = self.inputs.sides["recommendations"]
+        if self.inputs.scored or self.context.name_of("score") not in side.kind.numbers():
+            return None
+        return side.take([*self.keys, "rank", "score"]).lazy().drop_nulls()
+
     @property
     def features(self) -> dict[str, pl.LazyFrame]:
         """The columns of items that may be categories or embeddings, by their names: item, value; arrays as lists."""
-        side, item = self.inputs.described, self.context.name_of("item")
+        side, item = self.inputs.sides.get("items"), self.context.name_of("item")
         if side is None:
             return {}
         found = {}

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 import polars as pl
 
 from recframe.audit.audited import Audited
+from recframe.audit.notices_of_ids import HARDLY, in_common
 from recframe.audit.rule import Found, check
 from recframe.audit.words_of_checks import (
     ROWS,
     item,
     user,
 )
-from recframe.frames.hints import Either, text
+from recframe.frames.hints import NAMED, Either, bind, text
 from recframe.judging.judged_frame import PAIR
 
 
@@ -49,6 +50,39 @@ def id_spellings(data: Audited) -> Iterator[Found]:
                 spellings, left_on=pl.col(role).cast(pl.String), right_on="spelling", how="semi"
             )
             yield Found(name, found, (role,))
+
+
+def _apart(data: Audited, role: str) -> Iterator[Found]:
+    """Find frames with hardly an id in common with the lists: fewer than one in a hundred of the fewer ones."""
+    if role in data.clashes:
+        return
+    for name, rows in data.having(role).items():
+        if name != data.main:
+            counts = in_common(data.inputs.lists, rows, role)
+            fewer = pl.min_horizontal("here", "there")
+            found = counts.filter((fewer > 0) & (pl.col("common") < HARDLY * fewer))
+            n_ids = pl.col("there").cast(pl.Int64).alias("rows")
+            found = found.select(n_ids, lists="such_here", **{name: "such_there"})
+            if name == "train":  # new users and new items have no history
+                meant = "nothing, if no history is meant"
+                yield Found(name, found, ("lists", name), "warning", remedy=meant)
+            else:
+                yield Found(name, found, ("lists", name))
+
+
+SAME_IDS = "give both frames the same ids, or name the column that has them: "
+
+
+@check("error", "nothing or hardly anything is found", text(SAME_IDS, bind(user=NAMED)))
+def no_common_users(data: Audited) -> Iterator[Found]:
+    """Frames whose user ids are hardly any of the lists', `rows` of them."""
+    yield from _apart(data, "user")
+
+
+@check("error", "nothing or hardly anything is found", text(SAME_IDS, bind(item=NAMED)))
+def no_common_items(data: Audited) -> Iterator[Found]:
+    """Frames whose item ids are hardly any of the lists', `rows` of them."""
+    yield from _apart(data, "item")
 
 
 @check("error", "a metric raises", text("keep one row for each", Either(": frame.unique(...)")))

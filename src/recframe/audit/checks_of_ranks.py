@@ -17,7 +17,10 @@ from recframe.audit.words_of_checks import (
     rank,
     user,
 )
-from recframe.frames.hints import bind, text
+from recframe.frames.hints import NAMED, bind, text
+
+UPSIDE_DOWN = 0.5
+"""A higher correlation of ranks and scores is none of lists that were ranked anew for variety."""
 
 
 @check("error", "a metric raises", "ranks start at 1; if they count from 0, add 1 to them")
@@ -25,6 +28,24 @@ def rank_below_1(data: Audited) -> Iterator[Found]:
     """Ranks below 1."""
     if not data.inputs.scored:
         yield Found(data.main, data.lists.filter(rank < 1), ("user", "item", "rank"))
+
+
+@check(
+    "warning",
+    "ranks count as given, whatever the scores",
+    text(
+        "if higher scores are better, rank by them: drop the ranks, or ",
+        bind(score=NAMED),
+        " alone",
+    ),
+)
+def ranks_against_scores(data: Audited) -> Iterator[Found]:
+    """Lists that have both, in which the higher ranks have the higher scores: one of them is upside down."""
+    scored = data.scores_beside_ranks
+    if scored is not None:
+        turned = pl.corr("rank", "score").fill_nan(None) > UPSIDE_DOWN
+        lists = scored.group_by(data.keys).agg(turned.alias("turned"), ROWS)
+        yield Found(data.main, lists.filter("turned"), ("user", "rows"))
 
 
 @check("warning", "the item counts as not recommended", "drop the row, or give it a rank")

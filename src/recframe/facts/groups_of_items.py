@@ -109,7 +109,7 @@ def _history(sides: Sides) -> pl.LazyFrame:
 
 def _groups(sides: Sides, of: str, call: str) -> pl.LazyFrame:
     """Return each item of the catalogue in each of its groups: item, group."""
-    described = sides.inputs.described
+    described = sides.inputs.sides.get("items")
     if not of and (described is None or len(described.columns) == 1):
         return _head_and_tail(sides, call)
     features.check_feature(sides.inputs, of, call, features.CATEGORIES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from itertools import combinations
 from typing import Any, Literal, get_args
 
 from recframe.errors import RecframeError, sentence, shown, suggestion
@@ -77,7 +78,9 @@ class Context:
         """Return the context with some options set anew, after a check of their values."""
         for name, value in options.items():
             _check_option(name, value)
-        return replace(self, **options, given=self.given.union(options))
+        bound = replace(self, **options, given=self.given.union(options))
+        _check_roles(bound)
+        return bound
 
     def assuming(self, policies: Mapping[str, Any]) -> Context:
         """Return the context with values for the policies that were not bound."""
@@ -102,6 +105,17 @@ class Context:
 
 OPTIONS = tuple(field.name for field in fields(Context) if field.name not in {"by", "given"})
 """What `rec(...)` takes."""
+
+
+def _check_roles(context: Context) -> None:
+    """Say which column has two roles, one of them that of an id: it cannot be both."""
+    ids = ("user", "item")
+    named = [role for role in ROLES if role in ids or getattr(context, role) is not None]
+    for first, second in combinations(named, 2):
+        is_id = first in ids or second == "model" or {first, second} == {"rank", "score"}
+        if is_id and context.name_of(first) == context.name_of(second):
+            msg = f"column {context.name_of(first)!r} has two roles, {first}= and {second}=; name a column for each"
+            raise RecframeError(msg)
 
 
 def _check_option(name: str, value: object) -> None:

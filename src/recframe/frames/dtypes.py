@@ -31,6 +31,23 @@ def check_dtypes(schemas: Mapping[str, pl.Schema], sides: Mapping[str, Side]) ->
             if role in IDS and dtype == pl.Object:
                 msg = f"{column} holds Python objects, which no frame can join; cast it to text"
                 raise ColumnError(msg)
+            if role in IDS and dtype in (
+                pl.List,
+                pl.Array,
+            ):  # a tuple: their hashes are not those of pl.List
+                raise ColumnError(_nested(column, dtype, sides[name].context.name_of(role), name))
+
+
+def _nested(column: str, dtype: pl.DataType, role_name: str, side: str) -> str:
+    """Return how rows that hold many ids each become rows of one id."""
+    frame = "recs" if side == "recommendations" else side
+    msg = f"{column} is {dtype}, but a row has one id; give each a row of its own: {frame}.explode({role_name!r})"
+    counted = f"{frame}.explode({role_name!r}).with_columns(rank=pl.int_range(1, pl.len() + 1).over('user'))"
+    return (
+        f"{msg}, and where the lists stand in order, with their ranks: {counted}"
+        if side == "recommendations"
+        else msg
+    )
 
 
 def matched(

@@ -51,8 +51,8 @@ class Inputs:
     """What the key columns of a result came from, by their names, so that they can be given back as they came."""
     labels: Mapping[str, str]
     """Columns of the lists that nothing was bound to and that may name systems: their names inside the plan, and their own."""
-    described: Side | None = None
-    """The frame of the items with all its columns."""
+    sides: Mapping[str, Side] = field(default_factory=dict)
+    """The frames as they were given, with all their columns."""
     complete: frozenset[str] = frozenset()
     """The frames whose every row is known to have a user and an item."""
     given: Mapping[str, pl.DataFrame] = field(default_factory=dict)
@@ -90,21 +90,22 @@ class Inputs:
         return at_hand(self._feature(of, call))
 
     def _feature(self, of: str, call: str) -> Taken:
-        if self.described is None or self.items is None:
+        if self.items is None:
             msg = f"{call} needs {SideFrame('items')}"
             raise ColumnError(msg)
         item = self.context.name_of("item")
-        others = [name for name in self.described.columns if name != item]
+        side = self.sides["items"]
+        others = [name for name in side.columns if name != item]
         if (of and of not in others) or (not of and len(others) != 1):
             found = (
-                f"{self.described.title} has no column {of!r} beside {item!r}"
+                f"{side.title} has no column {of!r} beside {item!r}"
                 if of
                 else f"{call} does not know its column"
             )
             shown = next(iter(others), "column")
             msg = f"{sentence(found, suggestion(of, others))} There are {listed(others)}: {call}(of={shown!r})"
             raise ColumnError(msg)
-        return self.described.take(["item"], [Segment("value", of or others[0], "items")])
+        return side.take(["item"], [Segment("value", of or others[0], "items")])
 
     @property
     def scored(self) -> bool:
@@ -267,7 +268,7 @@ def read(
         lists=taken["recommendations"],
         **others,
         reference=taken.get("reference") if named is None else named,
-        described=sides.get("items"),
+        sides=sides,
         segments=segments,
         checks=(*_repeated_keys(taken, context), *_unknown_reference(taken, context)),
         context=context,

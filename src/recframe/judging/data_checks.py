@@ -8,7 +8,7 @@ from typing import Literal
 import polars as pl
 
 from recframe.errors import fails_if
-from recframe.frames.hints import Given, bind
+from recframe.frames.hints import A_FRAME, Given, bind
 from recframe.frames.roles import Segment
 from recframe.judging.judged_frame import Judged
 from recframe.judging.relevance import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, STEEPEST
@@ -69,7 +69,8 @@ def _two_values(frame: pl.LazyFrame, segment: Segment) -> pl.LazyFrame:
     message = (
         f"{Given('by', segment.name)}: a user has two values of this column, so it is not a property of the user. "
         f"If it tells systems apart, write {bind(model=repr(segment.name))}; if it describes items, "
-        f"give it as {bind(items='...')}"
+        f"give it as {bind(items='...')}; if it cuts lists and truth into parts, such as weeks, give both {A_FRAME}s the "
+        "column: each part is a list of its own"
     )
     pairs = frame.select("user", segment.inside).drop_nulls().unique()
     return pairs.select(check=fails_if(pl.col("user").n_unique() < pl.len(), message))

@@ -389,16 +389,13 @@ class Judged:
             self.counted(self.truth, {"recs", "both"}), PAIR, [relevance.max()]
         )
         truth = self.for_each_model(truth)
-        if self.inputs.truth is None:
-            return lists.join(
-                truth, on=[*keys, *segments], how="full", coalesce=True, nulls_equal=True
-            )
-        pairs = lists.join(truth, on=keys, how="full", coalesce=True, nulls_equal=True)
-        pairs = pairs.with_columns(
-            pl.coalesce(f"{name}_right", name).alias(name) for name in segments
+        pairs = lists.join(
+            truth, on=[*keys, *segments], how="full", coalesce=True, nulls_equal=True
         )
-        if not self.inputs.inside("row"):
+        if self.inputs.truth is None or not self.inputs.inside("row"):
             return pairs
+        for name in self.inputs.inside("row"):
+            pairs = _filled(pairs, keys, name)
         return pairs.group_by(*keys, *segments).agg(*kept, relevance.max())
 
     def _in_segments(
@@ -418,6 +415,16 @@ def _names_a_model(inputs: Inputs) -> pl.Expr:
         if inputs.scored
         else pl.col("model").is_not_null() | is_rank(pl.col("rank"))
     )
+
+
+def _filled(pairs: pl.LazyFrame, keys: Sequence[str], segment: str) -> pl.LazyFrame:
+    """Return pairs in their segments; a row that has none stands in those which the other frame has the pair in."""
+    known = pl.col(segment).is_not_null()
+    segments = pairs.filter(known).select(*keys, segment).unique()
+    others = (
+        pairs.filter(~known).drop(segment).join(segments, on=keys, how="left", nulls_equal=True)
+    )
+    return pl.concat([pairs.filter(known), others], how="diagonal")
 
 
 def _scored(lists: pl.LazyFrame, inputs: Inputs) -> Scored:

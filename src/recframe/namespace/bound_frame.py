@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, cast, overload
 import polars as pl
 
 from recframe.audit import notices
+from recframe.audit.seen import Seen
 from recframe.conventions import under_profile
 from recframe.errors import RecframeError, shown, suggestion
 from recframe.frames import collecting
@@ -188,7 +189,7 @@ class Rec(Methods, Generic[F]):
         found = registry.asked(metrics, k)
         inputs = self._inputs(by, profile, found)
         asked = under_profile.asked(inputs.context, found)
-        told = partial(_told, inputs)
+        told = partial(_told, inputs, found)
         result: F = self._kind.give(
             self._evaluated(inputs, asked, support=support), inputs.sources, told
         )
@@ -234,7 +235,7 @@ class Rec(Methods, Generic[F]):
         run = Run(n_parts=parts, n_plans=evaluation.n_plans(inputs, asked), tell=tell)
         made = evaluation.evaluate(under_profile.at_home(inputs), asked, run, support=support)
         result = collecting.stream(made)
-        _told(inputs, result, collecting.stream)
+        _told(inputs, found, result, collecting.stream)
         return result
 
     @calls.understood
@@ -343,7 +344,8 @@ class Rec(Methods, Generic[F]):
             self._inputs(by, metrics=registry.asked([metric], k)), metric, profiles, k
         )
         made = asked.table(self._evaluated(asked.inputs, asked.conventions))
-        result: F = self._kind.give(made, asked.inputs.sources, partial(_told, asked.inputs))
+        told = partial(_told, asked.inputs, [one.metric for one in asked.conventions])
+        result: F = self._kind.give(made, asked.inputs.sources, told)
         return explanation.Explanation(asked.text(self._kind.rows(result)), result)
 
     def group_by(self, *by: str | Iterable[str]) -> Segmented[F]:
@@ -452,8 +454,10 @@ RESERVED = frozenset(
 registry.reserve(RESERVED)
 
 
-def _told(inputs: Inputs, result: pl.DataFrame, run: collecting.Collect) -> None:
-    notices.tell(notices.Seen(inputs, result, run))
+def _told(
+    inputs: Inputs, metrics: Sequence[Metric[...]], result: pl.DataFrame, run: collecting.Collect
+) -> None:
+    notices.tell(Seen(under_profile.at_home(inputs), metrics, result, run))
 
 
 @overload

@@ -42,6 +42,10 @@ class Kind(ABC):
         """Return the names of the columns whose values may be labels: text, categories, whole numbers and Booleans."""
 
     @abstractmethod
+    def numbers(self) -> list[str]:
+        """Return the names of the columns of numbers."""
+
+    @abstractmethod
     def take(
         self, named: Mapping[str, str], ids: Collection[str] = (), numbers: Collection[str] = ()
     ) -> Taken:

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pandas as pd
 import polars as pl
-from pandas.api.types import infer_dtype
+from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype
 
 from recframe.frames.kinds.kind import EagerKind
 from recframe.frames.kinds.polars_dataframe import without_nan
@@ -35,12 +35,28 @@ class Pandas(EagerKind):
 
     def labels(self) -> list[str]:
         """Return the names of the columns whose values may be labels."""
-        named = [
+        return [
+            name
+            for name in self._plain_columns
+            if infer_dtype(self.frame[name], skipna=True) in LABELS
+        ]
+
+    def numbers(self) -> list[str]:
+        """Return the names of the columns of numbers."""
+        dtypes = {name: self.frame[name].dtype for name in self._plain_columns}
+        return [
+            name
+            for name, dtype in dtypes.items()
+            if is_numeric_dtype(dtype) and not is_bool_dtype(dtype)
+        ]
+
+    @property
+    def _plain_columns(self) -> list[str]:
+        return [
             name
             for name in self.frame.columns
             if isinstance(name, str) and self.frame[name].ndim == 1
         ]
-        return [name for name in named if infer_dtype(self.frame[name], skipna=True) in LABELS]
 
     def take(
         self, named: Mapping[str, str], ids: Collection[str] = (), numbers: Collection[str] = ()

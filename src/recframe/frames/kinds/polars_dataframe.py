@@ -20,6 +20,11 @@ def may_be_labels(schema: pl.Schema) -> list[str]:
     ]
 
 
+def of_numbers(schema: pl.Schema) -> list[str]:
+    """Return the names of the columns of numbers of Polars."""
+    return [name for name, dtype in schema.items() if dtype.is_numeric()]
+
+
 def without_nan(column: pl.Series, numbers: Collection[str]) -> pl.Series:
     """Return a column with null for NaN, unless it is one of the numbers that are read as given.
 
@@ -43,6 +48,10 @@ class EagerPolars(EagerKind):
     def labels(self) -> list[str]:
         """Return the names of the columns whose values may be labels."""
         return may_be_labels(self.frame.schema)
+
+    def numbers(self) -> list[str]:
+        """Return the names of the columns of numbers."""
+        return of_numbers(self.frame.schema)
 
     def take(
         self, named: Mapping[str, str], ids: Collection[str] = (), numbers: Collection[str] = ()

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from recframe.frames.kinds.kind import Kind, Seen
-from recframe.frames.kinds.polars_dataframe import may_be_labels
+from recframe.frames.kinds.polars_dataframe import may_be_labels, of_numbers
 
 
 class LazyPolars(Kind):
@@ -25,6 +25,10 @@ class LazyPolars(Kind):
     def labels(self) -> list[str]:
         """Return the names of the columns whose values may be labels."""
         return may_be_labels(self.frame.collect_schema())
+
+    def numbers(self) -> list[str]:
+        """Return the names of the columns of numbers."""
+        return of_numbers(self.frame.collect_schema())
 
     def take(
         self, named: Mapping[str, str], ids: Collection[str] = (), numbers: Collection[str] = ()

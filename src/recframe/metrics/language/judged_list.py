@@ -20,6 +20,11 @@ from recframe.judging.relevance import (
 from recframe.metrics.language.at import At, Source, Valued
 from recframe.metrics.language.formulas import discount
 
+SEVERAL_LISTS = (
+    "more items stand above a rank than there are places, so the group has the rows of several lists, or dense ranks; an "
+    "expression takes one list: group by the user too, or ask frame.rec.evaluate(..., by=...) for the mean over users"
+)
+
 
 @dataclass(frozen=True)
 class JudgedList:
@@ -79,7 +84,14 @@ class JudgedList:
 
     @property
     def _rank_check(self) -> pl.Expr:
-        return fails_if(self._valid_rank.min() < 1, str(RANK_BELOW_1))
+        below = fails_if(self._valid_rank.min() < 1, str(RANK_BELOW_1))
+        return below + fails_if(self._is_of_several_lists, SEVERAL_LISTS)
+
+    @property
+    def _is_of_several_lists(self) -> pl.Expr:
+        """Whether more items stand above the last rank than there are places, as in no list, with gaps and ties or without."""
+        rank, last = self._valid_rank, self._valid_rank.max()
+        return self.item.filter(rank < last).n_unique() >= last
 
     @property
     def _gain_check(self) -> pl.Expr:

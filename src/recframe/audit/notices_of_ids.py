@@ -1,0 +1,135 @@
+"""What a call warns of in the ids of two frames: hardly any in common, users that are absent, the same frame twice."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from recframe.audit.seen import Seen
+from recframe.frames.hints import NAMED, FrameOf, bind
+
+HARDLY = 0.01
+"""So small a share of the ids, or a number below it, leaves a doubt whether two frames have the same ids."""
+SIDES = {"user": ("truth", "train", "users"), "item": ("truth", "train", "items")}
+"""The frames whose ids are to be those of the lists."""
+MANY = 300
+"""So many ids of each frame mostly show one that both have."""
+MOST_ABSENT = 0.5
+LIKELY = 0.7
+"""Where there seem to be lists of so many users or fewer, judged by the length of one list, they are counted."""
+
+
+def truth_is_the_lists(seen: Seen) -> str | None:
+    """The frame of recommendations was given as the truth too."""
+    truth = seen.inputs.sides.get("truth")
+    if truth is None or truth.kind.frame is not seen.main.kind.frame:
+        return None
+    return (
+        f"{FrameOf('truth')} is {seen.title} itself, so that every recommended item counts as relevant; give the rows that "
+        "users liked, or no truth, if the lists have a relevance"
+    )
+
+
+def hardly_any_in_common(seen: Seen) -> str | None:
+    """Nothing was found, and the lists share no ids with another frame, or fewer than one in a hundred."""
+    sides = (
+        [*SIDES["user"], *SIDES["item"]]
+        if seen.found_nothing
+        else ["truth"] * seen.found_hardly_anything(HARDLY)
+    )
+    for role, names in SIDES.items():
+        for name in names:
+            side = getattr(seen.inputs, name)
+            if name in sides and side is not None and not _some_in_common(seen, name, role):
+                found = seen.run(in_common(seen.inputs.lists, side, role)).row(0, named=True)
+                if min(found["here"], found["there"]) > 0 and found["common"] < HARDLY * min(
+                    found["here"], found["there"]
+                ):
+                    return _apart(seen, name, role, found)
+    return None
+
+
+def in_common(rows: pl.LazyFrame, others: pl.LazyFrame, role: str) -> pl.LazyFrame:
+    """Return one row: how many ids two frames have, `here` and `there`, how many in `common`, and one of each."""
+    ids = pl.col(role)
+    here, there = (one.select(role).drop_nulls() for one in (rows, others))
+    common = here.unique().join(there.unique(), on=role, how="semi").select(common=pl.len())
+    counts = [
+        here.select(here=ids.n_unique(), such_here=ids.first()),
+        there.select(there=ids.n_unique(), such_there=ids.first()),
+        common,
+    ]
+    return pl.concat(counts, how="horizontal")
+
+
+def _some_in_common(seen: Seen, name: str, role: str) -> bool:
+    """Return whether the first rows of two eager frames show an id that both have, and more than one in a hundred."""
+    lists, others = (seen.inputs.given.get(one) for one in ("recommendations", name))
+    if lists is None or others is None or lists.schema[role] != others.schema[role]:
+        return False
+    if not lists.schema[role].is_integer() and lists.schema[role] != pl.String:
+        return False
+    here, there = (_some(frame[role]) for frame in (lists, others))
+    return len(here & there) > HARDLY * len(here)
+
+
+def _some(ids: pl.Series) -> set[object]:
+    return set(ids[:: max(1, len(ids) // MANY)]) - {None}
+
+
+def _apart(seen: Seen, name: str, role: str, found: dict[str, object]) -> str:
+    many = "no" if not found["common"] else f"hardly any ({found['common']:,})"
+    column = seen.inputs.context.name_of(role)
+    return (
+        f"{seen.title} and {FrameOf(name)} have {many} {role} ids in common: {found['here']:,} in the lists, such as "
+        f"{found['such_here']!r}, and {found['there']:,} in the other, such as {found['such_there']!r}; look whether column "
+        f"{column!r} holds the same ids in both, or name the column that does: {bind(**{role: NAMED})}"
+    )
+
+
+def most_users_without_a_list(seen: Seen) -> str | None:
+    """Most users of the truth have no list, as where the lists are those of one segment, and nobody said who counts."""
+    context, n_users = seen.inputs.context, _n_users(seen)
+    if (
+        seen.inputs.truth is None
+        or context.universe is not None
+        or n_users is None
+        or not _may_be_few(seen, n_users)
+    ):
+        return None
+    users = seen.inputs.counted("truth").select("user").unique()
+    absent = users.join(
+        seen.inputs.identified("recommendations").select("user").unique(), on="user", how="anti"
+    )
+    counts = pl.concat(
+        [users.select(all=pl.len()), absent.select(absent=pl.len())], how="horizontal"
+    )
+    n_all, n_absent = seen.run(counts).row(0)
+    if n_absent <= MOST_ABSENT * n_all or n_absent == n_all:
+        return None
+    return (
+        f"{n_absent:,} of the {n_all:,} users of {FrameOf('truth')} have no list in {seen.title}, and count with an "
+        f"empty one; if these are the lists of one segment, ask for all of them with {Given('by', '...')}; with "
+        f"{bind(universe=repr('recs'))} only users with a list count"
+    )
+
+
+def _n_users(seen: Seen) -> int | None:
+    """Return how many users the means run over, where the result shows it."""
+    if "n_users" not in seen.result.columns or any(
+        one.owner != "users" for one in seen.inputs.segments
+    ):
+        return None
+    n_models = (
+        seen.result[seen.inputs.context.name_of("model")].n_unique() if seen.inputs.model else 1
+    )
+    return int(seen.result["n_users"].sum()) // max(n_models, 1)
+
+
+def _may_be_few(seen: Seen, n_users: int) -> bool:
+    """Return whether the lists may be those of half of the users, judged by the length of some."""
+    given = seen.inputs.given.get("recommendations")
+    n_rows = (
+        len(given) if given is not None else seen.run(seen.inputs.lists.select(pl.len())).item()
+    )
+    length = seen.length_of_a_list()
+    return not length or n_rows / length < LIKELY * n_users

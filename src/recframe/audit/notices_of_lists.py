@@ -1,0 +1,109 @@
+"""What a call warns of in the lists: none has a rank, users cut in two, the lists of several models taken for one."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from recframe.audit.seen import SOME, Seen
+from recframe.frames.hints import NAMED, Given, bind
+from recframe.frames.roles import Segment
+from recframe.judging.relevance import is_rank
+
+
+def lists_without_ranks(seen: Seen) -> str | None:
+    """No row has a rank, so every list is empty."""
+    if seen.inputs.scored:
+        return None
+    given = seen.inputs.given.get("recommendations")
+    if given is not None:
+        n_rows = 0 if _has_rank(given["rank"]) else len(given)
+    elif seen.found_nothing:
+        rank = is_rank(pl.col("rank"), seen.inputs.schema["rank"])
+        n_rows = seen.run(
+            seen.inputs.lists.select(pl.when(~rank.any()).then(pl.len()).otherwise(0))
+        ).item()
+    else:
+        return None
+    if not n_rows:
+        return None
+    name = seen.inputs.context.name_of("rank")
+    return (
+        f"column {name!r} of {seen.title} is null, NaN or infinite in all of its {n_rows:,} rows, so every list is empty; "
+        f"rank each list from 1, or name a column of scores: {bind(score=NAMED)}"
+    )
+
+
+def _has_rank(column: pl.Series) -> bool:
+    if not column.dtype.is_float():
+        return column.null_count() < len(column) or not len(column)
+    return not len(column) or any(
+        bool(rows.is_finite().any()) for rows in (column.head(SOME), column)
+    )
+
+
+def users_in_two_halves(seen: Seen) -> str | None:
+    """Users of a judged frame who have a value of a `by` column on some rows and null on others, and nobody has two."""
+    for segment in seen.inputs.segments:
+        if segment.owner == "row" and seen.inputs.truth is None and _may_be_halved(seen, segment):
+            users = seen.run(seen.inputs.in_two_halves(segment))
+            if len(users):
+                return (
+                    f"{Given('by', segment.name)}: {seen.title} has a value of this column on some rows of a user and null "
+                    f"on others, so the user counts in two segments: {len(users):,} of them, such as {users['user'][0]!r}; "
+                    f"fill it in on all rows of the user, or give it as a column of {bind(users='...')}"
+                )
+    return None
+
+
+def _may_be_halved(seen: Seen, segment: Segment) -> bool:
+    """Return whether the result has a null segment, and no row without a rank, or none without a relevance, has a value."""
+    values = seen.result[segment.name]
+    if not 0 < values.null_count() < len(values):
+        return False
+    given = seen.inputs.given.get("recommendations")
+    if given is not None:  # columns answer in a tenth of the time of a plan
+        described = given[segment.inside].is_not_null()
+        missing = [] if seen.inputs.scored else [_without_rank(given["rank"])]
+        missing += [given["relevance"].is_null()] if "relevance" in given.columns else []
+        return any(bool(none.any()) and not (none & described).any() for none in missing)
+    value, rank, relevance = pl.col(segment.inside), pl.col("rank"), pl.col("relevance")
+    unlisted = (
+        pl.lit(value=False) if seen.inputs.scored else ~is_rank(rank, seen.inputs.schema["rank"])
+    )
+    lone = [
+        none.any() & ~(none & value.is_not_null()).any() for none in (unlisted, relevance.is_null())
+    ]
+    return bool(seen.run(seen.inputs.lists.select(pl.any_horizontal(lone))).item())
+
+
+def _without_rank(column: pl.Series) -> pl.Series:
+    return (
+        ~column.is_finite().fill_null(value=False) if column.dtype.is_float() else column.is_null()
+    )
+
+
+def several_models(seen: Seen) -> str | None:
+    """Every user that was looked at has ranks, or with scores items, again and again, and a column tells them apart."""
+    if seen.inputs.model or not seen.labels:
+        return None
+    place, often = (
+        ("item", 1.1) if seen.inputs.scored else ("rank", 1.5)
+    )  # systems have all ranks and some items in common
+    for values in seen.of_some_users(place):
+        if len(values) - values.null_count() <= often * values.n_unique():
+            return None
+    rows = seen.rows_with_labels().drop_nulls(place)
+    for label in seen.labels:
+        if _tells_apart(rows, label.inside, ["user", place]):
+            return (
+                f"users have several rows of one {place} in {seen.title}, which column {label.name!r} tells apart, but all "
+                f"rows of a user count as one list; if it names systems, write {bind(model=repr(label.name))}"
+            )
+    return None
+
+
+def _tells_apart(rows: pl.DataFrame, label: str, keys: list[str]) -> bool:
+    """Return whether the rows of each key have as many labels as there are rows, and there are no more labels in all."""
+    groups = rows.group_by(keys).agg(rows=pl.len(), labels=pl.col(label).n_unique())
+    most = groups["rows"].max()
+    return bool((groups["rows"] == groups["labels"]).all()) and rows[label].n_unique() == most

@@ -1,0 +1,103 @@
+"""What a call has in hand when it has its result: what notices look at, and the first, cheap questions to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from recframe.frames.collecting import Collect
+from recframe.frames.inputs import Inputs
+from recframe.frames.roles import Segment, Side, label_columns
+from recframe.metrics.language.definition import Metric
+from recframe.plan.needs import needs_of
+from recframe.plan.recorder import EXPECTED, HITS
+
+SOME = 1_000
+"""So many rows most often tell that there is nothing to warn of."""
+RESULT_COLUMNS = {"n_users", "n_lists"}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The frames of a call, the metrics asked of them, the result, and a way to collect further plans."""
+
+    inputs: Inputs
+    metrics: Sequence[Metric[...]]
+    result: pl.DataFrame
+    run: Collect
+
+    @property
+    def title(self) -> str:
+        """What the frame is called that has the lists."""
+        return self.main.title
+
+    @property
+    def main(self) -> Side:
+        """The frame that has the lists, with all its columns."""
+        return self.inputs.sides["recommendations"]
+
+    @property
+    def found_nothing(self) -> bool:
+        """Whether every metric came out as 0 or null."""
+        return not any(value for value in self._values(self.metrics))
+
+    def found_hardly_anything(self, most: float) -> bool:
+        """Whether some metrics count hits, and all that do came out as less than so much, or null."""
+        counting = [one for one in self.metrics if needs_of(one).columns & (HITS | EXPECTED)]
+        return bool(counting) and not any(value >= most for value in self._values(counting))
+
+    def _values(self, metrics: Sequence[Metric[...]]) -> Iterator[float]:
+        """Give the largest value of each metric, as far as it has one."""
+        for name in map(str, metrics):
+            largest: Any = self.result[name].max()
+            if largest is not None:
+                yield largest
+
+    @cached_property
+    def labels(self) -> list[Segment]:
+        """The columns of the lists that nothing is bound to and whose values may be the names of systems."""
+        return label_columns(self.main, self.inputs.segments)
+
+    def of_some_users(self, name: str) -> Iterator[pl.Series]:
+        """Give a column's values on the rows of a few users, one user after the other, and of a lazy frame of one.
+
+        NOTE: comparing one column with a value takes a hundredth of a call, and tells whether a frame is worth a question.
+        """
+        given = self.inputs.given.get("recommendations")
+        if given is None:
+            yield from (rows[name] for rows in self._rows_of_a_user)
+        else:
+            yield from (given[name].filter(mine) for mine in self._some_users())
+
+    def rows_with_labels(self) -> pl.DataFrame:
+        """Return the rows of the same users: user, item, rank or score, and the labels under their names inside the plan."""
+        given = self.inputs.given.get("recommendations")
+        if given is None:
+            return pl.concat(self._rows_of_a_user)
+        labels = self.main.take([], self.labels).lazy().collect()
+        return pl.concat([given.hstack(labels).filter(mine) for mine in self._some_users()])
+
+    def _some_users(self) -> Iterator[pl.Series]:
+        """Give which rows of an eager frame are the first user's, those of the one in the middle, and the last one's."""
+        users = self.inputs.given["recommendations"]["user"]
+        picked = (
+            dict.fromkeys(users[place] for place in (0, len(users) // 2, len(users) - 1))
+            if len(users)
+            else {}
+        )
+        yield from (users == user for user in picked if user is not None)
+
+    def length_of_a_list(self) -> float:
+        """Return how many rows the first user has, or none where that is not known."""
+        return next((len(rows) for rows in self.of_some_users("user")), 0)
+
+    @cached_property
+    def _rows_of_a_user(self) -> list[pl.DataFrame]:
+        order = "score" if self.inputs.scored else "rank"
+        rows = self.main.take(["user", "item", order], self.labels).lazy()
+        first = self.run(rows.select("user").head(SOME))["user"].drop_nulls()
+        return [self.run(rows.filter(pl.col("user") == first[0]))] if len(first) else []

@@ -1,0 +1,307 @@
+"""Plausible mistakes of a first hour: each is said to be one, by an error, a warning or the audit, and right calls are not."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+
+import recframe as rf
+
+pd = pytest.importorskip("pandas")
+
+N_USERS, LENGTH = 40, 10
+RECS = pl.DataFrame(
+    {"user": [user for user in range(N_USERS) for _ in range(LENGTH)]}
+).with_columns(
+    item=(pl.col("user") * 7 + pl.int_range(pl.len()) * 3) % 101,
+    rank=pl.int_range(pl.len()) % LENGTH + 1,
+    score=1 / (pl.int_range(pl.len()) % LENGTH + 1),
+)
+TRUTH = RECS.filter(pl.col("rank").is_in([2, 5])).select(
+    "user", "item", rating=pl.col("rank").replace({2: 5, 5: 1})
+)
+USERS = pl.DataFrame(
+    {"user": range(N_USERS), "country": ["DE" if user < 15 else "FR" for user in range(N_USERS)]}
+)
+GRADED: dict[str, Any] = {"truth": TRUTH, "relevance": "rating"}
+SYSTEMS = pl.concat([RECS.with_columns(system=pl.lit(name)) for name in ("a", "b", "c")])
+
+KINDS: dict[str, Callable[[pl.DataFrame], Any]] = {
+    "eager": lambda one: one,
+    "lazy": pl.DataFrame.lazy,
+    "pandas": pl.DataFrame.to_pandas,
+}
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def ask(
+    kind: str, recs: pl.DataFrame, *metrics: str, by: str | None = None, **options: Any
+) -> None:
+    given = {
+        name: KINDS[kind](one) if isinstance(one, pl.DataFrame) else one
+        for name, one in options.items()
+    }
+    rec = rf.rec(KINDS[kind](recs), **given)
+    (rec.collect if kind == "lazy" else rec.evaluate)(*(metrics or ("ndcg@10",)), by=by)
+
+
+def told(*arguments: Any, **options: Any) -> list[str]:
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", rf.RecframeWarning)
+        ask(*arguments, **options)
+    return [str(one.message) for one in found]
+
+
+@every_kind
+def test_right_calls_warn_of_nothing(kind: str):
+    liked = TRUTH.drop("rating")
+    judged = RECS.join(TRUTH, on=["user", "item"], how="full", coalesce=True).rename(
+        {"rating": "relevance"}
+    )
+
+    assert told(kind, RECS, **GRADED) == []
+    assert (
+        told(
+            kind, RECS, "ndcg@10", "recall@3", "list_length", truth=liked, users=USERS, by="country"
+        )
+        == []
+    )
+    assert told(kind, SYSTEMS, **GRADED, model="system", users=USERS, by="country") == []
+    assert told(kind, RECS.drop("rank"), **GRADED) == []
+    assert told(kind, judged, "ndcg@5") == []
+    assert told(kind, RECS.with_columns(title=pl.col("item").cast(pl.String)), **GRADED) == []
+    assert (
+        told(kind, RECS.with_columns(rank=(pl.col("rank") + 1) // 2), **GRADED) == []
+    )  # ranks tied in pairs
+    assert told(kind, RECS.filter(pl.col("user") < 15), **GRADED, universe="recs") == []
+    assert told(kind, RECS.filter(pl.col("user") < 25), **GRADED) == []  # most users have a list
+    assert told(kind, RECS.head(0), **GRADED) == []
+
+
+@every_kind
+@pytest.mark.parametrize("role", ["user", "item"])
+def test_ids_of_another_space_are_warned_of_and_an_error_of_the_audit(kind: str, role: str):
+    shifted = RECS.with_columns(pl.col(role) + 1_000)
+    (words,) = told(kind, shifted, **GRADED)
+
+    assert f"have no {role} ids in common" in words
+    assert f"such as {shifted[role][0]}, and" in words
+    assert f"look whether column {role!r} holds the same ids" in words
+    found = rf.rec(KINDS[kind](shifted), truth=KINDS[kind](TRUTH), relevance="rating").audit()
+    found = (
+        found.collect()
+        if kind == "lazy"
+        else pl.DataFrame(found.to_dict("list"))
+        if kind == "pandas"
+        else found
+    )
+    errors = found.filter(severity="error").select("check", "frame", "example").rows()
+    assert errors == [
+        (f"no_common_{role}s", "truth", f"lists {shifted[role][0]}, truth {TRUTH[role][0]}")
+    ]
+
+
+@pytest.mark.parametrize("role", ["user", "item"])
+def test_text_that_was_written_otherwise_is_of_another_space(role: str):
+    recs, truth = (one.with_columns(pl.col(role).cast(pl.String)) for one in (RECS, TRUTH))
+    recs = recs.with_columns(pl.col(role) + "u")
+
+    with pytest.warns(rf.RecframeWarning, match=f"have no {role} ids in common: .* such as '0u'"):
+        rf.rec(recs, truth=truth, relevance="rating").ndcg(k=10)
+    with pytest.raises(rf.DataError, match=f"no_common_{role}s"):
+        rf.rec(recs, truth=truth, relevance="rating", strict=True).ndcg(k=10)
+
+
+def test_hardly_any_ids_in_common_are_fewer_than_one_in_a_hundred():
+    recs = pl.DataFrame({"user": range(500), "item": [0] * 500, "rank": [1] * 500})
+    truth = recs.select(pl.col("user") + 497, "item")
+
+    with pytest.warns(rf.RecframeWarning, match=r"hardly any \(3\) user ids in common"):
+        rf.rec(recs, truth=truth, universe="truth").recall(k=10)
+    assert rf.rec(recs, truth=truth).audit().filter(check="no_common_users").height == 1
+    assert (
+        rf.rec(recs, truth=recs.select(pl.col("user") + 490, "item"))
+        .audit()
+        .filter(check="no_common_users")
+        .is_empty()
+    )
+
+
+def test_a_history_without_the_lists_items_is_a_warning_of_the_audit_alone():
+    train = TRUTH.select("user", pl.col("item") + 1_000)
+
+    assert told("eager", RECS, **GRADED, train=train) == []
+    found = rf.rec(RECS, **GRADED, train=train).audit().filter(check="no_common_items")
+    assert found.select("severity", "frame", "rows").rows() == [
+        ("warning", "train", train["item"].n_unique())
+    ]
+    items = pl.DataFrame({"item": ["1", "2"], "genre": ["x", "y"]})
+    text = RECS.with_columns(pl.col("item").cast(pl.String) + "u")
+    assert (
+        "frame items= have no item ids in common"
+        in told("eager", text, "category_coverage(of=genre)@10", items=items)[0]
+    )
+
+
+@every_kind
+@pytest.mark.parametrize("order", [["rank", "score"], ["score"]])
+def test_systems_in_one_frame_are_warned_of(kind: str, order: list[str]):
+    for systems in (
+        SYSTEMS,
+        SYSTEMS.sort("user", maintain_order=True),
+        SYSTEMS.with_columns(system=pl.col("system") == "a"),
+    ):
+        found = told(kind, systems.select("user", "item", *order, "system"), **GRADED)
+        pooled = (
+            systems["system"].dtype == pl.String
+        )  # a column of two values does not tell three systems apart
+        assert [words.partition("write ")[2] for words in found] == ["rec(model='system')"] * pooled
+
+
+@every_kind
+def test_grades_that_nothing_is_bound_to_are_warned_of(kind: str):
+    (words,) = told(kind, RECS, truth=TRUTH)
+
+    assert words.startswith(
+        "the frame truth= has a column 'rating' of 1 to 5, which looks like grades"
+    )
+    assert "rows of 1 count as relevant" in words
+    assert "rec(relevance='rating')" in words
+
+
+@pytest.mark.parametrize(
+    ("column", "grades"),
+    [
+        (pl.Series("what", [1, 2, 3, 4] * 20), True),
+        (pl.Series("what", [0.5, 1.0, 4.5, None] * 20), True),
+        (pl.Series("Rating", [1.0, 87.3] * 40), True),
+        (pl.Series("what", [0, 1] * 40), False),
+        (pl.Series("year", [1990 + year for year in range(8)] * 10), False),
+        (pl.Series("price", [0.99, 1.25, 3.5, 7.1] * 20), False),
+        (pl.Series("what", list(range(80))), False),
+        (pl.Series("what", ["a", "b", "c", "d"] * 20), False),
+        (pl.Series("what", [None] * 80, dtype=pl.Int64), False),
+    ],
+)
+def test_grades_are_few_small_numbers_or_bear_a_name_of_grades(column: pl.Series, grades: bool):  # noqa: FBT001
+    truth = TRUTH.drop("rating").with_columns(column)
+
+    assert bool(told("eager", RECS, truth=truth)) == grades
+
+
+@every_kind
+def test_the_lists_of_one_segment_against_the_whole_truth_are_warned_of(kind: str):
+    (words,) = told(kind, RECS.filter(pl.col("user") < 15), **GRADED)
+
+    assert words.startswith("25 of the 40 users of the frame truth= have no list")
+    assert "by='...'" in words
+    assert "universe='recs'" in words
+    assert told(kind, RECS.filter(pl.col("user") < 15), **GRADED, universe="truth") == []
+    assert told(kind, RECS.filter(pl.col("user") < 15), **GRADED, profile="trec_eval") == []
+
+
+@every_kind
+def test_the_lists_as_their_own_truth_are_warned_of(kind: str):
+    frame = KINDS[kind](RECS)
+    with pytest.warns(rf.RecframeWarning, match="truth= is the frame of recommendations itself"):
+        rec = rf.rec(frame, truth=frame)
+        (rec.collect if kind == "lazy" else rec.evaluate)("ndcg@10")
+
+
+@every_kind
+@pytest.mark.parametrize("array", [False, True])
+def test_lists_in_place_of_items_raise_with_the_line_that_explodes_them(kind: str, array: bool):  # noqa: FBT001
+    nested = RECS.group_by("user", maintain_order=True).agg("item")
+    nested = (
+        nested.with_columns(pl.col("item").list.to_array(LENGTH))
+        if array and kind != "pandas"
+        else nested
+    )
+    nested = nested.with_columns(rank=1)
+
+    with pytest.raises(
+        rf.RecframeError,
+        match=r"a row has one id; give each a row of its own: recs\.explode\('item'\)",
+    ):
+        ask(kind, nested, **GRADED)
+    with pytest.raises(rf.RecframeError, match=r"truth\.explode\('item'\)"):
+        ask(kind, RECS, truth=nested.drop("rank"))
+    counted = (
+        nested.drop("rank")
+        .explode("item")
+        .with_columns(rank=pl.int_range(1, pl.len() + 1).over("user"))
+    )
+    assert rf.rec(counted, **GRADED).ndcg(k=10) == rf.rec(RECS, **GRADED).ndcg(
+        k=10
+    )  # the line that the message shows
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"user": "item"},
+        {"user": "id", "item": "id"},
+        {"model": "user"},
+        {"rank": "x", "score": "x"},
+        {"relevance": "item"},
+    ],
+)
+def test_one_column_has_no_two_roles(names: dict[str, str]):
+    with pytest.raises(rf.RecframeError, match="has two roles"):
+        rf.rec(RECS, **names)
+    assert rf.rec(RECS, truth=TRUTH.rename({"rating": "score"}), relevance="score").ndcg(k=10) > 0
+
+
+def test_ranks_upside_down_are_a_warning_of_the_audit():
+    turned = RECS.with_columns(rank=LENGTH + 1 - pl.col("rank"))
+    found = rf.rec(turned, **GRADED).audit().filter(check="ranks_against_scores")
+
+    assert found.select("severity", "rows", "users").rows() == [
+        ("warning", N_USERS * LENGTH, N_USERS)
+    ]
+    assert rf.rec(RECS, **GRADED).audit().filter(check="ranks_against_scores").is_empty()
+    assert (
+        rf.rec(turned.drop("rank"), **GRADED)
+        .audit()
+        .filter(check="ranks_against_scores")
+        .is_empty()
+    )
+
+
+def test_an_expression_over_several_lists_raises():
+    judged = RECS.with_columns(relevance=1, week=pl.col("user") % 2)
+
+    with pytest.raises(
+        pl.exceptions.InvalidOperationError, match="the group has the rows of several lists"
+    ):
+        judged.group_by("week").agg(rf.ndcg.expr(k=10))
+    ranks = pl.DataFrame(
+        {"user": [1] * 4, "item": range(4), "rank": [1, 1, 3, 9], "relevance": [1, 0, 1, 1]}
+    )
+    assert ranks.select(rf.recall.expr(k=3)).item() == pytest.approx(
+        2 / 3
+    )  # ties as in sports, and a gap
+
+
+def test_a_column_of_both_frames_cuts_both():
+    week = RECS["rank"].to_list()[: len(TRUTH)]
+    truth = TRUTH.with_columns(week=pl.Series(week) % 2)
+    recs = RECS.with_columns(week=pl.col("rank") % 2)
+
+    with pytest.raises(
+        rf.DataError,
+        match="if it cuts lists and truth into parts, such as weeks, give both frames the column",
+    ):
+        rf.rec(recs, truth=TRUTH, relevance="rating").recall(k=10, by="week")
+    found = rf.rec(recs, truth=truth, relevance="rating").recall(k=10, by="week")
+    for number, value in found.select("week", "recall@10").rows():
+        cut = rf.rec(
+            recs.filter(week=number).drop("week"),
+            truth=truth.filter(week=number).drop("week"),
+            relevance="rating",
+        )
+        assert value == pytest.approx(cut.recall(k=10, by=None))
