@@ -107,6 +107,27 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
             ("users_without_truth", "info", "recommendations", 2, 1),
         ],
     ),
+    "users of another space": (
+        RECS.with_columns(pl.col("user") + "1"),
+        {"truth": TRUTH, "users": USERS},
+        [
+            ("no_common_users", "error", "truth", 2, 0),
+            ("no_common_users", "error", "users", 2, 0),
+            ("users_without_lists", "warning", "truth", 4, 2),
+            ("users_without_truth", "info", "recommendations", 4, 2),
+        ],
+    ),
+    "items of another space": (
+        RECS.with_columns(pl.col("item") + "1"),
+        {"truth": TRUTH},
+        [("no_common_items", "error", "truth", 3, 0)],
+    ),
+    # u's ranks run against the scores, v's with them
+    "ranks upside down": (
+        RECS.with_columns(score=pl.Series([0.1, 0.9, 0.9, 0.1])),
+        {"truth": TRUTH},
+        [("ranks_against_scores", "warning", "recommendations", 2, 1)],
+    ),
     "a user described twice": (
         RECS,
         {"truth": TRUTH, "users": pl.concat([USERS, USERS[:1]])},
@@ -476,7 +497,6 @@ def test_ids_of_a_pandas_column_with_a_hole_are_compared_as_whole_numbers():
         [b"a", b"b", b"c", b"d"],
         [{"x": 1}, {"x": 2}, {"x": 3}, {"x": 4}],
         [True, False, True, False],
-        [[1], [2], [3], [4]],
         [0.5, 1.0, 2.0, 4.0],
         pl.Series([1, 2, 3, 4]).cast(pl.Date),
         pl.Series([1, 2, 3, 4]).cast(pl.Duration("us")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from recframe.audit.seen import Seen
-from recframe.frames.hints import NAMED, FrameOf, bind
+from recframe.frames.hints import NAMED, FrameOf, Given, bind
 
 HARDLY = 0.01
 """So small a share of the ids, or a number below it, leaves a doubt whether two frames have the same ids."""

@@ -86,12 +86,10 @@ def several_models(seen: Seen) -> str | None:
     """Every user that was looked at has ranks, or with scores items, again and again, and a column tells them apart."""
     if seen.inputs.model or not seen.labels:
         return None
-    place, often = (
-        ("item", 1.1) if seen.inputs.scored else ("rank", 1.5)
-    )  # systems have all ranks and some items in common
-    for values in seen.of_some_users(place):
-        if len(values) - values.null_count() <= often * values.n_unique():
-            return None
+    # systems have all ranks and some items in common
+    place, often = ("item", 1.1) if seen.inputs.scored else ("rank", 1.5)
+    if not _repeats(seen, place, often):
+        return None
     rows = seen.rows_with_labels().drop_nulls(place)
     for label in seen.labels:
         if _tells_apart(rows, label.inside, ["user", place]):
@@ -100,6 +98,18 @@ def several_models(seen: Seen) -> str | None:
                 f"rows of a user count as one list; if it names systems, write {bind(model=repr(label.name))}"
             )
     return None
+
+
+def _repeats(seen: Seen, name: str, often: float) -> bool:
+    """Return whether each of a few users has the values of a column so often, those without a value apart."""
+    n_users = 0
+    for values in seen.of_some_users(name):
+        known = values.drop_nulls()
+        known = known.drop_nans() if known.dtype.is_float() else known
+        if len(known) <= often * known.n_unique():
+            return False
+        n_users += 1
+    return n_users > 0
 
 
 def _tells_apart(rows: pl.DataFrame, label: str, keys: list[str]) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from recframe.frames.at_hand import at_hand
 from recframe.frames.collecting import Collect
 from recframe.frames.inputs import Inputs
 from recframe.frames.roles import Segment, Side, label_columns
@@ -43,19 +44,20 @@ class Seen:
     @property
     def found_nothing(self) -> bool:
         """Whether every metric came out as 0 or null."""
-        return not any(value for value in self._values(self.metrics))
+        values = self._values(self.metrics)
+        return bool(values) and not any(values)
 
     def found_hardly_anything(self, most: float) -> bool:
         """Whether some metrics count hits, and all that do came out as less than so much, or null."""
         counting = [one for one in self.metrics if needs_of(one).columns & (HITS | EXPECTED)]
-        return bool(counting) and not any(value >= most for value in self._values(counting))
+        values = self._values(counting)
+        return bool(values) and not any(value >= most for value in values)
 
-    def _values(self, metrics: Sequence[Metric[...]]) -> Iterator[float]:
-        """Give the largest value of each metric, as far as it has one."""
-        for name in map(str, metrics):
-            largest: Any = self.result[name].max()
-            if largest is not None:
-                yield largest
+    def _values(self, metrics: Sequence[Metric[...]]) -> list[float]:
+        """Return the largest value of each metric in the result, 0 where all are null."""
+        names = [name for name in map(str, metrics) if name in self.result.columns]
+        largest: list[Any] = [self.result[name].max() for name in names]
+        return [value or 0.0 for value in largest]
 
     @cached_property
     def labels(self) -> list[Segment]:
@@ -78,8 +80,9 @@ class Seen:
         given = self.inputs.given.get("recommendations")
         if given is None:
             return pl.concat(self._rows_of_a_user)
-        labels = self.main.take([], self.labels).lazy().collect()
-        return pl.concat([given.hstack(labels).filter(mine) for mine in self._some_users()])
+        labels = at_hand(self.main.take([], self.labels))
+        rows = given if labels is None else given.hstack(labels)
+        return pl.concat([rows.filter(mine) for mine in self._some_users()])
 
     def _some_users(self) -> Iterator[pl.Series]:
         """Give which rows of an eager frame are the first user's, those of the one in the middle, and the last one's."""
