@@ -1,5 +1,6 @@
 """Recommender metrics as dataframe expressions: importing recframe puts `.rec` on Polars and pandas frames."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from recframe import metrics as _metrics
@@ -24,6 +25,15 @@ from recframe.namespace.bound_frame import rec as rec
 
 if TYPE_CHECKING:
     from recframe.conventions.explanation import explain as explain
+    from recframe.ways_in.nested_lists import from_lists as from_lists
+    from recframe.ways_in.nested_lists import from_truth as from_truth
+    from recframe.ways_in.score_matrix import from_scores as from_scores
+    from recframe.ways_in.trec_files import read_trec_qrels as read_trec_qrels
+    from recframe.ways_in.trec_files import read_trec_run as read_trec_run
+    from recframe.ways_in.trec_files import scan_trec_qrels as scan_trec_qrels
+    from recframe.ways_in.trec_files import scan_trec_run as scan_trec_run
+    from recframe.ways_in.trec_files import write_trec_qrels as write_trec_qrels
+    from recframe.ways_in.trec_files import write_trec_run as write_trec_run
 
 __version__ = "0.1.0"
 
@@ -31,27 +41,36 @@ _register()
 
 if not TYPE_CHECKING:
     # Checkers read the names off the imports above, which a list that is made here would hide from them.
+    _LATER = {
+        "explain": "conventions.explanation",
+        **dict.fromkeys(["from_lists", "from_truth"], "ways_in.nested_lists"),
+        "from_scores": "ways_in.score_matrix",
+        **dict.fromkeys(
+            ["read_trec_qrels", "read_trec_run", "scan_trec_qrels"], "ways_in.trec_files"
+        ),
+        **dict.fromkeys(
+            ["scan_trec_run", "write_trec_qrels", "write_trec_run"], "ways_in.trec_files"
+        ),
+    }
     _own = [
         "At",
         "AtLists",
         "Bounds",
         "Metric",
         "Rec",
-        "explain",
         "list_metrics",
         "list_profiles",
         "metric",
         "parse",
         "ratio",
+        "rec",
     ]
     _errors = ["ColumnError", "DataError", "RecframeError", "RecframeWarning", "UnknownMetricError"]
-    __all__ = sorted([*_metrics.__all__, *_own, *_errors, "rec"])  # noqa: PLE0605  a list all the same
+    __all__ = sorted([*_metrics.__all__, *_own, *_errors, *_LATER])  # noqa: PLE0605  a list all the same
 
     def __getattr__(name: str) -> Any:
         """Give what is imported when it is asked for, since importing recframe should take no time."""
-        if name == "explain":
-            from recframe.conventions.explanation import explain  # noqa: PLC0415
-
-            return explain
+        if name in _LATER:
+            return getattr(import_module(f"recframe.{_LATER[name]}"), name)
         msg = f"module 'recframe' has no attribute {name!r}"
         raise AttributeError(msg)

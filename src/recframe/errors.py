@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import operator
 import os
 import re
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import reduce
 
 import polars as pl
 
@@ -120,9 +122,22 @@ def fails_if(condition: pl.Expr, message: str | pl.Expr) -> pl.Expr:
     NOTE: a strict cast of the message to a number is the one way to fail inside a plan without a Python function,
     so that the plan still streams and serializes.
     """
-    words = pl.lit(message) if isinstance(message, str) else message
-    text = pl.when(condition).then(pl.concat_str(pl.lit(_OPEN), words, pl.lit(_CLOSE)))
+    # NOTE: a sum, since Polars 1 panics where it streams pl.concat_str of a literal and a column over no rows.
+    words = (
+        pl.lit(f"{_OPEN}{message}{_CLOSE}")
+        if isinstance(message, str)
+        else worded(_OPEN, message, _CLOSE)
+    )
+    text = pl.when(condition).then(words)
     return text.cast(pl.Int64).fill_null(0)
+
+
+def worded(*parts: str | pl.Expr) -> pl.Expr:
+    """Return words with values of a row between them; null where a value is."""
+    expressions = [
+        pl.lit(part) if isinstance(part, str) else part.cast(pl.String) for part in parts
+    ]
+    return reduce(operator.add, expressions)
 
 
 def sentence(statement: str, close: str) -> str:

@@ -54,6 +54,7 @@ ROOMS = (
     "language",
     "facts",
     "judging",
+    "ways_in",
     "frames",
     "errors",
 )

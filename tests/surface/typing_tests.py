@@ -151,6 +151,16 @@ def options_are_checked(df: pl.DataFrame) -> None:
     rf.rec(df).ndgc(k=10)  # type: ignore[attr-defined]
 
 
+def ways_in_keep_the_kind_of_frame(df: pl.DataFrame, lf: pl.LazyFrame, pdf: pd.DataFrame) -> None:
+    assert_type(rf.from_lists(df), pl.DataFrame)
+    assert_type(rf.from_lists(lf, item="items"), pl.LazyFrame)
+    assert_type(rf.from_truth(pdf, "grades"), pd.DataFrame)
+    assert_type(rf.from_lists({"ann": ["dune"]}), pl.DataFrame)
+    assert_type(rf.from_truth({"ann": {"dune": 2}}), pl.DataFrame)
+    assert_type(rf.from_scores([[0.5]]), pl.DataFrame)
+    assert_type(rf.scan_trec_run("svd.run"), pl.LazyFrame)
+
+
 def the_registry_is_a_frame() -> None:
     assert_type(rf.list_metrics(), pl.DataFrame)
 

@@ -1,0 +1,204 @@
+"""The first k of each row of a matrix, NumPy's way: block by block, nothing sorted but what may be among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from recframe.errors import RecframeError, kind_of
+from recframe.ways_in.masked import NO_SCORE
+
+Numbers: TypeAlias = npt.NDArray[Any]
+Cells: TypeAlias = tuple[Numbers, Numbers, Numbers]
+"""The rows, columns and values of some cells of a matrix; the rows ascend."""
+BLOCK = 2**22
+"""So many cells are looked at together: a matrix of 32-bit floats has 16 MB of them."""
+NO_DENSE = "give a matrix that NumPy can read, of users x items"
+
+
+def matrix_of(scores: Any) -> Any:
+    """Return scores as something with two axes that can be cut into rows: a matrix, sparse or dense, or a tensor."""
+    if isinstance(scores, list | tuple) or hasattr(scores, "axes"):
+        scores = array_of(scores)
+    shape = tuple(getattr(scores, "shape", ()))
+    if hasattr(scores, "tocsr") and len(shape) == 2:  # noqa: PLR2004  users and items
+        return _canonical(scores.tocsr())
+    if "sparse" in str(getattr(scores, "layout", "")):  # torch's, whose rows cannot be cut out
+        msg = "scores is a sparse tensor; give scores.to_dense(), where what is not stored is 0, or a SciPy matrix"
+        raise RecframeError(msg)
+    if not shape and not hasattr(scores, "__array__") and not hasattr(scores, "__dlpack__"):
+        msg = f"scores is {kind_of(scores)}; {NO_DENSE}: NumPy, SciPy sparse, torch or what has __array__"
+        raise RecframeError(msg)
+    if not shape or not hasattr(scores, "__getitem__"):
+        scores = array_of(scores)
+        shape = scores.shape
+    if len(shape) != 2:  # noqa: PLR2004  users and items
+        one = "; for one user write scores[None, :]" if len(shape) == 1 else ""
+        msg = f"scores has the shape {tuple(shape)}; {NO_DENSE}{one}"
+        raise RecframeError(msg)
+    return scores
+
+
+def _canonical(matrix: Any) -> Any:
+    """Return a sparse matrix by rows whose cells are stored once each, as SciPy sums them up; nobody's is written to."""
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return matrix
+
+
+def array_of(block: Any) -> Numbers:
+    """Return what a library holds as a NumPy array, in a dtype that NumPy computes with."""
+    if hasattr(block, "detach"):
+        block = block.detach().cpu()
+        if str(block.dtype) == "torch.bfloat16":  # which NumPy does not have
+            block = block.float()
+    if hasattr(block, "filled"):  # NumPy's masked arrays: what is masked has no score
+        block = block.astype(np.result_type(block.dtype, np.float32)).filled(np.nan)
+    try:
+        array = (
+            np.asarray(block)
+            if hasattr(block, "__array__") or isinstance(block, list | tuple)
+            else np.from_dlpack(block)
+        )
+        if array.dtype.name in {"float16", "bfloat16", "longdouble"}:  # which Polars does not have
+            array = array.astype(np.float64 if array.itemsize > 8 else np.float32)  # noqa: PLR2004  bytes
+    except Exception as error:
+        msg = f"scores cannot become a NumPy array ({str(error).partition(chr(10))[0]}); {NO_DENSE}"
+        raise RecframeError(msg) from error
+    if array.dtype.kind not in "fiu":
+        msg = f"scores holds values of the dtype {array.dtype}; a score is a number: cast it before, scores.astype(float)"
+        raise RecframeError(msg)
+    return array
+
+
+def cells_of(matrix: Any) -> tuple[Numbers, Numbers]:
+    """Return the rows and the columns of what a sparse matrix stores, or of what is not 0 in a dense one; rows ascend."""
+    if hasattr(matrix, "tocsr"):
+        matrix = matrix.tocsr()
+        return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.indices.astype(
+            np.int64
+        )
+    rows, columns = np.nonzero(
+        np.asarray(matrix.detach().cpu() if hasattr(matrix, "detach") else matrix)
+    )
+    return rows, columns
+
+
+def first_of_rows(
+    matrix: Any, k: int | None, places: Numbers, excluded: tuple[Numbers, Numbers] | None
+) -> Iterator[Any]:
+    """Return the rows, columns, ranks and values of each row's first k cells, block by block.
+
+    The higher the value, the better; equal ones follow one another by the `places` of their columns. `excluded` are the
+    rows, which ascend, and the columns of cells that are left out.
+    """
+    sparse = hasattr(matrix, "indptr")
+    for start, stop in _sparse_blocks(matrix) if sparse else _dense_blocks(matrix):
+        without = _between(excluded, start, stop)
+        found = (
+            _stored(matrix, start, stop, without)
+            if sparse
+            else _reaching(matrix[start:stop], k, places, without)
+        )
+        rows, columns, values = _sorted(found, places)
+        sizes = np.bincount(rows, minlength=stop - start)
+        ranks = np.arange(1, len(rows) + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        kept = slice(None) if k is None else ranks <= k
+        yield rows[kept] + start, columns[kept], ranks[kept], values[kept]
+
+
+def _dense_blocks(matrix: Any) -> Iterator[tuple[int, int]]:
+    size, width = matrix.shape
+    step = max(1, BLOCK // max(1, width))
+    return ((start, min(start + step, size)) for start in range(0, size, step))
+
+
+def _sparse_blocks(matrix: Any) -> Iterator[tuple[int, int]]:
+    """Return blocks of rows that store about as many cells as a dense block has."""
+    size = matrix.shape[0]
+    steps = np.arange(BLOCK, int(matrix.indptr[-1]), BLOCK)
+    bounds = [int(one) for one in np.unique([0, *np.searchsorted(matrix.indptr, steps), size])]
+    return pairwise(bounds)
+
+
+def _between(
+    cells: tuple[Numbers, Numbers] | None, start: int, stop: int
+) -> tuple[Numbers, Numbers] | None:
+    """Return the cells of some rows, which are numbered from the first of these."""
+    if cells is None:
+        return None
+    low, high = np.searchsorted(cells[0], [start, stop])
+    return cells[0][low:high] - start, cells[1][low:high]
+
+
+def _reaching(
+    block: Any, k: int | None, places: Numbers, excluded: tuple[Numbers, Numbers] | None
+) -> Cells:
+    """Return the cells of a dense block that reach the k-th best value of their row: with equal ones all of them, if few.
+
+    NOTE: partitioning values and comparing with the k-th takes less time and memory than partitioning their places, and
+    keeps all that are equal at the cut, of which the item decides.
+    """
+    given = array_of(block)
+    values: Numbers = np.array(given)  # a copy: what is written below is not the user's
+    is_float = values.dtype.kind == "f"
+    lowest = -np.inf if is_float else np.iinfo(values.dtype).min
+    if is_float:
+        np.copyto(values, lowest, where=np.isnan(values))
+    if excluded is not None:
+        values[excluded] = lowest
+    width = values.shape[1]
+    kept = values > NO_SCORE if is_float else np.ones(values.shape, dtype=bool)
+    if excluded is not None:
+        kept[excluded] = False
+    if k is not None and k < width:
+        last = np.partition(values, width - k, axis=1)[:, width - k, None]
+        kept &= values >= last
+        if np.count_nonzero(kept) > 2 * k * len(values):
+            kept = _cut(kept, kept & (values == last), k, places)
+    rows, columns = np.nonzero(kept)
+    return rows, columns, given[rows, columns]
+
+
+def _cut(kept: Numbers, equal: Numbers, k: int, places: Numbers) -> Numbers:
+    """Return k cells of each row, of equal ones at the cut those of the lower places.
+
+    NOTE: most of a row is equal there where a model scores few items and the others 0; sorting all of them takes long.
+    """
+    better = kept & ~equal
+    in_order = np.argsort(places)
+    equal = equal[:, in_order]
+    equal &= equal.cumsum(axis=1, dtype=np.int32) <= k - np.count_nonzero(better, axis=1)[:, None]
+    better[:, in_order] |= equal
+    return better
+
+
+def _stored(matrix: Any, start: int, stop: int, excluded: tuple[Numbers, Numbers] | None) -> Cells:
+    """Return the cells that some rows of a sparse matrix store, those that are no candidates left out."""
+    bounds = matrix.indptr[start : stop + 1].astype(np.int64)
+    inside = slice(bounds[0], bounds[-1])
+    rows = np.repeat(np.arange(stop - start), np.diff(bounds))
+    columns, values = matrix.indices[inside].astype(np.int64), array_of(matrix.data[inside])
+    kept = (
+        values > NO_SCORE if values.dtype.kind == "f" else np.ones(len(values), dtype=bool)
+    )  # no NaN is
+    if excluded is not None:
+        width = matrix.shape[1]
+        kept &= ~np.isin(rows * width + columns, excluded[0] * width + excluded[1])
+    return rows[kept], columns[kept], values[kept]
+
+
+def _sorted(cells: Cells, places: Numbers) -> Cells:
+    """Return cells row by row, the best value first, of equal ones the column with the lower place."""
+    rows, columns, values = cells
+    # NOTE: the complement of whole numbers turns their order round and does not overflow, as a minus would.
+    falling = -values if values.dtype.kind == "f" else ~values
+    # The columns of a row ascend, and the sort is stable.
+    by_place = [] if (np.diff(places.astype(np.int64)) > 0).all() else [places[columns]]
+    order = np.lexsort((*by_place, falling, rows))
+    return rows[order], columns[order], values[order]

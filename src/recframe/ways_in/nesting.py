@@ -1,0 +1,203 @@
+"""What Python's containers and arrays hold for each user, laid end to end: lengths, ids and numbers beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from numbers import Real
+from typing import Any
+
+import polars as pl
+
+from recframe.errors import DataError, RecframeError, kind_of, shown
+from recframe.ways_in.ids import column_of, ids_of
+
+
+@dataclass(frozen=True)
+class Nested:
+    """Lists of all users, one behind the other."""
+
+    users: pl.Series
+    lengths: list[int]
+    items: pl.Series
+    numbers: pl.Series | None = None
+    """A score or a relevance for each item."""
+    is_mapping: bool = False
+    """Whether each item was a key, so that the numbers say what order they stand in."""
+
+    def frame(self) -> pl.DataFrame:
+        """Return a row for each item: list, user, place (from 1), item, number."""
+        lists = pl.DataFrame(
+            {"user": self.users, "length": pl.Series(self.lengths, dtype=pl.Int64)}
+        ).with_row_index("list")
+        lists = lists.filter(pl.col("length") > 0).with_columns(
+            place=pl.int_ranges(1, pl.col("length") + 1)
+        )
+        rows = lists.drop("length").explode("place")
+        columns = [self.items.alias("item")] + (
+            [] if self.numbers is None else [self.numbers.alias("number")]
+        )
+        return rows.hstack(columns)
+
+    def decoded(self, items: Any) -> Nested:
+        """Return the same with the ids that stand at the places which the items are, null below 0, which is padding."""
+        if items is None:
+            return self
+        ids = ids_of(items, "items")
+        if not self.items.dtype.is_integer() and len(self.items) > self.items.null_count():
+            msg = f"the lists hold {self.items.dtype}, and items= has the ids of places, which are whole numbers from 0; "
+            raise RecframeError(msg + "leave items= out where the lists hold ids")
+        highest: Any = self.items.max()
+        if highest is not None and highest >= len(ids):
+            msg = f"the lists have the place {highest}, and items= has the ids of {len(ids):,} places, from 0"
+            raise DataError(msg)
+        places = self.items.cast(pl.Int64)
+        found = ids.gather(places.set(places < 0, None))
+        return Nested(self.users, self.lengths, found, self.numbers, self.is_mapping)
+
+
+def nested(lists: Any, numbers: Any, users: Any, *, ordered: bool, call: str) -> Nested:
+    """Return a mapping of users to items, or rows of items with `users` beside them, laid end to end.
+
+    `numbers` stand in the form of the items beside them, or None; `ordered` says that an order is asked for.
+    """
+    if isinstance(lists, Mapping):
+        if users is not None:
+            msg = f"users= names the rows of arrays and of lists; here the users are keys: {call}({{user: [item, ...]}})"
+            raise RecframeError(msg)
+        ids = column_of(list(lists), "the keys")
+        rows, beside = (
+            list(lists.values()),
+            None if numbers is None else _values_for(lists, numbers),
+        )
+    else:
+        rows = _rows(lists, call)
+        ids = ids_of(users, "users", len(rows), "lists")
+        beside = None if numbers is None else _rows(numbers, call)
+    if rows and all(isinstance(one, Mapping) for one in rows):
+        if beside is not None:
+            raise RecframeError(
+                f"the items have numbers of their own, and others beside them; give {call} one of the two"
+            )
+        flat = _items(list(chain.from_iterable(rows)))
+        values = numbers_of(chain.from_iterable(one.values() for one in rows))
+        return Nested(ids, list(map(len, rows)), flat, values, is_mapping=True)
+    rows = _sequences(rows, ids, ordered=ordered, call=call)
+    lengths, held = list(map(len, rows)), list(chain.from_iterable(rows))
+    if beside is not None:
+        beside = _sequences(beside, ids, ordered=True, call=call)
+        _check_lengths(lengths, list(map(len, beside)), ids)
+        return Nested(ids, lengths, _items(held), numbers_of(chain.from_iterable(beside)))
+    if _are_pairs(held):
+        items, second = zip(*held, strict=True)
+        return Nested(ids, lengths, _items(items), numbers_of(second))
+    return Nested(ids, lengths, _items(held))
+
+
+def _items(values: Sequence[Any]) -> pl.Series:
+    """Return items as ids; whole numbers that came as floats, as they do beside a NaN, are whole again."""
+    ids = column_of(values, "the lists")
+    if not ids.dtype.is_float():
+        return ids
+    ids = ids.fill_nan(None)
+    parts = ids.filter(ids != ids.floor())
+    if len(parts):
+        msg = f"the lists hold {parts[0]}, which is no id of an item; a matrix of scores goes through rf.from_scores(scores)"
+        raise RecframeError(msg)
+    return ids.cast(pl.Int64)
+
+
+def numbers_of(values: Iterable[Any]) -> pl.Series:
+    """Return scores or relevances, whole numbers as such where all of them are."""
+    held = list(values)
+    for dtype in (None, pl.Float64):
+        try:
+            found = pl.Series(held, dtype=dtype)
+        except (TypeError, OverflowError, pl.exceptions.PolarsError):
+            continue
+        if found.dtype.is_numeric() or found.dtype in (pl.Boolean, pl.Null):
+            return found
+    wrong = next((one for one in held if one is not None and not isinstance(one, Real)), held[:1])
+    msg = f"an item has a number beside it, a score or a relevance; found {shown(wrong)}"
+    raise RecframeError(msg)
+
+
+def _values_for(lists: Mapping[Any, Any], numbers: Any) -> list[Any]:
+    if not isinstance(numbers, Mapping) or numbers.keys() != lists.keys():
+        found = "other users" if isinstance(numbers, Mapping) else kind_of(numbers)
+        msg = f"the items are a mapping of users, and the numbers beside them are {found}; give a mapping of the same users"
+        raise RecframeError(msg)
+    return [numbers[user] for user in lists]
+
+
+def _rows(lists: Any, call: str) -> list[Any]:
+    """Return the lists of an array or of a list of lists; a tensor comes from where it is."""
+    shape = tuple(getattr(lists, "shape", ()))
+    if shape and len(shape) != 2:  # noqa: PLR2004  users and places
+        msg = f"the array has the shape {shape}; give one row of items for each user: for one user write array[None, :]"
+        raise RecframeError(msg)
+    if hasattr(lists, "tolist"):
+        rows: list[Any] = lists.tolist()
+        return rows
+    if not isinstance(lists, Sequence) or isinstance(lists, str | bytes):
+        msg = f"{call} takes a frame with list columns, a mapping of users to their items, or rows of items with users=; "
+        raise RecframeError(msg + f"found {kind_of(lists)}")
+    return list(lists)
+
+
+def _sequences(rows: list[Any], users: pl.Series, *, ordered: bool, call: str) -> list[Any]:
+    """Return lists as Python holds them, or say which user has none."""
+    kinds = {*map(type, rows)}
+    wrong = {
+        one
+        for one in kinds
+        if issubclass(one, str | bytes | Mapping) or not hasattr(one, "__len__")
+    }
+    unordered = {one for one in kinds if issubclass(one, set | frozenset)} if ordered else set()
+    if wrong or unordered:
+        place = next(number for number, row in enumerate(rows) if type(row) in wrong | unordered)
+        found = f"the user {users[place]!r} has {kind_of(rows[place])}"
+        if type(rows[place]) in unordered:
+            hint = "a set has no order, and a list of recommendations is nothing but one: give a list, the best item first; "
+            hint += "rf.from_truth takes sets"
+        else:
+            hint = f"give each user a list of items, or a mapping of items to numbers: {call}({{user: [item, ...]}})"
+        raise RecframeError(f"{found}; {hint}")
+    if any(hasattr(one, "tolist") or hasattr(one, "to_list") for one in kinds):
+        return [_listed(row) for row in rows]
+    return rows
+
+
+def _listed(row: Any) -> Any:
+    """Return an array, tensor or series as a list."""
+    for name in ("tolist", "to_list"):
+        if hasattr(row, name):
+            return getattr(row, name)()
+    return row
+
+
+def _check_lengths(items: list[int], numbers: list[int], users: pl.Series) -> None:
+    if len(items) != len(numbers):
+        msg = f"there are {len(items):,} lists of items and {len(numbers):,} of numbers; give one of each for every user"
+        raise RecframeError(msg)
+    if items != numbers:
+        place = next(
+            at for at, (one, other) in enumerate(zip(items, numbers, strict=True)) if one != other
+        )
+        found = f"the user {users[place]!r} has {items[place]} items and {numbers[place]} numbers beside them"
+        raise DataError(f"{found}; give one for each")
+
+
+def _are_pairs(held: list[Any]) -> bool:
+    """Whether what lists hold are pairs of an item and a number; a number is no part of an id."""
+    if (
+        not held
+        or not all(issubclass(one, tuple) for one in {*map(type, held)})
+        or {*map(len, held)} != {2}
+    ):
+        return False
+    return all(
+        issubclass(one, Real) and not issubclass(one, bool)
+        for one in {type(second) for _, second in held}
+    )

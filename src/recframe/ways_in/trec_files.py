@@ -1,0 +1,291 @@
+"""TREC files, read and written: runs and qrels, columns between white space, ids as text."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from recframe.errors import RecframeError, fails_if, worded
+from recframe.frames.collecting import stream
+from recframe.frames.context import Context
+from recframe.frames.dtypes import as_text
+from recframe.frames.roles import Side
+from recframe.frames.rows.places import by_item
+
+File = str | os.PathLike[str]
+
+RUN = ("topic", "Q0", "document", "rank", "score", "tag")
+QRELS = ("topic", "iteration", "document", "relevance")
+NUMBERS = {"rank": pl.Int64(), "score": pl.Float64(), "relevance": pl.Int64()}
+KINDS = {"rank": "a whole number", "score": "a number", "relevance": "a whole number"}
+IDS = {"topic": "user", "document": "item"}
+FIELD = r"[^ \t\r\n\x0b\x0c]+"  # what stands between white space of ASCII, as trec_eval has it
+NO_BYTE = "\x01"  # which no line has, so that a line is one column
+
+
+def read_trec_run(path: File) -> pl.DataFrame:
+    r"""Return a run in the format of trec_eval as a frame: user, item, rank, score.
+
+    A line is `topic Q0 document rank score tag`, with white space between; a path that ends in `.gz` is unpacked. Ids are
+    text, whatever they look like. Ranks and scores are those of the file.
+
+    trec_eval ignores the ranks: it sorts by score, equal ones by document, descending. `run.rec(truth=qrels)` goes by the
+    ranks; `run.rec(truth=qrels, score="score", profile="trec_eval")` by what trec_eval makes of the scores.
+
+    Raises a RecframeError for a file that cannot be read, and for a line that is none of a run, with its number.
+
+    >>> import pathlib, tempfile
+    >>> import recframe as rf
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "svd.run"
+    >>> _ = path.write_text("ann Q0 emma 1 0.9 svd\nann Q0 dune 2 0.5 svd\n")
+    >>> rf.read_trec_run(path)
+    shape: (2, 4)
+    ┌──────┬──────┬──────┬───────┐
+    │ user ┆ item ┆ rank ┆ score │
+    │ ---  ┆ ---  ┆ ---  ┆ ---   │
+    │ str  ┆ str  ┆ i64  ┆ f64   │
+    ╞══════╪══════╪══════╪═══════╡
+    │ ann  ┆ emma ┆ 1    ┆ 0.9   │
+    │ ann  ┆ dune ┆ 2    ┆ 0.5   │
+    └──────┴──────┴──────┴───────┘
+    """
+    return _read(scan_trec_run(path), path)
+
+
+def read_trec_qrels(path: File) -> pl.DataFrame:
+    r"""Return judgements in the format of trec_eval as a frame: user, item, relevance.
+
+    A line is `topic iteration document relevance`, with white space between; a path that ends in `.gz` is unpacked. Ids are
+    text, whatever they look like; the iteration is left out.
+
+    Raises a RecframeError for a file that cannot be read, and for a line that is none of qrels, with its number.
+
+    >>> import pathlib, tempfile
+    >>> import recframe as rf
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "test.qrels"
+    >>> _ = path.write_text("ann 0 emma 2\nann 0 ilium 0\n")
+    >>> rf.read_trec_qrels(path)
+    shape: (2, 3)
+    ┌──────┬───────┬───────────┐
+    │ user ┆ item  ┆ relevance │
+    │ ---  ┆ ---   ┆ ---       │
+    │ str  ┆ str   ┆ i64       │
+    ╞══════╪═══════╪═══════════╡
+    │ ann  ┆ emma  ┆ 2         │
+    │ ann  ┆ ilium ┆ 0         │
+    └──────┴───────┴───────────┘
+    """
+    return _read(scan_trec_qrels(path), path)
+
+
+def scan_trec_run(path: File) -> pl.LazyFrame:
+    """Return what `read_trec_run` does as a LazyFrame; a line that is none of a run fails when it is collected."""
+    return _scan(path, RUN)
+
+
+def scan_trec_qrels(path: File) -> pl.LazyFrame:
+    """Return what `read_trec_qrels` does as a LazyFrame; a line that is none of qrels fails when it is collected."""
+    return _scan(path, QRELS)
+
+
+def _read(lines: pl.LazyFrame, path: File) -> pl.DataFrame:
+    try:
+        return stream(lines)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise _unreadable(path, str(error).strip().partition("\n")[0]) from None
+
+
+def _unreadable(path: File, why: str) -> RecframeError:
+    return RecframeError(f"cannot read {os.fspath(path)!r}: {why}")
+
+
+def _scan(path: File, fields: tuple[str, ...]) -> pl.LazyFrame:
+    place = Path(path).expanduser()
+    if not place.is_file():
+        raise _unreadable(path, "it is a directory" if place.is_dir() else "there is no such file")
+    if not place.stat().st_size:
+        raise _unreadable(path, "it is empty")
+    lines = pl.scan_csv(
+        place,
+        glob=False,
+        has_header=False,
+        separator=NO_BYTE,
+        quote_char=None,
+        schema={"line": pl.String},
+        row_index_name="number",
+        row_index_offset=1,
+    )
+    found = lines.with_columns(found=pl.col("line").str.extract_all(FIELD)).filter(
+        pl.col("found").list.len() > 0
+    )
+    wanted = [one for one in fields if one in IDS or one in NUMBERS]
+    values = {one: pl.col("found").list.get(fields.index(one), null_on_oob=True) for one in wanted}
+    values |= {
+        one: values[one].cast(NUMBERS[one], strict=False) for one in wanted if one in NUMBERS
+    }
+    wrong = pl.any_horizontal(
+        pl.col("found").list.len() != len(fields), *(values[one].is_null() for one in wanted)
+    )
+    # NOTE: a filter, which lets every row through or fails: a column would not be read where nobody asks for it.
+    checked = found.filter(fails_if(wrong, _words(place, fields)) == 0)
+    return checked.select(values[one].alias(IDS.get(one, one)) for one in wanted)
+
+
+def _words(place: Path, fields: tuple[str, ...]) -> pl.Expr:
+    """Return what is wrong with a line."""
+    numbers = ", ".join(f"the {one} {KINDS[one]}" for one in fields if one in KINDS)
+    form = f"a line has {len(fields)} fields: {' '.join(fields)}; {numbers}"
+    return worded(
+        "line ", pl.col("number"), f" of {str(place)!r} is '", pl.col("line"), f"', and {form}"
+    )
+
+
+def write_trec_run(  # noqa: PLR0913  the names of the columns
+    frame: Any,
+    path: File,
+    *,
+    tag: str = "recframe",
+    user: str = "user",
+    item: str = "item",
+    rank: str = "rank",
+    score: str = "score",
+) -> None:
+    """Write recommendations as a run in the format of trec_eval, a line for each row: topic Q0 document rank score tag.
+
+    The frame is of any kind. A row without a user, an item or a rank is none of a list and has no line; lines stand by user
+    and rank. A path that ends in `.gz` is packed.
+
+    trec_eval sorts by score, so that a frame without scores gets minus the rank as scores, and its order is kept. Without
+    ranks these come from the scores, equal ones by item, ascending; trec_eval itself has those by document, descending.
+
+    Raises a RecframeError for ids that are empty or have white space in them, for scores that are missing, for ranks that are
+    no whole numbers, and for a path that cannot be written to.
+    """
+    side = Side("the frame", frame, Context(user=user, item=item, rank=rank, score=score))
+    orders = [role for role in ("rank", "score") if side.has(role)]
+    if not orders:
+        side.require(
+            "rank",
+            "Name the column of the ranks or of the scores: rf.write_trec_run(..., rank='...')",
+        )
+    rows = _with_ids(side, ["user", "item", *orders], "rf.write_trec_run")
+    if "rank" not in orders:
+        order = [pl.col("user"), pl.col("score").fill_nan(None), *by_item(rows.collect_schema())]
+        rows = rows.sort(order, descending=[False, True, False], nulls_last=True)
+        rows = rows.with_columns(rank=pl.int_range(1, pl.len() + 1).over("user"))
+    rows = rows.filter(pl.col("rank").cast(pl.Float64).is_finite())
+    whole = pl.col("rank").cast(pl.Int64)
+    rows = rows.with_columns(
+        score=pl.col("score") if "score" in orders else -pl.col("rank").cast(pl.Float64)
+    )
+    checks = [
+        fails_if(
+            whole != pl.col("rank"),
+            worded("the rank ", pl.col("rank"), " is no whole number, as a run has them"),
+        ),
+        fails_if(
+            pl.col("score").cast(pl.Float64).fill_nan(None).is_null(),
+            worded(
+                "the item '",
+                pl.col("item"),
+                "' of the user '",
+                pl.col("user"),
+                "' has no score; fill it, or drop the row",
+            ),
+        ),
+        *_checked_ids(),
+    ]
+    rows = (
+        _as_text(rows)
+        .filter(pl.sum_horizontal(checks) == 0)
+        .sort("user", "rank", maintain_order=True)
+    )
+    _write(
+        rows.select(
+            "user", pl.lit("Q0").alias("Q0"), "item", whole, "score", tag=pl.lit(_word(tag, "tag="))
+        ),
+        path,
+    )
+
+
+def write_trec_qrels(
+    frame: Any, path: File, *, user: str = "user", item: str = "item", relevance: str = "relevance"
+) -> None:
+    """Write a truth as qrels in the format of trec_eval, a line for each row: topic iteration document relevance.
+
+    The frame is of any kind. A row without a user, an item or a relevance has no line, and without a column of relevances
+    every row counts 1. A path that ends in `.gz` is packed.
+
+    Raises a RecframeError for ids that are empty or have white space in them, for relevances that are no whole numbers, which
+    trec_eval does not read, and for a path that cannot be written to.
+    """
+    side = Side("the truth", frame, Context(user=user, item=item, relevance=relevance))
+    rows = _with_ids(
+        side, ["user", "item", *["relevance"] * side.has("relevance")], "rf.write_trec_qrels"
+    )
+    if not side.has("relevance"):
+        rows = rows.with_columns(relevance=pl.lit(1))
+    number = pl.col("relevance").cast(pl.Float64)
+    rows = rows.filter(number.is_not_null() & number.is_not_nan())
+    message = worded(
+        "the relevance ",
+        pl.col("relevance"),
+        " is no whole number, as qrels have them; round it, or give it grades",
+    )
+    checks = [fails_if(number.floor() != number, message), *_checked_ids()]
+    rows = _as_text(rows).filter(pl.sum_horizontal(checks) == 0)
+    _write(
+        rows.select(
+            "user", pl.lit(0).alias("iteration"), "item", pl.col("relevance").cast(pl.Int64)
+        ),
+        path,
+    )
+
+
+def _with_ids(side: Side, roles: list[str], call: str) -> pl.LazyFrame:
+    """Return the columns of roles, of the rows that have a user and an item."""
+    for role in roles:
+        side.require(role, f"Name the column of the {role}: {call}(..., {role}='...')")
+    return (
+        side.take(roles).lazy().filter(pl.col("user").is_not_null() & pl.col("item").is_not_null())
+    )
+
+
+def _as_text(rows: pl.LazyFrame) -> pl.LazyFrame:
+    schema = rows.collect_schema()
+    return rows.with_columns(
+        as_text(pl.col(role), schema[role]).alias(role) for role in ("user", "item")
+    )
+
+
+def _checked_ids() -> list[pl.Expr]:
+    """Return checks that fail where an id would be no field of a line."""
+    why = "' is empty or has white space in it, which is what stands between the fields of a line; replace it"
+    ids = {role: pl.col(role) for role in ("user", "item")}
+    return [
+        fails_if(~one.str.contains(f"^{FIELD}$"), worded(f"the {role} '", one, why))
+        for role, one in ids.items()
+    ]
+
+
+def _word(text: str, name: str) -> str:
+    if text.split() != [text]:
+        msg = f"{name} is {text!r}; it is a field of each line: give one word without white space"
+        raise RecframeError(msg)
+    return text
+
+
+def _write(lines: pl.LazyFrame, path: File) -> None:
+    place = Path(path).expanduser()
+    found = stream(lines)
+    try:
+        opened: Any = gzip.open if place.suffix.lower() == ".gz" else Path.open
+        with opened(place, "wb") as file:
+            found.write_csv(file, separator=" ", include_header=False, quote_style="never")
+    except OSError as error:
+        msg = f"cannot write {os.fspath(path)!r}: {error.strerror}"
+        raise RecframeError(msg) from None
