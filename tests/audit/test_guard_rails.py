@@ -207,9 +207,11 @@ def test_the_lists_of_one_segment_against_the_whole_truth_are_warned_of(kind: st
 @every_kind
 def test_the_lists_as_their_own_truth_are_warned_of(kind: str):
     frame = KINDS[kind](RECS)
+    rec = rf.rec(frame, truth=frame)
+    call = rec.collect if kind == "lazy" else rec.evaluate
+
     with pytest.warns(rf.RecframeWarning, match="truth= is the frame of recommendations itself"):
-        rec = rf.rec(frame, truth=frame)
-        (rec.collect if kind == "lazy" else rec.evaluate)("ndcg@10")
+        call("ndcg@10")
 
 
 @every_kind

@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from conftest import KINDS, examples
 from hypothesis import given
 from hypothesis import strategies as st
 
 import recframe as rf
+from frame_kinds import KINDS
+from strategies import examples
 
 sp = pytest.importorskip("scipy.sparse")
 users = st.integers(0, 6)

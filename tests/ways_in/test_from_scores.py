@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from conftest import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
 import recframe as rf
 from recframe.ways_in import candidates
+from strategies import examples
 
 sp = pytest.importorskip("scipy.sparse")
 OTHER_IDS = pytest.mark.filterwarnings("ignore:no (user|item) of exclude:recframe.RecframeWarning")

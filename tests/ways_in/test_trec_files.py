@@ -6,11 +6,12 @@ import gzip
 
 import polars as pl
 import pytest
-from conftest import KINDS, examples
 from hypothesis import given
 from hypothesis import strategies as st
 
 import recframe as rf
+from frame_kinds import KINDS
+from strategies import examples
 
 RUN = "q1 Q0 d1 1 2.5 svd\nq1 Q0 d2 2 1e-3 svd\nq2 Q0 d1 1 -4 svd\n"
 RUN_ROWS = [("q1", "d1", 1, 2.5), ("q1", "d2", 2, 0.001), ("q2", "d1", 1, -4.0)]
