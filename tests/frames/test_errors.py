@@ -453,7 +453,8 @@ def test_two_values_of_a_property_of_the_user(kind, owner):
     )
     text = (
         "by='system': a user has two values of this column, so it is not a property of the user. "
-        "If it tells systems apart, write rec(model='system'); if it describes items, give it as rec(items=...)"
+        "If it tells systems apart, write rec(model='system'); if it describes items, give it as rec(items=...); if it "
+        "cuts lists and truth into parts, such as weeks, give both frames the column: each part is a list of its own"
     )
 
     fails_with(kind, text, lambda: kind(recs).rec(truth=kind(truth)).evaluate("mrr", by="system"))

@@ -79,6 +79,14 @@ def has_rank(row: Row) -> bool:
     return row.get("rank") is not None and math.isfinite(row["rank"])
 
 
+def is_one_list(rows: Rows) -> bool:
+    """Whether no more items stand above the last rank than there are places, as in one list, with ties and gaps."""
+    ranked = [row for row in rows if has_rank(row)]
+    last = max((row["rank"] for row in ranked), default=math.inf)
+    above = {row["item"] for row in ranked if row["item"] is not None and row["rank"] < last}
+    return len(above) < last
+
+
 def is_judged(row: Row) -> bool:
     return row.get("relevance") is not None
 
@@ -303,28 +311,45 @@ def universe(case: Case, recs: Rows, truth: Rows) -> set[Any]:
     return everyone if case.truth is None else judged_users
 
 
+def filled(rows: Rows, others: Rows, on: Sequence[str], name: str) -> list[Row]:
+    """Return rows with the segments of their pair in other rows, where they have none."""
+    known = grouped([row for row in others if row.get(name) is not None], *on)
+    found = []
+    for row in rows:
+        pairs = known.get(tuple(row.get(one) for one in on), [])
+        values = {other[name] for other in pairs} if row.get(name) is None else set()
+        found += [{**row, name: value} for value in values or {row.get(name)}]
+    return found
+
+
 def full_join(
     recs: Rows, truth: Rows, models: Sequence[Any], on: Sequence[str], row_columns: Sequence[str]
 ) -> list[Row]:
     """The ranked rows with the relevance that the truth gives them, and the rows of the truth that a model does not rank.
 
-    In two frames a pair stands in the segments that the truth has it in, and where these are null in the list's.
+    In two frames a row whose segment is null stands in those that the other frame has its pair in.
     """
+    columns = [*on, *(name for name in row_columns if name not in on)]
     rows: list[Row] = []
-    judged_rows = grouped(truth, *on)
     for model in models:
         own = [row for row in recs if has_rank(row) and row.get("model") == model]
+        judged_rows = truth
+        for name in columns[len(on) :]:
+            own, judged_rows = (
+                filled(own, judged_rows, on, name),
+                filled(judged_rows, own, on, name),
+            )
+        judged_pairs = grouped(judged_rows, *columns)
         for row in own:
-            for one in judged_rows.get(tuple(row.get(name) for name in on)) or [
-                {"relevance": None}
-            ]:
-                described = {name: one[name] for name in row_columns if one.get(name) is not None}
-                rows.append({**row, **described, "relevance": one["relevance"]})
-        listed = grouped(own, *on)
+            pairs = judged_pairs.get(tuple(row.get(name) for name in columns))
+            rows += [
+                {**row, "relevance": one["relevance"]} for one in pairs or [{"relevance": None}]
+            ]
+        listed = grouped(own, *columns)
         rows += [
             {**row, "model": model, "rank": None}
-            for row in truth
-            if tuple(row.get(name) for name in on) not in listed
+            for row in judged_rows
+            if tuple(row.get(name) for name in columns) not in listed
         ]
     return rows
 

@@ -9,6 +9,9 @@ from recframe.frames.hints import NAMED, Given, bind
 from recframe.frames.roles import Segment
 from recframe.judging.relevance import is_rank
 
+SEVERAL = 2
+"""One place that stands twice may be a tie."""
+
 
 def lists_without_ranks(seen: Seen) -> str | None:
     """No row has a rank, so every list is empty."""
@@ -106,7 +109,7 @@ def _repeats(seen: Seen, name: str, often: float) -> bool:
     for values in seen.of_some_users(name):
         known = values.drop_nulls()
         known = known.drop_nans() if known.dtype.is_float() else known
-        if len(known) <= often * known.n_unique():
+        if known.n_unique() < SEVERAL or len(known) <= often * known.n_unique():
             return False
         n_users += 1
     return n_users > 0

@@ -110,7 +110,8 @@ OPTIONS = tuple(field.name for field in fields(Context) if field.name not in {"b
 def _check_roles(context: Context) -> None:
     """Say which column has two roles, one of them that of an id: it cannot be both."""
     ids = ("user", "item")
-    named = [role for role in ROLES if role in ids or getattr(context, role) is not None]
+    roles = [role for role in ROLES if role != "propensity"]  # whose dtype says more
+    named = [role for role in roles if role in ids or getattr(context, role) is not None]
     for first, second in combinations(named, 2):
         is_id = first in ids or second == "model" or {first, second} == {"rank", "score"}
         if is_id and context.name_of(first) == context.name_of(second):

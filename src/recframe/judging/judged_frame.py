@@ -389,14 +389,12 @@ class Judged:
             self.counted(self.truth, {"recs", "both"}), PAIR, [relevance.max()]
         )
         truth = self.for_each_model(truth)
-        pairs = lists.join(
-            truth, on=[*keys, *segments], how="full", coalesce=True, nulls_equal=True
-        )
-        if self.inputs.truth is None or not self.inputs.inside("row"):
-            return pairs
-        for name in self.inputs.inside("row"):
-            pairs = _filled(pairs, keys, name)
-        return pairs.group_by(*keys, *segments).agg(*kept, relevance.max())
+        on, of_rows = [*keys, *segments], self.inputs.inside("row")
+        fills = self.inputs.truth is not None and bool(of_rows)
+        for name in of_rows if fills else []:
+            lists, truth = _filled(lists, truth, keys, name), _filled(truth, lists, keys, name)
+        pairs = lists.join(truth, on=on, how="full", coalesce=True, nulls_equal=True)
+        return pairs.group_by(on).agg(*kept, relevance.max()) if fills else pairs
 
     def _in_segments(
         self, rows: pl.LazyFrame, keys: Sequence[str], values: Sequence[pl.Expr]
@@ -417,14 +415,16 @@ def _names_a_model(inputs: Inputs) -> pl.Expr:
     )
 
 
-def _filled(pairs: pl.LazyFrame, keys: Sequence[str], segment: str) -> pl.LazyFrame:
-    """Return pairs in their segments; a row that has none stands in those which the other frame has the pair in."""
+def _filled(
+    rows: pl.LazyFrame, others: pl.LazyFrame, keys: Sequence[str], segment: str
+) -> pl.LazyFrame:
+    """Return rows in their segments; those that have none stand in those that the other frame has their pair in."""
     known = pl.col(segment).is_not_null()
-    segments = pairs.filter(known).select(*keys, segment).unique()
-    others = (
-        pairs.filter(~known).drop(segment).join(segments, on=keys, how="left", nulls_equal=True)
+    segments = others.filter(known).select(*keys, segment).unique()
+    unknown = (
+        rows.filter(~known).drop(segment).join(segments, on=keys, how="left", nulls_equal=True)
     )
-    return pl.concat([pairs.filter(known), others], how="diagonal")
+    return pl.concat([rows.filter(known), unknown], how="diagonal")
 
 
 def _scored(lists: pl.LazyFrame, inputs: Inputs) -> Scored:

@@ -91,7 +91,7 @@ class JudgedList:
     def _is_of_several_lists(self) -> pl.Expr:
         """Whether more items stand above the last rank than there are places, as in no list, with gaps and ties or without."""
         rank, last = self._valid_rank, self._valid_rank.max()
-        return self.item.filter(rank < last).n_unique() >= last
+        return self.item.filter(rank < last).drop_nulls().n_unique() >= last
 
     @property
     def _gain_check(self) -> pl.Expr:
