@@ -20,7 +20,7 @@ from recframe.conventions import under_profile
 from recframe.conventions.differences import differences
 from recframe.conventions.explanation import _number
 from recframe.conventions.profiles import PROFILES
-from recframe.conventions.switches import PARAMETERS, POLICIES, RULES, RULES_OF_LISTS
+from recframe.conventions.switches import PARAMETERS, POLICIES, RULES
 from recframe.frames.context import DEFAULTS, Context, NoRelevant, RelevantFrom, Ties, Universe
 from recframe.metrics.language.registry import registered
 from strategies import examples, frame_pairs
@@ -87,7 +87,7 @@ def test_a_metric_is_explained_by_what_it_says_of_itself_and_by_its_switches(
     assert metric.definition.formula in text
     assert ">>>" not in text
     assert ("Source: " in text) == ("Source: " in doc)
-    assert all(rule in text for rule in RULES)
+    assert all(rule in text for rule in RULES["users"])
     for phrase in (
         "every user of the truth counts",
         "without a relevant item counts 0",
@@ -109,7 +109,7 @@ def test_a_metric_over_lists_is_explained_by_which_lists_count_and_by_no_policy_
     text = " ".join(rf.explain(metric @ 10).text.split())
     doc = " ".join(metric.__doc__.split())
     assert doc.partition(". ")[0] in text
-    assert all(rule in text for rule in RULES_OF_LISTS)
+    assert all(rule in text for rule in RULES["lists"])
     follows = "relevance" in metric.definition.needs
     assert ("in the truth or not" in text) != follows
     assert (

@@ -57,7 +57,7 @@ def moving(*sides: Convention) -> list[str]:
 
 def _without_effect(one: Convention) -> set[str]:
     """Return the policies that do not concern a metric: those of relevance, of the universe, of the order."""
-    if one.metric.definition.over_lists:
+    if one.over == "lists":
         needs = needs_of(one.metric)
         found = {"universe", "no_relevant", "relevant_from", "min_relevance"}
         if needs.reads_relevance:
@@ -92,7 +92,7 @@ def shown_value(value: Any) -> str:
 
 def differences(old: Convention, new: Convention) -> list[Difference]:
     """Return the switches that differ, in the order in which they are switched."""
-    policies = moving(old, new) if old.metric.definition.over_lists else [*POLICIES]
+    policies = moving(old, new) if old.over == "lists" else [*POLICIES]
     before, after = dict(all_switches(old, policies)), dict(all_switches(new, policies))
     read = _words_of(old.metric) | _words_of(new.metric)
     holding = {

@@ -27,7 +27,6 @@ from recframe.conventions.switches import (
     OF_LISTS,
     POLICIES,
     RULES,
-    RULES_OF_LISTS,
     switch_of,
 )
 from recframe.errors import ColumnError, RecframeError
@@ -141,7 +140,7 @@ def _of_two_frames(one: Convention) -> Convention:
 def _told(one: Convention) -> Iterator[str]:
     """Give a line on which lists count, and on each switch."""
     metric = one.metric
-    if metric.definition.over_lists:
+    if one.over == "lists":
         cut = "" if metric.k is None else f" up to {metric.k}"
         follows = metric.shape == "user" and needs_of(metric).reads_relevance
         yield from (
@@ -171,14 +170,13 @@ def _meaning(one: Convention, names: Sequence[str]) -> str:
         [f"Profile: {'; '.join(filter(None, [profile.source, profile.notes]))}."] if profile else []
     )
     formula = f"With the default parameters: {metric.definition.formula}. {cut} Here:"
-    rules = RULES_OF_LISTS if metric.definition.over_lists else RULES
     parts = [
         title,
         *prose,
         *(needs if metric.definition.needs else ()),
         formula,
         told,
-        *rules,
+        *RULES[one.over],
         *source,
         *notes,
     ]
@@ -291,8 +289,7 @@ class Question:
         ]
         if not names:
             return []
-        of_lists = self.sides[0].metric.definition.over_lists
-        said = BY_ITEMS["lists" if of_lists else "users"]
+        said = BY_ITEMS[self.sides[0].over]
         return [_wrapped(said.format(by=" and ".join(f"by={name!r}" for name in names))), ""]
 
     def text(self, rows: Sequence[Mapping[str, Any]] | None) -> str:
@@ -302,7 +299,7 @@ class Question:
         where = f"The numbers are in .frame{', a LazyFrame: collect it' if rows is None else ''}."
         if len(self.sides) == 1:
             words = [_meaning(one, self.names), "", *self.by_items]
-            count = "n_lists" if one.metric.definition.over_lists else "n_users"
+            count = f"n_{one.over}"
             words += [
                 f"Here it is {_number(alone[0][str(one.metric)])}; {count} is {alone[0][count]}."
                 if alone

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -295,18 +295,19 @@ WORDS: dict[str, Mapping[str, Switch]] = {"accuracy": PARAMETERS, "": PARAMETERS
 """The words of parameters by the family of the metric; those of other families stand in the text of each metric."""
 
 IGNORED = "Rows without a user or an item are ignored. A null, NaN or infinite rank is an item that was not recommended."
-RULES = (
-    "An item counts once in a list, at its best rank; a pair counts once in the truth, at its highest relevance.",
-    IGNORED,
-    "A missing rank is a miss. Unless ties= is bound, items of one rank all count up to it, the relevant ones by item.",
-)
-"""What no switch changes."""
-RULES_OF_LISTS = (
-    "An item counts once in a list, at its best rank; a pair counts once in train.",
-    IGNORED,
-    "Ranks count as they are given: of a list with missing ranks fewer items stand up to k, of one with repeated ranks more.",
-)
-"""What no switch changes of metrics over lists."""
+RULES: Mapping[str, Sequence[str]] = {
+    "users": (
+        "An item counts once in a list, at its best rank; a pair counts once in the truth, at its highest relevance.",
+        IGNORED,
+        "A missing rank is a miss. Unless ties= is bound, items of one rank all count up to it, the relevant ones by item.",
+    ),
+    "lists": (
+        "An item counts once in a list, at its best rank; a pair counts once in train.",
+        IGNORED,
+        "Ranks count as they are given: of a list with missing ranks fewer items stand up to k, of one with repeated ranks more.",
+    ),
+}
+"""What no switch changes, by what a metric runs over."""
 
 OF_LISTS = {
     "user": (

@@ -13,7 +13,7 @@ from recframe.frames.context import DEFAULTS, Context
 from recframe.frames.hints import Given
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows import joins
-from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.definition import Metric, Over
 from recframe.plan import of_lists, of_users
 from recframe.plan.needs import n_frames, needs_of
 from recframe.plan.of_lists import Lists
@@ -32,6 +32,11 @@ class Convention:
     context: Context
     metric: Metric[...]
 
+    @property
+    def over(self) -> Over:
+        """What the metric runs over."""
+        return needs_of(self.metric).over
+
 
 def evaluate(
     inputs: Inputs, conventions: Sequence[Convention], run: Run, *, support: bool = False
@@ -47,7 +52,7 @@ def evaluate(
     columns: dict[str, pl.Expr] = {}
     lists = _of_lists(inputs, conventions, run, support=support)
     for one in conventions:
-        if lists is not None and one.metric.definition.over_lists:
+        if lists is not None and one.over == "lists":
             columns |= _from_lists(one, lists, support=support)
         else:
             columns |= _from_users(one, inputs, asked, support=support)
@@ -110,7 +115,7 @@ def _of_lists(
     inputs: Inputs, conventions: Sequence[Convention], run: Run, *, support: bool
 ) -> Lists | None:
     """Return what the metrics over lists are made of, under the policies of those that ask what is relevant."""
-    listed = [one for one in conventions if one.metric.definition.over_lists]
+    listed = [one for one in conventions if one.over == "lists"]
     if not listed:
         return None
     reading = [one for one in listed if needs_of(one.metric).reads_relevance] or listed
@@ -137,12 +142,9 @@ def _rounded(column: pl.Expr, one: Convention) -> pl.Expr:
 
 def n_plans(inputs: Inputs, conventions: Sequence[Convention]) -> int:
     """Return how many frames of sums the conventions need, of users, of lists and of items."""
-    listed = [one.metric for one in conventions if one.metric.definition.over_lists]
-    users = {
-        _policies(_of_the_plan(one.context, inputs))
-        for one in conventions
-        if not one.metric.definition.over_lists
-    }
+    listed = [one.metric for one in conventions if one.over == "lists"]
+    contexts = [one.context for one in conventions if one.over == "users"]
+    users = {_policies(_of_the_plan(context, inputs)) for context in contexts}
     return max(len(users), 1) + (n_frames(listed) if listed else 0)
 
 

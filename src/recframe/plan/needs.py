@@ -14,7 +14,7 @@ from recframe.facts.sides import Fact, FromSides
 from recframe.metrics.language.at import At
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.cutoffs import reach
-from recframe.metrics.language.definition import Definition, Metric, Value
+from recframe.metrics.language.definition import Definition, Metric, Over, Value
 from recframe.plan import propensity_branches, subtopic_branches
 from recframe.plan.catalogue_branches import N_CATALOGUE, OF_ITEMS
 from recframe.plan.recorder import Recorder
@@ -36,14 +36,15 @@ class Needs:
     """The metrics whose means it is made of, each with the name of its column."""
     value: pl.Expr
     """The metric over those columns."""
-    over_lists: bool
+    over: Over
+    """Whether it runs over the users of the universe or over the lists: which plan has its sums."""
     reads_ranks: bool
     """Whether the ranks inside a list change the number."""
 
     @property
     def reads_relevance(self) -> bool:
         """Whether it must be known what is relevant: it then runs over the users of the universe."""
-        return not self.over_lists or any("relevance" in fact.builder.needs for fact in self.facts)
+        return self.over == "users" or any("relevance" in fact.builder.needs for fact in self.facts)
 
 
 def needs_of(metric: Metric[...]) -> Needs:
@@ -73,7 +74,7 @@ def _needs(
         levels=frozenset(levels),
         means=means,
         value=value,
-        over_lists=definition.over_lists,
+        over="lists" if definition.over_lists else "users",
         reads_ranks=not definition.over_lists or "rank" in roots,
     )
 
