@@ -290,20 +290,24 @@ def test_an_expression_over_several_lists_raises():
 
 
 def test_a_column_of_both_frames_cuts_both():
-    week = RECS["rank"].to_list()[: len(TRUTH)]
-    truth = TRUTH.with_columns(week=pl.Series(week) % 2)
-    recs = RECS.with_columns(week=pl.col("rank") % 2)
+    weeks = pl.int_range(pl.len()) * 7 % 3  # most pairs stand in several weeks, with other ranks
+    recs = pl.concat([RECS, RECS.with_columns(pl.col("rank").reverse().over("user"))])
+    recs = recs.drop("score").with_columns(week=weeks)
+    truth = pl.concat([TRUTH, TRUTH[:30]]).with_columns(week=weeks)
+    options: dict[str, Any] = {"relevance": "rating", "no_relevant": "skip"}
 
-    with pytest.raises(
-        rf.DataError,
-        match="if it cuts lists and truth into parts, such as weeks, give both frames the column",
-    ):
-        rf.rec(recs, truth=TRUTH, relevance="rating").recall(k=10, by="week")
-    found = rf.rec(recs, truth=truth, relevance="rating").recall(k=10, by="week")
-    for number, value in found.select("week", "recall@10").rows():
-        cut = rf.rec(
-            recs.filter(week=number).drop("week"),
-            truth=truth.filter(week=number).drop("week"),
-            relevance="rating",
+    message = "cuts lists and truth into parts, such as weeks, give both frames the column"
+    with pytest.raises(rf.DataError, match=message):
+        rf.rec(recs, truth=TRUTH, **options).recall(k=10, by="week")
+    for kind in KINDS.values():
+        rec = rf.rec(kind(recs), truth=kind(truth), **options)
+        found = (
+            pl.from_dataframe(rec.evaluate("ndcg@5", "mrr@3", by="week"))
+            if kind is not KINDS["lazy"]
+            else None
         )
-        assert value == pytest.approx(cut.recall(k=10, by=None))
+        found = rec.collect("ndcg@5", "mrr@3", by="week", parts=2) if found is None else found
+        for week, *values in found.rows():
+            alone = [frame.filter(week=week).drop("week") for frame in (recs, truth)]
+            expected = rf.rec(alone[0], truth=alone[1], **options).evaluate("ndcg@5", "mrr@3")
+            assert values == pytest.approx(expected.row(0))
