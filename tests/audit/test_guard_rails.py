@@ -180,6 +180,7 @@ def test_grades_that_nothing_is_bound_to_are_warned_of(kind: str):
         (pl.Series("what", [0.5, 1.0, 4.5, None] * 20), True),
         (pl.Series("Rating", [1.0, 87.3] * 40), True),
         (pl.Series("what", [0, 1] * 40), False),
+        (pl.Series("weekday", [0, 1, 2, 3] * 20), False),
         (pl.Series("year", [1990 + year for year in range(8)] * 10), False),
         (pl.Series("price", [0.99, 1.25, 3.5, 7.1] * 20), False),
         (pl.Series("what", list(range(80))), False),

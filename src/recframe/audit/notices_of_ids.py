@@ -73,7 +73,8 @@ def _some_in_common(seen: Seen, name: str, role: str) -> bool:
 
 
 def _some(ids: pl.Series) -> set[object]:
-    return set(ids[:: max(1, len(ids) // MANY)]) - {None}
+    step = max(1, len(ids) // MANY)
+    return set((ids if step == 1 else ids.gather_every(step)).to_list()) - {None}
 
 
 def _apart(seen: Seen, name: str, role: str, found: dict[str, object]) -> str:
@@ -127,9 +128,5 @@ def _n_users(seen: Seen) -> int | None:
 
 def _may_be_few(seen: Seen, n_users: int) -> bool:
     """Return whether the lists may be those of half of the users, judged by the length of some."""
-    given = seen.inputs.given.get("recommendations")
-    n_rows = (
-        len(given) if given is not None else seen.run(seen.inputs.lists.select(pl.len())).item()
-    )
-    length = seen.length_of_a_list()
+    n_rows, length = seen.lengths()
     return not length or n_rows / length < LIKELY * n_users

@@ -107,9 +107,10 @@ def _repeats(seen: Seen, name: str, often: float) -> bool:
     """Return whether each of a few users has the values of a column so often, those without a value apart."""
     n_users = 0
     for values in seen.of_some_users(name):
-        known = values.drop_nulls()
-        known = known.drop_nans() if known.dtype.is_float() else known
-        if known.n_unique() < SEVERAL or len(known) <= often * known.n_unique():
+        # a list of Python answers in a tenth of the time of a column, where there are ten values
+        known = [one for one in values.head(SOME).to_list() if one is not None and one == one]  # noqa: PLR0124  NaN is not
+        n_different = len(set(known))
+        if n_different < SEVERAL or len(known) <= often * n_different:
             return False
         n_users += 1
     return n_users > 0

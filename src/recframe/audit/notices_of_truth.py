@@ -7,21 +7,22 @@ from recframe.frames.at_hand import at_hand
 from recframe.frames.hints import Either, bind
 from recframe.frames.roles import READ_AS_GIVEN, Segment, Side
 
-GRADES = {
-    "rating",
-    "ratings",
-    "grade",
-    "stars",
-    "score",
-    "label",
-    "gain",
-    "rel",
-    "judgement",
-    "judgment",
-    "feedback",
-    "target",
-}
+GRADES = {"rating", "ratings", "grade", "stars", "score", "label", "gain", "rel", "target"}
+GRADES |= {"judgement", "judgment", "feedback"}
 """Names of columns of grades, whatever numbers these are."""
+NO_GRADES = {"day", "weekday", "dayofweek", "week", "month", "quarter", "year", "hour", "season"}
+NO_GRADES |= {
+    "fold",
+    "split",
+    "cluster",
+    "segment",
+    "group",
+    "bucket",
+    "session",
+    "position",
+    "rank",
+}
+"""Names of columns of small numbers that are none."""
 MIN_RELEVANCE = Either("min_relevance=", "--min-relevance")
 N_GRADES = range(3, 12)
 """So many different numbers, none further from 0 than the highest of these, look like grades: 1 to 5, 0 to 10, half stars."""
@@ -39,7 +40,7 @@ def grades_not_bound(seen: Seen) -> str | None:
         return None
     for name in _unbound_numbers(seen, side):
         values = _values(seen, side, name)
-        if len(values) > 1 and (name.casefold() in GRADES or _are_grades(values)):
+        if len(values) > 1 and _is_of_grades(name.casefold(), values):
             low, high = min(values), max(values)
             return (
                 f"{side.title} has a column {name!r} of {low:g} to {high:g}, which looks like grades, but no column of "
@@ -63,7 +64,11 @@ def _values(seen: Seen, side: Side, name: str) -> set[float]:
     taken = side.take([], [Segment("value", name, "truth")])
     here = at_hand(taken)
     rows = seen.run(taken.lazy().head(SOME)) if here is None else here
-    return set(rows["value"].head(SOME)) - {None}
+    return set(rows["value"].head(SOME).to_list()) - {None}
+
+
+def _is_of_grades(name: str, values: set[float]) -> bool:
+    return name in GRADES or (name not in NO_GRADES and _are_grades(values))
 
 
 def _are_grades(values: set[float]) -> bool:

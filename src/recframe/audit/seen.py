@@ -92,9 +92,15 @@ class Seen:
         picked = dict.fromkeys(users[place] for place in (0, len(users) // 2, len(users) - 1))
         yield from (users == user for user in picked if user is not None)
 
-    def length_of_a_list(self) -> float:
-        """Return how many rows the first user has, or none where that is not known."""
-        return next((len(rows) for rows in self.of_some_users("user")), 0)
+    def lengths(self) -> tuple[int, int]:
+        """Return how many rows the frame of the lists has, and how many of them are the first user's."""
+        given = self.inputs.given.get("recommendations")
+        if given is not None:
+            return len(given), next((len(rows) for rows in self.of_some_users("user")), 0)
+        user = pl.col("user")
+        counts = self.inputs.lists.select(rows=pl.len(), own=(user == user.first()).sum())
+        n_rows, n_own = self.run(counts).row(0)
+        return n_rows, n_own
 
     @cached_property
     def _rows_of_a_user(self) -> list[pl.DataFrame]:

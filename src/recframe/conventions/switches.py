@@ -304,8 +304,7 @@ RULES: Mapping[str, Sequence[str]] = {
     "lists": (
         "An item counts once in a list, at its best rank; a pair counts once in train.",
         IGNORED,
-        "Ranks count as they are given: of a list with missing ranks fewer items stand up to k, of one with repeated "
-        "ranks more.",
+        "Ranks count as given: of a list with missing ranks fewer items stand up to k, of one with repeated ranks more.",
     ),
 }
 """What no switch changes, by what a metric runs over."""
