@@ -12,7 +12,8 @@ from polars.testing import assert_frame_equal
 from rich.cells import cell_len
 
 import recframe as rf
-from recframe.cli import files
+from recframe.cli.readers import ROWS_TO_INFER
+from recframe.cli.results import markdown
 from shop_files import RECS, TRUTH, TWO, TWO_TRUTH, USERS, evaluate, failure, run, write_tables
 
 
@@ -218,9 +219,7 @@ def test_ids_as_text_brings_together_files_that_disagree():
 
 
 def test_ids_that_are_text_only_late_in_a_csv_file_are_an_error_until_they_are_read_as_text():
-    rows = pl.DataFrame({"user": range(1, files.ROWS_TO_INFER + 2), "item": 1, "rank": 1}).cast(
-        pl.String
-    )
+    rows = pl.DataFrame({"user": range(1, ROWS_TO_INFER + 2), "item": 1, "rank": 1}).cast(pl.String)
     rows = rows.with_columns(
         user=pl.when(pl.col("user") == rows["user"][-1]).then(pl.lit("x")).otherwise("user")
     )
@@ -282,8 +281,8 @@ def test_decimal_points_stand_one_under_the_other_and_null_is_shown():
     # 1/8, 1, and no hit: mrr is 0 and first_rank is undefined
     assert lines[2:5] == [
         "   1   0.125            8",
-        "   2   1                1",
-        "   3   0             null",
+        "   2   1.000            1",
+        "   3   0.000         null",
     ]
 
 
@@ -360,7 +359,7 @@ def test_a_written_table_has_full_precision(ending, read):
 
 
 def test_markdown_keeps_a_value_in_its_cell():
-    text = files.markdown(pl.DataFrame({"a|b": ["x|y\nz", None], "n": [1, 2]}))
+    text = markdown(pl.DataFrame({"a|b": ["x|y\nz", None], "n": [1, 2]}))
     assert text == "| a\\|b | n |\n| :--- | ---: |\n| x\\|y z | 1 |\n|  | 2 |\n"
 
 

@@ -32,7 +32,7 @@ from recframe.conventions.switches import (
 )
 from recframe.errors import ColumnError, RecframeError
 from recframe.frames.context import DEFAULTS, Context
-from recframe.frames.hints import Given
+from recframe.frames.hints import Either, Given
 from recframe.frames.inputs import Inputs
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
@@ -293,13 +293,17 @@ class Question:
             return []
         of_lists = self.sides[0].metric.definition.over_lists
         said = BY_ITEMS["lists" if of_lists else "users"]
-        return [_wrapped(said.format(by=" and ".join(f"by={name!r}" for name in names))), ""]
+        return [
+            _wrapped(said.format(by=" and ".join(str(Given("by", name)) for name in names))),
+            "",
+        ]
 
     def text(self, rows: Sequence[Mapping[str, Any]] | None) -> str:
         """Return the words; `rows` are those of the result, None where it is lazy."""
         one = self.sides[0]
         alone = rows if segments.n_keys(self.inputs) == 0 else None
         where = f"The numbers are in .frame{', a LazyFrame: collect it' if rows is None else ''}."
+        where = str(Either(where, "The numbers stand below."))
         if len(self.sides) == 1:
             words = [_meaning(one, self.names), "", *self.by_items]
             count = "n_lists" if one.metric.definition.over_lists else "n_users"
