@@ -13,7 +13,7 @@ import pytest
 
 import recframe as rf
 from recframe.cli import files
-from shop_files import RECS, TWO, evaluate, failure, run, shell, write_tables
+from shop_files import RECS, evaluate, failure, run, shell, write_tables
 
 
 @pytest.fixture(autouse=True)

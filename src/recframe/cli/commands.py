@@ -22,6 +22,7 @@ from recframe.cli.declared import (
     SIDES,
     TRUTH,
     VERSION,
+    by_option,
     declared,
 )
 from recframe.cli.demonstration import demo
@@ -131,7 +132,7 @@ def evaluate(recs: str, truth: str | None, **options: Any) -> None:
       recframe evaluate recs.csv truth.csv --columns user=user_id,item=movie_id
       recframe evaluate 'recs/*.parquet' truth.parquet -m ndcg@10 -m recall@20
       recframe evaluate recs.parquet truth.parquet --model model --users users.csv --by country
-      recframe evaluate u1.recs u1.test --separator tab --header user,item,relevance --header recs=user,item,rank
+      recframe evaluate r.txt t.txt --separator tab --header recs=user,item,rank --header truth=user,item
       recframe evaluate svd.run test.qrels -m ndcg@10 --format json
       recframe evaluate judged.parquet -m ndcg,recall -k 5,10,20 -o table.md
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
@@ -173,7 +174,7 @@ def _notes(frames: dict[str, pl.LazyFrame], options: dict[str, Any]) -> Iterator
     click.option(
         "-k", type=click.IntRange(min=1), metavar="K", help="Find lists with fewer than K rows."
     ),
-    BY,
+    by_option("A column that is to split results by: users with two values of it are found."),
     SIDES,
     COLUMNS,
     POLICIES,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
@@ -18,10 +19,13 @@ from click.shell_completion import (
 import recframe as rf
 from recframe.cli import files as tables
 from recframe.cli.options import FILES, form_of
+from recframe.cli.readers import READERS, ending_of
 from recframe.frames.context import ROLES
 
 GLUE = "=@:"
 """Signs at which bash cuts the words of a line, so that `item=movie_id` comes as three."""
+
+MOST_BYTES = 20_000_000
 
 Items = list[CompletionItem[str]]
 
@@ -86,14 +90,18 @@ def _last_of_several(incomplete: str) -> tuple[str, str]:
 
 def _columns(ctx: click.Context) -> list[str]:
     """Return the names of the columns of all files on the command line, each once."""
-    return list(dict.fromkeys(_columns_of_files(ctx.params)))
+    given = {name: value for name, value in ctx.params.items() if value}
+    # NOTE: click leaves the arguments in ctx.args, where the option that is completed has no value yet.
+    words = [*ctx.args, *given.get("names", ())]
+    paths = [word for word in words if ending_of(word) in READERS or Path(word).exists()]
+    missing = [name for name in ("recs", "truth") if name not in given]
+    return list(dict.fromkeys(_columns_of_files(given | dict(zip(missing, paths, strict=False)))))
 
 
 def _columns_of_files(given: dict[str, Any]) -> Iterator[str]:
     for name in FILES:
         path = given.get(name)
-        path = path[0] if isinstance(path, tuple) and path else path
-        if not path or not isinstance(path, str):
+        if not isinstance(path, str) or _is_slow(path):
             continue
         form = form_of(name, given.get("separator") or {}, given.get("header") or {})
         try:
@@ -102,10 +110,19 @@ def _columns_of_files(given: dict[str, Any]) -> Iterator[str]:
             continue  # what is wrong with a file is said by the command itself
 
 
+def _is_slow(path: str) -> bool:
+    """Return whether a file is one that is read whole, and long."""
+    is_whole = ending_of(path) == ".json" and Path(path).is_file()
+    return is_whole and Path(path).stat().st_size > MOST_BYTES
+
+
 class Bash(BashComplete):
     """Completion in bash of words that it cuts at signs of equality and others."""
 
     name = "bash"
+    source_template = BashComplete.source_template.replace(
+        "COMPREPLY+=($value)", "COMPREPLY+=($value); [[ $value == *= ]] && compopt -o nospace"
+    )
 
     def get_completion_args(self) -> tuple[list[str], str]:
         """Return the words before the one that is completed, and that one, as they are on the line."""

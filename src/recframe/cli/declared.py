@@ -29,17 +29,24 @@ def file_option(name: str, text: str) -> Decorator:
     )
 
 
+def by_option(text: str) -> Decorator:
+    """Return the option that names columns of segments."""
+    return click.option(
+        "--by",
+        multiple=True,
+        callback=split,
+        metavar="COLUMN",
+        shell_complete=completion.columns,
+        help=text,
+    )
+
+
 RECS = click.argument("recs", shell_complete=completion.files)
 TRUTH = click.argument(
     "truth", nargs=-1, callback=one_truth, metavar="[TRUTH]", shell_complete=completion.files
 )
-BY = click.option(
-    "--by",
-    multiple=True,
-    callback=split,
-    metavar="COLUMN",
-    shell_complete=completion.columns,
-    help="A column to split the result by: of RECS, TRUTH, USERS or ITEMS; user gives every user's own values.",
+BY = by_option(
+    "A column to split the result by: of RECS, TRUTH, USERS or ITEMS; user gives every user's own values."
 )
 SIDES = declared(
     file_option("users", "A table of users, one row each; its columns serve --by."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from recframe.cli.readers import (
     is_address,
     is_text,
     scan_text,
+    separator_in,
 )
 from recframe.errors import RecframeError, suggestion
 from recframe.frames.dtypes import as_text
@@ -140,13 +142,12 @@ def _check_separator(schema: pl.Schema, path: str, ending: str, form: Form) -> N
     if len(schema) != 1 or form.names is not None:
         return
     name = next(iter(schema))
-    for mark in ",;\t|":
-        if mark in name:
-            written = "tab" if mark == "\t" else repr(mark)
-            expected = form.separator or SEPARATORS.get(ending)
-            msg = f"{path!r} has the one column {name!r}: it seems to be separated by {mark!r}"
-            msg += f", where {expected!r} is expected between columns; write --separator {written}"
-            raise RecframeError(msg)
+    mark = separator_in(name)
+    if mark is not None:
+        expected = form.separator or SEPARATORS.get(ending)
+        msg = f"{path!r} has the one column {name!r}: it seems to be separated by {mark}"
+        msg += f", where {expected!r} is expected between columns; write --separator {mark}"
+        raise RecframeError(msg)
 
 
 def check_header(schema: pl.Schema, path: str, wanted: str, form: Form) -> None:
@@ -154,7 +155,7 @@ def check_header(schema: pl.Schema, path: str, wanted: str, form: Form) -> None:
     if form.names is not None or wanted in schema or not is_text(ending_of(places(path)[0]), form):
         return
     if any(_is_number(name) for name in schema):
-        found = ", ".join(schema)
+        found = ", ".join(re.sub(r"_duplicated_\d+$", "", name) for name in schema)
         msg = f"{path!r} seems to have no header line, as its first line is {found!r}; name its columns: "
         raise RecframeError(msg + "--header user,item,rank")
 

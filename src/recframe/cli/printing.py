@@ -19,6 +19,7 @@ MOST_ROWS = 100
 """A table of more rows is cut on a terminal, where its head would be out of sight."""
 FIRST_ROWS = 20
 DIGITS = 6
+TINY = 1e-3
 LARGE = 1e12
 """From here up numbers are shown as powers of ten."""
 
@@ -71,7 +72,7 @@ def _wrapped(columns: dict[str, list[str]]) -> Table:
     """Return a table of rich, which breaks long text into lines."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for name in columns:
-        table.add_column(Text(name), no_wrap=name == "name")
+        table.add_column(Text(name), no_wrap=name == "name", overflow="fold")
     for row in zip(*(cells[1:] for cells in columns.values()), strict=True):
         table.add_row(*map(Text, row))
     return table
@@ -112,9 +113,11 @@ def _decimals(values: Sequence[float]) -> int:
     largest = max(values, default=0.0)
     if not largest or largest >= LARGE:
         return 0
-    before = math.floor(math.log10(largest)) + 1
-    # of numbers from 0 to 1, such as most metrics, those below 0.1 have six decimals too
-    most = DIGITS - (before if before > 0 or before < -2 else 0)  # noqa: PLR2004
+    before = (
+        math.floor(math.log10(largest)) + 1
+    )  # the digits before the point, below 0 the zeros behind it
+    # most metrics are from 0 to 1, and have six decimals whether they come near 1 or not
+    most = DIGITS if TINY <= largest <= 1 else DIGITS - before
     texts = [f"{value:.{max(most, 0)}f}" for value in values]
     behind = [len(text.partition(".")[2].rstrip("0")) for text in texts]
     return max(behind)

@@ -80,9 +80,6 @@ def _numbered(
     names: Sequence[str], schema: pl.Schema, place: str, separator: str
 ) -> dict[str, str]:
     """Return the names of columns by Polars' own, or say that there are more names than columns, or a header line."""
-    if len(names) > len(schema):
-        msg = f"{place!r} has {_columns(len(schema))} with {separator!r} between, but --header names {len(names)}: "
-        raise RecframeError(msg + ", ".join(names))
     first = pl.read_csv(
         escaped([place])[0] if is_address(place) else place,
         separator=separator,
@@ -90,15 +87,22 @@ def _numbered(
         infer_schema=False,
         n_rows=1,
     )
-    found = [str(value).strip() for value in first.row(0)]
+    found = ["" if value is None else value.strip() for value in first.row(0)]
+    if len(names) > len(found):
+        msg = f"{place!r} has {len(found)} column{'s' * (len(found) != 1)} with {separator!r} between, "
+        msg += f"but --header names {len(names)}: {', '.join(names)}"
+        mark = separator_in(found[0])
+        raise RecframeError(msg + (f"; write --separator {mark}" if mark else ""))
     if any(name and name == value for name, value in zip(names, found, strict=False)):
         msg = f"{place!r} has a header line, {separator.join(found)!r}; leave out --header, or say which file has none: "
         raise RecframeError(msg + f"--header recs={','.join(names)}")
     return {column: name for column, name in zip(schema, names, strict=False) if name}
 
 
-def _columns(count: int) -> str:
-    return f"{count} column{'s' * (count != 1)}"
+def separator_in(text: str) -> str | None:
+    """Return the sign that seems to separate columns in a text that was taken for one, as an option takes it."""
+    found = next((mark for mark in ",;\t|" if mark in text), None)
+    return None if found is None else "tab" if found == "\t" else repr(found)
 
 
 def escaped(places: Sequence[str]) -> list[str]:
