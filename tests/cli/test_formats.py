@@ -13,6 +13,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
+from recframe.cli import printing
 from recframe.cli.printing import _cells
 from recframe.cli.results import FORMATS
 from shop_files import TWO, TWO_TRUTH, USERS, failure, run, write_tables
@@ -146,12 +147,15 @@ def test_a_row_of_a_list_is_a_line_of_a_pipe(command):
 
 
 @pytest.mark.parametrize(("height", "lines"), [(100, 100), (101, 20)])
-def test_a_long_table_is_cut_on_a_terminal_and_nowhere_else(height, lines):
+def test_a_long_table_is_cut_on_a_terminal_and_nowhere_else(monkeypatch, height, lines):
     judged = {"user": range(height), "item": 1, "rank": 1, "relevance": 1}
     pl.DataFrame(judged).write_parquet("judged.parquet")
     command = ["evaluate", "judged.parquet", "-m", "mrr", "--by", "user"]
-    terminal = run(*command, FORCE_COLOR="1", TERM="xterm", COLUMNS="80")
+    piped = run(*command, FORCE_COLOR="1", TERM="xterm")  # as logs of builds have it
+    assert len(piped.stdout.splitlines()) == 2 + height + 1
+    assert "\x1b" not in piped.stdout
+    monkeypatch.setattr(printing, "is_terminal", lambda: True)
+    terminal = run(*command)
     assert len(click.unstyle(terminal.stdout).splitlines()) == 2 + lines + 1
-    assert len(run(*command).stdout.splitlines()) == 2 + height + 1
     said = "81 more rows: -o FILE, or a pipe, has all 101\n" if lines < height else ""
     assert terminal.stderr == said

@@ -12,8 +12,9 @@ import recframe as rf
 from recframe.cli import files
 from recframe.cli.declared import POLICY_NAMES, SIDE_NAMES
 from recframe.cli.options import form_of
-from recframe.cli.readers import READERS, ending_of
+from recframe.cli.readers import READERS, ending_of, is_text
 from recframe.cli.results import check_output
+from recframe.errors import RecframeError
 
 F = TypeVar("F", pl.LazyFrame, pl.DataFrame)
 TRUTH_ROWS = 8_000_000
@@ -36,6 +37,7 @@ def _names_a_model(options: dict[str, Any]) -> bool:
 def scanned(paths: dict[str, str], options: dict[str, Any]) -> dict[str, pl.LazyFrame]:
     """Return the tables of all files; a file that was given twice is one table."""
     check_output(options["output"] or "-", options["form"], paths.values())
+    _check_text(paths, options)
     columns = columns_of(options)
     ids = {role: columns.get(role, role) for role in ("user", "item")}
     text = list(ids.values()) if options["ids_as_text"] else []
@@ -48,6 +50,25 @@ def scanned(paths: dict[str, str], options: dict[str, Any]) -> dict[str, pl.Lazy
         is_same = name == "truth" and path == paths["recs"]
         frames[name] = frames["recs"] if is_same else frame
     return frames
+
+
+def _check_text(paths: dict[str, str], options: dict[str, Any]) -> None:
+    """Say so where an option for text files is for a file that is none, or where there is no text file at all."""
+    for option in ("header", "separator"):
+        for name in options[option]:
+            asked = [name] if name else list(paths)
+            forms = {one: form_of(one, options["separator"], options["header"]) for one in asked}
+            if not any(
+                one in paths and is_text(ending_of(files.places(paths[one])[0]), forms[one])
+                for one in asked
+            ):
+                found = ", ".join(repr(paths[one]) for one in asked if one in paths)
+                msg = f"--{option} is for text files, such as .csv; " + (
+                    f"none is: {found}"
+                    if found
+                    else f"there is no file {name.upper()} in the command"
+                )
+                raise RecframeError(msg)
 
 
 def columns_of(options: dict[str, Any]) -> dict[str, str]:

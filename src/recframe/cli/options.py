@@ -102,10 +102,7 @@ def headers(
 ) -> dict[str, tuple[str, ...]]:
     """Return the names of the columns of text files without a header line, by the files."""
     found = split_files(ctx, parameter, values)
-    names = {
-        name: tuple(one.strip() for one in next(csv.reader([value]), []))
-        for name, value in found.items()
-    }
+    names = {name: _names(value) for name, value in found.items()}
     for given in names.values():
         known = [one for one in given if one]
         if not known or len(set(known)) < len(known):
@@ -113,6 +110,10 @@ def headers(
                 f"{','.join(given)!r} names no column, or one twice; write for example user,item,rank"
             )
     return names
+
+
+def _names(value: str) -> tuple[str, ...]:
+    return tuple(one.strip() for one in next(csv.reader([value]), []))
 
 
 def form_of(name: str, marks: dict[str, str], names: dict[str, tuple[str, ...]]) -> Form:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from recframe.cli.declared import (
     file_option,
 )
 from recframe.cli.given import bound, paths_of, scanned
-from recframe.cli.printing import print_frame
+from recframe.cli.printing import is_terminal, print_frame
 from recframe.cli.readers import READERS, ending_of
 from recframe.cli.results import STDOUT, check_output, give, is_table
 from recframe.cli.shell import noted, read_errors, words_of_the_shell
@@ -49,13 +48,9 @@ def metrics(name: str | None, form: str | None) -> None:
     elif name is None:
         print_frame(registry.select("name", "aliases", "parameters", "formula"), wrapped=True)
         said = "recframe metrics NAME explains one. Write name(parameter=value)@k: ndcg@10, 'f_score(beta=2)@5'."
-        click.echo(said, err=not _is_terminal())
+        click.echo(said, err=not is_terminal())
     else:
         _print_metric(metric, registry.row(0, named=True))
-
-
-def _is_terminal() -> bool:
-    return sys.stdout.isatty()
 
 
 def _print_metric(metric: rf.Metric[...], about: dict[str, Any]) -> None:
@@ -80,7 +75,7 @@ def profiles(name: str | None, form: str | None) -> None:
     elif name is None:
         print_frame(table.select("profile", "metrics"), wrapped=True)
         said = "recframe profiles NAME shows the policies, the notes and the source of one."
-        click.echo(said, err=not _is_terminal())
+        click.echo(said, err=not is_terminal())
     else:
         _print_profile(table)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 
@@ -30,18 +31,23 @@ def print_frame(frame: pl.DataFrame, *, wrapped: bool = False) -> None:
     On a terminal columns stand in blocks that fit side by side, or with `wrapped` long text is broken into lines; of a long
     table the first rows are shown, and how many more there are.
     """
-    terminal = Console()
-    cut = terminal.is_terminal and frame.height > MOST_ROWS
+    width = shutil.get_terminal_size().columns if is_terminal() else None
+    cut = width is not None and frame.height > MOST_ROWS
     shown = frame.head(FIRST_ROWS) if cut else frame
     columns = {name: [name, *_cells(shown[name])] for name in shown.columns}
-    if wrapped and terminal.is_terminal:
-        terminal.print(_wrapped(columns))
+    if wrapped and width is not None:
+        Console(width=width).print(_wrapped(columns))
         click.echo()
     else:
-        _print_blocks(shown, columns, terminal.width if terminal.is_terminal else None)
+        _print_blocks(shown, columns, width)
     if cut:
         more = f"{frame.height - FIRST_ROWS:,} more rows"
         click.echo(f"{more}: -o FILE, or a pipe, has all {frame.height:,}", err=True)
+
+
+def is_terminal() -> bool:
+    """Return whether stdout is looked at. NOTE: FORCE_COLOR, which many logs set, makes no terminal of a pipe."""
+    return sys.stdout.isatty()
 
 
 def _print_blocks(frame: pl.DataFrame, columns: dict[str, list[str]], width: int | None) -> None:
@@ -52,7 +58,7 @@ def _print_blocks(frame: pl.DataFrame, columns: dict[str, list[str]], width: int
         line = "─" if (sys.stdout.encoding or "").lower().startswith("utf") else "-"
         right = [frame.schema[name].is_numeric() for name in names]
         padded = [
-            [_padded(cell, widths[name], right=to_right) for cell in columns[name]]
+            _column(columns[name], widths[name], right=to_right)
             for name, to_right in zip(names, right, strict=True)
         ]
         head, *rows = zip(*padded, strict=True)
@@ -61,6 +67,10 @@ def _print_blocks(frame: pl.DataFrame, columns: dict[str, list[str]], width: int
         for row in rows:
             click.echo(GAP.join(row).rstrip())
         click.echo()
+
+
+def _column(cells: list[str], width: int, *, right: bool) -> list[str]:
+    return [_padded(cell, width, right=right) for cell in cells]
 
 
 def _padded(cell: str, width: int, *, right: bool) -> str:

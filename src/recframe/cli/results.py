@@ -46,8 +46,8 @@ def _json(frame: pl.DataFrame) -> str:
 
 def _ndjson(frame: pl.DataFrame) -> str:
     """Return a row on each line; JSON has no words for NaN and infinite numbers, which are null."""
-    floats = pl.selectors.float()
-    return frame.with_columns(pl.when(floats.is_finite()).then(floats)).write_ndjson()
+    floats = [pl.col(name) for name, dtype in frame.schema.items() if dtype.is_float()]
+    return frame.with_columns(pl.when(one.is_finite()).then(one) for one in floats).write_ndjson()
 
 
 FORMATS: dict[str, Callable[[pl.DataFrame], str]] = {
