@@ -13,7 +13,7 @@ import pytest
 
 import recframe as rf
 from recframe.cli import files, printing
-from shop_files import RECS, evaluate, failure, run, shell, write_tables
+from shop_files import RECS, TWO, evaluate, failure, run, shell, write_tables
 
 
 @pytest.fixture(autouse=True)
@@ -47,6 +47,15 @@ def test_one_file_that_is_given_twice_is_noted():
     said = run("evaluate", "recs.parquet", "recs.parquet").stderr
     assert said.startswith("note: TRUTH is 'recs.parquet' itself, so that")
     assert said.count("note: ") == 1
+
+
+def test_lists_of_one_segment_are_noted_in_words_of_the_shell():
+    TWO.head(1).write_parquet("first.parquet")  # two of the three users have no list
+    assert run("evaluate", "first.parquet", "two_truth.parquet").stderr == (
+        "note: 2 of the 3 users of 'two_truth.parquet' have no list in 'first.parquet', and count with an empty one; if "
+        "these are the lists of one segment, ask for all of them with --by COLUMN; with --universe recs only users with "
+        "a list count\n"
+    )
 
 
 # what goes wrong

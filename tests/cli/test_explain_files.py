@@ -56,6 +56,11 @@ def test_segments_are_in_the_table_below_in_words_of_the_shell():
     assert ".frame" not in shown
 
 
+def test_what_a_metric_needs_is_said_in_options():
+    said = run("explain", "coverage@10").stdout
+    assert "It needs --items FILE (or --train FILE, for its items)." in said
+
+
 def test_warnings_are_notes():
     truth = pl.read_parquet("two_truth.parquet").rename({"relevance": "rating"})
     truth.write_parquet("rated.parquet")

@@ -128,7 +128,7 @@ def test_a_mistake_in_what_text_is_like_is_exit_code_two(options, said):
         ("--separator ;", "--separator is for text files, such as .csv; none is: 'two.parquet', "),
         (
             "--header items=a,b",
-            "--header is for text files, such as .csv; there is no file ITEMS in",
+            "--header items=...: there is no file ITEMS in the command",
         ),
     ],
 )

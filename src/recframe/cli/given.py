@@ -56,19 +56,18 @@ def _check_text(paths: dict[str, str], options: dict[str, Any]) -> None:
     """Say so where an option for text files is for a file that is none, or where there is no text file at all."""
     for option in ("header", "separator"):
         for name in options[option]:
-            asked = [name] if name else list(paths)
-            forms = {one: form_of(one, options["separator"], options["header"]) for one in asked}
-            if not any(
-                one in paths and is_text(ending_of(files.places(paths[one])[0]), forms[one])
-                for one in asked
-            ):
-                found = ", ".join(repr(paths[one]) for one in asked if one in paths)
-                msg = f"--{option} is for text files, such as .csv; " + (
-                    f"none is: {found}"
-                    if found
-                    else f"there is no file {name.upper()} in the command"
-                )
+            asked = {one: path for one, path in paths.items() if name in {"", one}}
+            if not asked:
+                msg = f"--{option} {name}=...: there is no file {name.upper()} in the command"
                 raise RecframeError(msg)
+            if not any(_is_text(one, path, options) for one, path in asked.items()):
+                msg = f"--{option} is for text files, such as .csv; none is: "
+                raise RecframeError(msg + ", ".join(map(repr, asked.values())))
+
+
+def _is_text(name: str, path: str, options: dict[str, Any]) -> bool:
+    form = form_of(name, options["separator"], options["header"])
+    return is_text(ending_of(files.places(path)[0]), form)
 
 
 def columns_of(options: dict[str, Any]) -> dict[str, str]:

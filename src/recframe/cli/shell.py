@@ -98,8 +98,9 @@ def in_words_of_the_shell(hint: hints.InPython, paths: dict[str, str]) -> str:
 
 def _file(name: str, paths: dict[str, str]) -> str:
     """Return the path of a file, or its place in the command where two have one path."""
-    is_twice = name == "truth" and paths.get("truth") == paths["recs"]
-    return "TRUTH" if is_twice else repr(paths.get(name, paths["recs"]))
+    recs = paths.get("recs", "RECS")
+    is_twice = name == "truth" and paths.get("truth") == recs
+    return "TRUTH" if is_twice else repr(paths.get(name, recs))
 
 
 def _option(name: str, value: str) -> str:

@@ -46,8 +46,12 @@ MOST_FOR_SHAPLEY = 6
 START = "start"
 TEXTS = ("switch", "from", "to", "direction")
 NEEDED = {
-    "catalogue": "items= (or train=, for its items)",
-    "relevance": "what is relevant, truth= or a judged frame",
+    "catalogue": Either(
+        "items= (or train=, for its items)", "--items FILE (or --train FILE, for its items)"
+    ),
+    "relevance": Either(
+        "what is relevant, truth= or a judged frame", "what is relevant, TRUTH or a judged table"
+    ),
 }
 
 
@@ -163,9 +167,7 @@ def _meaning(one: Convention, names: Sequence[str]) -> str:
     title = f"{metric}, {_profile_of(one, names)}"
     told = "\n".join(_wrapped(f"- {line}") for line in _told(one))
     cut = "The whole list counts." if metric.k is None else f"Only ranks up to {metric.k} count."
-    needs = [
-        f"It needs {' and '.join(NEEDED.get(name, f'{name}=') for name in metric.definition.needs)}."
-    ]
+    needs = [f"It needs {' and '.join(map(_needed, metric.definition.needs))}."]
     profile = profiles.PROFILES.get(one.context.profile or "")
     notes = (
         [f"Profile: {'; '.join(filter(None, [profile.source, profile.notes]))}."] if profile else []
@@ -183,6 +185,10 @@ def _meaning(one: Convention, names: Sequence[str]) -> str:
         *notes,
     ]
     return "\n\n".join(part if part.startswith("- ") else _wrapped(part) for part in parts)
+
+
+def _needed(name: str) -> str:
+    return str(NEEDED.get(name, Either(f"{name}=", f"--{name} FILE")))
 
 
 def _profile_of(one: Convention, names: Sequence[str]) -> str:
