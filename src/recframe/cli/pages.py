@@ -48,7 +48,8 @@ def metrics(name: str | None, form: str | None) -> None:
     elif name is None:
         print_frame(registry.select("name", "aliases", "parameters", "formula"), wrapped=True)
         said = "recframe metrics NAME explains one. Write name(parameter=value)@k: ndcg@10, 'f_score(beta=2)@5'."
-        click.echo(said, err=not is_terminal())
+        if is_terminal():
+            click.echo(said)
     else:
         _print_metric(metric, registry.row(0, named=True))
 
@@ -75,7 +76,8 @@ def profiles(name: str | None, form: str | None) -> None:
     elif name is None:
         print_frame(table.select("profile", "metrics"), wrapped=True)
         said = "recframe profiles NAME shows the policies, the notes and the source of one."
-        click.echo(said, err=not is_terminal())
+        if is_terminal():
+            click.echo(said)
     else:
         _print_profile(table)
 

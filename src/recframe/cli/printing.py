@@ -19,6 +19,7 @@ GAP = "   "
 MOST_ROWS = 100
 """A table of more rows is cut on a terminal, where its head would be out of sight."""
 FIRST_ROWS = 20
+ROWS_AT_ONCE = 1_000
 DIGITS = 6
 TINY = 1e-3
 LARGE = 1e12
@@ -52,7 +53,7 @@ def is_terminal() -> bool:
 
 def _print_blocks(frame: pl.DataFrame, columns: dict[str, list[str]], width: int | None) -> None:
     """Print columns in blocks that fit a width, or in one."""
-    widths = {name: max(map(cell_len, cells)) for name, cells in columns.items()}
+    widths = {name: max(map(_places, cells)) for name, cells in columns.items()}
     for names in [frame.columns] if width is None else _blocks(frame, widths, width):
         # a terminal that cannot show a line has a hyphen
         line = "─" if (sys.stdout.encoding or "").lower().startswith("utf") else "-"
@@ -64,8 +65,9 @@ def _print_blocks(frame: pl.DataFrame, columns: dict[str, list[str]], width: int
         head, *rows = zip(*padded, strict=True)
         click.secho(GAP.join(head).rstrip(), bold=True)
         click.echo(line * (sum(widths[name] + len(GAP) for name in names) - len(GAP)))
-        for row in rows:
-            click.echo(GAP.join(row).rstrip())
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            lines = (GAP.join(row).rstrip() for row in rows[start : start + ROWS_AT_ONCE])
+            click.echo("\n".join(lines))
         click.echo()
 
 
@@ -74,8 +76,13 @@ def _column(cells: list[str], width: int, *, right: bool) -> list[str]:
 
 
 def _padded(cell: str, width: int, *, right: bool) -> str:
-    space = " " * (width - cell_len(cell))  # in places on the screen, of which some signs take two
+    space = " " * (width - _places(cell))
     return space + cell if right else cell + space
+
+
+def _places(cell: str) -> int:
+    """Return how many places on the screen a text takes, of which some signs take two."""
+    return len(cell) if cell.isascii() else cell_len(cell)
 
 
 def _wrapped(columns: dict[str, list[str]]) -> Table:
