@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import recframe as rf
-from recframe.cli import files
+from recframe.cli import files, printing
 from shop_files import RECS, TWO, evaluate, failure, run, shell, write_tables
 
 
@@ -25,16 +25,36 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_models_that_are_put_together_are_noted():
-    TWO.with_columns(model=pl.lit("a")).write_parquet("models.parquet")
-    result = run("evaluate", "models.parquet", "two_truth.parquet")
+    named = [RECS.with_columns(model=pl.lit(name)) for name in "ab"]
+    pl.concat(named).write_parquet("models.parquet")
+    result = run("evaluate", "models.parquet", "truth.parquet")
     assert result.exit_code == 0
-    assert result.stderr.startswith("note: RECS has a column 'model'")
-    assert run("evaluate", "models.parquet", "two_truth.parquet", "--model", "model").stderr == ""
+    assert re.fullmatch("note: .*if it names systems, write --model model\n", result.stderr)
+    assert run("evaluate", "models.parquet", "truth.parquet", "--model", "model").stderr == ""
+    named[0].write_parquet("model.parquet")  # one system, and so no mistake
+    assert run("evaluate", "model.parquet", "truth.parquet").stderr == ""
 
 
 def test_a_truth_with_ranks_is_noted():
-    assert run("evaluate", "recs.parquet", "recs.parquet").stderr.startswith(
-        "note: TRUTH has a column 'rank'"
+    RECS.write_parquet("more.parquet")
+    assert run("evaluate", "recs.parquet", "more.parquet").stderr == (
+        "note: TRUTH has a column 'rank', as recommendations have; "
+        "if it comes from a pattern, quote it: 'recs/*.parquet'\n"
+    )
+
+
+def test_one_file_that_is_given_twice_is_noted():
+    said = run("evaluate", "recs.parquet", "recs.parquet").stderr
+    assert said.startswith("note: TRUTH is 'recs.parquet' itself, so that")
+    assert said.count("note: ") == 1
+
+
+def test_lists_of_one_segment_are_noted_in_words_of_the_shell():
+    TWO.head(1).write_parquet("first.parquet")  # two of the three users have no list
+    assert run("evaluate", "first.parquet", "two_truth.parquet").stderr == (
+        "note: 2 of the 3 users of 'two_truth.parquet' have no list in 'first.parquet', and count with an empty one; if "
+        "these are the lists of one segment, ask for all of them with --by COLUMN; with --universe recs only users with "
+        "a list count\n"
     )
 
 
@@ -87,7 +107,7 @@ def test_an_error_is_one_line_that_says_what_to_do(arguments, said):
         ),
         (
             "recs.parquet truth.parquet --model system",
-            ["'recs.parquet' has no column 'system'", "--columns model=NAME"],
+            ["'recs.parquet' has no column 'system'", "--model COLUMN"],
         ),
         (
             "recs.parquet",
@@ -114,7 +134,7 @@ def test_an_error_is_one_line_that_says_what_to_do(arguments, said):
         ),
         (
             "two.parquet two_truth.parquet --by item,rank",
-            ["--by 'rank': a user has two values", "--model 'rank'", "--items FILE"],
+            ["--by 'rank': a user has two values", "--model rank", "--items FILE"],
         ),
         (
             "two.parquet two_truth.parquet --users truth.parquet",
@@ -153,7 +173,7 @@ def test_ranks_that_begin_at_zero_are_an_error_of_the_data():
         (
             "german.csv",
             b"user;item;rank\n1;2;3\n",
-            "it seems to be separated by ';', where .csv files have ',' between columns",
+            "it seems to be separated by ';', where ',' is expected between columns; write --separator ';'",
         ),
         (
             "recs.xlsx",
@@ -238,10 +258,10 @@ def test_the_metrics_are_listed_with_all_of_their_names():
     )
 
 
-def test_the_list_of_metrics_fits_a_terminal_of_eighty_columns():
-    lines = click.unstyle(
-        run("metrics", COLUMNS="80", FORCE_COLOR="1", TERM="xterm").stdout
-    ).splitlines()
+def test_the_list_of_metrics_fits_a_terminal_of_eighty_columns(monkeypatch):
+    monkeypatch.setattr(printing, "is_terminal", lambda: True)
+    lines = click.unstyle(run("metrics", COLUMNS="80").stdout).splitlines()
+    assert "…" not in "".join(lines)
     assert max(map(len, lines[: lines.index("")])) <= 80
     assert {line.split()[0] for line in lines if line[:1].strip()} >= set(rf.list_metrics()["name"])
 
@@ -299,7 +319,7 @@ def test_a_difference_is_explained_with_numbers():
     ).stdout
     assert "0.166667 and 0.750000; one switch after the other:" in shown
     assert "adds +0.500000" in shown
-    assert re.search(r"denominator +k +list +up +0\.5 +0\.75 ", shown)
+    assert re.search(r"denominator +k +list +up +0\.500000 +0\.750000 ", shown)
 
 
 @pytest.mark.parametrize(

@@ -203,7 +203,7 @@ def test_no_number_is_printed_as_less_than_nothing():
         for value in (-0.0, -1e-17, 1e-17)
         for sign in ("", "+")
     )
-    assert _cells(pl.Series([-0.0, 0.5])) == ["0  ", "0.5"]
+    assert _cells(pl.Series([-0.0, 0.5])) == ["0.0", "0.5"]
 
 
 def test_an_explanation_is_readable_in_a_notebook():

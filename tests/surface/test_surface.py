@@ -32,7 +32,8 @@ SOURCES = {
     path.relative_to(FOLDER).as_posix(): ast.parse(path.read_text())
     for path in sorted(FOLDER.rglob("*.py"))
 }
-EDGE = {"cli/commands.py", "cli/files.py", "demo.py"}  # the command line, which collects and prints
+# the command line, which collects and prints
+EDGE = {path for path in SOURCES if path.startswith("cli/")} | {"demo.py"}
 MODULES = {
     ".".join(["recframe", *path.removesuffix(".py").removesuffix("/__init__").split("/")]): path
     for path in SOURCES

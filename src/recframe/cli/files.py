@@ -1,79 +1,66 @@
-"""Tables in files: found by name or pattern and scanned lazily by their endings, and results written by theirs."""
+"""Tables in files: found by name or pattern, and scanned lazily by their endings."""
 
 from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import polars as pl
 
+from recframe.cli.readers import (
+    READERS,
+    SEPARATORS,
+    TABLES,
+    Form,
+    ending_of,
+    escaped,
+    is_address,
+    is_text,
+    scan_text,
+    separator_in,
+)
 from recframe.errors import RecframeError, suggestion
+from recframe.frames.dtypes import as_text
 
-# Ids are often numbers for a long while before the first text comes; Polars' own 100 rows decide too early.
-ROWS_TO_INFER = 10_000
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
-COMPRESSED = (".gz", ".zst")
 FIRST_BYTES = {b"PAR1": ".parquet", b"ARROW1": ".arrow"}
-
-Scan = Callable[[list[str]], pl.LazyFrame]
-
-READERS: dict[str, Scan] = {
-    ".parquet": pl.scan_parquet,
-    ".pq": pl.scan_parquet,
-    **{
-        ending: partial(pl.scan_csv, separator=mark, infer_schema_length=ROWS_TO_INFER)
-        for ending, mark in SEPARATORS.items()
-    },
-    ".ndjson": partial(pl.scan_ndjson, infer_schema_length=ROWS_TO_INFER),
-    ".jsonl": partial(pl.scan_ndjson, infer_schema_length=ROWS_TO_INFER),
-    ".arrow": pl.scan_ipc,
-    ".ipc": pl.scan_ipc,
-    ".feather": pl.scan_ipc,
-}
-
-WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
-    ".csv": pl.DataFrame.write_csv,
-    ".tsv": partial(pl.DataFrame.write_csv, separator="\t"),
-    ".json": pl.DataFrame.write_json,
-    ".ndjson": pl.DataFrame.write_ndjson,
-    ".jsonl": pl.DataFrame.write_ndjson,
-    ".md": lambda frame, path: path.write_text(markdown(frame), encoding="utf-8"),
-    ".parquet": pl.DataFrame.write_parquet,
-    ".arrow": pl.DataFrame.write_ipc,
-}
+NO_FORM = Form()
 
 
-def scan(path: str, text: Iterable[str] = ()) -> pl.LazyFrame:
+def scan(path: str, text: Iterable[str] = (), form: Form = NO_FORM) -> pl.LazyFrame:
     """Return a file's table as a LazyFrame; `text` names columns that are read as text, where the table has them.
 
     The path is a file, a pattern such as `recs/*.parquet` (the matching files are one table), a directory (all Parquet
     files below it, with Hive's `column=value` folders as columns), or an address that Polars can scan, such as `s3://`.
+    `form` says how a text file is written, where its ending does not.
 
     Raises a RecframeError for what is not there, has an unknown ending or cannot be read.
     """
-    places = _places(path)
-    ending = _ending(places, path)
-    _check_content(places[0], ending)
-    read = READERS[ending]
-    if ending in {".parquet", ".pq"}:
-        read = partial(pl.scan_parquet, hive_partitioning="=" in places[0] and places != [path])
-    escaped = [place if _is_address(place) else glob.escape(place) for place in places]
+    found = places(path)
+    ending = _ending(found, path, form)
+    _check_content(found[0], ending)
     try:
-        frame = read(escaped)
+        if is_text(ending, form):
+            frame = scan_text(found, form, ending, text)
+            _check_separator(frame.collect_schema(), path, ending, form)
+            return frame
+        frame = _scan_by_ending(found, ending, path)
         schema = frame.collect_schema()
-        as_text = {
-            name: pl.String() for name in text if name in schema and schema[name] != pl.String
-        }
-        if as_text and ending in SEPARATORS:
-            return read(escaped, schema_overrides=as_text)  # type: ignore[call-arg]
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
         msg = f"cannot read {path!r}: {first_line(error)}"
         raise RecframeError(msg) from None
-    _check_separator(schema, path, ending)
-    return frame.cast(as_text) if as_text else frame  # type: ignore[arg-type]
+    ids = {name: schema[name] for name in text if name in schema and schema[name] != pl.String}
+    return frame.with_columns(as_text(pl.col(name), dtype) for name, dtype in ids.items())
+
+
+def _scan_by_ending(found: list[str], ending: str, path: str) -> pl.LazyFrame:
+    if ending in {".parquet", ".pq"}:
+        in_folders = "=" in found[0] and found != [path]
+        return pl.scan_parquet(escaped(found), hive_partitioning=in_folders)
+    read = READERS[ending]
+    return scan_text(found, NO_FORM, ending, ()) if read is None else read(found)
 
 
 def first_line(error: BaseException) -> str:
@@ -82,13 +69,9 @@ def first_line(error: BaseException) -> str:
     return line.rstrip(" .") or type(error).__name__
 
 
-def _is_address(path: str) -> bool:
-    return "://" in path
-
-
-def _places(path: str) -> list[str]:
+def places(path: str) -> list[str]:
     """Return the files that a path stands for."""
-    if _is_address(path):
+    if is_address(path):
         return [path]
     place = Path(path).expanduser()
     if place.is_dir():
@@ -126,29 +109,22 @@ def _close_file(place: Path) -> str:
     return suggestion(place.name, names) or (f"; did you mean {same[0]!r}?" if same else "")
 
 
-def _ending(places: Sequence[str], path: str) -> str:
+def _ending(found: Sequence[str], path: str, form: Form) -> str:
     """Return the ending that all files have, in lower case and without that of a compression."""
-    endings = dict.fromkeys(ending_of(place) for place in places)
+    endings = dict.fromkeys(ending_of(place) for place in found)
     if len(endings) > 1:
         msg = f"{path!r} stands for files of several kinds ({', '.join(endings)}); give a pattern of one kind"
         raise RecframeError(msg)
     ending = next(iter(endings))
-    if ending not in READERS:
-        msg = f"cannot read {path!r}: its ending is {ending or 'missing'!r}; known are {', '.join(READERS)}"
-        raise RecframeError(msg)
+    if ending not in READERS and not is_text(ending, form):
+        msg = f"cannot read {path!r}: its ending is {ending or 'missing'!r}; known are {', '.join(READERS)}. If it is text "
+        raise RecframeError(msg + "in columns, say what stands between them: --separator tab")
     return ending
-
-
-def ending_of(path: str) -> str:
-    """Return a path's ending in lower case, without that of a compression where it is a text file."""
-    name = Path(path.partition("?")[0] if _is_address(path) else path)
-    outer, inner = name.suffix.lower(), Path(name.stem).suffix.lower()
-    return inner if outer in COMPRESSED and inner in {*SEPARATORS, ".ndjson", ".jsonl"} else outer
 
 
 def _check_content(place: str, ending: str) -> None:
     """Say so where a text file is none: Polars would take its bytes for column names."""
-    if _is_address(place) or ending in {".parquet", ".pq", ".arrow", ".ipc", ".feather"}:
+    if is_address(place) or ending in TABLES:
         return
     try:
         with Path(place).open("rb") as file:
@@ -162,56 +138,31 @@ def _check_content(place: str, ending: str) -> None:
             raise RecframeError(msg)
 
 
-def _check_separator(schema: pl.Schema, path: str, ending: str) -> None:
-    if ending not in SEPARATORS or len(schema) != 1:
+def _check_separator(schema: pl.Schema, path: str, ending: str, form: Form) -> None:
+    if len(schema) != 1 or form.names is not None:
         return
     name = next(iter(schema))
-    for mark in ",;\t|":
-        if mark in name:
-            msg = f"{path!r} has the one column {name!r}: it seems to be separated by {mark!r}"
-            msg += f", where {ending} files have {SEPARATORS[ending]!r} between columns"
-            raise RecframeError(msg)
-
-
-def check_output(path: str, inputs: Iterable[str] = ()) -> None:
-    """Say before any work is done that a result cannot be written to a path, or would overwrite an input."""
-    ending = Path(path).suffix.lower()
-    if ending not in WRITERS:
-        msg = f"cannot write {path!r}: its ending is {ending or 'missing'!r}; known are {', '.join(WRITERS)}"
-        raise RecframeError(msg)
-    target = Path(path).expanduser()
-    if not target.parent.is_dir():
-        msg = f"cannot write {path!r}: there is no directory {str(target.parent)!r}"
-        raise RecframeError(msg)
-    read = [place for one in inputs if not _is_address(one) for place in _places(one)]
-    if target.exists() and any(target.samefile(place) for place in read):
-        msg = f"cannot write {path!r}: it is one of the input files"
+    mark = separator_in(name)
+    if mark is not None:
+        expected = form.separator or SEPARATORS.get(ending)
+        msg = f"{path!r} has the one column {name!r}: it seems to be separated by {mark}"
+        msg += f", where {expected!r} is expected between columns; write --separator {mark}"
         raise RecframeError(msg)
 
 
-def write(frame: pl.DataFrame, path: str) -> None:
-    """Write a result in full precision, in the format of the path's ending; see `check_output`."""
+def check_header(schema: pl.Schema, path: str, wanted: str, form: Form) -> None:
+    """Say so where a column is missing since the first row of a text file was taken for its header."""
+    if form.names is not None or wanted in schema or not is_text(ending_of(places(path)[0]), form):
+        return
+    if any(_is_number(name) for name in schema):
+        found = ", ".join(re.sub(r"_duplicated_\d+$", "", name) for name in schema)
+        msg = f"{path!r} seems to have no header line, as its first line is {found!r}; name its columns: "
+        raise RecframeError(msg + "--header user,item,rank")
+
+
+def _is_number(text: str) -> bool:
     try:
-        WRITERS[Path(path).suffix.lower()](frame, Path(path).expanduser())
-    except (pl.exceptions.PolarsError, OSError) as error:
-        msg = f"cannot write {path!r}: {first_line(error)}"
-        raise RecframeError(msg) from None
-
-
-def markdown(frame: pl.DataFrame) -> str:
-    """Return a frame as a Markdown table, numbers in full precision and to the right, null as an empty cell.
-
-    >>> import polars as pl
-    >>> print(markdown(pl.DataFrame({"country": ["DE", None], "mrr": [0.5, 1 / 3]})))
-    | country | mrr |
-    | :--- | ---: |
-    | DE | 0.5 |
-    |  | 0.3333333333333333 |
-    """
-    rules = ["---:" if dtype.is_numeric() else ":---" for dtype in frame.dtypes]
-    lines = [map(_cell, frame.columns), rules, *(map(_cell, row) for row in frame.iter_rows())]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
-
-
-def _cell(value: object) -> str:
-    return "" if value is None else str(value).replace("|", "\\|").replace("\n", " ")
+        float(text)
+    except ValueError:
+        return False
+    return True

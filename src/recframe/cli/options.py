@@ -1,4 +1,4 @@
-"""Options of the command line, read from text."""
+"""Values of options of the command line, read from text."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 
 import click
 
+from recframe.cli.readers import Form
 from recframe.errors import suggestion
 from recframe.frames.context import ROLES
 
@@ -57,6 +58,67 @@ def split_columns(
             )
         columns[role] = name
     return columns
+
+
+FILES = ("recs", "truth", "users", "items", "train", "reference")
+"""The names of the files of a command, which an option may say it is about: --header recs=user,item,rank."""
+WORDS = {"tab": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
+
+
+def split_files(
+    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> dict[str, str]:
+    """Return the values of an option by the files that they are for, those that are for all by ''."""
+    del ctx, parameter
+    found = {}
+    for value in values:
+        name, equals, rest = value.partition("=")
+        is_for_one = bool(equals) and name in FILES
+        if equals and not is_for_one and re.fullmatch("[a-z]+", name):
+            raise click.BadParameter(
+                f"unknown file {name!r}{suggestion(name, FILES)}; the files are {', '.join(FILES)}"
+            )
+        found[name if is_for_one else ""] = rest if is_for_one else value
+    return found
+
+
+def separators(
+    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> dict[str, str]:
+    """Return what stands between the columns of text files, by the files."""
+    found = split_files(ctx, parameter, values)
+    for name, value in found.items():
+        mark = (WORDS | {"\\t": "\t"}).get(value, value)
+        if len(mark.encode()) != 1:
+            raise click.BadParameter(
+                f"{value!r} is not one character; write one, such as ';', or a word: {', '.join(WORDS)}"
+            )
+        found[name] = mark
+    return found
+
+
+def headers(
+    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> dict[str, tuple[str, ...]]:
+    """Return the names of the columns of text files without a header line, by the files."""
+    found = split_files(ctx, parameter, values)
+    names = {name: _names(value) for name, value in found.items()}
+    for given in names.values():
+        known = [one for one in given if one]
+        if not known or len(set(known)) < len(known):
+            raise click.BadParameter(
+                f"{','.join(given)!r} names no column, or one twice; write for example user,item,rank"
+            )
+    return names
+
+
+def _names(value: str) -> tuple[str, ...]:
+    return tuple(one.strip() for one in next(csv.reader([value]), []))
+
+
+def form_of(name: str, marks: dict[str, str], names: dict[str, tuple[str, ...]]) -> Form:
+    """Return how one of the files of a command is written, if it is text."""
+    return Form(marks.get(name, marks.get("")), names.get(name, names.get("")))
 
 
 def one_truth(

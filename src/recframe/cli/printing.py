@@ -1,8 +1,11 @@
-"""Frames as tables on the terminal, or in full where the output goes into a file or a pipe."""
+"""Frames as tables: in blocks that fit a terminal, or in full where the output goes into a file or a pipe."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
 
 import click
 import polars as pl
@@ -12,50 +15,82 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-ROWS_BY_RICH = 500
-GAP = 3
+GAP = "   "
+MOST_ROWS = 100
+"""A table of more rows is cut on a terminal, where its head would be out of sight."""
+FIRST_ROWS = 20
+ROWS_AT_ONCE = 1_000
+DIGITS = 6
+TINY = 1e-3
+LARGE = 1e12
+"""From here up numbers are shown as powers of ten."""
 
 
 def print_frame(frame: pl.DataFrame, *, wrapped: bool = False) -> None:
-    """Print a frame as a table: in full where the output is no terminal, else in blocks of columns that fit side by side.
+    """Print a frame as a table: each row on one line, in full where the output is no terminal.
 
-    `wrapped` breaks long text into lines on a terminal instead.
+    On a terminal columns stand in blocks that fit side by side, or with `wrapped` long text is broken into lines; of a long
+    table the first rows are shown, and how many more there are.
     """
-    columns = {name: _cells(frame[name]) for name in frame.columns}
-    widths = {name: max(map(cell_len, [name, *cells])) for name, cells in columns.items()}
-    terminal = Console()
-    width = terminal.width if terminal.is_terminal else sum(widths.values()) + GAP * len(widths)
-    for names in [frame.columns] if wrapped else _blocks(frame, widths, width):
-        # Numbers are put to the right here: rich would take away the spaces behind them that align their points.
-        cells = {
-            name: _aligned(name, columns[name], widths[name], frame.schema[name]) for name in names
-        }
-        needed = sum(widths[name] + GAP for name in names)
-        # The height is given too: rich reads a width alone as 80 on terminals that cannot tell theirs.
-        console = Console(width=width if wrapped else max(width, needed), height=terminal.height)
-        console.print(_table(cells, widths, wrapped=wrapped))
-        for row in zip(*(cells[name][ROWS_BY_RICH + 1 :] for name in names), strict=True):
-            padded = (
-                cell + " " * (widths[name] - cell_len(cell))
-                for name, cell in zip(names, row, strict=True)
-            )
-            click.echo((" " * GAP).join(padded).rstrip())
+    width = shutil.get_terminal_size().columns if is_terminal() else None
+    cut = width is not None and frame.height > MOST_ROWS
+    shown = frame.head(FIRST_ROWS) if cut else frame
+    columns = {name: [name, *_cells(shown[name])] for name in shown.columns}
+    if wrapped and width is not None:
+        Console(width=width).print(_wrapped(columns))
+        click.echo()
+    else:
+        _print_blocks(shown, columns, width)
+    if cut:
+        more = f"{frame.height - FIRST_ROWS:,} more rows"
+        click.echo(f"{more}: -o FILE, or a pipe, has all {frame.height:,}", err=True)
+
+
+def is_terminal() -> bool:
+    """Return whether stdout is looked at. NOTE: FORCE_COLOR, which many logs set, makes no terminal of a pipe."""
+    return sys.stdout.isatty()
+
+
+def _print_blocks(frame: pl.DataFrame, columns: dict[str, list[str]], width: int | None) -> None:
+    """Print columns in blocks that fit a width, or in one."""
+    widths = {name: max(map(_places, cells)) for name, cells in columns.items()}
+    for names in [frame.columns] if width is None else _blocks(frame, widths, width):
+        # a terminal that cannot show a line has a hyphen
+        line = "─" if (sys.stdout.encoding or "").lower().startswith("utf") else "-"
+        right = [frame.schema[name].is_numeric() for name in names]
+        padded = [
+            _column(columns[name], widths[name], right=to_right)
+            for name, to_right in zip(names, right, strict=True)
+        ]
+        head, *rows = zip(*padded, strict=True)
+        click.secho(GAP.join(head).rstrip(), bold=True)
+        click.echo(line * (sum(widths[name] + len(GAP) for name in names) - len(GAP)))
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            lines = (GAP.join(row).rstrip() for row in rows[start : start + ROWS_AT_ONCE])
+            click.echo("\n".join(lines))
         click.echo()
 
 
-def _aligned(name: str, cells: list[str], width: int, dtype: pl.DataType) -> list[str]:
-    """Return the head and the cells of a column, to the right where they are numbers."""
-    return [cell.rjust(width if dtype.is_numeric() else 0) for cell in [name, *cells]]
+def _column(cells: list[str], width: int, *, right: bool) -> list[str]:
+    return [_padded(cell, width, right=right) for cell in cells]
 
 
-def _table(columns: dict[str, list[str]], widths: dict[str, int], *, wrapped: bool) -> Table:
-    """Return the head and the first rows as a table of rich, which takes a millisecond for each row."""
+def _padded(cell: str, width: int, *, right: bool) -> str:
+    space = " " * (width - _places(cell))
+    return space + cell if right else cell + space
+
+
+def _places(cell: str) -> int:
+    """Return how many places on the screen a text takes, of which some signs take two."""
+    return len(cell) if cell.isascii() else cell_len(cell)
+
+
+def _wrapped(columns: dict[str, list[str]]) -> Table:
+    """Return a table of rich, which breaks long text into lines."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for name, cells in columns.items():
-        # Spaces make the head as wide as all rows; with min_width rich sets edge columns one wider before 14.3.
-        head = cells[0] + " " * (0 if wrapped else widths[name] - cell_len(cells[0]))
-        table.add_column(Text(head), no_wrap=not wrapped or name == "name")
-    for row in zip(*(cells[1 : ROWS_BY_RICH + 1] for cells in columns.values()), strict=True):
+    for name in columns:
+        table.add_column(Text(name), no_wrap=name == "name", overflow="fold")
+    for row in zip(*(cells[1:] for cells in columns.values()), strict=True):
         table.add_row(*map(Text, row))
     return table
 
@@ -67,10 +102,8 @@ def _blocks(frame: pl.DataFrame, widths: dict[str, int], width: int) -> Iterator
     for name in frame.columns:
         if name in keys:
             continue
-        if (
-            len(block) > len(keys)
-            and sum(widths[one] + GAP for one in [*block, name]) - GAP > width
-        ):
+        needed = sum(widths[one] + len(GAP) for one in [*block, name]) - len(GAP)
+        if len(block) > len(keys) and needed > width:
             yield block
             block = list(keys)
         block.append(name)
@@ -78,12 +111,30 @@ def _blocks(frame: pl.DataFrame, widths: dict[str, int], width: int) -> Iterator
 
 
 def _cells(column: pl.Series) -> list[str]:
-    """Return values as text: numbers to six significant digits, with their points one under the other."""
+    """Return values as text, the numbers of a column with as many decimals each."""
     if not column.dtype.is_float():
         return ["null" if value is None else str(value).replace("\n", "\\n") for value in column]
-    cells = ["null" if value is None else f"{value + 0.0:.6g}" for value in column]  # without -0
-    behind = [
-        len(cell.partition(".")[2]) if "." in cell and "e" not in cell else -1 for cell in cells
+    values = column.to_list()
+    finite = [abs(value) for value in values if value is not None and math.isfinite(value)]
+    digits = _decimals(finite)
+    if max(finite, default=0) >= LARGE:
+        return ["null" if value is None else f"{value:.{DIGITS}g}" for value in values]
+    return [
+        "null" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"  # without -0
+        for value in values
     ]
-    most = max(behind, default=-1)
-    return [cell + " " * (most - digits) for cell, digits in zip(cells, behind, strict=True)]
+
+
+def _decimals(values: Sequence[float]) -> int:
+    """Return the decimals that give the largest number six significant digits, or fewer where all need fewer."""
+    largest = max(values, default=0.0)
+    if not largest or largest >= LARGE:
+        return 0
+    before = (
+        math.floor(math.log10(largest)) + 1
+    )  # the digits before the point, below 0 the zeros behind it
+    # most metrics are from 0 to 1, and have six decimals whether they come near 1 or not
+    most = DIGITS if TINY <= largest <= 1 else DIGITS - before
+    texts = [f"{value:.{max(most, 0)}f}" for value in values]
+    behind = [len(text.partition(".")[2].rstrip("0")) for text in texts]
+    return max(behind)

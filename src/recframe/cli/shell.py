@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import shlex
+import warnings
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,6 +14,7 @@ import polars as pl
 
 import recframe as rf
 from recframe.cli import files
+from recframe.cli.readers import ROWS_TO_INFER
 from recframe.errors import shown
 from recframe.frames import hints
 from recframe.frames.context import ROLES
@@ -20,7 +24,8 @@ if TYPE_CHECKING:
 
 
 FRAMES = ("users", "items", "train", "reference")
-QUOTE = "'"
+PLACE = "..."
+"""The value of an option that is to be filled in."""
 
 
 class Failure(click.ClickException):
@@ -40,8 +45,32 @@ def read_errors() -> Iterator[None]:
         text = files.first_line(error)
         hint = ""
         if "could not parse" in text:
-            hint = f"; the first {files.ROWS_TO_INFER} rows are otherwise. Use --ids-as-text for ids, or write Parquet"
+            hint = f"; the first {ROWS_TO_INFER} rows are otherwise. Use --ids-as-text for ids, or write Parquet"
         raise rf.DataError(f"the files cannot be read: {text}{hint}") from None
+
+
+APART = " ids in common"
+"""What the library's warning says where two files have other ids."""
+
+
+@contextmanager
+def noted(*, ids_as_text: bool = False) -> Iterator[None]:
+    """Print recframe's warnings as notes when all is done; others are shown as they are."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", rf.RecframeWarning)
+        yield
+    for one in caught:
+        if issubclass(one.category, rf.RecframeWarning):
+            note(str(one.message))
+            if ids_as_text and APART in str(one.message):
+                note("--ids-as-text compares ids sign by sign: '7.0' and '007' are not '7'")
+        else:
+            warnings.showwarning(one.message, one.category, one.filename, one.lineno)
+
+
+def note(text: str) -> None:
+    """Print what is rarely meant to stderr."""
+    click.echo(f"note: {text}", err=True)
 
 
 @contextmanager
@@ -57,14 +86,21 @@ def in_words_of_the_shell(hint: hints.InPython, paths: dict[str, str]) -> str:
         case hints.Bound(options):
             return ", ".join(_option(name, value) for name, value in options.items())
         case hints.Given(name, value):
-            return f"--{_dashed(name)} {shown(value)}"
+            return f"--{_dashed(name)} {'COLUMN' if value == PLACE else shown(value)}"
         case hints.FrameOf(name):
-            return repr(paths.get(name, paths["recs"]))
+            return _file(name, paths)
         case hints.SideFrame(name):
             return _option(name, "")
         case hints.Either():
             return hint.elsewhere
     return hint.python
+
+
+def _file(name: str, paths: dict[str, str]) -> str:
+    """Return the path of a file, or its place in the command where two have one path."""
+    recs = paths.get("recs", "RECS")
+    is_twice = name == "truth" and paths.get("truth") == recs
+    return "TRUTH" if is_twice else repr(paths.get(name, recs))
 
 
 def _option(name: str, value: str) -> str:
@@ -73,11 +109,17 @@ def _option(name: str, value: str) -> str:
         return "the truth as a second file"
     if name in FRAMES:
         return f"--{name} FILE"
-    if name in ROLES and value == hints.NAMED:
-        return f"--columns {name}=NAME"
     if name == "model":
-        return f"--model {'COLUMN' if value == '...' else value}"
-    return f"--{_dashed(name)} {'X' if value == '...' else value.strip(QUOTE)}"
+        return f"--model {_written(value, 'COLUMN')}"
+    if name in ROLES:
+        return f"--columns {name}={_written(value, 'NAME')}"
+    return f"--{_dashed(name)} {_written(value, 'X')}"
+
+
+def _written(value: str, place: str) -> str:
+    """Return a value as a shell takes it, or a word for one that is to be filled in."""
+    text = str(ast.literal_eval(value)) if value[:1] in {"'", '"'} else value
+    return place if text == PLACE else shlex.quote(text)
 
 
 def _dashed(name: str) -> str:

@@ -31,7 +31,7 @@ from recframe.conventions.switches import (
 )
 from recframe.errors import ColumnError, RecframeError
 from recframe.frames.context import DEFAULTS, Context
-from recframe.frames.hints import Given
+from recframe.frames.hints import Either, Given
 from recframe.frames.inputs import Inputs
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
@@ -45,8 +45,12 @@ MOST_FOR_SHAPLEY = 6
 START = "start"
 TEXTS = ("switch", "from", "to", "direction")
 NEEDED = {
-    "catalogue": "items= (or train=, for its items)",
-    "relevance": "what is relevant, truth= or a judged frame",
+    "catalogue": Either(
+        "items= (or train=, for its items)", "--items FILE (or --train FILE, for its items)"
+    ),
+    "relevance": Either(
+        "what is relevant, truth= or a judged frame", "what is relevant, TRUTH or a judged table"
+    ),
 }
 
 
@@ -162,9 +166,7 @@ def _meaning(one: Convention, names: Sequence[str]) -> str:
     title = f"{metric}, {_profile_of(one, names)}"
     told = "\n".join(_wrapped(f"- {line}") for line in _told(one))
     cut = "The whole list counts." if metric.k is None else f"Only ranks up to {metric.k} count."
-    needs = [
-        f"It needs {' and '.join(NEEDED.get(name, f'{name}=') for name in metric.definition.needs)}."
-    ]
+    needs = [f"It needs {' and '.join(map(_needed, metric.definition.needs))}."]
     profile = profiles.PROFILES.get(one.context.profile or "")
     notes = (
         [f"Profile: {'; '.join(filter(None, [profile.source, profile.notes]))}."] if profile else []
@@ -181,6 +183,10 @@ def _meaning(one: Convention, names: Sequence[str]) -> str:
         *notes,
     ]
     return "\n\n".join(part if part.startswith("- ") else _wrapped(part) for part in parts)
+
+
+def _needed(name: str) -> str:
+    return str(NEEDED.get(name, Either(f"{name}=", f"--{name} FILE")))
 
 
 def _profile_of(one: Convention, names: Sequence[str]) -> str:
@@ -290,13 +296,15 @@ class Question:
         if not names:
             return []
         said = BY_ITEMS[self.sides[0].over]
-        return [_wrapped(said.format(by=" and ".join(f"by={name!r}" for name in names))), ""]
+        named = " and ".join(str(Given("by", name)) for name in names)
+        return [_wrapped(said.format(by=named)), ""]
 
     def text(self, rows: Sequence[Mapping[str, Any]] | None) -> str:
         """Return the words; `rows` are those of the result, None where it is lazy."""
         one = self.sides[0]
         alone = rows if segments.n_keys(self.inputs) == 0 else None
         where = f"The numbers are in .frame{', a LazyFrame: collect it' if rows is None else ''}."
+        where = str(Either(where, "The numbers stand below."))
         if len(self.sides) == 1:
             words = [_meaning(one, self.names), "", *self.by_items]
             count = f"n_{one.over}"

@@ -1,0 +1,91 @@
+"""What a command was given: its files scanned, and bound with its options to the recommendations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import polars as pl
+
+import recframe as rf
+from recframe.cli import files
+from recframe.cli.declared import POLICY_NAMES, SIDE_NAMES
+from recframe.cli.options import form_of
+from recframe.cli.readers import READERS, ending_of, is_text
+from recframe.cli.results import check_output
+from recframe.errors import RecframeError
+
+F = TypeVar("F", pl.LazyFrame, pl.DataFrame)
+TRUTH_ROWS = 8_000_000
+
+
+def paths_of(recs: str, truth: str | None, options: dict[str, Any]) -> dict[str, str]:
+    """Return the files that a command was given, by their names."""
+    paths = {"recs": recs, "truth": truth} | {name: options[name] for name in SIDE_NAMES}
+    paths |= {} if _names_a_model(options) else {"reference": options["reference"]}
+    return {name: path for name, path in paths.items() if path is not None}
+
+
+def _names_a_model(options: dict[str, Any]) -> bool:
+    """Return whether --reference is the name of a model, and no file."""
+    reference = options["reference"]
+    is_file = reference is None or ending_of(reference) in READERS or Path(reference).exists()
+    return bool(options["model"]) and not is_file
+
+
+def scanned(paths: dict[str, str], options: dict[str, Any]) -> dict[str, pl.LazyFrame]:
+    """Return the tables of all files; a file that was given twice is one table."""
+    check_output(options["output"] or "-", options["form"], paths.values())
+    _check_text(paths, options)
+    columns = columns_of(options)
+    ids = {role: columns.get(role, role) for role in ("user", "item")}
+    text = list(ids.values()) if options["ids_as_text"] else []
+    frames: dict[str, pl.LazyFrame] = {}
+    for name, path in paths.items():
+        form = form_of(name, options["separator"], options["header"])
+        frame = files.scan(path, text, form)
+        wanted = ids["item" if name == "items" else "user"]
+        files.check_header(frame.collect_schema(), path, wanted, form)
+        is_same = name == "truth" and path == paths["recs"]
+        frames[name] = frames["recs"] if is_same else frame
+    return frames
+
+
+def _check_text(paths: dict[str, str], options: dict[str, Any]) -> None:
+    """Say so where an option for text files is for a file that is none, or where there is no text file at all."""
+    for option in ("header", "separator"):
+        for name in options[option]:
+            asked = {one: path for one, path in paths.items() if name in {"", one}}
+            if not asked:
+                msg = f"--{option} {name}=...: there is no file {name.upper()} in the command"
+                raise RecframeError(msg)
+            if not any(_is_text(one, path, options) for one, path in asked.items()):
+                msg = f"--{option} is for text files, such as .csv; none is: "
+                raise RecframeError(msg + ", ".join(map(repr, asked.values())))
+
+
+def _is_text(name: str, path: str, options: dict[str, Any]) -> bool:
+    form = form_of(name, options["separator"], options["header"])
+    return is_text(ending_of(files.places(path)[0]), form)
+
+
+def columns_of(options: dict[str, Any]) -> dict[str, str]:
+    """Return the names of columns by their roles."""
+    columns: dict[str, str] = options["columns"]
+    return columns | ({"model": options["model"]} if options["model"] else {})
+
+
+def bound(frames: Mapping[str, F], options: dict[str, Any]) -> rf.Rec[F]:
+    """Return the recommendations with all that is bound to them."""
+    given = {name: options[name] for name in POLICY_NAMES if options.get(name) is not None}
+    sides: dict[str, Any] = {name: frame for name, frame in frames.items() if name != "recs"}
+    if options["reference"] is not None and "reference" not in frames:
+        sides["reference"] = options["reference"]
+    return rf.rec(frames["recs"], **sides, **columns_of(options), **given)
+
+
+def n_parts(frames: dict[str, pl.LazyFrame]) -> int:
+    """Return into how many parts the users are split, so that the truth of one takes a gigabyte or two."""
+    rows = frames.get("truth", frames["recs"]).select(pl.len()).collect(engine="streaming").item()
+    return -(-rows // (TRUTH_ROWS if "truth" in frames else 10 * TRUTH_ROWS)) or 1

@@ -1,0 +1,197 @@
+"""Kinds of files by their endings: tables of columns, text with its separator and header, JSON, and TREC files."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import recframe as rf
+from recframe.errors import RecframeError
+
+# Ids are often numbers for a long while before the first text comes; Polars' own 100 rows decide too early.
+ROWS_TO_INFER = 10_000
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+COMPRESSED = (".gz", ".zst")
+TREC_FIELDS = {6: rf.scan_trec_run, 4: rf.scan_trec_qrels}
+
+Scan = Callable[[list[str]], pl.LazyFrame]
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a text file is written: what stands between columns, and their names where it has no header line."""
+
+    separator: str | None = None
+    names: tuple[str, ...] | None = None
+
+
+def is_address(path: str) -> bool:
+    """Return whether a path is an address, such as `s3://`, and no file of this machine."""
+    return "://" in path
+
+
+def ending_of(path: str) -> str:
+    """Return a path's ending in lower case, without that of a compression where it is a text file."""
+    name = Path(path.partition("?")[0] if is_address(path) else path)
+    outer, inner = name.suffix.lower(), Path(name.stem).suffix.lower()
+    return inner if outer in COMPRESSED and inner and inner not in TABLES else outer
+
+
+def is_text(ending: str, form: Form) -> bool:
+    """Return whether files of an ending are read as text in columns: those of any other, if it is said what separates them."""
+    return ending in SEPARATORS or (form.separator is not None and ending not in READERS)
+
+
+def scan_text(places: list[str], form: Form, ending: str, text: Iterable[str]) -> pl.LazyFrame:
+    """Return the table of text files; `text` names columns that are read as text, where the table has them."""
+    separator = SEPARATORS.get(ending, "") if form.separator is None else form.separator
+    read = partial(
+        pl.scan_csv,
+        escaped(places),
+        separator=separator,
+        infer_schema_length=ROWS_TO_INFER,
+        has_header=form.names is None,
+    )
+    frame = read()
+    schema = frame.collect_schema()
+    if form.names is None:
+        overrides = _text_columns(schema, text)
+        return read(schema_overrides=overrides) if overrides else frame
+    names = _numbered(form.names, schema, places[0], separator)
+    wanted = _text_columns({name: schema[column] for column, name in names.items()}, text)
+    overrides = {column: pl.String() for column, name in names.items() if name in wanted}
+    frame = read(schema_overrides=overrides) if overrides else frame
+    return frame.select(pl.col(column).alias(name) for column, name in names.items())
+
+
+def _text_columns(schema: dict[str, pl.DataType], text: Iterable[str]) -> dict[str, pl.String]:
+    return {name: pl.String() for name in text if name in schema and schema[name] != pl.String}
+
+
+def _numbered(
+    names: Sequence[str], schema: pl.Schema, place: str, separator: str
+) -> dict[str, str]:
+    """Return the names of columns by Polars' own, or say that there are more names than columns, or a header line."""
+    first = pl.read_csv(
+        escaped([place])[0] if is_address(place) else place,
+        separator=separator,
+        has_header=False,
+        infer_schema=False,
+        n_rows=1,
+    )
+    found = ["" if value is None else value.strip() for value in first.row(0)]
+    if len(names) > len(found):
+        msg = f"{place!r} has {len(found)} column{'s' * (len(found) != 1)} with {separator!r} between, "
+        msg += f"but --header names {len(names)}: {', '.join(names)}"
+        mark = separator_in(found[0])
+        raise RecframeError(msg + (f"; write --separator {mark}" if mark else ""))
+    if any(name and name == value for name, value in zip(names, found, strict=False)):
+        msg = f"{place!r} has a header line, {separator.join(found)!r}; leave out --header, or say which file has none: "
+        raise RecframeError(msg + f"--header recs={','.join(names)}")
+    return {column: name for column, name in zip(schema, names, strict=False) if name}
+
+
+def separator_in(text: str) -> str | None:
+    """Return the sign that seems to separate columns in a text that was taken for one, as an option takes it."""
+    found = next((mark for mark in ",;\t|" if mark in text), None)
+    return None if found is None else "tab" if found == "\t" else repr(found)
+
+
+def escaped(places: Sequence[str]) -> list[str]:
+    """Return paths in which Polars sees no pattern."""
+    return [place if is_address(place) else glob.escape(place) for place in places]
+
+
+def _scan_json(places: list[str]) -> pl.LazyFrame:
+    return pl.concat([_scan_one_json(place) for place in places])
+
+
+def _scan_one_json(place: str) -> pl.LazyFrame:
+    """Return the rows of a JSON file: a list of them, or one in each line."""
+    if is_address(place) or place.lower().endswith(".zst"):
+        msg = f"cannot read {place!r}: .json is read from files, packed by gzip or not; write NDJSON or Parquet"
+        raise RecframeError(msg)
+    packed = place.lower().endswith(".gz")
+    content = gzip.decompress(Path(place).read_bytes()) if packed else Path(place).read_bytes()
+    if content.lstrip()[:1] == b"[":
+        frame = pl.read_json(BytesIO(content), infer_schema_length=None).lazy()
+    else:
+        frame = pl.read_ndjson(BytesIO(content), infer_schema_length=None).lazy()
+    if any(dtype == pl.Struct for dtype in frame.collect_schema().dtypes()):
+        msg = f'cannot read {place!r}: it is no list of rows such as [{{"user": 1, "item": 2, "rank": 1}}]; pandas writes '
+        raise RecframeError(msg + "one with to_json(orient='records')")
+    return frame
+
+
+def _scan_trec(places: list[str], scan: Callable[[str], pl.LazyFrame] | None) -> pl.LazyFrame:
+    """Return TREC files as one table; of several runs with a column `model`, which has each file's name."""
+    frames = []
+    for place in places:
+        if is_address(place):
+            msg = f"cannot read {place!r}: TREC files are read from files alone"
+            raise RecframeError(msg)
+        frame = (scan or TREC_FIELDS[_n_fields(place)])(place)
+        is_run = "rank" in frame.collect_schema() and len(places) > 1
+        frames.append(frame.with_columns(model=pl.lit(_stem(place))) if is_run else frame)
+    return pl.concat(frames)
+
+
+def _stem(place: str) -> str:
+    """Return a file's name without its endings."""
+    name = Path(place).name
+    return name.removesuffix(".gz").rpartition(".")[0]
+
+
+def _n_fields(place: str) -> int:
+    """Return how many fields the first line has that has some: six in a run, four in qrels."""
+    opened: Any = gzip.open if place.lower().endswith(".gz") else Path.open
+    with opened(Path(place), "rt") as lines:
+        found: list[str] = next(filter(None, map(str.split, lines)), [])
+    if len(found) not in TREC_FIELDS:
+        msg = f"cannot read {place!r}: a line of a TREC run has 6 fields and one of qrels 4; its first has {len(found)}"
+        raise RecframeError(msg)
+    return len(found)
+
+
+def _scan_ndjson(places: list[str]) -> pl.LazyFrame:
+    return pl.scan_ndjson(escaped(places), infer_schema_length=ROWS_TO_INFER)
+
+
+def _scan_ipc(places: list[str]) -> pl.LazyFrame:
+    return pl.scan_ipc(escaped(places))
+
+
+def _scan_parquet(places: list[str]) -> pl.LazyFrame:
+    return pl.scan_parquet(escaped(places))
+
+
+TABLES: dict[str, Scan] = {
+    ".parquet": _scan_parquet,
+    ".pq": _scan_parquet,
+    ".arrow": _scan_ipc,
+    ".ipc": _scan_ipc,
+    ".feather": _scan_ipc,
+}
+"""Files that hold their columns in bytes."""
+READERS: dict[str, Scan | None] = {
+    ".parquet": _scan_parquet,
+    ".pq": _scan_parquet,
+    **dict.fromkeys(SEPARATORS),
+    ".json": _scan_json,
+    ".ndjson": _scan_ndjson,
+    ".jsonl": _scan_ndjson,
+    **TABLES,
+    ".run": partial(_scan_trec, scan=rf.scan_trec_run),
+    ".qrels": partial(_scan_trec, scan=rf.scan_trec_qrels),
+    ".qrel": partial(_scan_trec, scan=rf.scan_trec_qrels),
+    ".trec": partial(_scan_trec, scan=None),
+}
+"""How files of each ending are read; those of text have a function of their own, see `scan_text`."""

@@ -1,0 +1,161 @@
+"""What stands on stdout: the data alone, as JSON, CSV or Markdown, or a table to look at on a terminal or in a pipe."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from pathlib import Path
+
+import click
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import recframe as rf
+from recframe.cli import printing
+from recframe.cli.printing import _cells
+from recframe.cli.results import FORMATS
+from shop_files import TWO, TWO_TRUTH, USERS, failure, run, write_tables
+
+BY_COUNTRY = (
+    *("evaluate", "two.parquet", "two_truth.parquet", "--users", "users.parquet"),
+    *("--by", "country", "-m", "ndcg@2,first_rank"),
+)
+READERS = {
+    "json": lambda text: pl.DataFrame(json.loads(text)),
+    "ndjson": lambda text: pl.DataFrame([json.loads(line) for line in text.splitlines()]),
+    "csv": lambda text: pl.read_csv(io.StringIO(text)),
+    "tsv": lambda text: pl.read_csv(io.StringIO(text), separator="\t"),
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder that has the tables as Parquet files."""
+    monkeypatch.chdir(tmp_path)
+    write_tables()
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("where", [(), ("-o", "-"), ("-o", "result.text")])
+def test_a_format_has_the_data_alone_in_full_precision(name, where):
+    # user 3 has no hit, and user 2 of the same country has the first one at rank 2
+    result = run(*BY_COUNTRY, "--format", name, *where)
+    text = Path("result.text").read_text() if "result.text" in where else result.stdout
+    expected = rf.rec(TWO, truth=TWO_TRUTH, users=USERS)
+    assert_frame_equal(
+        READERS[name](text),
+        expected.evaluate("ndcg@2", "first_rank", by="country"),
+        check_exact=True,
+    )
+
+
+def test_markdown_on_stdout_is_what_a_file_has():
+    run(*BY_COUNTRY, "-o", "table.md")
+    assert run(*BY_COUNTRY, "--format", "md").stdout == Path("table.md").read_text()
+
+
+def test_stdout_without_a_format_is_csv_and_as_a_table_what_is_printed():
+    assert run(*BY_COUNTRY, "-o", "-").stdout == run(*BY_COUNTRY, "--format", "csv").stdout
+    shown = run(*BY_COUNTRY).stdout
+    assert run(*BY_COUNTRY, "-o", "-", "--format", "table").stdout == shown
+
+
+def test_json_has_no_word_that_is_not_json():
+    frame = pl.DataFrame({"a": [math.nan, math.inf, None, 0.5], "b": ["x", None, '"', "é"]})
+
+    def fails(word: str) -> None:
+        raise AssertionError(word)
+
+    rows = json.loads(FORMATS["json"](frame), parse_constant=fails)
+    assert [row["a"] for row in rows] == [None, None, None, 0.5]
+    assert [row["b"] for row in rows] == ["x", None, '"', "é"]
+    assert json.loads(FORMATS["json"](frame.clear())) == []
+
+
+def test_notes_do_not_stand_between_the_data():
+    pl.concat([TWO, TWO]).with_columns(model=pl.Series(list("aaabbb"))).write_parquet(
+        "both.parquet"
+    )
+    result = run("evaluate", "both.parquet", "two_truth.parquet", "--format", "json")
+    assert result.stderr.startswith("note: ")
+    assert len(json.loads(result.stdout)) == 1
+
+
+def test_findings_metrics_profiles_and_explanations_have_formats():
+    found = json.loads(run("audit", "recs.parquet", "two_truth.parquet", "--format", "json").stdout)
+    assert {"check", "severity", "treatment", "remedy"} <= found[0].keys()
+    assert json.loads(run("audit", "two.parquet", "two_truth.parquet", "--format", "json").stdout)
+    listed = READERS["csv"](run("metrics", "--format", "csv").stdout)
+    assert listed["name"].to_list() == rf.list_metrics()["name"].to_list()
+    assert json.loads(run("metrics", "p@5", "--format", "json").stdout)[0]["name"] == "precision"
+    assert json.loads(run("profiles", "ranx", "--format", "json").stdout)[0]["profile"] == "ranx"
+    told = run("explain", "map@10", "ranx", "recbole", "--format", "json").stdout
+    assert json.loads(told) == rf.explain("map@10", "ranx", "recbole").frame.to_dicts()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            "-o x.csv --format json",
+            "cannot write 'x.csv': --format json is not what its ending says",
+        ),
+        ("-o x.txt --format table", "cannot write 'x.txt': --format table is not what its ending"),
+        ("-o x.parquet --format csv", "cannot write 'x.parquet': --format csv is not what its"),
+        ("-o x.txt", "cannot write 'x.txt': its ending is '.txt'; known are .csv"),
+    ],
+)
+def test_a_format_that_an_ending_contradicts_is_one_line(options, said):
+    assert failure(*BY_COUNTRY, *options.split()).startswith(said)
+    assert not Path(options.split()[1]).exists()
+
+
+# tables
+
+
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ([0.5, 1 / 3, None], ["0.500000", "0.333333", "null"]),
+        ([1.0, 0.4], ["1.0", "0.4"]),
+        ([1.0, 2 / 3], ["1.000000", "0.666667"]),
+        ([0.0, 0.0], ["0", "0"]),
+        ([12.5, 1234.0625, 0.1], ["12.50", "1234.06", "0.10"]),
+        ([1e-6 / 3, 0.0], ["0.000000333333", "0.000000000000"]),
+        ([1e15, 0.5], ["1e+15", "0.5"]),
+        ([-1e-9, 0.25], ["0.00", "0.25"]),
+        ([math.inf, math.nan, 0.5], ["inf", "nan", "0.5"]),
+        ([], []),
+    ],
+)
+def test_numbers_of_a_column_have_the_same_number_of_decimals(values, shown):
+    assert _cells(pl.Series(values, dtype=pl.Float64)) == shown
+
+
+@pytest.mark.parametrize("command", [("metrics",), ("profiles",)])
+def test_a_row_of_a_list_is_a_line_of_a_pipe(command):
+    table = {"metrics": rf.list_metrics(), "profiles": rf.list_profiles()}[command[0]]
+    result = run(*command, COLUMNS="40")
+    lines = result.stdout.splitlines()
+    assert len(lines) == 2 + table.height + 1
+    assert [line.split()[0] for line in lines[2:-1]] == table.to_series().to_list()
+    assert "\x1b" not in result.stdout
+    assert "…" not in result.stdout
+
+
+@pytest.mark.parametrize(("height", "lines"), [(100, 100), (101, 20)])
+def test_a_long_table_is_cut_on_a_terminal_and_nowhere_else(monkeypatch, height, lines):
+    judged = {"user": range(height), "item": 1, "rank": 1, "relevance": 1}
+    pl.DataFrame(judged).write_parquet("judged.parquet")
+    command = ["evaluate", "judged.parquet", "-m", "mrr", "--by", "user"]
+    piped = run(*command, FORCE_COLOR="1", TERM="xterm")  # as logs of builds have it
+    assert len(piped.stdout.splitlines()) == 2 + height + 1
+    assert "\x1b" not in piped.stdout
+    monkeypatch.setattr(printing, "is_terminal", lambda: True)
+    terminal = run(*command)
+    assert len(click.unstyle(terminal.stdout).splitlines()) == 2 + lines + 1
+    said = "81 more rows: -o FILE, or a pipe, has all 101\n" if lines < height else ""
+    assert terminal.stderr == said

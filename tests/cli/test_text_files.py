@@ -1,0 +1,224 @@
+"""Files without a header, with another separator, in JSON, and of TREC's tools give the numbers of the same rows in Parquet."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import recframe as rf
+from shop_files import TWO, TWO_TRUTH, evaluate, failure, run, write_tables
+
+GAIN = 1.0
+"""dcg@1 of the two lists: user 1 has gain 3 at rank 1, users 2 and 3 have none: 3 / 3."""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder that has the tables as Parquet files."""
+    monkeypatch.chdir(tmp_path)
+    write_tables()
+    return tmp_path
+
+
+def gain(*arguments: str) -> float:
+    return float(evaluate(*arguments, "-m", "dcg@1")["dcg@1"].item())
+
+
+def bare(frame: pl.DataFrame, path: str, separator: str = ",") -> None:
+    frame.write_csv(path, include_header=False, separator=separator)
+
+
+def test_a_separator_is_for_all_text_files_or_for_one():
+    TWO.write_csv("recs.csv", separator=";")
+    TWO_TRUTH.write_csv("truth.csv", separator=";")
+    TWO_TRUTH.write_csv("truth.tsv", separator="\t")
+    assert gain("recs.csv", "truth.csv", "--separator", ";") == GAIN
+    assert gain("recs.csv", "truth.csv", "--separator", "semicolon") == GAIN
+    assert gain("recs.csv", "truth.tsv", "--separator", "recs=;") == GAIN
+    assert gain("recs.csv", "truth.tsv", "--separator", ";", "--separator", "truth=tab") == GAIN
+
+
+def test_a_header_is_for_all_text_files_or_for_one():
+    bare(TWO, "recs.csv")
+    bare(TWO_TRUTH, "truth.csv")
+    TWO_TRUTH.write_csv("headed.csv")
+    names = ("--header", "recs=user,item,rank")
+    assert gain("recs.csv", "headed.csv", *names) == GAIN
+    assert gain("recs.csv", "two_truth.parquet", "--header", "user,item,rank") == GAIN
+    assert gain("recs.csv", "truth.csv", *names, "--header", "user,item,relevance") == GAIN
+    assert gain("recs.csv", "truth.csv", *names, "--header", "truth=user,item,relevance") == GAIN
+
+
+def test_a_header_leaves_out_columns_without_a_name_and_those_behind_its_last():
+    wide = TWO_TRUTH.select("user", "item", time=pl.lit(9), relevance="relevance", seen=pl.lit("x"))
+    bare(wide, "u1.test", "\t")
+    options = ("--separator", "tab", "--header", "user,item,,relevance")
+    assert gain("two.parquet", "u1.test", *options) == GAIN
+
+
+def test_ids_of_files_without_a_header_are_read_as_text_as_they_stand():
+    bare(TWO.with_columns(item=pl.format("0{}", "item")), "recs.csv")
+    TWO_TRUTH.with_columns(pl.format("0{}", "item").alias("item")).write_parquet("truth.parquet")
+    command = ("recs.csv", "truth.parquet", "--header", "user,item,rank", "--ids-as-text")
+    assert gain(*command) == GAIN
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            "",
+            (
+                "'recs.csv' seems to have no header line, as its first line is '1, 10, 1'; "
+                "name its columns: --header user,item,rank"
+            ),
+        ),
+        (
+            "--header user,item,rank,score",
+            "'recs.csv' has 3 columns with ',' between, but --header names 4: user, item, rank, score",
+        ),
+        (
+            "--header user,item,rank --separator ;",
+            (
+                "'recs.csv' has 1 column with ';' between, but --header names 3: user, item, rank; "
+                "write --separator ','"
+            ),
+        ),
+    ],
+)
+def test_a_file_without_a_header_says_what_to_write(options, said):
+    bare(TWO, "recs.csv")
+    assert failure("evaluate", "recs.csv", "two_truth.parquet", *options.split()) == said
+
+
+def test_a_header_of_a_file_that_has_one_is_one_line():
+    bare(TWO, "recs.csv")
+    TWO_TRUTH.write_csv("truth.csv")
+    assert failure("evaluate", "recs.csv", "truth.csv", "--header", "user,item,rank") == (
+        "'truth.csv' has a header line, 'user,item,relevance'; leave out --header, or say which file "
+        "has none: --header recs=user,item,rank"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--separator ::", "'::' is not one character; write one, such as ';', or a word: tab,"),
+        ("--header usr=a,b", "unknown file 'usr'; did you mean 'users'?"),
+        ("--header user,item,user", "'user,item,user' names no column, or one twice"),
+    ],
+)
+def test_a_mistake_in_what_text_is_like_is_exit_code_two(options, said):
+    result = run("evaluate", "two.parquet", "two_truth.parquet", *options.split())
+    assert result.exit_code == 2
+    assert said in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            "--header truth=a,b",
+            "--header is for text files, such as .csv; none is: 'two_truth.parquet'",
+        ),
+        ("--separator ;", "--separator is for text files, such as .csv; none is: 'two.parquet', "),
+        (
+            "--header items=a,b",
+            "--header items=...: there is no file ITEMS in the command",
+        ),
+    ],
+)
+def test_what_is_for_text_files_alone_says_so(options, said):
+    assert failure("evaluate", "two.parquet", "two_truth.parquet", *options.split()).startswith(
+        said
+    )
+
+
+# TREC files
+
+
+def write_trec() -> None:
+    rf.write_trec_run(TWO, "two.run", tag="two")
+    rf.write_trec_qrels(TWO_TRUTH, "two.qrels")
+
+
+@pytest.mark.parametrize("endings", ["run qrels", "run.gz qrel.gz", "trec trec", "TREC.gz trec"])
+def test_runs_and_qrels_are_known_by_their_endings(endings):
+    write_trec()
+    run_ending, qrels_ending = endings.split()
+    for name, path in {"two.run": f"a.{run_ending}", "two.qrels": f"b.{qrels_ending}"}.items():
+        content = Path(name).read_bytes()
+        Path(path).write_bytes(gzip.compress(content) if path.endswith(".gz") else content)
+    assert gain(f"a.{run_ending}", f"b.{qrels_ending}") == GAIN
+
+
+def test_a_run_beside_ids_that_are_numbers_needs_ids_as_text():
+    write_trec()
+    assert failure("evaluate", "two.run", "two_truth.parquet") == (
+        "the user ids have different dtypes: String in 'two.run', Int64 in 'two_truth.parquet'; "
+        "read them all as text with --ids-as-text"
+    )
+    assert gain("two.run", "two_truth.parquet", "--ids-as-text") == GAIN
+
+
+def test_several_runs_are_models_by_the_names_of_their_files():
+    write_trec()
+    rf.write_trec_run(TWO.with_columns(pl.col("item") + 1), "one.run")
+    found = evaluate("*.run", "two.qrels", "--model", "model", "-m", "dcg@1")
+    assert found.rows() == [("one", 3, 0.0), ("two", 3, GAIN)]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.run", "1 0 10 3\n", "line 1 of 'a.run' is '1 0 10 3', and a line has 6 fields"),
+        (
+            "a.trec",
+            "\n1 2 3\n",
+            "a line of a TREC run has 6 fields and one of qrels 4; its first has 3",
+        ),
+        ("a.trec", "", "its first has 0"),
+    ],
+)
+def test_a_trec_file_that_is_none_is_one_line(name, content, said):
+    Path(name).write_text(content)
+    write_trec()
+    assert said in failure("evaluate", name, "two.qrels")
+
+
+# JSON
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_json_is_a_list_of_rows_or_one_in_each_line(packed):
+    lines = "\n".join(map(json.dumps, TWO_TRUTH.to_dicts()))
+    for name, text in {"a.json": json.dumps(TWO.to_dicts(), indent=1), "b.json": lines}.items():
+        path = Path(f"{name}.gz" if packed else name)
+        path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
+    end = ".gz" if packed else ""
+    assert gain(f"a.json{end}", f"b.json{end}") == GAIN
+
+
+def test_json_of_columns_says_what_pandas_writes():
+    Path("a.json").write_text(TWO.to_pandas().to_json())
+    said = failure("evaluate", "a.json", "two_truth.parquet")
+    assert said.startswith("cannot read 'a.json': it is no list of rows such as [{")
+    assert said.endswith("to_json(orient='records')")
+
+
+def test_ids_as_text_that_match_nothing_are_noted():
+    TWO.with_columns(pl.format("00{}", "user").alias("user")).write_csv("recs.csv")
+    command = ("evaluate", "recs.csv", "two_truth.parquet", "-m", "mrr")
+    result = run(*command, "--ids-as-text")
+    assert "have no user ids in common" in result.stderr
+    assert "note: --ids-as-text compares ids sign by sign" in result.stderr
+    assert run(*command).stderr == ""  # as numbers they match
+
+
+def test_whole_numbers_that_a_table_has_as_floats_are_text_without_a_point():
+    TWO.with_columns(pl.col("user").cast(pl.Float64)).write_parquet("floats.parquet")
+    assert gain("floats.parquet", "two_truth.parquet", "--ids-as-text") == GAIN
