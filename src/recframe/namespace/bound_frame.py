@@ -12,7 +12,7 @@ import polars as pl
 from recframe.audit import notices
 from recframe.audit.seen import Seen
 from recframe.conventions import under_profile
-from recframe.errors import RecframeError, shown, suggestion
+from recframe.errors import RecframeError, shown
 from recframe.frames import collecting
 from recframe.frames.context import (
     Context,
@@ -31,9 +31,10 @@ from recframe.judging.as_frame import as_frame
 from recframe.judging.judged_frame import judge
 from recframe.metrics.language import cutoffs, registry
 from recframe.metrics.language.definition import Metric
-from recframe.namespace import calls
+from recframe.namespace import calls, card
 from recframe.namespace.bound_metric import BoundMetric, By, Cutoffs, F
 from recframe.namespace.methods import Methods
+from recframe.namespace.missing import COMING, no_method
 from recframe.plan import evaluation
 from recframe.plan.runs import Run
 
@@ -422,21 +423,20 @@ class Rec(Methods, Generic[F]):
             found = registry.registered().get(name)
             if found is not None:
                 return self._bound(found)
-            form = registry.form_of(name)
-            close = (
-                f"; that is {form!r}"
-                if form
-                else suggestion(name, [*registry.registered(), *RESERVED])
-            )
-            msg = f"rec has no method {name!r}{close or '; rf.list_metrics() has the metrics'}"
+            msg = no_method(name, METHODS)
             raise AttributeError(msg, name=name, obj=self)
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *registry.registered()})
+        return sorted({*METHODS, *registry.registered()})
 
     def __repr__(self) -> str:
-        kind = f"{type(self._frame).__module__.partition('.')[0]}.{type(self._frame).__name__}"
-        return f"<rec of a {kind}: evaluate(), judge(), audit(), group_by(), {', '.join(registry.registered())}>"
+        return card.of(self._frame, self._context).line
+
+    def __str__(self) -> str:
+        return card.of(self._frame, self._context).text
+
+    def _repr_html_(self) -> str:
+        return card.of(self._frame, self._context).html
 
 
 if TYPE_CHECKING:
@@ -447,11 +447,9 @@ if TYPE_CHECKING:
         def _bound(self, metric: Metric[...]) -> Callable[..., F]: ...  # type: ignore[override]
 
 
-COMING = ("plot", "compare")
-RESERVED = frozenset(
-    name for name in (*vars(Rec), *vars(Methods), *COMING) if not name.startswith("_")
-)
-registry.reserve(RESERVED)
+METHODS = frozenset(name for name in (*vars(Rec), *vars(Methods)) if not name.startswith("_"))
+"""What users may call, but the metrics of their own."""
+registry.reserve({*METHODS, *COMING})
 
 
 def _told(

@@ -12,6 +12,7 @@ from recframe.errors import CallError, shown
 from recframe.frames.kinds.lookup import kind_for
 from recframe.metrics.language import cutoffs, registry
 from recframe.metrics.language.definition import Metric
+from recframe.namespace import card
 from recframe.namespace.calls import names, understood
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ Cutoffs = int | Iterable[int] | None
 By = str | Iterable[str] | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BoundMetric(Generic[F]):
     """A metric of a frame: call it with `k`, `by` and the metric's own parameters."""
 
@@ -59,6 +60,9 @@ class BoundMetric(Generic[F]):
             return result
         value = result[str(registry.asked([asked], k)[0])][0]
         return float("nan") if value is None else float(value)
+
+    def __repr__(self) -> str:
+        return f"<{self.metric} of {card.kind_of_frame(self.rec._frame)}>"  # noqa: SLF001  as below
 
     if not TYPE_CHECKING:
 

@@ -26,7 +26,7 @@ import polars as pl
 from recframe.errors import RecframeError, UnknownMetricError, sentence, shown, suggestion
 from recframe.metrics.language.at import At
 from recframe.metrics.language.at_lists import AtLists
-from recframe.metrics.language.cutoffs import cutoff, reach
+from recframe.metrics.language.cutoffs import cutoff, is_many, reach
 from recframe.metrics.language.judged_list import JudgedList
 from recframe.metrics.language.parameters import Bounds, plain_number
 
@@ -169,6 +169,9 @@ class Metric(Generic[P]):
         return replace(assumed(**chosen), label=str(self))
 
     def __matmul__(self, k: int) -> Metric[P]:
+        if is_many(k):
+            msg = f"a metric has one cut-off; for several write evaluate(rf.{self.in_python}, k={shown(k)})"
+            raise RecframeError(msg)
         return replace(self, k=cutoff(k))
 
     def __str__(self) -> str:
@@ -181,12 +184,17 @@ class Metric(Generic[P]):
             (name, value) for name, value in self.parameters.items() if name in self.stated
         )
 
+    @property
+    def in_python(self) -> str:
+        """How the metric is written in Python, as an attribute of the package or of a frame's `rec`, without a cut-off."""
+        settings = ", ".join(f"{name}={value!r}" for name, value in self.settings)
+        return f"{self.name}({settings})" if settings else self.name
+
     def _written(self, settings: Iterable[tuple[str, Value]]) -> str:
         shown = ",".join(f"{name}={_printed(value)}" for name, value in settings)
         return f"{self.name}{f'({shown})' if shown else ''}{f'@{self.k}' if self.k is not None else ''}"
 
-    def __repr__(self) -> str:
-        return f"<metric {self}>"
+    __repr__ = __str__
 
     def __eq__(self, other: object) -> bool:
         return str(self) == (str(other) if isinstance(other, Metric) else other)
@@ -266,6 +274,10 @@ def _printed(value: Value) -> str:
 def _checked(definition: Definition, name: str, value: object) -> Value:
     """Return the value in its plain form, or say what the parameter takes."""
     if name not in definition.parameters:
+        if name == "k":
+            cut = value if type(value) is int and value > 0 else 10
+            msg = f"the cut-off stands behind a metric: write rf.{definition.name} @ {cut}, or {definition.name + f'@{cut}'!r}"
+            raise UnknownMetricError(msg)
         found = sentence(
             f"{definition.name} has no parameter {name!r}", suggestion(name, definition.parameters)
         )
