@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import subprocess
 import sys
@@ -131,3 +132,53 @@ def test_a_rec_lists_its_methods_and_nothing_else(frame):
     assert {"evaluate", "judge", "audit", "explain", "group_by", "collect"} < {*names}
     assert all(callable(getattr(frame.rec, name)) for name in names)
     assert not [name for name in names if name.startswith("_")]
+
+
+@pytest.mark.parametrize("metric", registered().values(), ids=str)
+def test_the_signature_of_a_metric_is_that_of_its_own_parameters(metric):
+    own = [
+        (name, one.default, inspect.Parameter.KEYWORD_ONLY)
+        for name, one in metric.definition.parameters.items()
+    ]
+    bound = [("k", None), ("by", None), ("profile", None)]
+
+    signature = inspect.signature(metric)
+    of_frame = inspect.signature(getattr(RECS.rec, metric.name))
+
+    said = [(one.name, one.default, one.kind) for one in signature.parameters.values()]
+    assert said == own
+    assert [(one.name, one.default) for one in of_frame.parameters.values()] == [
+        *bound,
+        *(one[:2] for one in own),
+    ]
+    for name, one in signature.parameters.items():
+        assert one.annotation is not one.empty, name
+        assert not isinstance(one.annotation, str), name
+        assert of_frame.parameters[name].annotation == one.annotation
+
+
+def test_a_signature_shows_the_values_that_are_allowed_and_those_that_were_chosen():
+    signature = inspect.signature(rf.ndcg(gain="exp"))
+
+    assert signature.parameters["gain"].default == "exp"
+    assert "gain: Literal['linear', 'exp', 'binary'] = 'exp'" in str(signature)
+    assert "Bounds(above=1)" in str(signature)
+
+
+def test_the_source_of_a_metric_is_that_of_its_function():
+    for thing in (rf.mrr, RECS.rec.mrr):
+        assert inspect.unwrap(thing) is rf.mrr.definition.function
+        assert "def mrr(" in inspect.getsource(inspect.unwrap(thing))
+    # the classes keep their own
+    assert [*inspect.signature(rf.Metric).parameters][:2] == ["definition", "settings"]
+
+
+def test_a_metric_of_one_s_own_has_a_signature():
+    def reach(at, *, page: int = 5, free="x"):
+        return (at.rank <= page).sum()
+
+    from recframe.metrics.language.definition import Definition  # noqa: PLC0415  not registered
+
+    assert str(inspect.signature(rf.Metric(Definition("reach", reach)))) == (
+        "(*, page: int = 5, free='x')"
+    )

@@ -59,6 +59,16 @@ def a_metric_at_one_cutoff_of_an_eager_frame_is_a_float(
     assert_type(rf.rec(df)(user="user_id").mrr(k=10), float)
 
 
+def a_metric_of_a_frame_knows_its_parameters(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
+    assert_type(rf.rec(df).f_score(k=10, beta=2), float)
+    assert_type(rf.rec(lf).recall(k=10, denominator="capped"), pl.LazyFrame)
+    assert_type(rf.rec(df).group_by("country").map(k=10, normalizer="min"), pl.DataFrame)
+
+    rf.rec(df).ndcg(k=10, gain="exponential")  # type: ignore[call-overload]
+    rf.rec(lf).ndcg(k=10, gains="exp")  # type: ignore[call-arg]
+    rf.rec(df).group_by("country").mrr(k=10, beta=2)  # type: ignore[call-arg]
+
+
 def profiles_and_explanations_keep_the_kind_of_frame(
     df: pl.DataFrame, lf: pl.LazyFrame, pdf: pd.DataFrame
 ) -> None:

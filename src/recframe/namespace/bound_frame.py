@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, cast, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import polars as pl
 
@@ -42,9 +42,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from recframe.conventions import explanation
+    from recframe.namespace.methods import SegmentedMethods
 
 
-class Rec(Methods, Generic[F]):
+class Rec(Methods[F]):
     """Recommender metrics of one frame in long format, one row for each user and item.
 
     The frame is a judged frame (columns user, item, rank, relevance; rank null: judged but not recommended, relevance
@@ -441,10 +442,8 @@ class Rec(Methods, Generic[F]):
 
 if TYPE_CHECKING:
 
-    class Segmented(Rec[F]):
+    class Segmented(SegmentedMethods[F], Rec[F]):
         """What type checkers know of a Rec with `by` columns bound: every answer is a frame."""
-
-        def _bound(self, metric: Metric[...]) -> Callable[..., F]: ...  # type: ignore[override]
 
 
 METHODS = frozenset(name for name in (*vars(Rec), *vars(Methods)) if not name.startswith("_"))

@@ -88,6 +88,10 @@ class Definition:
         """The function's parameters after `at`, by name."""
         return dict(list(inspect.signature(self.function).parameters.items())[1:])
 
+    def annotation(self, parameter: str) -> Any:
+        """Return the parameter's annotation, with what its names stand for."""
+        return self._hints.get(parameter, self.parameters[parameter].annotation)
+
     def kind(self, parameter: str) -> tuple[Any, tuple[Any, ...]]:
         """Return the parameter's type and what its annotation adds: the choices, or the bounds."""
         hint = self._hints.get(parameter, Any)
@@ -99,6 +103,22 @@ class Definition:
             return get_type_hints(self.function, include_extras=True)
         except Exception:  # noqa: BLE001  a metric of the user's own may be annotated with names that only its author can resolve
             return {}
+
+
+class OfEach:
+    """An attribute of each object, and none of the class: of a class `inspect` would take it for the class's own."""
+
+    def __init__(self, give: Callable[[Any], Any]) -> None:
+        self._give = give
+
+    def __get__(self, thing: object, owner: Any = None) -> Any:
+        if thing is None:
+            raise AttributeError(owner)
+        return self._give(thing)
+
+
+def _signature(metric: Metric[...]) -> inspect.Signature:
+    return inspect.Signature(list(metric.typed_parameters.values()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +136,9 @@ class Metric(Generic[P]):
     """The parameters that were given, though it be their default: a profile does not change them."""
     label: str = ""
     """The name of the metric's column, where it is not the string form."""
+
+    __signature__ = OfEach(_signature)
+    __wrapped__ = OfEach(lambda metric: metric.definition.function)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__doc__", self.definition.doc)
@@ -145,6 +168,16 @@ class Metric(Generic[P]):
         return {name: about.default for name, about in self.definition.parameters.items()} | dict(
             self.settings
         )
+
+    @property
+    def typed_parameters(self) -> dict[str, inspect.Parameter]:
+        """Every parameter with its value here as the default, and the type that its annotation names."""
+        return {
+            name: about.replace(
+                default=self.parameters[name], annotation=self.definition.annotation(name)
+            )
+            for name, about in self.definition.parameters.items()
+        }
 
     @property
     def range(self) -> tuple[float, float]:
