@@ -174,7 +174,7 @@ def test_the_source_of_a_metric_is_that_of_its_function():
 
 
 def test_a_metric_of_one_s_own_has_a_signature():
-    def reach(at, *, page: int = 5, free="x"):
+    def reach(at, *, page: int = 5, free="x"):  # noqa: ARG001  an annotation may be missing
         return (at.rank <= page).sum()
 
     from recframe.metrics.language.definition import Definition  # noqa: PLC0415  not registered

@@ -32,7 +32,10 @@ from recframe.judging.judged_frame import judge
 from recframe.metrics.language import cutoffs, registry
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls, card
+from recframe.namespace import tidy as long
 from recframe.namespace.bound_metric import BoundMetric, By, Cutoffs, F
+from recframe.namespace.findings_shown import FindingsShown
+from recframe.namespace.lists_shown import ListsShown
 from recframe.namespace.methods import Methods
 from recframe.namespace.missing import COMING, no_method
 from recframe.plan import evaluation
@@ -45,7 +48,7 @@ if TYPE_CHECKING:
     from recframe.namespace.methods import SegmentedMethods
 
 
-class Rec(Methods[F]):
+class Rec(Methods[F], ListsShown[F], FindingsShown[F]):
     """Recommender metrics of one frame in long format, one row for each user and item.
 
     The frame is a judged frame (columns user, item, rank, relevance; rank null: judged but not recommended, relevance
@@ -151,6 +154,7 @@ class Rec(Methods[F]):
         by: By = None,
         profile: str | None = None,
         support: bool = False,
+        tidy: bool = False,
     ) -> F:
         """Return several metrics, at several cut-offs, overall or by segment, in one pass over the frame.
 
@@ -164,6 +168,8 @@ class Rec(Methods[F]):
         null and n_users is 0. A set metric is one function of a segment's lists. Where a profile's metrics run over different
         users, n_users is that of the profile's own universe. `support=True` puts behind each metric a column `n ndcg@10`: the
         number of users or lists that have a value and were averaged, of a set metric the lists with an item up to k.
+        `tidy=True` gives the same in long form, for charts, trackers and files: a row for each segment, metric and cut-off, in
+        the columns `metric` (without its cut-off), `k` (null: the whole list), `value` and `n`, that number.
 
         A LazyFrame whose source is a Python function, such as a generator, is read several times, since Polars shares scans of
         files alone: write it to a file first, `lf.sink_parquet(...)`, or hold it in memory, `lf.cache()`.
@@ -191,14 +197,14 @@ class Rec(Methods[F]):
         found = registry.asked(metrics, k)
         inputs = self._inputs(by, profile, found)
         asked = under_profile.asked(inputs.context, found)
-        told = partial(_told, inputs, found)
-        result: F = self._kind.give(
-            self._evaluated(inputs, asked, support=support), inputs.sources, told
-        )
+        told = partial(_told, inputs, found, tidy=tidy)
+        made = self._evaluated(inputs, asked, support=support or tidy)
+        made = long.tidy(made, inputs, found) if tidy else made
+        result: F = self._kind.give(made, inputs.sources, told)
         return result
 
     @calls.understood
-    def collect(
+    def collect(  # noqa: PLR0913  those of evaluate, and how it is run
         self,
         *metrics: str | Metric[...],
         k: Cutoffs = None,
@@ -206,6 +212,7 @@ class Rec(Methods[F]):
         parts: int = 1,
         profile: str | None = None,
         support: bool = False,
+        tidy: bool = False,
         tell: Callable[[float], object] | None = None,
     ) -> pl.DataFrame:
         """Return `evaluate(...)` of LazyFrames as a DataFrame, a part of the users after the other.
@@ -235,9 +242,10 @@ class Rec(Methods[F]):
         inputs = self._inputs(by, profile, found)
         asked = under_profile.asked(inputs.context, found)
         run = Run(n_parts=parts, n_plans=evaluation.n_plans(inputs, asked), tell=tell)
-        made = evaluation.evaluate(under_profile.at_home(inputs), asked, run, support=support)
-        result = collecting.stream(made)
-        _told(inputs, found, result, collecting.stream)
+        home = under_profile.at_home(inputs)
+        made = evaluation.evaluate(home, asked, run, support=support or tidy)
+        result = collecting.stream(long.tidy(made, inputs, found) if tidy else made)
+        _told(inputs, found, result, collecting.stream, tidy=tidy)
         return result
 
     @calls.understood
@@ -279,7 +287,7 @@ class Rec(Methods[F]):
         "warning" (the number depends on a convention) or "info"; rows are sorted by it. `frame` says in which frame ("judged",
         "recommendations", "truth", "users", "items" or "train"), `rows` in how many of its rows and `users` for how many users
         (0 where the frame has none); `example` is one of them. `treatment` says what recframe does about it, `remedy` how to
-        mend it.
+        mend it. `findings` has the same to read.
 
         `k` finds lists with fewer than k rows; without it, lists shorter than the longest. `by` names columns that are to
         serve as segments, as bound by `group_by`: it finds users with two values of one. Ids of dtypes that cannot match are
@@ -446,14 +454,20 @@ if TYPE_CHECKING:
         """What type checkers know of a Rec with `by` columns bound: every answer is a frame."""
 
 
-METHODS = frozenset(name for name in (*vars(Rec), *vars(Methods)) if not name.startswith("_"))
+METHODS = frozenset(name for one in Rec.__mro__ for name in vars(one) if not name.startswith("_"))
 """What users may call, but the metrics of their own."""
 registry.reserve({*METHODS, *COMING})
 
 
 def _told(
-    inputs: Inputs, metrics: Sequence[Metric[...]], result: pl.DataFrame, run: collecting.Collect
+    inputs: Inputs,
+    metrics: Sequence[Metric[...]],
+    result: pl.DataFrame,
+    run: collecting.Collect,
+    *,
+    tidy: bool = False,
 ) -> None:
+    result = long.wide(result, metrics) if tidy else result
     notices.tell(Seen(under_profile.at_home(inputs), metrics, result, run))
 
 
