@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
 from recframe.audit.checks import CHECKS
@@ -37,7 +38,7 @@ class Findings(Generic[T]):
             return f"<p>{escape(self._title)}</p>"
         names = ["check", "severity", "what", *PARTS]
         lines = [_line("th", [PARTS.get(name, name) for name in names])]
-        lines += [_line("td", [row[name] for name in names]) for row in self._told]
+        lines += [_line("td", itemgetter(*names)(row)) for row in self._told]
         return f"<p>{escape(self._title)}</p><table>{''.join(lines)}</table>"
 
     @property
