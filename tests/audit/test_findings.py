@@ -16,11 +16,10 @@ TRUTH = pl.DataFrame({"user": [1, 1], "item": [1, 3]})
 
 @pytest.mark.parametrize("frame", [RECS, RECS.to_pandas()], ids=["polars", "pandas"])
 def test_every_word_of_a_finding_is_shown(frame):
-    rec = frame.rec(truth=TRUTH)
-    found = rec.findings(3)
+    found = frame.rec(truth=TRUTH).findings(3)
 
     assert type(found.frame) is type(frame)
-    rows = rec.audit(3).to_dict("records") if frame is not RECS else rec.audit(3).to_dicts()
+    rows = found.frame.to_dicts() if frame is RECS else found.frame.to_dict("records")
     meanings = {check.name: check.meaning for check in CHECKS}
     assert len(rows) == 3
     for shown in (str(found), repr(found), unescape(found._repr_html_())):
