@@ -1,5 +1,6 @@
 """Recommender metrics as dataframe expressions: importing recframe puts `.rec` on Polars and pandas frames."""
 
+import builtins as _builtins
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from recframe.metrics.language.registry import parse as parse
 from recframe.namespace.accessors import register as _register
 from recframe.namespace.bound_frame import Rec as Rec
 from recframe.namespace.bound_frame import rec as rec
+from recframe.namespace.missing import no_attribute as _no_attribute
 
 if TYPE_CHECKING:
     from recframe.conventions.explanation import explain as explain
@@ -66,11 +68,18 @@ if not TYPE_CHECKING:
         "rec",
     ]
     _errors = ["ColumnError", "DataError", "RecframeError", "RecframeWarning", "UnknownMetricError"]
-    __all__ = sorted([*_metrics.__all__, *_own, *_errors, *_LATER])  # noqa: PLE0605  a list all the same
+    _names = sorted([*_metrics.__all__, *_own, *_errors, *_LATER])
+    # NOTE: without `map`, which `from recframe import *` would take Python's place of; `rf.map` is there all the same.
+    __all__ = [name for name in _names if not hasattr(_builtins, name)]
+
+    def __dir__() -> list[str]:
+        """List what users may use, and nothing else."""
+        return [*_names, "__all__", "__doc__", "__version__"]
 
     def __getattr__(name: str) -> Any:
         """Give what is imported when it is asked for, since importing recframe should take no time."""
         if name in _LATER:
             return getattr(import_module(f"recframe.{_LATER[name]}"), name)
+        # NOTE: how a module's own names are looked for is Python's affair: it asks for __path__ and such.
         msg = f"module 'recframe' has no attribute {name!r}"
-        raise AttributeError(msg)
+        raise AttributeError(msg if name.startswith("_") else _no_attribute(name, _names))

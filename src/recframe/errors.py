@@ -10,12 +10,14 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from functools import reduce
 
 import polars as pl
 
 # A check inside a lazy plan fails as a Polars error that quotes our sentence; the marks tell where it begins and ends.
-_OPEN, _CLOSE = "recframe: ", " (end of message)"
+_OPEN, _CLOSE = "for recframe: ", " (end of message)"
+_ANY_TIME = datetime(2000, 1, 1)  # noqa: DTZ001  which is given a zone in a plan
 
 
 class RecframeError(ValueError):
@@ -119,17 +121,31 @@ def shown(value: object) -> str:
 def fails_if(condition: pl.Expr, message: str | pl.Expr) -> pl.Expr:
     """Return an expression of the value 0 that fails with `message` when the plan runs and `condition` is true.
 
-    NOTE: a strict cast of the message to a number is the one way to fail inside a plan without a Python function,
-    so that the plan still streams and serializes.
+    NOTE: a strict cast of the message to a number fails inside a plan without a Python function, so that the plan still
+    streams and serializes; but Polars' error begins with words on the cast. It takes rows of any number, none included.
     """
+    return pl.when(condition).then(_words(message)).cast(pl.Int64).fill_null(0)
+
+
+def fails_whole_if(condition: pl.Expr, message: str | pl.Expr) -> pl.Expr:
+    """Return the same for a condition on a whole frame, which is one row: Polars' error then begins with the message.
+
+    NOTE: Polars says which word on ambiguous times it does not know, and no more. Over no rows it would panic, so that what
+    is asked of each row or group goes by `fails_if`.
+    """
+    time = pl.when(condition).then(pl.lit(_ANY_TIME))
+    word = pl.when(condition).then(_words(message)).otherwise(pl.lit("raise"))
+    return time.dt.replace_time_zone("Europe/Paris", ambiguous=word).is_null().cast(pl.Int64) * 0
+
+
+def _words(message: str | pl.Expr) -> pl.Expr:
+    """Return a message between its marks."""
     # NOTE: a sum, since Polars 1 panics where it streams pl.concat_str of a literal and a column over no rows.
-    words = (
+    return (
         pl.lit(f"{_OPEN}{message}{_CLOSE}")
         if isinstance(message, str)
         else worded(_OPEN, message, _CLOSE)
     )
-    text = pl.when(condition).then(words)
-    return text.cast(pl.Int64).fill_null(0)
 
 
 def worded(*parts: str | pl.Expr) -> pl.Expr:

@@ -457,9 +457,22 @@ def test_pandas_without_pyarrow_says_what_to_install(monkeypatch):
     text = (
         "pandas frames need pyarrow, which is not installed; write: pip install 'recframe[pandas]'"
     )
-    with pytest.raises(rf.RecframeError) as found:
-        FRAME.rec.mrr()
-    assert str(found.value) == text
+    in_polars = pl.DataFrame({"user": [1], "item": [1], "rank": [1]})
+    for call in (
+        FRAME.rec.mrr,
+        FRAME.convert_dtypes().rec.judge,
+        FRAME.assign(user=FRAME["user"].astype("category")).rec.audit,
+        lambda: FRAME.rec.evaluate("mrr", by="user"),
+        lambda: FRAME.rec.collect("mrr"),
+        lambda: FRAME.rec.explain("mrr"),
+        lambda: in_polars.rec(truth=FRAME).mrr(),
+        lambda: rf.from_lists(pd.DataFrame({"user": [1], "item": [[1, 2]]})),
+        lambda: rf.from_scores([[0.5]], users=pd.Series(["a"])),
+        lambda: rf.from_scores([[0.5]], users=[1], items=[1], exclude=FRAME[["user", "item"]]),
+    ):
+        with pytest.raises(rf.RecframeError) as found:
+            call()
+        assert str(found.value) == text
 
 
 # ---- frames of other sorts

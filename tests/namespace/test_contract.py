@@ -283,6 +283,7 @@ def test_no_frame_is_changed(kind):
             assert_frame_equal(one, before)
 
 
+@pytest.mark.filterwarnings("ignore:users have several rows of one rank")  # items as users
 def test_binding_leaves_the_object_it_was_asked_of(kind):
     frame = kind(FRAME)
     plain = frame.rec

@@ -332,10 +332,9 @@ def test_help_shows_what_a_metric_is(capsys):
         (FRAME.to_pandas(), "pandas.DataFrame"),
     ],
 )
-def test_the_repr_names_the_kind_of_frame_and_the_methods(frame, kind):
-    assert repr(frame.rec).startswith(f"<rec of a {kind}: evaluate()")
-    assert "ndcg" in repr(frame.rec)
-    assert repr(rf.ndcg(gain="exp") @ 10) == "<metric ndcg(gain=exp)@10>"
+def test_the_repr_names_the_kind_of_frame(frame, kind):
+    assert repr(frame.rec).startswith(f"<rec of a {kind}")
+    assert repr(frame.rec.ndcg) == f"<ndcg of a {kind}>"
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import polars as pl
 
 import recframe as rf
 from recframe.audit.checks import CHECKS
 from recframe.audit.rule import SEVERITIES
+from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import registered
 
 ROOT = Path(__file__).parents[2]
@@ -227,6 +229,69 @@ def methods() -> str:
     )
 
 
+STUB = '''"""What type checkers and editors know of the metrics as methods, written by `python tests/surface/readme.py`."""
+
+# fmt: off
+# mypy: disable-error-code="overload-overlap"
+
+from typing import Generic, Literal, overload
+
+import pandas as pd
+import polars as pl
+
+from recframe.namespace.bound_metric import By, Cutoffs, F
+'''
+
+
+def stubs() -> str:
+    """Return `namespace/methods.pyi`: each metric with its own parameters, a float for one number of an eager frame."""
+    metrics = [one for one in registered().values() if one.definition.builtin]
+    of_frames = "\n".join(
+        _stub(one, "Methods[pl.DataFrame] | Methods[pd.DataFrame]") for one in metrics
+    )
+    of_segments = "\n".join(_stub(one, "") for one in metrics)
+    return (
+        f"{STUB}\nclass Methods(Generic[F]):\n{of_frames}\n"
+        f"\nclass SegmentedMethods(Generic[F]):\n{of_segments}\n"
+    )
+
+
+def _stub(metric: Metric[...], eager: str) -> str:
+    """Return a metric as a method; with overloads where it is a float for some frames."""
+    own = [
+        f"{name}: {_type(one)} = {_quoted(one.default)}"
+        for name, one in metric.typed_parameters.items()
+    ]
+    about = " ".join((metric.__doc__ or "").partition("\n\n")[0].split())
+    told = f'        """{about}"""'
+    kinds = (
+        [([f"self: {eager}", "k: int | None = None", "by: None = None"], "float")] if eager else []
+    )
+    kinds.append((["self", "k: Cutoffs = None", "by: By = None"], "F"))
+    lines = []
+    for first, result in kinds:
+        lines += ["    @overload"] if eager else []
+        lines += [f"    def {metric.name}(", f"        {', '.join(first)},"]
+        lines += [f"        {one}," for one in ["*", "profile: str | None = None", *own]]
+        lines += [f"    ) -> {result}:", told]
+    return "\n".join(lines)
+
+
+def _type(parameter: inspect.Parameter) -> str:
+    """Return a parameter's annotation as a stub has it."""
+    annotation = parameter.annotation
+    if get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    if get_origin(annotation) is Literal:
+        return f"Literal[{', '.join(map(_quoted, get_args(annotation)))}]"
+    return str(getattr(annotation, "__name__", annotation))
+
+
+def _quoted(value: object) -> str:
+    return json.dumps(value) if isinstance(value, str) else repr(value)
+
+
 if __name__ == "__main__":
+    METHODS.with_suffix(".pyi").write_text(stubs(), encoding="utf-8")
     METHODS.write_text(methods(), encoding="utf-8")
     README.write_text(written(README.read_text(encoding="utf-8")), encoding="utf-8")

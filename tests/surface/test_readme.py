@@ -31,6 +31,9 @@ def test_the_generated_parts_are_up_to_date():
     assert readme.methods() == readme.METHODS.read_text(encoding="utf-8"), (
         "run: python tests/surface/readme.py"
     )
+    assert readme.stubs() == readme.METHODS.with_suffix(".pyi").read_text(encoding="utf-8"), (
+        "run: python tests/surface/readme.py"
+    )
 
 
 def test_the_table_of_libraries_apart_has_ratios_and_says_which_metrics_they_have():

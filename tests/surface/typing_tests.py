@@ -59,6 +59,26 @@ def a_metric_at_one_cutoff_of_an_eager_frame_is_a_float(
     assert_type(rf.rec(df)(user="user_id").mrr(k=10), float)
 
 
+def a_metric_of_a_frame_knows_its_parameters(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
+    assert_type(rf.rec(df).f_score(k=10, beta=2), float)
+    assert_type(rf.rec(lf).recall(k=10, denominator="capped"), pl.LazyFrame)
+    assert_type(rf.rec(df).group_by("country").map(k=10, normalizer="min"), pl.DataFrame)
+
+    rf.rec(df).ndcg(k=10, gain="exponential")  # type: ignore[call-overload]
+    rf.rec(lf).ndcg(k=10, gains="exp")  # type: ignore[call-arg]
+    rf.rec(df).group_by("country").mrr(k=10, beta=2)  # type: ignore[call-arg]
+
+
+def what_is_shown_keeps_the_kind_of_frame(
+    df: pl.DataFrame, lf: pl.LazyFrame, pdf: pd.DataFrame
+) -> None:
+    assert_type(rf.rec(df).worst("ndcg@10", n=5), pl.DataFrame)
+    assert_type(rf.rec(lf).best(rf.ndcg @ 10, by="country"), pl.LazyFrame)
+    assert_type(rf.rec(pdf).group_by("country").worst("ndcg", k=10), pd.DataFrame)
+    assert_type(rf.rec(pdf).findings(10).frame, pd.DataFrame)
+    assert_type(rf.rec(lf).evaluate("ndcg", k=[5, 10], tidy=True), pl.LazyFrame)
+
+
 def profiles_and_explanations_keep_the_kind_of_frame(
     df: pl.DataFrame, lf: pl.LazyFrame, pdf: pd.DataFrame
 ) -> None:

@@ -9,9 +9,6 @@ from recframe.frames.hints import NAMED, Given, bind
 from recframe.frames.roles import Segment
 from recframe.judging.relevance import is_rank
 
-SEVERAL = 2
-"""One place that stands twice may be a tie."""
-
 
 def lists_without_ranks(seen: Seen) -> str | None:
     """No row has a rank, so every list is empty."""
@@ -109,8 +106,7 @@ def _repeats(seen: Seen, name: str, often: float) -> bool:
     for values in seen.of_some_users(name):
         # a list of Python answers in a tenth of the time of a column, where there are ten values
         known = [one for one in values.head(SOME).to_list() if one is not None and one == one]  # noqa: PLR0124  NaN is not
-        n_different = len(set(known))
-        if n_different < SEVERAL or len(known) <= often * n_different:
+        if len(known) <= often * len(set(known)):
             return False
         n_users += 1
     return n_users > 0

@@ -7,7 +7,7 @@ import polars as pl
 from recframe.audit.audited import Audited, example
 from recframe.audit.checks import CHECKS
 from recframe.audit.rule import SEVERITIES, Check, Found
-from recframe.errors import fails_if
+from recframe.errors import fails_whole_if
 from recframe.frames.inputs import Inputs
 
 COLUMNS = ("check", "severity", "frame", "rows", "users", "example", "treatment", "remedy")
@@ -34,7 +34,9 @@ def errors(inputs: Inputs) -> pl.LazyFrame:
         pl.lit("strict=True finds errors in the data: "),
         pl.lit("; rec.audit() says what to do"),
     )
-    return table.select(check=fails_if(pl.col("errors") > 0, pl.concat_str(head, "told", tail)))
+    return table.select(
+        check=fails_whole_if(pl.col("errors") > 0, pl.concat_str(head, "told", tail))
+    )
 
 
 def _table(found: list[tuple[Check, Found]]) -> pl.LazyFrame:

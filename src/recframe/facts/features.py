@@ -12,7 +12,7 @@ from typing import Literal
 
 import polars as pl
 
-from recframe.errors import ColumnError, fails_if
+from recframe.errors import ColumnError, fails_whole_if
 from recframe.frames.hints import FrameOf
 from recframe.frames.inputs import Inputs
 
@@ -190,7 +190,7 @@ def read(inputs: Inputs, of: str) -> Feature:
 def _scaled(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Return vectors whose largest number is 1, with their lengths; those that have no direction are left out."""
     lengths = rows.filter(VALUE.list.len() > 0).select(
-        check=fails_if(
+        check=fails_whole_if(
             VALUE.list.len().n_unique() > 1,
             "the vectors of the items have several lengths; give all of them one",
         )

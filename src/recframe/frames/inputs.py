@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from recframe.errors import ColumnError, fails_if, sentence, suggestion, with_article
+from recframe.errors import ColumnError, fails_whole_if, sentence, suggestion, with_article
 from recframe.frames import collecting
 from recframe.frames.at_hand import at_hand, eager, is_complete, with_own_dtype
 from recframe.frames.context import Context, Sharing
@@ -171,7 +171,7 @@ class Inputs:
     ) -> pl.LazyFrame:
         """Return a frame of one row that fails when the plan runs, if a row of the lists or of the truth is wrong."""
         if collecting.IS_POLARS_1:
-            return self.identified(owner).select(check=fails_if(wrong.any(), message))
+            return self.identified(owner).select(check=fails_whole_if(wrong.any(), message))
         return self.identified(owner, where=wrong).select(_fails_with_rows(message))
 
     def in_two_halves(self, segment: Segment) -> pl.LazyFrame:
@@ -230,7 +230,7 @@ class Inputs:
 
 @cache
 def _fails_with_rows(message: str) -> pl.Expr:
-    return fails_if(pl.len() > 0, message).alias("check")
+    return fails_whole_if(pl.len() > 0, message).alias("check")
 
 
 def read(
@@ -341,7 +341,7 @@ def _repeated_key(frame: pl.LazyFrame, name: str, column: str) -> pl.LazyFrame:
     once = Either(f": {name}.unique({column!r}), or in pandas {name}.drop_duplicates({column!r})")
     message = f"{FrameOf(name)} has {with_article(role)} twice; it takes one row for each{once}"
     keys = frame.filter(pl.col(role).is_not_null())
-    return keys.select(check=fails_if(pl.col(role).n_unique() < pl.len(), message))
+    return keys.select(check=fails_whole_if(pl.col(role).n_unique() < pl.len(), message))
 
 
 def _is_of_model(lists: pl.LazyFrame, name: str) -> pl.Expr:
@@ -361,4 +361,4 @@ def _unknown_reference(
         f"name one of its models, or give lists as a {A_FRAME}: {bind(reference='reference')}"
     )
     missing = ~_is_of_model(lists, context.reference).any() & (pl.len() > 0)
-    return (lists.select(check=fails_if(missing, message)),)
+    return (lists.select(check=fails_whole_if(missing, message)),)

@@ -7,7 +7,7 @@ from typing import Literal
 
 import polars as pl
 
-from recframe.errors import fails_if
+from recframe.errors import fails_whole_if
 from recframe.frames.hints import A_FRAME, Given, bind
 from recframe.frames.roles import Segment
 from recframe.judging.judged_frame import Judged
@@ -48,7 +48,7 @@ def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
     found = [*judged.inputs.checks]
     source = judged.inputs.identified("truth")
     if steep:
-        found.append(source.select(check=fails_if(highest > STEEPEST, STEEP_RELEVANCE)))
+        found.append(source.select(check=fails_whole_if(highest > STEEPEST, STEEP_RELEVANCE)))
     if judged.context.strict:  # the audit's errors, which have what follows among them
         return found
     if not judged.inputs.scored:
@@ -57,7 +57,7 @@ def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
             below &= rank > -math.inf  # which is no rank
         found.append(judged.inputs.check("recommendations", below, str(RANK_BELOW_1)))
     if judged.inputs.relevance_dtype.is_float():
-        found.append(source.select(check=fails_if(highest == math.inf, INFINITE_RELEVANCE)))
+        found.append(source.select(check=fails_whole_if(highest == math.inf, INFINITE_RELEVANCE)))
     owners: tuple[Literal["recommendations", "truth"], ...] = ("recommendations", "truth")
     for owner in owners:
         segments = (one for one in judged.inputs.segments if one.owner == owner)
@@ -73,4 +73,4 @@ def _two_values(frame: pl.LazyFrame, segment: Segment) -> pl.LazyFrame:
         "column: each part is a list of its own"
     )
     pairs = frame.select("user", segment.inside).drop_nulls().unique()
-    return pairs.select(check=fails_if(pl.col("user").n_unique() < pl.len(), message))
+    return pairs.select(check=fails_whole_if(pl.col("user").n_unique() < pl.len(), message))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, cast, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import polars as pl
 
 from recframe.audit import notices
 from recframe.audit.seen import Seen
 from recframe.conventions import under_profile
-from recframe.errors import RecframeError, shown, suggestion
+from recframe.errors import RecframeError, shown
 from recframe.frames import collecting
 from recframe.frames.context import (
     Context,
@@ -31,9 +31,13 @@ from recframe.judging.as_frame import as_frame
 from recframe.judging.judged_frame import judge
 from recframe.metrics.language import cutoffs, registry
 from recframe.metrics.language.definition import Metric
-from recframe.namespace import calls
+from recframe.namespace import calls, card
+from recframe.namespace import tidy as long
 from recframe.namespace.bound_metric import BoundMetric, By, Cutoffs, F
+from recframe.namespace.findings_shown import FindingsShown
+from recframe.namespace.lists_shown import ListsShown
 from recframe.namespace.methods import Methods
+from recframe.namespace.missing import COMING, no_method
 from recframe.plan import evaluation
 from recframe.plan.runs import Run
 
@@ -41,9 +45,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from recframe.conventions import explanation
+    from recframe.namespace.methods import SegmentedMethods
 
 
-class Rec(Methods, Generic[F]):
+class Rec(Methods[F], ListsShown[F], FindingsShown[F]):
     """Recommender metrics of one frame in long format, one row for each user and item.
 
     The frame is a judged frame (columns user, item, rank, relevance; rank null: judged but not recommended, relevance
@@ -149,6 +154,7 @@ class Rec(Methods, Generic[F]):
         by: By = None,
         profile: str | None = None,
         support: bool = False,
+        tidy: bool = False,
     ) -> F:
         """Return several metrics, at several cut-offs, overall or by segment, in one pass over the frame.
 
@@ -162,6 +168,8 @@ class Rec(Methods, Generic[F]):
         null and n_users is 0. A set metric is one function of a segment's lists. Where a profile's metrics run over different
         users, n_users is that of the profile's own universe. `support=True` puts behind each metric a column `n ndcg@10`: the
         number of users or lists that have a value and were averaged, of a set metric the lists with an item up to k.
+        `tidy=True` gives the same in long form, for charts, trackers and files: a row for each segment, metric and cut-off, in
+        the columns `metric` (without its cut-off), `k` (null: the whole list), `value` and `n`, that number.
 
         A LazyFrame whose source is a Python function, such as a generator, is read several times, since Polars shares scans of
         files alone: write it to a file first, `lf.sink_parquet(...)`, or hold it in memory, `lf.cache()`.
@@ -189,14 +197,14 @@ class Rec(Methods, Generic[F]):
         found = registry.asked(metrics, k)
         inputs = self._inputs(by, profile, found)
         asked = under_profile.asked(inputs.context, found)
-        told = partial(_told, inputs, found)
-        result: F = self._kind.give(
-            self._evaluated(inputs, asked, support=support), inputs.sources, told
-        )
+        told = partial(_told, inputs, found, tidy=tidy)
+        made = self._evaluated(inputs, asked, support=support or tidy)
+        made = long.tidy(made, inputs, found) if tidy else made
+        result: F = self._kind.give(made, inputs.sources, told)
         return result
 
     @calls.understood
-    def collect(
+    def collect(  # noqa: PLR0913  those of evaluate, and how it is run
         self,
         *metrics: str | Metric[...],
         k: Cutoffs = None,
@@ -204,6 +212,7 @@ class Rec(Methods, Generic[F]):
         parts: int = 1,
         profile: str | None = None,
         support: bool = False,
+        tidy: bool = False,
         tell: Callable[[float], object] | None = None,
     ) -> pl.DataFrame:
         """Return `evaluate(...)` of LazyFrames as a DataFrame, a part of the users after the other.
@@ -233,9 +242,10 @@ class Rec(Methods, Generic[F]):
         inputs = self._inputs(by, profile, found)
         asked = under_profile.asked(inputs.context, found)
         run = Run(n_parts=parts, n_plans=evaluation.n_plans(inputs, asked), tell=tell)
-        made = evaluation.evaluate(under_profile.at_home(inputs), asked, run, support=support)
-        result = collecting.stream(made)
-        _told(inputs, found, result, collecting.stream)
+        home = under_profile.at_home(inputs)
+        made = evaluation.evaluate(home, asked, run, support=support or tidy)
+        result = collecting.stream(long.tidy(made, inputs, found) if tidy else made)
+        _told(inputs, found, result, collecting.stream, tidy=tidy)
         return result
 
     @calls.understood
@@ -277,7 +287,7 @@ class Rec(Methods, Generic[F]):
         "warning" (the number depends on a convention) or "info"; rows are sorted by it. `frame` says in which frame ("judged",
         "recommendations", "truth", "users", "items" or "train"), `rows` in how many of its rows and `users` for how many users
         (0 where the frame has none); `example` is one of them. `treatment` says what recframe does about it, `remedy` how to
-        mend it.
+        mend it. `findings` has the same to read.
 
         `k` finds lists with fewer than k rows; without it, lists shorter than the longest. `by` names columns that are to
         serve as segments, as bound by `group_by`: it finds users with two values of one. Ids of dtypes that cannot match are
@@ -422,41 +432,42 @@ class Rec(Methods, Generic[F]):
             found = registry.registered().get(name)
             if found is not None:
                 return self._bound(found)
-            form = registry.form_of(name)
-            close = (
-                f"; that is {form!r}"
-                if form
-                else suggestion(name, [*registry.registered(), *RESERVED])
-            )
-            msg = f"rec has no method {name!r}{close or '; rf.list_metrics() has the metrics'}"
+            msg = no_method(name, METHODS)
             raise AttributeError(msg, name=name, obj=self)
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *registry.registered()})
+        return sorted({*METHODS, *registry.registered()})
 
     def __repr__(self) -> str:
-        kind = f"{type(self._frame).__module__.partition('.')[0]}.{type(self._frame).__name__}"
-        return f"<rec of a {kind}: evaluate(), judge(), audit(), group_by(), {', '.join(registry.registered())}>"
+        return card.of(self._frame, self._context).line
+
+    def __str__(self) -> str:
+        return card.of(self._frame, self._context).text
+
+    def _repr_html_(self) -> str:
+        return card.of(self._frame, self._context).html
 
 
 if TYPE_CHECKING:
 
-    class Segmented(Rec[F]):
+    class Segmented(SegmentedMethods[F], Rec[F]):
         """What type checkers know of a Rec with `by` columns bound: every answer is a frame."""
 
-        def _bound(self, metric: Metric[...]) -> Callable[..., F]: ...  # type: ignore[override]
 
-
-COMING = ("plot", "compare")
-RESERVED = frozenset(
-    name for name in (*vars(Rec), *vars(Methods), *COMING) if not name.startswith("_")
-)
-registry.reserve(RESERVED)
+METHODS = frozenset(name for one in Rec.__mro__ for name in vars(one) if not name.startswith("_"))
+"""What users may call, but the metrics of their own."""
+registry.reserve({*METHODS, *COMING})
 
 
 def _told(
-    inputs: Inputs, metrics: Sequence[Metric[...]], result: pl.DataFrame, run: collecting.Collect
+    inputs: Inputs,
+    metrics: Sequence[Metric[...]],
+    result: pl.DataFrame,
+    run: collecting.Collect,
+    *,
+    tidy: bool = False,
 ) -> None:
+    result = long.wide(result, metrics) if tidy else result
     notices.tell(Seen(under_profile.at_home(inputs), metrics, result, run))
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass
+from inspect import Parameter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import polars as pl
@@ -11,7 +13,8 @@ import polars as pl
 from recframe.errors import CallError, shown
 from recframe.frames.kinds.lookup import kind_for
 from recframe.metrics.language import cutoffs, registry
-from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.definition import Metric, OfEach
+from recframe.namespace import card
 from recframe.namespace.calls import names, understood
 
 if TYPE_CHECKING:
@@ -22,13 +25,27 @@ Cutoffs = int | Iterable[int] | None
 By = str | Iterable[str] | None
 
 
-@dataclass(frozen=True)
+def _signature(bound: BoundMetric[Any]) -> inspect.Signature:
+    """Return the parameters of a call: the metric's own behind those of every metric."""
+    ways = {"k": Parameter.POSITIONAL_OR_KEYWORD, "by": Parameter.POSITIONAL_OR_KEYWORD}
+    types = {"k": Cutoffs, "by": By, "profile": str | None}
+    of_each = [
+        Parameter(name, ways.get(name, Parameter.KEYWORD_ONLY), default=None, annotation=kind)
+        for name, kind in types.items()
+    ]
+    return inspect.Signature([*of_each, *bound.metric.typed_parameters.values()])
+
+
+@dataclass(frozen=True, repr=False)
 class BoundMetric(Generic[F]):
     """A metric of a frame: call it with `k`, `by` and the metric's own parameters."""
 
     rec: Any
     """The `Rec[F]` that is asked."""
     metric: Metric[...]
+
+    __signature__ = OfEach(_signature)
+    __wrapped__ = OfEach(lambda bound: bound.metric.definition.function)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__doc__", self.metric.__doc__)
@@ -59,6 +76,9 @@ class BoundMetric(Generic[F]):
             return result
         value = result[str(registry.asked([asked], k)[0])][0]
         return float("nan") if value is None else float(value)
+
+    def __repr__(self) -> str:
+        return f"<{self.metric} of {card.kind_of_frame(self.rec._frame)}>"  # noqa: SLF001  as below
 
     if not TYPE_CHECKING:
 

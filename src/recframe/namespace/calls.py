@@ -21,7 +21,10 @@ METHODS = {
     "collect": "'ndcg@10'",
     "judge": "",
     "audit": "",
+    "findings": "",
     "explain": "'ndcg@10'",
+    "worst": "'ndcg@10'",
+    "best": "'ndcg@10'",
 }
 """The methods that are no metric, with what they are asked for."""
 

@@ -1,11 +1,14 @@
-"""The metrics as methods of `.rec`, written by `python tests/surface/readme.py`: type checkers read class bodies alone."""
+"""The metrics as methods of `.rec`, written by `python tests/surface/readme.py`; type checkers read methods.pyi beside it."""
 
 from __future__ import annotations
 
+from typing import Generic
+
 from recframe import metrics
+from recframe.namespace.bound_metric import F
 
 
-class Methods:
+class Methods(Generic[F]):
     """Every metric of recframe by its name."""
 
     hit_rate = metrics.hit_rate

@@ -62,19 +62,7 @@ def nested(lists: Any, numbers: Any, users: Any, *, ordered: bool, call: str) ->
 
     `numbers` stand in the form of the items beside them, or None; `ordered` says that an order is asked for.
     """
-    if isinstance(lists, Mapping):
-        if users is not None:
-            msg = f"users= names the rows of arrays and of lists; here the users are keys: {call}({{user: [item, ...]}})"
-            raise RecframeError(msg)
-        ids = column_of(list(lists), "the keys")
-        rows, beside = (
-            list(lists.values()),
-            None if numbers is None else _values_for(lists, numbers),
-        )
-    else:
-        rows = _rows(lists, call)
-        ids = ids_of(users, "users", len(rows), "lists")
-        beside = None if numbers is None else _rows(numbers, call)
+    ids, rows, beside = _laid_out(lists, numbers, users, call)
     if rows and all(isinstance(one, Mapping) for one in rows):
         if beside is not None:
             raise RecframeError(
@@ -93,6 +81,21 @@ def nested(lists: Any, numbers: Any, users: Any, *, ordered: bool, call: str) ->
         items, second = zip(*held, strict=True)
         return Nested(ids, lengths, _items(items), numbers_of(second))
     return Nested(ids, lengths, _items(held))
+
+
+def _laid_out(
+    lists: Any, numbers: Any, users: Any, call: str
+) -> tuple[pl.Series, list[Any], list[Any] | None]:
+    """Return the users, the list of each, and the numbers beside them where there are some."""
+    if isinstance(lists, Mapping):
+        if users is not None:
+            msg = f"users= names the rows of arrays and of lists; here the users are keys: {call}({{user: [item, ...]}})"
+            raise RecframeError(msg)
+        beside = None if numbers is None else _values_for(lists, numbers)
+        return column_of(list(lists), "the keys"), list(lists.values()), beside
+    rows = _rows(lists, call)
+    beside = None if numbers is None else _rows(numbers, call)
+    return ids_of(users, "users", len(rows), "lists"), rows, beside
 
 
 def _items(values: Sequence[Any]) -> pl.Series:
@@ -197,7 +200,5 @@ def _are_pairs(held: list[Any]) -> bool:
         or {*map(len, held)} != {2}
     ):
         return False
-    return all(
-        issubclass(one, Real) and not issubclass(one, bool)
-        for one in {type(second) for _, second in held}
-    )
+    seconds = {type(second) for _, second in held}
+    return all(issubclass(one, Real) and not issubclass(one, bool) for one in seconds)

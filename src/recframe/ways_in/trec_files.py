@@ -173,43 +173,34 @@ def write_trec_run(  # noqa: PLR0913  the names of the columns
             "Name the column of the ranks or of the scores: rf.write_trec_run(..., rank='...')",
         )
     rows = _with_ids(side, ["user", "item", *orders], "rf.write_trec_run")
+    rows = _ranked(rows, orders)
+    checks = [*_checks_of_a_run(), *_checked_ids()]
+    rows = _as_text(rows).filter(pl.sum_horizontal(checks) == 0)
+    fixed = {"Q0": pl.lit("Q0"), "tag": pl.lit(_word(tag, "tag="))}
+    whole = pl.col("rank").cast(pl.Int64)
+    lines = rows.sort("user", "rank", maintain_order=True).with_columns(whole, **fixed)
+    _write(lines.select("user", "Q0", "item", "rank", "score", "tag"), path)
+
+
+def _ranked(rows: pl.LazyFrame, orders: list[str]) -> pl.LazyFrame:
+    """Return the rows that have a rank, each with a rank and a score; what is not given comes from the other."""
     if "rank" not in orders:
         order = [pl.col("user"), pl.col("score").fill_nan(None), *by_item(rows.collect_schema())]
         rows = rows.sort(order, descending=[False, True, False], nulls_last=True)
         rows = rows.with_columns(rank=pl.int_range(1, pl.len() + 1).over("user"))
-    rows = rows.filter(pl.col("rank").cast(pl.Float64).is_finite())
-    whole = pl.col("rank").cast(pl.Int64)
-    rows = rows.with_columns(
-        score=pl.col("score") if "score" in orders else -pl.col("rank").cast(pl.Float64)
-    )
-    checks = [
-        fails_if(
-            whole != pl.col("rank"),
-            worded("the rank ", pl.col("rank"), " is no whole number, as a run has them"),
-        ),
-        fails_if(
-            pl.col("score").cast(pl.Float64).fill_nan(None).is_null(),
-            worded(
-                "the item '",
-                pl.col("item"),
-                "' of the user '",
-                pl.col("user"),
-                "' has no score; fill it, or drop the row",
-            ),
-        ),
-        *_checked_ids(),
-    ]
-    rows = (
-        _as_text(rows)
-        .filter(pl.sum_horizontal(checks) == 0)
-        .sort("user", "rank", maintain_order=True)
-    )
-    _write(
-        rows.select(
-            "user", pl.lit("Q0").alias("Q0"), "item", whole, "score", tag=pl.lit(_word(tag, "tag="))
-        ),
-        path,
-    )
+    number = pl.col("rank").cast(pl.Float64)
+    score = pl.col("score") if "score" in orders else -number
+    return rows.filter(number.is_finite()).with_columns(score=score)
+
+
+def _checks_of_a_run() -> list[pl.Expr]:
+    """Return checks that fail for a rank that is no whole number, and where a score is missing."""
+    item, user, rank = pl.col("item"), pl.col("user"), pl.col("rank")
+    parts = worded("the rank ", rank, " is no whole number, as a run has them")
+    missing = "' has no score; fill it, or drop the row"
+    unscored = worded("the item '", item, "' of the user '", user, missing)
+    score = pl.col("score").cast(pl.Float64).fill_nan(None)
+    return [fails_if(rank.cast(pl.Int64) != rank, parts), fails_if(score.is_null(), unscored)]
 
 
 def write_trec_qrels(

@@ -26,7 +26,7 @@ import polars as pl
 from recframe.errors import RecframeError, UnknownMetricError, sentence, shown, suggestion
 from recframe.metrics.language.at import At
 from recframe.metrics.language.at_lists import AtLists
-from recframe.metrics.language.cutoffs import cutoff, reach
+from recframe.metrics.language.cutoffs import cutoff, is_many, reach
 from recframe.metrics.language.judged_list import JudgedList
 from recframe.metrics.language.parameters import Bounds, plain_number
 
@@ -88,6 +88,10 @@ class Definition:
         """The function's parameters after `at`, by name."""
         return dict(list(inspect.signature(self.function).parameters.items())[1:])
 
+    def annotation(self, parameter: str) -> Any:
+        """Return the parameter's annotation, with what its names stand for."""
+        return self._hints.get(parameter, self.parameters[parameter].annotation)
+
     def kind(self, parameter: str) -> tuple[Any, tuple[Any, ...]]:
         """Return the parameter's type and what its annotation adds: the choices, or the bounds."""
         hint = self._hints.get(parameter, Any)
@@ -99,6 +103,22 @@ class Definition:
             return get_type_hints(self.function, include_extras=True)
         except Exception:  # noqa: BLE001  a metric of the user's own may be annotated with names that only its author can resolve
             return {}
+
+
+class OfEach:
+    """An attribute of each object, and none of the class: of a class `inspect` would take it for the class's own."""
+
+    def __init__(self, give: Callable[[Any], Any]) -> None:
+        self._give = give
+
+    def __get__(self, thing: object, owner: Any = None) -> Any:
+        if thing is None:
+            raise AttributeError(owner)
+        return self._give(thing)
+
+
+def _signature(metric: Metric[...]) -> inspect.Signature:
+    return inspect.Signature(list(metric.typed_parameters.values()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +136,9 @@ class Metric(Generic[P]):
     """The parameters that were given, though it be their default: a profile does not change them."""
     label: str = ""
     """The name of the metric's column, where it is not the string form."""
+
+    __signature__ = OfEach(_signature)
+    __wrapped__ = OfEach(lambda metric: metric.definition.function)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__doc__", self.definition.doc)
@@ -147,6 +170,16 @@ class Metric(Generic[P]):
         )
 
     @property
+    def typed_parameters(self) -> dict[str, inspect.Parameter]:
+        """Every parameter with its value here as the default, and the type that its annotation names."""
+        return {
+            name: about.replace(
+                default=self.parameters[name], annotation=self.definition.annotation(name)
+            )
+            for name, about in self.definition.parameters.items()
+        }
+
+    @property
     def range(self) -> tuple[float, float]:
         """The range of the values, with these parameters."""
         chosen = self.parameters.items()
@@ -169,6 +202,9 @@ class Metric(Generic[P]):
         return replace(assumed(**chosen), label=str(self))
 
     def __matmul__(self, k: int) -> Metric[P]:
+        if is_many(k):
+            msg = f"a metric has one cut-off; for several write evaluate(rf.{self.in_python}, k={shown(k)})"
+            raise RecframeError(msg)
         return replace(self, k=cutoff(k))
 
     def __str__(self) -> str:
@@ -181,12 +217,17 @@ class Metric(Generic[P]):
             (name, value) for name, value in self.parameters.items() if name in self.stated
         )
 
+    @property
+    def in_python(self) -> str:
+        """How the metric is written in Python, as an attribute of the package or of a frame's `rec`, without a cut-off."""
+        settings = ", ".join(f"{name}={value!r}" for name, value in self.settings)
+        return f"{self.name}({settings})" if settings else self.name
+
     def _written(self, settings: Iterable[tuple[str, Value]]) -> str:
         shown = ",".join(f"{name}={_printed(value)}" for name, value in settings)
         return f"{self.name}{f'({shown})' if shown else ''}{f'@{self.k}' if self.k is not None else ''}"
 
-    def __repr__(self) -> str:
-        return f"<metric {self}>"
+    __repr__ = __str__
 
     def __eq__(self, other: object) -> bool:
         return str(self) == (str(other) if isinstance(other, Metric) else other)
@@ -266,6 +307,10 @@ def _printed(value: Value) -> str:
 def _checked(definition: Definition, name: str, value: object) -> Value:
     """Return the value in its plain form, or say what the parameter takes."""
     if name not in definition.parameters:
+        if name == "k":
+            cut = value if type(value) is int and value > 0 else 10
+            msg = f"the cut-off stands behind a metric: write rf.{definition.name} @ {cut}, or {definition.name + f'@{cut}'!r}"
+            raise UnknownMetricError(msg)
         found = sentence(
             f"{definition.name} has no parameter {name!r}", suggestion(name, definition.parameters)
         )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Bounds:
     """The numbers that a parameter may take, between two ends that are left out unless they are closed."""
 
@@ -20,6 +20,15 @@ class Bounds:
         return self.above < value < self.below or (
             self.closed and value in (self.above, self.below)
         )
+
+    def __repr__(self) -> str:
+        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        told = [
+            f"{one.name}={given[one.name]!r}"
+            for one in fields(self)
+            if given[one.name] != one.default
+        ]
+        return f"Bounds({', '.join(told)})"
 
     def __str__(self) -> str:
         if self.closed:

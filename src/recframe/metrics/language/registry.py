@@ -12,6 +12,7 @@ from typing import Any, Concatenate, Literal, overload
 import polars as pl
 
 from recframe.errors import RecframeError, UnknownMetricError, shown, suggestion
+from recframe.metrics.language import synonyms
 from recframe.metrics.language.cutoffs import cutoffs
 from recframe.metrics.language.definition import (
     NAME,
@@ -25,6 +26,7 @@ from recframe.metrics.language.definition import (
 )
 
 _DIGITS = 4000  # Python reads no longer number
+_EXAMPLE = 10
 _TEXT = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:\((.*)\))?\s*(?:@\s*(\S+))?\s*")
 
 
@@ -143,7 +145,11 @@ def parse(text: str) -> Metric[...]:
     """
     parts = _TEXT.fullmatch(text) if isinstance(text, str) else None
     if parts is None:
-        msg = f"{shown(text)} is not a metric; write a name, parameters and a cut-off, as in 'map(normalizer=min)@10'"
+        if meant := meant_by(text):
+            msg = f"{text!r} is not a metric; that is {str(meant)!r}"
+            raise UnknownMetricError(msg)
+        what = "a metric already, no text" if isinstance(text, Metric) else "not a metric"
+        msg = f"{shown(text)} is {what}; write a name, parameters and a cut-off, as in 'map(normalizer=min)@10'"
         raise UnknownMetricError(msg)
     name, settings, k = parts.groups()
     found = lookup(name, shown=text)
@@ -171,8 +177,10 @@ def lookup(name: str, shown: str = "") -> Metric[...]:
     known = _spellings()
     if name.casefold() in known:
         return known[name.casefold()]
-    if form := form_of(name):
-        msg = f"unknown metric {shown or name!r}; that is {form!r}"
+    if meant := meant_by(name):
+        cut = (shown or name).partition("@")[2].strip()
+        meant = meant @ int(cut) if cut.isdecimal() and len(cut) <= _DIGITS and int(cut) else meant
+        msg = f"unknown metric {shown or name!r}; that is {str(meant)!r}"
         raise UnknownMetricError(msg)
     close = suggestion(name, known, closeness=0.5)  # two letters of 'ndcg' exchanged
     close = (
@@ -184,12 +192,36 @@ def lookup(name: str, shown: str = "") -> Metric[...]:
     raise UnknownMetricError(msg)
 
 
-def form_of(name: str) -> str:
-    """Return how a metric is written that other libraries have under a name of its own; nothing for any other name."""
+def meant_by(name: object) -> Metric[...] | None:
+    """Return the metric that the field, or another library, has under a name which is none here; None for any other name.
+
+    A cut-off that is written into the name, as in `ndcg_at_10`, comes with it; `recall_at_k` has that of an example.
+    """
+    if not isinstance(name, str):
+        return None
+    if form := _form_of(name):
+        return parse(form)
+    base, cut = synonyms.cut_off(name)
+    spelled = {synonyms.folded(one): metric.name for one, metric in _spellings().items()}
+    form = _form_of(base) or spelled.get(synonyms.folded(base), "")
+    if not cut:  # `hit-rate`, which no string form or attribute can be
+        return parse(form) if form and re.search(r"[\s-]", name.strip()) else None
+    if not form or len(cut) > _DIGITS or cut.strip("0") == "":
+        return None
+    return parse(form) @ (int(cut) if cut.isdecimal() else _EXAMPLE)
+
+
+def spelled(name: str) -> Metric[...] | None:
+    """Return the metric of a name or alias in any case, or the one that is meant by it; None for any other name."""
+    return _spellings().get(name.casefold()) or meant_by(name)
+
+
+def _form_of(name: str) -> str:
+    """Return how a metric is written that others have under a name of its own; nothing for any other name."""
     forms = {
         other: form for one in _registry.values() for other, form in one.definition.instead.items()
     }
-    return forms.get(name.casefold(), "")
+    return forms.get(name.casefold()) or synonyms.form_of(name)
 
 
 def _setting(found: Metric[...], part: str) -> tuple[str, Value]:

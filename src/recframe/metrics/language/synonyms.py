@@ -1,0 +1,71 @@
+"""What the field calls a metric: names of papers and of other libraries, each with the metric's own string form."""
+
+from __future__ import annotations
+
+import re
+
+_NAMES = {
+    "hit_rate": "hits, hit ratio, hits rate, hit_rate_score, success rate, hit_at, any_hit",
+    "n_hits": "number of hits, num_hits, hit count, true positives, tp",
+    "precision": "prec, precision score, positive predictive value",
+    "recall": "recall score, sensitivity, true positive rate, tpr",
+    "recall(denominator=capped)": "recall_cap, capped recall",
+    "f_score": "f1 score, f measure, f1 measure, fmeasure, f beta",
+    "f_score(beta=2)": "f2, f2 score",
+    "map": "mean average precision, average precision, avg precision, mean ap, average_precision_score",
+    "mrr": "reciprocal rank, mean reciprocal rank, recip rank, inverse rank",
+    "dcg": "discounted cumulative gain, discounted gain, dcg score",
+    "dcg(gain=exp)": "exponential dcg",
+    "ndcg": "normalized discounted cumulative gain, normalised discounted cumulative gain, normalized dcg, ndcg score, "
+    "ndcg_cut",
+    "ndcg(gain=exp)": "exponential ndcg, ndcg_exp",
+    "rbp": "rank biased precision",
+    "err": "expected reciprocal rank",
+    "bpref": "binary preference",
+    "auc": "roc auc, area under curve, area under the curve, roc auc score, auroc",
+    "first_rank": "rank of first hit, first relevant rank, first hit",
+    "list_length": "n_recommendations, number of recommendations, list size",
+    "judged": "judged share",
+    "coverage": "catalog coverage, catalogue coverage, item coverage, item space coverage, aggregate diversity, "
+    "prediction coverage, aggdiv",
+    "user_coverage": "user space coverage",
+    "gini": "gini index, gini coefficient",
+    "entropy": "shannon entropy, item entropy",
+    "fall_out": "false positive rate, fpr",
+    "mcc": "matthews correlation, matthews correlation coefficient, matthews",
+    "diversity": "intra list diversity, intralist diversity, intra list distance",
+    "miscalibration": "calibration error, kl calibration, c_kl",
+    "alpha_ndcg": "andcg, a_ndcg",
+    "personalization": "personalisation, inter list diversity, inter user diversity, interlist diversity",
+    "novelty": "mean self information, surprisal, mean inverse user frequency",
+    "epc": "expected popularity complement",
+    "efd": "expected free discovery",
+    "popularity": "average popularity, average recommendation popularity, avg popularity, mean popularity",
+    "long_tail_share": "long tail, average percentage of long tail items, tail percentage, long tail percentage",
+    "popularity_lift": "pop lift",
+    "rbo": "rank biased overlap",
+}
+
+
+def folded(name: str) -> str:
+    """Return a name without what writers of it differ in: cases, and what stands between its words."""
+    return re.sub(r"[\W_]+", "", name).casefold()
+
+
+FORMS = {folded(name): form for form, names in _NAMES.items() for name in names.split(",")}
+"""The string form of each name, folded."""
+
+
+def form_of(name: str) -> str:
+    """Return the string form of a metric that the field has under another name; nothing for any other name."""
+    return FORMS.get(folded(name), "")
+
+
+_WITH_CUT = re.compile(r"(.*?[^\W\d])[\W_]*(?:at|@)[\W_]*(\d+|k)", re.IGNORECASE)
+_WITH_NUMBER = re.compile(r"(.*?[^\W\d])[\W_]*()(\d+)")
+
+
+def cut_off(name: str) -> tuple[str, str]:
+    """Return a name and the cut-off that is written into it, as in `ndcg_at_10`, `recall_at_k` or `ndcg_10`."""
+    parts = _WITH_CUT.fullmatch(name) or _WITH_NUMBER.fullmatch(name)
+    return (parts[1], parts[parts.lastindex or 0]) if parts else (name, "")

@@ -1,0 +1,115 @@
+"""What a `rec` shows of itself: the frames and options that are bound, and how many rows, users and models there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import polars as pl
+
+from recframe.errors import shown
+from recframe.frames.at_hand import at_hand
+from recframe.frames.context import OPTIONS, ROLES, Context
+from recframe.frames.kinds.lookup import kind_for
+from recframe.frames.roles import IDS
+
+COUNTED = 1_000_000
+"""In so many rows users and models are counted, which then takes a hundredth of a second."""
+SIDES = ("truth", "users", "items", "train", "reference")
+
+
+@dataclass(frozen=True)
+class Card:
+    """A title and named lines, in three forms."""
+
+    title: str
+    rows: Mapping[str, str]
+
+    @property
+    def line(self) -> str:
+        """All of it on one line."""
+        parts = [f"; {name}: {said}" for name, said in self.rows.items()]
+        return f"<{self.title}{''.join(parts)}>"
+
+    @property
+    def text(self) -> str:
+        """A line for each part."""
+        width = max(map(len, self.rows), default=0)
+        return "\n".join(
+            [self.title, *(f"  {name:<{width}}  {said}" for name, said in self.rows.items())]
+        )
+
+    @property
+    def html(self) -> str:
+        """A small table."""
+        cell = 'style="text-align: left"'
+        rows = "".join(
+            f"<tr><th {cell}>{escape(name)}</th><td {cell}>{escape(said)}</td></tr>"
+            for name, said in self.rows.items()
+        )
+        return f"<div><strong>{escape(self.title)}</strong><table>{rows}</table></div>"
+
+
+def of(frame: Any, context: Context) -> Card:
+    """Return the card of a frame with what is bound; nothing of a LazyFrame is collected."""
+    return Card(f"rec of {_described(frame, context)}", dict(_rows(context)))
+
+
+def _rows(context: Context) -> Iterator[tuple[str, str]]:
+    roles = [name for name in ROLES if name in context.given]
+    policies = [name for name in OPTIONS if name in context.given - {*ROLES, *SIDES}]
+    if roles:
+        yield "columns", _options(context, roles)
+    for name in SIDES:
+        side = getattr(context, name)
+        if side is not None:
+            yield name, repr(side) if isinstance(side, str) else _described(side, context)
+    if policies:
+        yield "options", _options(context, policies)
+    if context.by:
+        yield "by", ", ".join(map(shown, context.by))
+
+
+def _options(context: Context, names: list[str]) -> str:
+    return ", ".join(f"{name}={shown(getattr(context, name))}" for name in names)
+
+
+def kind_of_frame(frame: Any) -> str:
+    """Return the class of a frame, with its library."""
+    return f"a {type(frame).__module__.partition('.')[0]}.{type(frame).__name__}"
+
+
+def _described(frame: Any, context: Context) -> str:
+    """Return the class of a frame and, where it is in memory, the number of its rows, users and models."""
+    kind = kind_of_frame(frame)
+    if kind_for(frame).is_lazy:
+        return kind
+    n_rows = len(frame)
+    counts = [_counted(n_rows, "row")]
+    if n_rows <= COUNTED:
+        counts += _counts(frame, context)
+    return f"{kind} of {', '.join(counts)}"
+
+
+def _counts(frame: Any, context: Context) -> Iterator[str]:
+    """Give the number of each thing that the frame has a column of; an item's only where there are no users."""
+    kind = kind_for(frame)
+    names = {role: context.name_of(role) for role in IDS}
+    roles = [role for role in ("user", "model") if role != "model" or context.model is not None]
+    roles = roles if names["user"] in kind.columns else ["item"]
+    for role in roles:
+        if names[role] not in kind.columns:
+            continue
+        try:
+            column = at_hand(kind.take({role: names[role]}, IDS))
+            number = None if column is None else column[role].drop_nulls().n_unique()
+        except (ValueError, TypeError, pl.exceptions.PolarsError):
+            continue  # what is wrong with a column is said where a metric reads it
+        if number is not None:
+            yield _counted(number, role)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

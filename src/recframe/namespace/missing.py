@@ -1,0 +1,43 @@
+"""Names that neither `rec` nor the package has: what is meant by them, and how that is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from recframe.errors import suggestion
+from recframe.metrics.language import registry
+
+COMING = {
+    "plot": "evaluate(..., tidy=True) has the form that charts take",
+    "compare": "rec(model='...').evaluate(...) has a row for each system",
+}
+"""Methods that are yet to come, with what there is today."""
+
+
+def no_method(name: str, methods: Iterable[str]) -> str:
+    """Return the words on a method that `rec` does not have."""
+    msg = f"rec has no method {name!r}"
+    if name in COMING:
+        return f"{msg}; {COMING[name]}"
+    known = [*registry.registered(), *methods]
+    # a method in other letters is a typo of it, and no metric's alias
+    if close := suggestion(name, known, closeness=0.99):
+        return msg + close
+    if meant := registry.spelled(name):
+        cut = [] if meant.k is None else [f"k={meant.k}"]
+        settings = [f"{one}={value!r}" for one, value in meant.settings]
+        call = f"{meant.name}({', '.join([*cut, *settings])})"
+        return f"{msg}; that is {call!r}"
+    return msg + (suggestion(name, known) or "; rf.list_metrics() has the metrics")
+
+
+def no_attribute(name: str, names: Iterable[str]) -> str:
+    """Return the words on a name that the package does not have."""
+    msg = f"module 'recframe' has no attribute {name!r}"
+    if close := suggestion(name, names, closeness=0.99):
+        return msg + close
+    if meant := registry.spelled(name):
+        cut = "" if meant.k is None else f" @ {meant.k}"
+        written = f"rf.{meant.in_python}{cut}"
+        return f"{msg}; that is {written!r}"
+    return msg + suggestion(name, names)

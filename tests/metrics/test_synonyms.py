@@ -1,0 +1,110 @@
+"""Names that the field has for a metric are answered with the name it has here, on every surface."""
+
+from __future__ import annotations
+
+import builtins
+
+import polars as pl
+import pytest
+
+import recframe as rf
+from recframe.metrics.language.registry import registered
+from recframe.metrics.language.synonyms import FORMS, folded
+
+FRAME = pl.DataFrame({"user": [1], "item": [1], "rank": [1], "relevance": [1]})
+
+SYNONYMS = [
+    ("reciprocal_rank", "mrr", "rf.mrr", "mrr()"),
+    ("mean_reciprocal_rank", "mrr", "rf.mrr", "mrr()"),
+    ("mean_average_precision", "map", "rf.map", "map()"),
+    ("average_precision", "map", "rf.map", "map()"),
+    ("AveragePrecision", "map", "rf.map", "map()"),
+    ("catalog_coverage", "coverage", "rf.coverage", "coverage()"),
+    ("catalogue_coverage", "coverage", "rf.coverage", "coverage()"),
+    ("aggregate_diversity", "coverage", "rf.coverage", "coverage()"),
+    ("hit_ratio", "hit_rate", "rf.hit_rate", "hit_rate()"),
+    ("hits", "hit_rate", "rf.hit_rate", "hit_rate()"),
+    ("f2", "f_score(beta=2)", "rf.f_score(beta=2)", "f_score(beta=2)"),
+    ("ndcg_at_10", "ndcg@10", "rf.ndcg @ 10", "ndcg(k=10)"),
+    ("NDCG_10", "ndcg@10", "rf.ndcg @ 10", "ndcg(k=10)"),
+    ("recall_at_k", "recall@10", "rf.recall @ 10", "recall(k=10)"),
+    ("precision_at_5", "precision@5", "rf.precision @ 5", "precision(k=5)"),
+    ("hitrate_at_5", "hit_rate@5", "rf.hit_rate @ 5", "hit_rate(k=5)"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "attribute", "method"), SYNONYMS)
+def test_a_name_of_the_field_is_answered_with_the_one_here(name, text, attribute, method):
+    with pytest.raises(rf.UnknownMetricError) as error:
+        FRAME.rec.evaluate(name)
+    assert str(error.value) == f"unknown metric {name!r}; that is {text!r}"
+    with pytest.raises(AttributeError, match="recframe") as missing:
+        getattr(rf, name)
+    assert str(missing.value).endswith(f"; that is {attribute!r}")
+    for frame in (FRAME, FRAME.lazy(), FRAME.to_pandas()):
+        with pytest.raises(AttributeError) as missing:
+            getattr(frame.rec, name)
+        assert str(missing.value) == f"rec has no method {name!r}; that is {method!r}"
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("hit-rate@10", "hit_rate@10"),
+        ("R-precision", "r_precision"),
+        ("nDCG 10", "ndcg@10"),
+        ("average precision@5", "map@5"),
+    ],
+)
+def test_a_name_in_another_spelling_is_answered_too(text, meant):
+    with pytest.raises(rf.UnknownMetricError, match=f"that is '{meant}'$"):
+        rf.parse(text)
+
+
+def test_an_alias_is_no_method_and_says_whose_it_is():
+    for one in registered().values():
+        for alias in one.definition.aliases:
+            with pytest.raises(AttributeError, match=f"that is '{one.name}\\(\\)'$"):
+                getattr(FRAME.rec, alias)
+            with pytest.raises(AttributeError, match=f"that is 'rf.{one.name}'$"):
+                getattr(rf, alias)
+
+
+def test_every_synonym_is_a_metric_and_none_is_a_name_already():
+    taken = {
+        folded(name)
+        for one in registered().values()
+        for name in (one.name, *one.definition.aliases)
+    }
+
+    assert not taken & FORMS.keys()
+    for form in FORMS.values():
+        assert str(rf.parse(form)) == form
+
+
+@pytest.mark.parametrize("name", ["compare", "plot", "comparee", "plots"])
+def test_what_is_yet_to_come_is_never_suggested(name):
+    with pytest.raises(AttributeError) as error:
+        getattr(FRAME.rec, name)
+    assert "did you mean 'compare'" not in str(error.value)
+    assert "did you mean 'plot'" not in str(error.value)
+
+
+def test_a_cut_off_in_the_wrong_place_says_where_it_stands():
+    with pytest.raises(rf.RecframeError, match=r"write evaluate\(rf.ndcg, k=\[5, 10\]\)$"):
+        rf.ndcg @ [5, 10]
+    with pytest.raises(rf.RecframeError, match=r"write evaluate\(rf.ndcg\(gain='exp'\), k=range"):
+        rf.ndcg(gain="exp") @ range(1, 3)
+    with pytest.raises(rf.UnknownMetricError, match=r"write rf\.ndcg @ 5, or 'ndcg@5'$"):
+        rf.ndcg(k=5)
+    with pytest.raises(rf.UnknownMetricError, match=r"write rf\.ndcg @ 10, or 'ndcg@10'$"):
+        rf.parse("ndcg(k=ten)")
+
+
+def test_a_star_import_leaves_the_names_of_python_alone():
+    names: dict[str, object] = {}
+    exec("from recframe import *", names)  # noqa: S102  the import that is tested
+
+    assert not [name for name in names if hasattr(builtins, name)]
+    assert names["ndcg"] is rf.ndcg
+    assert str(rf.map @ 10) == "map@10"

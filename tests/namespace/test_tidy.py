@@ -1,0 +1,83 @@
+"""`tidy=True`: the numbers of a result in long form, whatever the kind of frame."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+import recframe as rf
+
+FRAME = pl.DataFrame(
+    {
+        "user": [1, 1, 2, 3],
+        "item": [1, 2, 1, 1],
+        "rank": [1, 2, 1, None],
+        "relevance": [0, 1, 1, 1],
+        "country": ["FR", "FR", "DE", None],
+    }
+)
+METRICS = ("ndcg(gain=exp)", "recall@2", "auc", "personalization@1")
+
+
+@pytest.mark.parametrize("by", [None, "country", ["country", "user"], "user"])
+def test_the_long_form_has_the_numbers_of_the_wide_one(kind, by):
+    rec = kind(FRAME).rec
+    wide = kind.read(rec.evaluate(*METRICS, k=[1, 3], by=by, support=True))
+    long = kind.read(rec.evaluate(*METRICS, k=[1, 3], by=by, tidy=True))
+
+    names = [name for name in wide.columns if f"n {name}" in wide.columns]
+    keys = [name for name in ("country", "user") if name in wide.columns]
+    rows = [
+        (*(row[key] for key in keys), *form(name), row[name], row[f"n {name}"])
+        for row in wide.to_dicts()
+        for name in names
+    ]
+    assert long.columns == [*keys, "metric", "k", "value", "n"]
+    assert long.rows() == rows
+    assert long.height == wide.height * 6
+
+
+def form(name):
+    metric, _, k = name.partition("@")
+    return metric, int(k) if k else None
+
+
+def test_the_columns_have_their_dtypes_and_the_whole_list_has_no_k(kind):
+    result = kind.read(kind(FRAME).rec.evaluate("mrr", tidy=True))
+
+    # user 1: 1/2, user 2: 1, user 3: 0
+    assert result.select("metric", "value", "n").rows() == [("mrr", 0.5, 3)]
+    assert result["k"].to_list() == [None]
+
+
+def test_a_polars_result_keeps_its_dtypes_where_nothing_has_a_cut_off():
+    schema = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64, "n": pl.Int64}
+
+    assert FRAME.rec.evaluate("mrr", tidy=True).schema == schema
+    assert FRAME.lazy().rec.evaluate("mrr", tidy=True).collect_schema() == schema
+
+
+def test_collect_and_profiles_have_a_long_form_too():
+    rec = FRAME.lazy().rec(profile="ranx")
+    whole = rec.evaluate("ndcg", "recall", k=[1, 2], by="country", tidy=True).collect()
+
+    in_parts = rec.collect("ndcg", "recall", k=[1, 2], by="country", tidy=True, parts=2)
+
+    assert in_parts.equals(whole)
+    assert whole["metric"].unique(maintain_order=True).to_list() == ["ndcg", "recall"]
+
+
+def test_what_a_call_warns_of_does_not_depend_on_the_form():
+    truth = FRAME.select("user", pl.col("item") + 100)
+    said = []
+    for tidy in (False, True):
+        with pytest.warns(rf.RecframeWarning) as caught:
+            FRAME.drop("relevance").rec(truth=truth).evaluate("ndcg@10", "recall", tidy=tidy)
+        said.append([str(one.message) for one in caught])
+
+    assert said[0] == said[1] != []
+
+
+def test_a_segment_named_like_a_column_of_the_long_form_is_an_error():
+    with pytest.raises(rf.ColumnError, match="by='metric' is also the name of a result column"):
+        FRAME.rename({"country": "metric"}).rec.evaluate("mrr", by="metric", tidy=True)
