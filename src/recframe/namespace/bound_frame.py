@@ -32,7 +32,7 @@ from recframe.judging.judged_frame import judge
 from recframe.metrics.language import cutoffs, registry
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls
-from recframe.namespace.bound_metric import BoundMetric, By, Cutoffs, F
+from recframe.namespace.bound_metric import Asked, BoundMetric, By, Cutoffs, F
 from recframe.namespace.methods import Methods
 from recframe.plan import evaluation
 from recframe.plan.runs import Run
@@ -144,7 +144,7 @@ class Rec(Methods, Generic[F]):
     @calls.understood
     def evaluate(
         self,
-        *metrics: str | Metric[...],
+        *metrics: Asked,
         k: Cutoffs = None,
         by: By = None,
         profile: str | None = None,
@@ -152,8 +152,8 @@ class Rec(Methods, Generic[F]):
     ) -> F:
         """Return several metrics, at several cut-offs, overall or by segment, in one pass over the frame.
 
-        A metric is a string (`"ndcg@10"`, `"map(normalizer=min)@10"`) or an object (`rf.ndcg @ 10`). `k`, an int, a list
-        or range of them or None, goes to the metrics without an `@` of their own. `by` names columns of the judged frame,
+        A metric is a string (`"ndcg@10"`, `"map(normalizer=min)@10"`) or an object (`rf.ndcg @ 10`); several may stand in a
+        list. `k`, an int, a list or range of them or None, goes to the metrics without an `@` of their own. `by` names columns of the judged frame,
         of `users` or of `items`; `by="user"` gives each user's own values. `profile` is that of `rec(...)`.
 
         The result is a frame of the same kind: the `by` columns (a bound model first), `n_users`, `n_lists` if a metric runs
@@ -186,7 +186,7 @@ class Rec(Methods, Generic[F]):
         │ 2       ┆ 0.5   ┆ 0.75  ┆ 0.5      ┆ 1.0      │
         └─────────┴───────┴───────┴──────────┴──────────┘
         """
-        found = registry.asked(metrics, k)
+        found = registry.asked(registry.each(metrics), k)
         inputs = self._inputs(by, profile, found)
         asked = under_profile.asked(inputs.context, found)
         told = partial(_told, inputs, found)
@@ -198,7 +198,7 @@ class Rec(Methods, Generic[F]):
     @calls.understood
     def collect(
         self,
-        *metrics: str | Metric[...],
+        *metrics: Asked,
         k: Cutoffs = None,
         by: By = None,
         parts: int = 1,
@@ -229,7 +229,7 @@ class Rec(Methods, Generic[F]):
         if not isinstance(parts, int) or isinstance(parts, bool) or parts < 1:
             msg = f"parts={shown(parts)}: write a whole number from 1 up"
             raise RecframeError(msg)
-        found = registry.asked(metrics, k)
+        found = registry.asked(registry.each(metrics), k)
         inputs = self._inputs(by, profile, found)
         asked = under_profile.asked(inputs.context, found)
         run = Run(n_parts=parts, n_plans=evaluation.n_plans(inputs, asked), tell=tell)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame")
 Cutoffs = int | Iterable[int] | None
 By = str | Iterable[str] | None
+Asked = str | Metric[...] | Sequence[str | Metric[...]]
+"""A metric, or several in a list."""
 
 
 @dataclass(frozen=True)
