@@ -30,6 +30,8 @@ def bound_objects_keep_the_kind_of_frame(
     assert_type(rf.rec(lf, truth=df, model="model"), rf.Rec[pl.LazyFrame])
     assert_type(rf.rec(pdf).group_by("country", ["device"]).evaluate("ndcg@10"), pd.DataFrame)
     assert_type(rf.rec(lf).groupby("country").judge(), pl.LazyFrame)
+    assert_type(rf.rec(df, pdf), rf.Rec[pl.DataFrame])
+    assert_type(rf.rec(pdf)(df, model="model").judge(), pd.DataFrame)
 
 
 def frames_come_back_as_the_kind_they_went_in(
@@ -40,6 +42,8 @@ def frames_come_back_as_the_kind_they_went_in(
     )
     assert_type(rf.rec(lf).evaluate("ndcg", k=range(1, 4), by=["model", "country"]), pl.LazyFrame)
     assert_type(rf.rec(pdf).evaluate(rf.ndcg), pd.DataFrame)
+    assert_type(rf.rec(df).evaluate(["ndcg@10", rf.recall @ 20], "mrr"), pl.DataFrame)
+    assert_type(rf.rec(lf).collect(("ndcg@10", "mrr")), pl.DataFrame)
     assert_type(rf.rec(df).audit(10, by="country"), pl.DataFrame)
     assert_type(rf.rec(lf, train=df, strict=True).audit(), pl.LazyFrame)
     assert_type(rf.rec(pdf).audit(), pd.DataFrame)

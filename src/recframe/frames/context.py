@@ -49,6 +49,7 @@ DEFAULTS: Mapping[str, Any] = {
 class Context:
     """Column names, side frames and policies, as bound by `rec(...)`; a name that is None has its role's own name."""
 
+    truth: Any = None
     user: str | None = None
     item: str | None = None
     rank: str | None = None
@@ -56,7 +57,6 @@ class Context:
     relevance: str | None = None
     model: str | None = None
     propensity: str | None = None
-    truth: Any = None
     users: Any = None
     items: Any = None
     train: Any = None

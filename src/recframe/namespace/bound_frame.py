@@ -61,6 +61,7 @@ class Rec(Methods, Generic[F]):
     @calls.understood
     def __call__(  # noqa: PLR0913  the options of section "Columns and options" of the README
         self,
+        truth: Any = None,
         *,
         user: str | None = None,
         item: str | None = None,
@@ -69,7 +70,6 @@ class Rec(Methods, Generic[F]):
         relevance: str | None = None,
         model: str | None = None,
         propensity: str | None = None,
-        truth: Any = None,
         users: Any = None,
         items: Any = None,
         train: Any = None,
@@ -95,7 +95,7 @@ class Rec(Methods, Generic[F]):
             propensity: in the truth, how likely it was to observe a relevant pair; what `weights=` of a metric goes by.
 
         Side frames, of any kind:
-            truth: what users really liked: user, item and, if graded, relevance.
+            truth: what users really liked: user, item and, if graded, relevance. It may stand first, without its name.
             users: one row for each user. items: one row for each item. Their columns serve `by=`.
             train: what the systems were fitted on: user and item; each pair counts once. Popularity and histories come from
                 it, and `audit()` holds the lists and the truth against it.
@@ -461,13 +461,13 @@ def _told(
 
 
 @overload
-def rec(frame: pl.DataFrame, **options: Any) -> Rec[pl.DataFrame]: ...
+def rec(frame: pl.DataFrame, truth: Any = ..., **options: Any) -> Rec[pl.DataFrame]: ...
 @overload
-def rec(frame: pl.LazyFrame, **options: Any) -> Rec[pl.LazyFrame]: ...
+def rec(frame: pl.LazyFrame, truth: Any = ..., **options: Any) -> Rec[pl.LazyFrame]: ...
 @overload
-def rec(frame: pd.DataFrame, **options: Any) -> Rec[pd.DataFrame]: ...
-def rec(frame: Any, **options: Any) -> Rec[Any]:
-    """Return `frame.rec`, or with options `frame.rec(...)`, in a form that type checkers and editors know.
+def rec(frame: pd.DataFrame, truth: Any = ..., **options: Any) -> Rec[pd.DataFrame]: ...
+def rec(frame: Any, *truth: Any, **options: Any) -> Rec[Any]:
+    """Return `frame.rec`, or with a truth and options `frame.rec(...)`, in a form that type checkers and editors know.
 
     >>> import polars as pl, recframe as rf
     >>> df = pl.DataFrame({"user": [1], "item": [1], "rank": [1], "relevance": [1]})
@@ -476,4 +476,4 @@ def rec(frame: Any, **options: Any) -> Rec[Any]:
     """
     kind_for(frame, "the first argument of rec()")
     found = Rec(frame)
-    return found(**options) if options else found
+    return found(*truth, **options) if truth or options else found

@@ -57,11 +57,9 @@ def check_call(
 def check_options(
     _call: str, arguments: Sequence[object], options: Mapping[str, Any], _takes: Takes
 ) -> None:
-    """Say what is wrong with the arguments of `rec(...)`, which are all options."""
+    """Say what is wrong with the arguments of `rec(...)`: the truth, and options by their names."""
     if arguments:
-        option = "truth=truth" if is_frame(arguments[0]) else "user='user_id'"
-        msg = f"rec() takes its options by name, and found {kind_of(arguments[0])} without one: frame.rec({option})"
-        raise CallError(msg)
+        _check_truth(arguments, options)
     for name in options:
         if name in ASKED:
             msg = f"rec() has no option {name!r}, which is given with the metric: frame.rec(...).ndcg({name}={ASKED[name]})"
@@ -69,6 +67,22 @@ def check_options(
         if name not in OPTIONS:
             msg = f"{sentence(f'rec() has no option {name!r}', suggestion(name, OPTIONS))} It has {', '.join(OPTIONS)}"
             raise CallError(msg)
+
+
+def _check_truth(arguments: Sequence[object], options: Mapping[str, Any]) -> None:
+    """Say what is wrong with what `rec(...)` got by position, where the truth alone may stand."""
+    first, *others = arguments
+    by_name = "rec() takes the truth by position and its options by name"
+    if others:
+        option = "train=train" if is_frame(others[0]) else "user='user_id'"
+        msg = f"{by_name}, and found {kind_of(others[0])} behind the truth: frame.rec(truth, {option})"
+        raise CallError(msg)
+    if first is not None and not is_frame(first):
+        msg = f"{by_name}, and found {kind_of(first)} in its place: frame.rec(user='user_id')"
+        raise CallError(msg)
+    if "truth" in options:
+        msg = "rec() got the truth twice, by position and as truth=; write one of them: frame.rec(truth)"
+        raise CallError(msg)
 
 
 def names(by: object) -> list[str]:
