@@ -9,7 +9,8 @@ from itertools import combinations
 from typing import Any, Literal, get_args
 
 from recframe.errors import RecframeError, sentence, shown, suggestion
-from recframe.frames.hints import Given
+from recframe.frames.hints import FrameOf, Given
+from recframe.frames.kinds.lookup import in_memory
 
 Universe = Literal["truth", "recs", "both", "all"]
 NoRelevant = Literal["zero", "skip", "null"]
@@ -32,6 +33,8 @@ Sharing = Literal["expected", "last"]
 """The `ties` under which tied items stand in no order: they share a rank."""
 
 ROLES = ("user", "item", "rank", "score", "relevance", "model", "propensity")
+SIDES = ("truth", "users", "items", "train", "reference")
+"""The options that take a frame."""
 MOST_DECIMALS = 15
 DEFAULTS: Mapping[str, Any] = {
     "universe": "truth",  # of two frames; every user of a judged frame
@@ -78,7 +81,11 @@ class Context:
         """Return the context with some options set anew, after a check of their values."""
         for name, value in options.items():
             _check_option(name, value)
-        bound = replace(self, **options, given=self.given.union(options))
+        held = {
+            name: in_memory(value, str(FrameOf(name))) if name in SIDES else value
+            for name, value in options.items()
+        }
+        bound = replace(self, **held, given=self.given.union(options))
         _check_roles(bound)
         return bound
 

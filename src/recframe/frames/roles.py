@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from recframe.errors import ColumnError, RecframeError, sentence, suggestion
-from recframe.frames.context import ROLES, Context
+from recframe.frames.context import ROLES, SIDES, Context
 from recframe.frames.hints import A_FRAME, NAMED, Either, FrameOf, Given, bind
 from recframe.frames.kinds.kind import Taken
 from recframe.frames.kinds.lookup import kind_for
@@ -86,9 +86,7 @@ def listed(names: Iterable[str], most: int = 20) -> str:
 def sides_of(frame: Any, context: Context) -> dict[str, Side]:
     """Return every frame of the call."""
     title = str(FrameOf("judged" if context.truth is None else "recommendations"))
-    given = {
-        name: getattr(context, name) for name in ("truth", "users", "items", "train", "reference")
-    }
+    given = {name: getattr(context, name) for name in SIDES}
     if isinstance(context.reference, str):
         if context.model is None:
             named = Given("reference", context.reference)

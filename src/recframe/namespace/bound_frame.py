@@ -25,7 +25,7 @@ from recframe.frames.context import (
 )
 from recframe.frames.inputs import Inputs, read
 from recframe.frames.kinds.kind import Kind
-from recframe.frames.kinds.lookup import kind_for
+from recframe.frames.kinds.lookup import ArrowStream, in_memory, kind_for
 from recframe.frames.rows.joins import distinct_names
 from recframe.judging.as_frame import as_frame
 from recframe.judging.judged_frame import judge
@@ -153,8 +153,8 @@ class Rec(Methods, Generic[F]):
         """Return several metrics, at several cut-offs, overall or by segment, in one pass over the frame.
 
         A metric is a string (`"ndcg@10"`, `"map(normalizer=min)@10"`) or an object (`rf.ndcg @ 10`); several may stand in a
-        list. `k`, an int, a list or range of them or None, goes to the metrics without an `@` of their own. `by` names columns of the judged frame,
-        of `users` or of `items`; `by="user"` gives each user's own values. `profile` is that of `rec(...)`.
+        list. `k`, an int, a list or range of them or None, goes to the metrics without an `@` of their own. `by` names columns
+        of the judged frame, of `users` or of `items`; `by="user"` gives each user's values. `profile` is that of `rec(...)`.
 
         The result is a frame of the same kind: the `by` columns (a bound model first), `n_users`, `n_lists` if a metric runs
         over lists (the users with a ranked row, whatever the truth says), and a column for each metric, named by its string;
@@ -466,14 +466,21 @@ def rec(frame: pl.DataFrame, truth: Any = ..., **options: Any) -> Rec[pl.DataFra
 def rec(frame: pl.LazyFrame, truth: Any = ..., **options: Any) -> Rec[pl.LazyFrame]: ...
 @overload
 def rec(frame: pd.DataFrame, truth: Any = ..., **options: Any) -> Rec[pd.DataFrame]: ...
+@overload
+def rec(frame: ArrowStream, truth: Any = ..., **options: Any) -> Rec[pl.DataFrame]: ...
 def rec(frame: Any, *truth: Any, **options: Any) -> Rec[Any]:
     """Return `frame.rec`, or with a truth and options `frame.rec(...)`, in a form that type checkers and editors know.
+
+    A frame with Arrow's PyCapsule interface (a DuckDB relation, an Ibis or Modin table, a stream) is read into memory once,
+    with all its columns, and answers in frames of Polars; a pyarrow.Table answers in tables. Side frames are taken likewise.
 
     >>> import polars as pl, recframe as rf
     >>> df = pl.DataFrame({"user": [1], "item": [1], "rank": [1], "relevance": [1]})
     >>> rf.rec(df).hit_rate(k=1)
     1.0
     """
-    kind_for(frame, "the first argument of rec()")
+    title = "the first argument of rec()"
+    frame = in_memory(frame, title)
+    kind_for(frame, title)
     found = Rec(frame)
     return found(*truth, **options) if truth or options else found

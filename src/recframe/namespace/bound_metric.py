@@ -57,9 +57,11 @@ class BoundMetric(Generic[F]):
         result: Any = self.rec.evaluate(asked, k=k, by=by, profile=profile)
         context = self.rec._context  # noqa: SLF001  the two classes are one object to the user
         by_segment = bool(names(by) or context.by or context.model is not None)
-        if by_segment or cutoffs.is_many(k) or kind_for(result).is_lazy:
+        kind = kind_for(result)
+        rows = None if by_segment or cutoffs.is_many(k) else kind.rows(result)
+        if rows is None:
             return result
-        value = result[str(registry.asked([asked], k)[0])][0]
+        value = rows[0][str(registry.asked([asked], k)[0])]
         return float("nan") if value is None else float(value)
 
     if not TYPE_CHECKING:

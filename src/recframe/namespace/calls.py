@@ -9,11 +9,9 @@ from inspect import Parameter
 from typing import Any, TypeVar, cast
 
 from recframe.errors import CallError, RecframeError, kind_of, sentence, shown, suggestion
-from recframe.frames.context import OPTIONS
+from recframe.frames.context import OPTIONS, SIDES
 from recframe.frames.kinds.lookup import is_frame
 
-FRAMES = ("truth", "users", "items", "train", "reference")
-"""The options that take a frame."""
 ASKED = {"k": "10", "by": "'country'"}
 """What is given with a metric, and not bound before."""
 METHODS = {
@@ -45,7 +43,7 @@ def check_call(
     ]
     for name in options:
         if name in OPTIONS and name not in named:
-            value = name if name in FRAMES else "'...'"
+            value = name if name in SIDES else "'...'"
             msg = f"rec.{call}() has no option {name!r}, which is bound before: frame.rec({name}={value}).{asks}"
             raise CallError(msg)
         if call in METHODS and name not in named:

@@ -12,7 +12,7 @@ from recframe.errors import RecframeError, kind_of, shown, warn
 from recframe.frames.collecting import stream
 from recframe.frames.context import Context
 from recframe.frames.dtypes import matched
-from recframe.frames.kinds.lookup import is_frame
+from recframe.frames.kinds.lookup import in_memory, is_frame
 from recframe.frames.roles import Side
 from recframe.frames.rows.places import by_item
 from recframe.ways_in.ids import ids_of
@@ -152,6 +152,7 @@ def _excluded(
     """Return the rows and columns of the pairs that are never recommended; the rows ascend."""
     from recframe.ways_in import candidates  # noqa: PLC0415  as above
 
+    exclude = in_memory(exclude, "exclude=")
     if is_frame(exclude):
         return _pairs(exclude, users, items, context)
     found = tuple(getattr(exclude, "shape", ()))
