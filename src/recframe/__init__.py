@@ -10,6 +10,7 @@ from recframe.errors import DataError as DataError
 from recframe.errors import RecframeError as RecframeError
 from recframe.errors import RecframeWarning as RecframeWarning
 from recframe.errors import UnknownMetricError as UnknownMetricError
+from recframe.frames.own_names import frame as frame
 from recframe.metrics import *
 from recframe.metrics.language.at import At as At
 from recframe.metrics.language.at_lists import AtLists as AtLists
@@ -58,6 +59,7 @@ if not TYPE_CHECKING:
         "Bounds",
         "Metric",
         "Rec",
+        "frame",
         "list_metrics",
         "list_profiles",
         "metric",

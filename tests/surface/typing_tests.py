@@ -20,6 +20,10 @@ def rec_knows_the_kind_of_frame(df: pl.DataFrame, lf: pl.LazyFrame, pdf: pd.Data
     assert_type(rf.rec(pdf), rf.Rec[pd.DataFrame])
     assert_type(rf.Rec(df), rf.Rec[pl.DataFrame])
 
+    class Relation:
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+    assert_type(rf.rec(Relation(), df), rf.Rec[pl.DataFrame])
     rf.rec([{"user": 1}])  # type: ignore[call-overload]
 
 
@@ -31,6 +35,7 @@ def bound_objects_keep_the_kind_of_frame(
     assert_type(rf.rec(pdf).group_by("country", ["device"]).evaluate("ndcg@10"), pd.DataFrame)
     assert_type(rf.rec(lf).groupby("country").judge(), pl.LazyFrame)
     assert_type(rf.rec(df, pdf), rf.Rec[pl.DataFrame])
+    assert_type(rf.rec(lf, rf.frame(pdf, user="customer", relevance="stars")), rf.Rec[pl.LazyFrame])
     assert_type(rf.rec(pdf)(df, model="model").judge(), pd.DataFrame)
 
 
@@ -150,6 +155,7 @@ def options_are_checked(df: pl.DataFrame) -> None:
     rf.rec(df)(universe="everyone")  # type: ignore[arg-type]
     rf.rec(df)(no_relevant="drop")  # type: ignore[arg-type]
     rf.rec(df)(users_frame=df)  # type: ignore[call-arg]
+    rf.frame(df, customer="customer")  # type: ignore[call-arg]
     rf.rec(df).evaluate(10)  # type: ignore[arg-type]
     rf.rec(df).evaluate("ndcg", k="10")  # type: ignore[arg-type]
     rf.rec(df).ndgc(k=10)  # type: ignore[attr-defined]

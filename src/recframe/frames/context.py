@@ -79,8 +79,7 @@ class Context:
 
     def bind(self, options: Mapping[str, Any]) -> Context:
         """Return the context with some options set anew, after a check of their values."""
-        for name, value in options.items():
-            _check_option(name, value)
+        self.check(options)
         held = {
             name: in_memory(value, str(FrameOf(name))) if name in SIDES else value
             for name, value in options.items()
@@ -88,6 +87,12 @@ class Context:
         bound = replace(self, **held, given=self.given.union(options))
         _check_roles(bound)
         return bound
+
+    @staticmethod
+    def check(options: Mapping[str, Any]) -> None:
+        """Say which option has a value that it cannot have."""
+        for name, value in options.items():
+            _check_option(name, value)
 
     def assuming(self, policies: Mapping[str, Any]) -> Context:
         """Return the context with values for the policies that were not bound."""

@@ -76,6 +76,12 @@ class Inputs:
             else self.truth.collect_schema()["relevance"]
         )
 
+    @cached_property
+    def has_propensity(self) -> bool:
+        """Whether the frame that has the relevance has propensities too."""
+        judging = self.lists if self.truth is None else self.truth
+        return "propensity" in judging.collect_schema()
+
     def feature(self, of: str, call: str) -> pl.LazyFrame:
         """Return a column of the items frame: item, value; the only one beside the item, where `of` is empty.
 
@@ -93,8 +99,8 @@ class Inputs:
         if self.items is None:
             msg = f"{call} needs {SideFrame('items')}"
             raise ColumnError(msg)
-        item = self.context.name_of("item")
         side = self.sides["items"]
+        item = side.context.name_of("item")
         others = [name for name in side.columns if name != item]
         if (of and of not in others) or (not of and len(others) != 1):
             found = (
@@ -270,7 +276,7 @@ def read(
         reference=taken.get("reference") if named is None else named,
         sides=sides,
         segments=segments,
-        checks=(*_repeated_keys(taken, context), *_unknown_reference(taken, context)),
+        checks=(*_repeated_keys(taken, sides), *_unknown_reference(taken, context)),
         context=context,
         sources=_sources(segments, sides, context),
         labels={label.inside: label.name for label in labels},
@@ -329,10 +335,13 @@ def _segments(
     return tuple({one.name: one for one in found}.values())
 
 
-def _repeated_keys(taken: Mapping[str, pl.LazyFrame], context: Context) -> tuple[pl.LazyFrame, ...]:
+def _repeated_keys(
+    taken: Mapping[str, pl.LazyFrame], sides: Mapping[str, Side]
+) -> tuple[pl.LazyFrame, ...]:
     described = [name for name in DESCRIBES if name in taken]
     return tuple(
-        _repeated_key(taken[name], name, context.name_of(DESCRIBES[name])) for name in described
+        _repeated_key(taken[name], name, sides[name].context.name_of(DESCRIBES[name]))
+        for name in described
     )
 
 

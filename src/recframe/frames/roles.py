@@ -11,6 +11,7 @@ from recframe.frames.context import ROLES, SIDES, Context
 from recframe.frames.hints import A_FRAME, NAMED, Either, FrameOf, Given, bind
 from recframe.frames.kinds.kind import Taken
 from recframe.frames.kinds.lookup import kind_for
+from recframe.frames.own_names import NamedFrame
 
 IDS = ("user", "item", "model")
 DESCRIBES = {"users": "user", "items": "item"}
@@ -33,13 +34,22 @@ class Side:
     """One frame of the call, and how the messages name it."""
 
     def __init__(self, title: str, frame: Any, context: Context) -> None:
-        self.title, self.context = title, context
+        self.names: Mapping[str, str] = {}
+        if isinstance(frame, NamedFrame):
+            self.names, frame = frame.names, frame.frame
+        self.title, self.context = title, context.bind(self.names) if self.names else context
         self.kind = kind_for(frame, title)
         self.columns = self.kind.columns
+        for role in self.names:
+            self.require(role)
 
     def has(self, role: str) -> bool:
         """Whether the frame has the column of a role."""
         return self.context.name_of(role) in self.columns
+
+    def own_role(self, name: str) -> str | None:
+        """Return whose ids a column has that bears a name of this frame's own."""
+        return next((role for role in ("user", "item") if self.names.get(role) == name), None)
 
     def require(self, role: str, hint: str = "") -> str:
         """Return the role's name, or say that its column is missing."""
@@ -47,7 +57,8 @@ class Side:
         if name not in self.columns:
             found = sentence(f"{self.title} has no column {name!r}", suggestion(name, self.columns))
             named = f"Name the column of the {role}: {bind(**{role: NAMED})}"
-            hint = self.index_hint(name) or self._flattening or hint or named
+            own = f"Name the column: rf.frame(..., {role}={NAMED})" if role in self.names else ""
+            hint = self.index_hint(name) or self._flattening or own or hint or named
             msg = f"{found} It has {listed(self.columns)}. {hint}"
             raise ColumnError(msg)
         return name
@@ -171,7 +182,14 @@ def segment_of(number: int, name: str, sides: Mapping[str, Side], context: Conte
     for role in ("user", "item", "model"):
         if name in {role, context.name_of(role)} and (role != "model" or context.model is not None):
             return Segment(role, context.name_of(role), "role")
-    holders = [owner for owner, side in sides.items() if name in side.columns]
+    own = {owner: side.own_role(name) for owner, side in sides.items()}
+    holders = [owner for owner, side in sides.items() if name in side.columns and not own[owner]]
+    roles = [role for role in dict.fromkeys(own.values()) if role is not None]
+    if len(roles) > 1 and not holders:
+        msg = f"{Given('by', name)} names the users of one frame and the items of another; write 'user' or 'item'"
+        raise ColumnError(msg)
+    if roles and not holders:
+        return Segment(roles[0], context.name_of(roles[0]), "role")
     if not holders:
         known = dict.fromkeys(column for side in sides.values() for column in side.columns)
         where = ", ".join(side.title for side in sides.values())

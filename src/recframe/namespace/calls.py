@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 from recframe.errors import CallError, RecframeError, kind_of, sentence, shown, suggestion
 from recframe.frames.context import OPTIONS, SIDES
-from recframe.frames.kinds.lookup import is_frame
+from recframe.frames.own_names import is_side
 
 ASKED = {"k": "10", "by": "'country'"}
 """What is given with a metric, and not bound before."""
@@ -33,7 +33,7 @@ def check_call(
     """Say what is wrong with the arguments of a method or metric, which takes some parameters."""
     asks = f"{call}({METHODS.get(call, 'k=10')})"
     for argument in [*arguments, *(options[name] for name in ASKED if name in options)]:
-        if is_frame(argument):
+        if is_side(argument):
             msg = f"rec.{call}() takes no frame, and found {kind_of(argument)}; bind it before: frame.rec(truth=truth).{asks}"
             raise CallError(msg)
     named = [
@@ -72,10 +72,10 @@ def _check_truth(arguments: Sequence[object], options: Mapping[str, Any]) -> Non
     first, *others = arguments
     by_name = "rec() takes the truth by position and its options by name"
     if others:
-        option = "train=train" if is_frame(others[0]) else "user='user_id'"
+        option = "train=train" if is_side(others[0]) else "user='user_id'"
         msg = f"{by_name}, and found {kind_of(others[0])} behind the truth: frame.rec(truth, {option})"
         raise CallError(msg)
-    if first is not None and not is_frame(first):
+    if first is not None and not is_side(first):
         msg = f"{by_name}, and found {kind_of(first)} in its place: frame.rec(user='user_id')"
         raise CallError(msg)
     if "truth" in options:
@@ -87,7 +87,7 @@ def names(by: object) -> list[str]:
     """Return the names of a `by` argument."""
     if by is None:
         return []
-    single = isinstance(by, str) or is_frame(by) or not isinstance(by, Iterable)
+    single = isinstance(by, str) or is_side(by) or not isinstance(by, Iterable)
     found: list[Any] = [by] if single else list(by)  # type: ignore[call-overload]
     for name in found:
         if not isinstance(name, str):

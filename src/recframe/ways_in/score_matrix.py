@@ -13,6 +13,7 @@ from recframe.frames.collecting import stream
 from recframe.frames.context import Context
 from recframe.frames.dtypes import matched
 from recframe.frames.kinds.lookup import in_memory, is_frame
+from recframe.frames.own_names import is_side
 from recframe.frames.roles import Side
 from recframe.frames.rows.places import by_item
 from recframe.ways_in.ids import ids_of
@@ -153,7 +154,7 @@ def _excluded(
     from recframe.ways_in import candidates  # noqa: PLC0415  as above
 
     exclude = in_memory(exclude, "exclude=")
-    if is_frame(exclude):
+    if is_side(exclude):
         return _pairs(exclude, users, items, context)
     found = tuple(getattr(exclude, "shape", ()))
     if found and found == tuple(shape):

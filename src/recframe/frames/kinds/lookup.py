@@ -11,6 +11,7 @@ import polars as pl
 
 from recframe.errors import RecframeError, kind_of
 from recframe.frames import kinds
+from recframe.frames.hints import Either
 from recframe.frames.kinds.kind import Kind
 
 
@@ -89,9 +90,10 @@ def _made_a_frame(thing: Any) -> str:
     """Return how something else becomes a frame, where that is known."""
     library, kind = type(thing).__module__.partition(".")[0], type(thing).__name__
     if _is_stream(thing):
-        return ": rf.rec(frame) reads it"
+        return str(Either(": rf.rec(frame) reads it"))
     known = {
         "recframe": ", not what recframe makes of it",
+        "NamedFrame": str(Either(", and name its columns in the call: rf.rec(frame, user='...')")),
         "pyarrow": ": one column of a table is none",
         "pyspark": ": spark_frame.toPandas()",
         "Series": ": series.reset_index()" if library == "pandas" else ": series.to_frame()",
@@ -103,4 +105,4 @@ def _made_a_frame(thing: Any) -> str:
     known |= dict.fromkeys(("list", "dict", "ndarray"), columns)
     if "GroupBy" in kind:
         return ": the one that was grouped, with the groups as by='...'"
-    return known.get(library) or known.get(kind, "")
+    return known.get(kind) or known.get(library, "")
