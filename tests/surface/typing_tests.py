@@ -23,6 +23,8 @@ def rec_knows_the_kind_of_frame(df: pl.DataFrame, lf: pl.LazyFrame, pdf: pd.Data
     class Relation:
         def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
+    assert_type(rf.rec({"svd": lf, "knn": lf}, df), rf.Rec[pl.LazyFrame])
+    assert_type(rf.rec({"svd": pdf}, model="system").evaluate("mrr"), pd.DataFrame)
     assert_type(rf.rec(Relation(), df), rf.Rec[pl.DataFrame])
     rf.rec([{"user": 1}])  # type: ignore[call-overload]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, cast, overload
@@ -26,6 +26,7 @@ from recframe.frames.context import (
 from recframe.frames.inputs import Inputs, read
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import ArrowStream, in_memory, kind_for
+from recframe.frames.kinds.recframe_models import held
 from recframe.frames.rows.joins import distinct_names
 from recframe.judging.as_frame import as_frame
 from recframe.judging.judged_frame import judge
@@ -467,9 +468,14 @@ def rec(frame: pl.LazyFrame, truth: Any = ..., **options: Any) -> Rec[pl.LazyFra
 @overload
 def rec(frame: pd.DataFrame, truth: Any = ..., **options: Any) -> Rec[pd.DataFrame]: ...
 @overload
+def rec(frame: Mapping[str, F], truth: Any = ..., **options: Any) -> Rec[F]: ...
+@overload
 def rec(frame: ArrowStream, truth: Any = ..., **options: Any) -> Rec[pl.DataFrame]: ...
 def rec(frame: Any, *truth: Any, **options: Any) -> Rec[Any]:
     """Return `frame.rec`, or with a truth and options `frame.rec(...)`, in a form that type checkers and editors know.
+
+    A dict of frames of one kind, `rf.rec({"svd": svd, "knn": knn}, truth)`, compares models: they stand one below the other,
+    and a column of text, `model` or what `model=` names, has the keys. What a call does not need may differ between them.
 
     A frame with Arrow's PyCapsule interface (a DuckDB relation, an Ibis or Modin table, a stream) is read into memory once,
     with all its columns, and answers in frames of Polars; a pyarrow.Table answers in tables. Side frames are taken likewise.
@@ -480,7 +486,7 @@ def rec(frame: Any, *truth: Any, **options: Any) -> Rec[Any]:
     1.0
     """
     title = "the first argument of rec()"
-    frame = in_memory(frame, title)
+    frame, options = held(in_memory(frame, title), options)
     kind_for(frame, title)
     found = Rec(frame)
     return found(*truth, **options) if truth or options else found
