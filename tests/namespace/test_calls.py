@@ -207,7 +207,7 @@ LONG = pl.DataFrame({"user": range(100)})
         lambda value: rf.f_score(beta=value),
         rf.parse,
         lambda value: RECS.rec(truth=TRUTH).mrr(k=[value]),
-        lambda value: RECS.rec(truth=TRUTH).mrr(by=[value]),
+        lambda value: RECS.rec(truth=TRUTH).mrr(by=[[value]]),
         lambda value: RECS.rec(truth=TRUTH).evaluate([value]),
         lambda value: RECS.rec(truth=TRUTH).collect("mrr", parts=value),
         lambda value: rf.explain("mrr", value, "ranx"),

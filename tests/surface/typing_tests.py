@@ -98,6 +98,9 @@ def a_metric_by_segment_or_at_many_cutoffs_is_a_frame(df: pl.DataFrame, pdf: pd.
     assert_type(rf.rec(pdf).ndcg(k=10, by="country"), pd.DataFrame)
     assert_type(rf.rec(df).group_by("country").ndcg(k=10), pl.DataFrame)
     assert_type(rf.rec(pdf).groupby("country", ["device"]).ndcg(), pd.DataFrame)
+    assert_type(rf.rec(df).ndcg(k=10, by=pl.col("age") // 10), pl.DataFrame)
+    assert_type(rf.rec(pdf).evaluate("ndcg", by=["country", pl.col("age") // 10]), pd.DataFrame)
+    assert_type(rf.rec(df).group_by(pl.col("age") // 10, "country").ndcg(), pl.DataFrame)
 
 
 def metrics_keep_their_parameters() -> None:

@@ -73,7 +73,8 @@ class Context:
     ties: Ties = "item"
     decimals: int | None = None
     profile: str | None = None
-    by: tuple[str, ...] = ()
+    by: tuple[Any, ...] = ()
+    """Names of columns, and what is made of some."""
     given: frozenset[str] = frozenset()
     """The options that were bound: a profile leaves them as they are."""
 
@@ -105,7 +106,7 @@ class Context:
         changed = any(getattr(self, name) != value for name, value in policies.items())
         return replace(self, **policies) if changed else self
 
-    def grouped(self, by: Iterable[str]) -> Context:
+    def grouped(self, by: Iterable[Any]) -> Context:
         """Return the context with `by` columns bound."""
         return replace(self, by=(*self.by, *by))
 

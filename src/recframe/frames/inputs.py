@@ -12,6 +12,7 @@ import polars as pl
 from recframe.errors import ColumnError, fails_if, sentence, suggestion, with_article
 from recframe.frames import collecting
 from recframe.frames.at_hand import at_hand, eager, is_complete, with_own_dtype
+from recframe.frames.by_expressions import Made
 from recframe.frames.context import Context, Sharing
 from recframe.frames.dtypes import as_text, check_dtypes, matched
 from recframe.frames.hints import A_FRAME, Either, FrameOf, Given, SideFrame, bind
@@ -242,7 +243,7 @@ def _fails_with_rows(message: str) -> pl.Expr:
 def read(
     frame: Any,
     context: Context,
-    by: Sequence[str] = (),
+    by: Sequence[str | Made] = (),
     *,
     judged: bool = True,
     labelled: bool = False,
@@ -304,7 +305,10 @@ def _sources(
     segments: Iterable[Segment], sides: Mapping[str, Side], context: Context
 ) -> dict[str, Any]:
     """Return what the key columns of a result come from, by their names."""
-    found = {one.name: holder_of(one, sides).kind.source(one.name) for one in segments}
+    found = {
+        one.name: None if one.made else holder_of(one, sides).kind.source(one.name)
+        for one in segments
+    }
     if context.model is not None:  # it is the first `by` column, asked for or not
         found[context.model] = sides["recommendations"].kind.source(context.model)
     return found
@@ -328,11 +332,17 @@ def _fill_relevance(taken: dict[str, pl.LazyFrame], given: Mapping[str, Taken]) 
 
 
 def _segments(
-    by: Iterable[str], sides: Mapping[str, Side], context: Context
+    by: Iterable[str | Made], sides: Mapping[str, Side], context: Context
 ) -> tuple[Segment, ...]:
     """Return the `by` columns, each once: a role and the column that is bound to it are the same."""
-    found = [segment_of(number, name, sides, context) for number, name in enumerate(by)]
-    return tuple({one.name: one for one in found}.values())
+    found: dict[str, Segment] = {}
+    model = {context.model} - {None}
+    for number, one in enumerate(by):
+        new = segment_of(number, one, sides, context)
+        if found.setdefault(new.name, new) != new or (new.made and new.name in model):
+            msg = f"{Given('by', one)} would be a second column {new.name!r} of the result; name it: .alias('...')"
+            raise ColumnError(msg)
+    return tuple(found.values())
 
 
 def _repeated_keys(

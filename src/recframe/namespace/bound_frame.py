@@ -27,7 +27,6 @@ from recframe.frames.inputs import Inputs, read
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import ArrowStream, in_memory, kind_for
 from recframe.frames.kinds.recframe_models import held
-from recframe.frames.rows.joins import distinct_names
 from recframe.judging.as_frame import as_frame
 from recframe.judging.judged_frame import judge
 from recframe.metrics.language import cutoffs, registry
@@ -155,7 +154,8 @@ class Rec(Methods, Generic[F]):
 
         A metric is a string (`"ndcg@10"`, `"map(normalizer=min)@10"`) or an object (`rf.ndcg @ 10`); several may stand in a
         list. `k`, an int, a list or range of them or None, goes to the metrics without an `@` of their own. `by` names columns
-        of the judged frame, of `users` or of `items`; `by="user"` gives each user's values. `profile` is that of `rec(...)`.
+        of the judged frame, of `users` or of `items`, or makes one of them: `pl.col("age") // 10 * 10`; `by="user"` gives each
+        user's own values. `profile` is that of `rec(...)`.
 
         The result is a frame of the same kind: the `by` columns (a bound model first), `n_users`, `n_lists` if a metric runs
         over lists (the users with a ranked row, whatever the truth says), and a column for each metric, named by its string;
@@ -349,7 +349,7 @@ class Rec(Methods, Generic[F]):
         result: F = self._kind.give(made, asked.inputs.sources, told)
         return explanation.Explanation(asked.text(self._kind.rows(result)), result)
 
-    def group_by(self, *by: str | Iterable[str]) -> Segmented[F]:
+    def group_by(self, *by: str | pl.Expr | Iterable[str | pl.Expr]) -> Segmented[F]:
         """Return the same object with `by` columns bound, so that any metric asked of it comes by segment.
 
         >>> import polars as pl, recframe
@@ -365,7 +365,7 @@ class Rec(Methods, Generic[F]):
         │ FR      ┆ 1       ┆ 0.0        │
         └─────────┴─────────┴────────────┘
         """
-        names: list[str] = [name for one in by for name in calls.names(one)]
+        names = [name for one in by for name in calls.names(one)]
         if not names:
             msg = "group_by() needs the name of at least one column: group_by('country')"
             raise RecframeError(msg)
@@ -390,7 +390,7 @@ class Rec(Methods, Generic[F]):
             if profile is None
             else under_profile.bind(self._context, {"profile": profile})
         )
-        names = distinct_names(*context.by, *calls.names(by))
+        names = list(dict.fromkeys([*context.by, *calls.names(by)]))
         judged = metrics is None or under_profile.read_relevance(context, metrics)
         if not context.strict:
             return read(self._frame, context, names, judged=judged)
@@ -401,7 +401,7 @@ class Rec(Methods, Generic[F]):
 
     def _labelled(self, by: By) -> tuple[Inputs, dict[str, str]]:
         """Return the frames with columns that may name systems, and the words on columns that cannot match."""
-        names = distinct_names(*self._context.by, *calls.names(by))
+        names = list(dict.fromkeys([*self._context.by, *calls.names(by)]))
         clashes: dict[str, str] = {}
         return read(
             self._frame, under_profile.own(self._context), names, labelled=True, clashes=clashes

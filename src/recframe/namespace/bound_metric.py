@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame")
 Cutoffs = int | Iterable[int] | None
-By = str | Iterable[str] | None
+By = str | pl.Expr | Iterable[str | pl.Expr] | None
 Asked = str | Metric[...] | Sequence[str | Metric[...]]
 """A metric, or several in a list."""
 

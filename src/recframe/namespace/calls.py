@@ -8,7 +8,10 @@ from functools import wraps
 from inspect import Parameter
 from typing import Any, TypeVar, cast
 
+import polars as pl
+
 from recframe.errors import CallError, RecframeError, kind_of, sentence, shown, suggestion
+from recframe.frames.by_expressions import Made, made_by
 from recframe.frames.context import OPTIONS, SIDES
 from recframe.frames.own_names import is_side
 
@@ -83,17 +86,21 @@ def _check_truth(arguments: Sequence[object], options: Mapping[str, Any]) -> Non
         raise CallError(msg)
 
 
-def names(by: object) -> list[str]:
-    """Return the names of a `by` argument."""
+def names(by: object) -> list[str | Made]:
+    """Return the names of a `by` argument, and what its expressions make."""
     if by is None:
         return []
     single = isinstance(by, str) or is_side(by) or not isinstance(by, Iterable)
-    found: list[Any] = [by] if single else list(by)  # type: ignore[call-overload]
-    for name in found:
-        if not isinstance(name, str):
-            msg = f"by= takes the names of columns as text; found {shown(name)}"
-            raise RecframeError(msg)
-    return found
+    return [_name(one) for one in ([by] if single else by)]  # type: ignore[attr-defined]
+
+
+def _name(one: object) -> str | Made:
+    if isinstance(one, pl.Expr):
+        return made_by(one)
+    if not isinstance(one, str):
+        msg = f"by= takes the names of columns as text, and Polars expressions; found {shown(one)}"
+        raise RecframeError(msg)
+    return one
 
 
 def understood(method: C) -> C:

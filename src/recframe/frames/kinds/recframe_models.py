@@ -56,8 +56,10 @@ class SeveralModels(Kind):
 
     def numbers(self) -> list[str]:
         """Return the names of the columns of numbers that all frames have."""
-        others = [kind.numbers() for kind in self.kinds.values()]
-        return [name for name in self.first.numbers() if all(name in one for one in others)]
+        common_names = set(self.first.numbers())
+        for kind in self.kinds.values():
+            common_names &= set(kind.numbers())
+        return [name for name in self.first.numbers() if name in common_names]
 
     def take(
         self, named: Mapping[str, str], ids: Collection[str] = (), numbers: Collection[str] = ()
