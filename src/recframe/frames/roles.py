@@ -58,7 +58,7 @@ class Side:
         return next((role for role in ("user", "item") if self.names.get(role) == name), None)
 
     def root(self, name: str) -> str | None:
-        """Return the column that an expression means by a name: that of a role, or one of this name; None where there is none."""
+        """Return the column that an expression means by a name, that of a role or one of this name; None without one."""
         role = role_named(name, self.bound)
         column = name if role is None else self.context.name_of(role)
         return column if column in self.columns else None
