@@ -180,6 +180,14 @@ def test_categories_of_pandas_come_back():
     assert isinstance(other["user"].dtype, type(pd.Series(["u"]).dtype))
 
 
+def test_a_model_without_rows_is_told_of():
+    with pytest.warns(
+        rf.RecframeWarning, match="the frame of the model 'b' has no rows, so that no result has"
+    ):
+        rec = rf.rec({"a": SVD, "b": KNN.clear()}, TRUTH)
+    assert rec.mrr(k=2)["model"].to_list() == ["a"]
+
+
 def test_relations_and_readers_are_read_once():
     table = SVD.to_arrow()
     reader = pa.RecordBatchReader.from_batches(table.schema, table.to_batches())

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe.errors import ColumnError, RecframeError, kind_of, shown
+from recframe.errors import ColumnError, RecframeError, kind_of, shown, warn
 from recframe.frames.context import ROLES, Context
 from recframe.frames.dtypes import common, in_frames
 from recframe.frames.hints import Either
@@ -176,6 +176,10 @@ def _checked(frames: Mapping[Any, Any], model: str) -> dict[str, Any]:
             rename = Either(", or name another one for the models: rf.rec({...}, model='...')")
             msg = f"{_title(name)} has a column {model!r} of its own; drop it{rename}"
             raise ColumnError(msg)
+        if not kind.size and not kind.is_lazy:
+            warn(
+                f"{_title(name)} has no rows, so that no result has the model; leave it out, or look where its rows are"
+            )
     return found
 
 
