@@ -80,8 +80,15 @@ class Arrow(EagerKind):
 
 
 def _read(column: pa.ChunkedArray) -> pl.Series | None:
-    """Return a column of Arrow, or None where Polars has no such dtype."""
+    """Return a column of Arrow, or None where Polars has no such dtype.
+
+    NOTE: lists as a table, since Polars 1.35 does not make its own dtypes of what stands in those of a lone column; others
+    not, since Polars panics at a table with a type that it has not.
+    """
     try:
+        if pa.types.is_nested(column.type):
+            table = pl.from_arrow(pa.table([column], names=["column"]))
+            return cast("pl.DataFrame", table).to_series()
         return cast("pl.Series", pl.from_arrow(column))
     except (pl.exceptions.PolarsError, pa.ArrowException, TypeError, ValueError):
         return None
