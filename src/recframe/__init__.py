@@ -11,6 +11,7 @@ from recframe.errors import DataError as DataError
 from recframe.errors import RecframeError as RecframeError
 from recframe.errors import RecframeWarning as RecframeWarning
 from recframe.errors import UnknownMetricError as UnknownMetricError
+from recframe.frames.own_names import frame as frame
 from recframe.metrics import *
 from recframe.metrics.language.at import At as At
 from recframe.metrics.language.at_lists import AtLists as AtLists
@@ -22,8 +23,8 @@ from recframe.metrics.language.registry import metric as metric
 from recframe.metrics.language.registry import parse as parse
 from recframe.namespace.accessors import register as _register
 from recframe.namespace.bound_frame import Rec as Rec
-from recframe.namespace.bound_frame import rec as rec
 from recframe.namespace.missing import no_attribute as _no_attribute
+from recframe.namespace.rec_of_a_frame import rec as rec
 
 if TYPE_CHECKING:
     from recframe.conventions.explanation import explain as explain
@@ -60,6 +61,7 @@ if not TYPE_CHECKING:
         "Bounds",
         "Metric",
         "Rec",
+        "frame",
         "list_metrics",
         "list_profiles",
         "metric",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from recframe.namespace.bound_frame import rec as rec_of
+from recframe.namespace.rec_of_a_frame import rec as rec_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -82,7 +82,13 @@ def suggestion(name: str, known: Iterable[str], closeness: float = 0.6) -> str:
 
 
 _LIBRARIES = {"polars": "Polars ", "pandas": "pandas ", "numpy": "NumPy ", "pyarrow": "pyarrow "}
-_NAMES = {"NoneType": "None", "ndarray": "array", "str": "text", "Expr": "expression"}
+_NAMES = {
+    "NamedFrame": "rf.frame",
+    "NoneType": "None",
+    "ndarray": "array",
+    "str": "text",
+    "Expr": "expression",
+}
 _MOST_SHOWN = 60
 
 

@@ -60,7 +60,8 @@ GROUPED = ": the one that was grouped, with the groups as by='...'"
         ("a.parquet", "text", ", not a path: pl.scan_parquet(path), pl.scan_csv(path)"),
         (pl.Series([1]), "a Polars Series", ": series.to_frame()"),
         (pd.Series([1]), "a pandas Series", ": series.reset_index()"),
-        (FRAME.to_arrow(), "a pyarrow Table", ": pl.from_arrow(table)"),
+        (FRAME.to_arrow()["user"], "a pyarrow ChunkedArray", ": one column of a table is none"),
+        (FRAME.to_struct().to_arrow(), "a pyarrow StructArray", ": one column of a table is none"),
         (FRAME.group_by("user"), "a Polars GroupBy", GROUPED),
         (FRAME.lazy().group_by("user"), "a Polars LazyGroupBy", GROUPED),
         (FRAME.to_pandas().groupby("user"), "a pandas DataFrameGroupBy", GROUPED),
@@ -69,7 +70,7 @@ GROUPED = ": the one that was grouped, with the groups as by='...'"
     ids=lambda one: type(one).__name__ if not isinstance(one, str) else "",
 )
 def test_what_is_no_frame(thing, said, instead):
-    give = f"is {said}; give a polars.DataFrame, a polars.LazyFrame or a pandas.DataFrame{instead}"
+    give = f"is {said}; give a polars.DataFrame, a polars.LazyFrame, a pandas.DataFrame or an Arrow table{instead}"
 
     with says(f"the first argument of rec() {give}"):
         rf.rec(thing)

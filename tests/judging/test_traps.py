@@ -111,6 +111,7 @@ def test_a_truth_that_is_all_zero_for_everybody_has_null_means(kind, no_relevant
 
 
 # One user of both frames with a hit, two of the truth alone, one with a list alone, one of `users` alone.
+@pytest.mark.filterwarnings("ignore:2 of the 3 users of the frame truth= have no list")
 @pytest.mark.parametrize(
     ("universe", "n_users", "hit_rate"),
     [

@@ -121,13 +121,44 @@ def test_a_cut_off_of_more_digits_than_python_reads():
         rf.parse("ndcg@" + "9" * 5000)
 
 
-@pytest.mark.parametrize("thing", [10, None, ["ndcg"], pl.col("ndcg"), len])
+@pytest.mark.parametrize("thing", [10, None, {"ndcg"}, pl.col("ndcg"), len])
 def test_what_is_no_metric(thing):
     said = "a Polars expression" if isinstance(thing, pl.Expr) else repr(thing)
-    with says(
-        f"{said} is not a metric; write names or metric objects one after another: evaluate('ndcg@10', rf.recall @ 20)"
+    text = (
+        f"{said} is not a metric; write names or metric objects, one after another or in a list: "
+    )
+    for call in (
+        FRAME.rec.evaluate,
+        FRAME.rec.collect,
+        lambda one: FRAME.rec.evaluate(["mrr", one]),
     ):
-        FRAME.rec.evaluate(thing)
+        with says(f"{text}evaluate('ndcg@10', rf.recall @ 20)"):
+            call(thing)
+
+
+def test_a_list_of_lists_is_no_list_of_metrics():
+    with says("['mrr'] is not a metric; ", whole=False):
+        FRAME.rec.evaluate([["mrr"]])
+
+
+@pytest.mark.parametrize("frame", [FRAME, FRAME.lazy(), FRAME.to_pandas()])
+def test_metrics_may_stand_in_a_list(frame):
+    in_lists = frame.rec.evaluate("mrr", ["ndcg@2", rf.recall], ("map", "mrr"), k=[1, 2])
+    one_by_one = frame.rec.evaluate("mrr", "ndcg@2", rf.recall, "map", k=[1, 2])
+
+    if isinstance(frame, pl.LazyFrame):
+        in_lists, one_by_one = in_lists.collect(), one_by_one.collect()
+    assert in_lists.equals(one_by_one)
+    with says("no metric was asked for; ", whole=False):
+        frame.rec.evaluate([])
+
+
+def test_collect_takes_a_list_too():
+    assert FRAME.lazy().rec.collect(["mrr@2"], "recall@2", parts=2).columns == [
+        "n_users",
+        "mrr@2",
+        "recall@2",
+    ]
 
 
 @pytest.mark.parametrize("thing", [10, None, ["ndcg"], rf.ndcg])

@@ -110,11 +110,43 @@ def test_what_is_given_with_a_metric_is_not_bound():
 
 
 def test_options_of_rec_go_by_name():
-    text = "rec() takes its options by name, and found a Polars DataFrame without one: frame.rec(truth=truth)"
-    assert answer(lambda: RECS.rec(TRUTH)) == text
-    assert answer(lambda: RECS.rec("user")) == (
-        "rec() takes its options by name, and found text without one: frame.rec(user='user_id')"
+    text = "rec() takes the truth by position and its options by name, and found "
+    assert answer(lambda: RECS.rec("user")) == f"{text}text in its place: frame.rec(user='user_id')"
+    assert answer(lambda: RECS.rec(TRUTH["user"])).startswith(f"{text}a Polars Series in its place")
+    assert answer(lambda: RECS.rec(TRUTH, RECS)) == (
+        f"{text}a Polars DataFrame behind the truth: frame.rec(truth, train=train)"
     )
+    assert answer(lambda: rf.rec(RECS, TRUTH, "user")) == (
+        f"{text}text behind the truth: frame.rec(truth, user='user_id')"
+    )
+
+
+@each_kind
+def test_the_truth_goes_by_position_too(make):
+    recs, truth = make(RECS), make(TRUTH)
+
+    results = [
+        one.evaluate("mrr@2", by="user")
+        for one in (
+            recs.rec(truth=truth),
+            recs.rec(truth),
+            rf.rec(recs, truth),
+            rf.rec(recs)(truth, universe="all"),
+        )
+    ]
+    by_name, *by_position = [
+        pl.DataFrame(getattr(one, "collect", lambda one=one: one)()) for one in results
+    ]
+    assert by_name.rows() == [("u", 0.5), ("v", 1.0)]
+    assert all(one.equals(by_name) for one in by_position)
+
+
+def test_a_truth_that_is_given_twice():
+    text = (
+        "rec() got the truth twice, by position and as truth=; write one of them: frame.rec(truth)"
+    )
+    assert answer(lambda: RECS.rec(TRUTH, truth=TRUTH)) == text
+    assert answer(lambda: rf.rec(RECS, TRUTH, truth=TRUTH)) == text
 
 
 @each_kind
@@ -176,7 +208,7 @@ LONG = pl.DataFrame({"user": range(100)})
         lambda value: rf.f_score(beta=value),
         rf.parse,
         lambda value: RECS.rec(truth=TRUTH).mrr(k=[value]),
-        lambda value: RECS.rec(truth=TRUTH).mrr(by=[value]),
+        lambda value: RECS.rec(truth=TRUTH).mrr(by=[[value]]),
         lambda value: RECS.rec(truth=TRUTH).evaluate([value]),
         lambda value: RECS.rec(truth=TRUTH).collect("mrr", parts=value),
         lambda value: rf.explain("mrr", value, "ranx"),

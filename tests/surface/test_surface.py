@@ -351,7 +351,8 @@ def test_rec_binds_what_a_context_holds():
         one for one in inspect.signature(rf.Rec.__call__).parameters.values() if one.name != "self"
     ]
 
-    assert all(one.kind is inspect.Parameter.KEYWORD_ONLY for one in options)
+    by_position = [one.name for one in options if one.kind is not inspect.Parameter.KEYWORD_ONLY]
+    assert by_position == ["truth"]
     assert [one.name for one in options] == [
         field.name for field in fields(Context) if field.name not in {"by", "given"}
     ]

@@ -20,6 +20,12 @@ def rec_knows_the_kind_of_frame(df: pl.DataFrame, lf: pl.LazyFrame, pdf: pd.Data
     assert_type(rf.rec(pdf), rf.Rec[pd.DataFrame])
     assert_type(rf.Rec(df), rf.Rec[pl.DataFrame])
 
+    class Relation:
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+    assert_type(rf.rec({"svd": lf, "knn": lf}, df), rf.Rec[pl.LazyFrame])
+    assert_type(rf.rec({"svd": pdf}, model="system").evaluate("mrr"), pd.DataFrame)
+    assert_type(rf.rec(Relation(), df), rf.Rec[pl.DataFrame])
     rf.rec([{"user": 1}])  # type: ignore[call-overload]
 
 
@@ -30,6 +36,9 @@ def bound_objects_keep_the_kind_of_frame(
     assert_type(rf.rec(lf, truth=df, model="model"), rf.Rec[pl.LazyFrame])
     assert_type(rf.rec(pdf).group_by("country", ["device"]).evaluate("ndcg@10"), pd.DataFrame)
     assert_type(rf.rec(lf).groupby("country").judge(), pl.LazyFrame)
+    assert_type(rf.rec(df, pdf), rf.Rec[pl.DataFrame])
+    assert_type(rf.rec(lf, rf.frame(pdf, user="customer", relevance="stars")), rf.Rec[pl.LazyFrame])
+    assert_type(rf.rec(pdf)(df, model="model").judge(), pd.DataFrame)
 
 
 def frames_come_back_as_the_kind_they_went_in(
@@ -40,6 +49,8 @@ def frames_come_back_as_the_kind_they_went_in(
     )
     assert_type(rf.rec(lf).evaluate("ndcg", k=range(1, 4), by=["model", "country"]), pl.LazyFrame)
     assert_type(rf.rec(pdf).evaluate(rf.ndcg), pd.DataFrame)
+    assert_type(rf.rec(df).evaluate(["ndcg@10", rf.recall @ 20], "mrr"), pl.DataFrame)
+    assert_type(rf.rec(lf).collect(("ndcg@10", "mrr")), pl.DataFrame)
     assert_type(rf.rec(df).audit(10, by="country"), pl.DataFrame)
     assert_type(rf.rec(lf, train=df, strict=True).audit(), pl.LazyFrame)
     assert_type(rf.rec(pdf).audit(), pd.DataFrame)
@@ -107,6 +118,9 @@ def a_metric_by_segment_or_at_many_cutoffs_is_a_frame(df: pl.DataFrame, pdf: pd.
     assert_type(rf.rec(pdf).ndcg(k=10, by="country"), pd.DataFrame)
     assert_type(rf.rec(df).group_by("country").ndcg(k=10), pl.DataFrame)
     assert_type(rf.rec(pdf).groupby("country", ["device"]).ndcg(), pd.DataFrame)
+    assert_type(rf.rec(df).ndcg(k=10, by=pl.col("age") // 10), pl.DataFrame)
+    assert_type(rf.rec(pdf).evaluate("ndcg", by=["country", pl.col("age") // 10]), pd.DataFrame)
+    assert_type(rf.rec(df).group_by(pl.col("age") // 10, "country").ndcg(), pl.DataFrame)
 
 
 def metrics_keep_their_parameters() -> None:
@@ -166,6 +180,7 @@ def options_are_checked(df: pl.DataFrame) -> None:
     rf.rec(df)(universe="everyone")  # type: ignore[arg-type]
     rf.rec(df)(no_relevant="drop")  # type: ignore[arg-type]
     rf.rec(df)(users_frame=df)  # type: ignore[call-arg]
+    rf.frame(df, customer="customer")  # type: ignore[call-arg]
     rf.rec(df).evaluate(10)  # type: ignore[arg-type]
     rf.rec(df).evaluate("ndcg", k="10")  # type: ignore[arg-type]
     rf.rec(df).ndgc(k=10)  # type: ignore[attr-defined]

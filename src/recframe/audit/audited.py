@@ -127,10 +127,10 @@ class Audited:
     @property
     def features(self) -> dict[str, pl.LazyFrame]:
         """The columns of items that may be categories or embeddings, by their names: item, value; arrays as lists."""
-        side, item = self.inputs.sides.get("items"), self.context.name_of("item")
+        side = self.inputs.sides.get("items")
         if side is None:
             return {}
-        found = {}
+        found, item = {}, side.context.name_of("item")
         for name in side.columns:
             rows = side.take(["item"], [Segment("value", name, "items")]).lazy().drop_nulls("item")
             dtype = rows.collect_schema()["value"]

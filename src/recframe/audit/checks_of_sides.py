@@ -111,7 +111,7 @@ def multi_hot_lists(data: Audited) -> Iterator[Found]:
 )
 def missing_propensity(data: Audited) -> Iterator[Found]:
     """Relevant pairs whose propensity is null, NaN, 0 or below."""
-    if data.context.propensity is not None:
+    if data.inputs.has_propensity:
         given = pl.col("propensity").cast(pl.Float64).fill_nan(None)
         rows = data.truth.filter(data.relevant).filter((given > 0).fill_null(value=False).not_())
         yield Found(data.judging[0], rows, ("user", "item", "propensity"))

@@ -79,11 +79,14 @@ def _some(ids: pl.Series) -> set[object]:
 
 def _apart(seen: Seen, name: str, role: str, found: dict[str, object]) -> str:
     many = "no" if not found["common"] else f"hardly any ({found['common']:,})"
-    column = seen.inputs.context.name_of(role)
+    here, there = (
+        seen.inputs.sides[one].context.name_of(role) for one in ("recommendations", name)
+    )
+    columns = f"column {here!r} holds" if here == there else f"columns {here!r} and {there!r} hold"
     return (
         f"{seen.title} and {FrameOf(name)} have {many} {role} ids in common: {found['here']:,} in the lists, such as "
-        f"{found['such_here']!r}, and {found['there']:,} in the other, such as {found['such_there']!r}; look whether column "
-        f"{column!r} holds the same ids in both, or name the column that does: {bind(**{role: NAMED})}"
+        f"{found['such_here']!r}, and {found['there']:,} in the other, such as {found['such_there']!r}; look whether "
+        f"{columns} the same ids in both, or name the column that does: {bind(**{role: NAMED})}"
     )
 
 

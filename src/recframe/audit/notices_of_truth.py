@@ -35,7 +35,7 @@ def grades_not_bound(seen: Seen) -> str | None:
         side is None
         or side.kind.frame is seen.main.kind.frame
         or side.has("relevance")
-        or seen.inputs.context.relevance is not None
+        or side.context.relevance is not None
     ):
         return None
     for name in _unbound_numbers(seen, side):
@@ -53,7 +53,7 @@ def grades_not_bound(seen: Seen) -> str | None:
 
 def _unbound_numbers(seen: Seen, side: Side) -> list[str]:
     """Return the columns of numbers that no role and no segment has."""
-    context = seen.inputs.context
+    context = side.context
     bound = {context.name_of(role) for role in ("user", "item", *READ_AS_GIVEN) if role != "score"}
     bound |= {one.name for one in seen.inputs.segments}
     return [name for name in side.kind.numbers() if name not in bound]

@@ -20,7 +20,7 @@ def missing(inputs: Inputs, needs: Iterable[str]) -> list[str]:
         if getattr(inputs, name) is not None
     }
     found |= {"relevance"} | ({"catalogue"} if found & {"train", "items"} else set())
-    found |= {"propensity"} if "train" in found or inputs.context.propensity is not None else set()
+    found |= {"propensity"} if "train" in found or inputs.has_propensity else set()
     return [name for name in dict.fromkeys(needs) if name not in found]
 
 

@@ -9,7 +9,8 @@ from itertools import combinations
 from typing import Any, Literal, get_args
 
 from recframe.errors import RecframeError, sentence, shown, suggestion
-from recframe.frames.hints import Given
+from recframe.frames.hints import FrameOf, Given
+from recframe.frames.kinds.lookup import in_memory
 
 Universe = Literal["truth", "recs", "both", "all"]
 NoRelevant = Literal["zero", "skip", "null"]
@@ -32,6 +33,8 @@ Sharing = Literal["expected", "last"]
 """The `ties` under which tied items stand in no order: they share a rank."""
 
 ROLES = ("user", "item", "rank", "score", "relevance", "model", "propensity")
+SIDES = ("truth", "users", "items", "train", "reference")
+"""The options that take a frame."""
 MOST_DECIMALS = 15
 DEFAULTS: Mapping[str, Any] = {
     "universe": "truth",  # of two frames; every user of a judged frame
@@ -49,6 +52,7 @@ DEFAULTS: Mapping[str, Any] = {
 class Context:
     """Column names, side frames and policies, as bound by `rec(...)`; a name that is None has its role's own name."""
 
+    truth: Any = None
     user: str | None = None
     item: str | None = None
     rank: str | None = None
@@ -56,7 +60,6 @@ class Context:
     relevance: str | None = None
     model: str | None = None
     propensity: str | None = None
-    truth: Any = None
     users: Any = None
     items: Any = None
     train: Any = None
@@ -70,17 +73,27 @@ class Context:
     ties: Ties = "item"
     decimals: int | None = None
     profile: str | None = None
-    by: tuple[str, ...] = ()
+    by: tuple[Any, ...] = ()
+    """Names of columns, and what is made of some."""
     given: frozenset[str] = frozenset()
     """The options that were bound: a profile leaves them as they are."""
 
     def bind(self, options: Mapping[str, Any]) -> Context:
         """Return the context with some options set anew, after a check of their values."""
-        for name, value in options.items():
-            _check_option(name, value)
-        bound = replace(self, **options, given=self.given.union(options))
+        self.check(options)
+        held = {
+            name: in_memory(value, str(FrameOf(name))) if name in SIDES else value
+            for name, value in options.items()
+        }
+        bound = replace(self, **held, given=self.given.union(options))
         _check_roles(bound)
         return bound
+
+    @staticmethod
+    def check(options: Mapping[str, Any]) -> None:
+        """Say which option has a value that it cannot have."""
+        for name, value in options.items():
+            _check_option(name, value)
 
     def assuming(self, policies: Mapping[str, Any]) -> Context:
         """Return the context with values for the policies that were not bound."""
@@ -93,7 +106,7 @@ class Context:
         changed = any(getattr(self, name) != value for name, value in policies.items())
         return replace(self, **policies) if changed else self
 
-    def grouped(self, by: Iterable[str]) -> Context:
+    def grouped(self, by: Iterable[Any]) -> Context:
         """Return the context with `by` columns bound."""
         return replace(self, by=(*self.by, *by))
 

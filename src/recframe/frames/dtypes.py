@@ -63,7 +63,7 @@ def matched(
     shared |= {one.inside: f"the values of {one.name!r}" for one in segments if one.owner == "row"}
     for inside, title in shared.items():
         dtypes = {name: schema[inside] for name, schema in schemas.items() if inside in schema}
-        dtype = _common(dtypes)
+        dtype = common(dtypes)
         if dtype is None:
             found = _clash(dtypes, title, sides)
             if clashes is None:
@@ -95,7 +95,7 @@ def as_text(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     return column.hash().cast(pl.String) if dtype.is_nested() else column.cast(pl.String)
 
 
-def _common(dtypes: Mapping[str, pl.DataType]) -> pl.DataType | None:
+def common(dtypes: Mapping[str, pl.DataType]) -> pl.DataType | None:
     """Return the dtype in which columns match in value, if there is one."""
     found = list(dict.fromkeys(dtype for dtype in dtypes.values() if dtype != pl.Null))
     if len(found) <= 1:
@@ -115,12 +115,16 @@ def _common(dtypes: Mapping[str, pl.DataType]) -> pl.DataType | None:
 
 
 def _clash(dtypes: Mapping[str, pl.DataType], title: str, sides: Mapping[str, Side]) -> str:
-    kinds = {name: dtype for name, dtype in dtypes.items() if dtype != pl.Null}
-    shown = ", ".join(f"{dtype} in {sides[name].title}" for name, dtype in kinds.items())
+    kinds = {sides[name].title: dtype for name, dtype in dtypes.items() if dtype != pl.Null}
     cast = Either(
         "cast them to one dtype, so that they can match", "read them all as text with --ids-as-text"
     )
-    msg = f"{title} have different dtypes: {shown}; {cast}"
+    msg = f"{title} have different dtypes: {in_frames(kinds)}; {cast}"
     if any(dtype.is_float() for dtype in kinds.values()):
         msg += ". A missing id makes a pandas column Float64: drop the rows without an id and cast to int"
     return msg
+
+
+def in_frames(dtypes: Mapping[str, pl.DataType]) -> str:
+    """Return dtypes with the titles of their frames."""
+    return ", ".join(f"{dtype} in {title}" for title, dtype in dtypes.items() if dtype != pl.Null)

@@ -12,6 +12,7 @@ import polars as pl
 from recframe.errors import ColumnError, fails_whole_if, sentence, suggestion, with_article
 from recframe.frames import collecting
 from recframe.frames.at_hand import at_hand, eager, is_complete, with_own_dtype
+from recframe.frames.by_expressions import Made
 from recframe.frames.context import Context, Sharing
 from recframe.frames.dtypes import as_text, check_dtypes, matched
 from recframe.frames.hints import A_FRAME, Either, FrameOf, Given, SideFrame, bind
@@ -76,6 +77,12 @@ class Inputs:
             else self.truth.collect_schema()["relevance"]
         )
 
+    @cached_property
+    def has_propensity(self) -> bool:
+        """Whether the frame that has the relevance has propensities too."""
+        judging = self.lists if self.truth is None else self.truth
+        return "propensity" in judging.collect_schema()
+
     def feature(self, of: str, call: str) -> pl.LazyFrame:
         """Return a column of the items frame: item, value; the only one beside the item, where `of` is empty.
 
@@ -93,8 +100,8 @@ class Inputs:
         if self.items is None:
             msg = f"{call} needs {SideFrame('items')}"
             raise ColumnError(msg)
-        item = self.context.name_of("item")
         side = self.sides["items"]
+        item = side.context.name_of("item")
         others = [name for name in side.columns if name != item]
         if (of and of not in others) or (not of and len(others) != 1):
             found = (
@@ -236,7 +243,7 @@ def _fails_with_rows(message: str) -> pl.Expr:
 def read(
     frame: Any,
     context: Context,
-    by: Sequence[str] = (),
+    by: Sequence[str | Made] = (),
     *,
     judged: bool = True,
     labelled: bool = False,
@@ -270,7 +277,7 @@ def read(
         reference=taken.get("reference") if named is None else named,
         sides=sides,
         segments=segments,
-        checks=(*_repeated_keys(taken, context), *_unknown_reference(taken, context)),
+        checks=(*_repeated_keys(taken, sides), *_unknown_reference(taken, context)),
         context=context,
         sources=_sources(segments, sides, context),
         labels={label.inside: label.name for label in labels},
@@ -298,7 +305,10 @@ def _sources(
     segments: Iterable[Segment], sides: Mapping[str, Side], context: Context
 ) -> dict[str, Any]:
     """Return what the key columns of a result come from, by their names."""
-    found = {one.name: holder_of(one, sides).kind.source(one.name) for one in segments}
+    found = {
+        one.name: None if one.made else holder_of(one, sides).kind.source(one.name)
+        for one in segments
+    }
     if context.model is not None:  # it is the first `by` column, asked for or not
         found[context.model] = sides["recommendations"].kind.source(context.model)
     return found
@@ -322,17 +332,26 @@ def _fill_relevance(taken: dict[str, pl.LazyFrame], given: Mapping[str, Taken]) 
 
 
 def _segments(
-    by: Iterable[str], sides: Mapping[str, Side], context: Context
+    by: Iterable[str | Made], sides: Mapping[str, Side], context: Context
 ) -> tuple[Segment, ...]:
     """Return the `by` columns, each once: a role and the column that is bound to it are the same."""
-    found = [segment_of(number, name, sides, context) for number, name in enumerate(by)]
-    return tuple({one.name: one for one in found}.values())
+    found: dict[str, Segment] = {}
+    model = {context.model} - {None}
+    for number, one in enumerate(by):
+        new = segment_of(number, one, sides, context)
+        if found.setdefault(new.name, new) != new or (new.made and new.name in model):
+            msg = f"{Given('by', one)} would be a second column {new.name!r} of the result; name it: .alias('...')"
+            raise ColumnError(msg)
+    return tuple(found.values())
 
 
-def _repeated_keys(taken: Mapping[str, pl.LazyFrame], context: Context) -> tuple[pl.LazyFrame, ...]:
+def _repeated_keys(
+    taken: Mapping[str, pl.LazyFrame], sides: Mapping[str, Side]
+) -> tuple[pl.LazyFrame, ...]:
     described = [name for name in DESCRIBES if name in taken]
     return tuple(
-        _repeated_key(taken[name], name, context.name_of(DESCRIBES[name])) for name in described
+        _repeated_key(taken[name], name, sides[name].context.name_of(DESCRIBES[name]))
+        for name in described
     )
 
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from itertools import chain
+from typing import Any, Literal, cast
 
 from recframe.errors import ColumnError, RecframeError, sentence, suggestion
-from recframe.frames.context import ROLES, Context
+from recframe.frames.by_expressions import ROOT, Made, with_made
+from recframe.frames.context import ROLES, SIDES, Context
 from recframe.frames.hints import A_FRAME, NAMED, Either, FrameOf, Given, bind
 from recframe.frames.kinds.kind import Taken
 from recframe.frames.kinds.lookup import kind_for
+from recframe.frames.own_names import NamedFrame
 
 IDS = ("user", "item", "model")
 DESCRIBES = {"users": "user", "items": "item"}
 """The frames that have one row for each of something, and the role that names it."""
+JUDGED = {"recommendations", "truth"}
 READ_AS_GIVEN = ("rank", "score", "propensity")
 """The roles whose numbers are read by what says what a NaN among them is."""
 Owner = Literal["role", "row", "recommendations", "truth", "users", "items", "train", "reference"]
@@ -27,19 +31,37 @@ class Segment:
     inside: str
     name: str
     owner: Owner
+    made: Made | None = None
+    """What makes it of other columns, where it is none itself."""
 
 
 class Side:
     """One frame of the call, and how the messages name it."""
 
     def __init__(self, title: str, frame: Any, context: Context) -> None:
-        self.title, self.context = title, context
+        self.names: Mapping[str, str] = {}
+        if isinstance(frame, NamedFrame):
+            self.names, frame = frame.names, frame.frame
+        self.bound = context
+        self.title, self.context = title, context.bind(self.names) if self.names else context
         self.kind = kind_for(frame, title)
         self.columns = self.kind.columns
+        for role in self.names:
+            self.require(role)
 
     def has(self, role: str) -> bool:
         """Whether the frame has the column of a role."""
         return self.context.name_of(role) in self.columns
+
+    def own_role(self, name: str) -> str | None:
+        """Return whose ids a column has that bears a name of this frame's own."""
+        return next((role for role in ("user", "item") if self.names.get(role) == name), None)
+
+    def root(self, name: str) -> str | None:
+        """Return the column that an expression means by a name, that of a role or one of this name; None without one."""
+        role = role_named(name, self.bound)
+        column = name if role is None else self.context.name_of(role)
+        return column if column in self.columns else None
 
     def require(self, role: str, hint: str = "") -> str:
         """Return the role's name, or say that its column is missing."""
@@ -47,7 +69,8 @@ class Side:
         if name not in self.columns:
             found = sentence(f"{self.title} has no column {name!r}", suggestion(name, self.columns))
             named = f"Name the column of the {role}: {bind(**{role: NAMED})}"
-            hint = self.index_hint(name) or self._flattening or hint or named
+            own = f"Name the column: rf.frame(..., {role}={NAMED})" if role in self.names else ""
+            hint = self.index_hint(name) or self._flattening or own or hint or named
             msg = f"{found} It has {listed(self.columns)}. {hint}"
             raise ColumnError(msg)
         return name
@@ -69,10 +92,17 @@ class Side:
 
     def take(self, roles: Iterable[str], segments: Iterable[Segment] = ()) -> Taken:
         """Return the columns of roles and segments, under their names inside the plan."""
+        segments = list(segments)
         named = {role: self.require(role) for role in roles} | {
-            one.inside: one.name for one in segments
+            one.inside: one.name for one in segments if one.made is None
         }
-        return self.kind.take(named, IDS, READ_AS_GIVEN)
+        made = {one.inside: one.made for one in segments if one.made is not None}
+        if not made:
+            return self.kind.take(named, IDS, READ_AS_GIVEN)
+        roots = chain.from_iterable(one.roots for one in made.values())
+        read = {ROOT + root: self.root(root) or root for root in roots}
+        taken = self.kind.take(named | read, IDS, READ_AS_GIVEN)
+        return with_made(taken, list(named), made, self.title)
 
 
 def listed(names: Iterable[str], most: int = 20) -> str:
@@ -86,9 +116,7 @@ def listed(names: Iterable[str], most: int = 20) -> str:
 def sides_of(frame: Any, context: Context) -> dict[str, Side]:
     """Return every frame of the call."""
     title = str(FrameOf("judged" if context.truth is None else "recommendations"))
-    given = {
-        name: getattr(context, name) for name in ("truth", "users", "items", "train", "reference")
-    }
+    given = {name: getattr(context, name) for name in SIDES}
     if isinstance(context.reference, str):
         if context.model is None:
             named = Given("reference", context.reference)
@@ -168,28 +196,71 @@ def segments_of(segments: Sequence[Segment], name: str) -> list[Segment]:
     return [one for one in segments if one.owner in owners]
 
 
-def segment_of(number: int, name: str, sides: Mapping[str, Side], context: Context) -> Segment:
+def role_named(name: str, context: Context) -> str | None:
+    """Return the role of ids or models that a name means: its own name, or that of the column that is bound to it."""
+    roles = ["user", "item"] + ["model"] * (context.model is not None)
+    return next((role for role in roles if name in {role, context.name_of(role)}), None)
+
+
+def segment_of(number: int, by: str | Made, sides: Mapping[str, Side], context: Context) -> Segment:
     """Find out whose property a `by` column is."""
-    for role in ("user", "item", "model"):
-        if name in {role, context.name_of(role)} and (role != "model" or context.model is not None):
-            return Segment(role, context.name_of(role), "role")
-    holders = [owner for owner, side in sides.items() if name in side.columns]
-    if not holders:
-        known = dict.fromkeys(column for side in sides.values() for column in side.columns)
-        where = ", ".join(side.title for side in sides.values())
-        found = sentence(f"{Given('by', name)} is not a column of {where}", suggestion(name, known))
-        msg = f"{found} There are {listed(known)}. {_hint_of_by(name, sides)}"
-        raise ColumnError(msg.removesuffix(". "))
-    judged = {"recommendations", "truth"}
-    if len(holders) > 1 and not set(holders) <= judged:
-        found = " and ".join(sides[owner].title for owner in holders)
-        msg = (
-            f"{Given('by', name)} is a column of {found}; drop or rename it in all but one of them"
-        )
+    if not isinstance(by, str):
+        holders = _holders_of_roots(by, sides, context)
+        return Segment(f"segment {number}", by.name, _owner(by, holders, sides, context), by)
+    role = role_named(by, context)
+    if role is not None:
+        return Segment(role, context.name_of(role), "role")
+    own = {owner: side.own_role(by) for owner, side in sides.items()}
+    holders = [owner for owner, side in sides.items() if by in side.columns and not own[owner]]
+    roles = [role for role in dict.fromkeys(own.values()) if role is not None]
+    if len(roles) > 1 and not holders:
+        msg = f"{Given('by', by)} names the users of one frame and the items of another; write 'user' or 'item'"
         raise ColumnError(msg)
-    alone = context.truth is None and holders == ["recommendations"]
-    owner: Any = "row" if alone or set(holders) == judged else holders[0]
-    return Segment(f"segment {number}", name, owner)
+    if roles and not holders:
+        return Segment(roles[0], context.name_of(roles[0]), "role")
+    if not holders:
+        raise _not_found(by, by, sides)
+    return Segment(f"segment {number}", by, _owner(by, holders, sides, context))
+
+
+def _holders_of_roots(made: Made, sides: Mapping[str, Side], context: Context) -> list[str]:
+    """Return the frames that have all columns of an expression; what is made of ids alone is one of the lists and the truth."""
+    of_ids = all(role_named(root, context) for root in made.roots)
+    able = {owner: side for owner, side in sides.items() if owner in JUDGED or not of_ids}
+    holders = [owner for owner, side in able.items() if None not in {*map(side.root, made.roots)}]
+    if holders:
+        return holders
+    found = []
+    for root in made.roots:
+        titles = [side.title for side in sides.values() if side.root(root) is not None]
+        if not titles:
+            raise _not_found(root, made, sides)
+        found.append(f"{root!r} is a column of {' and '.join(titles)}")
+    msg = f"{Given('by', made)} needs its columns in one frame: {', '.join(found)}"
+    raise ColumnError(msg)
+
+
+def _owner(
+    by: str | Made, holders: Sequence[str], sides: Mapping[str, Side], context: Context
+) -> Owner:
+    """Return which of the frames that have a `by` column it describes."""
+    if len(holders) > 1 and not {*holders} <= JUDGED:
+        found = " and ".join(sides[owner].title for owner in holders)
+        msg = f"{Given('by', by)} is a column of {found}; drop or rename it in all but one of them"
+        raise ColumnError(msg)
+    alone = context.truth is None and list(holders) == ["recommendations"]
+    owner: Any = "row" if alone or {*holders} == JUDGED else holders[0]
+    return cast("Owner", owner)
+
+
+def _not_found(name: str, by: str | Made, sides: Mapping[str, Side]) -> ColumnError:
+    """Return the error of a `by` column, or of one that it is made of, that no frame has."""
+    known = dict.fromkeys(column for side in sides.values() for column in side.columns)
+    where = ", ".join(side.title for side in sides.values())
+    said = f"{Given('by', by)}" if name == by else f"{Given('by', by)}: {name!r}"
+    found = sentence(f"{said} is not a column of {where}", suggestion(name, known))
+    msg = f"{found} There are {listed(known)}. {_hint_of_by(name, sides)}"
+    return ColumnError(msg.removesuffix(". "))
 
 
 def _hint_of_by(name: str, sides: Mapping[str, Side]) -> str:

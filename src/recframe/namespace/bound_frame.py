@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
@@ -26,14 +26,13 @@ from recframe.frames.context import (
 from recframe.frames.inputs import Inputs, read
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
-from recframe.frames.rows.joins import distinct_names
 from recframe.judging.as_frame import as_frame
 from recframe.judging.judged_frame import judge
 from recframe.metrics.language import cutoffs, registry
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls, card
 from recframe.namespace import tidy as long
-from recframe.namespace.bound_metric import BoundMetric, By, Cutoffs, F
+from recframe.namespace.bound_metric import Asked, BoundMetric, By, Cutoffs, F
 from recframe.namespace.findings_shown import FindingsShown
 from recframe.namespace.lists_shown import ListsShown
 from recframe.namespace.methods import Methods
@@ -42,8 +41,6 @@ from recframe.plan import evaluation
 from recframe.plan.runs import Run
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from recframe.conventions import explanation
     from recframe.namespace.methods import SegmentedMethods
 
@@ -66,6 +63,7 @@ class Rec(Methods[F], ListsShown[F], FindingsShown[F]):
     @calls.understood
     def __call__(  # noqa: PLR0913  the options of section "Columns and options" of the README
         self,
+        truth: Any = None,
         *,
         user: str | None = None,
         item: str | None = None,
@@ -74,7 +72,6 @@ class Rec(Methods[F], ListsShown[F], FindingsShown[F]):
         relevance: str | None = None,
         model: str | None = None,
         propensity: str | None = None,
-        truth: Any = None,
         users: Any = None,
         items: Any = None,
         train: Any = None,
@@ -100,7 +97,7 @@ class Rec(Methods[F], ListsShown[F], FindingsShown[F]):
             propensity: in the truth, how likely it was to observe a relevant pair; what `weights=` of a metric goes by.
 
         Side frames, of any kind:
-            truth: what users really liked: user, item and, if graded, relevance.
+            truth: what users really liked: user, item and, if graded, relevance. It may stand first, without its name.
             users: one row for each user. items: one row for each item. Their columns serve `by=`.
             train: what the systems were fitted on: user and item; each pair counts once. Popularity and histories come from
                 it, and `audit()` holds the lists and the truth against it.
@@ -149,7 +146,7 @@ class Rec(Methods[F], ListsShown[F], FindingsShown[F]):
     @calls.understood
     def evaluate(
         self,
-        *metrics: str | Metric[...],
+        *metrics: Asked,
         k: Cutoffs = None,
         by: By = None,
         profile: str | None = None,
@@ -158,9 +155,10 @@ class Rec(Methods[F], ListsShown[F], FindingsShown[F]):
     ) -> F:
         """Return several metrics, at several cut-offs, overall or by segment, in one pass over the frame.
 
-        A metric is a string (`"ndcg@10"`, `"map(normalizer=min)@10"`) or an object (`rf.ndcg @ 10`). `k`, an int, a list
-        or range of them or None, goes to the metrics without an `@` of their own. `by` names columns of the judged frame,
-        of `users` or of `items`; `by="user"` gives each user's own values. `profile` is that of `rec(...)`.
+        A metric is a string (`"ndcg@10"`, `"map(normalizer=min)@10"`) or an object (`rf.ndcg @ 10`); several may stand in a
+        list. `k`, an int, a list or range of them or None, goes to the metrics without an `@` of their own. `by` names columns
+        of the judged frame, of `users` or of `items`, or makes one of them: `pl.col("age") // 10 * 10`; `by="user"` gives each
+        user's own values. `profile` is that of `rec(...)`.
 
         The result is a frame of the same kind: the `by` columns (a bound model first), `n_users`, `n_lists` if a metric runs
         over lists (the users with a ranked row, whatever the truth says), and a column for each metric, named by its string;
@@ -194,7 +192,7 @@ class Rec(Methods[F], ListsShown[F], FindingsShown[F]):
         │ 2       ┆ 0.5   ┆ 0.75  ┆ 0.5      ┆ 1.0      │
         └─────────┴───────┴───────┴──────────┴──────────┘
         """
-        found = registry.asked(metrics, k)
+        found = registry.asked(registry.each(metrics), k)
         inputs = self._inputs(by, profile, found)
         asked = under_profile.asked(inputs.context, found)
         told = partial(_told, inputs, found, tidy=tidy)
@@ -206,7 +204,7 @@ class Rec(Methods[F], ListsShown[F], FindingsShown[F]):
     @calls.understood
     def collect(  # noqa: PLR0913  those of evaluate, and how it is run
         self,
-        *metrics: str | Metric[...],
+        *metrics: Asked,
         k: Cutoffs = None,
         by: By = None,
         parts: int = 1,
@@ -238,7 +236,7 @@ class Rec(Methods[F], ListsShown[F], FindingsShown[F]):
         if not isinstance(parts, int) or isinstance(parts, bool) or parts < 1:
             msg = f"parts={shown(parts)}: write a whole number from 1 up"
             raise RecframeError(msg)
-        found = registry.asked(metrics, k)
+        found = registry.asked(registry.each(metrics), k)
         inputs = self._inputs(by, profile, found)
         asked = under_profile.asked(inputs.context, found)
         run = Run(n_parts=parts, n_plans=evaluation.n_plans(inputs, asked), tell=tell)
@@ -358,7 +356,7 @@ class Rec(Methods[F], ListsShown[F], FindingsShown[F]):
         result: F = self._kind.give(made, asked.inputs.sources, told)
         return explanation.Explanation(asked.text(self._kind.rows(result)), result)
 
-    def group_by(self, *by: str | Iterable[str]) -> Segmented[F]:
+    def group_by(self, *by: str | pl.Expr | Iterable[str | pl.Expr]) -> Segmented[F]:
         """Return the same object with `by` columns bound, so that any metric asked of it comes by segment.
 
         >>> import polars as pl, recframe
@@ -374,7 +372,7 @@ class Rec(Methods[F], ListsShown[F], FindingsShown[F]):
         │ FR      ┆ 1       ┆ 0.0        │
         └─────────┴─────────┴────────────┘
         """
-        names: list[str] = [name for one in by for name in calls.names(one)]
+        names = [name for one in by for name in calls.names(one)]
         if not names:
             msg = "group_by() needs the name of at least one column: group_by('country')"
             raise RecframeError(msg)
@@ -399,7 +397,7 @@ class Rec(Methods[F], ListsShown[F], FindingsShown[F]):
             if profile is None
             else under_profile.bind(self._context, {"profile": profile})
         )
-        names = distinct_names(*context.by, *calls.names(by))
+        names = list(dict.fromkeys([*context.by, *calls.names(by)]))
         judged = metrics is None or under_profile.read_relevance(context, metrics)
         if not context.strict:
             return read(self._frame, context, names, judged=judged)
@@ -410,7 +408,7 @@ class Rec(Methods[F], ListsShown[F], FindingsShown[F]):
 
     def _labelled(self, by: By) -> tuple[Inputs, dict[str, str]]:
         """Return the frames with columns that may name systems, and the words on columns that cannot match."""
-        names = distinct_names(*self._context.by, *calls.names(by))
+        names = list(dict.fromkeys([*self._context.by, *calls.names(by)]))
         clashes: dict[str, str] = {}
         return read(
             self._frame, under_profile.own(self._context), names, labelled=True, clashes=clashes
@@ -469,22 +467,3 @@ def _told(
 ) -> None:
     result = long.wide(result, metrics) if tidy else result
     notices.tell(Seen(under_profile.at_home(inputs), metrics, result, run))
-
-
-@overload
-def rec(frame: pl.DataFrame, **options: Any) -> Rec[pl.DataFrame]: ...
-@overload
-def rec(frame: pl.LazyFrame, **options: Any) -> Rec[pl.LazyFrame]: ...
-@overload
-def rec(frame: pd.DataFrame, **options: Any) -> Rec[pd.DataFrame]: ...
-def rec(frame: Any, **options: Any) -> Rec[Any]:
-    """Return `frame.rec`, or with options `frame.rec(...)`, in a form that type checkers and editors know.
-
-    >>> import polars as pl, recframe as rf
-    >>> df = pl.DataFrame({"user": [1], "item": [1], "rank": [1], "relevance": [1]})
-    >>> rf.rec(df).hit_rate(k=1)
-    1.0
-    """
-    kind_for(frame, "the first argument of rec()")
-    found = Rec(frame)
-    return found(**options) if options else found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from inspect import Parameter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame")
 Cutoffs = int | Iterable[int] | None
-By = str | Iterable[str] | None
+By = str | pl.Expr | Iterable[str | pl.Expr] | None
+Asked = str | Metric[...] | Sequence[str | Metric[...]]
+"""A metric, or several in a list."""
 
 
 def _signature(bound: BoundMetric[Any]) -> inspect.Signature:
@@ -72,9 +74,11 @@ class BoundMetric(Generic[F]):
         result: Any = self.rec.evaluate(asked, k=k, by=by, profile=profile)
         context = self.rec._context  # noqa: SLF001  the two classes are one object to the user
         by_segment = bool(names(by) or context.by or context.model is not None)
-        if by_segment or cutoffs.is_many(k) or kind_for(result).is_lazy:
+        kind = kind_for(result)
+        rows = None if by_segment or cutoffs.is_many(k) else kind.rows(result)
+        if rows is None:
             return result
-        value = result[str(registry.asked([asked], k)[0])][0]
+        value = rows[0][str(registry.asked([asked], k)[0])]
         return float("nan") if value is None else float(value)
 
     def __repr__(self) -> str:

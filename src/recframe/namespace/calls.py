@@ -8,12 +8,13 @@ from functools import wraps
 from inspect import Parameter
 from typing import Any, TypeVar, cast
 
-from recframe.errors import CallError, RecframeError, kind_of, sentence, shown, suggestion
-from recframe.frames.context import OPTIONS
-from recframe.frames.kinds.lookup import is_frame
+import polars as pl
 
-FRAMES = ("truth", "users", "items", "train", "reference")
-"""The options that take a frame."""
+from recframe.errors import CallError, RecframeError, kind_of, sentence, shown, suggestion
+from recframe.frames.by_expressions import Made, made_by
+from recframe.frames.context import OPTIONS, SIDES
+from recframe.frames.own_names import is_side
+
 ASKED = {"k": "10", "by": "'country'"}
 """What is given with a metric, and not bound before."""
 METHODS = {
@@ -38,7 +39,7 @@ def check_call(
     """Say what is wrong with the arguments of a method or metric, which takes some parameters."""
     asks = f"{call}({METHODS.get(call, 'k=10')})"
     for argument in [*arguments, *(options[name] for name in ASKED if name in options)]:
-        if is_frame(argument):
+        if is_side(argument):
             msg = f"rec.{call}() takes no frame, and found {kind_of(argument)}; bind it before: frame.rec(truth=truth).{asks}"
             raise CallError(msg)
     named = [
@@ -48,7 +49,7 @@ def check_call(
     ]
     for name in options:
         if name in OPTIONS and name not in named:
-            value = name if name in FRAMES else "'...'"
+            value = name if name in SIDES else "'...'"
             msg = f"rec.{call}() has no option {name!r}, which is bound before: frame.rec({name}={value}).{asks}"
             raise CallError(msg)
         if call in METHODS and name not in named:
@@ -60,11 +61,9 @@ def check_call(
 def check_options(
     _call: str, arguments: Sequence[object], options: Mapping[str, Any], _takes: Takes
 ) -> None:
-    """Say what is wrong with the arguments of `rec(...)`, which are all options."""
+    """Say what is wrong with the arguments of `rec(...)`: the truth, and options by their names."""
     if arguments:
-        option = "truth=truth" if is_frame(arguments[0]) else "user='user_id'"
-        msg = f"rec() takes its options by name, and found {kind_of(arguments[0])} without one: frame.rec({option})"
-        raise CallError(msg)
+        _check_truth(arguments, options)
     for name in options:
         if name in ASKED:
             msg = f"rec() has no option {name!r}, which is given with the metric: frame.rec(...).ndcg({name}={ASKED[name]})"
@@ -74,17 +73,37 @@ def check_options(
             raise CallError(msg)
 
 
-def names(by: object) -> list[str]:
-    """Return the names of a `by` argument."""
+def _check_truth(arguments: Sequence[object], options: Mapping[str, Any]) -> None:
+    """Say what is wrong with what `rec(...)` got by position, where the truth alone may stand."""
+    first, *others = arguments
+    by_name = "rec() takes the truth by position and its options by name"
+    if others:
+        option = "train=train" if is_side(others[0]) else "user='user_id'"
+        msg = f"{by_name}, and found {kind_of(others[0])} behind the truth: frame.rec(truth, {option})"
+        raise CallError(msg)
+    if first is not None and not is_side(first):
+        msg = f"{by_name}, and found {kind_of(first)} in its place: frame.rec(user='user_id')"
+        raise CallError(msg)
+    if "truth" in options:
+        msg = "rec() got the truth twice, by position and as truth=; write one of them: frame.rec(truth)"
+        raise CallError(msg)
+
+
+def names(by: object) -> list[str | Made]:
+    """Return the names of a `by` argument, and what its expressions make."""
     if by is None:
         return []
-    single = isinstance(by, str) or is_frame(by) or not isinstance(by, Iterable)
-    found: list[Any] = [by] if single else list(by)  # type: ignore[call-overload]
-    for name in found:
-        if not isinstance(name, str):
-            msg = f"by= takes the names of columns as text; found {shown(name)}"
-            raise RecframeError(msg)
-    return found
+    single = isinstance(by, str) or is_side(by) or not isinstance(by, Iterable)
+    return [_name(one) for one in ([by] if single else by)]  # type: ignore[attr-defined]
+
+
+def _name(one: object) -> str | Made:
+    if isinstance(one, pl.Expr):
+        return made_by(one)
+    if not isinstance(one, str):
+        msg = f"by= takes the names of columns as text, and Polars expressions; found {shown(one)}"
+        raise RecframeError(msg)
+    return one
 
 
 def understood(method: C) -> C:

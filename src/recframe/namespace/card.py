@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
@@ -12,7 +12,10 @@ import polars as pl
 from recframe.errors import shown
 from recframe.frames.at_hand import at_hand
 from recframe.frames.context import OPTIONS, ROLES, Context
+from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
+from recframe.frames.kinds.recframe_models import Models
+from recframe.frames.own_names import NamedFrame
 from recframe.frames.roles import IDS
 
 COUNTED = 1_000_000
@@ -77,27 +80,36 @@ def _options(context: Context, names: list[str]) -> str:
 
 
 def kind_of_frame(frame: Any) -> str:
-    """Return the class of a frame, with its library."""
+    """Return the class of a frame, with its library; of several models' frames, that of the first."""
+    if isinstance(frame, Models):
+        return kind_of_frame(next(iter(frame.frames.values())))
     return f"a {type(frame).__module__.partition('.')[0]}.{type(frame).__name__}"
 
 
 def _described(frame: Any, context: Context) -> str:
     """Return the class of a frame and, where it is in memory, the number of its rows, users and models."""
-    kind = kind_of_frame(frame)
-    if kind_for(frame).is_lazy:
-        return kind
-    n_rows = len(frame)
-    counts = [_counted(n_rows, "row")]
-    if n_rows <= COUNTED:
-        counts += _counts(frame, context)
-    return f"{kind} of {', '.join(counts)}"
+    if isinstance(frame, NamedFrame):
+        frame, context = frame.frame, replace(context, **frame.names)
+    kind, words = kind_for(frame), kind_of_frame(frame)
+    if isinstance(frame, Models):
+        words = f"{words} for each of {', '.join(map(repr, frame.frames))}"
+    if kind.is_lazy:
+        return words
+    counts = [_counted(kind.size, "row")]
+    if kind.size <= COUNTED:
+        counts += _counts(kind, context)
+    return (
+        f"{words}, in all {', '.join(counts)}"
+        if isinstance(frame, Models)
+        else f"{words} of {', '.join(counts)}"
+    )
 
 
-def _counts(frame: Any, context: Context) -> Iterator[str]:
+def _counts(kind: Kind, context: Context) -> Iterator[str]:
     """Give the number of each thing that the frame has a column of; an item's only where there are no users."""
-    kind = kind_for(frame)
     names = {role: context.name_of(role) for role in IDS}
-    roles = [role for role in ("user", "model") if role != "model" or context.model is not None]
+    has_models = context.model is not None and not isinstance(kind.frame, Models)
+    roles = ["user", "model"] if has_models else ["user"]
     roles = roles if names["user"] in kind.columns else ["item"]
     for role in roles:
         if names[role] not in kind.columns:

@@ -36,7 +36,7 @@ def beside(judged: Judged, rows: pl.LazyFrame) -> pl.LazyFrame:
     novelty: nothing that is known of it makes a number of its own. A given propensity that is not above 0 is no such
     statement but an error of the data, of a cold item too.
     """
-    if judged.context.propensity is None:
+    if not judged.inputs.has_propensity:
         sides = Sides(judged.inputs.of_all, judged)
         shares, one = (_built(fact, sides) for fact in (popularity_share, share_of_one))
         rows = rows.join(shares, on="item", how="left", maintain_order="left")

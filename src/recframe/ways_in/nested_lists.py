@@ -9,7 +9,7 @@ import polars as pl
 
 from recframe.errors import ColumnError, RecframeError, fails_if, warn, worded
 from recframe.frames.context import Context
-from recframe.frames.kinds.lookup import is_frame
+from recframe.frames.kinds.lookup import in_memory, is_frame
 from recframe.frames.roles import Side
 from recframe.frames.rows.places import by_item
 from recframe.ways_in.masked import NO_SCORE
@@ -84,6 +84,7 @@ def from_lists(  # noqa: PLR0913  what nested lists do not say of themselves
     │ bob  ┆ dune ┆ 1    │
     └──────┴──────┴──────┘
     """
+    lists = in_memory(lists)
     if is_frame(lists):
         _check_alone("rf.from_lists", {"scores": scores, "users": users, "items": items})
         return _long(lists, Context(user=user, item=item, score=score), "score", ordered=True)
@@ -145,6 +146,7 @@ def from_truth(
     │ bob  ┆ dune  ┆ 0         │
     └──────┴───────┴───────────┘
     """
+    truth = in_memory(truth)
     if is_frame(truth):
         _check_alone("rf.from_truth", {"users": users, "items": items})
         return _long(
@@ -253,7 +255,9 @@ def _list_column(side: Side, name: str) -> str | None:
 def _taken(side: Side, named: dict[str, str], *, ordered: bool) -> pl.DataFrame | pl.LazyFrame:
     objects = side.kind.source(named["item"])
     if (
-        ordered and objects is not None and {*map(type, objects)} & {set, frozenset}
+        ordered
+        and str(getattr(objects, "dtype", "")) == "object"
+        and {*map(type, objects)} & {set, frozenset}
     ):  # Arrow makes lists of them, in any order
         msg = f"column {named['item']!r} holds sets, which have no order; give lists, the best item first"
         raise RecframeError(msg)

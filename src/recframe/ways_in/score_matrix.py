@@ -12,7 +12,8 @@ from recframe.errors import RecframeError, kind_of, shown, warn
 from recframe.frames.collecting import stream
 from recframe.frames.context import Context
 from recframe.frames.dtypes import matched
-from recframe.frames.kinds.lookup import is_frame
+from recframe.frames.kinds.lookup import in_memory, is_frame
+from recframe.frames.own_names import is_side
 from recframe.frames.roles import Side
 from recframe.frames.rows.places import by_item
 from recframe.ways_in.ids import ids_of
@@ -152,7 +153,8 @@ def _excluded(
     """Return the rows and columns of the pairs that are never recommended; the rows ascend."""
     from recframe.ways_in import candidates  # noqa: PLC0415  as above
 
-    if is_frame(exclude):
+    exclude = in_memory(exclude, "exclude=")
+    if is_side(exclude):
         return _pairs(exclude, users, items, context)
     found = tuple(getattr(exclude, "shape", ()))
     if found and found == tuple(shape):

@@ -20,6 +20,8 @@ class Kind(ABC):
     """A frame of one kind."""
 
     frame: Any
+    size = 0
+    """The number of rows, where it is known."""
 
     def __init__(self, frame: Any) -> None:
         self.frame = frame
@@ -76,14 +78,18 @@ class Kind(ABC):
 class EagerKind(Kind):
     """A frame whose data is in memory, so that its size is known and its plans are collected at once."""
 
+    def __init__(self, frame: Any) -> None:
+        super().__init__(frame)
+        self.size = len(frame)
+
     @property
     def asks(self) -> Ask | None:
         """What collects questions, for a large frame."""
-        return ask if len(self.frame) > LARGE else None
+        return ask if self.size > LARGE else None
 
     def run(self, plan: pl.LazyFrame) -> pl.DataFrame:
         """Collect a plan by the engine that is the fastest for so many rows."""
-        return run_by_size(plan, len(self.frame))
+        return run_by_size(plan, self.size)
 
     def give(self, plan: pl.LazyFrame, sources: Mapping[str, Any], seen: Seen | None = None) -> Any:
         """Return a plan's result, collected."""

@@ -5,25 +5,65 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any
+from typing import Any, Protocol
+
+import polars as pl
 
 from recframe.errors import RecframeError, kind_of
 from recframe.frames import kinds
+from recframe.frames.hints import Either
 from recframe.frames.kinds.kind import Kind
+
+
+class ArrowStream(Protocol):
+    """A frame of whatever library that gives its columns through Arrow's PyCapsule interface."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Give the columns as a stream."""
 
 
 def kind_for(frame: Any, title: str = "the frame") -> Kind:
     """Return a frame as one of its kind, or say which frames are taken, where something else was given."""
     found = _kind_of(frame)
     if found is None:
-        msg = f"{title} is {kind_of(frame)}; give a polars.DataFrame, a polars.LazyFrame or a pandas.DataFrame"
+        msg = f"{title} is {kind_of(frame)}; give a polars.DataFrame, a polars.LazyFrame, a pandas.DataFrame or an Arrow table"
         raise RecframeError(msg + _made_a_frame(frame))
     return found(frame)
 
 
 def is_frame(thing: object) -> bool:
     """Whether something is a frame that is taken."""
-    return _kind_of(thing) is not None
+    return _kind_of(thing) is not None or _is_stream(thing)
+
+
+def in_memory(thing: Any, title: str = "the frame") -> Any:
+    """Return a frame that is known by Arrow's interface alone as a frame of Polars, and anything else as it is.
+
+    NOTE: what is bound is read several times, and a stream can be read once, a query costs anew each time. So it is read
+    here, where it is bound. It becomes a frame of Polars, since that needs no other library and has the same interface.
+    """
+    if _kind_of(thing) is not None or not _is_stream(thing):
+        return thing
+    try:
+        found = pl.DataFrame(thing)
+    except Exception as error:
+        msg = f"{title} is {kind_of(thing)}, which gives no table through Arrow's interface ({error}); give a frame of columns"
+        raise RecframeError(msg) from error
+    if found.is_empty() and not hasattr(thing, "columns"):
+        msg = (
+            f"{title} is {kind_of(thing)} without rows; a stream can be read once: hold it in memory before, as a "
+            "pyarrow.Table or a polars.DataFrame"
+        )
+        raise RecframeError(msg)
+    return found
+
+
+def _is_stream(thing: object) -> bool:
+    """Whether something gives a table through Arrow's interface; a column does too, and has a dtype of its own."""
+    if not hasattr(thing, "__arrow_c_stream__"):
+        return False
+    is_column = hasattr(thing, "dtype") or hasattr(thing, "type")
+    return hasattr(thing, "columns") or not is_column
 
 
 def _kind_of(thing: object) -> type[Kind] | None:
@@ -49,9 +89,12 @@ def _kind_of_class(frame_class: type) -> type[Kind] | None:
 def _made_a_frame(thing: Any) -> str:
     """Return how something else becomes a frame, where that is known."""
     library, kind = type(thing).__module__.partition(".")[0], type(thing).__name__
+    if _is_stream(thing):
+        return str(Either(": rf.rec(frame) reads it"))
     known = {
         "recframe": ", not what recframe makes of it",
-        "pyarrow": ": pl.from_arrow(table)",
+        "NamedFrame": str(Either(", and name its columns in the call: rf.rec(frame, user='...')")),
+        "pyarrow": ": one column of a table is none",
         "pyspark": ": spark_frame.toPandas()",
         "Series": ": series.reset_index()" if library == "pandas" else ": series.to_frame()",
         "str": ", not a path: pl.scan_parquet(path), pl.scan_csv(path)",
@@ -62,4 +105,4 @@ def _made_a_frame(thing: Any) -> str:
     known |= dict.fromkeys(("list", "dict", "ndarray"), columns)
     if "GroupBy" in kind:
         return ": the one that was grouped, with the groups as by='...'"
-    return known.get(library) or known.get(kind, "")
+    return known.get(kind) or known.get(library, "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copyreg
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Concatenate, Literal, overload
 
@@ -239,6 +239,12 @@ def _setting(found: Metric[...], part: str) -> tuple[str, Value]:
         return name, text
 
 
+def each(metrics: Iterable[object]) -> Iterator[object]:
+    """Give metrics one after another, those of a list or tuple among them too."""
+    for one in metrics:
+        yield from one if isinstance(one, list | tuple) else (one,)
+
+
 def asked(metrics: Iterable[object], k: object = None) -> list[Metric[...]]:
     """Return the metrics asked for, each with each cut-off, once and in the order asked."""
     found = [_metric_of(one) for one in metrics]
@@ -257,7 +263,8 @@ def _metric_of(one: object) -> Metric[...]:
         return one
     if isinstance(one, str):
         return parse(one)
-    msg = f"{shown(one)} is not a metric; write names or metric objects one after another: evaluate('ndcg@10', rf.recall @ 20)"
+    msg = f"{shown(one)} is not a metric; write names or metric objects, one after another or in a list: "
+    msg += "evaluate('ndcg@10', rf.recall @ 20)"
     raise RecframeError(msg)
 
 

@@ -1,0 +1,102 @@
+"""A `by` column that is made of others by an expression of Polars, and what such an expression has to be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+
+import polars as pl
+
+from recframe.errors import ColumnError, RecframeError
+from recframe.frames.hints import Given
+from recframe.frames.kinds.kind import Taken
+
+ROOT = "root "
+"""Stands before the name of a column that an expression reads."""
+WAITING = "recframe waiting "
+_N_ROWS = 3
+
+
+@dataclass(frozen=True)
+class Made:
+    """A column that an expression makes of others of one frame."""
+
+    key: bytes
+    """Tells it from other expressions."""
+    name: str
+    """Its name in the result."""
+    roots: tuple[str, ...] = field(compare=False)
+    """The columns that it is made of."""
+    expression: pl.Expr = field(compare=False)
+
+    def __repr__(self) -> str:
+        return str(self.expression)
+
+    def column(self, columns: Taken, inside: str, title: str) -> pl.Expr:
+        """Return the column, after a check of it against a frame's columns, whose names are those of `roots`."""
+        schema = columns.lazy().select(self.roots).collect_schema()
+        made = self.expression.alias(inside)
+        dtype = columns.lazy().select(made).collect_schema()[inside]
+        if not _keeps_rows(self.expression, schema):
+            msg = (
+                f"{Given('by', self)} does not give a value for each row of {title}: it aggregates, filters or explodes; write "
+                "an expression that does, with .over(...) behind an aggregation"
+            )
+            raise ColumnError(msg)
+        return made.fill_nan(None) if dtype.is_float() else made
+
+
+def with_made(taken: Taken, plain: Sequence[str], made: Mapping[str, Made], title: str) -> Taken:
+    """Return some columns as they are, and those that expressions make of others, which begin with `ROOT`.
+
+    NOTE: an expression reads its columns by their own names, which those inside the plan may be as well: these wait behind
+    a prefix meanwhile.
+    """
+    roots = dict.fromkeys(chain.from_iterable(one.roots for one in made.values()))
+    columns = taken.select(
+        *(pl.col(name).alias(WAITING + name) for name in plain),
+        *(pl.col(ROOT + root).alias(root) for root in roots),
+    )
+    kept = [pl.col(WAITING + name).alias(name) for name in plain]
+    inside, one = "", None
+    try:
+        for inside, one in made.items():
+            kept.append(one.column(columns, inside, title))
+        return columns.select(kept)
+    except pl.exceptions.PolarsError as error:
+        msg = f"{Given('by', one)} fails on {title}: {str(error).partition(chr(10))[0]}"
+        raise ColumnError(msg) from error
+
+
+def made_by(expression: pl.Expr) -> str | Made:
+    """Return an expression as a `by` column; the name of a column, where it is no more than that."""
+    try:
+        several, name = expression.meta.has_multiple_outputs(), expression.meta.output_name()
+        roots = tuple(dict.fromkeys(expression.meta.root_names()))
+    except pl.exceptions.PolarsError:
+        several, name, roots = True, "", ()
+    if several or not roots:
+        found = "several columns" if several else "no column"
+        msg = (
+            f"by= takes expressions of one column; found {str(expression)!r}, which gives {found}: "
+        )
+        msg += "by=['country', pl.col('year') // 10]"
+        raise RecframeError(msg)
+    if expression.meta.eq(pl.col(roots[0])):
+        return roots[0]
+    return Made(expression.meta.serialize(), name, roots, expression)
+
+
+def _keeps_rows(expression: pl.Expr, schema: pl.Schema) -> bool:
+    """Whether an expression gives a value for each row, as far as can be told.
+
+    NOTE: Polars repeats a single value beside other columns without a word, so that a mean would be one segment of all.
+    """
+    if hasattr(expression.meta, "is_length_preserving"):  # which Polars 1 does not have
+        return bool(expression.meta.is_length_preserving())
+    nulls = [pl.Series(name, [None] * _N_ROWS, dtype) for name, dtype in schema.items()]
+    try:
+        return pl.DataFrame(nulls).select(expression).height == _N_ROWS
+    except pl.exceptions.PolarsError:  # such as a format that is found out from the values
+        return True

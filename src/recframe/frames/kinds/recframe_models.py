@@ -1,0 +1,186 @@
+"""The frames of several models as one frame, with a column that names the model; only what a call needs is put together."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from recframe.errors import ColumnError, RecframeError, kind_of, shown, warn
+from recframe.frames.context import ROLES, Context
+from recframe.frames.dtypes import common, in_frames
+from recframe.frames.hints import Either
+from recframe.frames.kinds.kind import Kind, Seen, Taken
+from recframe.frames.kinds.lookup import in_memory, kind_for
+from recframe.frames.own_names import is_side
+
+
+@dataclass(frozen=True)
+class Models:
+    """Frames of one kind by the names of their models, and the name of the column that has these."""
+
+    frames: Mapping[str, Any]
+    model: str
+
+
+class SeveralModels(Kind):
+    """The frames of several models, one below the other."""
+
+    frame: Models
+
+    def __init__(self, frame: Models) -> None:
+        super().__init__(frame)
+        self.kinds = {name: kind_for(one, _title(name)) for name, one in frame.frames.items()}
+        self.first = next(iter(self.kinds.values()))
+        self.first.size = sum(kind.size for kind in self.kinds.values())
+        self.is_lazy, self.size = self.first.is_lazy, self.first.size
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns, of which a frame may lack some."""
+        names = dict.fromkeys([self.frame.model])
+        for kind in self.kinds.values():
+            names |= dict.fromkeys(kind.columns)
+        return list(names)
+
+    @property
+    def index_names(self) -> list[object]:
+        """The names that the first index has."""
+        return self.first.index_names
+
+    def labels(self) -> list[str]:
+        """Return no names: the models have theirs."""
+        return []
+
+    def numbers(self) -> list[str]:
+        """Return the names of the columns of numbers that all frames have."""
+        common_names = set(self.first.numbers())
+        for kind in self.kinds.values():
+            common_names &= set(kind.numbers())
+        return [name for name in self.first.numbers() if name in common_names]
+
+    def take(
+        self, named: Mapping[str, str], ids: Collection[str] = (), numbers: Collection[str] = ()
+    ) -> Taken:
+        """Return some columns of all frames, one below the other, in dtypes that match."""
+        taken = {name: self._taken(name, named, ids, numbers) for name in self.kinds}
+        schemas = {name: one.collect_schema() for name, one in taken.items()}
+        wanted = {inside: _dtype(inside, named[inside], schemas, ids) for inside in named}
+        rows: Taken = pl.concat(
+            [one.select(_columns(wanted, schemas[name])) for name, one in taken.items()]
+        )
+        return rows
+
+    def _taken(
+        self, name: str, named: Mapping[str, str], ids: Collection[str], numbers: Collection[str]
+    ) -> Any:
+        """Return the columns that a model's frame has, and its name; without one of a role it says which frame lacks it."""
+        kind, others = self.kinds[name], dict(named)
+        model = [inside for inside, column in named.items() if column == self.frame.model]
+        for inside, column in named.items():
+            if column in kind.columns and inside not in model:
+                continue
+            del others[inside]
+            if inside in ROLES and inside not in model:
+                which = [shown(one) for one, other in self.kinds.items() if column in other.columns]
+                msg = f"{_title(name)} has no column {column!r}, which that of {', '.join(which)} has; "
+                msg += "give the frames of all models the same columns"
+                raise ColumnError(msg)
+        taken = kind.take(others, ids, numbers)
+        return taken.with_columns(pl.lit(name).alias(inside) for inside in model)
+
+    def source(self, name: str) -> Any:
+        """Return what is needed to give a column back as the first frame with it has it."""
+        has = (kind for kind in self.kinds.values() if name in kind.columns)
+        found = next(has, None)
+        return None if found is None else found.source(name)
+
+    @property
+    def asks(self) -> Any:
+        """What collects questions, where the frames are large together."""
+        return self.first.asks
+
+    def give(self, plan: pl.LazyFrame, sources: Mapping[str, Any], seen: Seen | None = None) -> Any:
+        """Return a plan's result as a frame of the kind of the frames."""
+        return self.first.give(plan, sources, seen)
+
+    def rows(self, result: Any) -> list[dict[str, Any]] | None:
+        """Return the rows of a small result."""
+        return self.first.rows(result)
+
+
+def _title(name: str) -> str:
+    return f"the frame of the model {name!r}"
+
+
+def _dtype(
+    inside: str, name: str, schemas: Mapping[str, pl.Schema], ids: Collection[str]
+) -> pl.DataType:
+    """Return the dtype that a column has in all frames, or say that theirs cannot match."""
+    dtypes = {_title(one): schema[inside] for one, schema in schemas.items() if inside in schema}
+    found = common(dtypes)
+    if found is not None:
+        return found
+    if inside not in ids and all(
+        dtype.is_numeric() or dtype == pl.Boolean for dtype in dtypes.values()
+    ):
+        return pl.Float64()
+    cast = Either("; cast them to one dtype")
+    msg = f"column {name!r} has different dtypes: {in_frames(dtypes)}{cast}"
+    raise ColumnError(msg)
+
+
+def _columns(wanted: Mapping[str, pl.DataType], schema: pl.Schema) -> list[pl.Expr]:
+    """Return the columns of a frame in the dtypes of all frames, null where it lacks one."""
+    return [
+        pl.col(inside).cast(dtype) if inside in schema else pl.lit(None, dtype).alias(inside)
+        for inside, dtype in wanted.items()
+    ]
+
+
+def held(frame: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return the frame and the options of a call; a dict of frames as one frame, with the model bound that tells them apart."""
+    is_models = isinstance(frame, Mapping) and (not frame or any(map(is_side, frame.values())))
+    if not is_models:
+        return frame, options
+    model = options.get("model") or "model"
+    Context.check({"model": model})
+    if not frame:
+        give = Either("; give each model's frame: rf.rec({'svd': recs, ...})")
+        msg = f"the dict of models is empty{give}"
+        raise RecframeError(msg)
+    return Models(_checked(frame, model), model), options | {"model": model}
+
+
+def _checked(frames: Mapping[Any, Any], model: str) -> dict[str, Any]:
+    """Return the frames of the models in memory, after a check of what they are."""
+    found = {}
+    for name, frame in frames.items():
+        if not isinstance(name, str):
+            msg = f"a model has a text as its name; found {shown(name)}: {{str(name): frame for name, frame in models.items()}}"
+            raise RecframeError(msg)
+        found[name] = in_memory(frame, _title(name))
+    kinds = {name: kind_for(frame, _title(name)) for name, frame in found.items()}
+    first, *others = kinds
+    for name in others:
+        if type(kinds[name]) is not type(kinds[first]):
+            different = (
+                f"{kind_of(found[first])} for {first!r} and {kind_of(found[name])} for {name!r}"
+            )
+            msg = f"the frames of the models are of one kind; found {different}"
+            raise RecframeError(msg)
+    for name, kind in kinds.items():
+        if model in kind.columns:
+            rename = Either(", or name another one for the models: rf.rec({...}, model='...')")
+            msg = f"{_title(name)} has a column {model!r} of its own; drop it{rename}"
+            raise ColumnError(msg)
+        if not kind.size and not kind.is_lazy:
+            warn(
+                f"{_title(name)} has no rows, so that no result has the model; leave it out, or look where its rows are"
+            )
+    return found
+
+
+KIND = SeveralModels

@@ -1,0 +1,177 @@
+"""`by` takes expressions of Polars: the segments are those of a column that holds what the expression gives."""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+import pandas as pd
+import polars as pl
+import polars.testing
+import pytest
+
+import recframe as rf
+from asking import liked, recommended
+from frame_kinds import KINDS, Kind
+
+ARROW = Kind("arrow", pl.DataFrame.to_arrow, pl.DataFrame)
+on_kinds = pytest.mark.parametrize("kind", [*KINDS, ARROW], ids=str)
+RECS = recommended(u="abc", v="bca", w="cab").with_columns(week=pl.col("rank"))
+TRUTH = liked(u="b", v="ab", w="c").with_columns(week=pl.lit(1, pl.Int64))
+USERS = pl.DataFrame(
+    {"user": ["u", "v", "w"], "age": [25, 38, None], "x": [1.0, float("nan"), 2.0]}
+)
+ITEMS = pl.DataFrame(
+    {"item": ["a", "b", "c"], "year": [1994, 1999, 2001], "genre": ["x", "y", "y"]}
+)
+AGE, YEAR = pl.col("age"), pl.col("year")
+SIDES = {"truth": TRUTH, "users": USERS, "items": ITEMS}
+CASES = {
+    "users": AGE // 10 * 10,
+    "items": YEAR // 10 * 10,
+    "text": pl.when(AGE < 30).then(pl.lit("young")).otherwise(pl.lit("old")).alias("^age$"),
+    "two columns": pl.concat_str("genre", YEAR.cast(pl.String)).alias("len"),
+    "beside an aggregation": (AGE.mean() < AGE).alias("above"),
+    "window": YEAR.max().over("genre").alias("latest"),
+    "NaN": (pl.col("x") * 2).alias("double"),
+    "ids": pl.col("user").is_in(["u"]).alias("is u"),
+    "rows of both frames": (pl.col("week") % 2).alias("odd"),
+    "a dtype of its own": AGE.cast(pl.Int8).alias("small"),
+}
+
+
+def with_columns(by: pl.Expr) -> tuple[pl.DataFrame, dict[str, pl.DataFrame], str]:
+    """Make the column that an expression gives in every frame that has its columns."""
+    name, needs = by.meta.output_name(), set(by.meta.root_names())
+    of_ids = needs <= {"user", "item"}
+    made = {
+        side: frame.with_columns(by.fill_nan(None) if side == "users" and name == "double" else by)
+        if needs <= set(frame.columns) and not (of_ids and side in {"users", "items"})
+        else frame
+        for side, frame in {"recs": RECS, **SIDES}.items()
+    }
+    return made.pop("recs"), made, name
+
+
+@on_kinds
+@pytest.mark.parametrize("case", CASES)
+def test_an_expression_is_the_column_that_it_makes(kind, case):
+    recs, sides, name = with_columns(CASES[case])
+    expected = recs.rec(**sides).evaluate("recall@2", "mrr", by=name)
+
+    rec = rf.rec(kind(RECS), **{side: kind(frame) for side, frame in SIDES.items()})
+    found = kind.read(rec.evaluate("recall@2", "mrr", by=CASES[case]))
+    assert found.equals(expected)
+    assert found.columns[0] == name
+    if kind.name not in {"pandas", "pandas-nullable", "pandas-arrow"}:
+        assert found.schema == expected.schema
+
+
+@on_kinds
+def test_names_and_expressions_stand_together(kind):
+    rec = rf.rec(kind(RECS), **{side: kind(frame) for side, frame in SIDES.items()})
+    several = ["genre", AGE // 10 * 10]
+
+    found = kind.read(rec.evaluate("recall@2", by=several))
+    assert found.columns == ["genre", "age", "n_users", "recall@2"]
+    assert kind.read(rec.group_by("genre", AGE // 10 * 10).recall(k=2)).equals(found)
+    assert kind.read(rec.group_by(several).recall(k=2, by=AGE // 10 * 10)).equals(found)
+    assert kind.read(rec.recall(k=2, by=pl.col("genre"))).equals(
+        kind.read(rec.recall(k=2, by="genre"))
+    )
+    assert rec.collect("recall@2", by=several, parts=2).equals(found)
+
+
+def test_intervals_keep_their_order_and_dtype():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        bins = AGE.cut([30, 100], labels=["young", "old", "none"])
+
+    found = RECS.rec(**SIDES).mrr(by=bins)
+    assert found["age"].dtype == USERS.select(bins)["age"].dtype
+    assert set(found["age"]) == {"young", "old", None}
+    in_pandas = RECS.to_pandas().rec(**SIDES).mrr(by=bins)
+    assert isinstance(in_pandas, pd.DataFrame)
+
+
+def test_columns_that_are_bound_under_other_names():
+    sales = rf.frame(TRUTH.rename({"user": "customer"}), user="customer")
+    recs = RECS.rename({"user": "id"})
+
+    for root in ("user", "id"):
+        by = pl.col(root).str.to_uppercase()
+        found = recs.rec(sales, user="id").recall(k=2, by=by)
+        assert found.columns[0] == root
+        assert found.drop("n_users").rows() == [("U", 1.0), ("V", 0.5), ("W", 1.0)]
+
+
+def test_a_second_column_of_models_needs_a_name():
+    recs, family = {"svd-1": RECS, "knn-1": RECS}, pl.col("model").str.head(3)
+
+    with pytest.raises(
+        rf.ColumnError, match="would be a second column 'model' of the result; name it: "
+    ):
+        rf.rec(recs, TRUTH).mrr(by=family)
+    with pytest.raises(rf.DataError, match="by='family': a user has two values of this column"):
+        rf.rec(recs, TRUTH).mrr(by=family.alias("family"))
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_large_frames_and_parts(lazy):
+    users = pl.DataFrame({"user": range(3_000)}).with_columns(age=pl.col("user") % 70)
+    recs = users.select("user").join(pl.DataFrame({"rank": range(1, 11)}), how="cross")
+    recs = recs.with_columns(item=(pl.col("user") + pl.col("rank") ** 2) % 50)
+    truth = recs.filter(pl.col("rank") % 4 == 1).select("user", "item")
+    decade = AGE // 10 * 10
+    expected = recs.rec(truth, users=users.with_columns(decade)).evaluate("ndcg@5", by="age")
+
+    frames = [frame.lazy() if lazy else frame for frame in (recs, truth, users)]
+    rec = rf.rec(frames[0], frames[1], users=frames[2])
+    in_parts, at_once = rec.collect("ndcg@5", by=decade, parts=2), rec.evaluate("ndcg@5", by=decade)
+    for found in (in_parts, at_once.collect() if lazy else at_once):
+        pl.testing.assert_frame_equal(found, expected)
+
+
+def test_the_audit_and_explain_take_them_too():
+    rec = RECS.rec(**SIDES)
+
+    assert rec.audit(by=AGE // 10).equals(rec.audit(by="age"))
+    assert rec.explain("recall@2", "ranx", by=AGE // 10 * 10).frame.columns[0] == "age"
+    with pytest.raises(rf.DataError, match="by='week': a user has two values of this column"):
+        RECS.rec(TRUTH.drop("week")).mrr(by=pl.col("week") % 2)
+
+
+@pytest.mark.parametrize("kind", [KINDS[0], KINDS[2], KINDS[4]], ids=str)
+@pytest.mark.parametrize(
+    ("by", "text"),
+    [
+        (pl.col("user", "item"), "which gives several columns: by=['country', pl.col('year') // 10]"),
+        (pl.all(), "which gives several columns"),
+        (pl.lit(1), "by= takes expressions of one column; found 'dyn int: 1', which gives no column"),
+        (pl.len(), "which gives no column"),
+        (AGE.mean(), 'by=col("age").mean() does not give a value for each row of the frame users=: it aggregates'),
+        (AGE.drop_nulls(), "it aggregates, filters or explodes; write an expression that does, with .over(...) behind"),
+        (AGE.unique(), "does not give a value for each row of the frame users="),
+        (AGE.head(2), "does not give a value for each row of the frame users="),
+        (AGE + YEAR, "needs its columns in one frame: 'age' is a column of the frame users=, 'year' is a column"),
+        (pl.col("agee") + 1, "'agee' is not a column of the frame of recommendations, the frame truth=, the frame users="),
+        (pl.col("agee") + 1, "the frame items=; did you mean 'age'?"),
+        ([AGE // 10, AGE // 20], "would be a second column 'age' of the result; name it: .alias('...')"),
+        (["age", AGE // 20], "would be a second column 'age' of the result; name it: .alias('...')"),
+        (AGE.alias("recall@2"), "is also the name of a result column"),
+        ([1], "by= takes the names of columns as text, and Polars expressions; found 1"),
+    ],
+)  # fmt: skip
+def test_what_is_no_segment(kind, by, text):
+    rec = rf.rec(kind(RECS), **{side: kind(frame) for side, frame in SIDES.items()})
+
+    with pytest.raises(rf.RecframeError, match=re.escape(text)):
+        rec.recall(k=2, by=by)
+
+
+@pytest.mark.parametrize("kind", [KINDS[0], KINDS[4], ARROW], ids=str)
+def test_an_expression_that_cannot_be_worked_out(kind):
+    rec = rf.rec(kind(RECS), kind(TRUTH), items=kind(ITEMS))
+
+    with pytest.raises(rf.ColumnError, match=r"by=col.*genre.* fails on the frame items=: "):
+        rec.mrr(by=pl.col("genre").cast(pl.Int64))
