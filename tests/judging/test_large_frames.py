@@ -234,7 +234,7 @@ def test_scores_that_float64_cannot_tell_apart_are_not_tied(dtype):
     assert frame.lazy().rec.mrr(k=3).collect().rows() == [(SIZE // 12, 1.0)]
 
 
-@pytest.mark.filterwarnings("ignore:the frame of recommendations and the frame truth= have no item")
+@pytest.mark.filterwarnings("ignore:the frame of recommendations and the frame truth= have no")
 def test_ids_that_one_number_cannot_hold_are_not_taken_for_others():
     truth = (
         judged(NUMBER, NUMBER).filter(pl.col("relevance") > 0).select("user", "item", "relevance")
