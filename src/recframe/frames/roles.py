@@ -38,8 +38,9 @@ class Segment:
 class Side:
     """One frame of the call, and how the messages name it."""
 
-    def __init__(self, title: str, frame: Any, context: Context) -> None:
+    def __init__(self, title: str, frame: Any, context: Context, option: str = "") -> None:
         self.names: Mapping[str, str] = {}
+        self.option = option
         if isinstance(frame, NamedFrame):
             self.names, frame = frame.names, frame.frame
         self.bound = context
@@ -68,7 +69,9 @@ class Side:
         name = self.context.name_of(role)
         if name not in self.columns:
             found = sentence(f"{self.title} has no column {name!r}", suggestion(name, self.columns))
+            alone = f", or of this frame alone: {self.option}=rf.frame({self.option}, {role}={NAMED})"
             named = f"Name the column of the {role}: {bind(**{role: NAMED})}"
+            named += str(Either(alone)) if self.option else ""
             own = f"Name the column: rf.frame(..., {role}={NAMED})" if role in self.names else ""
             hint = self.index_hint(name) or self._flattening or own or hint or named
             msg = f"{found} It has {listed(self.columns)}. {hint}"
@@ -124,7 +127,7 @@ def sides_of(frame: Any, context: Context) -> dict[str, Side]:
             raise RecframeError(msg)
         del given["reference"]
     sides = {
-        name: Side(str(FrameOf(name)), side, context)
+        name: Side(str(FrameOf(name)), side, context, name)
         for name, side in given.items()
         if side is not None
     }
