@@ -169,3 +169,14 @@ def test_ranks_from_scores_and_large_frames_have_the_same_lists(monkeypatch):
 def test_an_error_says_what_to_write_instead(call, words):
     with pytest.raises(rf.RecframeError, match=words):
         call(RECS.rec(truth=TRUTH))
+
+
+def test_segments_of_users_may_be_made_by_an_expression():
+    ages = pl.DataFrame({"user": [1, 2, 3, 4], "age": [31, 38, 42, 47], "decade": [3, 3, 4, 4]})
+    rec = RECS.rec(TRUTH, users=ages)
+    decade = (pl.col("age") // 10).alias("decade")
+
+    expected = rec.worst("recall@1", n=1, by="decade")
+    plain = rec.__class__(RECS)(TRUTH, users=ages.drop("decade"))
+    assert_frame_equal(plain.worst("recall@1", n=1, by=decade), expected)
+    assert_frame_equal(plain.group_by(decade).worst("recall@1", n=1), expected)

@@ -100,7 +100,7 @@ def names(by: object) -> list[str | Made]:
 def _name(one: object) -> str | Made:
     if isinstance(one, pl.Expr):
         return made_by(one)
-    if not isinstance(one, str):
+    if not isinstance(one, str | Made):
         msg = f"by= takes the names of columns as text, and Polars expressions; found {shown(one)}"
         raise RecframeError(msg)
     return one
