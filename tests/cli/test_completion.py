@@ -56,7 +56,7 @@ def completed(line: str) -> list[str]:
         (f"{EVALUATE} -m nd", ["ndcg"]),
         (f"{EVALUATE} -m ndcg@10,precision@5,nd", ["ndcg@10,precision@5,ndcg"]),
         (f"{EVALUATE} -m succ", ["success"]),
-        ("metrics hit", ["hit_rate"]),
+        ("metrics mrr", ["mrr"]),
         (f"{EVALUATE} --profile tre", ["trec_eval"]),
         ("profiles jur", ["jurity"]),
         ("explain map@10 jur", ["jurity"]),
