@@ -69,7 +69,9 @@ class Side:
         name = self.context.name_of(role)
         if name not in self.columns:
             found = sentence(f"{self.title} has no column {name!r}", suggestion(name, self.columns))
-            alone = f", or of this frame alone: {self.option}=rf.frame({self.option}, {role}={NAMED})"
+            alone = (
+                f", or of this frame alone: {self.option}=rf.frame({self.option}, {role}={NAMED})"
+            )
             named = f"Name the column of the {role}: {bind(**{role: NAMED})}"
             named += str(Either(alone)) if self.option else ""
             own = f"Name the column: rf.frame(..., {role}={NAMED})" if role in self.names else ""
