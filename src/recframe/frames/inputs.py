@@ -31,6 +31,10 @@ from recframe.frames.roles import (
     sides_of,
 )
 
+GROUP = "random group"
+DRAW = 20_261
+"""The seed of the random groups, another than that of the parts of the users."""
+
 
 @dataclass(frozen=True)
 class Inputs:
@@ -62,6 +66,8 @@ class Inputs:
     """The frames that these are a part of the users of."""
     judged: bool = True
     """Whether anything is known of what is relevant."""
+    draw: pl.Expr | None = None
+    """What puts each user into one of some random groups, which are then the last segment."""
 
     @cached_property
     def schema(self) -> pl.Schema:
@@ -206,6 +212,15 @@ class Inputs:
         return replace(
             self, **kept, whole=self, checks=self.checks if number == 0 else ()
         )  # they read the whole frames
+
+    def drawn(self, n_groups: int) -> Inputs:
+        """Return the same with random groups of users as the last segment.
+
+        NOTE: the group goes by the id alone, so that it is the same in each part, model and run.
+        """
+        number = (pl.col("user").hash(seed=DRAW) % n_groups).cast(pl.Int64)
+        segments = (*self.segments, Segment(GROUP, GROUP, "draw"))
+        return replace(self, segments=segments, draw=number.alias(GROUP))
 
     @property
     def of_all(self) -> Inputs:

@@ -21,7 +21,9 @@ DESCRIBES = {"users": "user", "items": "item"}
 JUDGED = {"recommendations", "truth"}
 READ_AS_GIVEN = ("rank", "score", "propensity")
 """The roles whose numbers are read by what says what a NaN among them is."""
-Owner = Literal["role", "row", "recommendations", "truth", "users", "items", "train", "reference"]
+Owner = Literal[
+    "role", "row", "recommendations", "truth", "users", "items", "train", "reference", "draw"
+]
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,9 @@ from recframe.namespace.findings_shown import FindingsShown
 from recframe.namespace.lists_shown import ListsShown
 from recframe.namespace.methods import Methods
 from recframe.namespace.missing import COMING, no_method
+from recframe.namespace.uncertain import Uncertain
 from recframe.plan import evaluation
+from recframe.plan.beside import SUPPORT
 from recframe.plan.runs import Run
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     from recframe.namespace.methods import SegmentedMethods
 
 
-class Rec(Methods[F], ListsShown[F], FindingsShown[F]):
+class Rec(Methods[F], Uncertain[F], ListsShown[F], FindingsShown[F]):
     """Recommender metrics of one frame in long format, one row for each user and item.
 
     The frame is a judged frame (columns user, item, rank, relevance; rank null: judged but not recommended, relevance
@@ -196,7 +198,7 @@ class Rec(Methods[F], ListsShown[F], FindingsShown[F]):
         inputs = self._inputs(by, profile, found)
         asked = under_profile.asked(inputs.context, found)
         told = partial(_told, inputs, found, tidy=tidy)
-        made = self._evaluated(inputs, asked, support=support or tidy)
+        made = self._evaluated(inputs, asked, SUPPORT if support or tidy else ())
         made = long.tidy(made, inputs, found) if tidy else made
         result: F = self._kind.give(made, inputs.sources, told)
         return result
@@ -241,7 +243,7 @@ class Rec(Methods[F], ListsShown[F], FindingsShown[F]):
         asked = under_profile.asked(inputs.context, found)
         run = Run(n_parts=parts, n_plans=evaluation.n_plans(inputs, asked), tell=tell)
         home = under_profile.at_home(inputs)
-        made = evaluation.evaluate(home, asked, run, support=support or tidy)
+        made = evaluation.evaluate(home, asked, run, SUPPORT if support or tidy else ())
         result = collecting.stream(long.tidy(made, inputs, found) if tidy else made)
         _told(inputs, found, result, collecting.stream, tidy=tidy)
         return result
@@ -415,10 +417,13 @@ class Rec(Methods[F], ListsShown[F], FindingsShown[F]):
         ), clashes
 
     def _evaluated(
-        self, inputs: Inputs, asked: Sequence[evaluation.Convention], *, support: bool = False
+        self,
+        inputs: Inputs,
+        asked: Sequence[evaluation.Convention],
+        beside: Sequence[str] = (),
     ) -> pl.LazyFrame:
         run = Run(self._kind.asks)
-        return evaluation.evaluate(under_profile.at_home(inputs), asked, run, support=support)
+        return evaluation.evaluate(under_profile.at_home(inputs), asked, run, beside)
 
     def _bound(self, metric: Metric[...]) -> BoundMetric[F]:
         return BoundMetric(self, metric)

@@ -11,7 +11,7 @@ from recframe.errors import ColumnError
 from recframe.frames.hints import Given
 from recframe.frames.inputs import Inputs
 from recframe.metrics.language.definition import Metric
-from recframe.plan.of_users import support_of
+from recframe.plan.beside import support_of
 from recframe.plan.segments import n_keys, numbered
 
 COLUMNS = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64, "n": pl.Int64}

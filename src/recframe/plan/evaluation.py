@@ -15,9 +15,9 @@ from recframe.frames.inputs import Inputs
 from recframe.frames.rows import joins
 from recframe.metrics.language.definition import Metric, Over
 from recframe.plan import of_lists, of_users
+from recframe.plan.beside import N, columns_beside, name_beside, support_of
 from recframe.plan.needs import n_frames, needs_of
 from recframe.plan.of_lists import Lists
-from recframe.plan.of_users import support_of
 from recframe.plan.runs import Run
 from recframe.plan.segments import n_keys, numbered
 
@@ -39,62 +39,65 @@ class Convention:
 
 
 def evaluate(
-    inputs: Inputs, conventions: Sequence[Convention], run: Run, *, support: bool = False
+    inputs: Inputs, conventions: Sequence[Convention], run: Run, beside: Sequence[str] = ()
 ) -> pl.LazyFrame:
     """Return one row for each segment: the `by` columns, n_users, n_lists, and a column for each metric.
 
     Metrics over lists have a plan of their own. Others under the same policies share one; several plans are joined on the
-    `by` columns. n_users is then that of the inputs' own universe, or of the first metric where none runs over it. With
-    `support` a metric's column is followed by the number of users or lists in it, which the plans then give too.
+    `by` columns. n_users is then that of the inputs' own universe, or of the first metric where none runs over it. Behind
+    a metric's column stands what `beside` names, such as the number of users or lists in it, which the plans then give too.
     """
-    _check_names(inputs, conventions, support=support)
+    _check_names(inputs, conventions, beside)
     asked: Asked = {}
     columns: dict[str, pl.Expr] = {}
-    lists = _of_lists(inputs, conventions, run, support=support)
+    lists = _of_lists(inputs, conventions, run, beside)
     for one in conventions:
         if lists is not None and one.over == "lists":
-            columns |= _from_lists(one, lists, support=support)
+            columns |= _from_lists(one, lists, beside)
         else:
-            columns |= _from_users(one, inputs, asked, support=support)
-    first_context = _of_the_plan(inputs.context, inputs)
-    first = _policies(first_context)
+            columns |= _from_users(one, inputs, asked, beside)
+    first_context = of_the_plan(inputs.context, inputs)
+    first = policies(first_context)
     asked = asked or {first: (first_context, [])}  # for n_users
     ordered = (
         asked[policies] for policies in sorted(asked, key=lambda policies: policies != first)
     )
     plans = [
-        of_users.evaluate(inputs.under(context), metrics, run, support=support)
+        of_users.evaluate(inputs.under(context), metrics, run, beside)
         for context, metrics in ordered
     ]
     plain = lists is None and len(plans) == 1 and all(map(_is_plain, conventions))
     return plans[0] if plain else _joined(plans, columns, inputs, lists)
 
 
-def _from_lists(one: Convention, lists: Lists, *, support: bool) -> dict[str, pl.Expr]:
+def _from_lists(one: Convention, lists: Lists, beside: Sequence[str]) -> dict[str, pl.Expr]:
     """Return the columns of a metric over lists, made of their sums."""
     name = str(one.metric)
     found = {name: _rounded(lists.values[name], one)}
-    return found | (_support(one.metric, lists.support[name]) if support else {})
+    return found | columns_beside(one.metric, beside, lists.beside.get(name, {}))
 
 
 def _from_users(
-    one: Convention, inputs: Inputs, asked: Asked, *, support: bool
+    one: Convention, inputs: Inputs, asked: Asked, beside: Sequence[str]
 ) -> dict[str, pl.Expr]:
     """Return the columns of a metric over users, made of means, and write down which plan is asked for them."""
-    needs, context = needs_of(one.metric), _of_the_plan(one.context, inputs)
+    needs, context = needs_of(one.metric), of_the_plan(one.context, inputs)
     check_needs(inputs, one.metric, needs.facts)
     if needs.means and context.ties == "expected":
         raise without_order(
             str(one.metric), context.ties, "it is made of means, which are uncertain together"
         )
     means = needs.means or (one.metric,)
-    asked.setdefault(_policies(context), (context, []))[1].extend(means)
-    known = [
-        pl.col(str(mean)).is_not_null() for mean in needs.means
-    ]  # without a counted user there is nothing to make
+    asked.setdefault(policies(context), (context, []))[1].extend(means)
+    # without a counted user there is nothing to make
+    known = [pl.col(str(mean)).is_not_null() for mean in needs.means]
     value = pl.when(*known).then(needs.value) if known else pl.col(str(one.metric))
     found = {str(one.metric): _rounded(value, one)}
-    return found | (_support(one.metric, *map(support_of, means)) if support else {})
+    if not needs.means:
+        names = [name_beside(part, one.metric) for part in beside]
+        return found | {name: pl.col(name).fill_null(0) for name in names}
+    least = pl.min_horizontal(map(support_of, means)).fill_null(0)
+    return found | columns_beside(one.metric, beside, {N: least})
 
 
 def _is_plain(one: Convention) -> bool:
@@ -102,9 +105,9 @@ def _is_plain(one: Convention) -> bool:
     return not needs_of(one.metric).means and one.context.decimals is None
 
 
-def _check_names(inputs: Inputs, conventions: Sequence[Convention], *, support: bool) -> None:
-    """Say which `by` column has the name of a column of support."""
-    taken = {support_of(one.metric) for one in conventions} if support else set()
+def _check_names(inputs: Inputs, conventions: Sequence[Convention], beside: Sequence[str]) -> None:
+    """Say which `by` column has the name of a column beside a metric's."""
+    taken = {name_beside(part, one.metric) for one in conventions for part in beside}
     for segment in inputs.segments:
         if segment.name in taken:
             msg = f"{Given('by', segment.name)} is also the name of a result column; rename the column before"
@@ -112,15 +115,15 @@ def _check_names(inputs: Inputs, conventions: Sequence[Convention], *, support: 
 
 
 def _of_lists(
-    inputs: Inputs, conventions: Sequence[Convention], run: Run, *, support: bool
+    inputs: Inputs, conventions: Sequence[Convention], run: Run, beside: Sequence[str]
 ) -> Lists | None:
     """Return what the metrics over lists are made of, under the policies of those that ask what is relevant."""
     listed = [one for one in conventions if one.over == "lists"]
     if not listed:
         return None
     reading = [one for one in listed if needs_of(one.metric).reads_relevance] or listed
-    planned = [_of_the_plan(one.context, inputs) for one in reading]
-    contexts = {_policies(context): context for context in planned}
+    planned = [of_the_plan(one.context, inputs) for one in reading]
+    contexts = {policies(context): context for context in planned}
     if len(contexts) > 1:
         msg = (
             f"{', '.join(str(one.metric) for one in reading)} run over different users by the profile "
@@ -128,12 +131,7 @@ def _of_lists(
         )
         raise RecframeError(msg)
     inputs = inputs.under(*contexts.values())
-    return of_lists.evaluate(inputs, [one.metric for one in listed], run, support=support)
-
-
-def _support(metric: Metric[...], *counts: pl.Expr | str) -> dict[str, pl.Expr]:
-    """Return the column of how many users or lists a metric was averaged over; of several means, the least number."""
-    return {support_of(metric): pl.min_horizontal(counts).fill_null(0).cast(pl.Int64)}
+    return of_lists.evaluate(inputs, [one.metric for one in listed], run, beside)
 
 
 def _rounded(column: pl.Expr, one: Convention) -> pl.Expr:
@@ -144,16 +142,16 @@ def n_plans(inputs: Inputs, conventions: Sequence[Convention]) -> int:
     """Return how many frames of sums the conventions need, of users, of lists and of items."""
     listed = [one.metric for one in conventions if one.over == "lists"]
     contexts = [one.context for one in conventions if one.over == "users"]
-    users = {_policies(_of_the_plan(context, inputs)) for context in contexts}
+    users = {policies(of_the_plan(context, inputs)) for context in contexts}
     return max(len(users), 1) + (n_frames(listed) if listed else 0)
 
 
-def _of_the_plan(context: Context, inputs: Inputs) -> Context:
+def of_the_plan(context: Context, inputs: Inputs) -> Context:
     """Return the context with the policies that a plan knows; those that change nothing have their default."""
     return inputs.with_ties(context.having(decimals=None, min_relevance_for="all"))
 
 
-def _policies(context: Context) -> tuple[object, ...]:
+def policies(context: Context) -> tuple[object, ...]:
     return tuple(getattr(context, name) for name in DEFAULTS)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import polars as pl
@@ -22,6 +22,7 @@ from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.cutoffs import reach
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.formulas import ratio
+from recframe.plan.beside import SQUARE, TOTAL, UNDEFINED, ZERO, N
 from recframe.plan.needs import needs_of
 from recframe.plan.runs import Run
 from recframe.plan.segments import deepest_of, keys_of, with_attributes
@@ -48,8 +49,8 @@ class Lists:
     """The keys, numbered, n_lists, and sums of lists and of items."""
     values: dict[str, pl.Expr]
     """Each metric's value of a segment."""
-    support: dict[str, pl.Expr]
-    """The number of lists that each was averaged over, or that entered it, where that is asked."""
+    beside: dict[str, dict[str, pl.Expr]]
+    """What stands beside each: the number of lists that it was averaged over, or that entered it, and their spread."""
     sides: Sides
     asked: Levels
     keys: list[str]
@@ -67,18 +68,18 @@ class Lists:
 
 
 def evaluate(
-    inputs: Inputs, metrics: Sequence[Metric[...]], run: Run, *, support: bool = False
+    inputs: Inputs, metrics: Sequence[Metric[...]], run: Run, beside: Sequence[str] = ()
 ) -> Lists:
-    """Return what the metrics are made of, and with `support` the numbers of lists that were averaged."""
+    """Return what the metrics are made of, and what `beside` names of each."""
     _check(inputs, metrics)
     keys = [inside for inside, _ in keys_of(inputs, metrics)]
     most, asked = deepest_of(metrics), Levels()
     made = {
-        str(metric): _value(metric, AtLists(k := reach(metric.k), asked, cut=k == most))
+        str(metric): _value(metric, AtLists(k := reach(metric.k), asked, cut=k == most), beside)
         for metric in metrics
     }
     values = {name: value for name, (value, _) in made.items()}
-    counts = {name: count() for name, (_, count) in made.items()} if support else {}
+    found = {name: parts for name, (_, parts) in made.items()}
     if run.n_parts > 1 and {Level.ALONG, Level.ALONG_ALL} & asked.columns.keys():
         shown = f"one of {', '.join(values)} holds each list against all others"
         msg = f"{shown}, which parts of the users do not have; ask it with parts=1"
@@ -87,7 +88,23 @@ def evaluate(
     cuts = cuts if run.ask is None else [cut.settled(run.ask) for cut in cuts]
     frame = _added(cuts, run).rename({key: f"key {place}" for place, key in enumerate(keys)})
     frame = frame.drop("n_lists") if "user" in keys else frame
-    return Lists(frame, values, counts, cuts[0].sides, asked, keys)
+    return Lists(frame, values, found, cuts[0].sides, asked, keys)
+
+
+def values_of_each(
+    inputs: Inputs, metrics: Sequence[Metric[...]], run: Run
+) -> list[tuple[Judged, pl.LazyFrame]]:
+    """Return, of each part of the users, the lists with an item up to k and the metrics' values of each: `value 0`, ..."""
+    _check(inputs, metrics)
+    most, asked = deepest_of(metrics), Levels()
+    words = [AtLists(k := reach(metric.k), asked, cut=k == most) for metric in metrics]
+    values = [
+        _of_a_list(metric, at, metric.value(at)) for metric, at in zip(metrics, words, strict=True)
+    ]
+    cuts = [Cut(Sides(inputs, held(part)), asked, [], most) for part in run.parts(inputs)]
+    cuts = cuts if run.ask is None else [cut.settled(run.ask) for cut in cuts]
+    named = [value.alias(f"value {number}") for number, value in enumerate(values)]
+    return [(cut.held, cut.lists().select(*cut.held.list_keys, *named)) for cut in cuts]
 
 
 def _check(inputs: Inputs, metrics: Sequence[Metric[...]]) -> None:
@@ -113,8 +130,10 @@ def _added(cuts: Sequence[Cut], run: Run) -> pl.LazyFrame:
     return one.in_all(segments)
 
 
-def _value(metric: Metric[...], at: AtLists) -> tuple[pl.Expr, Callable[[], pl.Expr]]:
-    """Return a metric's value of a segment, for one of user shape the mean over its lists, and what asks for their number."""
+def _value(
+    metric: Metric[...], at: AtLists, beside: Sequence[str]
+) -> tuple[pl.Expr, dict[str, pl.Expr]]:
+    """Return a metric's value of a segment, for one of user shape the mean over its lists, and what stands beside it."""
     value = metric.value(at)
     is_set = metric.shape == "set"
     spoken_of = {at.asked.speaks_of.get(name) for name in value.meta.root_names()}
@@ -123,15 +142,28 @@ def _value(metric: Metric[...], at: AtLists) -> tuple[pl.Expr, Callable[[], pl.E
         msg = f"the metric {metric.name!r} has no value for each {whose}; return one: {how}"
         raise RecframeError(msg)
     if is_set:
-        return value.cast(pl.Float64), lambda: at.n_lists
+        return value.cast(pl.Float64), {N: _number(at.n_lists)} if N in beside else {}
+    value = _of_a_list(metric, at, value)
+    total, count = at.over_lists(value), at.over_lists(value.is_not_null())
+    found = {N: _number(count)} if N in beside else {}
+    if TOTAL in beside:
+        found |= {TOTAL: total, SQUARE: at.over_lists(value * value)}
+        found |= {ZERO: _number(at.over_lists(value == 0))}
+        found |= {UNDEFINED: pl.col("n_lists") - _number(count)}
+    return ratio(total, count, empty=None), found
+
+
+def _of_a_list(metric: Metric[...], at: AtLists, value: pl.Expr) -> pl.Expr:
+    """Return the column of a metric's value of each list."""
     value = value.cast(pl.Float64)
-    if needs_of(
-        metric
-    ).reads_relevance:  # NOTE: beside an accuracy metric it is to speak of the same users
+    # NOTE: beside an accuracy metric it is to speak of the same users
+    if needs_of(metric).reads_relevance:
         value = pl.when(at.counted).then(value)
-    value = at.asked.column(Level.VALUE, value)
-    count = at.over_lists(value.is_not_null())
-    return ratio(at.over_lists(value), count, empty=None), lambda: count
+    return at.asked.column(Level.VALUE, value)
+
+
+def _number(of: pl.Expr) -> pl.Expr:
+    return of.fill_null(0).cast(pl.Int64)
 
 
 def _running(share: pl.Expr, *, others: bool) -> pl.Expr:

@@ -11,60 +11,74 @@ from recframe.frames.inputs import Inputs
 from recframe.judging.data_checks import after_checks
 from recframe.judging.judged_frame import Judged, judge
 from recframe.judging.settled import with_users
-from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.definition import Definition, Metric
+from recframe.plan.beside import (
+    SQUARE,
+    TOTAL,
+    UNDEFINED,
+    WITHOUT_RELEVANT,
+    ZERO,
+    N,
+    columns_beside,
+)
 from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, n_users_of_segments
 from recframe.plan.user_values import values_of_users
 
+WITH_RELEVANT: Metric[...] = Metric(
+    Definition("with relevant", lambda at: (at.n_relevant > 0).cast(pl.Float64), linear=True)
+)
+"""Whether a user has a relevant item; its name, which has a space, is no metric's of the user's own."""
 By = list[tuple[str, str]]
 """The key columns of a result, each by its name inside the plan and its own name."""
 
 
 def evaluate(
-    inputs: Inputs, metrics: Sequence[Metric[...]], run: Run, *, support: bool = False
+    inputs: Inputs, metrics: Sequence[Metric[...]], run: Run, beside: Sequence[str] = ()
 ) -> pl.LazyFrame:
     """Return one row for each segment: the `by` columns, n_users, and a column for each metric.
 
-    `support` puts behind each metric the number of users that have a value of it.
+    `beside` names what stands behind each metric.
     """
     parts = run.parts(inputs)
-    models = (
-        judge(inputs).models if len(parts) > 1 else None
-    )  # a part of the users may not show all of them
+    # a part of the users may not show all of the models
+    models = judge(inputs).models if len(parts) > 1 else None
     judged = [judge(part, models) for part in parts]
     by = keys_of(inputs, metrics)
     keys = [inside for inside, _ in by]
     if "user" in keys:
         each = [values_of_users(part, metrics, keys, run.ask).each() for part in judged]
-        return _values(run.added(each, keys), by, metrics, support=support)
-    same = [f"empty value {number}" for number in range(len(metrics))]
-    sums = run.added([_sums(part, metrics, keys, run.ask) for part in judged], keys, same)
-    return _means(judged[0], by, sums, metrics, support=support)
-
-
-def support_of(metric: Metric[...]) -> str:
-    """Return the name of the column of how many users or lists a metric was averaged over."""
-    return f"n {metric}"
+        return _values(run.added(each, keys), by, metrics, beside)
+    spread = WITHOUT_RELEVANT in beside
+    summed = [*metrics, WITH_RELEVANT] if spread else metrics
+    same = [f"empty value {number}" for number in range(len(summed))]
+    sums = [_sums(part, summed, keys, run.ask, spread=spread) for part in judged]
+    return _means(judged[0], by, run.added(sums, keys, same), metrics, beside)
 
 
 def _values(
-    each: pl.LazyFrame, by: By, metrics: Sequence[Metric[...]], *, support: bool
+    each: pl.LazyFrame, by: By, metrics: Sequence[Metric[...]], beside: Sequence[str]
 ) -> pl.LazyFrame:
     """Return the users' values under their names."""
     columns: dict[str, pl.Expr] = {}
     for number, metric in enumerate(metrics):
         value = pl.col(f"value {number}")
         columns[str(metric)] = value
-        columns |= {support_of(metric): value.is_not_null().cast(pl.Int64)} if support else {}
+        columns |= columns_beside(metric, beside, {N: value.is_not_null().cast(pl.Int64)})
     return _named(each, by, columns)
 
 
 def _sums(
-    judged: Judged, metrics: Sequence[Metric[...]], keys: Sequence[str], ask: Ask | None
+    judged: Judged,
+    metrics: Sequence[Metric[...]],
+    keys: Sequence[str],
+    ask: Ask | None,
+    *,
+    spread: bool,
 ) -> pl.LazyFrame:
     """Return one row for each segment: the keys, n_users, and what the means are made of."""
     if metrics or judged.context.no_relevant == "skip":
-        return values_of_users(judged, metrics, keys, ask).sums()
+        return values_of_users(judged, metrics, keys, ask).sums(spread=spread)
     judged = judged if ask is None else with_users(judged, ask)
     support = after_checks(
         n_users_of_segments(judged, keys), judged, "n_users", pl.Int64, steep=False
@@ -73,7 +87,11 @@ def _sums(
 
 
 def _means(
-    judged: Judged, by: By, sums: pl.LazyFrame, metrics: Sequence[Metric[...]], *, support: bool
+    judged: Judged,
+    by: By,
+    sums: pl.LazyFrame,
+    metrics: Sequence[Metric[...]],
+    beside: Sequence[str],
 ) -> pl.LazyFrame:
     """Return the means under their names: users without a row in the branches count with the value of an empty list."""
     skips = judged.context.no_relevant == "skip"
@@ -83,7 +101,8 @@ def _means(
     columns = {"n_users": n_users}
     for number, metric in enumerate(metrics):
         columns[str(metric)] = _mean(f"value {number}", absent)
-        columns |= {support_of(metric): _count(f"value {number}", absent)} if support else {}
+        found = _beside(f"value {number}", f"value {len(metrics)}", n_users, absent)
+        columns |= columns_beside(metric, beside, found)
     if skips and {inside for inside, _ in by} - {"model"}:
         sums = sums.filter(present > 0)
     return _named(sums, by, columns)
@@ -103,17 +122,37 @@ def _named(rows: pl.LazyFrame, by: By, columns: dict[str, pl.Expr]) -> pl.LazyFr
     )
 
 
+def _beside(
+    value: str, with_relevant: str, n_users: pl.Expr, absent: pl.Expr
+) -> dict[str, pl.Expr]:
+    """Return what may stand beside a metric, by its name."""
+    count = _count(value, absent)
+    empty = pl.col(f"empty {value}")
+    return {
+        N: count,
+        TOTAL: _total(value, absent),
+        SQUARE: pl.col(f"square {value}").fill_null(0) + empty.fill_null(0) ** 2 * absent,
+        ZERO: _number(f"zero {value}", (empty == 0).fill_null(value=False), absent),
+        UNDEFINED: n_users - count,
+        WITHOUT_RELEVANT: pl.col("n_users") - _total(with_relevant, absent).cast(pl.Int64),
+    }
+
+
 def _mean(value: str, absent: pl.Expr) -> pl.Expr:
     """Return the mean over the users with a value, of whom those absent from the branches have that of an empty list."""
-    empty = pl.col(f"empty {value}")
-    total = pl.col(f"sum {value}").fill_null(0) + empty.fill_null(0) * absent
     count = _count(value, absent)
-    return pl.when(count > 0).then(total / count)
+    return pl.when(count > 0).then(_total(value, absent) / count)
+
+
+def _total(value: str, absent: pl.Expr) -> pl.Expr:
+    return pl.col(f"sum {value}").fill_null(0) + pl.col(f"empty {value}").fill_null(0) * absent
 
 
 def _count(value: str, absent: pl.Expr) -> pl.Expr:
     """Return the number of users with a value."""
-    empty = pl.col(f"empty {value}")
-    return (
-        pl.col(f"count {value}").cast(pl.Int64).fill_null(0) + empty.is_not_null() * absent
-    ).cast(pl.Int64)
+    return _number(f"count {value}", pl.col(f"empty {value}").is_not_null(), absent)
+
+
+def _number(column: str, of_empty: pl.Expr, absent: pl.Expr) -> pl.Expr:
+    """Return a number of users, of whom those absent from the branches are counted where an empty list is."""
+    return (pl.col(column).cast(pl.Int64).fill_null(0) + of_empty * absent).cast(pl.Int64)

@@ -63,7 +63,7 @@ def with_attributes(lists: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
             lists = lists.join(
                 pairs.group_by("user").agg(pl.col(name).first()), on="user", how="left"
             )
-    return lists
+    return lists if inputs.draw is None else lists.with_columns(inputs.draw)
 
 
 def users_in_segments(judged: Judged) -> pl.LazyFrame:

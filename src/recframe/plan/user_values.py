@@ -42,6 +42,8 @@ class UserValues:
     """One row: the values of an empty list."""
     steep: bool
     """Whether gains grow so fast that grades may be too high for them."""
+    aligned: bool
+    """Whether a user who is present in one model is present in all."""
 
     def each(self) -> pl.LazyFrame:
         """Return every user of each segment, once: the keys, the user, and the values."""
@@ -61,13 +63,20 @@ class UserValues:
         users = users.select(*keys, *self.names, n_users=pl.lit(1, dtype=pl.Int64))
         return self._checked(users).select(*keys, *self.names)
 
-    def sums(self) -> pl.LazyFrame:
-        """Return one row for each segment: the keys, n_users, and what the means are made of."""
-        sums = [pl.col(name).sum().alias(f"sum {name}") for name in self.names]
-        counts = [pl.col(name).count().alias(f"count {name}") for name in self.names]
+    def sums(self, *, spread: bool = False) -> pl.LazyFrame:
+        """Return one row for each segment: the keys, n_users, and what the means are made of, and if asked the spread."""
+        made = {"sum": lambda value: value.sum(), "count": lambda value: value.count()}
+        if spread:
+            made |= {
+                "square": lambda value: (value * value).sum(),
+                "zero": lambda value: (value == 0).sum(),
+            }
+        sums = [
+            made[part](pl.col(name)).alias(f"{part} {name}") for part in made for name in self.names
+        ]
         empty = self.empty.rename({name: f"empty {name}" for name in self.names})
         per_segment = aggregate(
-            self._present_in_segments(), self.keys, [pl.len().alias("n_present"), *sums, *counts]
+            self._present_in_segments(), self.keys, [pl.len().alias("n_present"), *sums]
         )
         joined = n_users_of_segments(self.judged, self.keys)
         if self.keys:
@@ -77,7 +86,7 @@ class UserValues:
             )  # a frame without columns has no row
         else:
             joined = pl.concat([joined, per_segment, empty], how="horizontal")
-        kept = [f"{part} {name}" for part in ("sum", "count", "empty") for name in self.names]
+        kept = [f"{part} {name}" for part in (*made, "empty") for name in self.names]
         return self._checked(joined).select(
             *self.keys, "n_users", pl.col("n_present").cast(pl.Int64), *kept
         )
@@ -114,4 +123,5 @@ def values_of_users(
         present=lists.filter("counted"),
         empty=no_rows(frozenset(roots)).select(values.values()),
         steep="steepness" in words.asked,
+        aligned=judged.truth is not None and words.reads_relevant_alone(),
     )

@@ -1,0 +1,123 @@
+"""What each user contributes to each metric: the stage that comparisons of models, segments and samples are made of.
+
+A metric over users or lists contributes the user's value; one function of a segment's lists, such as coverage, contributes
+what the list changes, so that its value is the mean of the contributions too. Nothing is rounded here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from recframe.errors import RecframeError
+from recframe.frames.context import Context
+from recframe.frames.inputs import Inputs
+from recframe.judging.judged_frame import Judged, judge
+from recframe.metrics.language.definition import Metric
+from recframe.plan import of_lists
+from recframe.plan.evaluation import Convention, of_the_plan, policies
+from recframe.plan.needs import needs_of
+from recframe.plan.recorder import RELEVANT
+from recframe.plan.runs import Run
+from recframe.plan.segments import keys_of, n_users_of_segments, with_attributes
+from recframe.plan.user_values import values_of_users
+
+
+@dataclass(frozen=True)
+class Contributions:
+    """What the users, or a part of them, contribute to some metrics under the same policies.
+
+    A user without a row has the contributions of `empty`; there may be millions of them, so that `n_users` counts them.
+    """
+
+    metrics: list[Metric[...]]
+    """The metrics, whose columns are `value 0`, `value 1`, ..."""
+    rows: pl.LazyFrame
+    """The keys of the lists, or of the segments where it is `placed`, the user and the values; each once."""
+    empty: pl.LazyFrame
+    """One row: the values of a user without a row."""
+    judged: Judged
+    keys: list[str]
+    """The keys of the segments, the model among them."""
+    placed: bool = False
+    """Whether the rows have all keys already."""
+    counts_absent: bool = False
+    """Whether users without a row count."""
+    aligned: bool = False
+    """Whether a user with a row in one model has one in all."""
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the values."""
+        return [f"value {number}" for number in range(len(self.metrics))]
+
+    @property
+    def pairing(self) -> list[str]:
+        """What two models' rows of one user have in common."""
+        if self.placed:
+            return [*(key for key in self.keys if key != "model"), "user"]
+        return [*self.judged.rows, self.judged.key]
+
+    def described(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows with the segments that are properties of their users."""
+        return rows if self.placed else with_attributes(self.judged.named(rows), self.judged.inputs)
+
+    def n_users(self) -> pl.LazyFrame:
+        """Return the number of users of each segment and model, those without a row included."""
+        return n_users_of_segments(self.judged, self.keys)
+
+
+def contributions(
+    inputs: Inputs, conventions: Sequence[Convention], run: Run
+) -> list[list[Contributions]]:
+    """Return what users contribute to the metrics: for each plan that these need, part by part of the users."""
+    plans: dict[tuple[object, ...], tuple[Context, list[Metric[...]]]] = {}
+    of_each_list: list[Convention] = []
+    for one in conventions:
+        context = of_the_plan(one.context, inputs)
+        if one.metric.shape == "set":
+            raise RecframeError(f"{one.metric} has no contributions")  # TODO
+        if one.over == "lists":
+            of_each_list.append(one)
+        else:
+            plans.setdefault(policies(context), (context, []))[1].append(one.metric)
+    found = [_of_users(inputs.under(context), metrics, run) for context, metrics in plans.values()]
+    if of_each_list:
+        found.append(_of_lists(inputs, of_each_list, run))
+    return found
+
+
+def _of_users(inputs: Inputs, metrics: list[Metric[...]], run: Run) -> list[Contributions]:
+    parts = run.parts(inputs)
+    # a part of the users may not show all of the models
+    models = judge(inputs).models if len(parts) > 1 else None
+    keys = [inside for inside, _ in keys_of(inputs, metrics)]
+    found = []
+    for part in parts:
+        values = values_of_users(judge(part, models), metrics, keys, run.ask)
+        found.append(
+            Contributions(
+                metrics=metrics,
+                rows=values.present,
+                empty=values.empty,
+                judged=values.judged,
+                keys=keys,
+                counts_absent=inputs.context.no_relevant != "skip",
+                aligned=values.aligned,
+            )
+        )
+    return found
+
+
+def _of_lists(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> list[Contributions]:
+    metrics = [one.metric for one in conventions]
+    keys = [inside for inside, _ in keys_of(inputs, metrics)]
+    inputs = inputs.under(of_the_plan(conventions[0].context, inputs))
+    schema = {f"value {number}": pl.Float64 for number in range(len(metrics))}
+    nothing = pl.LazyFrame({name: [None] for name in schema}, schema=schema)
+    return [
+        Contributions(metrics=metrics, rows=rows, empty=nothing, judged=judged, keys=keys)
+        for judged, rows in of_lists.values_of_each(inputs, metrics, run)
+    ]

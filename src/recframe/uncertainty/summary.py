@@ -1,0 +1,187 @@
+"""A metric's value of each segment with its interval: what `rec.summarize` is made of, in expressions alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import polars as pl
+
+from recframe.frames.rows.joins import aggregate
+from recframe.metrics.language.definition import Metric
+from recframe.plan.beside import (
+    N,
+    SQUARE,
+    TOTAL,
+    UNDEFINED,
+    WITHOUT_RELEVANT,
+    ZERO,
+    name_beside,
+)
+from recframe.uncertainty.quantiles import t_quantile
+
+COLUMNS = {
+    "metric": pl.String,
+    "k": pl.Int64,
+    "value": pl.Float64,
+    "value_low": pl.Float64,
+    "value_high": pl.Float64,
+    "std": pl.Float64,
+    "n_users": pl.Int64,
+    "n_zero": pl.Int64,
+    "n_undefined": pl.Int64,
+    "n_without_relevant": pl.Int64,
+    "note": pl.String,
+}
+"""What follows the keys."""
+ERROR, FREEDOM = "error", "freedom"
+FEW = 30
+"""With fewer users no interval of a mean holds as often as it says."""
+ROUNDING = 1e-13
+"""A variance below this share of the mean square is what rounding leaves of values that are all the same."""
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """How intervals are made."""
+
+    level: float
+    method: Literal["auto", "t"] = "auto"
+
+
+def variance(n: pl.Expr, total: pl.Expr, square: pl.Expr) -> pl.Expr:
+    """Return the variance of n values from their sum and the sum of their squares, over n - 1; null below two values."""
+    rest = square - total * total / n
+    exact = pl.when(rest <= ROUNDING * square).then(0.0).otherwise(rest)
+    return pl.when(n > 1).then(exact / (n - 1))
+
+
+def summarized(
+    wide: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[Metric[...]], how: Intervals
+) -> pl.LazyFrame:
+    """Return a row for each segment and metric: the keys, and the columns of `COLUMNS`.
+
+    `wide` has a row for each segment: the keys, and each metric with its sums beside it, and where they are not those of
+    users one by one the squared standard error and the degrees of freedom.
+    """
+    names = wide.collect_schema().names()
+    # NOTE: lists of one struct for each metric, since a concatenation would read the plan once for each.
+    rows = pl.concat_list([_row(metric, names) for metric in metrics]).alias("rows")
+    long = wide.select(*keys, rows).explode("rows").unnest("rows")
+    return _with_intervals(long, how).select(
+        *keys, *(pl.col(name).cast(dtype) for name, dtype in COLUMNS.items())
+    )
+
+
+def _row(metric: Metric[...], names: Sequence[str]) -> pl.Expr:
+    """Return what is known of a metric in a segment, as one value."""
+    n, total = _beside(N, metric), _beside(TOTAL, metric).cast(pl.Float64)
+    spread = variance(n, total, _beside(SQUARE, metric).cast(pl.Float64))
+    has_own = name_beside(ERROR, metric) in names
+    low, high = metric.range
+    values = {
+        "metric": pl.lit(str(metric)),
+        "k": pl.lit(metric.k, pl.Int64),
+        "value": pl.col(str(metric)).cast(pl.Float64),
+        "mean": pl.when(n > 0).then(total / n) if metric.shape == "user" else pl.col(str(metric)),
+        "std": spread.sqrt(),
+        "error": pl.col(name_beside(ERROR, metric)) if has_own else spread / n,
+        "freedom": (pl.col(name_beside(FREEDOM, metric)) if has_own else n - 1).cast(pl.Int64),
+        "n_users": n.cast(pl.Int64),
+        "n_zero": _beside(ZERO, metric).cast(pl.Int64),
+        "n_undefined": _beside(UNDEFINED, metric).cast(pl.Int64),
+        "n_without_relevant": _beside(WITHOUT_RELEVANT, metric).cast(pl.Int64),
+        "of_each": pl.lit(metric.shape == "user"),
+        "low": pl.lit(low),
+        "high": pl.lit(high),
+        "share": pl.lit(metric.shape == "user" and (low, high) == (0.0, 1.0)),
+    }
+    return pl.struct(value.alias(name) for name, value in values.items())
+
+
+def _with_intervals(long: pl.LazyFrame, how: Intervals) -> pl.LazyFrame:
+    """Return rows with intervals: Wilson's on the effective number of users where values are from 0 to 1, or t's."""
+    quantile = t_quantile(pl.col("freedom"), (1 + how.level) / 2)
+    mean, error, n = pl.col("mean"), pl.col("error"), pl.col("n_users")
+    long = long.with_columns(quantile=quantile)
+    t, half = pl.col("quantile"), pl.col("quantile") * error.sqrt()
+    effective = pl.when(error > 0).then(mean * (1 - mean) / error).otherwise(n)
+    whole = 1 + t * t / effective
+    middle = (mean + t * t / (2 * effective)) / whole
+    wilson = t / whole * (mean * (1 - mean) / effective + t * t / (4 * effective**2)).sqrt()
+    by_wilson = pl.col("share") & (how.method == "auto")
+    long = long.with_columns(
+        value_low=pl.when(by_wilson).then(middle - wilson).otherwise(mean - half),
+        value_high=pl.when(by_wilson).then(middle + wilson).otherwise(mean + half),
+    )
+    return long.with_columns(
+        pl.col("value_low", "value_high").clip(pl.col("low"), pl.col("high")), note=_note()
+    )
+
+
+def _note() -> pl.Expr:
+    """Return what is to be known of an interval, in words; null where there is nothing."""
+    n, whole = pl.col("n_users"), ~pl.col("of_each")
+    return (
+        pl.when(n == 0)
+        .then(pl.lit("nobody has a value"))
+        .when(n == 1)
+        .then(pl.lit("one user, so no interval"))
+        .when(whole & pl.col("error").is_null())
+        .then(pl.lit("no interval of this metric was shown to hold"))
+        .when(pl.col("freedom") < 1)
+        .then(pl.lit("one cluster, so no interval"))
+        .when(pl.col("error") <= 0)
+        .then(pl.lit("all users have the same value"))
+        .when(pl.col("freedom") < FEW - 1)
+        .then(pl.lit(f"fewer than {FEW} users or clusters, so the interval is rough"))
+    )
+
+
+def of_clusters(
+    wide: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[Metric[...]]
+) -> pl.LazyFrame:
+    """Return the sums of each segment from those of its clusters, with the error of means of clusters beside them.
+
+    Clusters are the values of the last key. With S and n the sum and the number of values of each of the G clusters, and m the
+    mean, the squared error is G / (G - 1) · Σ (S - m n)² / (Σ n)² (CR1), and there are G - 1 degrees of freedom. Users whose
+    cluster is null are clusters of their own.
+
+    Source: Cameron and Miller 2015, A practitioner's guide to cluster-robust inference.
+    """
+    *kept, cluster = keys
+    alone = pl.col(cluster).is_null()
+    summed = []
+    for metric in metrics:
+        n, total = _beside(N, metric), _beside(TOTAL, metric)
+        added = [_beside(part, metric) for part in (SQUARE, ZERO, UNDEFINED, WITHOUT_RELEVANT)]
+        summed += [one.sum() for one in (n, total, *added)]
+        parts = {
+            "S²": pl.when(alone).then(_beside(SQUARE, metric)).otherwise(total * total),
+            "S n": pl.when(alone).then(total).otherwise(total * n),
+            "n²": pl.when(alone).then(n).otherwise(n * n),
+            "G": pl.when(alone).then(n).otherwise((n > 0).cast(pl.Int64)),
+        }
+        summed += [one.sum().alias(name_beside(part, metric)) for part, one in parts.items()]
+    found = aggregate(wide, kept, summed)
+    return found.with_columns(column for metric in metrics for column in _of_clusters(metric))
+
+
+def _of_clusters(metric: Metric[...]) -> list[pl.Expr]:
+    """Return a metric's mean over clusters, its squared error and the degrees of freedom."""
+    n, total, groups = (_beside(part, metric) for part in (N, TOTAL, "G"))
+    mean = pl.when(n > 0).then(total / n)
+    squares, products, sizes = (_beside(part, metric) for part in ("S²", "S n", "n²"))
+    rest = squares - 2 * mean * products + mean * mean * sizes
+    exact = pl.when(rest <= ROUNDING * squares).then(0.0).otherwise(rest)
+    error = pl.when(groups > 1).then(groups / (groups - 1) * exact / (n * n))
+    return [
+        mean.alias(str(metric)),
+        error.alias(name_beside(ERROR, metric)),
+        (groups - 1).alias(name_beside(FREEDOM, metric)),
+    ]
+
+
+def _beside(part: str, metric: Metric[...]) -> pl.Expr:
+    return pl.col(name_beside(part, metric))
