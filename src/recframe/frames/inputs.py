@@ -203,9 +203,8 @@ class Inputs:
         kept: dict[str, Any] = {
             name: frame.filter(mine) for name, frame in given.items() if frame is not None
         }
-        return replace(
-            self, **kept, whole=self, checks=self.checks if number == 0 else ()
-        )  # they read the whole frames
+        # they read the whole frames
+        return replace(self, **kept, whole=self, checks=self.checks if number == 0 else ())
 
     @property
     def of_all(self) -> Inputs:

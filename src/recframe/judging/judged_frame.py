@@ -45,9 +45,8 @@ def held(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
     if inputs.truth is None and not (inputs.model or scores):
         return Judged(inputs, _told_apart(lists, lists, inputs))
     truth = inputs.identified("truth")
-    if (
-        inputs.truth is None
-    ):  # every model is held against the same truth: what the frame says of any of them
+    # every model is held against the same truth: what the frame says of any of them
+    if inputs.truth is None:
         truth = truth.select(*PAIR, "relevance", *inputs.inside("row"))
     truth = _with_items(truth.filter(pl.col("relevance").is_not_null()), inputs)
     if inputs.model and models is None:
@@ -442,9 +441,8 @@ def _told_apart(lists: pl.LazyFrame, judged: pl.LazyFrame, inputs: Inputs) -> pl
         return lists
     relevant = is_relevant_row(inputs)
     gains = judged.filter(relevant).select(*PAIR, gain=gain_of(inputs))
-    own = (
-        relevant if judged is lists else None
-    )  # of a judged frame, an item's best rank is that of its relevant rows
+    # of a judged frame, an item's best rank is that of its relevant rows
+    own = relevant if judged is lists else None
     return told_apart(lists, [*inputs.model, "user"], inputs.context.ties, gains, own)
 
 

@@ -89,9 +89,8 @@ def _from_users(
         )
     means = needs.means or (one.metric,)
     asked.setdefault(_policies(context), (context, []))[1].extend(means)
-    known = [
-        pl.col(str(mean)).is_not_null() for mean in needs.means
-    ]  # without a counted user there is nothing to make
+    # without a counted user there is nothing to make
+    known = [pl.col(str(mean)).is_not_null() for mean in needs.means]
     value = pl.when(*known).then(needs.value) if known else pl.col(str(one.metric))
     found = {str(one.metric): _rounded(value, one)}
     return found | (_support(one.metric, *map(support_of, means)) if support else {})

@@ -125,9 +125,8 @@ def _value(metric: Metric[...], at: AtLists) -> tuple[pl.Expr, Callable[[], pl.E
     if is_set:
         return value.cast(pl.Float64), lambda: at.n_lists
     value = value.cast(pl.Float64)
-    if needs_of(
-        metric
-    ).reads_relevance:  # NOTE: beside an accuracy metric it is to speak of the same users
+    # NOTE: beside an accuracy metric it is to speak of the same users
+    if needs_of(metric).reads_relevance:
         value = pl.when(at.counted).then(value)
     value = at.asked.column(Level.VALUE, value)
     count = at.over_lists(value.is_not_null())

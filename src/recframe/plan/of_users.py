@@ -28,9 +28,8 @@ def evaluate(
     `support` puts behind each metric the number of users that have a value of it.
     """
     parts = run.parts(inputs)
-    models = (
-        judge(inputs).models if len(parts) > 1 else None
-    )  # a part of the users may not show all of them
+    # a part of the users may not show all of them
+    models = judge(inputs).models if len(parts) > 1 else None
     judged = [judge(part, models) for part in parts]
     by = keys_of(inputs, metrics)
     keys = [inside for inside, _ in by]
