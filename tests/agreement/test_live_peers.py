@@ -227,9 +227,8 @@ def test_the_judged_share_of_ir_measures_agrees(k: int):
     found = {
         one.query_id: one.value for one in library.iter_calc([library.Judged @ k], qrels(), run())
     }
-    theirs = {
-        user: value for user, value in found.items() if user in run()
-    }  # it has 0 for those without a list
+    # it has 0 for those without a list
+    theirs = {user: value for user, value in found.items() if user in run()}
     agree(recframe((f"judged@{k}",))[f"judged@{k}"], theirs, f"judged@{k}")
 
 

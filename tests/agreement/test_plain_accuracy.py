@@ -60,11 +60,8 @@ from strategies import examples
 pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 
 
-OF_PROPENSITIES = {
-    "weights",
-    "exponent",
-    "min_propensity",
-}  # they have definitions of their own: plain_propensity.py
+# they have definitions of their own: plain_propensity.py
+OF_PROPENSITIES = {"weights", "exponent", "min_propensity"}
 
 
 def test_the_plain_definitions_cover_every_accuracy_metric_and_every_choice_of_its_parameters():

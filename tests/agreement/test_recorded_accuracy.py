@@ -7,7 +7,6 @@ parameters that spell the same out, where there are any.
 from __future__ import annotations
 
 import functools
-import inspect
 import json
 import math
 import sys
@@ -17,7 +16,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-import recframe as rf
+import recframe  # noqa: F401  registers .rec
 
 RECORDED = Path(__file__).parent / "recorded"
 sys.path.append(str(RECORDED))
@@ -125,9 +124,6 @@ def test_parameters_give_the_recorded_numbers(row: tuple[str, dict[str, Any]]):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    "profile" not in inspect.signature(rf.Rec.__call__).parameters, reason="there are no profiles"
-)
 @pytest.mark.parametrize("row", [row for row in ROWS if row[1]["metric"]], ids=named)
 def test_the_profile_gives_the_recorded_numbers(row: tuple[str, dict[str, Any]]):
     check(row, row[1]["metric"], profile=row[1]["profile"], **row[1]["bound"])

@@ -40,9 +40,8 @@ UNIVERSE = {
     ("ndeval", "alpha_ndcg"): "both",
 }
 UNIVERSE |= {("warprec", name): "recs" for name in ("epc", "efd")}
-PROFILED = [
-    (peer, row) for peer, row in ROWS if row["call"] != "Diversity"
-]  # Evidently's, held against ours by a factor
+# Evidently's, held against ours by a factor
+PROFILED = [(peer, row) for peer, row in ROWS if row["call"] != "Diversity"]
 FLOAT32 = {
     ("lenskit", "ExposureGini"),
     *(("warprec", row["call"]) for peer, row in ROWS if peer == "warprec"),

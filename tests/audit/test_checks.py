@@ -429,9 +429,8 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
         [("unknown_reference", "error", "recommendations", 4, 2)],
     ),
 }
-PLAIN = [
-    kind for kind in KINDS if kind.name in {"polars", "lazy", "pandas"}
-]  # the others are made of these
+# the others are made of these
+PLAIN = [kind for kind in KINDS if kind.name in {"polars", "lazy", "pandas"}]
 on_plain_kinds = pytest.mark.parametrize("kind", slow_after_the_first(PLAIN), ids=repr)
 each_case = pytest.mark.parametrize(("frame", "options", "findings"), CASES.values(), ids=CASES)
 OTHERS = [kind for kind in KINDS if kind not in PLAIN]

@@ -74,9 +74,8 @@ def test_right_calls_warn_of_nothing(kind: str):
     assert told(kind, RECS.drop("rank"), **GRADED) == []
     assert told(kind, judged, "ndcg@5") == []
     assert told(kind, RECS.with_columns(title=pl.col("item").cast(pl.String)), **GRADED) == []
-    assert (
-        told(kind, RECS.with_columns(rank=(pl.col("rank") + 1) // 2), **GRADED) == []
-    )  # ranks tied in pairs
+    # ranks tied in pairs
+    assert told(kind, RECS.with_columns(rank=(pl.col("rank") + 1) // 2), **GRADED) == []
     assert told(kind, RECS.filter(pl.col("user") < 15), **GRADED, universe="recs") == []
     assert told(kind, RECS.filter(pl.col("user") < 25), **GRADED) == []  # most users have a list
     assert told(kind, RECS.head(0), **GRADED) == []
@@ -156,9 +155,8 @@ def test_systems_in_one_frame_are_warned_of(kind: str, order: list[str]):
         SYSTEMS.with_columns(system=pl.col("system") == "a"),
     ):
         found = told(kind, systems.select("user", "item", *order, "system"), **GRADED)
-        pooled = (
-            systems["system"].dtype == pl.String
-        )  # a column of two values does not tell three systems apart
+        # a column of two values does not tell three systems apart
+        pooled = systems["system"].dtype == pl.String
         assert [words.partition("write ")[2] for words in found] == ["rec(model='system')"] * pooled
 
 
@@ -238,9 +236,8 @@ def test_lists_in_place_of_items_raise_with_the_line_that_explodes_them(kind: st
         .explode("item")
         .with_columns(rank=pl.int_range(1, pl.len() + 1).over("user"))
     )
-    assert rf.rec(counted, **GRADED).ndcg(k=10) == rf.rec(RECS, **GRADED).ndcg(
-        k=10
-    )  # the line that the message shows
+    # the line that the message shows
+    assert rf.rec(counted, **GRADED).ndcg(k=10) == rf.rec(RECS, **GRADED).ndcg(k=10)
 
 
 @pytest.mark.parametrize(
@@ -285,9 +282,8 @@ def test_an_expression_over_several_lists_raises():
     ranks = pl.DataFrame(
         {"user": [1] * 4, "item": range(4), "rank": [1, 1, 3, 9], "relevance": [1, 0, 1, 1]}
     )
-    assert ranks.select(rf.recall.expr(k=3)).item() == pytest.approx(
-        2 / 3
-    )  # ties as in sports, and a gap
+    # ties as in sports, and a gap
+    assert ranks.select(rf.recall.expr(k=3)).item() == pytest.approx(2 / 3)
 
 
 def test_a_column_of_both_frames_cuts_both():

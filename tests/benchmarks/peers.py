@@ -106,9 +106,8 @@ def _ranx(case: Case, k: int, cut: int | None, convert: Converted) -> list[float
     run, qrels = convert(lists, relevant)
     metrics = [f"{name}@{k}" for name in TREC_MEASURES]
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", NumbaTypeSafetyWarning
-        )  # of ranx's own, where it is compiled
+        # of ranx's own, where it is compiled
+        warnings.simplefilter("ignore", NumbaTypeSafetyWarning)
         means = ranx.evaluate(qrels, run, metrics, save_results_in_run=False)
     share = relevant["user"].n_unique() / _n_users(case)
     return [float(means[metric]) * share for metric in metrics]

@@ -392,9 +392,8 @@ def test_directions_are_said_where_they_are_known():
     }
     assert direction("ndcg@10", "recbole", "rectools") == {"ideal": "down", "decimals": "either"}
     assert direction("precision@10", "ir_measures", "pytrec_eval") == {"universe": "up"}
-    assert direction("list_length", "ir_measures", "pytrec_eval") == {
-        "universe": "either"
-    }  # empty lists are short, not bad
+    # empty lists are short, not bad
+    assert direction("list_length", "ir_measures", "pytrec_eval") == {"universe": "either"}
 
 
 # ---- the numbers

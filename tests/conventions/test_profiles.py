@@ -26,9 +26,8 @@ each_profile = pytest.mark.parametrize("profile", NAMES)
 
 # ---- the fixture of five users at k = 3, on which the libraries themselves were run
 
-LISTS = recommended(
-    u1="axbyc", u2="xyz", u3="abc", u5="ab"
-)  # u3 has no truth, u4 no list, u5 a short one
+# u3 has no truth, u4 no list, u5 a short one
+LISTS = recommended(u1="axbyc", u2="xyz", u3="abc", u5="ab")
 TRUTH = liked(u1="abc", u2="a", u4="ab", u5="abcdef")
 FIXTURE = {
     "rectools": {
@@ -281,9 +280,10 @@ def test_a_policy_wins_over_the_profile_though_it_be_the_default():
     assert judged.rec(profile="recpack", no_relevant="zero").recall() == 0.5
     assert judged.rec(no_relevant="zero").recall(profile="recpack") == 0.5
     assert judged.rec(no_relevant="zero")(profile="recpack").recall() == 0.5
+    # u3 is skipped
     assert LISTS.rec(truth=TRUTH, universe="all").precision(k=3, profile="jurity") == pytest.approx(
         5 / 3 / 4
-    )  # u3 is skipped
+    )
 
 
 def test_a_profile_of_the_call_takes_the_place_of_the_bound_one():
@@ -474,11 +474,8 @@ def test_decimals_are_a_small_whole_number(value: Any):
 def test_any_relevance_makes_a_judged_row_relevant(kind: Kind):
     frame = rows(("u", "a", 1, 0), ("u", "b", 2, -1), ("u", "c", 3, None), ("u", "d", 4, 2))
     found = kind.read(kind(frame).rec(min_relevance="any").evaluate("n_hits", "dcg"))
-    assert found.row(0) == (
-        1,
-        3,
-        pytest.approx(2 / math.log2(5)),
-    )  # a negative relevance gains nothing
+    # a negative relevance gains nothing
+    assert found.row(0) == (1, 3, pytest.approx(2 / math.log2(5)))
 
 
 def test_a_threshold_can_leave_gains_alone(kind: Kind):
@@ -529,9 +526,8 @@ def test_the_pattern_of_the_published_comparison_comes_out():
     assert same("recall", "recbole", "elliot", "microsoft", "rectools", "replay", "ranx")
     assert same("mrr", "recbole", "elliot", "rectools", "replay", "ranx")
     assert same("hit_rate", "recbole", "elliot", "rectools", "replay")
-    assert value("n_hits", "recpack") > value(
-        "hit_rate", "recbole"
-    )  # 1.15 against 0.47: RecSys2019 counts the hits
+    # 1.15 against 0.47: RecSys2019 counts the hits
+    assert value("n_hits", "recpack") > value("hit_rate", "recbole")
     # MAP: / k .0230 (DaisyRec) < / n_relevant .0317 (Microsoft) < / min .0393 (RecBole) < mean of precisions .0730 (Elliot)
     maps = [
         value("map(normalizer=k)", "rectools"),

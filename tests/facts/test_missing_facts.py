@@ -47,9 +47,8 @@ def test_the_call_that_is_shown_is_that_of_a_frame_without_a_truth():
 def test_a_metric_of_the_lists_needs_no_relevance_and_one_of_accuracy_does():
     rec = RECS.rec(train=TRAIN)
 
-    assert rec.novelty(k=10) == pytest.approx(
-        1.0
-    )  # two users in train, and no item that both have: log2(2)
+    # two users in train, and no item that both have: log2(2)
+    assert rec.novelty(k=10) == pytest.approx(1.0)
     assert rec.evaluate("novelty@10").columns == ["n_users", "n_lists", "novelty@10"]
     with pytest.raises(rf.ColumnError, match="no column 'relevance'"):
         rec.evaluate("novelty@10", "ndcg@10")

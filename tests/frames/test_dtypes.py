@@ -556,9 +556,8 @@ HOLED = pl.DataFrame(
 OF_HOLES = ["recall", "bpref", "judged", "auc", "ndcg@2", "coverage", "mcc"]
 
 
-@pytest.mark.filterwarnings(
-    "ignore::recframe.RecframeWarning"
-)  # a hole on the one row that is not listed splits user 1
+# a hole on the one row that is not listed splits user 1
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 @pytest.mark.parametrize(
     ("kind", "many"),
     [

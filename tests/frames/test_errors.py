@@ -16,11 +16,8 @@ from frame_kinds import KINDS
 
 FRAME = ranking([0, 1]).with_columns(country=pl.Series(["FR", "FR"]), genre=pl.Series(["x", "y"]))
 JUDGED, RECS = "the judged frame", "the frame of recommendations"
-PLAIN = [
-    "polars",
-    "lazy",
-    "pandas",
-]  # what only the way in and out decides; the others are made of these
+# what only the way in and out decides; the others are made of these
+PLAIN = ["polars", "lazy", "pandas"]
 on_plain_kinds = pytest.mark.parametrize(
     "kind", [kind for kind in KINDS if kind.name in PLAIN], ids=repr
 )
@@ -417,9 +414,8 @@ def test_a_rank_below_1_in_an_expression():
 
 
 @on_plain_kinds
-@pytest.mark.filterwarnings(
-    "ignore:invalid value encountered in cast:RuntimeWarning"
-)  # pandas 2's convert_dtypes
+# pandas 2's convert_dtypes
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
 def test_an_infinite_relevance(kind):
     frame = ranking([0, float("inf")])
     text = "a relevance is infinite; replace it with the highest grade before"

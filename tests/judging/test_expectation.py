@@ -346,9 +346,8 @@ def places_in_fractions(
     found, before = {}, 0
     for rank, items in ties:
         n, h = len(items), sum(items)
-        ways = (
-            [*combinations(range(n), h)] if h else []
-        )  # which of the tie's places its hits take, each as likely
+        # which of the tie's places its hits take, each as likely
+        ways = [*combinations(range(n), h)] if h else []
         for place in range(n):
             there = [way for way in ways if place in way]
             hits_so_far = sum(before + sum(other <= place for other in way) for way in there)

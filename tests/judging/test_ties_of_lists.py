@@ -72,9 +72,8 @@ def test_every_metric_that_can_be_told_of_whole_ties_is_that_of_the_last_places(
     rng = seeded(f"last {shape} {order} {kind}")
     asked = [one for one in OF_TIES if one.k in {None, 3}]
     segments = [(("user",), False), (("genre",), False), (rng.choice([(), ("item",)]), True)]
-    for by, model in share([*segments, *segments], kind)[
-        : len(segments)
-    ]:  # of six other kinds each case has two
+    # of six other kinds each case has two
+    for by, model in share([*segments, *segments], kind)[: len(segments)]:
         policy = replace(a_policy(rng.choice, ["last"]), model=model)
         case = replace(
             CASES[shape](rng.choice, 90, 9, order, policy), by=by, users=None, items=None

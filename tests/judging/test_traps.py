@@ -15,9 +15,8 @@ from asking import ask, ask_one, liked, ranking, recommended, rows
 log2, nan, inf = math.log2, math.nan, math.inf
 UNIT = rf.list_metrics().filter(range="[0, 1]", family="accuracy")["name"]
 EVERY_UNIT = [str(rf.parse(name)) for name in UNIT]
-ACCURACY = [
-    name for name in EVERY_UNIT if name not in {"auc", "judged"}
-]  # auc is null, judged does not ask for relevance
+# auc is null, judged does not ask for relevance
+ACCURACY = [name for name in EVERY_UNIT if name not in {"auc", "judged"}]
 
 
 # pandas 2's convert_dtypes, which makes the nullable kind of frame, warns of infinities.
@@ -282,11 +281,8 @@ def test_k_cuts_the_list_before_r_precision_bpref_and_auc(kind):
     found = ask_one(kind, ranking([0, 1, 1, 0]), "r_precision", "bpref", "auc", k=[2, 3, 4])
 
     r_precision = {"r_precision@2": 1 / 2, "r_precision@3": 1 / 2, "r_precision@4": 1 / 2}
-    bpref = {
-        "bpref@2": 1 / 4,
-        "bpref@3": 1 / 2,
-        "bpref@4": 1 / 2,
-    }  # each hit 1 - 1/min(2, 2), over two relevant
+    # each hit 1 - 1/min(2, 2), over two relevant
+    bpref = {"bpref@2": 1 / 4, "bpref@3": 1 / 2, "bpref@4": 1 / 2}
     assert found == exactly(
         {"n_users": 1} | r_precision | bpref | {"auc@2": 0, "auc@3": 0, "auc@4": 1 / 2}
     )

@@ -59,10 +59,8 @@ BEST_OF_1 = [
     "ndcg(ideal=list)",
 ]
 BEST_OF_1 += ["map(normalizer=list)", "ndcg(discount=unshifted)", "ndcg(gain=exp,offset=1)"]
-OF_MEANS = {
-    "f_score(denominator=list,average=means)",
-    "map(average=geometric)",
-}  # no mean of the users' own values
+# no mean of the users' own values
+OF_MEANS = {"f_score(denominator=list,average=means)", "map(average=geometric)"}
 BEST_OF_1_WHOLE = ["r_precision", "bpref"]  # a cut-off cuts the list before these
 
 
@@ -249,9 +247,8 @@ def test_an_expression_in_a_group_by_gives_the_value_of_each_user(frame):
     frame = pl.concat([frame.clear(), *(one for one in lists if is_one_list(one.to_dicts()))])
     expected = frame.filter(pl.col("user").is_not_null()).rec.evaluate(*metrics, by="user")
 
-    for first in range(
-        24
-    ):  # nothing is shared between expressions in one aggregation, which takes long for many
+    # nothing is shared between expressions in one aggregation, which takes long for many
+    for first in range(24):
         few = metrics[first::24]
         found = frame.group_by("user").agg(metric.expr() for metric in few).sort("user")
         assert_same(found, expected.select("user", *map(str, few)))

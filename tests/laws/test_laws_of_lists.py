@@ -24,9 +24,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 METRICS = [rf.parse(name)(**parameters) for name in CHOICES for parameters in CHOICES[name]]
 # every choice of a parameter at one cut-off, each of these in turn
 EVERY = [metric if k is None else metric @ k for metric, k in zip(METRICS, cycle([3, 1, 2, None]))]
-EVERY = [
-    metric for metric in EVERY if metric.k or str(metric) != "alpha_ndcg(of=tags)"
-]  # refused without a cut-off
+# refused without a cut-off
+EVERY = [metric for metric in EVERY if metric.k or str(metric) != "alpha_ndcg(of=tags)"]
 AT_EVERY_K = [
     *EVERY,
     *(metric @ k for metric in METRICS for k in (1, 3) if metric @ k not in EVERY),
@@ -200,13 +199,8 @@ def test_a_list_cut_beforehand_is_the_list_at_k(frames: Frames):
         **frames,
         "recs": frames["recs"].with_columns(rank=pl.when(pl.col("rank") <= 3).then("rank")),
     }
-    whole_list = {
-        "rbo",
-        "overlap",
-        "unexpectedness",
-        "serendipity",
-        "alpha_ndcg",
-    }  # k cuts what they are held against too
+    # k cuts what they are held against too
+    whole_list = {"rbo", "overlap", "unexpectedness", "serendipity", "alpha_ndcg"}
     metrics = [
         metric
         for metric in METRICS

@@ -292,9 +292,8 @@ def test_binding_leaves_the_object_it_was_asked_of(kind):
     assert bound is not plain
     for rec in (plain, frame.rec):
         assert kind.read(rec.evaluate("mrr")).rows() == [(2, 0.75)]
-    assert kind.read(bound.evaluate("mrr")).rows() == [
-        (2, 0.0)
-    ]  # items a and b as users, nothing of relevance 2
+    # items a and b as users, nothing of relevance 2
+    assert kind.read(bound.evaluate("mrr")).rows() == [(2, 0.0)]
 
 
 def test_options_add_up_and_the_last_one_counts(kind):

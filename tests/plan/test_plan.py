@@ -34,11 +34,8 @@ BUILTIN = [metric for metric in registered().values() if metric.definition.famil
 READ_LISTS = {"bpref", "auc", "list_length", "judged"}
 NEED_WINDOWS = READ_LISTS | {"err"}
 OF_HITS = [metric for metric in BUILTIN if metric.name not in READ_LISTS]
-UNCERTAIN = {
-    "err",
-    "interpolated_precision",
-    "partial_auc",
-}  # without an expectation over orders of ties
+# without an expectation over orders of ties
+UNCERTAIN = {"err", "interpolated_precision", "partial_auc"}
 
 
 TWO = {"truth": "truth"}
@@ -83,9 +80,8 @@ EXPECTED = {
 }
 each_call = pytest.mark.parametrize("made", CALLS.values(), ids=CALLS)
 each_metric = pytest.mark.parametrize("metric", BUILTIN, ids=str)
-UNSCORED = {
-    name: made for name, made in CALLS.items() if "scored" not in name
-}  # ranks come from all scores of a list
+# ranks come from all scores of a list
+UNSCORED = {name: made for name, made in CALLS.items() if "scored" not in name}
 all_metrics = tuple(f"{metric.name}@{k}" for metric in BUILTIN for k in (5, 10))
 
 

@@ -115,11 +115,8 @@ def test_a_column_of_the_recommendations_is_a_property_of_the_user(kind):
     )
 
     found = ask(kind, recs, "mrr", truth=TRUTH, by="country")
-    assert found.rows() == [
-        ("DE", 1, 0.5),
-        ("FR", 1, 1.0),
-        (None, 1, 0.0),
-    ]  # w has no recommendations
+    # w has no recommendations
+    assert found.rows() == [("DE", 1, 0.5), ("FR", 1, 1.0), (None, 1, 0.0)]
 
 
 def test_users_and_items_together_cross(kind):

@@ -88,10 +88,8 @@ def slow_after_the_first(kinds: Iterable[Kind]) -> list[Any]:
     return [first, *(pytest.param(one, marks=pytest.mark.slow) for one in others)]
 
 
-THOROUGH = {
-    "chunked",
-    "pandas-nullable",
-}  # made of others, and held in the fast lane by the tests of frames
+# made of others, and held in the fast lane by the tests of frames
+THOROUGH = {"chunked", "pandas-nullable"}
 
 
 def sharp_and_thorough(kinds: Iterable[Kind]) -> list[Any]:

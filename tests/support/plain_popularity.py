@@ -80,9 +80,8 @@ def confusion(
     listed = catalogue & set(scene.found(user, k))
     relevant = catalogue & set(scene.relevant(user))
     tp = len(listed & relevant)
-    places = (
-        len(listed) if denominator == "list" or k is None else max(k, tp)
-    )  # more than k items where ranks repeat
+    # more than k items where ranks repeat
+    places = len(listed) if denominator == "list" or k is None else max(k, tp)
     fp, fn = places - tp, len(relevant) - tp
     return tp, fp, fn, max(len(catalogue) - tp - fp - fn, 0)
 

@@ -120,9 +120,8 @@ def is_small(node: Node) -> bool:
     """Whether a physical node gives one row, or one for each model."""
     if node.kind in {"reduce", "input-independent-select"}:
         return True
-    if (
-        node.kind == "in-memory-source"
-    ):  # all frames of the calls stand in files, so this one is recframe's own
+    # all frames of the calls stand in files, so this one is recframe's own
+    if node.kind == "in-memory-source":
         return True
     if node.kind == "group-by":
         return keys(node) == {"model"}

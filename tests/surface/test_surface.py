@@ -60,11 +60,8 @@ ROOMS = (
     "errors",
 )
 
-COUNTS = {
-    "n_hits",
-    "first_rank",
-    "list_length",
-}  # DESIGN.md, section 3: counts and ranks, nobody's invention
+# DESIGN.md, section 3: counts and ranks, nobody's invention
+COUNTS = {"n_hits", "first_rank", "list_length"}
 PAGES = {
     path: tree for path, tree in SOURCES.items() if re.fullmatch(r"metrics/[a-z_]+[a-z]\.py", path)
 }
@@ -588,11 +585,8 @@ def test_the_kind_of_frame_is_asked_for_in_its_own_file(path):
 
 @pytest.mark.parametrize("path", [path for path in SOURCES if not path.startswith("metrics/")])
 def test_no_branch_is_on_the_name_of_a_metric(path):
-    names = BUILTIN.keys() - {
-        "map",
-        "judged",
-        "popularity",
-    }  # also words of Python and of this package, and a model of the demo
+    # also words of Python and of this package, and a model of the demo
+    names = BUILTIN.keys() - {"map", "judged", "popularity"}
     compared = {
         constant.value
         for node in ast.walk(SOURCES[path])

@@ -155,12 +155,8 @@ def test_an_array_has_a_row_of_places_for_each_user_and_is_padded():
         ("ann", "dune", 2),
         ("bob", "emma", 1),
     ]
-    assert rf.from_lists(places).rows() == [
-        (0, 2, 1),
-        (0, 0, 2),
-        (1, 1, 1),
-        (1, -1, 2),
-    ]  # ids, as far as anyone can tell
+    # ids, as far as anyone can tell
+    assert rf.from_lists(places).rows() == [(0, 2, 1), (0, 0, 2), (1, 1, 1), (1, -1, 2)]
 
 
 @pytest.mark.parametrize(
@@ -327,9 +323,8 @@ def test_lists_of_other_lengths_fail_with_words_when_a_lazy_frame_is_collected()
 
 
 GRADES = [("ann", "dune", 2), ("ann", "emma", 0), ("cid", "dune", 1)]
-MATRIX = sp.csr_array(
-    ([2, 0, 1], ([0, 0, 2], [0, 1, 0])), shape=(3, 3)
-)  # a 0 that is stored is judged not relevant
+# a 0 that is stored is judged not relevant
+MATRIX = sp.csr_array(([2, 0, 1], ([0, 0, 2], [0, 1, 0])), shape=(3, 3))
 
 
 @pytest.mark.parametrize(

@@ -105,9 +105,8 @@ def test_lists_are_those_of_a_plain_sort_whatever_the_block(patching, drawn):
 def test_a_sparse_matrix_has_the_lists_of_what_it_stores(patching, drawn, layout, data):
     matrix, items, k, pairs, block = drawn
     cells = [(row, column) for row in range(matrix.shape[0]) for column in range(matrix.shape[1])]
-    cells = (
-        [cell for cell in cells if matrix[cell] != 0] if layout == "lil_array" else cells
-    )  # which stores no zero
+    # which stores no zero
+    cells = [cell for cell in cells if matrix[cell] != 0] if layout == "lil_array" else cells
     stored = data.draw(st.lists(st.sampled_from(cells), unique=True)) if cells else []
     rows, columns = (np.array([cell[axis] for cell in stored], dtype=int) for axis in (0, 1))
     coo = sp.coo_array((matrix[rows, columns], (rows, columns)), shape=matrix.shape)
@@ -388,9 +387,8 @@ def test_ids_of_another_kind_warn_since_they_would_exclude_nothing():
 
 
 def test_memory_is_that_of_a_block():
-    matrix = np.random.default_rng(0).random(
-        (4_000, 2_500), dtype=np.float32
-    )  # 40 MB, ten million cells
+    # 40 MB, ten million cells
+    matrix = np.random.default_rng(0).random((4_000, 2_500), dtype=np.float32)
 
     tracemalloc.start()
     found = rf.from_scores(matrix, k=10)

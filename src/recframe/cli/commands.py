@@ -70,9 +70,8 @@ def main() -> None:
     recframe explain ndcg@10 elliot recbole               why two libraries differ
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(
-            stream, "reconfigure"
-        ):  # a terminal that cannot show a character shows a question mark
+        # a terminal that cannot show a character shows a question mark
+        if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
 
 

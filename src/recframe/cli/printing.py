@@ -130,9 +130,8 @@ def _decimals(values: Sequence[float]) -> int:
     largest = max(values, default=0.0)
     if not largest or largest >= LARGE:
         return 0
-    before = (
-        math.floor(math.log10(largest)) + 1
-    )  # the digits before the point, below 0 the zeros behind it
+    # the digits before the point, below 0 the zeros behind it
+    before = math.floor(math.log10(largest)) + 1
     # most metrics are from 0 to 1, and have six decimals whether they come near 1 or not
     most = DIGITS if TINY <= largest <= 1 else DIGITS - before
     texts = [f"{value:.{max(most, 0)}f}" for value in values]

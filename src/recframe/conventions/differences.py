@@ -106,9 +106,8 @@ def differences(old: Convention, new: Convention) -> list[Difference]:
             chained = name not in POLICIES or _holds(switch, old.metric, read)
             direction, why = switch.direction(value, after[name], chained=chained, **holding)
             words = (words_of(old, name, value), words_of(new, name, after[name]))
-            why = why.format(
-                where=WHERE[old.context.relevant_from]
-            )  # what differs in this is switched after the users
+            # what differs in this is switched after the users
+            why = why.format(where=WHERE[old.context.relevant_from])
             found.append(Difference(name, value, after[name], direction, why, words))
     return found
 

@@ -207,9 +207,8 @@ def _title(one: Convention, names: Sequence[str]) -> str:
 
 
 def _number(value: float | None, sign: str = "") -> str:
-    return (
-        "null" if value is None or math.isnan(value) else f"{round(value, 6) + 0.0:{sign}.6f}"
-    )  # -0.0 + 0.0 is 0.0
+    # -0.0 + 0.0 is 0.0
+    return "null" if value is None or math.isnan(value) else f"{round(value, 6) + 0.0:{sign}.6f}"
 
 
 def _lines(found: Sequence[Difference], rows: Sequence[Mapping[str, Any]] = ()) -> Iterator[str]:

@@ -69,9 +69,8 @@ PROFILES["trec_eval"] = Profile(
         "rbp": {"ties": "order"},  # cwl_eval sorts by score alone
         "judged": {"ties": "item_text"},  # judged_provider.py
     },
-    cut={
-        "mrr": {"ties": "item_text"}
-    },  # m_recip_rank.c has no cut-off: RR@k is msmarco_provider.py's
+    # m_recip_rank.c has no cut-off: RR@k is msmarco_provider.py's
+    cut={"mrr": {"ties": "item_text"}},
     notes="without -c users need a list too: universe='both'; the rank column is ignored there: give scores; the program "
     "prints 4 decimals, and num_ret and num_rel_ret as sums",
 )
@@ -177,10 +176,8 @@ PROFILES["elliot"] = Profile(
         "f_score": {},
         "map": {"normalizer": "ranks"},  # its docstring states min(k, n_relevant)
         "mrr": {},
-        "ndcg": {
-            "gain": "exp",
-            "offset": 1,
-        },  # 2^(g - threshold + 1) - 1; nDCGRendle2020: gain="binary"
+        # the gain is 2^(g - threshold + 1) - 1; in nDCGRendle2020 it is binary
+        "ndcg": {"gain": "exp", "offset": 1},
     },
     notes="with a threshold t give min_relevance=t and ndcg(offset=1 - t); AUC, GAUC and LAUC need every item's score",
 )
@@ -199,11 +196,8 @@ PROFILES["microsoft"] = Profile(
 )
 PROFILES["lenskit"] = Profile(
     source="LensKit 2025.8.1 (metrics/ranking/*.py)",
-    policies={
-        "universe": "recs",
-        "min_relevance": "any",
-        "ties": "order",
-    },  # list_summary: a NaN counts 0
+    # list_summary: a NaN counts 0
+    policies={"universe": "recs", "min_relevance": "any", "ties": "order"},
     metrics={
         "hit_rate": {},
         "precision": {"denominator": "list"},
@@ -244,10 +238,8 @@ PROFILES["sklearn"] = Profile(
     metrics={
         "dcg": {},  # dcg_score
         "ndcg": {},  # ndcg_score
-        "map": {
-            **WHOLE,
-            "ties": "last",
-        },  # average_precision_score, label_ranking_average_precision_score
+        # average_precision_score, label_ranking_average_precision_score
+        "map": {**WHOLE, "ties": "last"},
         "auc": WHOLE,  # roc_auc_score
     },
     notes="dense rows of the whole catalogue tie the items behind the list; label_ranking_average_precision_score gives 1 to a "
@@ -259,9 +251,8 @@ PROFILES["spark_mllib"] = Profile(
     metrics={
         "precision": {},
         "recall": {},
-        "map": {
-            "normalizer": "min"
-        },  # meanAveragePrecisionAt(k); meanAveragePrecision: / n_relevant, the same without k
+        # meanAveragePrecisionAt(k); meanAveragePrecision: / n_relevant, the same without k
+        "map": {"normalizer": "min"},
         "ndcg": {"gain": "binary"},
     },
     notes="with graded relevance its ideal takes the truth in the order of its array, which a frame does not have",

@@ -36,9 +36,8 @@ BEYOND: Mapping[str, Beyond] = {
             "mcc": {"denominator": "k"},
             "novelty": {},  # MeanInvUserFreq
             "popularity": {},  # AvgRecPopularity; normalize=True: normalizer="interactions"
-            "diversity": {
-                "single": "zero"
-            },  # IntraListDiversity by Hamming distance of one feature
+            # IntraListDiversity by Hamming distance of one feature
+            "diversity": {"single": "zero"},
             "serendipity": {"universe": "recs", "against": "popularity"},
             "overlap": {},  # Intersection
         },

@@ -10,7 +10,7 @@ import polars as pl
 from recframe.facts.sides import Sides, fact
 from recframe.frames.context import Ties
 from recframe.frames.inputs import Inputs
-from recframe.frames.rows.joins import distinct_names
+from recframe.frames.rows.joins import at_best_rank, distinct_names
 from recframe.frames.rows.places import by_item, with_places
 from recframe.judging.equal_ranks import told_apart
 from recframe.judging.judged_frame import PAIR
@@ -117,8 +117,7 @@ def _ranked(rows: pl.LazyFrame, inputs: Inputs, k: int | None) -> pl.LazyFrame:
 
 def _placed(rows: pl.LazyFrame, keys: list[str], schema: pl.Schema) -> pl.LazyFrame:
     """Return the rows with their places in their lists."""
-    rows = rows.group_by(*distinct_names(*keys, "item")).agg(RANK.min())
-    rows = rows.sort(*keys, "rank", *by_item(schema, keys))
+    rows = at_best_rank(rows, keys).sort(*keys, "rank", *by_item(schema, keys))
     return with_places(rows, keys).select(*distinct_names(*keys, "item"), "place")
 
 

@@ -31,10 +31,8 @@ def check_dtypes(schemas: Mapping[str, pl.Schema], sides: Mapping[str, Side]) ->
             if role in IDS and dtype == pl.Object:
                 msg = f"{column} holds Python objects, which no frame can join; cast it to text"
                 raise ColumnError(msg)
-            if role in IDS and dtype in (
-                pl.List,
-                pl.Array,
-            ):  # a tuple: their hashes are not those of pl.List
+            # a tuple: their hashes are not those of pl.List
+            if role in IDS and dtype in (pl.List, pl.Array):
                 raise ColumnError(_nested(column, dtype, sides[name].context.name_of(role), name))
 
 
@@ -102,14 +100,12 @@ def common(dtypes: Mapping[str, pl.DataType]) -> pl.DataType | None:
         return found[0] if found else pl.Int64()
     if all(dtype.is_integer() for dtype in found):
         signed = any(dtype.is_signed_integer() for dtype in found)
-        widest = next(
-            (dtype for dtype in found if str(dtype) == "UInt128"), pl.UInt64()
-        )  # which Polars 1 does not have
+        # which Polars 1 does not have
+        widest = next((dtype for dtype in found if str(dtype) == "UInt128"), pl.UInt64())
         wide = any(dtype in (pl.UInt64, pl.Int128, widest) for dtype in found)
         return (pl.Int128() if wide else pl.Int64()) if signed else widest
-    if all(
-        dtype in (pl.String, pl.Categorical, pl.Enum) for dtype in found
-    ):  # a tuple: an Enum's hash is not that of pl.Enum
+    # a tuple: an Enum's hash is not that of pl.Enum
+    if all(dtype in (pl.String, pl.Categorical, pl.Enum) for dtype in found):
         return pl.String()
     return None
 

@@ -209,9 +209,8 @@ class Inputs:
         kept: dict[str, Any] = {
             name: frame.filter(mine) for name, frame in given.items() if frame is not None
         }
-        return replace(
-            self, **kept, whole=self, checks=self.checks if number == 0 else ()
-        )  # they read the whole frames
+        # they read the whole frames
+        return replace(self, **kept, whole=self, checks=self.checks if number == 0 else ())
 
     def drawn(self, n_groups: int) -> Inputs:
         """Return the same with random groups of users as the last segment.

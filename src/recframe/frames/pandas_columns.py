@@ -115,9 +115,8 @@ def _from_text(column: pd.Series[Any]) -> pl.Series:
 
 def _check_bytes(column: pd.Series[Any]) -> None:
     found = column.dropna().iloc[0]
-    if not isinstance(
-        found, bytes
-    ):  # Arrow stores a UUID as its bytes, which would come back in its stead
+    # Arrow stores a UUID as its bytes, which would come back in its stead
+    if not isinstance(found, bytes):
         msg = f"it holds Python objects of the type {type(found).__name__}"
         raise TypeError(msg)
 

@@ -125,11 +125,8 @@ def _end_in_dtype(ends: pl.Series, dtype: Any) -> Any:
 def _holds(values: pl.Series, dtype: Any) -> bool:
     """Whether a dtype of pandas holds every value; a match with another frame may have made the column wider."""
     values = values.drop_nulls()
-    if dtype_name(dtype) in {
-        "CategoricalDtype",
-        "PeriodDtype",
-        "IntervalDtype",
-    }:  # values that did not match theirs
+    # values that did not match theirs
+    if dtype_name(dtype) in {"CategoricalDtype", "PeriodDtype", "IntervalDtype"}:
         return not len(values)
     if values.dtype.is_integer() and getattr(dtype, "kind", "") in "iu" and len(values):
         bounds = np.iinfo(getattr(dtype, "numpy_dtype", dtype))

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import polars as pl
 
 from recframe.frames.context import Ties
+from recframe.frames.rows.joins import at_best_rank
 from recframe.frames.rows.packing import SMALL_INTEGERS
 from recframe.frames.rows.places import spread_ranks, with_places
-from recframe.judging.relevance import is_rank
+from recframe.judging.relevance import best_rank, is_rank
 from recframe.judging.scores import order_of_ties
 
 RANK = pl.col("rank")
@@ -37,9 +38,9 @@ def told_apart(
     whole, pair = schema["rank"] in SMALL_INTEGERS, [*keys, "item"]
     number = RANK.cast(pl.Int64 if whole else pl.Float64)
     listed = is_rank(RANK, schema["rank"])
-    best = RANK.min() if relevant is None else RANK.filter(relevant).min().fill_null(RANK.min())
+    best = RANK.min() if relevant is None else best_rank(RANK, relevant)
     row = [pl.col("row").filter(best == RANK).min()] * (ties == "order")
-    items = lists.filter(listed).with_columns(number).group_by(pair).agg(best, *row)
+    items = at_best_rank(lists.filter(listed).with_columns(number), keys, *row, best=best)
     if ties in {"pessimistic", "optimistic"}:
         gains = gains.group_by("user", "item").agg(pl.col("gain").max())
         items = items.join(gains, on=["user", "item"], how="left")

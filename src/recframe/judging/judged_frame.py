@@ -11,12 +11,13 @@ import polars as pl
 
 from recframe.frames.context import Context, Sharing
 from recframe.frames.inputs import Inputs
-from recframe.frames.rows.joins import distinct_names
+from recframe.frames.rows.joins import at_best_rank, distinct_names
 from recframe.frames.rows.packing import SMALL_INTEGERS, each_once, joined_as_numbers
 from recframe.judging.equal_ranks import told_apart
 from recframe.judging.known import NOTHING, Known
 from recframe.judging.relevance import (
     as_number,
+    best_rank,
     gain_of,
     is_rank,
     is_relevant_row,
@@ -45,9 +46,8 @@ def held(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
     if inputs.truth is None and not (inputs.model or scores):
         return Judged(inputs, _told_apart(lists, lists, inputs))
     truth = inputs.identified("truth")
-    if (
-        inputs.truth is None
-    ):  # every model is held against the same truth: what the frame says of any of them
+    # every model is held against the same truth: what the frame says of any of them
+    if inputs.truth is None:
         truth = truth.select(*PAIR, "relevance", *inputs.inside("row"))
     truth = _with_items(truth.filter(pl.col("relevance").is_not_null()), inputs)
     if inputs.model and models is None:
@@ -174,7 +174,6 @@ class Judged:
 
     def hits(self, k: int | None = None) -> pl.LazyFrame:
         """Return the relevant rows with a rank up to k, one for each item of a list: keys, item, rank, gain."""
-        rank = pl.col("rank")
         if self.truth is None:
             return self._relevant_pairs.filter(self._up_to(k))
         ranked = self._ranked_lists(k)
@@ -187,7 +186,6 @@ class Judged:
                 if self.known.names is None
                 else hits.join(self.known.names, on="user", maintain_order="left")
             )
-        best = [rank.min(), *(pl.col(name).first() for name in self._tied), pl.col("gain").max()]
         ranked, pairs = (
             ranked.select(*self.model, *PAIR, self._rank, *self._tied),
             self.relevant_rows(),
@@ -197,7 +195,8 @@ class Judged:
             if self.known.packs
             else ranked.join(pairs, on=PAIR)
         )
-        return hits.group_by(*self.list_keys, "item").agg(best)
+        tied = (pl.col(name).first() for name in self._tied)
+        return at_best_rank(hits, self.list_keys, *tied, pl.col("gain").max())
 
     def relevant_rows(self) -> pl.LazyFrame:
         """Return the relevant rows of the frame that has the relevance: keys, item, gain, and a rank if it has one."""
@@ -207,7 +206,7 @@ class Judged:
         kept = (
             PAIR
             if self.truth is not None
-            else [*self.list_keys, *self._item, self._rank, *self._tied]
+            else [*distinct_names(*self.list_keys, "item"), self._rank, *self._tied]
         )
         return rows.select(*kept, gain=self._gain)
 
@@ -219,8 +218,7 @@ class Judged:
             return rows
         if not self._rank_dtype.is_integer():
             rows = rows.with_columns(pl.when(is_rank(rank)).then(rank))
-        highest = [pl.col(name).max() for name in ("gain", *self._tied)]
-        return rows.group_by(*self.list_keys, *self._item).agg(rank.min(), *highest)
+        return at_best_rank(rows, self.list_keys, pl.col("gain", *self._tied).max())
 
     def relevant(self, *also: str) -> pl.LazyFrame:
         """Return the relevant rows, one for each item: keys, gain, and the item if it is asked for."""
@@ -259,8 +257,8 @@ class Judged:
             )
         rows = self.counted(rows, {"truth", "both"})
         rank = pl.col("rank").cast(pl.Float64)
-        return rows.group_by(*self.list_keys, *self._item).agg(
-            listed_rank=rank.filter(self._relevant).min().fill_null(rank.min()),
+        return rows.group_by(distinct_names(*self.list_keys, "item")).agg(
+            listed_rank=best_rank(rank, self._relevant),
             listed_relevant=self._relevant.any(),
             listed_judged=pl.col("relevance").is_not_null().any(),
             **{f"listed_{name}": pl.col(name).first() for name in self._tied},
@@ -291,7 +289,7 @@ class Judged:
         if self.known.first is not None:
             return self.known.first
         rows = self.counted(self.ranked(k), {"truth", "both"})
-        return rows.group_by(*self.list_keys, *self._item).agg(pl.col("rank").min())
+        return at_best_rank(rows, self.list_keys)
 
     def for_each_model(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows of the truth once for each model; as they are where there are none, or where the rows have theirs."""
@@ -300,10 +298,6 @@ class Judged:
             if self.truth is not None and self.models is not None
             else rows
         )
-
-    @property
-    def _item(self) -> list[str]:
-        return ["item"] * ("item" not in self.list_keys)
 
     @cached_property
     def _relevant(self) -> pl.Expr:
@@ -379,8 +373,8 @@ class Judged:
         keys, rank, relevance = [*self.model, *PAIR], pl.col("rank"), pl.col("relevance")
         ranked = pl.when(self._ranked).then(rank)
         if self.truth is None:
-            best = ranked.filter(self._relevant).min().fill_null(ranked.min())
-            pairs = self.lists.group_by(keys).agg(best.alias("rank"), relevance.max())
+            best = best_rank(ranked, self._relevant)
+            pairs = at_best_rank(self.lists, keys, relevance.max(), best=best)
             return self.counted(pairs, {"truth", "recs", "both"})
         segments = [name for name in self.rows if name != "item"]
         kept = [rank.min(), *(pl.col(one).max() for one in self._tied)]
@@ -442,9 +436,8 @@ def _told_apart(lists: pl.LazyFrame, judged: pl.LazyFrame, inputs: Inputs) -> pl
         return lists
     relevant = is_relevant_row(inputs)
     gains = judged.filter(relevant).select(*PAIR, gain=gain_of(inputs))
-    own = (
-        relevant if judged is lists else None
-    )  # of a judged frame, an item's best rank is that of its relevant rows
+    # of a judged frame, an item's best rank is that of its relevant rows
+    own = relevant if judged is lists else None
     return told_apart(lists, [*inputs.model, "user"], inputs.context.ties, gains, own)
 
 

@@ -66,3 +66,8 @@ def is_rank(rank: pl.Expr, dtype: pl.DataType | None = None) -> pl.Expr:
     if dtype is not None and dtype.is_integer():
         return rank.is_not_null()
     return rank.is_not_null() & rank.cast(pl.Float64).is_finite()
+
+
+def best_rank(rank: pl.Expr, relevant: pl.Expr) -> pl.Expr:
+    """Return an item's best rank: that of its relevant rows, or if none of these has one, that of all its rows."""
+    return rank.filter(relevant).min().fill_null(rank.min())

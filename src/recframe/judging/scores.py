@@ -70,9 +70,8 @@ class Scored:
             (SCORE, True),
             *order_of_ties(self.ties, self.rows.collect_schema()),
         ]
-        nulls_last = [
-            key is SCORE for key, _ in order
-        ]  # asked of all keys, it costs three times the sort in memory
+        # asked of all keys, it costs three times the sort in memory
+        nulls_last = [key is SCORE for key, _ in order]
         rows = rows.sort(
             [key for key, _ in order],
             descending=[turned for _, turned in order],

@@ -67,8 +67,7 @@ class _RegisteringLoader(importlib.abc.Loader):
         if module.__spec__ is not None:
             module.__spec__.loader = self._loader
         self._loader.exec_module(module)
-        if (
-            self._finder in sys.meta_path
-        ):  # it stays until pandas is really there: a look or a failed import is none
+        # it stays until pandas is really there: a look or a failed import is none
+        if self._finder in sys.meta_path:
             sys.meta_path.remove(self._finder)
         _register_on_pandas(module)

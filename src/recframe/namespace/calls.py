@@ -113,9 +113,8 @@ def understood(method: C) -> C:
 
     @wraps(method)
     def called(self: Any, *arguments: Any, **options: Any) -> Any:
-        metric = vars(self).get(
-            "metric"
-        )  # of a metric that is bound; a Rec would look for a metric of that name
+        # of a metric that is bound; a Rec would look for a metric of that name
+        metric = vars(self).get("metric")
         name, own = (
             (method.__name__, {}) if metric is None else (metric.name, metric.definition.parameters)
         )

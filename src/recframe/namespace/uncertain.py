@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import partial
 from typing import Any, Generic, Literal
 
 import polars as pl
 
 from recframe.conventions import under_profile
-from recframe.errors import ColumnError, RecframeError, shown
+from recframe.errors import ColumnError
 from recframe.frames.hints import Given
-from recframe.frames.inputs import Inputs
 from recframe.metrics.language import registry
-from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls
 from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
 from recframe.plan.beside import SPREAD

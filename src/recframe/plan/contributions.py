@@ -18,8 +18,6 @@ from recframe.judging.judged_frame import Judged, judge
 from recframe.metrics.language.definition import Metric
 from recframe.plan import of_lists
 from recframe.plan.evaluation import Convention, of_the_plan, policies
-from recframe.plan.needs import needs_of
-from recframe.plan.recorder import RELEVANT
 from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, n_users_of_segments, with_attributes
 from recframe.plan.user_values import values_of_users

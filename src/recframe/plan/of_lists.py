@@ -15,7 +15,7 @@ from recframe.facts.sides import FromSides, Sides
 from recframe.facts.sums_by_feature import Rows
 from recframe.frames.collecting import Ask, stream
 from recframe.frames.inputs import Inputs
-from recframe.frames.rows.joins import aggregate, distinct_names, joined
+from recframe.frames.rows.joins import aggregate, at_best_rank, distinct_names, joined
 from recframe.frames.rows.questions import each_item_once, marked_sorted
 from recframe.judging.judged_frame import Judged, held
 from recframe.metrics.language.at_lists import AtLists
@@ -232,12 +232,7 @@ class Cut:
         if self.given is not None:
             return self.given
         rows = self.held.ranked(self.k)
-        return rows if self.held.scores is not None else self._each_item_once(rows)
-
-    def _each_item_once(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        return rows.group_by(*distinct_names(*self.held.list_keys, "item")).agg(
-            pl.col("rank").min()
-        )
+        return rows if self.held.scores is not None else at_best_rank(rows, self.held.list_keys)
 
     def lists(self) -> pl.LazyFrame:
         """Return each list with an item up to k, its sums, and the values of the metrics that have one for each list."""

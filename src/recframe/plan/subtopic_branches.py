@@ -105,9 +105,8 @@ def _best(
 ) -> pl.LazyFrame:
     """Return the relevant items by category, in the order that takes the one that adds most next: keys, rank, seen."""
     rows = relevant.join(feature.parts(), on="item").select(*distinct_names(*keys, "item", "part"))
-    if (
-        feature.shape == "category"
-    ):  # the first of each category, then the second of each, and so on
+    # the first of each category, then the second of each, and so on
+    if feature.shape == "category":
         rows = _numbered(_numbered(rows, [*keys, "part"], name="seen"), keys, "seen", name="rank")
         rows = rows.with_columns(pl.col("rank") + 1)
     else:

@@ -81,9 +81,8 @@ class UserValues:
         joined = n_users_of_segments(self.judged, self.keys)
         if self.keys:
             joined = joined.join(per_segment, on=self.keys, how="left", nulls_equal=True)
-            joined = (
-                joined.join(empty, how="cross") if self.names else joined
-            )  # a frame without columns has no row
+            # a frame without columns has no row
+            joined = joined.join(empty, how="cross") if self.names else joined
         else:
             joined = pl.concat([joined, per_segment, empty], how="horizontal")
         kept = [f"{part} {name}" for part in (*made, "empty") for name in self.names]
@@ -110,9 +109,8 @@ def values_of_users(
     counted = is_counted(words, judged.context.no_relevant)
     if ask is not None:
         judged = settled_for(judged, words, deepest, ask)
-    rows = rows_of_branches(
-        judged, words, deepest
-    )  # the branches that the words above have asked for
+    # the branches that the words above have asked for
+    rows = rows_of_branches(judged, words, deepest)
     lists = rows.group_by(judged.list_keys).agg(*values.values(), counted=counted)
     check_shapes(lists, metrics)
     roots = {name for value in values.values() for name in value.meta.root_names()}

@@ -11,12 +11,12 @@ import polars as pl
 from recframe.frames.rows.joins import aggregate
 from recframe.metrics.language.definition import Metric
 from recframe.plan.beside import (
-    N,
     SQUARE,
     TOTAL,
     UNDEFINED,
     WITHOUT_RELEVANT,
     ZERO,
+    N,
     name_beside,
 )
 from recframe.uncertainty.quantiles import t_quantile

@@ -184,9 +184,8 @@ def _stored(matrix: Any, start: int, stop: int, excluded: tuple[Numbers, Numbers
     inside = slice(bounds[0], bounds[-1])
     rows = np.repeat(np.arange(stop - start), np.diff(bounds))
     columns, values = matrix.indices[inside].astype(np.int64), array_of(matrix.data[inside])
-    kept = (
-        values > NO_SCORE if values.dtype.kind == "f" else np.ones(len(values), dtype=bool)
-    )  # no NaN is
+    # no NaN is
+    kept = values > NO_SCORE if values.dtype.kind == "f" else np.ones(len(values), dtype=bool)
     if excluded is not None:
         width = matrix.shape[1]
         kept &= ~np.isin(rows * width + columns, excluded[0] * width + excluded[1])

@@ -254,11 +254,12 @@ def _list_column(side: Side, name: str) -> str | None:
 
 def _taken(side: Side, named: dict[str, str], *, ordered: bool) -> pl.DataFrame | pl.LazyFrame:
     objects = side.kind.source(named["item"])
+    # Arrow makes lists of them, in any order
     if (
         ordered
         and str(getattr(objects, "dtype", "")) == "object"
         and {*map(type, objects)} & {set, frozenset}
-    ):  # Arrow makes lists of them, in any order
+    ):
         msg = f"column {named['item']!r} holds sets, which have no order; give lists, the best item first"
         raise RecframeError(msg)
     try:

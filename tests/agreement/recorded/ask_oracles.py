@@ -134,10 +134,8 @@ def _ir_measures(name, scene):
         yield answer(
             name, call.replace("{}", "k"), ours, values, profile="ir_measures", plain=plain
         )
-    if name in {
-        "graded",
-        *TIED,
-    }:  # from gdeval, which wants numbers as names of users and prints five decimals
+    # from gdeval, which wants numbers as names of users and prints five decimals
+    if name in {"graded", *TIED}:
         qrels, run = (
             {str(number(user) + 1): items for user, items in one.items()} for one in (qrels, run)
         )

@@ -32,9 +32,8 @@ def answers(name, scene):
         return
     users = sorted({row[0] for row in [*scene.recs, *scene.truth]})
     items = sorted({row[1] for row in [*scene.recs, *scene.truth]})
-    relevant = [
-        (user, item, grade > 0) for user, item, grade in scene.truth
-    ]  # with users who have nothing relevant
+    # with users who have nothing relevant
+    relevant = [(user, item, grade > 0) for user, item, grade in scene.truth]
     recs, truth = (_matrix(rows, users, items) for rows in (scene.recs, relevant))
     for metric, (ours, plain) in CALLS.items():
         values, found = {}, {}

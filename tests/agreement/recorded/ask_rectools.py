@@ -33,10 +33,8 @@ CALLS = {
     ),
 }
 
-AREAS = {
-    PartialAUC: "partial_auc(misses={})",
-    PAP: "partial_auc(misses={}, hits=first)",
-}  # their k is that of misses
+# their k is that of misses
+AREAS = {PartialAUC: "partial_auc(misses={})", PAP: "partial_auc(misses={}, hits=first)"}
 
 
 def answers(name, scene):

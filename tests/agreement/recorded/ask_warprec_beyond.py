@@ -18,10 +18,8 @@ from warprec.evaluation.metrics.novelty import EFD, EPC
 PARTS = dict.fromkeys(KS, 1 / N_ITEMS)
 BITS = dict.fromkeys(KS, 1 / math.log(2))
 FAIR = ["truth", "train", "items"]
-OBSERVED = [
-    "truth",
-    "propensity",
-]  # the popularity over the highest, 0 where train does not have the item
+# the popularity over the highest, 0 where train does not have the item
+OBSERVED = ["truth", "propensity"]
 CALLS = {
     "ItemCoverage": (ItemCoverage, "coverage", ["items"], PARTS),
     "Gini": (Gini, "gini", ["items"], None),

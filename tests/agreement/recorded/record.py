@@ -82,9 +82,8 @@ PEERS = {
     ],
 }
 PYTHONS = {"warprec": "python3.12"}
-ALONE = {
-    "trec_eval"
-}  # which is a file in that wheel; what the wheel itself depends on is not needed
+# which is a file in that wheel; what the wheel itself depends on is not needed
+ALONE = {"trec_eval"}
 
 
 def environment(peer: str, folder: Path) -> Path:
@@ -93,10 +92,8 @@ def environment(peer: str, folder: Path) -> Path:
     if not python.exists():
         made_by = PYTHONS.get(peer, sys.executable)
         subprocess.run([made_by, "-m", "venv", folder / peer], check=True)  # noqa: S603  named here
-        for requirements in (
-            PEERS[peer][:1],
-            PEERS[peer],
-        ):  # torch first, or its dependants choose another build
+        # torch first, or its dependants choose another build
+        for requirements in (PEERS[peer][:1], PEERS[peer]):
             options = ["-q", *(["--no-deps"] if peer in ALONE else [])]
             subprocess.run([python, "-m", "pip", "install", *options, *requirements], check=True)  # noqa: S603  pinned above
     return python

@@ -27,11 +27,8 @@ from recbole.utils import get_model, init_seed  # noqa: E402
 from recbole.utils.case_study import full_sort_scores, full_sort_topk  # noqa: E402
 from storing import PAIRS, USERS, store  # noqa: E402
 
-HELD_OUT = [
-    ("ann", "ulysses"),
-    ("bob", "dune"),
-    ("cid", "emma"),
-]  # RecBole tests on the last row of each user
+# RecBole tests on the last row of each user
+HELD_OUT = [("ann", "ulysses"), ("bob", "dune"), ("cid", "emma")]
 OTHERS = [("dan", "walden"), ("dan", "dune")]  # and wants an item for each user that is not theirs
 folder = Path(tempfile.mkdtemp())
 os.chdir(folder)  # it writes logs

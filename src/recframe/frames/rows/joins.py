@@ -30,3 +30,11 @@ def joined(
 def aggregate(rows: pl.LazyFrame, keys: Sequence[str], columns: Sequence[pl.Expr]) -> pl.LazyFrame:
     """Return sums of rows for each combination of the keys; without keys, of all of them."""
     return rows.group_by(keys).agg(columns) if keys else rows.select(columns)
+
+
+def at_best_rank(
+    rows: pl.LazyFrame, keys: Sequence[str], *also: pl.Expr, best: pl.Expr | None = None
+) -> pl.LazyFrame:
+    """Return each item of some keys once: keys, item, its best rank (the lowest, if no other is said), and more."""
+    rank = pl.col("rank").min() if best is None else best
+    return rows.group_by(distinct_names(*keys, "item")).agg(rank.alias("rank"), *also)

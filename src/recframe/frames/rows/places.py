@@ -15,10 +15,8 @@ def by_item(schema: Mapping[str, pl.DataType], keys: Sequence[str] = ()) -> list
     NOTE: an Enum, which is what a category of pandas becomes, sorts in the order in which somebody listed its categories.
     """
     item = pl.col("item")
-    text = schema["item"] in (
-        pl.Categorical,
-        pl.Enum,
-    )  # a tuple: an Enum's hash is not that of pl.Enum
+    # a tuple: an Enum's hash is not that of pl.Enum
+    text = schema["item"] in (pl.Categorical, pl.Enum)
     return [] if "item" in keys else [item.cast(pl.String) if text else item]
 
 
@@ -48,9 +46,8 @@ def spread_ranks(rows: pl.LazyFrame, keys: Sequence[str], *, whole: bool) -> pl.
         furthest = ((offset + behind).cum_max() - offset).cast(pl.Int64)
     else:
         furthest = behind.cum_max().over(keys)
-    return rows.with_columns(
-        rank=place.cast(pl.Float64) + furthest.cast(pl.Float64)
-    )  # the highest Int64 has none behind it
+    # the highest Int64 has none behind it
+    return rows.with_columns(rank=place.cast(pl.Float64) + furthest.cast(pl.Float64))
 
 
 def best_first(

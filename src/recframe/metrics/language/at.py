@@ -245,9 +245,8 @@ class At:
     def listed(self) -> pl.Expr:
         """True on a row of the list with a rank up to k."""
         rank = self.source.column("listed_rank")
-        if (
-            self.sharing == "expected" and self.k is not None
-        ):  # the share of the tie's places that are up to k
+        # the share of the tie's places that are up to k
+        if self.sharing == "expected" and self.k is not None:
             return ((self.k + 1 - rank).floor() / self.source.column("listed_tied")).clip(0.0, 1.0)
         return rank.is_not_null() if self.k is None else (rank <= self.k)
 

@@ -26,10 +26,8 @@ def reach(k: int | None) -> int | None:
 
 
 def _is_bool(k: object) -> bool:
-    return isinstance(k, bool) or type(k).__name__ in {
-        "bool",
-        "bool_",
-    }  # NumPy's, which says that it is an index
+    # NumPy's, which says that it is an index
+    return isinstance(k, bool) or type(k).__name__ in {"bool", "bool_"}
 
 
 def cutoffs(k: object) -> list[int | None]:
