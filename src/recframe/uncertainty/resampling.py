@@ -176,7 +176,7 @@ def _testable(statistic: Numbers, counts: Numbers) -> Numbers:
 
 def _norm(of: Numbers) -> Numbers:
     """Return the root of the sum of squares of each column."""
-    return np.sqrt(np.einsum("ij,ij->j", of, of))
+    return numbers(np.sqrt(np.einsum("ij,ij->j", of, of)))
 
 
 def _told(blocks: Iterator[Numbers], n: int, tell: Tell | None) -> Iterator[Numbers]:
