@@ -11,6 +11,10 @@ _HALVINGS = 60
 """So often an interval is halved: below the last bit of a float."""
 _MANY = 1e6
 """Of more users, the normal distribution says the same to six digits, and the noncentral t fails somewhere."""
+_FAR = 37.0
+"""A normal variable is never so far below its mean."""
+_NEAR = 6.0
+"""Shifts beyond leave less than 1e-9 below 0."""
 
 
 def power_of(effect: Given, n: Given, *, level: float = 0.95) -> Numbers:
@@ -25,10 +29,11 @@ def power_of(effect: Given, n: Given, *, level: float = 0.95) -> Numbers:
     effect, n = np.broadcast_arrays(np.abs(numbers(effect)), numbers(n))
     freedom = np.where(n >= 2, n - 1.0, np.nan)  # noqa: PLR2004  a spread wants two
     critical, shift = t_quantile(level, freedom), effect * np.sqrt(n)
-    small = np.minimum(freedom, _MANY)
-    # beyond a shift of 37 + critical nothing is left below it, and scipy is not asked
-    asked = np.minimum(shift, critical + 37.0)
-    below = special.nctdtr(small, asked, critical) - special.nctdtr(small, asked, -critical)
+    few = np.minimum(freedom, _MANY)
+    # NOTE: of shifts that leave less than 1e-9 below, scipy has NaN for some, in other places in each of its versions
+    below = special.nctdtr(few, np.minimum(shift, critical + _FAR), critical)
+    below = np.where(np.isnan(below) & ~np.isnan(critical + shift), 0.0, below)
+    below -= np.where(shift < _NEAR, special.nctdtr(few, np.minimum(shift, _NEAR), -critical), 0.0)
     normal = special.ndtr(critical - shift) - special.ndtr(-critical - shift)
     return numbers(1.0 - np.where(n > _MANY, normal, below))
 
@@ -69,16 +74,17 @@ def users_needed(
     reach = special.ndtri(0.5 + level / 2.0) + special.ndtri(power)
     known = np.isfinite(effect) & (effect > 0)
     safe = np.where(known, effect, 1.0)
-    # by the normal distribution, which asks for too few, by about half the squared quantile
-    few = np.maximum(np.floor((reach / safe) ** 2), 1.0)
-    enough = few + 4.0
+    # by the normal distribution, which asks for some two too few
+    enough = np.maximum(np.ceil((reach / safe) ** 2), 1.0) + 4.0
     for _ in range(_HALVINGS):
         short = power_of(safe, enough, level=level) < power
         if not short.any():
             break
         enough = np.where(short, 2.0 * enough, enough)
     found = np.ceil(
-        _crossing(lambda n: power_of(safe, np.ceil(n), level=level) >= power, few, enough)
+        _crossing(
+            lambda n: power_of(safe, np.ceil(n), level=level) >= power, np.ones_like(enough), enough
+        )
     )
     found = np.where(known, np.maximum(found, 2.0), np.nan)
     found = np.where(np.isposinf(effect), 2.0, found)

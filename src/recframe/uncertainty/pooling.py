@@ -13,6 +13,9 @@ from recframe.uncertainty.p_values import t_quantile
 
 BORROWED_USERS = 10.0
 """A segment's variance counts as its own users' and that of so many of all segments' together."""
+BORROWED_FOR_GAPS = 30.0
+"""As many for questions whether segments differ at all, where those of few users and low values look surer than they are: of
+12 equal segments of 30 to 3,000 users, sparse and skewed values differ in 14 % with ten borrowed users, in 5 to 8 % with 30."""
 FEWEST_POOLED = 4
 """Towards a mean that is estimated too, shrinking pays from four segments on (Stein)."""
 _HALVINGS = 60
@@ -75,7 +78,7 @@ def pooled(
     """Return each segment's value, drawn towards the centre of all by what its users leave open, with its interval.
 
         means, standard_errors: of the segments; the errors from `borrowed_variances`.
-        freedom: the degrees of freedom of the standard errors.
+        freedom: of the standard errors, n - 1 and what is borrowed.
 
     centre + B (y - centre), B = tau^2 / (tau^2 + se^2), centre the mean with the weights 1 / (tau^2 + se^2). The squared
     error is B se^2 + (1 - B)^2 / sum w + 2 (1 - B)^2 (y - centre)^2 / (k - 3), of which the last part stands for what is not
@@ -105,7 +108,7 @@ def pooled(
 def p_of_no_spread(means: Given, standard_errors: Given, *, freedom: Given = np.inf) -> Numbers:
     """Return the p value of the null that all segments have one mean, of each column (Welch's test of variances unlike).
 
-        means, standard_errors: of the segments.
+        means, standard_errors: of the segments; the errors from `borrowed_variances`, with `BORROWED_FOR_GAPS`.
         freedom: their degrees of freedom; infinite for standard errors that are known, which makes it Cochran's Q; none
             above 0 is no segment.
 

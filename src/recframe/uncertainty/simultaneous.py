@@ -109,12 +109,12 @@ def gap(
     """Return the gap between the best and the worst segment, with an interval that knows they were picked from all pairs.
 
         means, standard_errors: of the segments, one dimension; NaN is no segment.
-        freedom: their degrees of freedom, n - 1; none above 0 is no segment.
+        freedom: their degrees of freedom, n - 1 and what is borrowed; none above 0 is no segment.
         covariance: of the means, segments x segments, where users stand in several segments (`covariance_of_means`); its
             diagonal takes the place of the standard errors.
 
     d +- t se of the pair, with t at `level_of_pairs` and Welch's degrees of freedom of the two. `NO_GAP` for fewer than two
-    segments. Standard errors of 0 claim certainty: give those of `borrowed_variances`.
+    segments. Standard errors of 0 claim certainty: give those of `borrowed_variances`, with `BORROWED_FOR_GAPS`.
     Source: Tukey 1953; Kramer 1956; Games and Howell 1976; Hayter 1984.
     """
     y, error, free = np.broadcast_arrays(numbers(means), numbers(standard_errors), numbers(freedom))
