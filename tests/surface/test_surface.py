@@ -48,6 +48,7 @@ KINDS |= {"frames/at_hand.py", "namespace/accessors.py"}
 ROOMS = (
     "cli",
     "namespace",
+    "uncertainty",
     "audit",
     "conventions",
     "plan",
