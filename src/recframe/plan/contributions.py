@@ -14,6 +14,7 @@ import polars as pl
 from recframe.errors import RecframeError
 from recframe.frames.context import Context
 from recframe.frames.inputs import Inputs
+from recframe.judging.data_checks import after_checks
 from recframe.judging.judged_frame import Judged, judge
 from recframe.metrics.language.definition import Metric
 from recframe.plan import of_lists
@@ -43,6 +44,8 @@ class Contributions:
     """Whether the rows have all keys already."""
     counts_absent: bool = False
     """Whether users without a row count."""
+    steep: bool = False
+    """Whether gains grow so fast that grades may be too high for them."""
     aligned: bool = False
     """Whether a user with a row in one model has one in all."""
 
@@ -61,6 +64,11 @@ class Contributions:
     def described(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows with the segments that are properties of their users."""
         return rows if self.placed else with_attributes(self.judged.named(rows), self.judged.inputs)
+
+    def checked(self, sums: pl.LazyFrame, number: str) -> pl.LazyFrame:
+        """Return sums after checks of what only the data shows; `number` names a column of whole numbers that they have."""
+        names = sums.collect_schema().names()
+        return after_checks(sums, self.judged, number, pl.Int64, steep=self.steep).select(names)
 
     def n_users(self) -> pl.LazyFrame:
         """Return the number of users of each segment and model, those without a row included."""
@@ -103,6 +111,7 @@ def _of_users(inputs: Inputs, metrics: list[Metric[...]], run: Run) -> list[Cont
                 judged=values.judged,
                 keys=keys,
                 counts_absent=inputs.context.no_relevant != "skip",
+                steep=values.steep,
                 aligned=values.aligned,
             )
         )

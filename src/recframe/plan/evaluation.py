@@ -152,6 +152,7 @@ def of_the_plan(context: Context, inputs: Inputs) -> Context:
 
 
 def policies(context: Context) -> tuple[object, ...]:
+    """Return what metrics that share a plan have in common."""
     return tuple(getattr(context, name) for name in DEFAULTS)
 
 

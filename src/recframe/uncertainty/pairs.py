@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import polars as pl
 
 from recframe.frames.dtypes import as_text
-from recframe.frames.rows.joins import aggregate
+from recframe.frames.rows.joins import aggregate, joined
+from recframe.metrics.language.definition import Metric
 from recframe.plan.contributions import Contributions
+from recframe.plan.runs import Run
 
 MODEL, BASELINE = "model", "baseline"
 SUMS = ("n", "b", "a", "d", "aa", "ad", "dd", "wins", "ties", "unpaired")
@@ -46,7 +48,7 @@ def sums_of_pairs(one: Contributions, pairing: Pairing) -> pl.LazyFrame:
         [pl.len().alias("present"), *(sum_ for name in one.names for sum_ in _sums(name))],
     )
     if not one.counts_absent:
-        return summed.drop("present")
+        return one.checked(summed.drop("present"), f"n {one.names[0]}")
     models = _models(one).rename({MODEL: BASELINE})
     every = one.n_users().join(models, how="cross").filter(pairing.pairs())
     joined = every.join(summed, on=keys, how="left", nulls_equal=True)
@@ -54,7 +56,7 @@ def sums_of_pairs(one: Contributions, pairing: Pairing) -> pl.LazyFrame:
     joined = joined.join(empty, how="cross")
     absent = pl.col("n_users") - pl.col("present").fill_null(0)
     filled = [sum_ for name in one.names for sum_ in _with_absent(name, absent.cast(pl.Int64))]
-    return joined.select(*keys, *filled)
+    return one.checked(joined.select(*keys, *filled), f"n {one.names[0]}")
 
 
 def _models(one: Contributions) -> pl.LazyFrame:
@@ -131,8 +133,23 @@ def _with_absent(name: str, absent: pl.Expr) -> list[pl.Expr]:
     ]
 
 
-def added(parts: Sequence[pl.LazyFrame], keys: Sequence[str]) -> pl.LazyFrame:
-    """Return the sums of all parts of the users."""
-    if len(parts) == 1:
-        return parts[0]
-    return aggregate(pl.concat(parts), keys, [pl.all().exclude(keys).sum()])
+def sums_of_all(
+    plans: Sequence[Sequence[Contributions]],
+    metrics: Sequence[Metric[...]],
+    pairing: Pairing,
+    run: Run,
+) -> pl.LazyFrame:
+    """Return one row for each segment, model and baseline, with the sums of all metrics by their places."""
+    places = {str(metric): place for place, metric in enumerate(metrics)}
+    found: pl.LazyFrame | None = None
+    keys = [*plans[0][0].keys, BASELINE]
+    for parts in plans:
+        named = {
+            f"{part} {name}": f"{part} {places[str(metric)]}"
+            for name, metric in zip(parts[0].names, parts[0].metrics, strict=True)
+            for part in SUMS
+        }
+        sums = run.added([sums_of_pairs(part, pairing) for part in parts], keys).rename(named)
+        found = sums if found is None else joined(found, sums, keys, "full")
+    assert found is not None  # noqa: S101  a call has a metric
+    return found.with_columns(pl.exclude(keys).fill_null(0))

@@ -42,12 +42,15 @@ ROUNDING = 1e-13
 """A variance below this share of the mean square is what rounding leaves of values that are all the same."""
 
 
+Method = Literal["auto", "t", "bootstrap"]
+
+
 @dataclass(frozen=True)
 class Intervals:
     """How intervals are made."""
 
-    level: float
-    method: Literal["auto", "t"] = "auto"
+    level: float = 0.95
+    method: Method = "auto"
 
 
 def variance(n: pl.Expr, total: pl.Expr, square: pl.Expr) -> pl.Expr:

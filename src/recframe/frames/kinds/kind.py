@@ -12,6 +12,8 @@ from recframe.frames.collecting import LARGE, Ask, Collect, ask, run_by_size
 
 Taken = pl.LazyFrame | pl.DataFrame
 """Columns of a frame under the names of their roles; eager where the frame is."""
+Applied = Callable[[pl.DataFrame], pl.DataFrame]
+"""Makes another frame of a small one."""
 Seen = Callable[[pl.DataFrame, Collect], object]
 """Is called with a result that was collected, and with what collects further plans."""
 
@@ -66,6 +68,13 @@ class Kind(ABC):
         """What collects questions to the data, where the frame is so large that they cost less than a plan without answers."""
         return None
 
+    def applied(self, plan: pl.LazyFrame, to: Applied, schema: pl.Schema) -> pl.LazyFrame:
+        """Return what a function makes of a plan's result, which is small: it runs when the plan does."""
+        whole = dict.fromkeys(
+            ("predicate_pushdown", "projection_pushdown", "slice_pushdown"), False
+        )
+        return plan.map_batches(to, **whole, schema=schema)
+
     @abstractmethod
     def give(self, plan: pl.LazyFrame, sources: Mapping[str, Any], seen: Seen | None = None) -> Any:
         """Return a plan's result as a frame of this kind; `sources` has what its columns came from, by their names."""
@@ -90,6 +99,11 @@ class EagerKind(Kind):
     def run(self, plan: pl.LazyFrame) -> pl.DataFrame:
         """Collect a plan by the engine that is the fastest for so many rows."""
         return run_by_size(plan, self.size)
+
+    def applied(self, plan: pl.LazyFrame, to: Applied, schema: pl.Schema) -> pl.LazyFrame:
+        """Return what a function makes of a plan's result, which is collected."""
+        del schema
+        return to(self.run(plan)).lazy()
 
     def give(self, plan: pl.LazyFrame, sources: Mapping[str, Any], seen: Seen | None = None) -> Any:
         """Return a plan's result, collected."""

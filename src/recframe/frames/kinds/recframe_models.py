@@ -12,7 +12,7 @@ from recframe.errors import ColumnError, RecframeError, kind_of, shown, warn
 from recframe.frames.context import ROLES, Context
 from recframe.frames.dtypes import common, in_frames
 from recframe.frames.hints import Either
-from recframe.frames.kinds.kind import Kind, Seen, Taken
+from recframe.frames.kinds.kind import Applied, Kind, Seen, Taken
 from recframe.frames.kinds.lookup import in_memory, kind_for
 from recframe.frames.own_names import is_side
 
@@ -101,6 +101,10 @@ class SeveralModels(Kind):
     def asks(self) -> Any:
         """What collects questions, where the frames are large together."""
         return self.first.asks
+
+    def applied(self, plan: pl.LazyFrame, to: Applied, schema: pl.Schema) -> pl.LazyFrame:
+        """Return what a function makes of a plan's result, as of the first frame."""
+        return self.first.applied(plan, to, schema)
 
     def give(self, plan: pl.LazyFrame, sources: Mapping[str, Any], seen: Seen | None = None) -> Any:
         """Return a plan's result as a frame of the kind of the frames."""

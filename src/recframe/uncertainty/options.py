@@ -1,0 +1,34 @@
+"""What the options of calls on uncertainty take, and what to write where they are given something else."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from recframe.errors import RecframeError, shown
+from recframe.metrics.language.parameters import plain_number
+
+
+def one_of(name: str, value: object, choices: Collection[str | None]) -> None:
+    """Say what an option takes that has a few values."""
+    if value not in choices:
+        takes = " or ".join(repr(choice) for choice in choices)
+        msg = f"{name}={shown(value)}: {name} takes {takes}"
+        raise RecframeError(msg)
+
+
+def share(name: str, value: object, example: str) -> float:
+    """Return a number between 0 and 1, or say that it has to be one."""
+    number = plain_number(value)
+    if number is None or not 0 < number < 1:
+        msg = f"{name}={shown(value)}: {name} takes a number between 0 and 1, such as {name}={example}"
+        raise RecframeError(msg)
+    return float(number)
+
+
+def whole(name: str, value: object, least: int) -> int:
+    """Return a whole number from some least one up, or say that it has to be one."""
+    number = plain_number(value)
+    if not isinstance(number, int) or number < least:
+        msg = f"{name}={shown(value)}: {name} takes a whole number from {least} up"
+        raise RecframeError(msg)
+    return number
