@@ -219,12 +219,16 @@ class Inputs:
         # they read the whole frames
         return replace(self, **kept, whole=self, checks=self.checks if number == 0 else ())
 
-    def drawn(self, n_groups: int) -> Inputs:
-        """Return the same with random groups of users as the last segment.
+    def drawn(self, n_groups: int, cluster: str | None = None) -> Inputs:
+        """Return the same with random groups of users as the last segment; a cluster, a segment too, is never divided.
 
         NOTE: the group goes by the id alone, so that it is the same in each part, model and run.
         """
-        number = (pl.col("user").hash(seed=DRAW) % n_groups).cast(pl.Int64)
+        number = pl.col("user").hash(seed=DRAW)
+        if cluster is not None:
+            of_cluster = pl.col(cluster).hash(seed=DRAW)
+            number = pl.when(pl.col(cluster).is_null()).then(number).otherwise(of_cluster)
+        number = (number % n_groups).cast(pl.Int64)
         segments = (*self.segments, Segment(GROUP, GROUP, "draw"))
         return replace(self, segments=segments, draw=number.alias(GROUP))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, get_args
 
@@ -10,7 +11,6 @@ import polars as pl
 from recframe.conventions import under_profile
 from recframe.errors import RecframeError
 from recframe.frames.hints import bind
-from recframe.frames.inputs import GROUP
 from recframe.namespace import calls
 from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
 from recframe.namespace.question import Question, question
@@ -23,6 +23,7 @@ from recframe.uncertainty.pairs import BASELINE, MODEL, Pairing, sums_of_all
 from recframe.uncertainty.summary import Method
 
 if TYPE_CHECKING:
+    from recframe.uncertainty.bootstrapped import Bootstrap
     from recframe.uncertainty.comparison import Comparing, Correction, Family, Test
 
 
@@ -51,8 +52,13 @@ class Uncertain(Generic[F]):
         level = options.share("level", level, "0.95")
         options.one_of("method", method, get_args(Method))
         asked = question(self, metrics, k, by, cluster, profile)
-        result: F = _summarized(asked, summary.Intervals(level, method))
-        return result
+        if method != "bootstrap":
+            result: F = _summarized(asked, summary.Intervals(level, method))
+            return result
+        from recframe.uncertainty.bootstrapped import Bootstrap  # noqa: PLC0415  NumPy is an extra
+
+        drawn: F = _bootstrapped(asked, Bootstrap(level, n_resamples, seed))
+        return drawn
 
     @calls.understood
     def compare(  # noqa: PLR0913  those of evaluate, and how models are held against one another
@@ -92,20 +98,41 @@ class Uncertain(Generic[F]):
 
 
 def _summarized(asked: Question, how: summary.Intervals) -> Any:
-    """Return metrics with their intervals."""
-    names = asked.by
-    wide = asked.rec._evaluated(asked.inputs, asked.conventions, SPREAD)  # noqa: SLF001
+    """Return metrics with their intervals, in expressions alone."""
     inside = [inside for inside, _ in keys_of(asked.inputs, asked.metrics)]
-    wide = numbered(wide, inside)
+    wide = numbered(asked.rec._evaluated(asked.inputs, asked.conventions, SPREAD), inside)  # noqa: SLF001
     if asked.cluster is not None:
         wide = summary.of_clusters(wide, inside, asked.metrics)
-    long = summary.summarized(wide, list(names), asked.metrics, how)
-    return asked.given(long, names, list(summary.COLUMNS))
+    long = summary.summarized(wide, list(asked.by), asked.metrics, how)
+    return asked.given(long, asked.by, list(summary.COLUMNS))
+
+
+def _bootstrapped(asked: Question, how: Bootstrap) -> Any:
+    """Return metrics with intervals by resampling."""
+    from recframe.uncertainty.bootstrapped import bootstrapped  # noqa: PLC0415
+
+    keys = list(asked.by)
+    drawn = asked.inputs.drawn(_most_groups(keys), asked.cluster)
+    inside = [inside for inside, _ in keys_of(drawn, asked.metrics)]
+    wide = numbered(asked.rec._evaluated(drawn, asked.conventions, SPREAD), inside)  # noqa: SLF001
+    schema = wide.collect_schema()
+    made: dict[str, Any] = {key: schema[key] for key in keys} | summary.COLUMNS
+    long = asked.rec._kind.applied(  # noqa: SLF001
+        wide, lambda sums: bootstrapped(sums, keys, asked.metrics, how), pl.Schema(made)
+    )
+    return asked.given(long, asked.by, list(summary.COLUMNS))
+
+
+def _most_groups(keys: Sequence[str]) -> int:
+    from recframe.uncertainty import resampling  # noqa: PLC0415
+
+    of_segments = set(keys) - {MODEL}
+    return resampling.MOST_GROUPS_BY_SEGMENT if of_segments else resampling.MOST_GROUPS
 
 
 def _compared(asked: Question, baseline: str | None, how: Comparing) -> Any:
     """Return models held against one another."""
-    from recframe.uncertainty import comparison, resampling  # noqa: PLC0415
+    from recframe.uncertainty import comparison  # noqa: PLC0415
 
     if not asked.inputs.model:
         msg = (
@@ -115,11 +142,9 @@ def _compared(asked: Question, baseline: str | None, how: Comparing) -> Any:
         raise RecframeError(msg)
     keys = [inside for inside in asked.by if inside != MODEL]
     inputs = under_profile.at_home(asked.inputs).with_models_to_compare(baseline)
-    if asked.cluster is not None:
-        how = replace(how, unit=asked.cluster, of_clusters=True)
-    elif how.resamples:
-        n_groups = resampling.MOST_GROUPS_BY_SEGMENT if keys else resampling.MOST_GROUPS
-        inputs, how = inputs.drawn(n_groups), replace(how, unit=GROUP)
+    how = replace(how, cluster=asked.cluster)
+    if how.resamples:
+        inputs = inputs.drawn(_most_groups(keys), asked.cluster)
     run = Run(asked.rec._kind.asks)  # noqa: SLF001
     pairing = Pairing(baseline, inputs.schema[MODEL])
     plans = contributions(inputs, asked.conventions, run)

@@ -11,6 +11,7 @@ import polars as pl
 from recframe.metrics.language.definition import Metric
 from recframe.uncertainty.arrays import Flags, Labels, Numbers, np, ratio
 from recframe.uncertainty.corrections import adjusted
+from recframe.uncertainty.groups import groups_of
 from recframe.uncertainty.p_values import p_above, p_below, p_two_sided, t_quantile, t_statistic
 from recframe.uncertainty.pairs import BASELINE, MODEL, SUMS
 from recframe.uncertainty.relative_difference import Estimate, PairedSums, relative_difference
@@ -61,10 +62,8 @@ class Comparing:
     family: Family = "table"
     n_resamples: int = 9999
     seed: int = 0
-    unit: str | None = None
-    """The column of the sums that names groups of users: random ones, or clusters."""
-    of_clusters: bool = False
-    """Whether the units are clusters, whose users hang together."""
+    cluster: str | None = None
+    """The column of the sums that names clusters, whose users hang together."""
     tell: Callable[[int, int], None] | None = None
 
     @property
@@ -155,9 +154,7 @@ def compared(
         return frame.select(names).to_numpy().astype(np.float64).reshape(len(totals), len(metrics))
 
     users = _of_users(column)
-    moments = (
-        _of_clusters(sums, totals.select(by), users, numbers, how) if how.of_clusters else users
-    )
+    moments = _of_clusters(sums, totals.select(by), users, numbers, how) if how.cluster else users
     tested = _tested(sums, totals.select(by), numbers, moments, how)
     found = _numbers(column, users, moments, how) | tested
     higher = np.array([one.definition.direction != "lower" for one in metrics])
@@ -194,7 +191,7 @@ def _of_clusters(
     sums: pl.DataFrame, rows: pl.DataFrame, users: Moments, numbers: range, how: Comparing
 ) -> Moments:
     """Return the moments whose squares and products are of clusters; users without a cluster are clusters of their own."""
-    alone = pl.col(str(how.unit)).is_null()
+    alone = pl.col(str(how.cluster)).is_null()
 
     def of_unit(number: int) -> dict[str, pl.Expr]:
         n, a, d = (pl.col(f"{part} {number}").cast(pl.Float64) for part in ("n", "a", "d"))
@@ -281,24 +278,12 @@ def _families(rows: pl.DataFrame, shape: tuple[int, ...], how: Comparing) -> Lab
 def _resampled(
     sums: pl.DataFrame, rows: pl.DataFrame, numbers: range, families: Labels | None, how: Comparing
 ) -> Tested:
-    """Return the p values by resamples of units: random groups of users, or clusters."""
-    placed = rows.with_row_index("row")
-    cells = sums.join(placed, on=rows.columns, how="inner", nulls_equal=True)
-    unit = cells.select(pl.col(str(how.unit)).rank("dense")).to_series()
-    # NOTE: users without a cluster have none to be drawn with, and are drawn together
-    places = unit.fill_null(0).to_numpy().astype(np.int64), cells["row"].to_numpy().astype(np.int64)
-    n_units = int(places[0].max(initial=-1)) + 1
-
-    def matrix(part: str) -> Numbers:
-        found = np.zeros((n_units, len(rows), len(numbers)))
-        for number in numbers:
-            found[(*places, number)] = cells[f"{part} {number}"].to_numpy()
-        return found.reshape(n_units, -1)
-
+    """Return the p values by resamples of random groups of users, or of clusters."""
+    groups = groups_of(sums, rows)
     test = bootstrap_test if how.test == "bootstrap" else sign_flip_test
     return test(
-        matrix("d"),
-        matrix("n"),
+        groups.matrix(f"d {number}" for number in numbers),
+        groups.matrix(f"n {number}" for number in numbers),
         n_resamples=how.n_resamples,
         seed=how.seed,
         families=families,

@@ -8,7 +8,7 @@ from typing import Literal
 
 import polars as pl
 
-from recframe.frames.rows.joins import aggregate
+from recframe.frames.rows.joins import aggregate, joined
 from recframe.metrics.language.definition import Metric
 from recframe.plan.beside import (
     SQUARE,
@@ -142,6 +142,19 @@ def _note() -> pl.Expr:
     )
 
 
+def added(wide: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
+    """Return the sums of each segment from those of its groups of users, with the means that they make."""
+    parts = (N, TOTAL, SQUARE, ZERO, UNDEFINED, WITHOUT_RELEVANT)
+    sums = [_beside(part, metric).sum() for metric in metrics for part in parts]
+    found = aggregate(wide, keys, sums)
+    return found.with_columns(_mean(metric).alias(str(metric)) for metric in metrics)
+
+
+def _mean(metric: Metric[...]) -> pl.Expr:
+    n = _beside(N, metric)
+    return pl.when(n > 0).then(_beside(TOTAL, metric) / n)
+
+
 def of_clusters(
     wide: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[Metric[...]]
 ) -> pl.LazyFrame:
@@ -155,32 +168,30 @@ def of_clusters(
     """
     *kept, cluster = keys
     alone = pl.col(cluster).is_null()
-    summed = []
+    products = []
     for metric in metrics:
         n, total = _beside(N, metric), _beside(TOTAL, metric)
-        added = [_beside(part, metric) for part in (SQUARE, ZERO, UNDEFINED, WITHOUT_RELEVANT)]
-        summed += [one.sum() for one in (n, total, *added)]
         parts = {
             "S²": pl.when(alone).then(_beside(SQUARE, metric)).otherwise(total * total),
             "S n": pl.when(alone).then(total).otherwise(total * n),
             "n²": pl.when(alone).then(n).otherwise(n * n),
             "G": pl.when(alone).then(n).otherwise((n > 0).cast(pl.Int64)),
         }
-        summed += [one.sum().alias(name_beside(part, metric)) for part, one in parts.items()]
-    found = aggregate(wide, kept, summed)
+        products += [one.alias(name_beside(part, metric)) for part, one in parts.items()]
+    wide = wide.with_columns(products)
+    of_all = [pl.col(one.meta.output_name()).sum() for one in products]
+    found = joined(added(wide, kept, metrics), aggregate(wide, kept, of_all), kept)
     return found.with_columns(column for metric in metrics for column in _of_clusters(metric))
 
 
 def _of_clusters(metric: Metric[...]) -> list[pl.Expr]:
-    """Return a metric's mean over clusters, its squared error and the degrees of freedom."""
-    n, total, groups = (_beside(part, metric) for part in (N, TOTAL, "G"))
-    mean = pl.when(n > 0).then(total / n)
+    """Return the squared error of a metric's mean over clusters and the degrees of freedom."""
+    n, groups, mean = _beside(N, metric), _beside("G", metric), _mean(metric)
     squares, products, sizes = (_beside(part, metric) for part in ("S²", "S n", "n²"))
     rest = squares - 2 * mean * products + mean * mean * sizes
     exact = pl.when(rest <= ROUNDING * squares).then(0.0).otherwise(rest)
     error = pl.when(groups > 1).then(groups / (groups - 1) * exact / (n * n))
     return [
-        mean.alias(str(metric)),
         error.alias(name_beside(ERROR, metric)),
         (groups - 1).alias(name_beside(FREEDOM, metric)),
     ]
