@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, get_args
 
@@ -25,6 +25,11 @@ from recframe.uncertainty.summary import Method
 if TYPE_CHECKING:
     from recframe.uncertainty.bootstrapped import Bootstrap
     from recframe.uncertainty.comparison import Comparing, Correction, Family, Test
+    from recframe.uncertainty.powered import Power
+
+
+Made = Callable[[pl.DataFrame, list[str]], pl.DataFrame]
+"""Makes a result of sums over pairs and the keys of their segments."""
 
 
 class Uncertain(Generic[F]):
@@ -53,7 +58,8 @@ class Uncertain(Generic[F]):
         options.one_of("method", method, get_args(Method))
         asked = question(self, metrics, k, by, cluster, profile)
         if method != "bootstrap":
-            result: F = _summarized(asked, summary.Intervals(level, method))
+            long = _summary(asked, summary.Intervals(level, method))
+            result: F = asked.given(long, asked.by, list(summary.COLUMNS))
             return result
         from recframe.uncertainty.bootstrapped import Bootstrap  # noqa: PLC0415  NumPy is an extra
 
@@ -96,15 +102,41 @@ class Uncertain(Generic[F]):
         result: F = _compared(asked, None if baseline is None else str(baseline), how)
         return result
 
+    @calls.understood
+    def power(  # noqa: PLR0913  those of evaluate, and what is asked of a test
+        self,
+        *metrics: Asked,
+        baseline: object = None,
+        k: Cutoffs = None,
+        by: By = None,
+        wanted: float = 0.01,
+        power: float = 0.8,
+        level: float = 0.95,
+        correlation: float = 0.5,
+        cluster: str | None = None,
+        profile: str | None = None,
+    ) -> F:
+        """Return the smallest difference that so many users can show, and how many users a wanted one needs."""
+        from recframe.uncertainty.powered import Power  # noqa: PLC0415  NumPy and SciPy are an extra
 
-def _summarized(asked: Question, how: summary.Intervals) -> Any:
-    """Return metrics with their intervals, in expressions alone."""
+        how = Power(
+            wanted=options.share("wanted", wanted, "0.01"),
+            power=options.share("power", power, "0.8"),
+            level=options.share("level", level, "0.95"),
+            correlation=options.share("correlation", correlation, "0.5"),
+        )
+        asked = question(self, metrics, k, by, cluster, profile)
+        result: F = _powered(asked, None if baseline is None else str(baseline), how)
+        return result
+
+
+def _summary(asked: Question, how: summary.Intervals) -> pl.LazyFrame:
+    """Return metrics with their intervals, in expressions alone, under the names of the keys inside the plan."""
     inside = [inside for inside, _ in keys_of(asked.inputs, asked.metrics)]
     wide = numbered(asked.rec._evaluated(asked.inputs, asked.conventions, SPREAD), inside)  # noqa: SLF001
     if asked.cluster is not None:
         wide = summary.of_clusters(wide, inside, asked.metrics)
-    long = summary.summarized(wide, list(asked.by), asked.metrics, how)
-    return asked.given(long, asked.by, list(summary.COLUMNS))
+    return summary.summarized(wide, list(asked.by), asked.metrics, how)
 
 
 def _bootstrapped(asked: Question, how: Bootstrap) -> Any:
@@ -132,29 +164,58 @@ def _most_groups(keys: Sequence[str]) -> int:
 
 def _compared(asked: Question, baseline: str | None, how: Comparing) -> Any:
     """Return models held against one another."""
-    from recframe.uncertainty import comparison  # noqa: PLC0415
+    from recframe.uncertainty.comparison import compared  # noqa: PLC0415
 
+    how = replace(how, cluster=asked.cluster)
+    return _of_pairs(
+        asked,
+        baseline,
+        lambda sums, keys: compared(sums, keys, asked.metrics, how),
+        how.columns,
+        drawn=how.resamples,
+    )
+
+
+def _of_pairs(
+    asked: Question, baseline: str | None, made: Made, columns: Mapping[str, Any], *, drawn: bool
+) -> Any:
+    """Return what a function makes of the sums over pairs of models' users, and the keys of the segments."""
     if not asked.inputs.model:
         msg = (
-            f"compare needs a column that tells models apart: {bind(model=repr('model'))}, "
+            f"there is nothing to compare without a column that tells models apart: {bind(model=repr('model'))}, "
             "or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)"
         )
         raise RecframeError(msg)
     keys = [inside for inside in asked.by if inside != MODEL]
     inputs = under_profile.at_home(asked.inputs).with_models_to_compare(baseline)
-    how = replace(how, cluster=asked.cluster)
-    if how.resamples:
-        inputs = inputs.drawn(_most_groups(keys), asked.cluster)
-    run = Run(asked.rec._kind.asks)  # noqa: SLF001
-    pairing = Pairing(baseline, inputs.schema[MODEL])
+    inputs = inputs.drawn(_most_groups(keys), asked.cluster) if drawn else inputs
+    kind = asked.rec._kind  # noqa: SLF001
+    run = Run(kind.asks)
     plans = contributions(inputs, asked.conventions, run)
-    sums = sums_of_all(plans, asked.metrics, pairing, run)
+    sums = sums_of_all(plans, asked.metrics, Pairing(baseline, inputs.schema[MODEL]), run)
     schema = sums.collect_schema()
-    by: dict[str, Any] = {key: schema[key] for key in [*keys, MODEL, BASELINE]}
-
-    def finished(frame: pl.DataFrame) -> pl.DataFrame:
-        return comparison.compared(frame, keys, asked.metrics, how)
-
-    whole = asked.rec._kind.applied(sums, finished, pl.Schema({**by, **how.columns}))  # noqa: SLF001
+    result: dict[str, Any] = {key: schema[key] for key in [*keys, MODEL, BASELINE]}
+    whole = kind.applied(sums, lambda cells: made(cells, keys), pl.Schema(result | {**columns}))
     names = {key: asked.by[key] for key in [*keys, MODEL]} | {BASELINE: BASELINE}
-    return asked.given(whole, names, list(how.columns))
+    return asked.given(whole, names, list(columns))
+
+
+def _powered(asked: Question, baseline: str | None, how: Power) -> Any:
+    """Return what can be shown: of differences at hand, or of those to a second system like the first."""
+    from recframe.uncertainty import powered  # noqa: PLC0415
+
+    how = replace(how, cluster=asked.cluster)
+    if baseline is not None:
+        return _of_pairs(
+            asked,
+            baseline,
+            lambda sums, keys: powered.of_pairs(sums, keys, asked.metrics, how),
+            powered.COLUMNS,
+            drawn=False,
+        )
+    long = _summary(asked, summary.Intervals())
+    schema = long.collect_schema()
+    result: dict[str, Any] = {key: schema[key] for key in asked.by} | powered.COLUMNS
+    kind = asked.rec._kind  # noqa: SLF001
+    whole = kind.applied(long, lambda one: powered.of_one(one, how), pl.Schema(result))
+    return asked.given(whole, asked.by, list(powered.COLUMNS))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import polars as pl
@@ -12,11 +12,10 @@ from recframe.metrics.language.definition import Metric
 from recframe.uncertainty.arrays import Flags, Labels, Numbers, np, ratio
 from recframe.uncertainty.corrections import adjusted
 from recframe.uncertainty.groups import groups_of
+from recframe.uncertainty.moments import Moments, Sums
 from recframe.uncertainty.p_values import p_above, p_below, p_two_sided, t_quantile, t_statistic
-from recframe.uncertainty.pairs import BASELINE, MODEL, SUMS
-from recframe.uncertainty.relative_difference import Estimate, PairedSums, relative_difference
 from recframe.uncertainty.resampling import Tested, bootstrap_test, sign_flip_test
-from recframe.uncertainty.summary import FEW, ROUNDING
+from recframe.uncertainty.summary import FEW
 
 Test = Literal["t", "permutation", "bootstrap"]
 Correction = Literal["holm", "max_t", "bonferroni", "benjamini-hochberg"]
@@ -78,85 +77,13 @@ class Comparing:
         return self.test != "t" or self.correction == "max_t"
 
 
-@dataclass(frozen=True)
-class Moments:
-    """Sums over the users of each row of the result, rows x metrics; of clusters, the squares and products are of theirs."""
-
-    n: Numbers
-    """The users with both values."""
-    a: Numbers
-    """Of the baseline's values, and `d` of the differences."""
-    d: Numbers
-    aa: Numbers
-    """Of products over units: users, or clusters whose values are summed up before."""
-    ad: Numbers
-    dd: Numbers
-    an: Numbers
-    """Of products with the number of users in a unit."""
-    dn: Numbers
-    nn: Numbers
-    units: Numbers
-    """The number of users, or of clusters."""
-
-    @property
-    def difference(self) -> Numbers:
-        """The mean difference."""
-        return ratio(self.d, self.n)
-
-    @property
-    def freedom(self) -> Numbers:
-        """The degrees of freedom."""
-        return self.units - 1.0
-
-    @property
-    def standard_error(self) -> Numbers:
-        """The standard error of the mean difference: that of independent users, or CR1 of clusters."""
-        mean = self.difference
-        rest = self.dd - 2.0 * mean * self.dn + mean**2 * self.nn
-        # what rounding leaves of a difference that is the same for all is 0
-        rest = np.where(rest > ROUNDING * self.dd, rest, 0.0 * rest)
-        free = np.where(self.units > 1, self.units - 1.0, np.nan)
-        return np.sqrt(ratio(self.units, free) * rest) / np.where(self.n > 0, self.n, np.nan)
-
-    def with_share(self, share: float) -> Moments:
-        """Return the moments of d + share · a in place of d."""
-        return replace(
-            self,
-            d=self.d + share * self.a,
-            ad=self.ad + share * self.aa,
-            dd=self.dd + 2.0 * share * self.ad + share**2 * self.aa,
-            dn=self.dn + share * self.an,
-        )
-
-    def relative(self, level: float) -> Estimate:
-        """Return the difference as a share of the baseline, with its interval."""
-        sums = PairedSums(self.units, self.a, self.d, self.aa, self.ad, self.dd)
-        return relative_difference(sums, level=level)
-
-
 def compared(
-    sums: pl.DataFrame, keys: Sequence[str], metrics: Sequence[Metric[...]], how: Comparing
+    cells: pl.DataFrame, keys: Sequence[str], metrics: Sequence[Metric[...]], how: Comparing
 ) -> pl.DataFrame:
-    """Return a row for each segment, model and metric, from the sums over pairs of users' values.
-
-    `sums` has the keys of the segments, `model`, `baseline`, where it has units that of the unit, and for each metric, by its
-    place, the sums of `pairs.SUMS`.
-    """
-    by = [*keys, MODEL, BASELINE]
-    numbers = range(len(metrics))
-    totals = sums.group_by(by, maintain_order=True).agg(
-        pl.col(f"{part} {number}").sum() for part in SUMS for number in numbers
-    )
-    totals = totals.sort(by, nulls_last=True)
-
-    def column(part: str, frame: pl.DataFrame = totals) -> Numbers:
-        names = [f"{part} {number}" for number in numbers]
-        return frame.select(names).to_numpy().astype(np.float64).reshape(len(totals), len(metrics))
-
-    users = _of_users(column)
-    moments = _of_clusters(sums, totals.select(by), users, numbers, how) if how.cluster else users
-    tested = _tested(sums, totals.select(by), numbers, moments, how)
-    found = _numbers(column, users, moments, how) | tested
+    """Return a row for each segment, model and metric, from sums over pairs of users' values; see `Sums`."""
+    sums = Sums(cells, keys, metrics)
+    moments = sums.of_clusters(how.cluster) if how.cluster else sums.of_users()
+    found = _numbers(sums, moments, how) | _tested(sums, moments, how)
     higher = np.array([one.definition.direction != "lower" for one in metrics])
     directed = np.array([one.definition.direction != "" for one in metrics])
     within = None if how.margin is None else _within(moments, how.margin, higher)
@@ -165,67 +92,19 @@ def compared(
         found["p_equivalent"] = np.maximum(within.not_worse, within.not_better)
     found["note"] = _notes(found, moments)
     found["verdict"] = _verdicts(found, within, higher, directed, 1.0 - how.level)
-    long = {name: np.asarray(found[name]).reshape(-1) for name in how.columns if name in found}
-    every = totals.select(by).select(pl.all().repeat_by(len(metrics)).explode())
-    named = pl.DataFrame(
-        {
-            "metric": [str(one) for one in metrics] * len(totals),
-            "k": pl.Series([one.k for one in metrics] * len(totals), dtype=pl.Int64),
-        }
-    )
-    columns = pl.DataFrame(long).with_columns(
-        pl.col(name).fill_nan(None) if dtype == pl.Float64 else pl.col(name).cast(dtype)
-        for name, dtype in how.columns.items()
-        if name in long
-    )
-    columns = columns.with_columns(pl.col("note").replace("", None))
-    return pl.concat([every, named, columns], how="horizontal").select(*by, *how.columns)
+    return sums.long(found, how.columns)
 
 
-def _of_users(column: Callable[[str], Numbers]) -> Moments:
-    n, a, d = column("n"), column("a"), column("d")
-    return Moments(n, a, d, column("aa"), column("ad"), column("dd"), a, d, n, n)
-
-
-def _of_clusters(
-    sums: pl.DataFrame, rows: pl.DataFrame, users: Moments, numbers: range, how: Comparing
-) -> Moments:
-    """Return the moments whose squares and products are of clusters; users without a cluster are clusters of their own."""
-    alone = pl.col(str(how.cluster)).is_null()
-
-    def of_unit(number: int) -> dict[str, pl.Expr]:
-        n, a, d = (pl.col(f"{part} {number}").cast(pl.Float64) for part in ("n", "a", "d"))
-        of_one = {"aa": "aa", "ad": "ad", "dd": "dd", "an": "a", "dn": "d", "nn": "n", "units": "n"}
-        of_many = {
-            "aa": a * a, "ad": a * d, "dd": d * d, "an": a * n, "dn": d * n, "nn": n * n, "units": n > 0,
-        }  # fmt: skip
-        return {
-            f"{name} {number}": pl.when(alone).then(f"{of_one[name]} {number}").otherwise(product)
-            for name, product in of_many.items()
-        }
-
-    by = rows.columns
-    columns = {name: one for number in numbers for name, one in of_unit(number).items()}
-    found = sums.group_by(by).agg(one.sum().alias(name) for name, one in columns.items())
-    found = rows.join(found, on=by, how="left", nulls_equal=True, maintain_order="left")
-    taken = {
-        part: found.select(f"{part} {number}" for number in numbers).to_numpy().astype(np.float64)
-        for part in ("aa", "ad", "dd", "an", "dn", "nn", "units")
-    }
-    return replace(users, **taken)
-
-
-def _numbers(
-    column: Callable[[str], Numbers], users: Moments, moments: Moments, how: Comparing
-) -> dict[str, Any]:
+def _numbers(sums: Sums, moments: Moments, how: Comparing) -> dict[str, Any]:
     """Return what the moments say by themselves."""
-    difference, error = moments.difference, moments.standard_error
-    half = t_quantile(how.level, moments.freedom) * error
+    n, difference = moments.n, moments.difference
+    half = t_quantile(how.level, moments.freedom) * moments.standard_error
     relative = moments.relative(how.level)
-    std = users.standard_error * np.sqrt(users.n)
-    found: dict[str, Any] = {
-        "value": ratio(column("b"), users.n),
-        "baseline_value": ratio(users.a, users.n),
+    std = sums.of_users().std
+    wins, ties = sums.column("wins"), sums.column("ties")
+    return {
+        "value": ratio(sums.column("b"), n),
+        "baseline_value": ratio(moments.a, n),
         "difference": difference,
         "difference_low": difference - half,
         "difference_high": difference + half,
@@ -233,24 +112,21 @@ def _numbers(
         "relative_low": relative.low,
         "relative_high": relative.high,
         "effect_size": np.where(std > 0, ratio(difference, std), np.nan),
-        "wins": column("wins"),
-        "ties": column("ties"),
-        "losses": users.n - column("wins") - column("ties"),
-        "n_users": users.n,
-        "n_unpaired": column("unpaired"),
+        "wins": wins,
+        "ties": ties,
+        "losses": n - wins - ties,
+        "n_users": n,
+        "n_unpaired": sums.column("unpaired"),
     }
-    return found
 
 
-def _tested(
-    sums: pl.DataFrame, rows: pl.DataFrame, numbers: range, moments: Moments, how: Comparing
-) -> dict[str, Any]:
+def _tested(sums: Sums, moments: Moments, how: Comparing) -> dict[str, Any]:
     """Return the p values, by themselves and for their families."""
     shape = moments.n.shape
-    families = _families(rows, shape, how)
+    families = _families(sums, how)
     t = t_statistic(moments.difference, moments.standard_error)
     p_value = p_two_sided(t, moments.freedom)
-    resampled = _resampled(sums, rows, numbers, families, how) if how.resamples else None
+    resampled = _resampled(sums, families, how) if how.resamples else None
     if resampled is not None and how.test != "t":
         p_value = resampled.p_value.reshape(shape)
     if how.correction is None:
@@ -263,27 +139,24 @@ def _tested(
     return {"p_value": p_value, "p_adjusted": p_adjusted}
 
 
-def _families(rows: pl.DataFrame, shape: tuple[int, ...], how: Comparing) -> Labels | None:
+def _families(sums: Sums, how: Comparing) -> Labels | None:
     """Return which tests are corrected together, as labels; None where all are."""
-    n_rows, n_metrics = shape
+    n_metrics = len(sums.metrics)
     if how.family == "metric":
-        return np.tile(np.arange(n_metrics), n_rows)
-    keys = [name for name in rows.columns if name not in {MODEL, BASELINE}]
-    if how.family == "segment" and keys:
-        labels = rows.select(pl.struct(keys).rank("dense")).to_series().to_numpy()
+        return np.tile(np.arange(n_metrics), len(sums.rows))
+    if how.family == "segment" and sums.keys:
+        labels = sums.rows.select(pl.struct(sums.keys).rank("dense")).to_series().to_numpy()
         return np.repeat(labels.astype(np.int64), n_metrics)
     return None
 
 
-def _resampled(
-    sums: pl.DataFrame, rows: pl.DataFrame, numbers: range, families: Labels | None, how: Comparing
-) -> Tested:
+def _resampled(sums: Sums, families: Labels | None, how: Comparing) -> Tested:
     """Return the p values by resamples of random groups of users, or of clusters."""
-    groups = groups_of(sums, rows)
+    groups = groups_of(sums.cells, sums.rows)
     test = bootstrap_test if how.test == "bootstrap" else sign_flip_test
     return test(
-        groups.matrix(f"d {number}" for number in numbers),
-        groups.matrix(f"n {number}" for number in numbers),
+        groups.matrix(sums.names("d")),
+        groups.matrix(sums.names("n")),
         n_resamples=how.n_resamples,
         seed=how.seed,
         families=families,

@@ -1,0 +1,172 @@
+"""Moments of paired differences: means, their standard errors, and those of clusters, from sums over pairs of values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from recframe.metrics.language.definition import Metric
+from recframe.uncertainty.arrays import Numbers, np, ratio
+from recframe.uncertainty.pairs import BASELINE, MODEL, SUMS
+from recframe.uncertainty.relative_difference import Estimate, PairedSums, relative_difference
+from recframe.uncertainty.summary import ROUNDING
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Sums over the users of each row of the result, rows x metrics; of clusters, the squares and products are of theirs."""
+
+    n: Numbers
+    """The users with both values."""
+    a: Numbers
+    """Of the baseline's values, and `d` of the differences."""
+    d: Numbers
+    aa: Numbers
+    """Of products over units: users, or clusters whose values are summed up before."""
+    ad: Numbers
+    dd: Numbers
+    an: Numbers
+    """Of products with the number of users in a unit."""
+    dn: Numbers
+    nn: Numbers
+    units: Numbers
+    """The number of users, or of clusters."""
+
+    @property
+    def difference(self) -> Numbers:
+        """The mean difference."""
+        return ratio(self.d, self.n)
+
+    @property
+    def freedom(self) -> Numbers:
+        """The degrees of freedom."""
+        return self.units - 1.0
+
+    @property
+    def standard_error(self) -> Numbers:
+        """The standard error of the mean difference: that of independent users, or CR1 of clusters."""
+        mean = self.difference
+        rest = self.dd - 2.0 * mean * self.dn + mean**2 * self.nn
+        # what rounding leaves of a difference that is the same for all is 0
+        rest = np.where(rest > ROUNDING * self.dd, rest, 0.0 * rest)
+        free = np.where(self.units > 1, self.units - 1.0, np.nan)
+        return np.sqrt(ratio(self.units, free) * rest) / np.where(self.n > 0, self.n, np.nan)
+
+    @property
+    def std(self) -> Numbers:
+        """The standard deviation of the users' differences; where users hang together, that of as many independent ones."""
+        return self.standard_error * np.sqrt(self.n)
+
+    def with_share(self, share: float) -> Moments:
+        """Return the moments of d + share · a in place of d."""
+        return replace(
+            self,
+            d=self.d + share * self.a,
+            ad=self.ad + share * self.aa,
+            dd=self.dd + 2.0 * share * self.ad + share**2 * self.aa,
+            dn=self.dn + share * self.an,
+        )
+
+    def relative(self, level: float) -> Estimate:
+        """Return the difference as a share of the baseline, with its interval."""
+        sums = PairedSums(self.units, self.a, self.d, self.aa, self.ad, self.dd)
+        return relative_difference(sums, level=level)
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums over pairs of users' values: of each segment, model and baseline, and within it of clusters or random groups."""
+
+    cells: pl.DataFrame
+    """The keys, `model`, `baseline`, those of the groups, and for each metric, by its place, the sums of `pairs.SUMS`."""
+    keys: Sequence[str]
+    """The keys of the segments, but the model."""
+    metrics: Sequence[Metric[...]]
+
+    @property
+    def by(self) -> list[str]:
+        """The keys of the rows of a result."""
+        return [*self.keys, MODEL, BASELINE]
+
+    def names(self, part: str) -> list[str]:
+        """Return the names of the columns of one sum, metric by metric."""
+        return [f"{part} {number}" for number in range(len(self.metrics))]
+
+    @cached_property
+    def totals(self) -> pl.DataFrame:
+        """The rows of the result, with the sums of all groups."""
+        sums = (pl.col(name).sum() for part in SUMS for name in self.names(part))
+        return self.cells.group_by(self.by).agg(sums).sort(self.by, nulls_last=True)
+
+    @property
+    def rows(self) -> pl.DataFrame:
+        """The keys of the rows of the result."""
+        return self.totals.select(self.by)
+
+    def column(self, part: str) -> Numbers:
+        """Return one of the sums, rows x metrics."""
+        return self._array(self.totals, part)
+
+    def _array(self, totals: pl.DataFrame, part: str) -> Numbers:
+        found = totals.select(self.names(part)).to_numpy().astype(np.float64)
+        return found.reshape(len(totals), len(self.metrics))
+
+    def of_users(self) -> Moments:
+        """Return the moments of users who are independent."""
+        n, a, d = self.column("n"), self.column("a"), self.column("d")
+        aa, ad, dd = self.column("aa"), self.column("ad"), self.column("dd")
+        return Moments(n, a, d, aa, ad, dd, an=a, dn=d, nn=n, units=n)
+
+    def of_clusters(self, cluster: str) -> Moments:
+        """Return the moments whose squares and products are of clusters; users without one are clusters of their own."""
+        alone = pl.col(cluster).is_null()
+        products = [
+            pl.when(alone).then(pl.col(own)).otherwise(product).sum().alias(f"{part} {number}")
+            for number in range(len(self.metrics))
+            for part, (own, product) in _of_clusters(number).items()
+        ]
+        found = self.cells.group_by(self.by).agg(products)
+        found = self.rows.join(
+            found, on=self.by, how="left", nulls_equal=True, maintain_order="left"
+        )
+        taken = {part: self._array(found, part) for part in _of_clusters(0)}
+        return replace(self.of_users(), **taken)
+
+    def long(self, found: Mapping[str, Any], columns: Mapping[str, Any]) -> pl.DataFrame:
+        """Return a result with a row for each metric of each segment, from arrays of rows x metrics."""
+        every = self.rows.select(pl.all().repeat_by(len(self.metrics)).explode())
+        named = {"metric": [str(one) for one in self.metrics] * len(self.rows)}
+        ks = pl.Series("k", [one.k for one in self.metrics] * len(self.rows), dtype=pl.Int64)
+        made = as_columns(found, columns)
+        whole = pl.concat([every, pl.DataFrame(named), ks.to_frame(), made], how="horizontal")
+        return whole.select(*self.by, *columns)
+
+
+def as_columns(found: Mapping[str, Any], columns: Mapping[str, Any]) -> pl.DataFrame:
+    """Return arrays as columns, one below the other; NaN and empty words are null."""
+    made = []
+    for name, dtype in columns.items():
+        if name not in found:
+            continue
+        column = pl.Series(name, np.asarray(found[name]).reshape(-1))
+        column = column.fill_nan(None) if column.dtype.is_float() else column
+        made.append(column.replace("", None) if dtype == pl.String else column.cast(dtype))
+    return pl.DataFrame(made)
+
+
+def _of_clusters(number: int) -> dict[str, tuple[str, pl.Expr]]:
+    """Return what is summed up over clusters: the sum of one that is a user alone, and the product of the sums of others."""
+    n, a, d = (pl.col(f"{part} {number}").cast(pl.Float64) for part in ("n", "a", "d"))
+    return {
+        "aa": (f"aa {number}", a * a),
+        "ad": (f"ad {number}", a * d),
+        "dd": (f"dd {number}", d * d),
+        "an": (f"a {number}", a * n),
+        "dn": (f"d {number}", d * n),
+        "nn": (f"n {number}", n * n),
+        "units": (f"n {number}", (n > 0).cast(pl.Float64)),
+    }
