@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import polars as pl
 
+from recframe.audit import notices
+from recframe.audit.seen import Seen
 from recframe.conventions import under_profile
 from recframe.errors import ColumnError, RecframeError, shown
+from recframe.frames.collecting import Collect
 from recframe.frames.hints import Given
 from recframe.frames.inputs import GROUP, Inputs
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
-from recframe.namespace import calls
+from recframe.namespace import calls, tidy
 from recframe.namespace.bound_metric import Asked, By, Cutoffs
 from recframe.plan.evaluation import Convention
 from recframe.plan.segments import keys_of
@@ -59,7 +63,13 @@ class Question:
         if BASELINE in names:
             sources[names[BASELINE]] = sources.get(names[MODEL])
         kind = self.rec._kind  # noqa: SLF001  the methods of this room are those of a Rec
-        return kind.give(named, sources)
+        return kind.give(named, sources, partial(self._told, list(names.values())))
+
+    def _told(self, names: Sequence[str], result: pl.DataFrame, run: Collect) -> None:
+        """Warn of what is rarely meant."""
+        long = result.select(*names, "metric", "k", "value", pl.col("n_users").alias("n"))
+        wide = tidy.wide(long, self.metrics)
+        notices.tell(Seen(under_profile.at_home(self.inputs), self.metrics, wide, run))
 
 
 def question(
@@ -72,17 +82,17 @@ def question(
 ) -> Question:
     """Return what is asked, or say why there is no such thing."""
     found = registry.asked(registry.each(metrics), k)
-    names = calls.names(by)
     if cluster is not None and not isinstance(cluster, str):
         msg = f"cluster={shown(cluster)}: cluster takes the name of a column, such as 'household'"
         raise RecframeError(msg)
-    inputs = rec._inputs([*names, *([cluster] if cluster else [])], profile, found)  # noqa: SLF001
+    of_clusters = [] if cluster is None else [cluster]
+    inputs = rec._inputs([*calls.names(by), *of_clusters], profile, found)  # noqa: SLF001
     if any(one.inside == "user" for one in inputs.segments):
-        msg = f"{Given('by', inputs.context.name_of('user'))}: one user has no interval; evaluate(by='user') has the values"
+        user = Given("by", inputs.context.name_of("user"))
+        msg = f"{user}: one user has no interval; evaluate(by='user') has the values"
         raise RecframeError(msg)
-    inside = None if cluster is None else inputs.segments[-1]
-    if inside is not None and inside.name != cluster:
-        msg = f"cluster={cluster!r} is a column of by= too; users of one cluster may then not stand in one segment"
+    if cluster in [*rec._context.by, *calls.names(by)]:  # noqa: SLF001
+        msg = f"cluster={cluster!r} is a column of by= too, where each segment would be one cluster; name another"
         raise RecframeError(msg)
     asked = under_profile.asked(inputs.context, found)
-    return Question(rec, inputs, asked, None if inside is None else inside.inside)
+    return Question(rec, inputs, asked, inputs.segments[-1].inside if of_clusters else None)

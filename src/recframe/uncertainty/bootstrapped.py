@@ -31,7 +31,8 @@ def bootstrapped(
 
     A segment of one user has no interval. Source: Efron 1979.
     """
-    whole = added(wide.lazy(), keys, metrics).sort(keys, nulls_last=True).collect()
+    whole = added(wide.lazy(), keys, metrics).collect()
+    whole = whole.sort(keys, nulls_last=True) if keys else whole
     long = summarized(whole.lazy(), keys, metrics, Intervals(how.level)).collect()
     groups = groups_of(wide, whole.select(keys))
     sums = groups.matrix(name_beside(TOTAL, metric) for metric in metrics)

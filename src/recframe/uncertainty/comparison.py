@@ -189,7 +189,7 @@ def _verdicts(
     good = np.where(higher, difference > 0, difference < 0)
     words = np.where(good, "better", "worse")
     words = np.where(directed, words, np.where(difference > 0, "higher", "lower"))
-    same = (found["n_users"] > 0) & (found["ties"] == found["n_users"])
+    same = (found["n_users"] > 1) & (found["ties"] == found["n_users"])
     if within is None:
         return np.select([same, shown], ["same", words], "open")
     alike = found["p_equivalent"] <= alpha

@@ -10,6 +10,8 @@ import polars as pl
 from recframe.frames.inputs import GROUP
 from recframe.uncertainty.arrays import Labels, Numbers, np
 
+PLACE = "row of the result"
+
 
 @dataclass(frozen=True)
 class Groups:
@@ -31,7 +33,10 @@ class Groups:
 
 def groups_of(sums: pl.DataFrame, rows: pl.DataFrame) -> Groups:
     """Return the groups of a table of sums, which has the keys of the result's rows and the random group."""
-    placed = rows.with_row_index("row of the result")
-    cells = sums.join(placed, on=rows.columns, how="inner", nulls_equal=True)
-    groups = (cells[GROUP].rank("dense") - 1).cast(pl.Int64).to_numpy()
-    return Groups(cells, groups, cells["row of the result"].cast(pl.Int64).to_numpy(), len(rows))
+    if rows.width:
+        placed = rows.with_row_index(PLACE)
+        sums = sums.join(placed, on=rows.columns, how="inner", nulls_equal=True)
+    else:
+        sums = sums.with_columns(pl.lit(0).alias(PLACE))
+    groups = (sums[GROUP].rank("dense") - 1).cast(pl.Int64).to_numpy()
+    return Groups(sums, groups, sums[PLACE].cast(pl.Int64).to_numpy(), max(len(rows), 1))

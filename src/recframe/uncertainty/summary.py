@@ -181,6 +181,7 @@ def of_clusters(
     wide = wide.with_columns(products)
     of_all = [pl.col(one.meta.output_name()).sum() for one in products]
     found = joined(added(wide, kept, metrics), aggregate(wide, kept, of_all), kept)
+    found = found.sort(kept, nulls_last=True) if kept else found
     return found.with_columns(column for metric in metrics for column in _of_clusters(metric))
 
 
