@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import polars as pl
 
@@ -70,27 +71,31 @@ def evaluate(
     inputs: Inputs, metrics: Sequence[Metric[...]], run: Run, *, support: bool = False
 ) -> Lists:
     """Return what the metrics are made of, and with `support` the numbers of lists that were averaged."""
-    _check(inputs, metrics)
+    check(inputs, metrics)
     keys = [inside for inside, _ in keys_of(inputs, metrics)]
     most, asked = deepest_of(metrics), Levels()
-    made = {
-        str(metric): _value(metric, AtLists(k := reach(metric.k), asked, cut=k == most))
-        for metric in metrics
-    }
+    made = {str(metric): value_of(metric, asked, most) for metric in metrics}
     values = {name: value for name, (value, _) in made.items()}
     counts = {name: count() for name, (_, count) in made.items()} if support else {}
     if run.n_parts > 1 and {Level.ALONG, Level.ALONG_ALL} & asked.columns.keys():
         shown = f"one of {', '.join(values)} holds each list against all others"
         msg = f"{shown}, which parts of the users do not have; ask it with parts=1"
         raise RecframeError(msg)
-    cuts = [Cut(Sides(inputs, held(part)), asked, keys, most) for part in run.parts(inputs)]
-    cuts = cuts if run.ask is None else [cut.settled(run.ask) for cut in cuts]
+    cuts = cuts_of(inputs, asked, keys, most, run)
     frame = _added(cuts, run).rename({key: f"key {place}" for place, key in enumerate(keys)})
     frame = frame.drop("n_lists") if "user" in keys else frame
     return Lists(frame, values, counts, cuts[0].sides, asked, keys)
 
 
-def _check(inputs: Inputs, metrics: Sequence[Metric[...]]) -> None:
+def cuts_of(
+    inputs: Inputs, asked: Levels, keys: list[str], most: int | None, run: Run
+) -> list[Cut]:
+    """Return the lists, cut at the largest k, part by part, with what is asked of them."""
+    cuts = [Cut(Sides(inputs, held(part)), asked, keys, most) for part in run.parts(inputs)]
+    return cuts if run.ask is None else [cut.settled(run.ask) for cut in cuts]
+
+
+def check(inputs: Inputs, metrics: Sequence[Metric[...]]) -> None:
     """Say which metric has no value where ties are not broken, or lacks a side frame."""
     for metric in metrics:
         if inputs.sharing is not None:
@@ -113,8 +118,15 @@ def _added(cuts: Sequence[Cut], run: Run) -> pl.LazyFrame:
     return one.in_all(segments)
 
 
-def _value(metric: Metric[...], at: AtLists) -> tuple[pl.Expr, Callable[[], pl.Expr]]:
-    """Return a metric's value of a segment, for one of user shape the mean over its lists, and what asks for their number."""
+def value_of(
+    metric: Metric[...], asked: Levels, most: int | None
+) -> tuple[pl.Expr, Callable[[], pl.Expr]]:
+    """Return a metric's value of a segment, for one of user shape the mean over its lists, and what asks for their number.
+
+    `most` is where the rows of the lists are cut, the largest k of all metrics.
+    """
+    k = reach(metric.k)
+    at = AtLists(k, asked, cut=k == most)
     value = metric.value(at)
     is_set = metric.shape == "set"
     spoken_of = {at.asked.speaks_of.get(name) for name in value.meta.root_names()}
@@ -225,19 +237,24 @@ class Cut:
         crowd = self.held.ranked().select(self.held.list_keys) if self.crowd is None else self.crowd
         members = crowd.unique()
         support = aggregate(
-            self._described(members), self.keys, [pl.len().cast(pl.Int64).alias("n_lists")]
+            self.described(members), self.keys, [pl.len().cast(pl.Int64).alias("n_lists")]
         )
         sums = self.asked.named(Level.OVER_LISTS)
         return (
-            joined(support, aggregate(self._described(self.lists()), self.keys, sums), self.keys)
+            joined(support, aggregate(self.described(self.lists()), self.keys, sums), self.keys)
             if sums
             else support
         )
 
-    def items(self) -> pl.LazyFrame:
+    def items(self, *also: pl.Expr) -> pl.LazyFrame:
         """Return each item of each segment with its sums over the lists."""
+        sums = [*self.asked.named(Level.OF_ITEM), *also]
+        return self.places().group_by(*distinct_names(*self.keys, "item")).agg(sums)
+
+    def places(self) -> pl.LazyFrame:
+        """Return the rows with all that sums over an item's places are made of."""
         rows = self.sides.joined(self.rows, self.asked.facts_in(Level.OF_ITEM), "pair", "item")
-        rows = self._described(self._with_beside(rows))
+        rows = self.described(self._with_beside(rows))
         among = {Level.ALONG: self.keys, Level.ALONG_ALL: self._keys_of_all}
         for level, keys in among.items():
             shares = self.asked.columns.get(level, [])
@@ -246,9 +263,7 @@ class Cut:
                 one.over(*distinct_names(*keys, "item"), order_by=share).alias(f"{level} {number}")
                 for number, (one, share) in enumerate(zip(running, shares, strict=True))
             )
-        return rows.group_by(*distinct_names(*self.keys, "item")).agg(
-            self.asked.named(Level.OF_ITEM)
-        )
+        return rows
 
     def _with_beside(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows with what stands beside them of their lists."""
@@ -271,30 +286,36 @@ class Cut:
 
     def over_items(self, items: pl.LazyFrame) -> pl.LazyFrame:
         """Return what is summed up over the items of each segment."""
-        items = self.sides.joined(
-            items,
-            self.asked.facts_in(Level.PLACE, Level.EVERYWHERE, Level.OVER_ITEMS),
-            "item",
-            "segment",
-            "whole",
-        )
+        items = self.with_places(self.with_facts(items))
+        return aggregate(items, self.keys, self.asked.named(Level.OVER_ITEMS))
+
+    def with_facts(self, items: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the items of the segments with what the side frames say of each, and their sums in all segments of users."""
+        facts = self.asked.facts_in(Level.PLACE, Level.EVERYWHERE, Level.OVER_ITEMS)
+        items = self.sides.joined(items, facts, "item", "segment", "whole")
         if everywhere := self.asked.named(Level.EVERYWHERE):
             keys = distinct_names(*self._keys_of_all, "item")
             sums = items.group_by(keys).agg(one.sum() for one in everywhere)
             items = items.join(sums, on=keys, how="left", nulls_equal=True)
-        if places := self.asked.columns.get(Level.PLACE):
-            # a window over no column at all does not stream
-            items, among = items.with_columns(all=pl.lit(0)), self.keys or ["all"]
-            ranks = (
-                one.rank("ordinal").over(among).alias(f"{Level.PLACE} {number}")
-                for number, one in enumerate(places)
-            )
-            items = items.with_columns(ranks)
-        return aggregate(items, self.keys, self.asked.named(Level.OVER_ITEMS))
+        return items
+
+    def with_places(
+        self, items: pl.LazyFrame, method: Literal["ordinal", "min"] = "ordinal"
+    ) -> pl.LazyFrame:
+        """Return the items with their places in their segments; those of one value share the lowest, or each has its own."""
+        if not (places := self.asked.columns.get(Level.PLACE)):
+            return items
+        # a window over no column at all does not stream
+        items, among = items.with_columns(all=pl.lit(0)), self.keys or ["all"]
+        ranks = (
+            one.rank(method).over(among).alias(f"{Level.PLACE} {number}")
+            for number, one in enumerate(places)
+        )
+        return items.with_columns(ranks)
 
     def groups(self, of: FromSides) -> pl.LazyFrame:
         """Return each group of items of each segment with its sums over the lists."""
-        sums: pl.LazyFrame = of.build(Listed(self.sides, self.rows, self.keys, self._described))
+        sums: pl.LazyFrame = of.build(Listed(self.sides, self.rows, self.keys, self.described))
         return sums
 
     def over_groups(self, sums: pl.LazyFrame, of: FromSides) -> pl.LazyFrame:
@@ -322,6 +343,6 @@ class Cut:
         """The keys without those that tell users apart."""
         return [key for key in self.keys if key in {*self.held.rows, "model"}]
 
-    def _described(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+    def described(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows with the segments that are properties of their users."""
         return with_attributes(rows, self.held.inputs)
