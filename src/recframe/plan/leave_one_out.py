@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import polars as pl
 
 from recframe.errors import RecframeError, without_order
-from recframe.facts.levels import Level
+from recframe.facts.levels import Level, Levels
 from recframe.facts.requirements import check_needs
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.joins import aggregate, distinct_names, joined
 from recframe.judging.judged_frame import judge
-from recframe.facts.levels import Levels
 from recframe.metrics.language.definition import Metric
-from recframe.plan.needs import needs_of
+from recframe.metrics.language.formulas import ratio
+from recframe.plan.needs import Needs, needs_of
 from recframe.plan.of_lists import check, cuts_of, value_of
 from recframe.plan.removal import Removal, less
 from recframe.plan.runs import Run
@@ -76,7 +75,8 @@ def contributions(inputs: Inputs, metrics: Sequence[Metric[...]], run: Run) -> p
     made = [value_of(metric, asked, most) for metric in metrics]
     values, counts = [value for value, _ in made], [count() for _, count in made]
     removal = Removal(cuts_of(inputs, asked, keys, most, run), asked, keys, run)
-    segments = removal.segments(values).with_columns(_wholes(values, counts))
+    n_lists = [count.alias(f"n {number}") for number, count in enumerate(counts)]
+    segments = removal.segments(values).with_columns(*_wholes(values), *n_lists)
     rows = joined(removal.lists(), segments, keys).with_columns(removal.remaining())
     # a count without the list is one less where it was counted
     entered = [less(count.meta.root_names()[0]) > 0 for count in counts]
@@ -100,12 +100,46 @@ def contributions_of_means(
             raise without_order(str(metric), inputs.sharing, reason)
     keys = [inside for inside, _ in keys_of(inputs, metrics)]
     means = {str(mean): mean for needs in asked for mean in needs.means}
-    names = {label: f"value {number}" for number, label in enumerate(means)}
+    of_user = {label: pl.col(f"value {number}") for number, label in enumerate(means)}
+    rows = _users(inputs, list(means.values()), keys, run)
+    values = [_of_means(needs) for needs in asked]
+    entered = [
+        pl.any_horizontal(of_user[str(mean)].is_not_null() for mean in needs.means)
+        for needs in asked
+    ]
+    sums = [value.sum().alias(f"sum of {label}") for label, value in of_user.items()]
+    counts = [value.count().alias(f"n of {label}") for label, value in of_user.items()]
+    n_users = [one.sum().alias(f"n {number}") for number, one in enumerate(entered)]
+    segments = aggregate(rows, keys, [*sums, *counts, *n_users])
+    segments = segments.with_columns(_mean(label) for label in means)
+    segments = segments.with_columns(_wholes(values))
+    rows = joined(rows, segments, keys)
+    rows = rows.with_columns(_mean(label, value) for label, value in of_user.items())
+    return _contributed(rows, keys, values, entered)
+
+
+def _users(
+    inputs: Inputs, means: Sequence[Metric[...]], keys: Sequence[str], run: Run
+) -> pl.LazyFrame:
+    """Return every user of each segment with their values of the metrics whose means are asked for."""
     models = judge(inputs).models if run.n_parts > 1 else None
     judged = [judge(part, models) for part in run.parts(inputs)]
-    users = [values_of_users(one, [*means.values()], keys, run.ask).each() for one in judged]
-    rows = run.added(users, distinct_names(*keys, "user"))
-    raise NotImplementedError
+    users = [values_of_users(one, means, keys, run.ask).each() for one in judged]
+    return run.added(users, distinct_names(*keys, "user"))
+
+
+def _of_means(needs: Needs) -> pl.Expr:
+    """Return the value of a metric made of means; null where one of them is."""
+    known = [pl.col(str(mean)).is_not_null() for mean in needs.means]
+    return pl.when(*known).then(needs.value.cast(pl.Float64))
+
+
+def _mean(label: str, without: pl.Expr | None = None) -> pl.Expr:
+    """Return a mean of a segment, or of its users without one who has a value."""
+    total, count = pl.col(f"sum of {label}"), pl.col(f"n of {label}").cast(pl.Float64)
+    if without is not None:
+        total, count = total - without.fill_null(0.0), count - without.is_not_null()
+    return ratio(total, count, empty=None).alias(label)
 
 
 def _check_served(metrics: Sequence[Metric[...]], *, of_means: bool) -> None:
@@ -118,32 +152,28 @@ def _check_served(metrics: Sequence[Metric[...]], *, of_means: bool) -> None:
             raise RecframeError(msg)
 
 
-def _wholes(values: Sequence[pl.Expr], counts: Sequence[pl.Expr]) -> list[pl.Expr]:
-    """Return each metric's value of a segment, and the number of lists in it."""
-    return [
-        *(value.alias(f"whole {number}") for number, value in enumerate(values)),
-        *(count.alias(f"n {number}") for number, count in enumerate(counts)),
-    ]
+def _wholes(values: Sequence[pl.Expr]) -> list[pl.Expr]:
+    """Return each metric's value of a segment."""
+    return [value.alias(f"whole {number}") for number, value in enumerate(values)]
 
 
 def _contributed(
     rows: pl.LazyFrame, keys: Sequence[str], values: Sequence[pl.Expr], entered: Sequence[pl.Expr]
 ) -> pl.LazyFrame:
-    """Return contributions, from rows with the sums that are left without each, the whole values and their counts."""
-    made = []
-    for number, (value, enters) in enumerate(zip(values, entered, strict=True)):
-        whole, n = pl.col(f"whole {number}"), pl.col(f"n {number}")
-        others = whole + (n - 1) * (whole - value)
-        made.append(
-            pl.when(enters)
-            .then(pl.when(n > 1).then(others).otherwise(whole))
-            .alias(f"value {number}")
-        )
-    rows = rows.with_columns(made)
+    """Return the contributions; rows have the whole values, their numbers of users, and what values are made of without one."""
     names = [f"value {number}" for number in range(len(values))]
-    shifted = []
-    for number, name in enumerate(names):
-        mean = pl.col(name).mean()
-        mean = mean.over(keys) if keys else mean
-        shifted.append(pl.col(name) - mean + pl.col(f"whole {number}"))
+    made = [_contribution(*one) for one in zip(range(len(values)), values, entered, strict=True)]
+    # a window over no column at all does not stream
+    rows = rows.with_columns(*made, all=pl.lit(0))
+    means = [pl.col(name).mean().over(keys or ["all"]) for name in names]
+    shifted = (
+        pl.col(name) - mean + pl.col(f"whole {number}")
+        for number, (name, mean) in enumerate(zip(names, means, strict=True))
+    )
     return rows.select(*distinct_names(*keys, "user"), *shifted)
+
+
+def _contribution(number: int, without: pl.Expr, enters: pl.Expr) -> pl.Expr:
+    whole, n = pl.col(f"whole {number}"), pl.col(f"n {number}").cast(pl.Float64)
+    value = pl.when(n > 1).then(whole + (n - 1) * (whole - without)).otherwise(whole)
+    return pl.when(enters).then(value).alias(f"value {number}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -114,7 +114,7 @@ class Removal:
         return self._losing(items, same, shares) if same else items
 
     def _losing(
-        self, rows: pl.LazyFrame, names: Sequence[str], shares: dict[str, pl.Expr]
+        self, rows: pl.LazyFrame, names: Collection[str], shares: dict[str, pl.Expr]
     ) -> pl.LazyFrame:
         """Return rows with what an item's values in some sums lose without its share.
 
@@ -147,7 +147,7 @@ class Removal:
             for name in before
         )
 
-    def _valued(self, rows: pl.LazyFrame, when: str, names: Sequence[str]) -> pl.LazyFrame:
+    def _valued(self, rows: pl.LazyFrame, when: str, names: Collection[str]) -> pl.LazyFrame:
         """Return rows with their items' values in some sums, and by how much each would rise with the item one place up."""
         rows = rows.with_columns(
             self._over_items[name].cast(pl.Float64).fill_null(0.0).alias(f"{when} {name}")
@@ -157,15 +157,15 @@ class Removal:
             return rows
         places = list(dict.fromkeys(placed.values()))
         steps = (
-            (self._over_items[name].cast(pl.Float64).fill_null(0.0) - pl.col(f"{when} {name}")).alias(
-                f"step {when} {name}"
-            )
+            (
+                self._over_items[name].cast(pl.Float64).fill_null(0.0) - pl.col(f"{when} {name}")
+            ).alias(f"step {when} {name}")
             for name in placed
         )
         one = pl.col(places)
         return rows.with_columns(one + 1).with_columns(steps).with_columns(one - 1)
 
-    def _names_lost(self, names: Sequence[str]) -> list[str]:
+    def _names_lost(self, names: Iterable[str]) -> list[str]:
         placed = [name for name in names if name in self._placed]
         return [*names, *(f"{what} {name}" for what in ("step", "items of") for name in placed)]
 
