@@ -75,9 +75,7 @@ def contributions(inputs: Inputs, metrics: Sequence[Metric[...]], run: Run) -> p
     made = [value_of(metric, asked, most) for metric in metrics]
     values, counts = [value for value, _ in made], [count() for _, count in made]
     removal = Removal(cuts_of(inputs, asked, keys, most, run), asked, keys, run)
-    n_lists = [count.alias(f"n {number}") for number, count in enumerate(counts)]
-    segments = removal.segments(values).with_columns(*_wholes(values), *n_lists)
-    rows = joined(removal.lists(), segments, keys).with_columns(removal.remaining())
+    rows = removal.rows(values, counts).with_columns(removal.remaining())
     # a count without the list is one less where it was counted
     entered = [less(count.meta.root_names()[0]) > 0 for count in counts]
     return _contributed(rows, keys, values, entered)

@@ -219,14 +219,22 @@ class Cut:
             pl.col("rank").min()
         )
 
-    def lists(self) -> pl.LazyFrame:
-        """Return each list with an item up to k, its sums, and the values of the metrics that have one for each list."""
-        if self.summed is not None:
+    def lists(self, given: pl.LazyFrame | None = None, *also: pl.Expr) -> pl.LazyFrame:
+        """Return each list with an item up to k, its sums, and the values of the metrics that have one for each list.
+
+        `also` is summed up too, of rows that have more columns.
+        """
+        if self.summed is not None and given is None:
             return self.summed
         rows = self.sides.joined(
-            self.rows, self.asked.facts_in(Level.OF_LIST), "pair", "item", "segment", "whole"
+            self.rows if given is None else given,
+            self.asked.facts_in(Level.OF_LIST),
+            "pair",
+            "item",
+            "segment",
+            "whole",
         )
-        lists = rows.group_by(self.held.list_keys).agg(self.asked.named(Level.OF_LIST))
+        lists = rows.group_by(self.held.list_keys).agg(*self.asked.named(Level.OF_LIST), *also)
         lists = Rows(self.sides, self.asked, self.held.list_keys, self.rows, lists).beside_lists()
         facts = self.asked.facts_in(Level.VALUE, Level.OVER_LISTS, Level.BESIDE)
         lists = self.sides.joined(lists, facts, "list", "user", "member", "segment", "whole")

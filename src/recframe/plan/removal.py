@@ -36,10 +36,24 @@ class Removal:
     keys: list[str]
     run: Run
 
-    def segments(self, values: Sequence[pl.Expr]) -> pl.LazyFrame:
+    def rows(self, values: Sequence[pl.Expr], counts: Sequence[pl.Expr]) -> pl.LazyFrame:
+        """Return each list with an item up to the largest k: the keys, the user, the sums of the segment and their losses.
+
+        Values are made of such sums; they stand beside as `whole 0`, ..., and counts as `n 0`, ...
+        """
+        keys = distinct_names(*self.keys, "user")
+        found = [cut.described(self._lists(cut)) for cut in self.cuts]
+        lists = self.run.added([one.select(*keys, pl.col("^less .*$")) for one in found], keys)
+        segments = self._segments(lists, values).with_columns(
+            *(value.alias(f"whole {number}") for number, value in enumerate(values)),
+            *(count.alias(f"n {number}") for number, count in enumerate(counts)),
+        )
+        return joined(lists, segments, self.keys)
+
+    def _segments(self, lists: pl.LazyFrame, values: Sequence[pl.Expr]) -> pl.LazyFrame:
         """Return each segment with its sums, and the facts that values read."""
-        one = self.cuts[0]
-        segments = self.run.added([cut.segments() for cut in self.cuts], self.keys)
+        sums = [less(name).sum().alias(name) for name in self._over_lists]
+        segments = aggregate(lists, self.keys, sums)
         if self._over_items:
             sums = [pl.col(f"whole {name}").sum().alias(name) for name in self._over_items]
             steps = [pl.col(f"step {name}").sum() for name in self._placed]
@@ -47,13 +61,7 @@ class Removal:
             segments = joined(segments, found, self.keys)
         roots = {name for value in values for name in value.meta.root_names()}
         facts = [fact for name, fact in self.asked.facts.items() if name in roots]
-        return one.sides.joined(segments, facts, "segment", "whole")
-
-    def lists(self) -> pl.LazyFrame:
-        """Return each list with an item up to the largest k: the keys, the user, and what the sums lose without it."""
-        keys = distinct_names(*self.keys, "user")
-        found = [cut.described(self._lists(cut)) for cut in self.cuts]
-        return self.run.added([one.select(*keys, pl.col("^less .*$")) for one in found], keys)
+        return self.cuts[0].sides.joined(segments, facts, "segment", "whole")
 
     def remaining(self) -> list[pl.Expr]:
         """Return the sums without the list, where both of the above stand in one row.
@@ -68,31 +76,31 @@ class Removal:
         return [one.alias(name) for name, one in found.items()]
 
     def _lists(self, cut: Cut) -> pl.LazyFrame:
-        on = cut.held.list_keys
+        lost = [f"less {name}" for name in self._names_lost(self._over_items)]
+        sums = [pl.col(name).sum() for name in lost]
+        lists = cut.lists(self._losing_rows(cut, lost), *sums) if lost else cut.lists()
         own = (
             term.cast(pl.Float64).fill_null(0.0).alias(f"less {name}")
             for name, term in self._over_lists.items()
         )
-        lists = cut.lists().select(*on, *own)
-        if not self._over_items:
-            return lists
-        return lists.join(self._lost(cut), on=on, how="left", nulls_equal=True)
+        return lists.select(*cut.held.list_keys, *lost, *own)
 
-    def _lost(self, cut: Cut) -> pl.LazyFrame:
-        """Return each list with what the sums over items lose without it."""
-        lists, on, rows = cut.held.list_keys, distinct_names(*self.keys, "item"), cut.places()
-        lost = [f"less {name}" for name in self._names_lost(self._over_items)]
-        shares = self._shares if self._by_row else {}
+    def _losing_rows(self, cut: Cut, lost: Sequence[str]) -> pl.LazyFrame:
+        """Return the rows of the lists with what the sums over items lose without each."""
+        on, rows = distinct_names(*self.keys, "item"), cut.places()
+        kept = distinct_names(*cut.held.list_keys, *on, "rank")
+        if not self._by_row:
+            rows = rows.select(kept).join(
+                self._items.select(*on, *lost), on=on, how="left", nulls_equal=True
+            )
+            return rows.select(*distinct_names(*cut.held.list_keys, "item", "rank"), *lost)
+        shares = {name: pl.col(f"share of {name}") for name in self._shares}
         rows = rows.select(
-            *distinct_names(*lists, *on),
-            *(share.alias(f"share of {name}") for name, share in shares.items()),
+            *kept, *(share.alias(f"share of {name}") for name, share in self._shares.items())
         )
-        items = self._items if self._by_row else self._items.select(*on, *lost)
-        rows = rows.join(items, on=on, how="left", nulls_equal=True)
-        if self._by_row:
-            columns = {name: pl.col(f"share of {name}") for name in shares}
-            rows = self._losing(rows, self._by_row, columns)
-        return rows.group_by(lists).agg(pl.col(lost).sum())
+        rows = rows.join(self._items, on=on, how="left", nulls_equal=True)
+        rows = self._losing(rows, self._by_row, shares)
+        return rows.select(*distinct_names(*cut.held.list_keys, "item", "rank"), *lost)
 
     @cached_property
     def _items(self) -> pl.LazyFrame:
