@@ -119,7 +119,8 @@ class Removal:
         items = items.rename({f"step before {name}": f"step {name}" for name in self._placed})
         same = [name for name in self._over_items if name not in self._by_row]
         shares = {name: share for name, share in self._shares.items() if _is_the_same(share)}
-        return self._losing(items, same, shares) if same else items
+        items = self._losing(items, same, shares) if same else items
+        return items.cache()
 
     def _losing(
         self, rows: pl.LazyFrame, names: Collection[str], shares: dict[str, pl.Expr]
