@@ -30,12 +30,13 @@ Exposure = Literal["none", "log", "geometric"]
     range=UNIT,
     direction="higher",
     formula="items of I in any list / N",
+    grows=True,
 )
 def coverage(at: AtLists) -> pl.Expr:
     """Share of the catalogue that is in anybody's list.
 
-    |{i in I: e_i > 0}| / N, a set metric: one function of all lists of a segment. 0 without lists; an empty catalogue is an
-    error, and null in a segment of items that has none.
+    |{i in I: e_i > 0}| / N, a set metric: one function of all lists of a segment. It grows with the number of users. 0
+    without lists; an empty catalogue is an error, and null in a segment of items that has none.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], "rank": [1, 2, 1]})
@@ -73,6 +74,7 @@ def user_coverage(at: At, *, at_least: Literal["one", "k"] = "one") -> pl.Expr:
     range=UNIT,
     direction="lower",
     formula="Σ over j of (2j - N - 1) · e_(j) / ((N - 1) · Σ e), with e_(1) <= ... <= e_(N)",
+    grows=True,
 )
 def gini(
     at: AtLists, *, weight: Exposure = "none", normalizer: Literal["corrected", "n"] = "corrected"
@@ -81,7 +83,8 @@ def gini(
 
     Σ over j of (2j - N - 1) · e_(j) / ((N - 1) · Σ e), with the exposures in rising order, zeros included. `weight` is what
     a rank r adds to its item's exposure: 1 (`"none"`), 1 / log2(r + 1) (`"log"`) or 0.85^(r - 1) (`"geometric"`);
-    `normalizer="n"` divides by N in place of N - 1 and does not reach 1. Null where no item of I is listed; 0 where N is 1.
+    `normalizer="n"` divides by N in place of N - 1 and does not reach 1. It falls as users are added. Null where no item of
+    I is listed; 0 where N is 1.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 1]})
@@ -106,6 +109,7 @@ def gini(
     range=COUNT,
     direction="higher",
     formula="-Σ over i of p_i · log2(p_i), with p_i = e_i / Σ e",
+    grows=True,
 )
 def entropy(
     at: AtLists, *, weight: Exposure = "none", normalized: bool = False, log_base: LogBase = 2
@@ -113,7 +117,7 @@ def entropy(
     """Shannon entropy of the exposure over the catalogue, in bits: the higher, the more evenly the items are shown.
 
     -Σ over i of p_i · log_b(p_i), p_i = e_i / Σ e, b = `log_base`; at most log_b(N), by which `normalized=True` divides
-    (null where N is 1). `weight` is as in gini. Null where no item of I is listed.
+    (null where N is 1). `weight` is as in gini. It grows with the number of users. Null where no item of I is listed.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 2], "rank": [1, 1]})

@@ -259,12 +259,13 @@ def long_tail_count(at: AtLists, *, tail: Tail = "interactions", share: Share = 
     range=UNIT,
     direction="higher",
     formula="items of the long tail in any list / items of the long tail",
+    grows=True,
 )
 def tail_coverage(at: AtLists, *, tail: Tail = "interactions", share: Share = 0.8) -> pl.Expr:
     """Share of the long tail of the catalogue that is in anybody's list.
 
-    |T and the items of any list up to k| / |T|, with `tail` and `share` as in long_tail_share; a set metric. 0 without
-    lists; null where there is no tail.
+    |T and the items of any list up to k| / |T|, with `tail` and `share` as in long_tail_share; a set metric. It grows with
+    the number of users. 0 without lists; null where there is no tail.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 3], "rank": [1, 2]})
@@ -284,6 +285,7 @@ def tail_coverage(at: AtLists, *, tail: Tail = "interactions", share: Share = 0.
     needs=("train",),
     range=(-1.0, math.inf),
     direction="",
+    shapes={("average", "users"): "user"},
     formula="(mean popularity of lists - mean popularity of histories) / mean popularity of histories",
 )
 def popularity_lift(at: AtLists, *, average: Literal["ratio", "users"] = "ratio") -> pl.Expr:
@@ -304,9 +306,7 @@ def popularity_lift(at: AtLists, *, average: Literal["ratio", "users"] = "ratio"
     before = at.history_popularity
     gained = at.mean(at.popularity) - before
     if average == "users":
-        return ratio(
-            at.over_lists(gained / before), at.over_lists(gained.is_not_null()), empty=None
-        )
+        return ratio(gained, before, empty=None)
     return ratio(
         at.over_lists(gained), at.over_lists(pl.when(gained.is_not_null()).then(before)), empty=None
     )

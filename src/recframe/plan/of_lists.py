@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import polars as pl
 
@@ -71,21 +72,17 @@ def evaluate(
     inputs: Inputs, metrics: Sequence[Metric[...]], run: Run, beside: Sequence[str] = ()
 ) -> Lists:
     """Return what the metrics are made of, and what `beside` names of each."""
-    _check(inputs, metrics)
+    check(inputs, metrics)
     keys = [inside for inside, _ in keys_of(inputs, metrics)]
     most, asked = deepest_of(metrics), Levels()
-    made = {
-        str(metric): _value(metric, AtLists(k := reach(metric.k), asked, cut=k == most), beside)
-        for metric in metrics
-    }
+    made = {str(metric): value_of(metric, asked, most, beside) for metric in metrics}
     values = {name: value for name, (value, _) in made.items()}
     found = {name: parts for name, (_, parts) in made.items()}
     if run.n_parts > 1 and {Level.ALONG, Level.ALONG_ALL} & asked.columns.keys():
         shown = f"one of {', '.join(values)} holds each list against all others"
         msg = f"{shown}, which parts of the users do not have; ask it with parts=1"
         raise RecframeError(msg)
-    cuts = [Cut(Sides(inputs, held(part)), asked, keys, most) for part in run.parts(inputs)]
-    cuts = cuts if run.ask is None else [cut.settled(run.ask) for cut in cuts]
+    cuts = cuts_of(inputs, asked, keys, most, run)
     frame = _added(cuts, run).rename({key: f"key {place}" for place, key in enumerate(keys)})
     frame = frame.drop("n_lists") if "user" in keys else frame
     return Lists(frame, values, found, cuts[0].sides, asked, keys)
@@ -95,19 +92,26 @@ def values_of_each(
     inputs: Inputs, metrics: Sequence[Metric[...]], run: Run
 ) -> list[tuple[Judged, pl.LazyFrame]]:
     """Return, of each part of the users, the lists with an item up to k and the metrics' values of each: `value 0`, ..."""
-    _check(inputs, metrics)
+    check(inputs, metrics)
     most, asked = deepest_of(metrics), Levels()
-    words = [AtLists(k := reach(metric.k), asked, cut=k == most) for metric in metrics]
+    words = [_words(metric, asked, most) for metric in metrics]
     values = [
         _of_a_list(metric, at, metric.value(at)) for metric, at in zip(metrics, words, strict=True)
     ]
-    cuts = [Cut(Sides(inputs, held(part)), asked, [], most) for part in run.parts(inputs)]
-    cuts = cuts if run.ask is None else [cut.settled(run.ask) for cut in cuts]
+    cuts = cuts_of(inputs, asked, [], most, run)
     named = [value.alias(f"value {number}") for number, value in enumerate(values)]
     return [(cut.held, cut.lists().select(*cut.held.list_keys, *named)) for cut in cuts]
 
 
-def _check(inputs: Inputs, metrics: Sequence[Metric[...]]) -> None:
+def cuts_of(
+    inputs: Inputs, asked: Levels, keys: list[str], most: int | None, run: Run
+) -> list[Cut]:
+    """Return the lists, cut at the largest k, part by part, with what is asked of them."""
+    cuts = [Cut(Sides(inputs, held(part)), asked, keys, most) for part in run.parts(inputs)]
+    return cuts if run.ask is None else [cut.settled(run.ask) for cut in cuts]
+
+
+def check(inputs: Inputs, metrics: Sequence[Metric[...]]) -> None:
     """Say which metric has no value where ties are not broken, or lacks a side frame."""
     for metric in metrics:
         if inputs.sharing is not None:
@@ -130,10 +134,14 @@ def _added(cuts: Sequence[Cut], run: Run) -> pl.LazyFrame:
     return one.in_all(segments)
 
 
-def _value(
-    metric: Metric[...], at: AtLists, beside: Sequence[str]
+def value_of(
+    metric: Metric[...], asked: Levels, most: int | None, beside: Sequence[str]
 ) -> tuple[pl.Expr, dict[str, pl.Expr]]:
-    """Return a metric's value of a segment, for one of user shape the mean over its lists, and what stands beside it."""
+    """Return a metric's value of a segment, for one of user shape the mean over its lists, and what stands beside it.
+
+    `most` is where the rows of the lists are cut, the largest k of all metrics.
+    """
+    at = _words(metric, asked, most)
     value = metric.value(at)
     is_set = metric.shape == "set"
     spoken_of = {at.asked.speaks_of.get(name) for name in value.meta.root_names()}
@@ -151,6 +159,11 @@ def _value(
         found |= {ZERO: _number(at.over_lists(value == 0))}
         found |= {UNDEFINED: pl.col("n_lists") - _number(count)}
     return ratio(total, count, empty=None), found
+
+
+def _words(metric: Metric[...], asked: Levels, most: int | None) -> AtLists:
+    k = reach(metric.k)
+    return AtLists(k, asked, cut=k == most)
 
 
 def _of_a_list(metric: Metric[...], at: AtLists, value: pl.Expr) -> pl.Expr:
@@ -234,14 +247,22 @@ class Cut:
         rows = self.held.ranked(self.k)
         return rows if self.held.scores is not None else at_best_rank(rows, self.held.list_keys)
 
-    def lists(self) -> pl.LazyFrame:
-        """Return each list with an item up to k, its sums, and the values of the metrics that have one for each list."""
-        if self.summed is not None:
+    def lists(self, given: pl.LazyFrame | None = None, *also: pl.Expr) -> pl.LazyFrame:
+        """Return each list with an item up to k, its sums, and the values of the metrics that have one for each list.
+
+        `also` is summed up too, of rows that have more columns.
+        """
+        if self.summed is not None and given is None:
             return self.summed
         rows = self.sides.joined(
-            self.rows, self.asked.facts_in(Level.OF_LIST), "pair", "item", "segment", "whole"
+            self.rows if given is None else given,
+            self.asked.facts_in(Level.OF_LIST),
+            "pair",
+            "item",
+            "segment",
+            "whole",
         )
-        lists = rows.group_by(self.held.list_keys).agg(self.asked.named(Level.OF_LIST))
+        lists = rows.group_by(self.held.list_keys).agg(*self.asked.named(Level.OF_LIST), *also)
         lists = Rows(self.sides, self.asked, self.held.list_keys, self.rows, lists).beside_lists()
         facts = self.asked.facts_in(Level.VALUE, Level.OVER_LISTS, Level.BESIDE)
         lists = self.sides.joined(lists, facts, "list", "user", "member", "segment", "whole")
@@ -252,19 +273,24 @@ class Cut:
         crowd = self.held.ranked().select(self.held.list_keys) if self.crowd is None else self.crowd
         members = crowd.unique()
         support = aggregate(
-            self._described(members), self.keys, [pl.len().cast(pl.Int64).alias("n_lists")]
+            self.described(members), self.keys, [pl.len().cast(pl.Int64).alias("n_lists")]
         )
         sums = self.asked.named(Level.OVER_LISTS)
         return (
-            joined(support, aggregate(self._described(self.lists()), self.keys, sums), self.keys)
+            joined(support, aggregate(self.described(self.lists()), self.keys, sums), self.keys)
             if sums
             else support
         )
 
-    def items(self) -> pl.LazyFrame:
+    def items(self, *also: pl.Expr) -> pl.LazyFrame:
         """Return each item of each segment with its sums over the lists."""
+        sums = [*self.asked.named(Level.OF_ITEM), *also]
+        return self.places().group_by(*distinct_names(*self.keys, "item")).agg(sums)
+
+    def places(self) -> pl.LazyFrame:
+        """Return the rows with all that sums over an item's places are made of."""
         rows = self.sides.joined(self.rows, self.asked.facts_in(Level.OF_ITEM), "pair", "item")
-        rows = self._described(self._with_beside(rows))
+        rows = self.described(self._with_beside(rows))
         among = {Level.ALONG: self.keys, Level.ALONG_ALL: self._keys_of_all}
         for level, keys in among.items():
             shares = self.asked.columns.get(level, [])
@@ -273,9 +299,7 @@ class Cut:
                 one.over(*distinct_names(*keys, "item"), order_by=share).alias(f"{level} {number}")
                 for number, (one, share) in enumerate(zip(running, shares, strict=True))
             )
-        return rows.group_by(*distinct_names(*self.keys, "item")).agg(
-            self.asked.named(Level.OF_ITEM)
-        )
+        return rows
 
     def _with_beside(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows with what stands beside them of their lists."""
@@ -298,30 +322,36 @@ class Cut:
 
     def over_items(self, items: pl.LazyFrame) -> pl.LazyFrame:
         """Return what is summed up over the items of each segment."""
-        items = self.sides.joined(
-            items,
-            self.asked.facts_in(Level.PLACE, Level.EVERYWHERE, Level.OVER_ITEMS),
-            "item",
-            "segment",
-            "whole",
-        )
+        items = self.with_places(self.with_facts(items))
+        return aggregate(items, self.keys, self.asked.named(Level.OVER_ITEMS))
+
+    def with_facts(self, items: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the items of the segments with what the side frames say of each, and their sums in all segments of users."""
+        facts = self.asked.facts_in(Level.PLACE, Level.EVERYWHERE, Level.OVER_ITEMS)
+        items = self.sides.joined(items, facts, "item", "segment", "whole")
         if everywhere := self.asked.named(Level.EVERYWHERE):
             keys = distinct_names(*self._keys_of_all, "item")
             sums = items.group_by(keys).agg(one.sum() for one in everywhere)
             items = items.join(sums, on=keys, how="left", nulls_equal=True)
-        if places := self.asked.columns.get(Level.PLACE):
-            # a window over no column at all does not stream
-            items, among = items.with_columns(all=pl.lit(0)), self.keys or ["all"]
-            ranks = (
-                one.rank("ordinal").over(among).alias(f"{Level.PLACE} {number}")
-                for number, one in enumerate(places)
-            )
-            items = items.with_columns(ranks)
-        return aggregate(items, self.keys, self.asked.named(Level.OVER_ITEMS))
+        return items
+
+    def with_places(
+        self, items: pl.LazyFrame, method: Literal["ordinal", "min"] = "ordinal"
+    ) -> pl.LazyFrame:
+        """Return the items with their places in their segments; those of one value share the lowest, or each has its own."""
+        if not (places := self.asked.columns.get(Level.PLACE)):
+            return items
+        # a window over no column at all does not stream
+        items, among = items.with_columns(all=pl.lit(0)), self.keys or ["all"]
+        ranks = (
+            one.rank(method).over(among).alias(f"{Level.PLACE} {number}")
+            for number, one in enumerate(places)
+        )
+        return items.with_columns(ranks)
 
     def groups(self, of: FromSides) -> pl.LazyFrame:
         """Return each group of items of each segment with its sums over the lists."""
-        sums: pl.LazyFrame = of.build(Listed(self.sides, self.rows, self.keys, self._described))
+        sums: pl.LazyFrame = of.build(Listed(self.sides, self.rows, self.keys, self.described))
         return sums
 
     def over_groups(self, sums: pl.LazyFrame, of: FromSides) -> pl.LazyFrame:
@@ -349,6 +379,6 @@ class Cut:
         """The keys without those that tell users apart."""
         return [key for key in self.keys if key in {*self.held.rows, "model"}]
 
-    def _described(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+    def described(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows with the segments that are properties of their users."""
         return with_attributes(rows, self.held.inputs)

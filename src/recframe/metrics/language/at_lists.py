@@ -197,12 +197,13 @@ class AtLists:
 
     def per_item(self, value: pl.Expr) -> pl.Expr:
         """Return the sum of a word over the item's places in the lists of the segment, up to k."""
-        return self.asked.column(Level.OF_ITEM, self._cut(value).sum()).cast(pl.Float64)
+        return self.asked.summed(Level.OF_ITEM, self._cut(value)).cast(pl.Float64)
 
     @property
     def n_lists_with(self) -> pl.Expr:
         """The number of lists of the segment that have the item, up to k."""
-        return self.asked.column(Level.OF_ITEM, self._n_rows).cast(pl.Float64)
+        one = self._cut(pl.lit(1.0, dtype=pl.Float64))
+        return self.asked.summed(Level.OF_ITEM, one, self._n_rows).cast(pl.Float64)
 
     def place(self, value: pl.Expr) -> pl.Expr:
         """Return the item's place, from 1, among the segment's items, the lowest value first; those of value null have none."""
@@ -237,11 +238,11 @@ class AtLists:
 
     def over_items(self, value: pl.Expr) -> pl.Expr:
         """Return the sum of a value of the listed items over them, 0 without any."""
-        return self.asked.column(Level.OVER_ITEMS, value.sum()).cast(pl.Float64).fill_null(0.0)
+        return self.asked.summed(Level.OVER_ITEMS, value).cast(pl.Float64).fill_null(0.0)
 
     def over_lists(self, value: pl.Expr) -> pl.Expr:
         """Return the sum of a value of the lists over them, 0 without any."""
-        return self.asked.column(Level.OVER_LISTS, value.sum()).cast(pl.Float64).fill_null(0.0)
+        return self.asked.summed(Level.OVER_LISTS, value).cast(pl.Float64).fill_null(0.0)
 
     def in_all(self, value: pl.Expr) -> pl.Expr:
         """Return a sum over the lists of a segment in all segments of users together, in place of this one."""

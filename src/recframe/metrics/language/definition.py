@@ -67,6 +67,8 @@ class Definition:
     """Whether it runs over the users of the universe, in the words of `At`, or over lists, in those of `AtLists`."""
     linear: bool = False
     """Whether a metric of the user's own says that it holds in expectation over the orders of tied items; see `At`."""
+    grows: bool = False
+    """Whether the value depends on how many users a segment has, so that segments of several sizes cannot be compared."""
 
     @property
     def over_lists(self) -> bool:

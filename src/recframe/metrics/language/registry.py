@@ -61,13 +61,15 @@ def metric(
     shapes: Mapping[tuple[str, Value], Shape] = ...,
     over: Over = "users",
     linear: bool = False,
+    grows: bool = False,
 ) -> Callable[[Callable[Concatenate[Any, P], pl.Expr]], Metric[P]]: ...
 def metric(function: Any = None, /, **about: Any) -> Any:
     """Register a function as a metric; it then works wherever a built-in one does.
 
     The function takes `at`, the words that metrics are written in (see `recframe.At`), and keyword parameters with
     defaults. It returns a Polars expression with one value per list. Its name is the metric's name. `linear=True` says that
-    it is a sum of words of the hits, in the sense of `At`, and so holds with `ties="expected"` and `"last"`.
+    it is a sum of words of the hits, in the sense of `At`, and so holds with `ties="expected"` and `"last"`; `grows=True` that
+    its value depends on how many users there are, as that of coverage does.
 
     Raises a RecframeError where the name is taken, by another metric or by a method of `rec`. Defining a metric of
     your own again, as notebooks do, replaces it.
