@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -87,20 +88,25 @@ class Removal:
 
     def _losing_rows(self, cut: Cut, lost: Sequence[str]) -> pl.LazyFrame:
         """Return the rows of the lists with what the sums over items lose without each."""
-        on, rows = distinct_names(*self.keys, "item"), cut.places()
-        kept = distinct_names(*cut.held.list_keys, *on, "rank")
-        if not self._by_row:
-            rows = rows.select(kept).join(
-                self._items.select(*on, *lost), on=on, how="left", nulls_equal=True
-            )
-            return rows.select(*distinct_names(*cut.held.list_keys, "item", "rank"), *lost)
-        shares = {name: pl.col(f"share of {name}") for name in self._shares}
-        rows = rows.select(
-            *kept, *(share.alias(f"share of {name}") for name, share in self._shares.items())
+        lists, on = cut.held.list_keys, distinct_names(*self.keys, "item")
+        shares = self._shares if self._by_row else {}
+        rows = cut.places().select(
+            *distinct_names(*lists, *on, "rank"),
+            *(share.alias(f"share of {name}") for name, share in shares.items()),
         )
-        rows = rows.join(self._items, on=on, how="left", nulls_equal=True)
-        rows = self._losing(rows, self._by_row, shares)
-        return rows.select(*distinct_names(*cut.held.list_keys, "item", "rank"), *lost)
+        alike = self._items if shares else self._items.select(*on, *lost)
+        found = rows.join(alike, on=on, how="left", nulls_equal=True)
+        columns = {name: pl.col(f"share of {name}") for name in shares}
+        moving = [name for name in self._by_row if name in self._placed]
+        if staying := [name for name in self._by_row if name not in moving]:
+            found = self._losing(found, staying, columns)
+        if moving:
+            keys = [*on, *(f"share of {name}" for name in self._read_by(moving) if name in shares)]
+            each = rows.select(keys).unique().join(self._items, on=on, nulls_equal=True)
+            each = self._losing(each, moving, columns, moved=True)
+            names = [f"less {name}" for name in self._names_lost(moving)]
+            found = found.join(each.select(*keys, *names), on=keys, how="left", nulls_equal=True)
+        return found.select(*distinct_names(*lists, "item", "rank"), *lost)
 
     @cached_property
     def _items(self) -> pl.LazyFrame:
@@ -114,65 +120,107 @@ class Removal:
         items = one.with_places(one.with_facts(items)).with_columns(
             *(term.alias(f"whole {name}") for name, term in self._over_items.items()),
             *(pl.col(name).cast(pl.Float64).alias(f"all {name}") for name in self._shares),
+            *(value.alias(f"value of {name}") for name, (_, value) in self._placed.items()),
         )
         items = self._valued(one.with_places(items, "min"), "before", self._over_items)
         items = items.rename({f"step before {name}": f"step {name}" for name in self._placed})
+        # NOTE: sums that were taken twice may differ in their last digit, and an item then stand below itself.
+        items = items.cache()
+        for name in self._placed:
+            if name in self._by_row:
+                items = self._with_those_below(items, items, name, pl.col(f"value of {name}"))
         same = [name for name in self._over_items if name not in self._by_row]
         shares = {name: share for name, share in self._shares.items() if _is_the_same(share)}
         items = self._losing(items, same, shares) if same else items
         return items.cache()
 
     def _losing(
-        self, rows: pl.LazyFrame, names: Collection[str], shares: dict[str, pl.Expr]
+        self,
+        rows: pl.LazyFrame,
+        names: Collection[str],
+        shares: dict[str, pl.Expr],
+        *,
+        moved: bool = False,
     ) -> pl.LazyFrame:
-        """Return rows with what an item's values in some sums lose without its share.
+        """Return rows with what an item's values in some sums lose without its share; `moved` where it may pass others.
 
         NOTE: an item that has no other place is then no item of the segment, whatever its value would be.
         """
-        rows = rows.with_columns(
+        others = pl.col(N_PLACES) > 1
+        smaller = (
             (pl.col(f"all {name}") - share.fill_null(0.0)).alias(name)
             for name, share in shares.items()
+            if name in self._read_by(names)
         )
-        others = pl.col(N_PLACES) > 1
-        gone = {
-            name: pl.col(place).is_not_null() & ~(others & value.is_not_null())
-            for name, (place, value) in self._placed.items()
-            if name in names
-        }
-        rows = rows.with_columns(
-            one.cast(pl.Float64).alias(f"less items of {name}") for name, one in gone.items()
-        )
+        rows = rows.with_columns(smaller)
+        placed = [name for name in names if name in self._placed]
+        for name in placed:
+            place, value = self._placed[name]
+            left = pl.when(others).then(value)
+            gone = pl.col(place).is_not_null() & left.is_null()
+            rows = rows.with_columns(gone.cast(pl.Float64).alias(f"less items of {name}"))
+            rows = self._moved(rows, name, left) if moved else rows
         rows = self._valued(rows, "after", names)
-        before = {name: f"before {name}" for name in names} | {
-            f"step {name}": f"step {name}" for name in gone
-        }
-        after = {name: f"after {name}" for name in names} | {
-            f"step {name}": f"step after {name}" for name in gone
-        }
+        before = {name: pl.col(f"before {name}") for name in names}
+        after = {name: pl.col(f"after {name}") for name in names}
+        for name in placed:
+            before[name] -= pl.col(f"passed {name}") if moved else 0.0
+            before[f"step {name}"] = pl.col(f"step {name}")
+            after[f"step {name}"] = pl.col(f"step after {name}")
         return rows.with_columns(
-            (pl.col(before[name]) - pl.when(others).then(after[name]).fill_null(0.0)).alias(
-                f"less {name}"
-            )
+            (before[name] - pl.when(others).then(after[name]).fill_null(0.0)).alias(f"less {name}")
             for name in before
         )
 
+    def _moved(self, rows: pl.LazyFrame, name: str, left: pl.Expr) -> pl.LazyFrame:
+        """Return rows with the place that an item then has, and what those that it passes gain, which are one place up."""
+        place, _ = self._placed[name]
+        counts = (f"n below {name}", f"steps below {name}")
+        first = rows.rename({count: f"first {count}" for count in counts})
+        found = self._with_those_below(self._items, first, name, left)
+        n, steps = (
+            pl.when(pl.col(place).is_not_null())
+            .then(pl.col(f"first {count}") - pl.col(count))
+            .otherwise(0)
+            for count in counts
+        )
+        return found.with_columns(steps.alias(f"passed {name}"), pl.col(place) - n)
+
+    def _with_those_below(
+        self, items: pl.LazyFrame, rows: pl.LazyFrame, name: str, value: pl.Expr
+    ) -> pl.LazyFrame:
+        """Return rows with the number of items below a value, and the sum of their steps; in order of the segments before.
+
+        NOTE: a sort takes the time of a few items, and counts of earlier segments drop out of differences.
+        """
+        step = pl.col(f"step {name}")
+        marks = items.filter(pl.col(f"value of {name}").is_not_null())
+        marks = marks.select(*self.keys, at=f"value of {name}", mark=1, marked=step)
+        asked = rows.with_columns(at=value.fill_null(-math.inf), mark=0, marked=0.0)
+        both = pl.concat([asked, marks], how="diagonal").sort(*self.keys, "at", "mark")
+        both = both.with_columns(
+            pl.col("mark").cum_sum().alias(f"n below {name}"),
+            pl.col("marked").cum_sum().alias(f"steps below {name}"),
+        )
+        return both.filter(pl.col("mark") == 0).drop("at", "mark", "marked")
+
     def _valued(self, rows: pl.LazyFrame, when: str, names: Collection[str]) -> pl.LazyFrame:
         """Return rows with their items' values in some sums, and by how much each would rise with the item one place up."""
-        rows = rows.with_columns(
-            self._over_items[name].cast(pl.Float64).fill_null(0.0).alias(f"{when} {name}")
-            for name in names
-        )
+        terms = {name: self._over_items[name].cast(pl.Float64).fill_null(0.0) for name in names}
+        rows = rows.with_columns(one.alias(f"{when} {name}") for name, one in terms.items())
         if not (placed := {name: self._placed[name][0] for name in names if name in self._placed}):
             return rows
-        places = list(dict.fromkeys(placed.values()))
         steps = (
-            (
-                self._over_items[name].cast(pl.Float64).fill_null(0.0) - pl.col(f"{when} {name}")
-            ).alias(f"step {when} {name}")
-            for name in placed
+            (terms[name] - pl.col(f"{when} {name}")).alias(f"step {when} {name}") for name in placed
         )
-        one = pl.col(places)
-        return rows.with_columns(one + 1).with_columns(steps).with_columns(one - 1)
+        places = pl.col(list(dict.fromkeys(placed.values())))
+        return rows.with_columns(places + 1).with_columns(steps).with_columns(places - 1)
+
+    def _read_by(self, names: Iterable[str]) -> set[str]:
+        """Return the columns that sums over items read, and the places in them."""
+        terms = [self._over_items[name] for name in names]
+        terms += [self._placed[name][1] for name in names if name in self._placed]
+        return {root for term in terms for root in term.meta.root_names()}
 
     def _names_lost(self, names: Iterable[str]) -> list[str]:
         placed = [name for name in names if name in self._placed]
@@ -211,10 +259,7 @@ class Removal:
     def _by_row(self) -> list[str]:
         """The sums over items that lose more without one list that has the item than without another."""
         vary = {name for name, share in self._shares.items() if not _is_the_same(share)}
-        read = {name: {*term.meta.root_names()} for name, term in self._over_items.items()}
-        for name, (_, value) in self._placed.items():
-            read[name].update(value.meta.root_names())
-        return [name for name, roots in read.items() if vary & roots]
+        return [name for name in self._over_items if vary & self._read_by([name])]
 
 
 def _is_the_same(share: pl.Expr) -> bool:
