@@ -73,6 +73,8 @@ class Inputs:
     """The frames that these are a part of the users of."""
     judged: bool = True
     """Whether anything is known of what is relevant."""
+    units: tuple[str, ...] = ()
+    """The segments that are clusters or random groups of users: a result has no row for each."""
     draw: pl.Expr | None = None
     """What puts each user into one of some random groups, which are then the last segment."""
 
@@ -230,7 +232,8 @@ class Inputs:
             number = pl.when(pl.col(cluster).is_null()).then(number).otherwise(of_cluster)
         number = (number % n_groups).cast(pl.Int64)
         segments = (*self.segments, Segment(GROUP, GROUP, "draw"))
-        return replace(self, segments=segments, draw=number.alias(GROUP))
+        units = (*self.units, GROUP)
+        return replace(self, segments=segments, units=units, draw=number.alias(GROUP))
 
     @property
     def of_all(self) -> Inputs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -21,6 +21,7 @@ from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls, tidy
 from recframe.namespace.bound_metric import Asked, By, Cutoffs
 from recframe.plan.evaluation import Convention
+from recframe.plan.needs import is_of_segment
 from recframe.plan.segments import keys_of
 from recframe.uncertainty.pairs import BASELINE, MODEL
 
@@ -94,5 +95,19 @@ def question(
     if cluster in [*rec._context.by, *calls.names(by)]:  # noqa: SLF001
         msg = f"cluster={cluster!r} is a column of by= too, where each segment would be one cluster; name another"
         raise RecframeError(msg)
-    asked = under_profile.asked(inputs.context, found)
-    return Question(rec, inputs, asked, inputs.segments[-1].inside if of_clusters else None)
+    unit = _unit(inputs, found, str(cluster)) if of_clusters else None
+    inputs = inputs if unit is None else replace(inputs, units=(unit,))
+    return Question(rec, inputs, under_profile.asked(inputs.context, found), unit)
+
+
+def _unit(inputs: Inputs, metrics: Sequence[Metric[...]], cluster: str) -> str:
+    """Return the name inside the plan of the column of clusters, or say why it is none."""
+    segment = inputs.segments[-1]
+    if segment.owner == "items" or segment.inside in {"item", MODEL}:
+        msg = f"cluster={cluster!r} describes no users; name a column of users, such as their household"
+        raise RecframeError(msg)
+    of_sets = [str(one) for one in metrics if is_of_segment(one)]
+    if segment.owner == "row" and of_sets:
+        msg = f"{of_sets[0]} is one function of all lists, which clusters do not cut: give {cluster!r} as a column of users="
+        raise RecframeError(msg)
+    return segment.inside

@@ -11,15 +11,18 @@ import polars as pl
 from recframe.conventions import under_profile
 from recframe.errors import RecframeError
 from recframe.frames.hints import bind
+from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls
 from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
 from recframe.namespace.question import Question, question
 from recframe.plan.beside import SPREAD
 from recframe.plan.contributions import contributions
+from recframe.plan.needs import is_of_segment
 from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, numbered
 from recframe.uncertainty import options, summary
 from recframe.uncertainty.pairs import BASELINE, MODEL, Pairing, sums_of_all
+from recframe.uncertainty.sets import with_spread_of_sets
 from recframe.uncertainty.summary import Method
 
 if TYPE_CHECKING:
@@ -63,6 +66,7 @@ class Uncertain(Generic[F]):
             return result
         from recframe.uncertainty.bootstrapped import Bootstrap  # noqa: PLC0415  NumPy is an extra
 
+        _check_resampled(asked.metrics)
         drawn: F = _bootstrapped(asked, Bootstrap(level, n_resamples, seed))
         return drawn
 
@@ -134,6 +138,8 @@ def _summary(asked: Question, how: summary.Intervals) -> pl.LazyFrame:
     """Return metrics with their intervals, in expressions alone, under the names of the keys inside the plan."""
     inside = [inside for inside, _ in keys_of(asked.inputs, asked.metrics)]
     wide = numbered(asked.rec._evaluated(asked.inputs, asked.conventions, SPREAD), inside)  # noqa: SLF001
+    home, run = under_profile.at_home(asked.inputs), Run(asked.rec._kind.asks)  # noqa: SLF001
+    wide = with_spread_of_sets(wide, inside, home, asked.conventions, run)
     if asked.cluster is not None:
         wide = summary.of_clusters(wide, inside, asked.metrics)
     return summary.summarized(wide, list(asked.by), asked.metrics, how)
@@ -153,6 +159,16 @@ def _bootstrapped(asked: Question, how: Bootstrap) -> Any:
         wide, lambda sums: bootstrapped(sums, keys, asked.metrics, how), pl.Schema(made)
     )
     return asked.given(long, asked.by, list(summary.COLUMNS))
+
+
+def _check_resampled(metrics: Sequence[Metric[...]]) -> None:
+    for one in metrics:
+        if is_of_segment(one):
+            msg = (
+                f"{one} is one function of all lists: a resample has lists twice, and its bootstrap intervals hold seldom; "
+                "method='auto' goes by what each list contributes"
+            )
+            raise RecframeError(msg)
 
 
 def _most_groups(keys: Sequence[str]) -> int:

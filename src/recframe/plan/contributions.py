@@ -7,18 +7,18 @@ what the list changes, so that its value is the mean of the contributions too. N
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
-from recframe.errors import RecframeError
 from recframe.frames.context import Context
 from recframe.frames.inputs import Inputs
 from recframe.judging.data_checks import after_checks
 from recframe.judging.judged_frame import Judged, judge
 from recframe.metrics.language.definition import Metric
-from recframe.plan import of_lists
+from recframe.plan import leave_one_out, of_lists
 from recframe.plan.evaluation import Convention, of_the_plan, policies
+from recframe.plan.needs import is_of_segment, needs_of
 from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, n_users_of_segments, with_attributes
 from recframe.plan.user_values import values_of_users
@@ -34,14 +34,14 @@ class Contributions:
     metrics: list[Metric[...]]
     """The metrics, whose columns are `value 0`, `value 1`, ..."""
     rows: pl.LazyFrame
-    """The keys of the lists, or of the segments where it is `placed`, the user and the values; each once."""
+    """The keys of the lists, or those of `placed`, the user and the values; each once."""
     empty: pl.LazyFrame
     """One row: the values of a user without a row."""
     judged: Judged
     keys: list[str]
     """The keys of the segments, the model among them."""
-    placed: bool = False
-    """Whether the rows have all keys already."""
+    placed: Sequence[str] | None = None
+    """The keys that the rows have, where they were made for each segment."""
     counts_absent: bool = False
     """Whether users without a row count."""
     steep: bool = False
@@ -57,13 +57,14 @@ class Contributions:
     @property
     def pairing(self) -> list[str]:
         """What two models' rows of one user have in common."""
-        if self.placed:
-            return [*(key for key in self.keys if key != "model"), "user"]
+        if self.placed is not None:
+            return [*(key for key in self.placed if key != "model"), "user"]
         return [*self.judged.rows, self.judged.key]
 
     def described(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows with the segments that are properties of their users."""
-        return rows if self.placed else with_attributes(self.judged.named(rows), self.judged.inputs)
+        named = rows if self.placed is not None else self.judged.named(rows)
+        return with_attributes(named, self.judged.inputs)
 
     def checked(self, sums: pl.LazyFrame, number: str) -> pl.LazyFrame:
         """Return sums after checks of what only the data shows; `number` names a column of whole numbers that they have."""
@@ -81,18 +82,58 @@ def contributions(
     """Return what users contribute to the metrics: for each plan that these need, part by part of the users."""
     plans: dict[tuple[object, ...], tuple[Context, list[Metric[...]]]] = {}
     of_each_list: list[Convention] = []
+    found = []
     for one in conventions:
         context = of_the_plan(one.context, inputs)
-        if one.metric.shape == "set":
-            raise RecframeError(f"{one.metric} has no contributions")  # TODO
+        if is_of_segment(one.metric):
+            continue
         if one.over == "lists":
             of_each_list.append(one)
         else:
             plans.setdefault(policies(context), (context, []))[1].append(one.metric)
-    found = [_of_users(inputs.under(context), metrics, run) for context, metrics in plans.values()]
+    for context, metrics in plans.values():
+        found.append(_of_users(inputs.under(context), metrics, run))
     if of_each_list:
         found.append(_of_lists(inputs, of_each_list, run))
-    return found
+    return [*found, *([one] for one in of_sets(inputs, conventions, run))]
+
+
+def of_sets(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> list[Contributions]:
+    """Return what lists contribute to those of the metrics that are one function of a segment, such as coverage."""
+    plans: dict[tuple[object, ...], tuple[Context, list[Metric[...]]]] = {}
+    for one in conventions:
+        context = of_the_plan(one.context, inputs)
+        if is_of_segment(one.metric) and leave_one_out.has_contributions(one.metric):
+            of_means = bool(needs_of(one.metric).means)
+            plans.setdefault((of_means, *policies(context)), (context, []))[1].append(one.metric)
+    return [
+        _of_sets(inputs.under(context), metrics, run, of_means=bool(key[0]))
+        for key, (context, metrics) in plans.items()
+    ]
+
+
+def _of_sets(
+    inputs: Inputs, metrics: list[Metric[...]], run: Run, *, of_means: bool
+) -> Contributions:
+    """Return the contributions of lists; clusters and random groups of users are no segments of them."""
+    units = tuple(one for one in inputs.segments if one.inside in inputs.units)
+    segments = tuple(one for one in inputs.segments if one not in units)
+    whole = replace(inputs, segments=segments, draw=None, units=())
+    made = leave_one_out.contributions_of_means if of_means else leave_one_out.contributions
+    return Contributions(
+        metrics=metrics,
+        rows=made(whole, metrics, run),
+        empty=_nothing(metrics),
+        judged=judge(replace(inputs, segments=units)),
+        keys=[inside for inside, _ in keys_of(inputs, metrics)],
+        placed=[inside for inside, _ in keys_of(whole, metrics)],
+    )
+
+
+def _nothing(metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
+    """Return one row without values: those of a user without a list."""
+    schema = {f"value {number}": pl.Float64 for number in range(len(metrics))}
+    return pl.LazyFrame({name: [None] for name in schema}, schema=schema)
 
 
 def _of_users(inputs: Inputs, metrics: list[Metric[...]], run: Run) -> list[Contributions]:
@@ -122,9 +163,7 @@ def _of_lists(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> li
     metrics = [one.metric for one in conventions]
     keys = [inside for inside, _ in keys_of(inputs, metrics)]
     inputs = inputs.under(of_the_plan(conventions[0].context, inputs))
-    schema = {f"value {number}": pl.Float64 for number in range(len(metrics))}
-    nothing = pl.LazyFrame({name: [None] for name in schema}, schema=schema)
     return [
-        Contributions(metrics=metrics, rows=rows, empty=nothing, judged=judged, keys=keys)
+        Contributions(metrics, rows, _nothing(metrics), judged, keys)
         for judged, rows in of_lists.values_of_each(inputs, metrics, run)
     ]

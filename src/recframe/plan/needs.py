@@ -52,6 +52,11 @@ def needs_of(metric: Metric[...]) -> Needs:
     return _needs(metric.definition, metric.settings, metric.k, str(metric))
 
 
+def is_of_segment(metric: Metric[...]) -> bool:
+    """Return whether a metric is one function of a segment, of all its lists or of means, and no mean of values."""
+    return metric.shape == "set" or bool(needs_of(metric).means)
+
+
 @lru_cache
 def _needs(
     definition: Definition, settings: tuple[tuple[str, Value], ...], k: int | None, name: str

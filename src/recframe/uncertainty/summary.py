@@ -19,6 +19,7 @@ from recframe.plan.beside import (
     N,
     name_beside,
 )
+from recframe.plan.needs import is_of_segment
 from recframe.uncertainty.quantiles import t_quantile
 
 COLUMNS = {
@@ -36,6 +37,10 @@ COLUMNS = {
 }
 """What follows the keys."""
 ERROR, FREEDOM = "error", "freedom"
+FOURTH = "fourth"
+"""The sum of the fourth powers of contributions to a set metric, about their mean."""
+FEWEST = 10
+"""Where fewer lists than these decide a set metric, its interval is not known to hold."""
 FEW = 30
 """With fewer users no interval of a mean holds as often as it says."""
 ROUNDING = 1e-13
@@ -79,35 +84,55 @@ def summarized(
 
 def _row(metric: Metric[...], names: Sequence[str]) -> pl.Expr:
     """Return what is known of a metric in a segment, as one value."""
-    n, total = _beside(N, metric), _beside(TOTAL, metric).cast(pl.Float64)
-    spread = variance(n, total, _beside(SQUARE, metric).cast(pl.Float64))
+    n = _beside(N, metric).fill_null(0)
+    total, square = (_beside(part, metric).cast(pl.Float64) for part in (TOTAL, SQUARE))
+    spread = variance(n, total, square)
     has_own = name_beside(ERROR, metric) in names
     low, high = metric.range
+    of_each = not is_of_segment(metric)
+    known = _beside if of_each else _unknown
+    error = pl.col(name_beside(ERROR, metric)) if has_own else spread / n
     values = {
         "metric": pl.lit(str(metric)),
         "k": pl.lit(metric.k, pl.Int64),
         "value": pl.col(str(metric)).cast(pl.Float64),
-        "mean": pl.when(n > 0).then(total / n) if metric.shape == "user" else pl.col(str(metric)),
+        "mean": pl.when(n > 0).then(total / n),
         "std": spread.sqrt(),
-        "error": pl.col(name_beside(ERROR, metric)) if has_own else spread / n,
+        "error": error,
         "freedom": (pl.col(name_beside(FREEDOM, metric)) if has_own else n - 1).cast(pl.Int64),
         "n_users": n.cast(pl.Int64),
-        "n_zero": _beside(ZERO, metric).cast(pl.Int64),
-        "n_undefined": _beside(UNDEFINED, metric).cast(pl.Int64),
-        "n_without_relevant": _beside(WITHOUT_RELEVANT, metric).cast(pl.Int64),
-        "of_each": pl.lit(metric.shape == "user"),
+        "n_zero": known(ZERO, metric).cast(pl.Int64),
+        "n_undefined": known(UNDEFINED, metric).cast(pl.Int64),
+        "n_without_relevant": known(WITHOUT_RELEVANT, metric).cast(pl.Int64),
+        "of_each": pl.lit(of_each),
+        "few": _is_of_few(metric, spread * (n - 1), names),
         "low": pl.lit(low),
         "high": pl.lit(high),
-        "share": pl.lit(metric.shape == "user" and (low, high) == (0.0, 1.0)),
+        "share": pl.lit(of_each and (low, high) == (0.0, 1.0)),
     }
     return pl.struct(value.alias(name) for name, value in values.items())
+
+
+def _is_of_few(metric: Metric[...], rest: pl.Expr, names: Sequence[str]) -> pl.Expr:
+    """Return whether a set metric hangs on few lists: by how many of one size would have such contributions.
+
+    That is (Σ d²)² / Σ d⁴ of their deviations d. Where most lists change nothing, such as where few items of the tail are
+    seen at all, the spread of the few that do says little of that in another sample.
+    """
+    fourth = name_beside(FOURTH, metric)
+    if fourth not in names:
+        return pl.lit(value=False)
+    few = (rest <= 0) | (rest * rest < FEWEST * pl.col(fourth))
+    return (few & (_beside(N, metric) > 1)).fill_null(value=False)
 
 
 def _with_intervals(long: pl.LazyFrame, how: Intervals) -> pl.LazyFrame:
     """Return rows with intervals: Wilson's on the effective number of users where values are from 0 to 1, or t's."""
     quantile = t_quantile(pl.col("freedom"), (1 + how.level) / 2)
-    mean, error, n = pl.col("mean"), pl.col("error"), pl.col("n_users")
-    long = long.with_columns(quantile=quantile)
+    mean, n = pl.col("mean"), pl.col("n_users")
+    sure = pl.when(~pl.col("few")).then("error")
+    long = long.with_columns(quantile=quantile, error=sure)
+    error = pl.col("error")
     t, half = pl.col("quantile"), pl.col("quantile") * error.sqrt()
     effective = pl.when(error > 0).then(mean * (1 - mean) / error).otherwise(n)
     whole = 1 + t * t / effective
@@ -131,6 +156,8 @@ def _note() -> pl.Expr:
         .then(pl.lit("nobody has a value"))
         .when(n == 1)
         .then(pl.lit("one user, so no interval"))
+        .when(pl.col("few"))
+        .then(pl.lit("hardly any list changes it, so no interval is known to hold"))
         .when(whole & pl.col("error").is_null())
         .then(pl.lit("no interval of this metric was shown to hold"))
         .when(pl.col("freedom") < 1)
@@ -146,7 +173,8 @@ def added(wide: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[Metric[...]
     """Return the sums of each segment from those of its groups of users, with the means that they make."""
     parts = (N, TOTAL, SQUARE, ZERO, UNDEFINED, WITHOUT_RELEVANT)
     sums = [_beside(part, metric).sum() for metric in metrics for part in parts]
-    found = aggregate(wide, keys, sums)
+    wholes = [name for name in wide.collect_schema().names() if name.startswith(FOURTH)]
+    found = aggregate(wide, keys, [*sums, *(pl.col(name).first() for name in wholes)])
     return found.with_columns(_mean(metric).alias(str(metric)) for metric in metrics)
 
 
@@ -196,6 +224,10 @@ def _of_clusters(metric: Metric[...]) -> list[pl.Expr]:
         error.alias(name_beside(ERROR, metric)),
         (groups - 1).alias(name_beside(FREEDOM, metric)),
     ]
+
+
+def _unknown(_part: str, _metric: Metric[...]) -> pl.Expr:
+    return pl.lit(None, pl.Int64)
 
 
 def _beside(part: str, metric: Metric[...]) -> pl.Expr:
