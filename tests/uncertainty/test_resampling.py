@@ -50,8 +50,10 @@ def test_percentile_intervals_are_scipys_of_the_same_users():
         bootstrap_means(values[:, None], np.ones(400), n_resamples=20_000, seed=0), level=0.9
     )
 
+    # since SciPy 1.15 the seed is called rng
+    seed = {"rng" if "rng :" in stats.bootstrap.__doc__ else "random_state": 0}
     expected = stats.bootstrap(
-        (values,), np.mean, method="percentile", confidence_level=0.9, n_resamples=20_000, rng=0
+        (values,), np.mean, method="percentile", confidence_level=0.9, n_resamples=20_000, **seed
     ).confidence_interval
     width = expected.high - expected.low
     # a quantile of 20,000 draws is known to 1 % of the width; Poisson weights vary in their sum as well
