@@ -43,7 +43,7 @@ def synthetic(random: np.random.Generator, relevant: np.ndarray, users: int) -> 
     for system in range(2):
         own = np.where(random.random((users, 10)) < 0.6, shared, random.random((users, 10)))
         chance = taste[:, None] * decay * (1.0 + 0.02 * system)
-        hits = own < np.where(relevant[:, None] > 1, 1.5, 0.8) * chance
+        hits = own < np.where(relevant[:, None] > 1, 1.5, 0.25) * chance
         # no more hits than there are relevant items
         hits &= np.cumsum(hits, axis=1) <= relevant[:, None]
         for name, values in metrics_of(hits, relevant, decay).items():
@@ -59,7 +59,9 @@ def metrics_of(hits: np.ndarray, relevant: np.ndarray, decay: np.ndarray) -> Pop
     for k in CUTOFFS:
         within = hits[:, :k]
         found[f"hit_rate@{k}"] = within.any(axis=1).astype(float)
-        found[f"recall@{k}"] = within.sum(axis=1) / relevant
+        # of one relevant item it is the hit rate
+        if relevant.max() > 1:
+            found[f"recall@{k}"] = within.sum(axis=1) / relevant
     found["mrr@5"] = np.where(first <= CUTOFFS[1], 1.0 / first, 0.0)
     found["mrr@10"] = 1.0 / first
     found["map@10"] = (hits * np.cumsum(hits, axis=1) / np.arange(1, 11)).sum(axis=1) / np.minimum(
@@ -341,7 +343,10 @@ def markdown(rows: Sequence[dict[str, Any]]) -> str:
     names = [*rows[0]]
     lines = [f"| {' | '.join(names)} |", f"|{'---|' * len(names)}"]
     for row in rows:
-        shown = [f"{one:.3f}" if isinstance(one, float) else str(one or "") for one in row.values()]
+        shown = [
+            f"{one:.3f}" if isinstance(one, float) else "" if one is None else str(one)
+            for one in row.values()
+        ]
         lines.append(f"| {' | '.join(shown)} |")
     return "\n".join(lines)
 
