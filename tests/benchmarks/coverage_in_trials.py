@@ -1,7 +1,7 @@
 """How often intervals cover, how often tests reject a true null, and what resampling costs: a table of trials.
 
-    python tests/benchmarks/coverage.py --json tests/benchmarks/coverage.json
-    python tests/benchmarks/coverage.py --values values.parquet
+    python tests/benchmarks/coverage_in_trials.py --json tests/benchmarks/coverage_in_trials.json
+    python tests/benchmarks/coverage_in_trials.py --values values.parquet
 
 It needs the `[stats]` extra. The users come from a simple model: a "rich" user has some 22 relevant items, a "1-out" user has
 one, and two systems that are much alike find them. Or they come from a Parquet file with a row for each user and model and a
