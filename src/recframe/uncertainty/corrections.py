@@ -50,7 +50,8 @@ def _holm(p_values: Numbers, place: Labels, size: Labels) -> Numbers:
 
 
 def _benjamini_hochberg(p_values: Numbers, place: Labels, size: Labels) -> Numbers:
-    scaled = p_values * size / (place + 1)
+    # in this order no p value becomes smaller by rounding
+    scaled = p_values * (size / (place + 1))
     return -_largest_so_far(-scaled[::-1], (size - 1 - place)[::-1])[::-1]
 
 

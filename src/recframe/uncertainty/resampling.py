@@ -7,7 +7,8 @@ it is a set of whole clusters. With no more users than groups, nearly every user
 
 NOTE: all columns share the weights and the flips of a group. Sharing is right where columns share users, and where they
 do not, as in segments, groups of other users meet by chance alone, as they would with weights rolled by segment.
-NOTE: what is drawn depends on the seed and the number of groups, not on the columns: one metric more changes no number.
+NOTE: what is drawn depends on the seed and the number of groups, not on the columns: one metric more changes no number, but
+where so few groups have users that all of their flips are taken in place of draws.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def bootstrap_means(
 ) -> Numbers:
     """Return the means of each resample, resamples x columns.
 
-        sums: groups x columns.
+        sums: groups x columns, 0 where a group has nobody.
         counts: groups x columns, or one dimension where the columns have the same users.
         n_resamples, seed: how many, and what the draws depend on.
         tell: is called after each block of resamples.
@@ -57,11 +58,11 @@ def bootstrap_means(
     a column without users. It holds 8 bytes for each resample and column. Source: Chamandy et al. 2012; Efron 1979.
     """
     sums, counts = numbers(sums), _columns(counts)
-    blocks = [
-        ratio(weights @ sums, weights @ counts)
-        for weights in _told(_poisson(len(sums), n_resamples, seed), n_resamples, tell)
-    ]
-    return np.concatenate(blocks) if blocks else np.empty((0, sums.shape[1]))
+    means, done = np.empty((n_resamples, sums.shape[1])), 0
+    for weights in _told(_poisson(len(sums), n_resamples, seed), n_resamples, tell):
+        means[done : done + len(weights)] = ratio(weights @ sums, weights @ counts)
+        done += len(weights)
+    return means
 
 
 def percentile_interval(resampled: Given, *, level: float = 0.95) -> tuple[Numbers, Numbers]:

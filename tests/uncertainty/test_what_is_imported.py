@@ -1,0 +1,47 @@
+"""What the statistics import, and what is said where it is missing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+PAGES = [
+    "corrections",
+    "p_values",
+    "paired_power",
+    "pooling",
+    "relative_difference",
+    "resampling",
+    "simultaneous",
+]
+
+
+def printed(code):
+    """Return what a Python of its own prints."""
+    run = [sys.executable, "-c", code]
+    return subprocess.run(run, check=True, capture_output=True, text=True).stdout.strip()  # noqa: S603
+
+
+def test_the_room_imports_nothing_and_its_pages_no_slow_library():
+    slow = "{'scipy.stats', 'scipy.optimize', 'statsmodels', 'pandas'} & {*sys.modules}"
+    pages = "; ".join(f"import recframe.uncertainty.{page}" for page in PAGES)
+
+    assert printed("import sys, recframe.uncertainty; print('numpy' in sys.modules)") == "False"
+    assert printed(f"import sys; {pages}; print({slow})") == "set()"
+
+
+@pytest.mark.parametrize("missing", ["numpy", "scipy"])
+def test_a_library_that_is_missing_is_told_with_its_extra(missing):
+    code = f"""
+import sys
+sys.modules[{missing!r}] = None
+import recframe
+try:
+    import recframe.uncertainty.p_values
+except recframe.RecframeError as error:
+    print(error)
+"""
+    expected = f"this needs {missing}, which is not installed; write: pip install 'recframe[stats]'"
+    assert printed(code) == expected
