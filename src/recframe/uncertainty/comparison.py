@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 import polars as pl
 
 from recframe.metrics.language.definition import Metric
+from recframe.plan.needs import is_of_segment
 from recframe.uncertainty.arrays import Flags, Labels, Numbers, np, ratio
 from recframe.uncertainty.corrections import adjusted
 from recframe.uncertainty.groups import groups_of
@@ -92,6 +93,9 @@ def compared(
         found["p_equivalent"] = np.maximum(within.not_worse, within.not_better)
     found["note"] = _notes(found, moments)
     found["verdict"] = _verdicts(found, within, higher, directed, 1.0 - how.level)
+    of_segments = np.array([is_of_segment(one) for one in metrics])
+    for name in ("wins", "ties", "losses"):  # of values that users have
+        found[name] = np.where(of_segments, np.nan, found[name])
     return sums.long(found, how.columns)
 
 
@@ -128,7 +132,7 @@ def _tested(sums: Sums, moments: Moments, how: Comparing) -> dict[str, Any]:
     p_value = p_two_sided(t, moments.freedom)
     resampled = _resampled(sums, families, how) if how.resamples else None
     if resampled is not None and how.test != "t":
-        p_value = resampled.p_value.reshape(shape)
+        p_value = np.where(np.isnan(p_value), np.nan, resampled.p_value.reshape(shape))
     if how.correction is None:
         p_adjusted = p_value
     elif how.correction == "max_t" and resampled is not None:
@@ -210,6 +214,7 @@ def _notes(found: Mapping[str, Any], moments: Moments) -> Any:
         [
             n == 0,
             n == 1,
+            np.isnan(moments.units),
             moments.units <= 1,
             ties == n,
             moments.standard_error == 0,
@@ -219,6 +224,7 @@ def _notes(found: Mapping[str, Any], moments: Moments) -> Any:
         [
             "nobody has both values",
             "one user, so no interval",
+            "hardly any list changes it, so no interval is known to hold",
             "one cluster, so no interval",
             "both have the same value for all users",
             "the difference is the same for all users",

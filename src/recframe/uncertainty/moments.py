@@ -13,7 +13,7 @@ from recframe.metrics.language.definition import Metric
 from recframe.uncertainty.arrays import Numbers, np, ratio
 from recframe.uncertainty.pairs import BASELINE, MODEL, SUMS
 from recframe.uncertainty.relative_difference import Estimate, PairedSums, relative_difference
-from recframe.uncertainty.summary import ROUNDING
+from recframe.uncertainty.summary import FEWEST, ROUNDING
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Moments:
     dn: Numbers
     nn: Numbers
     units: Numbers
-    """The number of users, or of clusters."""
+    """The number of users, or of clusters; NaN where no interval is known to hold."""
 
     @property
     def difference(self) -> Numbers:
@@ -119,7 +119,7 @@ class Sums:
         """Return the moments of users who are independent."""
         n, a, d = self.column("n"), self.column("a"), self.column("d")
         aa, ad, dd = self.column("aa"), self.column("ad"), self.column("dd")
-        return Moments(n, a, d, aa, ad, dd, an=a, dn=d, nn=n, units=n)
+        return Moments(n, a, d, aa, ad, dd, an=a, dn=d, nn=n, units=self._sure(n))
 
     def of_clusters(self, cluster: str) -> Moments:
         """Return the moments whose squares and products are of clusters; users without one are clusters of their own."""
@@ -134,7 +134,12 @@ class Sums:
             found, on=self.by, how="left", nulls_equal=True, maintain_order="left"
         )
         taken = {part: self._array(found, part) for part in _of_clusters(0)}
+        taken["units"] = self._sure(taken["units"])
         return replace(self.of_users(), **taken)
+
+    def _sure(self, units: Numbers) -> Numbers:
+        """Return the numbers of units, NaN where a set metric hangs on so few lists that no interval is known to hold."""
+        return np.where(self.column("dd") ** 2 < FEWEST * self.column("dddd"), np.nan, units)
 
     def long(self, found: Mapping[str, Any], columns: Mapping[str, Any]) -> pl.DataFrame:
         """Return a result with a row for each metric of each segment, from arrays of rows x metrics."""

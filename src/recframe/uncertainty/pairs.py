@@ -14,9 +14,9 @@ from recframe.plan.contributions import Contributions
 from recframe.plan.runs import Run
 
 MODEL, BASELINE = "model", "baseline"
-SUMS = ("n", "b", "a", "d", "aa", "ad", "dd", "wins", "ties", "unpaired")
-"""What is summed up over users with both values: their number, B and the baseline A, d = B - A, squares and products, d > 0 and
-d = 0; and how many have but one of the two."""
+SUMS = ("n", "b", "a", "d", "aa", "ad", "dd", "dddd", "wins", "ties", "unpaired")
+"""What is summed up over users with both values: their number, B and the baseline A, d = B - A, squares and products, of set
+metrics the fourth powers of d, d > 0 and d = 0; and how many users have but one of the two."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def sums_of_pairs(one: Contributions, pairing: Pairing) -> pl.LazyFrame:
     summed = aggregate(
         one.described(rows),
         keys,
-        [pl.len().alias("present"), *(sum_ for name in one.names for sum_ in _sums(name))],
+        [pl.len().alias("present"), *(sum_ for name in one.names for sum_ in _sums(name, one))],
     )
     if not one.counts_absent:
         return one.checked(summed.drop("present"), f"n {one.names[0]}")
@@ -96,7 +96,7 @@ def _paired(one: Contributions, pairing: Pairing) -> pl.LazyFrame:
     return joined.join(empty, how="cross").with_columns(filled)
 
 
-def _sums(name: str) -> list[pl.Expr]:
+def _sums(name: str, of: Contributions) -> list[pl.Expr]:
     a, b = pl.col(f"a {name}"), pl.col(name)
     d = b - a
     both = d.is_not_null()
@@ -109,6 +109,8 @@ def _sums(name: str) -> list[pl.Expr]:
         "aa": (paired * paired).sum(),
         "ad": (a * d).sum(),
         "dd": (d * d).sum(),
+        # which tells whether a set metric hangs on few lists
+        "dddd": pl.lit(0.0) if of.placed is None else (d**4).sum(),
         "wins": (d > 0).sum().cast(pl.Int64),
         "ties": (d == 0).sum().cast(pl.Int64),
         "unpaired": (a.is_null() != b.is_null()).sum().cast(pl.Int64),

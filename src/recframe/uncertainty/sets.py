@@ -23,25 +23,19 @@ def with_spread_of_sets(
     for one in plans:
         names = [name_beside(part, metric) for metric in one.metrics for part in (N, TOTAL, SQUARE)]
         wide = joined(wide.drop(names), _sums(one), keys)
-        wide = joined(wide, _fourths(one), list(one.placed or ()))
     return wide.sort(keys, nulls_last=True) if plans and keys else wide
 
 
 def _sums(one: Contributions) -> pl.LazyFrame:
-    """Return the sums of each segment, and of each cluster in it."""
-    sums = []
+    """Return the sums of each segment; of each cluster in it, beside the fourth powers of the whole segment."""
+    placed = list(one.placed or ())
+    sums, fourths = [], []
     for name, metric in zip(one.names, one.metrics, strict=True):
-        value = pl.col(name)
+        value, apart = pl.col(name), pl.col(name) - pl.col(name).mean()
         found = {N: value.count().cast(pl.Int64), TOTAL: value.sum(), SQUARE: (value * value).sum()}
         sums += [column.alias(name_beside(part, metric)) for part, column in found.items()]
-    return aggregate(one.described(one.rows), one.keys, sums)
-
-
-def _fourths(one: Contributions) -> pl.LazyFrame:
-    """Return the sums of fourth powers of each segment."""
-    apart = (pl.col(name) - pl.col(name).mean() for name in one.names)
-    fourths = [
-        ((d * d) ** 2).sum().alias(name_beside(FOURTH, metric))
-        for d, metric in zip(apart, one.metrics, strict=True)
-    ]
-    return aggregate(one.rows, list(one.placed or ()), fourths)
+        fourths.append(((apart * apart) ** 2).sum().alias(name_beside(FOURTH, metric)))
+    if placed == one.keys:
+        return aggregate(one.rows, placed, [*sums, *fourths])
+    of_clusters = aggregate(one.described(one.rows), one.keys, sums)
+    return joined(of_clusters, aggregate(one.rows, placed, fourths), placed)
