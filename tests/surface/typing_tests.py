@@ -84,6 +84,8 @@ def what_is_shown_keeps_the_kind_of_frame(
     df: pl.DataFrame, lf: pl.LazyFrame, pdf: pd.DataFrame
 ) -> None:
     assert_type(rf.rec(df).worst("ndcg@10", n=5), pl.DataFrame)
+    assert_type(rf.rec(df).summarize("ndcg@10"), pl.DataFrame)
+    assert_type(rf.rec(df.lazy(), model="model").compare("ndcg@10", baseline="svd"), pl.LazyFrame)
     assert_type(rf.rec(lf).best(rf.ndcg @ 10, by="country"), pl.LazyFrame)
     assert_type(rf.rec(pdf).group_by("country").worst("ndcg", k=10), pd.DataFrame)
     assert_type(rf.rec(pdf).findings(10).frame, pd.DataFrame)

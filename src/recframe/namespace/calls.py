@@ -20,6 +20,9 @@ ASKED = {"k": "10", "by": "'country'"}
 METHODS = {
     "evaluate": "'ndcg@10'",
     "collect": "'ndcg@10'",
+    "summarize": "'ndcg@10'",
+    "compare": "'ndcg@10', baseline='popularity'",
+    "power": "'ndcg@10'",
     "judge": "",
     "audit": "",
     "findings": "",

@@ -9,7 +9,6 @@ from recframe.metrics.language import registry
 
 COMING = {
     "plot": "evaluate(..., tidy=True) has the form that charts take",
-    "compare": "rec(model='...').evaluate(...) has a row for each system",
 }
 """Methods that are yet to come, with what there is today."""
 

@@ -52,11 +52,48 @@ class Uncertain(Generic[F]):
         seed: int = 0,
         profile: str | None = None,
     ) -> F:
-        """Return metrics with their intervals, a row for each segment, model and metric.
+        """Return metrics with the intervals of their values, a row for each segment, model and metric.
+
+        The interval speaks of users like these: another sample of as many, from the same population, catalogue and time. The
+        arguments `metrics`, `k`, `by` and `profile` are those of `evaluate`, and `value` is its number.
+
+            level: the probability that an interval holds, for each row by itself.
+            method: "auto" is Wilson's interval on the effective number of users, n_eff = p (1 - p) / se^2, for metrics from 0
+                to 1, and t for others; "t" is t, value ± t(n - 1) · std / √n, for all; "bootstrap" is the percentile interval
+                of `n_resamples` resamples, drawn with `seed`, of users in up to 10,000 random groups (by segment 2,000). It
+                needs recframe[stats].
+            cluster: a column of the users who hang together, such as a household: the error is then that of clusters (CR1),
+                with one degree of freedom less than there are of them. A user without a cluster is one by themself.
+
+        A metric that is one function of a segment's lists, such as coverage, has its interval by what each list contributes,
+        T + (n - 1) (T - T without the list); there is none by the bootstrap, and none for exposure_share and
+        exposure_disparity, of which no method was shown to hold. That of a metric which grows with the number of users
+        (coverage, tail_coverage, gini, entropy) speaks of as many users, and of no other number.
+
+        Columns: the `by` columns (a bound model among them), `metric` (its string), `k` (null: the whole list), `value`,
+        `value_low`, `value_high`, `std` (between users, or of the contributions), `n_users` (those with a value: the metric's
+        own support; lists, of metrics over lists), `n_zero` (of value 0), `n_undefined` (who count but have no value),
+        `n_without_relevant` (of the universe, without a relevant item; null for metrics over lists) and `note`. Rows stand in
+        the order of `evaluate`, and in each segment of the metrics. Of a LazyFrame it is a LazyFrame of expressions alone.
+
+        Without a user, with one, or where nothing tells how a metric varies, the interval is null and `note` says why. Below
+        30 users no interval of sparse values holds as often as it says, which is noted too.
+
+        Raises what `evaluate` raises, and a RecframeError for by="user" and for options that it does not know.
 
         >>> import polars as pl, recframe
-        >>> df = pl.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], "rank": [1, 2, 1], "relevance": [0, 1, 1]})
-        >>> df.rec.summarize("mrr").select("metric", "value", "value_low", "value_high", "n_users")
+        >>> df = pl.DataFrame({"user": [1, 1, 2, 3], "item": [1, 2, 1, 1], "rank": [1, 2, 1, 1], "relevance": [0, 1, 1, 0]})
+        >>> df.rec.summarize("mrr").select("metric", "value", "value_low", "value_high", "n_users", "n_zero")
+        shape: (1, 6)
+        ┌────────┬───────┬───────────┬────────────┬─────────┬────────┐
+        │ metric ┆ value ┆ value_low ┆ value_high ┆ n_users ┆ n_zero │
+        │ ---    ┆ ---   ┆ ---       ┆ ---        ┆ ---     ┆ ---    │
+        │ str    ┆ f64   ┆ f64       ┆ f64        ┆ i64     ┆ i64    │
+        ╞════════╪═══════╪═══════════╪════════════╪═════════╪════════╡
+        │ mrr    ┆ 0.5   ┆ 0.036171  ┆ 0.963829   ┆ 3       ┆ 1      │
+        └────────┴───────┴───────────┴────────────┴─────────┴────────┘
+
+        Source: Wilson 1927; Efron and Stein 1981, The jackknife estimate of variance; Cameron and Miller 2015.
         """
         level = options.share("level", level, "0.95")
         options.one_of("method", method, get_args(Method))
@@ -88,7 +125,54 @@ class Uncertain(Generic[F]):
         seed: int = 0,
         profile: str | None = None,
     ) -> F:
-        """Return models held against a baseline."""
+        """Return models held against a baseline, a row for each segment, model and metric, with a verdict in a word.
+
+        Both values of a user are paired: d = value - baseline's value, and what is tested is whether the mean of d is 0. Models
+        stand in the column that `rec(model=...)` binds, or are frames: `rf.rec({"a": a, "b": b}, truth)`.
+
+            baseline: the name of a model that all others are held against; None holds each against those before it in order.
+            level: that of the intervals, each by itself; a verdict takes `p_adjusted` of at most 1 - level.
+            margin: a share of the baseline's value, such as 0.01, that does not matter: "not worse" is shown by the mean of
+                b - (1 - margin) a, "same" by that and b - (1 + margin) a. These two are not corrected for many rows.
+            test: "t", paired; "permutation", sign flips of random groups of users; "bootstrap", shifted to the null.
+            correction: for many rows: "holm"; "max_t" (step-down, by sign flips, which knows how rows hang together);
+                "bonferroni"; "benjamini-hochberg", of the share of false findings; None.
+            family: which rows are corrected together: all of the "table", those of a "metric", or those of a "segment".
+            cluster: as in `summarize`. n_resamples, seed: how often is flipped or drawn; no p is below 1 / (n_resamples + 1).
+
+        Columns: the `by` columns, the model, `baseline`, `metric`, `k`, `value` and `baseline_value` (over users with both),
+        `difference`, `relative` (difference / baseline_value) each with `_low` and `_high`, `p_value`, `p_adjusted`,
+        `effect_size` (mean of d over its standard deviation), `wins`, `ties`, `losses` (users with d above, at, below 0; null
+        of set metrics), `n_users`, `n_unpaired` (users with one of the values alone, left out), with a margin `p_not_worse` and
+        `p_equivalent`, `verdict` and `note`.
+
+        Verdicts: "better", "worse" ("higher", "lower" of a metric without a direction): shown. "same": for all users, or with a
+        margin shown to be within it. "not worse", "not better": shown up to the margin. "open": nothing is shown, which is
+        no sign that models are alike; `power` says what could have been.
+
+        It needs recframe[stats]. Of a LazyFrame it is a LazyFrame, whose last step is a function of the sums of each row.
+
+        Raises what `evaluate` raises; a RecframeError without a model's column, for by="user" and for a metric whose interval
+        nobody knows (see `summarize`); a DataError for a baseline that is no model, and where there is one model alone.
+
+        >>> import polars as pl, recframe
+        >>> recs = pl.DataFrame({"model": ["a"] * 4 + ["b"] * 4, "user": [1, 2, 3, 4] * 2,
+        ...     "item": [1, 2, 3, 4, 1, 2, 9, 9], "rank": [1] * 8})
+        >>> truth = pl.DataFrame({"user": [1, 2, 3, 4], "item": [9, 2, 9, 9]})
+        >>> found = recs.rec(truth=truth, model="model").compare("hit_rate@1", baseline="a")
+        >>> found.select("model", "difference", "difference_low", "difference_high", "p_value", "verdict")
+        shape: (1, 6)
+        ┌───────┬────────────┬────────────────┬─────────────────┬─────────┬─────────┐
+        │ model ┆ difference ┆ difference_low ┆ difference_high ┆ p_value ┆ verdict │
+        │ ---   ┆ ---        ┆ ---            ┆ ---             ┆ ---     ┆ ---     │
+        │ str   ┆ f64        ┆ f64            ┆ f64             ┆ f64     ┆ str     │
+        ╞═══════╪════════════╪════════════════╪═════════════════╪═════════╪═════════╡
+        │ b     ┆ 0.5        ┆ -0.418693      ┆ 1.418693        ┆ 0.18169 ┆ open    │
+        └───────┴────────────┴────────────────┴─────────────────┴─────────┴─────────┘
+
+        Source: Student 1908; Fisher 1935; Holm 1979; Westfall and Young 1993; Urbano, Lima and Hanjalic 2019, Statistical
+        significance testing in information retrieval; Schuirmann 1987 (margins).
+        """
         from recframe.uncertainty import comparison  # noqa: PLC0415  NumPy and SciPy are an extra
 
         options.one_of("test", test, get_args(comparison.Test))
@@ -121,7 +205,37 @@ class Uncertain(Generic[F]):
         cluster: str | None = None,
         profile: str | None = None,
     ) -> F:
-        """Return the smallest difference that so many users can show, and how many users a wanted one needs."""
+        """Return the smallest difference that so many users can show, and how many users a wanted one needs.
+
+        Of the paired t test, on two sides at `level`, which finds a difference with the probability `power`.
+
+            baseline: with it the users' differences to each other model say how they vary. Without, there is no second system
+                yet: it is taken to vary as the first does and to have the `correlation` r with it over users, so that a
+                difference has the standard deviation std · √(2 (1 - r)).
+            wanted: the difference that is asked for, as a share of the value (the baseline's, where there is one).
+
+        Columns: the `by` columns, the model (and `baseline`), `metric`, `k`, `value` (the baseline's), `n_users`, `std` of the
+        differences, `detectable` (the smallest difference that n_users show), `detectable_relative` (as a share of the
+        value), `wanted`, `users_needed` for that, and `note`. The other arguments are those of `compare`; `cluster` takes a
+        baseline. It needs recframe[stats].
+
+        >>> import polars as pl, recframe
+        >>> recs = pl.DataFrame({"model": ["a"] * 4 + ["b"] * 4, "user": [1, 2, 3, 4] * 2,
+        ...     "item": [1, 2, 3, 4, 1, 2, 9, 9], "rank": [1] * 8})
+        >>> truth = pl.DataFrame({"user": [1, 2, 3, 4], "item": [9, 2, 9, 9]})
+        >>> found = recs.rec(truth=truth, model="model").power("hit_rate@1", baseline="a", wanted=0.5)
+        >>> found.select("model", "std", "detectable", "users_needed")
+        shape: (1, 4)
+        ┌───────┬─────────┬────────────┬──────────────┐
+        │ model ┆ std     ┆ detectable ┆ users_needed │
+        │ ---   ┆ ---     ┆ ---        ┆ ---          │
+        │ str   ┆ f64     ┆ f64        ┆ i64          │
+        ╞═══════╪═════════╪════════════╪══════════════╡
+        │ b     ┆ 0.57735 ┆ 1.228572   ┆ 170          │
+        └───────┴─────────┴────────────┴──────────────┘
+
+        Source: Cohen 1988, Statistical power analysis for the behavioral sciences.
+        """
         from recframe.uncertainty.powered import Power  # noqa: PLC0415  NumPy and SciPy are an extra
 
         how = Power(
@@ -130,6 +244,9 @@ class Uncertain(Generic[F]):
             level=options.share("level", level, "0.95"),
             correlation=options.share("correlation", correlation, "0.5"),
         )
+        if cluster is not None and baseline is None:
+            msg = f"cluster={cluster!r} takes a baseline=, whose differences say how clusters vary"
+            raise RecframeError(msg)
         asked = question(self, metrics, k, by, cluster, profile)
         result: F = _powered(asked, None if baseline is None else str(baseline), how)
         return result
