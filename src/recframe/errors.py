@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import operator
 import os
 import re
@@ -75,6 +74,8 @@ def warn(message: str) -> None:
 
 def suggestion(name: str, known: Iterable[str], closeness: float = 0.6) -> str:
     """Return `; did you mean 'x'?` for the closest known name, or nothing where none is close."""
+    import difflib  # noqa: PLC0415  importing recframe should take no time
+
     # pandas has columns that are named by numbers and tuples
     folded = {candidate.casefold(): candidate for candidate in known if isinstance(candidate, str)}
     found = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=closeness)

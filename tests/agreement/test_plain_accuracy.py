@@ -380,9 +380,8 @@ def test_judge_gives_each_pair_of_a_user_that_counts_once(kind: Kind):
 SEGMENTS_OF_JUDGING = [("user",), ("country",), ("genre",), ("genre", "country")]
 
 
-@pytest.mark.parametrize(
-    "by", [(), *(pytest.param(by, marks=pytest.mark.slow) for by in SEGMENTS_OF_JUDGING)], ids=str
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("by", [(), *SEGMENTS_OF_JUDGING], ids=str)
 def test_judge_then_a_metric_agrees(by: tuple[str, ...]):
     rng = seeded(f"judge {by}")
     for policy in policies(rng):

@@ -73,6 +73,7 @@ def test_it_agrees_on_every_kind_of_frame(name: str, kind: Kind):
         check(case, asked_of(name, [3]), kind)
 
 
+@pytest.mark.slow
 @of_each
 def test_it_agrees_without_a_frame_of_items_where_it_needs_none(name: str):
     rng = seeded(f"catalogue {name}")
@@ -82,7 +83,11 @@ def test_it_agrees_without_a_frame_of_items_where_it_needs_none(name: str):
 
 
 @pytest.mark.parametrize("target", ["catalogue", "relevant"])
-@pytest.mark.parametrize("by", [(), ("user",), ("country",)], ids="-".join)
+@pytest.mark.parametrize(
+    "by",
+    [(), *(pytest.param((one,), marks=pytest.mark.slow) for one in ("user", "country"))],
+    ids="-".join,
+)
 def test_disparity_agrees_on_the_head_and_the_tail_where_items_have_no_features(
     target: str, by: tuple[str, ...]
 ):
@@ -132,6 +137,7 @@ def test_it_agrees_over_every_universe(universe: str, no_relevant: str, by: tupl
         check(case, asked)
 
 
+@pytest.mark.slow
 @of_each
 def test_it_agrees_where_nobody_has_anything(name: str):
     rng = seeded(f"nothing {name}")

@@ -47,7 +47,15 @@ def plain(rng: random.Random, by: tuple[str, ...] = (), *, given: bool, model: b
 
 
 @pytest.mark.parametrize("source", ["given", "popularity"])
-@pytest.mark.parametrize("by", [(), ("user",), ("country",), ("genre",)], ids="-".join)
+@pytest.mark.parametrize(
+    "by",
+    [
+        (),
+        ("genre",),
+        *(pytest.param((one,), marks=pytest.mark.slow) for one in ("user", "country")),
+    ],
+    ids="-".join,
+)
 def test_it_agrees_in_every_segment(source: str, by: tuple[str, ...]):
     rng = seeded(f"propensity {source} {by}")
     for model in (False, True):

@@ -202,7 +202,17 @@ def test_columns_without_a_value_or_a_dtype_are_audited(kind):
     )
 
 
-@pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.String, pl.Categorical, pl.Binary])
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        pl.Int64,
+        pl.String,
+        *(
+            pytest.param(one, marks=pytest.mark.slow)
+            for one in (pl.UInt64, pl.Categorical, pl.Binary)
+        ),
+    ],
+)
 @pytest.mark.parametrize("order", ["sorted", "shuffled"])
 @pytest.mark.parametrize("defects", [0, 3])
 def test_a_large_eager_frame_has_the_findings_of_the_lazy_one(order, dtype, defects):

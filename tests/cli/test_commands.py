@@ -349,6 +349,10 @@ def test_the_program_has_its_exit_codes_and_no_traceback():
         1,
         "error: there is no file 'truth.csv'; did you mean 'truth.parquet'?\n",
     )
+
+
+@pytest.mark.slow
+def test_the_program_has_its_version():
     assert shell("-m", "recframe", "--version").stdout == f"recframe, version {rf.__version__}\n"
 
 
@@ -375,13 +379,14 @@ def test_a_reader_that_leaves_early_is_no_error():
         assert process.stderr.read() == ""
 
 
+@pytest.mark.slow
 def test_an_encoding_without_the_signs_of_a_table_is_no_error():
     result = shell("-m", "recframe", "metrics", PYTHONIOENCODING="ascii")
     assert (result.returncode, result.stderr) == (0, "")
     assert "hit_rate" in result.stdout
 
 
-@pytest.mark.parametrize("missing", ["click", "rich"])
+@pytest.mark.parametrize("missing", ["click", pytest.param("rich", marks=pytest.mark.slow)])
 def test_without_the_extra_the_command_says_how_to_install_it(missing):
     result = shell("-c", f"import sys; sys.modules[{missing!r}] = None; import recframe.cli")
     assert (result.returncode, result.stderr) == (
@@ -390,6 +395,7 @@ def test_without_the_extra_the_command_says_how_to_install_it(missing):
     )
 
 
+@pytest.mark.slow
 def test_importing_recframe_imports_nothing_of_the_command_line():
     code = "import sys, recframe; print({'click', 'rich', 'numpy'} & set(sys.modules))"
     assert shell("-c", code).stdout == "set()\n"

@@ -297,9 +297,8 @@ BASES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    "k", [pytest.param(1, marks=pytest.mark.slow), 3, pytest.param(None, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [1, 3, None])
 @given(frames=frame_pairs())
 @examples(5)
 def test_a_policy_moves_every_metric_in_the_direction_that_is_said(
@@ -365,7 +364,9 @@ def direction_between(old: rf.Metric[...], new: rf.Metric[...]) -> str:
     return one.direction
 
 
-@pytest.mark.parametrize("k", [1, 3, None])
+@pytest.mark.parametrize(
+    "k", [pytest.param(1, marks=pytest.mark.slow), 3, pytest.param(None, marks=pytest.mark.slow)]
+)
 @given(frames=frame_pairs())
 @examples(20)
 def test_a_parameter_moves_a_metric_in_the_direction_that_is_said(
@@ -440,7 +441,10 @@ PAIRS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("metric", "old", "new"), PAIRS)
+@pytest.mark.parametrize(
+    ("metric", "old", "new"),
+    [*PAIRS[:2], *(pytest.param(*one, marks=pytest.mark.slow) for one in PAIRS[2:])],
+)
 def test_contributions_sum_to_the_whole_difference(metric: str, old: str, new: str):
     truth = TRUTH.with_columns(relevance=pl.Series([1.0, 2, 0, 0, 3, 1, 2, 2, 0, 1, 1, 4]))
     rec = LISTS.rec(truth=truth)

@@ -174,7 +174,9 @@ def test_elliot_raises_gains_from_its_threshold_up():
 
 
 @pytest.mark.parametrize("profile", DEFINED)
-@pytest.mark.parametrize("k", [1, 3, 10, 40, None])
+@pytest.mark.parametrize(
+    "k", [3, None, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 10, 40))]
+)
 def test_the_definitions_of_the_library_in_plain_python_agree(profile: str, k: int | None):
     lists, truth = a_crowd()
     recs = [

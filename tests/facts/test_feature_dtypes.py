@@ -108,7 +108,13 @@ def test_a_category_is_the_same_in_every_dtype(dtype: str, kind: Kind):
     assert same(every_user(described(values, column), OF_CATEGORIES, kind), expected)
 
 
-@pytest.mark.parametrize("dtype", CATEGORY_DTYPES)
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        pytest.param(one, marks=[pytest.mark.slow] * (at % 2))
+        for at, one in enumerate(CATEGORY_DTYPES)
+    ],
+)
 def test_a_list_of_categories_is_the_same_in_every_dtype(dtype: str):
     make, column = CATEGORY_DTYPES[dtype]
 

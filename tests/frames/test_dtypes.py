@@ -572,7 +572,15 @@ OF_HOLES = ["recall", "bpref", "judged", "auc", "ndcg@2", "coverage", "mcc"]
     ],
     ids=str,
 )
-@pytest.mark.parametrize("name", ["user", "item", "relevance", "model", "half"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "user",
+        "relevance",
+        "half",
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ("item", "model")),
+    ],
+)
 def test_nan_is_null_wherever_null_can_be(kind, name, many):
     def asked(missing, at):
         frame = HOLED.with_columns(

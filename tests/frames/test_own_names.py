@@ -9,9 +9,9 @@ import pytest
 
 import recframe as rf
 from asking import recommended, rows
-from frame_kinds import KINDS
+from frame_kinds import KINDS, sharp_and_thorough
 
-on_kinds = pytest.mark.parametrize("kind", KINDS, ids=str)
+on_kinds = pytest.mark.parametrize("kind", sharp_and_thorough(KINDS), ids=str)
 RECS = recommended(u="abc", v="bca").with_columns(score=1 / pl.col("rank"))
 TRUTH = rows(
     ("u", "b", 2.0, 0.5), ("v", "a", 1.0, 0.9), ("w", "c", 3.0, 0.1),

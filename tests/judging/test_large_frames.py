@@ -138,7 +138,9 @@ def test_a_large_eager_frame_with_scores_gives_what_the_lazy_plan_gives(dtype, o
 @pytest.mark.parametrize(
     "tied", [pytest.param(1, marks=pytest.mark.slow), 3, pytest.param(30, marks=pytest.mark.slow)]
 )
-@pytest.mark.parametrize("order", ["sorted", "with duplicates"])
+@pytest.mark.parametrize(
+    "order", [pytest.param("sorted", marks=pytest.mark.slow), "with duplicates"]
+)
 def test_a_large_eager_frame_that_stands_best_first_gives_what_the_lazy_plan_gives(order, tied):
     frame = scored(ORDERS[order](judged(NUMBER, NUMBER)), tied).with_columns(
         pl.col("score").fill_null(-30)

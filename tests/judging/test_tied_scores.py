@@ -217,6 +217,7 @@ print(repr(found.row(0)))
 """
 
 
+@pytest.mark.slow
 def test_the_number_of_threads_changes_nothing():
     def run(threads):
         script = "import recframe" + TIED

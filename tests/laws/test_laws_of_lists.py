@@ -145,6 +145,7 @@ def test_saying_a_row_twice_changes_nothing(frames: Frames):
     assert_same_answers(twice, frames)
 
 
+@pytest.mark.slow
 @few
 @given(all_frames())
 def test_new_names_for_users_and_items_change_nothing(frames: Frames):
@@ -182,6 +183,7 @@ def test_every_kind_of_frame_gives_the_same(kind: Kind, frames: Frames, by: Any)
     assert_same_answers(frames, frames, by=by, kind=kind)
 
 
+@pytest.mark.slow
 @settings(few, max_examples=examples(5).max_examples)
 @given(all_frames())
 def test_a_metric_alone_is_what_it_is_among_others(frames: Frames):

@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 
 import recframe as rf
-from frame_kinds import KINDS
 from recframe.metrics.language import registry
 from two_users import FRAME, RECS, TRUTH, value
 
@@ -146,7 +145,6 @@ def test_ones_own_metric_is_used_again_after_it_was_redefined(own):
     assert own is not first_page_share
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=repr)
 def test_ones_own_metric_may_use_every_word(kind):
     @rf.metric
     def everything(at):

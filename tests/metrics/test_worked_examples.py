@@ -10,7 +10,7 @@ import pytest
 
 import recframe as rf
 from asking import ask, ask_one, recommended, rows
-from frame_kinds import Kind
+from frame_kinds import KINDS, Kind
 from worked_lists import BY_TAIL, FIXTURE, PLAIN, WORKED
 
 log2 = math.log2
@@ -116,7 +116,10 @@ def test_metrics_worked_out_by_hand(kind, frame, expected):
 
 @pytest.mark.parametrize(
     ("frame", "expected"),
-    [(ONE_LIST, ONE_LIST_EXPECTED), (GRADED, GRADED_EXPECTED)],
+    [
+        (ONE_LIST, ONE_LIST_EXPECTED),
+        pytest.param(GRADED, GRADED_EXPECTED, marks=pytest.mark.slow),
+    ],
     ids=["one list", "graded"],
 )
 def test_expressions_worked_out_by_hand(frame, expected):
@@ -193,6 +196,7 @@ SIDES = {
 }
 
 
+@pytest.mark.parametrize("kind", KINDS, ids=repr)
 def test_every_metric_gives_its_worked_number(kind: Kind):
     worked = {str(rf.parse(name)(**parameters) @ 3): value for name, parameters, value in FIXTURE}
     found = ask_one(kind, RECS, *worked, **SIDES)

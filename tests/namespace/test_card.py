@@ -87,6 +87,7 @@ def test_a_metric_is_shown_as_its_string():
     assert repr(rf.ndcg(gain="exp") @ 10) == "ndcg(gain=exp)@10"
 
 
+@pytest.mark.slow
 def test_a_failing_assert_is_short(tmp_path):
     path = tmp_path / "test_fails.py"
     path.write_text(

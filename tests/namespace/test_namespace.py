@@ -113,6 +113,7 @@ for _ in range(2):
     ]
 
 
+@pytest.mark.slow
 def test_looking_for_pandas_without_importing_it_is_not_an_import():
     script = f"""
 import importlib.util, sys, recframe
@@ -123,6 +124,7 @@ import pandas
     assert run(script).splitlines() == ["pandas True True False", "0.5 pandas"]
 
 
+@pytest.mark.slow
 def test_an_import_of_pandas_that_failed_can_be_made_again():
     script = f"""
 import sys, recframe
@@ -137,6 +139,7 @@ import pandas
     assert run(script).splitlines() == ["failed", "0.5 pandas"]
 
 
+@pytest.mark.slow
 def test_an_import_of_pandas_leaves_its_loader_and_spec_as_they_were():
     script = """
 import sys, importlib.resources
@@ -152,6 +155,7 @@ print([type(finder).__module__ for finder in sys.meta_path if "recframe" in type
     assert plain.splitlines()[1:] == ["True True", "[]"]
 
 
+@pytest.mark.slow
 def test_reloading_recframe_registers_again_without_harm():
     script = f"""
 import importlib, warnings, pandas, recframe
@@ -380,7 +384,9 @@ def test_a_frame_that_was_asked_is_copied_and_pickled_like_any_other():
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"truth": TRUTH.lazy(), "universe": "all"}], ids=["judged", "two frames"]
+    "options",
+    [pytest.param({}, marks=pytest.mark.slow), {"truth": TRUTH.lazy(), "universe": "all"}],
+    ids=["judged", "two frames"],
 )
 def test_a_lazy_evaluation_travels_as_a_plan_without_python(options, monkeypatch):
     plan = (
@@ -396,8 +402,9 @@ def test_a_lazy_evaluation_travels_as_a_plan_without_python(options, monkeypatch
     pickled = pickle.dumps(plan)
 
     assert b"recframe.registry" not in sent
+    expected = plan.collect()
     for twin in (pl.LazyFrame.deserialize(io.BytesIO(sent)), pickle.loads(pickled)):  # noqa: S301  our own bytes
-        assert_frame_equal(twin.collect(), plan.collect())
+        assert_frame_equal(twin.collect(), expected)
 
 
 def test_a_plan_travels_to_an_interpreter_that_has_no_recframe(tmp_path):

@@ -12,10 +12,10 @@ import pytest
 
 import recframe as rf
 from asking import liked, recommended
-from frame_kinds import KINDS, Kind
+from frame_kinds import KINDS, Kind, sharp_and_thorough
 
 ARROW = Kind("arrow", pl.DataFrame.to_arrow, pl.DataFrame)
-on_kinds = pytest.mark.parametrize("kind", [*KINDS, ARROW], ids=str)
+on_kinds = pytest.mark.parametrize("kind", [*sharp_and_thorough(KINDS), ARROW], ids=str)
 RECS = recommended(u="abc", v="bca", w="cab").with_columns(week=pl.col("rank"))
 TRUTH = liked(u="b", v="ab", w="c").with_columns(week=pl.lit(1, pl.Int64))
 USERS = pl.DataFrame(

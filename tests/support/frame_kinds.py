@@ -88,12 +88,13 @@ def slow_after_the_first(kinds: Iterable[Kind]) -> list[Any]:
     return [first, *(pytest.param(one, marks=pytest.mark.slow) for one in others)]
 
 
-# made of others, and held in the fast lane by the tests of frames
-THOROUGH = {"chunked", "pandas-nullable"}
+# made of others, or their plans run or read otherwise: every metric's worked number, models and propensities have them
+# in the fast lane too
+THOROUGH = {"chunked", "streaming", "pandas-nullable", "pandas-arrow"}
 
 
 def sharp_and_thorough(kinds: Iterable[Kind]) -> list[Any]:
-    """Kinds to run a test on, of which the fast lane leaves out those that are made of others."""
+    """Kinds to run a test on, of which the fast lane leaves out those that are near to others."""
     return [
         pytest.param(one, marks=pytest.mark.slow) if one.name in THOROUGH else one for one in kinds
     ]

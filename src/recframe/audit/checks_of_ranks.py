@@ -45,7 +45,7 @@ def ranks_against_scores(data: Audited) -> Iterator[Found]:
     if scored is not None:
         turned = pl.corr("rank", "score").fill_nan(None) > UPSIDE_DOWN
         lists = scored.group_by(data.keys).agg(turned.alias("turned"), ROWS)
-        yield Found(data.main, lists.filter("turned"), ("user", "rows"))
+        yield Found(data.main, lists.filter(pl.col("turned")), ("user", "rows"))
 
 
 @check("warning", "the item counts as not recommended", "drop the row, or give it a rank")

@@ -36,6 +36,8 @@ def hardly_any_in_common(seen: Seen) -> str | None:
         if seen.found_nothing
         else ["truth"] * seen.found_hardly_anything(HARDLY)
     )
+    if not sides:
+        return None
     for role, names in SIDES.items():
         for name in names:
             side = getattr(seen.inputs, name)
@@ -92,13 +94,10 @@ def _apart(seen: Seen, name: str, role: str, found: dict[str, object]) -> str:
 
 def most_users_without_a_list(seen: Seen) -> str | None:
     """Most users of the truth have no list, as where the lists are those of one segment, and nobody said who counts."""
-    context, n_users = seen.inputs.context, _n_users(seen)
-    if (
-        seen.inputs.truth is None
-        or context.universe is not None
-        or n_users is None
-        or not _may_be_few(seen, n_users)
-    ):
+    if seen.inputs.truth is None or seen.inputs.context.universe is not None:
+        return None
+    n_users = _n_users(seen)
+    if n_users is None or not _may_be_few(seen, n_users):
         return None
     users = seen.inputs.counted("truth").select("user").unique()
     absent = users.join(

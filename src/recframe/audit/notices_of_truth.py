@@ -56,6 +56,8 @@ def _unbound_numbers(seen: Seen, side: Side) -> list[str]:
     context = side.context
     bound = {context.name_of(role) for role in ("user", "item", *READ_AS_GIVEN) if role != "score"}
     bound |= {one.name for one in seen.inputs.segments}
+    if bound.issuperset(side.columns):
+        return []
     return [name for name in side.kind.numbers() if name not in bound]
 
 

@@ -44,20 +44,25 @@ class Seen:
     @property
     def found_nothing(self) -> bool:
         """Whether every metric came out as 0 or null."""
-        values = self._values(self.metrics)
-        return bool(values) and not any(values)
+        return bool(self._largest) and not any(value for _, value in self._largest)
 
     def found_hardly_anything(self, most: float) -> bool:
         """Whether some metrics count hits, and all that do came out as less than so much, or null."""
-        counting = [one for one in self.metrics if needs_of(one).columns & (HITS | EXPECTED)]
-        values = self._values(counting)
-        return bool(values) and not any(value >= most for value in values)
+        if all(value >= most for _, value in self._largest):
+            return False
+        counting = [
+            value for one, value in self._largest if needs_of(one).columns & (HITS | EXPECTED)
+        ]
+        return bool(counting) and not any(value >= most for value in counting)
 
-    def _values(self, metrics: Sequence[Metric[...]]) -> list[float]:
-        """Return the largest value of each metric in the result, 0 where all are null."""
-        names = [name for name in map(str, metrics) if name in self.result.columns]
-        largest: list[Any] = [self.result[name].max() for name in names]
-        return [value or 0.0 for value in largest]
+    @cached_property
+    def _largest(self) -> list[tuple[Metric[...], float]]:
+        """The metrics that the result has, each with its largest value, 0 where all are null."""
+        columns, named = self.result.columns, [(one, str(one)) for one in self.metrics]
+        found: list[tuple[Metric[...], Any]] = [
+            (one, self.result[name].max()) for one, name in named if name in columns
+        ]
+        return [(one, value or 0.0) for one, value in found]
 
     @cached_property
     def labels(self) -> list[Segment]:
@@ -89,14 +94,23 @@ class Seen:
         users = self.inputs.given["recommendations"]["user"]
         if not len(users) or users.dtype.is_nested() or users.dtype == pl.Binary:
             return  # which do not compare with a value
-        picked = dict.fromkeys(users[place] for place in (0, len(users) // 2, len(users) - 1))
-        yield from (users == user for user in picked if user is not None)
+        picked = {users[place]: place for place in (0, len(users) // 2, len(users) - 1)}
+        for user, place in picked.items():
+            if user is not None:
+                if user not in self._rows_of_users:
+                    self._rows_of_users[user] = users == users.slice(place, 1)
+                yield self._rows_of_users[user]
+
+    @cached_property
+    def _rows_of_users(self) -> dict[Any, pl.Series]:
+        """Which rows are a user's, of the users that were asked for: several notices ask, and a comparison is what costs."""
+        return {}
 
     def lengths(self) -> tuple[int, int]:
         """Return how many rows the frame of the lists has, and how many of them are the first user's."""
         given = self.inputs.given.get("recommendations")
         if given is not None:
-            return len(given), next((len(rows) for rows in self.of_some_users("user")), 0)
+            return len(given), next((int(mine.sum()) for mine in self._some_users()), 0)
         user = pl.col("user")
         counts = self.inputs.lists.select(rows=pl.len(), own=(user == user.first()).sum())
         n_rows, n_own = self.run(counts).row(0)

@@ -174,6 +174,8 @@ def label_columns(main: Side, segments: Sequence[Segment]) -> list[Segment]:
     bound = {main.context.name_of(role) for role in ROLES if role != "model"} | {
         segment.name for segment in segments
     }
+    if bound.issuperset(main.columns):
+        return []
     names = [name for name in main.kind.labels() if name not in bound]
     return [
         Segment(f"label {number}", name, "recommendations") for number, name in enumerate(names)

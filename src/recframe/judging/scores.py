@@ -107,9 +107,12 @@ class Scored:
         return pl.concat([others, self._each_item_once(whole)])
 
     def _each_item_once(self, rows: pl.LazyFrame, *, counted: bool = False) -> pl.LazyFrame:
-        """Return each item of each list at its best score, and if asked for how many rows it has in `times`."""
+        """Return each item of each list at its best score, and if asked for how many rows it has in `times`.
+
+        The rows are some of the lists', and have their columns.
+        """
         pair, times = [*self.keys, "item"], pl.len()
-        others = [name for name in rows.collect_schema() if name not in {*pair, "score"}]
+        others = [name for name in self.rows.collect_schema() if name not in {*pair, "score"}]
         kept = [pl.col(name).min() if name == "row" else pl.col(name).first() for name in others]
         if "row" in others:  # an item's place is that of its best row
             if counted:
@@ -156,7 +159,7 @@ class Scored:
         # With the gains, the relevant rows too: a first row that is not relevant may repeat an item that another says is.
         kept = pl.col("first") | pl.col("gain").is_not_null() if gained else pl.col("first")
         best = marked_sorted(ask([self.rows.with_columns(first=first).filter(kept)])[0], "user")
-        ranked = best.filter("first").drop("first")
+        ranked = best.filter(pl.col("first")).drop("first")
         questions = [are_distinct(best, list(self.keys)), found._standing(ranked.lazy())]  # noqa: SLF001
         once, standing = (answer.item() for answer in ask(questions))
         return (

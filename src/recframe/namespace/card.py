@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from html import escape
 from typing import Any
 
 import polars as pl
@@ -47,6 +46,8 @@ class Card:
     @property
     def html(self) -> str:
         """A small table."""
+        from html import escape  # noqa: PLC0415  importing recframe should take no time
+
         cell = 'style="text-align: left"'
         rows = "".join(
             f"<tr><th {cell}>{escape(name)}</th><td {cell}>{escape(said)}</td></tr>"

@@ -118,7 +118,8 @@ def values_of_users(
         judged=judged,
         keys=list(keys),
         names=list(values),
-        present=lists.filter("counted"),
+        # NOTE: a name as text has Polars look it up in the whole plan's schema, which is a tenth of a small call
+        present=lists.filter(pl.col("counted")),
         empty=no_rows(frozenset(roots)).select(values.values()),
         steep="steepness" in words.asked,
         aligned=judged.truth is not None and words.reads_relevant_alone(),

@@ -37,7 +37,7 @@ def each_once(rows: pl.LazyFrame, dtypes: Mapping[str, pl.DataType], gain: str) 
     )
     second = (key + 2**63) % 2**64 - 2**63
     height = (pl.col("highest") % 2**64).cast(pl.Int64)
-    return runs.filter("last").select(
+    return runs.filter(pl.col("last")).select(
         ((key - second) // 2**64).cast(dtypes[keys[0]]).alias(keys[0]),
         second.cast(dtypes[keys[1]]).alias(keys[1]),
         height.reinterpret(dtype=pl.Float64).alias(gain),

@@ -114,7 +114,7 @@ def _repeating(rows: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.Expr, pl.Laz
     """Return a number of each row, and those numbers that are of all rows of an item which a list has twice, or of others."""
     if len(keys) == 1 and rows[keys[0]].flags["SORTED_ASC"]:
         lists = rows.lazy().group_by(keys).agg(twice=pl.col("item").n_unique() < pl.len())
-        return pl.col(keys[0]), lists.filter("twice").select(keys)
+        return pl.col(keys[0]), lists.filter(pl.col("twice")).select(keys)
     number = key_hash([pl.col(key) for key in distinct_names(*keys, "item")], rows.schema)
     in_order = number.sort()
     return number, rows.lazy().select(number=in_order.filter(in_order == in_order.shift()))

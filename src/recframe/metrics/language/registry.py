@@ -121,7 +121,7 @@ def _check_names(definition: Definition) -> None:
 
 
 def _check_signature(definition: Definition) -> None:
-    if not inspect.signature(definition.function).parameters:
+    if not (definition.parameters or inspect.signature(definition.function).parameters):
         msg = f"a metric takes the words it is written in: def {definition.name}(at): ..."
         raise RecframeError(msg)
     for name, parameter in definition.parameters.items():
