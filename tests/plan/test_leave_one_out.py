@@ -407,7 +407,7 @@ def test_the_metrics_whose_value_depends_on_the_number_of_users_say_so():
 
 @pytest.mark.parametrize("by", [None, "country", "genre"])
 def test_contributions_stream_and_hold_no_python(files, by):
-    metrics = registry.asked(["gini@3", "entropy(weight=log)@2", "personalization@3"])
+    metrics = registry.asked(["gini@3", "gini(weight=log)@2", "entropy@2", "personalization@3"])
     sides = {"users": files.users, "items": files.items}
     rec = files.recs.rec(truth=files.truth, model="model", **sides)
     plan = contributions(rec._inputs(by, metrics=metrics), metrics, Run())
