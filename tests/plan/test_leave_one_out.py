@@ -101,10 +101,10 @@ def asked_again(scene: Scene, metrics: Sequence[str], by: Sequence[str]) -> Valu
         own = (pl.col("model") == model) & (pl.col("user") == user)
         without = _evaluated(scene.rec(scene.recs.filter(~own)), metrics, by)
         for segment in described.filter(own).select(keys).unique().rows():
-            made[*segment, user] = {
+            made[(*segment, user)] = {
                 metric: _contribution(whole, without, segment, metric) for metric in metrics
             }
-    _without_items_up_to_k(scene, described, keys, made)
+    _without_items_up_to_k(described, keys, made)
     return _shifted(made, whole, metrics)
 
 
@@ -121,9 +121,7 @@ def _contribution(whole: Any, without: Any, segment: Any, metric: str) -> float 
     return None if value is None or left is None else value + (n - 1) * (value - left)
 
 
-def _without_items_up_to_k(
-    scene: Scene, described: pl.DataFrame, keys: Sequence[str], made: Values
-) -> None:
+def _without_items_up_to_k(described: pl.DataFrame, keys: Sequence[str], made: Values) -> None:
     """Lists without an item up to a metric's k contribute nothing to it."""
     first = described.group_by(*keys, "user").agg(pl.col("rank").min()).rows()
     for *key, best in first:
@@ -331,9 +329,9 @@ def test_a_user_contributes_what_the_means_change_without_the_user(by, policies)
     expected: Values = {}
     for *segment, user in values:
         without = _evaluated(rec(user=user), metrics, by)
-        expected[*segment, user] = {
+        expected[(*segment, user)] = {
             metric: _contribution(whole, without, tuple(segment), metric)
-            if values[*segment, user][metric] is not None
+            if values[(*segment, user)][metric] is not None
             else None
             for metric in metrics
         }
@@ -409,7 +407,7 @@ def test_the_metrics_whose_value_depends_on_the_number_of_users_say_so():
 
 @pytest.mark.parametrize("by", [None, "country", "genre"])
 def test_contributions_stream_and_hold_no_python(files, by):
-    metrics = registry.asked(["gini@3", "entropy(weight=log)@2", "personalization@3"])
+    metrics = registry.asked(["gini@3", "gini(weight=log)@2", "entropy@2", "personalization@3"])
     sides = {"users": files.users, "items": files.items}
     rec = files.recs.rec(truth=files.truth, model="model", **sides)
     plan = contributions(rec._inputs(by, metrics=metrics), metrics, Run())

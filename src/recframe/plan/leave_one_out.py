@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -64,8 +64,9 @@ def contributions(inputs: Inputs, metrics: Sequence[Metric[...]], run: Run) -> p
     metrics'. It is null where there is no T without the list, and T where there is no other list. Without a list its rows
     are gone; the catalogue, the truth and the side frames stay.
 
-    NOTE: a gini is not exact. Items of one list with one exposure fall past each other, which adds 2 / (n items · n
-    contributions) for each such pair; and with `weight="log"` an item keeps its place where it may fall past others.
+    NOTE: gini alone is not exact. What its items lose is added up as if each fell alone, so that a contribution is off by
+    2 / (N k) for each pair of the list's items that stand in equally many lists: their standard deviation is off by 3 % with
+    30 lists and by 0.5 % with 300. With other weights an item passes others one by one, and pairs with close exposures count.
 
     Raises a RecframeError for a metric that has none, and says why.
     """
@@ -102,10 +103,7 @@ def contributions_of_means(
     of_user = {label: pl.col(f"value {number}") for number, label in enumerate(means)}
     rows = _users(inputs, list(means.values()), keys, run)
     values = [_of_means(needs) for needs in asked]
-    entered = [
-        pl.any_horizontal(of_user[str(mean)].is_not_null() for mean in needs.means)
-        for needs in asked
-    ]
+    entered = [_has_any(needs, of_user) for needs in asked]
     sums = [value.sum().alias(f"sum of {label}") for label, value in of_user.items()]
     counts = [value.count().alias(f"n of {label}") for label, value in of_user.items()]
     n_users = [one.sum().alias(f"n {number}") for number, one in enumerate(entered)]
@@ -125,6 +123,11 @@ def _users(
     judged = [judge(part, models) for part in run.parts(inputs)]
     users = [values_of_users(one, means, keys, run.ask).each() for one in judged]
     return run.added(users, distinct_names(*keys, "user"))
+
+
+def _has_any(needs: Needs, of_user: Mapping[str, pl.Expr]) -> pl.Expr:
+    """Return whether a user has a value in any of the means."""
+    return pl.any_horizontal(of_user[str(mean)].is_not_null() for mean in needs.means)
 
 
 def _of_means(needs: Needs) -> pl.Expr:

@@ -77,14 +77,22 @@ class Removal:
         return [one.alias(name) for name, one in found.items()]
 
     def _lists(self, cut: Cut) -> pl.LazyFrame:
-        lost = [f"less {name}" for name in self._names_lost(self._over_items)]
-        sums = [pl.col(name).sum() for name in lost]
-        lists = cut.lists(self._losing_rows(cut, lost), *sums) if lost else cut.lists()
+        """Return each list with what each sum loses without it."""
         own = (
             term.cast(pl.Float64).fill_null(0.0).alias(f"less {name}")
             for name, term in self._over_lists.items()
         )
-        return lists.select(*cut.held.list_keys, *lost, *own)
+        names = [f"less {name}" for name in self._names_lost(self._over_items)]
+        lists = self._with_lost(cut, names) if names else cut.lists()
+        return lists.select(*cut.held.list_keys, *names, *own)
+
+    def _with_lost(self, cut: Cut, names: Sequence[str]) -> pl.LazyFrame:
+        """Return the lists with the sums of what their rows lose; all sums at once, unless the others are at hand."""
+        rows, sums, on = self._losing_rows(cut, names), pl.col(names).sum(), cut.held.list_keys
+        if cut.summed is None:
+            return cut.lists(rows, sums)
+        lost = rows.group_by(on).agg(sums)
+        return cut.summed.join(lost, on=on, how="left", nulls_equal=True)
 
     def _losing_rows(self, cut: Cut, lost: Sequence[str]) -> pl.LazyFrame:
         """Return the rows of the lists with what the sums over items lose without each."""
