@@ -15,7 +15,6 @@ from recframe.errors import (
     sentence,
     suggestion,
     with_article,
-    worded,
 )
 from recframe.frames import collecting
 from recframe.frames.at_hand import at_hand, eager, is_complete, with_own_dtype
@@ -244,22 +243,6 @@ class Inputs:
     def model(self) -> list[str]:
         """The model as a key, where one is bound."""
         return ["model"] * (self.context.model is not None)
-
-    def with_models_to_compare(self, baseline: str | None) -> Inputs:
-        """Return the same with checks that there are models to compare, and the baseline among them."""
-        column = self.context.name_of("model")
-        model = as_text(pl.col("model"), self.schema["model"])
-        names = model.drop_nulls().unique().sort()
-        found = names.slice(0, 20).str.join(", ")
-        few = worded(f"there are no two models to compare: the column {column!r} has ", found)
-        checks = [fails_whole_if(names.len() < 2, few)]  # noqa: PLR2004  a pair
-        if baseline is not None:
-            missing = worded(
-                f"baseline={baseline!r} is no model: the column {column!r} has ", found
-            )
-            checks.append(fails_whole_if(~(model == baseline).any(), missing))
-        added = tuple(self.lists.select(check=check) for check in checks)
-        return replace(self, checks=(*self.checks, *added))
 
     def under(self, context: Context) -> Inputs:
         """Return the same under other policies."""

@@ -325,12 +325,13 @@ def _of_pairs(
             msg = f"{one} cannot be compared, since {reason}; evaluate() has its values"
             raise RecframeError(msg)
     keys = [inside for inside in asked.by if inside != MODEL]
-    inputs = under_profile.at_home(asked.inputs).with_models_to_compare(baseline)
+    inputs = under_profile.at_home(asked.inputs)
     inputs = inputs.drawn(_most_groups(keys), asked.cluster) if drawn else inputs
     kind = asked.rec._kind  # noqa: SLF001
     run = Run(kind.asks)
     plans = contributions(inputs, asked.conventions, run)
-    sums = sums_of_all(plans, asked.metrics, Pairing(baseline, inputs.schema[MODEL]), run)
+    pairing = Pairing(baseline, inputs.schema[MODEL], asked.by[MODEL])
+    sums = sums_of_all(plans, asked.metrics, pairing, run)
     schema = sums.collect_schema()
     result: dict[str, Any] = {key: schema[key] for key in [*keys, MODEL, BASELINE]}
     whole = kind.applied(sums, lambda cells: made(cells, keys), pl.Schema(result | {**columns}))

@@ -48,6 +48,8 @@ class Contributions:
     """Whether gains grow so fast that grades may be too high for them."""
     aligned: bool = False
     """Whether a user with a row in one model has one in all."""
+    known: pl.DataFrame | None = None
+    """The models, of large eager frames, which were asked for them."""
 
     @property
     def names(self) -> list[str]:
@@ -61,15 +63,20 @@ class Contributions:
             return [*(key for key in self.placed if key != "model"), "user"]
         return [*self.judged.rows, self.judged.key]
 
+    def of_models(self, known: pl.DataFrame) -> Contributions:
+        """Return the same where the models are known."""
+        return replace(self, judged=replace(self.judged, models=known.lazy()), known=known)
+
     def described(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows with the segments that are properties of their users."""
         named = rows if self.placed is not None else self.judged.named(rows)
         return with_attributes(named, self.judged.inputs)
 
-    def checked(self, sums: pl.LazyFrame, number: str) -> pl.LazyFrame:
+    def checked(self, sums: pl.LazyFrame, number: str, *also: pl.LazyFrame) -> pl.LazyFrame:
         """Return sums after checks of what only the data shows; `number` names a column of whole numbers that they have."""
-        names = sums.collect_schema().names()
-        return after_checks(sums, self.judged, number, pl.Int64, steep=self.steep).select(names)
+        names, inputs = sums.collect_schema().names(), self.judged.inputs
+        judged = replace(self.judged, inputs=replace(inputs, checks=(*inputs.checks, *also)))
+        return after_checks(sums, judged, number, pl.Int64, steep=self.steep).select(names)
 
     def n_users(self) -> pl.LazyFrame:
         """Return the number of users of each segment and model, those without a row included."""
@@ -82,7 +89,7 @@ def contributions(
     """Return what users contribute to the metrics: for each plan that these need, part by part of the users."""
     plans: dict[tuple[object, ...], tuple[Context, list[Metric[...]]]] = {}
     of_each_list: list[Convention] = []
-    found = []
+    found: list[list[Contributions]] = []
     for one in conventions:
         context = of_the_plan(one.context, inputs)
         if is_of_segment(one.metric):
@@ -95,7 +102,13 @@ def contributions(
         found.append(_of_users(inputs.under(context), metrics, run))
     if of_each_list:
         found.append(_of_lists(inputs, of_each_list, run))
-    return [*found, *([one] for one in of_sets(inputs, conventions, run))]
+    found += [[one] for one in of_sets(inputs, conventions, run)]
+    models = judge(inputs).models
+    if run.ask is None or models is None:
+        return found
+    # NOTE: what is held for both sides of a pair shares no scan with the rest of the plan, which would look for models again
+    known = run.ask([models])[0]
+    return [[one.of_models(known) for one in parts] for parts in found]
 
 
 def of_sets(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> list[Contributions]:

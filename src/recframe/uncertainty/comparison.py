@@ -107,7 +107,7 @@ def _numbers(sums: Sums, moments: Moments, how: Comparing) -> dict[str, Any]:
     std = sums.of_users().std
     wins, ties = sums.column("wins"), sums.column("ties")
     return {
-        "value": ratio(sums.column("b"), n),
+        "value": ratio(moments.a + moments.d, n),
         "baseline_value": ratio(moments.a, n),
         "difference": difference,
         "difference_low": difference - half,
