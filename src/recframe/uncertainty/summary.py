@@ -11,6 +11,7 @@ import polars as pl
 from recframe.frames.rows.joins import aggregate, joined
 from recframe.metrics.language.definition import Metric
 from recframe.plan.beside import (
+    FOURTH,
     SQUARE,
     TOTAL,
     UNDEFINED,
@@ -37,8 +38,6 @@ COLUMNS = {
 }
 """What follows the keys."""
 ERROR, FREEDOM = "error", "freedom"
-FOURTH = "fourth"
-"""The sum of the fourth powers of contributions to a set metric, about their mean."""
 FEWEST = 10
 """Where fewer lists than these decide a set metric, its interval is not known to hold."""
 FEW = 30
@@ -105,7 +104,7 @@ def _row(metric: Metric[...], names: Sequence[str]) -> pl.Expr:
         "n_undefined": known(UNDEFINED, metric).cast(pl.Int64),
         "n_without_relevant": known(WITHOUT_RELEVANT, metric).cast(pl.Int64),
         "of_each": pl.lit(of_each),
-        "few": _is_of_few(metric, spread * (n - 1), names),
+        "few": _is_of_few(metric, spread * (n - 1)),
         "low": pl.lit(low),
         "high": pl.lit(high),
         "share": pl.lit(of_each and (low, high) == (0.0, 1.0)),
@@ -113,16 +112,15 @@ def _row(metric: Metric[...], names: Sequence[str]) -> pl.Expr:
     return pl.struct(value.alias(name) for name, value in values.items())
 
 
-def _is_of_few(metric: Metric[...], rest: pl.Expr, names: Sequence[str]) -> pl.Expr:
+def _is_of_few(metric: Metric[...], rest: pl.Expr) -> pl.Expr:
     """Return whether a set metric hangs on few lists: by how many of one size would have such contributions.
 
     That is (Σ d²)² / Σ d⁴ of their deviations d. Where most lists change nothing, such as where few items of the tail are
     seen at all, the spread of the few that do says little of that in another sample.
     """
-    fourth = name_beside(FOURTH, metric)
-    if fourth not in names:
+    if not is_of_segment(metric):
         return pl.lit(value=False)
-    few = (rest <= 0) | (rest * rest < FEWEST * pl.col(fourth))
+    few = (rest <= 0) | (rest * rest < FEWEST * _beside(FOURTH, metric))
     return (few & (_beside(N, metric) > 1)).fill_null(value=False)
 
 
@@ -173,8 +171,9 @@ def added(wide: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[Metric[...]
     """Return the sums of each segment from those of its groups of users, with the means that they make."""
     parts = (N, TOTAL, SQUARE, ZERO, UNDEFINED, WITHOUT_RELEVANT)
     sums = [_beside(part, metric).sum() for metric in metrics for part in parts]
-    wholes = [name for name in wide.collect_schema().names() if name.startswith(FOURTH)]
-    found = aggregate(wide, keys, [*sums, *(pl.col(name).first() for name in wholes)])
+    # which are those of the whole segment, beside each of its groups
+    fourths = [_beside(FOURTH, metric).first() for metric in metrics]
+    found = aggregate(wide, keys, [*sums, *fourths])
     return found.with_columns(_mean(metric).alias(str(metric)) for metric in metrics)
 
 
