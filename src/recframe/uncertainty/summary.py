@@ -72,7 +72,7 @@ def summarized(
     # NOTE: lists of one struct for each metric, since a concatenation would read the plan once for each.
     rows = pl.concat_list([_row(metric, names) for metric in metrics]).alias("rows")
     long = wide.select(*keys, rows).explode("rows").unnest("rows")
-    return _with_intervals(long, how).select(
+    return with_intervals(long, how).select(
         *keys, *(pl.col(name).cast(dtype) for name, dtype in COLUMNS.items())
     )
 
@@ -103,7 +103,7 @@ def _row(metric: Metric[...], names: Sequence[str]) -> pl.Expr:
     return pl.struct(value.alias(name) for name, value in values.items())
 
 
-def _with_intervals(long: pl.LazyFrame, how: Intervals) -> pl.LazyFrame:
+def with_intervals(long: pl.LazyFrame, how: Intervals) -> pl.LazyFrame:
     """Return rows with intervals: Wilson's on the effective number of users where values are from 0 to 1, or t's."""
     quantile = t_quantile(pl.col("freedom"), (1 + how.level) / 2)
     mean, error, n = pl.col("mean"), pl.col("error"), pl.col("n_users")

@@ -1,0 +1,256 @@
+"""Sums of users' values by segment, of one column or of several crossed: what gaps and slices are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import polars as pl
+
+from recframe.conventions import under_profile
+from recframe.frames.dtypes import as_text
+from recframe.frames.inputs import GROUP, Inputs
+from recframe.judging.judged_frame import judge
+from recframe.metrics.language.definition import Metric
+from recframe.plan import evaluation
+from recframe.plan.beside import SPREAD, SQUARE, TOTAL, N, name_beside
+from recframe.plan.contributions import contributions
+from recframe.plan.evaluation import Convention
+from recframe.plan.runs import Run
+from recframe.plan.segments import keys_of, numbered
+from recframe.uncertainty.arrays import Numbers, np, ratio
+from recframe.uncertainty.pairs import BASELINE, MODEL, Pairing, sums_of_all
+from recframe.uncertainty.resampling import MOST_GROUPS_BY_SEGMENT, covariance_of_means
+from recframe.uncertainty.summary import ROUNDING
+
+PLAN, APART = "plan", "apart"
+SUMS = ("n", "sum", "square")
+OF_USERS = {"users", "recommendations", "truth"}
+"""The owners of properties of users."""
+
+
+@dataclass(frozen=True)
+class Crossings:
+    """Which columns are crossed with which, and which evaluation has their sums."""
+
+    plans: list[tuple[str, ...]]
+    """The columns of each evaluation, by their names inside the plan."""
+    of: dict[tuple[str, ...], int]
+    """The columns that are crossed, and the place of their evaluation."""
+
+
+def crossings(inputs: Inputs, depth: int) -> Crossings:
+    """Return the crossings of up to `depth` of the `by` columns.
+
+    A user has one value of each property of users, so that sums of all of these crossed add up to those of some. With a
+    property of items or rows, each crossing is evaluated on its own.
+    """
+    columns = [one.inside for one in inputs.segments]
+    of_users = tuple(one.inside for one in inputs.segments if one.owner in OF_USERS)
+    plans = [of_users] if of_users else []
+    found = {}
+    for size in range(1, depth + 1):
+        for chosen in combinations(columns, size):
+            if not set(chosen) <= {*of_users}:
+                plans.append(chosen)
+            found[chosen] = len(plans) - 1 if plans[-1] == chosen else 0
+    return Crossings(plans, found)
+
+
+def with_pairs(inputs: Inputs) -> Crossings:
+    """Return each of the `by` columns alone, and the pairs of those that are properties of users."""
+    alone = crossings(inputs, 1)
+    of_users = [one.inside for one in inputs.segments if one.owner in OF_USERS]
+    return replace(alone, of=alone.of | dict.fromkeys(combinations(of_users, 2), 0))
+
+
+def cells(
+    inputs: Inputs,
+    asked: Sequence[Convention],
+    baseline: str | None,
+    plans: Sequence[Sequence[str]],
+    run: Run,
+) -> pl.LazyFrame:
+    """Return one row for each segment of each evaluation: its columns, the model, and each metric's `SUMS`, by its place.
+
+    With a baseline they are sums of the differences from it. Where users may stand in several segments, the rows are those of
+    random groups of users, and `apart` says whether none does.
+    """
+    inputs = under_profile.at_home(inputs)
+    if baseline is not None:
+        inputs = inputs.with_models_to_compare(baseline)
+    found = []
+    for place, columns in enumerate(plans):
+        one = replace(
+            inputs, segments=tuple(one for one in inputs.segments if one.inside in columns)
+        )
+        of_users = all(one.owner in OF_USERS for one in one.segments)
+        drawn = one if of_users else one.drawn(MOST_GROUPS_BY_SEGMENT)
+        sums = (
+            _of_values(drawn, asked, run)
+            if baseline is None
+            else _of_differences(drawn, asked, baseline, run)
+        )
+        sums = sums.with_columns(pl.lit(place, pl.Int64).alias(PLAN))
+        apart = pl.LazyFrame({APART: [True]}) if of_users else _apart(one, asked)
+        found.append(sums.join(apart, how="cross"))
+    return pl.concat(found, how="diagonal")
+
+
+def _apart(inputs: Inputs, asked: Sequence[Convention]) -> pl.LazyFrame:
+    """Return whether each user stands in one segment; of a judged frame, which may repeat a property of users in its rows."""
+    if inputs.truth is not None and any(one.over == "lists" for one in asked):
+        # lists of users who are not in the truth are not looked at
+        return pl.LazyFrame({APART: [False]})
+    members = judge(inputs).members()
+    return members.select((pl.len() == pl.col("user").n_unique()).alias(APART))
+
+
+def _of_values(inputs: Inputs, asked: Sequence[Convention], run: Run) -> pl.LazyFrame:
+    metrics = [one.metric for one in asked]
+    inside = [name for name, _ in keys_of(inputs, metrics)]
+    wide = numbered(evaluation.evaluate(inputs, asked, run, SPREAD), inside)
+    parts = dict(zip(SUMS, (N, TOTAL, SQUARE), strict=True))
+    return wide.select(*inside, *_numbers(metrics, parts))
+
+
+def _numbers(metrics: Sequence[Metric[...]], parts: Mapping[str, str]) -> Iterator[pl.Expr]:
+    for number, metric in enumerate(metrics):
+        for part, beside in parts.items():
+            column = pl.col(name_beside(beside, metric)).cast(pl.Float64).fill_null(0)
+            yield column.alias(f"{part} {number}")
+
+
+def _of_differences(
+    inputs: Inputs, asked: Sequence[Convention], baseline: str, run: Run
+) -> pl.LazyFrame:
+    metrics = [one.metric for one in asked]
+    plans = contributions(inputs, asked, run)
+    sums = sums_of_all(plans, metrics, Pairing(baseline, inputs.schema[MODEL]), run)
+    named = {"n": "n", "d": "sum", "dd": "square"}
+    numbers = range(len(metrics))
+    columns = {
+        f"{part} {number}": f"{name} {number}" for part, name in named.items() for number in numbers
+    }
+    keys = [key for key in plans[0][0].keys if key != BASELINE]
+    return sums.select(
+        *keys, *(pl.col(one).cast(pl.Float64).alias(name) for one, name in columns.items())
+    )
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Numbers of users, means and variances of some segments, of any shape."""
+
+    n: Numbers
+    sum: Numbers
+    square: Numbers
+
+    @property
+    def mean(self) -> Numbers:
+        """The means; NaN of nobody."""
+        return ratio(self.sum, self.n)
+
+    @property
+    def variance(self) -> Numbers:
+        """The variances over n - 1; NaN below two users."""
+        rest = self.square - ratio(self.sum**2, self.n)
+        rest = np.where(rest > ROUNDING * self.square, rest, 0.0 * rest)
+        return ratio(rest, np.where(self.n > 1, self.n - 1.0, np.nan))
+
+    def at(self, where: Any) -> Moments:
+        """Return the moments of some places."""
+        return Moments(self.n[where], self.sum[where], self.square[where])
+
+    @property
+    def others(self) -> Moments:
+        """Those of all other segments together, along the first axis."""
+        rest = (np.maximum(one.sum(axis=0) - one, 0.0) for one in (self.n, self.square))
+        n, square = rest
+        return Moments(n, np.where(n > 0, self.sum.sum(axis=0) - self.sum, 0.0), square)
+
+
+@dataclass(frozen=True)
+class Table:
+    """The segments of some columns, of one model."""
+
+    columns: tuple[str, ...]
+    model: Any
+    segments: pl.DataFrame
+    """The columns' values as text, a row for each segment, in their own order; null is a value that is not known."""
+    moments: Moments
+    """Segments x metrics."""
+    cells: pl.DataFrame | None = None
+    """Where users stand in several segments, the sums of random groups of users, and the number of the segment of each row."""
+
+    @property
+    def known(self) -> Any:
+        """Whether all values of each segment are known."""
+        return (
+            self.segments.select(pl.all_horizontal(pl.all().is_not_null())).to_series().to_numpy()
+        )
+
+    def groups(self, number: int) -> tuple[Numbers, Numbers]:
+        """Return the sums of a metric and the numbers of users, groups x segments."""
+        if self.cells is None:
+            msg = "users stand in one segment each"
+            raise RuntimeError(msg)
+        group = self.cells.select(pl.col(GROUP).rank("dense") - 1).to_series().to_numpy()
+        places = group.astype(np.int64), self.cells["segment"].to_numpy().astype(np.int64)
+        shape = int(places[0].max(initial=-1)) + 1, len(self.segments)
+        sums, counts = np.zeros(shape), np.zeros(shape)
+        sums[places] = self.cells[f"sum {number}"].to_numpy()
+        counts[places] = self.cells[f"n {number}"].to_numpy()
+        return sums, counts
+
+    def covariance(self, number: int) -> Numbers:
+        """Return the covariance of a metric's means of the segments, which share users."""
+        return covariance_of_means(*self.groups(number))
+
+    def error_from_others(self, number: int) -> Numbers:
+        """Return the variance of each segment's mean minus that of all others together, which have its users too."""
+        sums, counts = self.groups(number)
+        own = _apart_from_mean(sums, counts)
+        others = _apart_from_mean(
+            sums.sum(axis=1, keepdims=True) - sums, counts.sum(axis=1, keepdims=True) - counts
+        )
+        n = np.count_nonzero(counts.any(axis=1))
+        return ((own - others) ** 2).sum(axis=0) * ratio(n, n - 1.0)
+
+
+def _apart_from_mean(sums: Numbers, counts: Numbers) -> Numbers:
+    """Return what each group adds to the error of the columns' means."""
+    total = counts.sum(axis=0)
+    return ratio(sums - ratio(sums.sum(axis=0), total) * counts, total)
+
+
+def tables(found: pl.DataFrame, of: Mapping[tuple[str, ...], int], n_metrics: int) -> list[Table]:
+    """Return the segments of each crossing and model, in the order of the crossings."""
+    models: list[tuple[Any, pl.DataFrame]] = [(None, found)]
+    if MODEL in found.columns:
+        found = found.sort(MODEL, nulls_last=True)
+        models = [(part[MODEL][0], part) for part in found.partition_by(MODEL, maintain_order=True)]
+    return [
+        _table(part.filter(pl.col(PLAN) == plan), columns, model, n_metrics)
+        for columns, plan in of.items()
+        for model, part in models
+    ]
+
+
+def _table(part: pl.DataFrame, columns: tuple[str, ...], model: Any, n_metrics: int) -> Table:
+    names = [f"{name} {number}" for name in SUMS for number in range(n_metrics)]
+    totals = part.group_by(columns).agg(pl.col(names).sum()).sort(columns, nulls_last=True)
+    shape = len(totals), n_metrics
+    n, total, square = (
+        totals.select(f"{name} {number}" for number in range(n_metrics)).to_numpy().reshape(shape)
+        for name in SUMS
+    )
+    texts = totals.select(as_text(pl.col(name), totals.schema[name]) for name in columns)
+    moments = Moments(n, total, square)
+    if part[APART].all():
+        return Table(columns, model, texts, moments)
+    placed = totals.select(columns).with_row_index("segment")
+    cells_ = part.join(placed, on=columns, how="inner", nulls_equal=True)
+    return Table(columns, model, texts, moments, cells_)

@@ -1,0 +1,194 @@
+"""Slices of several columns crossed, each against all users outside, the worst first: what `rec.slices` returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import polars as pl
+
+from recframe.metrics.language.definition import Metric
+from recframe.uncertainty import summary
+from recframe.uncertainty.arrays import Flags, Numbers, np, ratio
+from recframe.uncertainty.cells import Table, tables
+from recframe.uncertainty.corrections import adjusted
+from recframe.uncertainty.p_values import p_two_sided, t_statistic
+from recframe.uncertainty.pairs import MODEL
+from recframe.uncertainty.pooling import (
+    BORROWED_FOR_GAPS,
+    BORROWED_USERS,
+    borrowed_variances,
+    pooled,
+)
+from recframe.uncertainty.simultaneous import simultaneous_interval
+
+Correction = Literal["holm", "bonferroni", "benjamini-hochberg"]
+KEYS = {"by": pl.String, "segment": pl.String, "depth": pl.Int64}
+COLUMNS = {
+    "metric": pl.String,
+    "k": pl.Int64,
+    "n_users": pl.Int64,
+    "value": pl.Float64,
+    "value_low": pl.Float64,
+    "value_high": pl.Float64,
+    "rest": pl.Float64,
+    "difference": pl.Float64,
+    "difference_low": pl.Float64,
+    "difference_high": pl.Float64,
+    "p_value": pl.Float64,
+    "p_adjusted": pl.Float64,
+    "pooled": pl.Float64,
+    "pooled_low": pl.Float64,
+    "pooled_high": pl.Float64,
+    "note": pl.String,
+}
+"""What follows the keys."""
+
+
+@dataclass(frozen=True)
+class Slices:
+    """How slices are found."""
+
+    of: Mapping[tuple[str, ...], int]
+    """The columns that are crossed, with the places of their evaluations."""
+    names: Mapping[str, str]
+    """The columns' own names, by those inside the plan."""
+    min_users: int = 30
+    level: float = 0.95
+    correction: Correction | None = "holm"
+    of_differences: bool = False
+    """Whether values are differences from a baseline."""
+
+
+def slices(
+    cells: pl.DataFrame, metrics: Sequence[Metric[...]], how: Slices, schema: pl.Schema
+) -> pl.DataFrame:
+    """Return a row for each slice, model and metric, the worst pooled first, from the sums of `cells`."""
+    found = [
+        _slices(table, number, metric, how).with_columns(metric_place=pl.lit(number))
+        for table in tables(cells, how.of, len(metrics))
+        for number, metric in enumerate(metrics)
+    ]
+    if not found:
+        return pl.DataFrame(schema=schema)
+    rows = _with_values(_tested(pl.concat(found), how), how)
+    # NOTE: models stand in their own order, as they came
+    models = [MODEL] * (MODEL in schema)
+    rows = rows.sort([*models, "metric_place", "worst"], nulls_last=True, maintain_order=True)
+    return rows.select(pl.col(name).cast(dtype) for name, dtype in schema.items())
+
+
+def _slices(table: Table, number: int, metric: Metric[...], how: Slices) -> pl.DataFrame:
+    """Return the slices of some columns that have users enough, by one metric of one model, each by itself."""
+    of = table.moments.at(np.s_[:, number])
+    rest, known = of.others, table.known
+    listed: Flags = known & (of.n >= how.min_users)
+    difference, error, freedom = _from_others(table, number)
+    shrunk = _pooled(table, number, how.level)
+    low, high = metric.range
+    share = not how.of_differences and (low, high) == (0.0, 1.0)
+    sign = -1.0 if metric.definition.direction == "lower" else 1.0
+    columns: dict[str, Any] = {
+        "n_users": of.n,
+        "value": of.mean,
+        "mean": of.mean,
+        "error": ratio(of.variance, of.n),
+        "freedom": of.n - 1.0,
+        "rest": rest.mean,
+        "difference": difference,
+        "difference_error": error,
+        "difference_freedom": freedom,
+        **shrunk,
+        "worst": sign * shrunk["pooled"],
+    }
+    described = _described(table, how).with_columns(
+        pl.lit(str(metric)).alias("metric"),
+        pl.lit(metric.k, pl.Int64).alias("k"),
+        pl.lit(share).alias("share"),
+        pl.lit(-np.inf if how.of_differences else low).alias("low"),
+        pl.lit(np.inf if how.of_differences else high).alias("high"),
+        pl.lit(table.cells is not None).alias("shared"),
+    )
+    numbers = pl.DataFrame({name: np.asarray(one) for name, one in columns.items()})
+    return pl.concat([described, numbers.fill_nan(None)], how="horizontal").filter(listed)
+
+
+def _described(table: Table, how: Slices) -> pl.DataFrame:
+    """Return what the slices are, in words."""
+    parts = [
+        pl.format(f"{{}}{{}}", pl.lit(f"{how.names[name]}="), pl.col(name))
+        for name in table.columns
+    ]
+    found = table.segments.select(
+        pl.lit(", ".join(how.names[name] for name in table.columns)).alias("by"),
+        pl.concat_str(parts, separator=", ").alias("segment"),
+        pl.lit(len(table.columns), pl.Int64).alias("depth"),
+    )
+    return found if table.model is None else found.with_columns(pl.lit(table.model).alias(MODEL))
+
+
+def _from_others(table: Table, number: int) -> tuple[Numbers, Numbers, Numbers]:
+    """Return the difference of each segment from all others together, its standard error and the degrees of freedom."""
+    own = table.moments.at(np.s_[:, number])
+    rest = own.others
+    variances = np.stack([own.variance, rest.variance])
+    n = np.stack([own.n, rest.n])
+    borrowed = ratio(borrowed_variances(variances, n, borrowed=BORROWED_FOR_GAPS), n)
+    free = n - 1.0 + BORROWED_FOR_GAPS
+    squared = borrowed.sum(axis=0)
+    freedom = ratio(squared**2, (borrowed**2 / free).sum(axis=0))
+    # of those who all have the same value
+    freedom = np.where(np.isnan(freedom), free.min(axis=0), freedom)
+    if table.cells is not None:
+        added = np.maximum(borrowed[0] - ratio(own.variance, own.n), 0.0)
+        squared, freedom = table.error_from_others(number) + added, free.min(axis=0)
+    return own.mean - rest.mean, np.sqrt(squared), freedom
+
+
+def _pooled(table: Table, number: int, level: float) -> dict[str, Numbers]:
+    """Return the values of the segments of some columns, each drawn towards their centre, with intervals."""
+    of = table.moments.at(np.s_[:, number])
+    n = np.where(table.known, of.n, 0.0)
+    variances = borrowed_variances(of.variance, n, borrowed=BORROWED_USERS)
+    mean = np.where(n > 0, of.mean, np.nan)
+    freedom = n - 1.0 + BORROWED_USERS
+    found = pooled(mean, np.sqrt(ratio(variances, n)), freedom=freedom, level=level)
+    # where no segment has two users nothing is known of their spread, and each stays as it is
+    value = np.where(np.isnan(found.value), mean, found.value)
+    return {"pooled": value, "pooled_low": found.low, "pooled_high": found.high}
+
+
+def _tested(rows: pl.DataFrame, how: Slices) -> pl.DataFrame:
+    """Return slices with p values and intervals of the difference, which hold for all of them at once."""
+    difference, error, freedom = (
+        rows[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
+        for name in ("difference", "difference_error", "difference_freedom")
+    )
+    p_value = p_two_sided(t_statistic(difference, error), freedom)
+    p_adjusted = p_value if how.correction is None else adjusted(p_value, method=how.correction)
+    low, high = simultaneous_interval(difference, error, freedom=freedom, level=how.level)
+    found = {
+        "p_value": p_value,
+        "p_adjusted": p_adjusted,
+        "difference_low": low,
+        "difference_high": high,
+    }
+    return rows.with_columns(pl.Series(name, one).fill_nan(None) for name, one in found.items())
+
+
+def _with_values(rows: pl.DataFrame, how: Slices) -> pl.DataFrame:
+    """Return slices with the intervals of their values, as `summarize` has them, and with notes."""
+    whole = rows.with_columns(
+        pl.col("freedom", "n_users").cast(pl.Int64), of_each=pl.lit(value=True)
+    )
+    found = summary.with_intervals(whole.lazy(), summary.Intervals(how.level)).collect()
+    notes = [
+        pl.when(pl.col("rest").is_null()).then(pl.lit("nobody is outside")),
+        pl.when(pl.col("shared")).then(pl.lit("users stand in several segments")),
+        pl.when(pl.col("pooled_low").is_null()).then(
+            pl.lit("no slice of these columns has two users")
+        ),
+    ]
+    note = pl.concat_str([pl.col("note"), *notes], separator="; ", ignore_nulls=True)
+    return found.with_columns(note=pl.when(note != "").then(note))
