@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, get_args
 
 import polars as pl
@@ -32,7 +32,7 @@ class SegmentsCompared(Generic[F]):
     """The methods of `rec` that hold segments against one another."""
 
     @calls.understood
-    def gaps(  # noqa: PLR0913  those of evaluate, and how segments are held against one another
+    def gaps(
         self,
         *metrics: Asked,
         by: By = None,
@@ -160,7 +160,8 @@ def _check_size(crossed: Crossings, depth: int) -> None:
         f"{n} crossings" if n > MOST_CROSSINGS else f"{n_plans} crossings with properties of items"
     )
     most = MOST_CROSSINGS if n > MOST_CROSSINGS else MOST_EVALUATIONS
-    msg = f"depth={depth} of these columns makes {found}, and slices looks at {most} at the most; give fewer columns, or depth=1"
+    msg = f"depth={depth} of these columns makes {found}, and slices looks at {most} at the most; "
+    msg += "give fewer columns, or depth=1"
     raise RecframeError(msg)
 
 
@@ -168,7 +169,7 @@ def _names(asked: Question) -> dict[str, str]:
     return {one.inside: one.name for one in asked.inputs.segments}
 
 
-def _model(asked: Question) -> dict[str, pl.DataType]:
+def _model(asked: Question) -> dict[str, Any]:
     return {one: asked.inputs.schema[one] for one in asked.inputs.model}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -20,7 +20,7 @@ from recframe.plan.contributions import contributions
 from recframe.plan.evaluation import Convention
 from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, numbered
-from recframe.uncertainty.arrays import Numbers, np, ratio
+from recframe.uncertainty.arrays import Numbers, np, numbers, ratio
 from recframe.uncertainty.pairs import BASELINE, MODEL, Pairing, sums_of_all
 from recframe.uncertainty.resampling import MOST_GROUPS_BY_SEGMENT, covariance_of_means
 from recframe.uncertainty.summary import ROUNDING
@@ -130,14 +130,13 @@ def _of_differences(
     plans = contributions(inputs, asked, run)
     sums = sums_of_all(plans, metrics, Pairing(baseline, inputs.schema[MODEL]), run)
     named = {"n": "n", "d": "sum", "dd": "square"}
-    numbers = range(len(metrics))
-    columns = {
-        f"{part} {number}": f"{name} {number}" for part, name in named.items() for number in numbers
-    }
     keys = [key for key in plans[0][0].keys if key != BASELINE]
-    return sums.select(
-        *keys, *(pl.col(one).cast(pl.Float64).alias(name) for one, name in columns.items())
-    )
+    columns = [
+        pl.col(f"{part} {number}").cast(pl.Float64).alias(f"{name} {number}")
+        for part, name in named.items()
+        for number in range(len(metrics))
+    ]
+    return sums.select(*keys, *columns)
 
 
 @dataclass(frozen=True)
@@ -167,9 +166,22 @@ class Moments:
     @property
     def others(self) -> Moments:
         """Those of all other segments together, along the first axis."""
-        rest = (np.maximum(one.sum(axis=0) - one, 0.0) for one in (self.n, self.square))
-        n, square = rest
-        return Moments(n, np.where(n > 0, self.sum.sum(axis=0) - self.sum, 0.0), square)
+        return Moments(*map(_sum_of_others, (self.n, self.sum, self.square)))
+
+
+def _sum_of_others(of: Numbers) -> Numbers:
+    """Return the sum of those before and behind each; one that is taken from the sum of all would leave its rounding."""
+    nothing = np.zeros_like(of[:1])
+    before = np.concatenate([nothing, of.cumsum(axis=0)[:-1]])
+    behind = np.concatenate([of[::-1].cumsum(axis=0)[::-1][1:], nothing[: len(of)]])
+    return numbers(before[: len(of)] + behind)
+
+
+class Model(NamedTuple):
+    """A model, and its place among them."""
+
+    name: Any
+    place: int
 
 
 @dataclass(frozen=True)
@@ -177,7 +189,7 @@ class Table:
     """The segments of some columns, of one model."""
 
     columns: tuple[str, ...]
-    model: Any
+    model: Model
     segments: pl.DataFrame
     """The columns' values as text, a row for each segment, in their own order; null is a value that is not known."""
     moments: Moments
@@ -217,7 +229,7 @@ class Table:
             sums.sum(axis=1, keepdims=True) - sums, counts.sum(axis=1, keepdims=True) - counts
         )
         n = np.count_nonzero(counts.any(axis=1))
-        return ((own - others) ** 2).sum(axis=0) * ratio(n, n - 1.0)
+        return numbers(((own - others) ** 2).sum(axis=0)) * ratio(n, n - 1.0)
 
 
 def _apart_from_mean(sums: Numbers, counts: Numbers) -> Numbers:
@@ -226,31 +238,32 @@ def _apart_from_mean(sums: Numbers, counts: Numbers) -> Numbers:
     return ratio(sums - ratio(sums.sum(axis=0), total) * counts, total)
 
 
-def tables(found: pl.DataFrame, of: Mapping[tuple[str, ...], int], n_metrics: int) -> list[Table]:
-    """Return the segments of each crossing and model, in the order of the crossings."""
-    models: list[tuple[Any, pl.DataFrame]] = [(None, found)]
-    if MODEL in found.columns:
-        found = found.sort(MODEL, nulls_last=True)
-        models = [(part[MODEL][0], part) for part in found.partition_by(MODEL, maintain_order=True)]
-    return [
-        _table(part.filter(pl.col(PLAN) == plan), columns, model, n_metrics)
-        for columns, plan in of.items()
-        for model, part in models
-    ]
+def tables(
+    found: pl.DataFrame, of: Mapping[tuple[str, ...], int], n_metrics: int
+) -> Iterator[Table]:
+    """Give the segments of each crossing, of one model after the other, in their own order."""
+    models = [None]
+    if has_models := MODEL in found.columns:
+        models = found[MODEL].unique().sort(nulls_last=True).to_list()
+    for columns, plan in of.items():
+        rows = found.filter(pl.col(PLAN) == plan)
+        for place, model in enumerate(models):
+            part = rows.filter(pl.col(MODEL).eq_missing(model)) if has_models else rows
+            yield _table(part, columns, Model(model, place), n_metrics)
 
 
-def _table(part: pl.DataFrame, columns: tuple[str, ...], model: Any, n_metrics: int) -> Table:
-    names = [f"{name} {number}" for name in SUMS for number in range(n_metrics)]
-    totals = part.group_by(columns).agg(pl.col(names).sum()).sort(columns, nulls_last=True)
-    shape = len(totals), n_metrics
-    n, total, square = (
-        totals.select(f"{name} {number}" for number in range(n_metrics)).to_numpy().reshape(shape)
-        for name in SUMS
-    )
+def _table(part: pl.DataFrame, columns: tuple[str, ...], model: Model, n_metrics: int) -> Table:
+    names = [_columns(name, n_metrics) for name in SUMS]
+    sums = [pl.col(one).sum() for one in names]
+    totals = part.group_by(columns).agg(sums).sort(columns, nulls_last=True)
+    moments = Moments(*(totals.select(one).to_numpy() for one in names))
     texts = totals.select(as_text(pl.col(name), totals.schema[name]) for name in columns)
-    moments = Moments(n, total, square)
     if part[APART].all():
         return Table(columns, model, texts, moments)
     placed = totals.select(columns).with_row_index("segment")
     cells_ = part.join(placed, on=columns, how="inner", nulls_equal=True)
     return Table(columns, model, texts, moments, cells_)
+
+
+def _columns(part: str, n_metrics: int) -> list[str]:
+    return [f"{part} {number}" for number in range(n_metrics)]

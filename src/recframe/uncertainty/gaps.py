@@ -65,15 +65,15 @@ def gaps(
     cells: pl.DataFrame, metrics: Sequence[Metric[...]], how: Gaps, schema: pl.Schema
 ) -> pl.DataFrame:
     """Return a row for each column, model and metric, from the sums of `cells`."""
-    found = tables(cells, how.of, len(metrics))
+    found = list(tables(cells, how.of, len(metrics)))
     alone = [one for one in found if len(one.columns) == 1]
     rows = [
-        {"by": how.names[one.columns[0]], MODEL: one.model, **row}
+        {"by": how.names[one.columns[0]], MODEL: one.model.name, **row}
         for one in alone
         for row in _rows(one, found, metrics, how)
     ]
-    columns = {name: [row[name] for row in rows] for name in schema}
-    return pl.DataFrame(columns, schema=schema)
+    kept = [tuple(map(row.get, schema)) for row in rows]
+    return pl.DataFrame(kept, schema=schema, orient="row")
 
 
 def _rows(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import polars as pl
 
@@ -66,69 +66,68 @@ def slices(
 ) -> pl.DataFrame:
     """Return a row for each slice, model and metric, the worst pooled first, from the sums of `cells`."""
     found = [
-        _slices(table, number, metric, how).with_columns(metric_place=pl.lit(number))
+        _slices(table, number, metric, how)
         for table in tables(cells, how.of, len(metrics))
         for number, metric in enumerate(metrics)
     ]
     if not found:
         return pl.DataFrame(schema=schema)
-    rows = _with_values(_tested(pl.concat(found), how), how)
-    # NOTE: models stand in their own order, as they came
-    models = [MODEL] * (MODEL in schema)
-    rows = rows.sort([*models, "metric_place", "worst"], nulls_last=True, maintain_order=True)
+    rows = _with_values(_tested(pl.concat(found, how="vertical_relaxed"), how), how)
+    rows = rows.sort("model_place", "metric_place", "worst", nulls_last=True, maintain_order=True)
     return rows.select(pl.col(name).cast(dtype) for name, dtype in schema.items())
 
 
 def _slices(table: Table, number: int, metric: Metric[...], how: Slices) -> pl.DataFrame:
     """Return the slices of some columns that have users enough, by one metric of one model, each by itself."""
     of = table.moments.at(np.s_[:, number])
-    rest, known = of.others, table.known
-    listed: Flags = known & (of.n >= how.min_users)
-    difference, error, freedom = _from_others(table, number)
+    listed: Flags = table.known & (of.n >= how.min_users)
     shrunk = _pooled(table, number, how.level)
-    low, high = metric.range
-    share = not how.of_differences and (low, high) == (0.0, 1.0)
     sign = -1.0 if metric.definition.direction == "lower" else 1.0
-    columns: dict[str, Any] = {
+    columns: dict[str, Numbers] = {
         "n_users": of.n,
         "value": of.mean,
         "mean": of.mean,
         "error": ratio(of.variance, of.n),
         "freedom": of.n - 1.0,
-        "rest": rest.mean,
-        "difference": difference,
-        "difference_error": error,
-        "difference_freedom": freedom,
+        "rest": of.others.mean,
+        **_from_others(table, number),
         **shrunk,
         "worst": sign * shrunk["pooled"],
     }
-    described = _described(table, how).with_columns(
-        pl.lit(str(metric)).alias("metric"),
-        pl.lit(metric.k, pl.Int64).alias("k"),
-        pl.lit(share).alias("share"),
-        pl.lit(-np.inf if how.of_differences else low).alias("low"),
-        pl.lit(np.inf if how.of_differences else high).alias("high"),
-        pl.lit(table.cells is not None).alias("shared"),
-    )
-    numbers = pl.DataFrame({name: np.asarray(one) for name, one in columns.items()})
-    return pl.concat([described, numbers.fill_nan(None)], how="horizontal").filter(listed)
+    found = pl.DataFrame(columns).fill_nan(None)
+    named = _named(table, how).with_columns(_of_metric(metric, number, how))
+    return pl.concat([named, found], how="horizontal").filter(listed)
 
 
-def _described(table: Table, how: Slices) -> pl.DataFrame:
+def _named(table: Table, how: Slices) -> pl.DataFrame:
     """Return what the slices are, in words."""
     parts = [
-        pl.format(f"{{}}{{}}", pl.lit(f"{how.names[name]}="), pl.col(name))
-        for name in table.columns
+        pl.format("{}{}", pl.lit(f"{how.names[name]}="), pl.col(name)) for name in table.columns
     ]
-    found = table.segments.select(
+    return table.segments.select(
+        pl.lit(table.model.name).alias(MODEL),
+        pl.lit(table.model.place).alias("model_place"),
         pl.lit(", ".join(how.names[name] for name in table.columns)).alias("by"),
         pl.concat_str(parts, separator=", ").alias("segment"),
         pl.lit(len(table.columns), pl.Int64).alias("depth"),
+        pl.lit(table.cells is not None).alias("shared"),
     )
-    return found if table.model is None else found.with_columns(pl.lit(table.model).alias(MODEL))
 
 
-def _from_others(table: Table, number: int) -> tuple[Numbers, Numbers, Numbers]:
+def _of_metric(metric: Metric[...], number: int, how: Slices) -> list[pl.Expr]:
+    """Return what is known of a metric, with the range of its values, or of their differences."""
+    low, high = (-np.inf, np.inf) if how.of_differences else metric.range
+    return [
+        pl.lit(str(metric)).alias("metric"),
+        pl.lit(number).alias("metric_place"),
+        pl.lit(metric.k, pl.Int64).alias("k"),
+        pl.lit((low, high) == (0.0, 1.0)).alias("share"),
+        pl.lit(float(low)).alias("low"),
+        pl.lit(float(high)).alias("high"),
+    ]
+
+
+def _from_others(table: Table, number: int) -> dict[str, Numbers]:
     """Return the difference of each segment from all others together, its standard error and the degrees of freedom."""
     own = table.moments.at(np.s_[:, number])
     rest = own.others
@@ -143,7 +142,11 @@ def _from_others(table: Table, number: int) -> tuple[Numbers, Numbers, Numbers]:
     if table.cells is not None:
         added = np.maximum(borrowed[0] - ratio(own.variance, own.n), 0.0)
         squared, freedom = table.error_from_others(number) + added, free.min(axis=0)
-    return own.mean - rest.mean, np.sqrt(squared), freedom
+    return {
+        "difference": own.mean - rest.mean,
+        "difference_error": np.sqrt(squared),
+        "difference_freedom": freedom,
+    }
 
 
 def _pooled(table: Table, number: int, level: float) -> dict[str, Numbers]:
@@ -182,7 +185,7 @@ def _with_values(rows: pl.DataFrame, how: Slices) -> pl.DataFrame:
     whole = rows.with_columns(
         pl.col("freedom", "n_users").cast(pl.Int64), of_each=pl.lit(value=True)
     )
-    found = summary.with_intervals(whole.lazy(), summary.Intervals(how.level)).collect()
+    found = summary.with_intervals(whole, summary.Intervals(how.level))
     notes = [
         pl.when(pl.col("rest").is_null()).then(pl.lit("nobody is outside")),
         pl.when(pl.col("shared")).then(pl.lit("users stand in several segments")),

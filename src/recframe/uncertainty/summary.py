@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 import polars as pl
 
@@ -43,6 +43,7 @@ ROUNDING = 1e-13
 
 
 Method = Literal["auto", "t", "bootstrap"]
+Frame = TypeVar("Frame", pl.LazyFrame, pl.DataFrame)
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def _row(metric: Metric[...], names: Sequence[str]) -> pl.Expr:
     return pl.struct(value.alias(name) for name, value in values.items())
 
 
-def with_intervals(long: pl.LazyFrame, how: Intervals) -> pl.LazyFrame:
+def with_intervals(long: Frame, how: Intervals) -> Frame:
     """Return rows with intervals: Wilson's on the effective number of users where values are from 0 to 1, or t's."""
     quantile = t_quantile(pl.col("freedom"), (1 + how.level) / 2)
     mean, error, n = pl.col("mean"), pl.col("error"), pl.col("n_users")
