@@ -42,7 +42,50 @@ class SegmentsCompared(Generic[F]):
         level: float = 0.95,
         profile: str | None = None,
     ) -> F:
-        """Return the best and the worst segment of each `by` column, and how sure it is that they differ."""
+        """Return the best and the worst segment of each `by` column, and how sure it is that they differ.
+
+        A row for each `by` column, model and metric. `by` takes what `evaluate` takes, but the user and the model; each column
+        is looked at by itself. `metrics`, `k` and `profile` are those of `evaluate`. With `baseline=`, the name of a model, the
+        values are those of the other models minus its own, user by user.
+
+        Columns: `by`, the column's name; the model; `metric` and `k`; `n_segments` with a value, of which `n_small` have fewer
+        than `min_users` users. `best` and `worst` are never among these; each stands as text, with its `_value` and `_n_users`.
+        Best is the highest value, of a metric of which less is better the lowest. `gap` is the one minus the other, from 0 up;
+        `gap_low` to `gap_high` holds with `level` for all pairs of segments at once, since the two were picked. `gap_pooled`
+        is the gap after each value was drawn towards the centre of all segments, the small ones among them, by what its users
+        leave open; from four segments on. `ratio` is the worst value over the best, `spread` the standard deviation between
+        segments beyond that of their users, and `p_value` that of the null that no two segments differ. `note` says what else is
+        to be known; what has no number is null, and the note says why.
+
+        With several properties of users the note names Simpson's paradox: a segment that is below another one, but above it
+        within every value of another column (with `min_users` of both, and neither by chance). Users whose value is null are
+        in no segment; the note counts them. By a property of items, users stand in several segments, each with their own
+        items there, and are drawn together in the intervals.
+
+        d ± t sqrt(s² / n + s'² / n'), s² the variance of a segment's users and of 30 of all together, or of 300 where that is
+        larger; t at the level of Tukey and Kramer for all pairs, or with users in several segments of Šidák, with Welch's
+        degrees of freedom. Without two segments that are large enough there is no gap, and a note.
+
+        Raises a RecframeError for a metric that is one function of a segment's lists: coverage, tail_coverage, gini and entropy
+        grow with the number of users, so that a large segment has more of it by its size alone; without a column in `by`;
+        and what `evaluate` raises. It needs NumPy and SciPy: `pip install 'recframe[stats]'`.
+
+        >>> import polars as pl, recframe
+        >>> df = pl.DataFrame({"user": range(8), "item": [1] * 8, "rank": [1] * 8, "relevance": [1, 1, 1, 0, 1, 0, 0, 0],
+        ...     "country": ["DE"] * 4 + ["FR"] * 4})
+        >>> df.rec.gaps("hit_rate@1", by="country", min_users=4).select("by", "best", "worst", "gap", "gap_low", "p_value")
+        shape: (1, 6)
+        ┌─────────┬──────┬───────┬─────┬───────────┬──────────┐
+        │ by      ┆ best ┆ worst ┆ gap ┆ gap_low   ┆ p_value  │
+        │ ---     ┆ ---  ┆ ---   ┆ --- ┆ ---       ┆ ---      │
+        │ str     ┆ str  ┆ str   ┆ f64 ┆ f64       ┆ f64      │
+        ╞═════════╪══════╪═══════╪═════╪═══════════╪══════════╡
+        │ country ┆ DE   ┆ FR    ┆ 0.5 ┆ -0.270327 ┆ 0.182717 │
+        └─────────┴──────┴───────┴─────┴───────────┴──────────┘
+
+        Source: Tukey 1953; Kramer 1956; Games and Howell 1976 (all pairs); Morris 1983 (pooling); Paule and Mandel 1982 (the
+        spread); Simpson 1951.
+        """
         least, level = (
             options.whole("min_users", min_users, 1),
             options.share("level", level, "0.95"),
@@ -76,7 +119,48 @@ class SegmentsCompared(Generic[F]):
         correction: Correction | None = "holm",
         profile: str | None = None,
     ) -> F:
-        """Return the segments of columns, alone and crossed, each against all other users, the worst first."""
+        """Return the segments of columns, alone and crossed, each against all other users, the worst first.
+
+        A row for each slice that has at least `min_users` users with a value: a combination of values of up to `depth` of the
+        `by` columns, such as country=FR, age=20. `by` takes what `evaluate` takes, but the user and the model. With
+        `baseline=`, the name of a model, the values are those of the other models minus its own, user by user.
+
+        Columns: the model; `by`, the columns' names; `segment`, their values, as text; `depth`, how many they are; `metric` and
+        `k`; `n_users` with a value; `value` and its interval, that of `summarize`; `rest`, the value of all users outside;
+        `difference`, value - rest, with an interval that holds for all slices of the result at once; `p_value` of the null that
+        it is 0, and `p_adjusted` for as many as were looked at, by `correction`: "holm", "bonferroni", "benjamini-hochberg" or
+        None. `pooled`, with its interval, is the value drawn towards the centre of all slices of the same columns by what its
+        users leave open (from four of them on, those that are too small to be listed among them). Rows stand by model and
+        metric, the worst `pooled` first: a few users with bad luck are not the worst slice. `note` says what else is to be known.
+
+        A slice has a value of each of its columns; users with a null in one of them are in `rest`. By a property of items,
+        users stand in several slices, each with their own items there; `rest` is then the mean over the users of all other
+        values, and users are drawn together. There is no row where no slice has `min_users` users.
+
+        difference ± t sqrt(s² / n + s'² / n'), s² the variance of a slice's users and of 30 of all together, or of 300 where that
+        is larger, with Welch's degrees of freedom and t at level^(1 / number of slices).
+
+        Raises a RecframeError for a metric that is one function of a segment's lists, as `gaps`; without a column in `by`; for
+        too many crossings; and what `evaluate` raises. It needs NumPy and SciPy: `pip install 'recframe[stats]'`.
+
+        >>> import polars as pl, recframe
+        >>> df = pl.DataFrame({"user": range(8), "item": [1] * 8, "rank": [1] * 8, "relevance": [1, 1, 1, 0, 1, 0, 0, 0],
+        ...     "country": ["DE"] * 4 + ["FR"] * 4, "age": [20, 30] * 4})
+        >>> df.rec.slices("hit_rate@1", by=["country", "age"], min_users=4).select("segment", "value", "rest", "difference", "p_adjusted")
+        shape: (4, 5)
+        ┌────────────┬───────┬──────┬────────────┬────────────┐
+        │ segment    ┆ value ┆ rest ┆ difference ┆ p_adjusted │
+        │ ---        ┆ ---   ┆ ---  ┆ ---        ┆ ---        │
+        │ str        ┆ f64   ┆ f64  ┆ f64        ┆ f64        │
+        ╞════════════╪═══════╪══════╪════════════╪════════════╡
+        │ country=FR ┆ 0.25  ┆ 0.75 ┆ -0.5       ┆ 0.730867   │
+        │ age=30     ┆ 0.25  ┆ 0.75 ┆ -0.5       ┆ 0.730867   │
+        │ country=DE ┆ 0.75  ┆ 0.25 ┆ 0.5        ┆ 0.730867   │
+        │ age=20     ┆ 0.75  ┆ 0.25 ┆ 0.5        ┆ 0.730867   │
+        └────────────┴───────┴──────┴────────────┴────────────┘
+
+        Source: Welch 1947; Holm 1979; Šidák 1967; Morris 1983 (pooling).
+        """
         least, level = (
             options.whole("min_users", min_users, 1),
             options.share("level", level, "0.95"),

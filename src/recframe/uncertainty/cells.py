@@ -22,11 +22,14 @@ from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, numbered
 from recframe.uncertainty.arrays import Numbers, np, numbers, ratio
 from recframe.uncertainty.pairs import BASELINE, MODEL, Pairing, sums_of_all
+from recframe.uncertainty.pooling import BORROWED_FOR_GAPS, borrowed_variances
 from recframe.uncertainty.resampling import MOST_GROUPS_BY_SEGMENT, covariance_of_means
 from recframe.uncertainty.summary import ROUNDING
 
 PLAN, APART = "plan", "apart"
 SUMS = ("n", "sum", "square")
+MOST_BORROWED = 300.0
+"""So many users of all segments a small variance is held against."""
 OF_USERS = {"users", "recommendations", "truth"}
 """The owners of properties of users."""
 
@@ -175,6 +178,26 @@ def _sum_of_others(of: Numbers) -> Numbers:
     before = np.concatenate([nothing, of.cumsum(axis=0)[:-1]])
     behind = np.concatenate([of[::-1].cumsum(axis=0)[::-1][1:], nothing[: len(of)]])
     return numbers(before[: len(of)] + behind)
+
+
+def cautious_variances(variances: Numbers, n_users: Numbers) -> Numbers:
+    """Return variances between users for questions whether segments differ: the larger one of those that borrow few and many.
+
+    NOTE: where values are sparse, the segments that look the furthest apart are those with a small variance by chance. Of
+    equal segments of 30 to 3,000 users, some slice is found to differ in up to 23 % with 30 borrowed users alone, and in 5 %
+    with 300 where they make the variance larger.
+    """
+    few, many = (
+        borrowed_variances(variances, n_users, borrowed=borrowed)
+        for borrowed in (BORROWED_FOR_GAPS, MOST_BORROWED)
+    )
+    return numbers(np.maximum(few, many))
+
+
+def borrowed_freedom(n_users: Numbers, borrowed: float) -> Numbers:
+    """Return the degrees of freedom of variances that borrow: n - 1 and what is borrowed, and no more than all have together."""
+    free = np.maximum(n_users - 1.0, 0.0)
+    return numbers(np.minimum(free + borrowed, free.sum(axis=0)))
 
 
 class Model(NamedTuple):

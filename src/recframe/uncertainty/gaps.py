@@ -11,7 +11,7 @@ import polars as pl
 
 from recframe.metrics.language.definition import Metric
 from recframe.uncertainty.arrays import Flags, Numbers, np, ratio
-from recframe.uncertainty.cells import Moments, Table, tables
+from recframe.uncertainty.cells import Moments, Table, borrowed_freedom, cautious_variances, tables
 from recframe.uncertainty.pairs import MODEL
 from recframe.uncertainty.paradox import Looking, named, reversal
 from recframe.uncertainty.pooling import (
@@ -122,10 +122,9 @@ class Segments:
         """The segments' values as text."""
         return self.table.segments.to_series().to_list()
 
-    def errors(self, borrowed: float) -> Numbers:
-        """Return the standard errors of the means, with some of the variance of all segments."""
-        of = self.moments
-        return np.sqrt(ratio(borrowed_variances(of.variance, of.n, borrowed=borrowed), of.n))
+    def errors(self, variances: Numbers) -> Numbers:
+        """Return the standard errors of the means, from variances between users."""
+        return np.sqrt(ratio(variances, self.moments.n))
 
     @cached_property
     def gap(self) -> Gap:
@@ -133,7 +132,7 @@ class Segments:
         of, large = self.moments, self.large
         if np.count_nonzero(large) < 2:  # noqa: PLR2004  a gap is between two
             return NO_GAP
-        error = self.errors(BORROWED_FOR_GAPS)
+        error = self.errors(cautious_variances(of.variance, of.n))
         value = np.where(large, self.sign * of.mean, np.nan)
         covariance = None
         if self.table.cells is not None:
@@ -142,19 +141,21 @@ class Segments:
         found = gap(
             value,
             error,
-            freedom=of.n - 1.0 + BORROWED_FOR_GAPS,
+            freedom=borrowed_freedom(of.n, BORROWED_FOR_GAPS),
             level=self.how.level,
             covariance=covariance,
         )
         if found.best >= 0:
             return found
-        best, worst = int(np.nanargmax(value)), int(np.nanargmin(value))
+        order = np.argsort(-value, kind="stable")[: np.count_nonzero(large)]
+        best, worst = int(order[0]), int(order[-1])
         return found._replace(best=best, worst=worst, gap=float(value[best] - value[worst]))
 
     def row(self) -> dict[str, Any]:
         """Return what is found, but for what is to be known of it."""
         of, found = self.moments, self.gap
-        shrunk = pooled(of.mean, self.errors(BORROWED_USERS), freedom=of.n - 1.0 + BORROWED_USERS)
+        error = self.errors(borrowed_variances(of.variance, of.n, borrowed=BORROWED_USERS))
+        shrunk = pooled(of.mean, error, freedom=borrowed_freedom(of.n, BORROWED_USERS))
         best, worst = self._end("best", found.best), self._end("worst", found.worst)
         of_values = found.best >= 0 and not self.how.of_differences
         there = of.n > 0

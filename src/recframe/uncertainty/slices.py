@@ -11,7 +11,7 @@ import polars as pl
 from recframe.metrics.language.definition import Metric
 from recframe.uncertainty import summary
 from recframe.uncertainty.arrays import Flags, Numbers, np, ratio
-from recframe.uncertainty.cells import Table, tables
+from recframe.uncertainty.cells import Table, borrowed_freedom, cautious_variances, tables
 from recframe.uncertainty.corrections import adjusted
 from recframe.uncertainty.p_values import p_two_sided, t_statistic
 from recframe.uncertainty.pairs import MODEL
@@ -133,8 +133,8 @@ def _from_others(table: Table, number: int) -> dict[str, Numbers]:
     rest = own.others
     variances = np.stack([own.variance, rest.variance])
     n = np.stack([own.n, rest.n])
-    borrowed = ratio(borrowed_variances(variances, n, borrowed=BORROWED_FOR_GAPS), n)
-    free = n - 1.0 + BORROWED_FOR_GAPS
+    borrowed = ratio(cautious_variances(variances, n), n)
+    free = borrowed_freedom(n, BORROWED_FOR_GAPS)
     squared = borrowed.sum(axis=0)
     freedom = ratio(squared**2, (borrowed**2 / free).sum(axis=0))
     # of those who all have the same value
@@ -155,7 +155,7 @@ def _pooled(table: Table, number: int, level: float) -> dict[str, Numbers]:
     n = np.where(table.known, of.n, 0.0)
     variances = borrowed_variances(of.variance, n, borrowed=BORROWED_USERS)
     mean = np.where(n > 0, of.mean, np.nan)
-    freedom = n - 1.0 + BORROWED_USERS
+    freedom = borrowed_freedom(n, BORROWED_USERS)
     found = pooled(mean, np.sqrt(ratio(variances, n)), freedom=freedom, level=level)
     # where no segment has two users nothing is known of their spread, and each stays as it is
     value = np.where(np.isnan(found.value), mean, found.value)
