@@ -1,4 +1,4 @@
-"""A shop whose users' values are known: one item of each list is liked, at a rank that is drawn; and plain statistics of them."""
+"""A shop of two models, frames of lists with one item each, and plain statistics of users' values."""
 
 from __future__ import annotations
 

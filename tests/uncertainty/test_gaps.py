@@ -279,6 +279,14 @@ def test_without_two_large_segments_there_is_no_gap_and_a_note(case, kind):
     assert found["note"] == note
 
 
+def test_columns_without_a_value_cross_with_others():
+    frame = hits([1, 0] * 30)
+    users = frame.select("user", age=pl.Series([20, 30] * 30), nothing=pl.lit(None))
+
+    result = frame.rec(users=users).gaps("hit_rate@1", by=["nothing", "age"])
+    assert result["n_segments"].to_list() == [0, 2]
+
+
 def test_segments_of_one_user_have_a_gap_without_an_interval():
     found = row_of(
         hits([1, 0, 0], country=[*"abc"]).rec.gaps("hit_rate@1", by="country", min_users=1)

@@ -53,9 +53,9 @@ class SegmentsCompared(Generic[F]):
         Best is the highest value, of a metric of which less is better the lowest. `gap` is the one minus the other, from 0 up;
         `gap_low` to `gap_high` holds with `level` for all pairs of segments at once, since the two were picked. `gap_pooled`
         is the gap after each value was drawn towards the centre of all segments, the small ones among them, by what its users
-        leave open; from four segments on. `ratio` is the worst value over the best, `spread` the standard deviation between
-        segments beyond that of their users, and `p_value` that of the null that no two segments differ. `note` says what else is
-        to be known; what has no number is null, and the note says why.
+        leave open; from four segments on. `ratio` is the worst value over the best (null with a baseline), `spread` the
+        standard deviation between segments beyond that of their users, and `p_value` that of the null that no two segments
+        differ. `note` says what else is to be known; what has no number is null, and the note says why.
 
         With several properties of users the note names Simpson's paradox: a segment that is below another one, but above it
         within every value of another column (with `min_users` of both, and neither by chance). Users whose value is null are
@@ -131,14 +131,17 @@ class SegmentsCompared(Generic[F]):
         it is 0, and `p_adjusted` for as many as were looked at, by `correction`: "holm", "bonferroni", "benjamini-hochberg" or
         None. `pooled`, with its interval, is the value drawn towards the centre of all slices of the same columns by what its
         users leave open (from four of them on, those that are too small to be listed among them). Rows stand by model and
-        metric, the worst `pooled` first: a few users with bad luck are not the worst slice. `note` says what else is to be known.
+        metric, the worst `pooled` first: a few users with bad luck are not the worst slice. `note` says what is to be known.
+
+        With a baseline, `difference` asks where a model gains or loses more than elsewhere; that the model loses at all in a
+        slice is the interval of `value`, and for all slices of a column `compare(by=...)`.
 
         A slice has a value of each of its columns; users with a null in one of them are in `rest`. By a property of items,
         users stand in several slices, each with their own items there; `rest` is then the mean over the users of all other
         values, and users are drawn together. There is no row where no slice has `min_users` users.
 
-        difference ± t sqrt(s² / n + s'² / n'), s² the variance of a slice's users and of 30 of all together, or of 300 where that
-        is larger, with Welch's degrees of freedom and t at level^(1 / number of slices).
+        difference ± t sqrt(s² / n + s'² / n'), s² the variance of a slice's users and of 30 of all together, or of 300 where
+        that is larger, with Welch's degrees of freedom and t at level^(1 / number of slices).
 
         Raises a RecframeError for a metric that is one function of a segment's lists, as `gaps`; without a column in `by`; for
         too many crossings; and what `evaluate` raises. It needs NumPy and SciPy: `pip install 'recframe[stats]'`.
@@ -146,7 +149,8 @@ class SegmentsCompared(Generic[F]):
         >>> import polars as pl, recframe
         >>> df = pl.DataFrame({"user": range(8), "item": [1] * 8, "rank": [1] * 8, "relevance": [1, 1, 1, 0, 1, 0, 0, 0],
         ...     "country": ["DE"] * 4 + ["FR"] * 4, "age": [20, 30] * 4})
-        >>> df.rec.slices("hit_rate@1", by=["country", "age"], min_users=4).select("segment", "value", "rest", "difference", "p_adjusted")
+        >>> slices = df.rec.slices("hit_rate@1", by=["country", "age"], min_users=4)
+        >>> slices.select("segment", "value", "rest", "difference", "p_adjusted")
         shape: (4, 5)
         ┌────────────┬───────┬──────┬────────────┬────────────┐
         │ segment    ┆ value ┆ rest ┆ difference ┆ p_adjusted │

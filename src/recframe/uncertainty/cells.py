@@ -104,8 +104,9 @@ def cells(
 
 def _apart(inputs: Inputs, asked: Sequence[Convention]) -> pl.LazyFrame:
     """Return whether each user stands in one segment; of a judged frame, which may repeat a property of users in its rows."""
-    if inputs.truth is not None and any(one.over == "lists" for one in asked):
-        # lists of users who are not in the truth are not looked at
+    of_items = any(one.owner not in {*OF_USERS, "row"} for one in inputs.segments)
+    if of_items or (inputs.truth is not None and any(one.over == "lists" for one in asked)):
+        # users have several items; and lists of users who are not in the truth are not looked at
         return pl.LazyFrame({APART: [False]})
     members = judge(inputs).members()
     return members.select((pl.len() == pl.col("user").n_unique()).alias(APART))
@@ -195,7 +196,7 @@ def cautious_variances(variances: Numbers, n_users: Numbers) -> Numbers:
 
 
 def borrowed_freedom(n_users: Numbers, borrowed: float) -> Numbers:
-    """Return the degrees of freedom of variances that borrow: n - 1 and what is borrowed, and no more than all have together."""
+    """Return the degrees of freedom of variances that borrow: n - 1 and what is borrowed, no more than all have together."""
     free = np.maximum(n_users - 1.0, 0.0)
     return numbers(np.minimum(free + borrowed, free.sum(axis=0)))
 

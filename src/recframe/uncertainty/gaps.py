@@ -44,7 +44,6 @@ COLUMNS = {
     "note": pl.String,
 }
 """What follows the keys."""
-_PLACES = {"segment": pl.Int64}
 
 
 @dataclass(frozen=True)
@@ -226,7 +225,8 @@ def _paradoxes(segments: Segments, others: Sequence[Table]) -> Iterator[str]:
 
 def _levels(table: Table, own: str, other: str, names: Sequence[str]) -> Moments:
     """Return the moments of two columns crossed, segments x levels; values that are not known are none."""
-    places = pl.DataFrame({own: names, "segment": range(len(names))}, schema_overrides=_PLACES)
+    named = {own: names, "segment": range(len(names))}
+    places = pl.DataFrame(named, schema={own: pl.String, "segment": pl.Int64})
     rows = table.segments.join(places, on=own, how="left", maintain_order="left")
     rows = rows.with_columns(level=pl.col(other).rank("dense") - 1)
     known = table.known
