@@ -279,6 +279,26 @@ def test_without_two_large_segments_there_is_no_gap_and_a_note(case, kind):
     assert found["note"] == note
 
 
+def test_very_many_segments_that_share_users_have_no_interval():
+    n = 1001
+    lists = {
+        "user": [1, 2] * n,
+        "item": [*range(n)] * 2,
+        "rank": [1] * 2 * n,
+        "relevance": [1] * 2 * n,
+    }
+    frame = pl.DataFrame(lists | {"item": np.repeat(range(n), 2)})
+
+    found = row_of(frame.rec.gaps("hit_rate", by="item", min_users=2))
+    assert (found["n_segments"], found["gap"], found["gap_low"]) == (n, 0, None)
+    assert (
+        found["note"]
+        == "more than 1,000 segments share users, so no interval; users stand in several segments"
+    )
+    slices = frame.rec.slices("hit_rate", by="item", min_users=2)
+    assert slices["difference"].abs().max() == slices["difference_high"].abs().max() == 0
+
+
 def test_columns_without_a_value_cross_with_others():
     frame = hits([1, 0] * 30)
     users = frame.select("user", age=pl.Series([20, 30] * 30), nothing=pl.lit(None))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from recframe.plan.contributions import contributions
 from recframe.plan.evaluation import Convention
 from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, numbered
-from recframe.uncertainty.arrays import Numbers, np, numbers, ratio
+from recframe.uncertainty.arrays import Labels, Numbers, np, numbers, ratio
 from recframe.uncertainty.pairs import BASELINE, MODEL, Pairing, sums_of_all
 from recframe.uncertainty.pooling import BORROWED_FOR_GAPS, borrowed_variances
 from recframe.uncertainty.resampling import MOST_GROUPS_BY_SEGMENT, covariance_of_means
@@ -30,6 +31,8 @@ PLAN, APART = "plan", "apart"
 SUMS = ("n", "sum", "square")
 MOST_BORROWED = 300.0
 """So many users of all segments a small variance is held against."""
+MOST_TOGETHER = 1000
+"""Of so many segments that share users the groups are held at once, and all pairs."""
 OF_USERS = {"users", "recommendations", "truth"}
 """The owners of properties of users."""
 
@@ -228,32 +231,59 @@ class Table:
             self.segments.select(pl.all_horizontal(pl.all().is_not_null())).to_series().to_numpy()
         )
 
-    def groups(self, number: int) -> tuple[Numbers, Numbers]:
-        """Return the sums of a metric and the numbers of users, groups x segments."""
+    @cached_property
+    def places(self) -> tuple[Labels, Labels]:
+        """The group and the segment of each cell, as numbers from 0."""
         if self.cells is None:
-            msg = "users stand in one segment each"
-            raise RuntimeError(msg)
-        group = self.cells.select(pl.col(GROUP).rank("dense") - 1).to_series().to_numpy()
-        places = group.astype(np.int64), self.cells["segment"].to_numpy().astype(np.int64)
-        shape = int(places[0].max(initial=-1)) + 1, len(self.segments)
-        sums, counts = np.zeros(shape), np.zeros(shape)
-        sums[places] = self.cells[f"sum {number}"].to_numpy()
-        counts[places] = self.cells[f"n {number}"].to_numpy()
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        group = self.cells.select(pl.col(GROUP).rank("dense") - 1).to_series()
+        return _whole(group), _whole(self.cells["segment"])
+
+    def groups(self, number: int, chosen: Labels) -> tuple[Numbers, Numbers]:
+        """Return the sums of a metric and the numbers of users, groups x some of the segments."""
+        group, segment = self.places
+        column = np.full(len(self.segments), -1)
+        column[chosen] = np.arange(len(chosen))
+        there = column[segment] >= 0
+        at = group[there], column[segment[there]]
+        sums, counts = (np.zeros((_size(group), len(chosen))) for _ in range(2))
+        sums[at], counts[at] = (one[there] for one in self._numbers(number))
         return sums, counts
 
-    def covariance(self, number: int) -> Numbers:
-        """Return the covariance of a metric's means of the segments, which share users."""
-        return covariance_of_means(*self.groups(number))
+    def _numbers(self, number: int) -> tuple[Numbers, Numbers]:
+        """Return the sum of each cell and its number of users."""
+        if self.cells is None:
+            return np.empty(0), np.empty(0)
+        return self.cells[f"sum {number}"].to_numpy(), self.cells[f"n {number}"].to_numpy()
 
-    def error_from_others(self, number: int) -> Numbers:
-        """Return the variance of each segment's mean minus that of all others together, which have its users too."""
-        sums, counts = self.groups(number)
-        own = _apart_from_mean(sums, counts)
-        others = _apart_from_mean(
-            sums.sum(axis=1, keepdims=True) - sums, counts.sum(axis=1, keepdims=True) - counts
+    def covariance(self, number: int, chosen: Labels) -> Numbers:
+        """Return the covariance of a metric's means of some segments, which share users."""
+        return covariance_of_means(*self.groups(number, chosen))
+
+    def errors_from_others(self, number: int, chosen: Labels) -> Numbers:
+        """Return the variances of some segments' means minus that of all others together, which have their users too."""
+        group, _ = self.places
+        totals = (
+            np.bincount(group, weights=one, minlength=_size(group))[:, None]
+            for one in self._numbers(number)
         )
-        n = np.count_nonzero(counts.any(axis=1))
-        return numbers(((own - others) ** 2).sum(axis=0)) * ratio(n, n - 1.0)
+        every, of_all = totals
+        n = float(np.count_nonzero(of_all))
+        found = []
+        for start in range(0, len(chosen), MOST_TOGETHER):
+            sums, counts = self.groups(number, chosen[start : start + MOST_TOGETHER])
+            own = _apart_from_mean(sums, counts)
+            others = _apart_from_mean(every - sums, of_all - counts)
+            found.append(numbers(((own - others) ** 2).sum(axis=0)) * ratio(n, n - 1.0))
+        return np.concatenate(found) if found else np.empty(0)
+
+
+def _whole(of: pl.Series) -> Labels:
+    return of.to_numpy().astype(np.int64)
+
+
+def _size(of: Labels) -> int:
+    return int(of.max(initial=-1)) + 1
 
 
 def _apart_from_mean(sums: Numbers, counts: Numbers) -> Numbers:

@@ -11,7 +11,14 @@ import polars as pl
 
 from recframe.metrics.language.definition import Metric
 from recframe.uncertainty.arrays import Flags, Numbers, np, ratio
-from recframe.uncertainty.cells import Moments, Table, borrowed_freedom, cautious_variances, tables
+from recframe.uncertainty.cells import (
+    MOST_TOGETHER,
+    Moments,
+    Table,
+    borrowed_freedom,
+    cautious_variances,
+    tables,
+)
 from recframe.uncertainty.pairs import MODEL
 from recframe.uncertainty.paradox import Looking, named, reversal
 from recframe.uncertainty.pooling import (
@@ -133,22 +140,33 @@ class Segments:
             return NO_GAP
         error = self.errors(cautious_variances(of.variance, of.n))
         value = np.where(large, self.sign * of.mean, np.nan)
-        covariance = None
-        if self.table.cells is not None:
-            covariance = self.table.covariance(self.number)
-            covariance = np.where(np.eye(len(value)) > 0, error**2, covariance)
+        if self.too_many:
+            error = np.full_like(error, np.nan)
         found = gap(
-            value,
-            error,
-            freedom=borrowed_freedom(of.n, BORROWED_FOR_GAPS),
+            value[large],
+            error[large],
+            freedom=borrowed_freedom(of.n, BORROWED_FOR_GAPS)[large],
             level=self.how.level,
-            covariance=covariance,
+            covariance=self._covariance(error),
         )
+        places = np.flatnonzero(large)
         if found.best >= 0:
-            return found
+            return found._replace(best=int(places[found.best]), worst=int(places[found.worst]))
         order = np.argsort(-value, kind="stable")[: np.count_nonzero(large)]
         best, worst = int(order[0]), int(order[-1])
         return found._replace(best=best, worst=worst, gap=float(value[best] - value[worst]))
+
+    @property
+    def too_many(self) -> bool:
+        """Whether so many segments share users that their pairs are not looked at."""
+        return self.table.cells is not None and bool(self.large.sum() > MOST_TOGETHER)
+
+    def _covariance(self, error: Numbers) -> Numbers | None:
+        """Return the covariance of the large segments' means, where they share users."""
+        if self.table.cells is None or self.too_many:
+            return None
+        found = self.table.covariance(self.number, np.flatnonzero(self.large))
+        return np.where(np.eye(len(found)) > 0, error[self.large] ** 2, found)
 
     def row(self) -> dict[str, Any]:
         """Return what is found, but for what is to be known of it."""
@@ -189,16 +207,8 @@ class Segments:
         """Give what is to be known of the row, in words."""
         of, found = self.moments, self.gap
         unknown = self.table.moments.n[~self.table.known, self.number].sum()
-        if not of.n.sum():
-            yield "nobody has a value"
-        elif found.best < 0:
-            yield f"fewer than two segments of at least {self.how.min_users} users, so no gap"
-        elif np.isnan(found.low):
-            yield "no segment has two users, so no interval"
-        elif found.low == found.high:
-            yield "all users of a segment have the same value"
-        elif of.n[self.large].min() < FEW:
-            yield f"segments of fewer than {FEW} users, so the interval is rough"
+        if (of_gap := self._note()) is not None:
+            yield of_gap
         if found.least > 0 >= found.low:
             yield f"two other segments are shown to be {found.least:.3g} apart"
         if found.best >= 0 and not self.how.of_differences and not of.mean[found.best]:
@@ -208,6 +218,22 @@ class Segments:
         if unknown:
             column = self.how.names[self.table.columns[0]]
             yield f"{int(unknown)} users are in no segment, as their {column!r} is null"
+
+    def _note(self) -> str | None:
+        """Return what is to be known of the gap and its interval."""
+        of, found = self.moments, self.gap
+        if not of.n.sum():
+            return "nobody has a value"
+        if found.best < 0:
+            return f"fewer than two segments of at least {self.how.min_users} users, so no gap"
+        if self.too_many:
+            return f"more than {MOST_TOGETHER:,} segments share users, so no interval"
+        if np.isnan(found.low):
+            return "no segment has two users, so no interval"
+        if found.low == found.high:
+            return "all users of a segment have the same value"
+        rough = of.n[self.large].min() < FEW
+        return f"segments of fewer than {FEW} users, so the interval is rough" if rough else None
 
 
 def _paradoxes(segments: Segments, others: Sequence[Table]) -> Iterator[str]:

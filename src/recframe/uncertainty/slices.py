@@ -140,8 +140,10 @@ def _from_others(table: Table, number: int) -> dict[str, Numbers]:
     # of those who all have the same value
     freedom = np.where(np.isnan(freedom), free.min(axis=0), freedom)
     if table.cells is not None:
+        chosen = np.flatnonzero(own.n > 0)
         added = np.maximum(borrowed[0] - ratio(own.variance, own.n), 0.0)
-        squared, freedom = table.error_from_others(number) + added, free.min(axis=0)
+        squared, freedom = np.full_like(added, np.nan), free.min(axis=0)
+        squared[chosen] = table.errors_from_others(number, chosen) + added[chosen]
     return {
         "difference": own.mean - rest.mean,
         "difference_error": np.sqrt(squared),
