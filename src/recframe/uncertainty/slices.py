@@ -185,7 +185,9 @@ def _tested(rows: pl.DataFrame, how: Slices) -> pl.DataFrame:
 def _with_values(rows: pl.DataFrame, how: Slices) -> pl.DataFrame:
     """Return slices with the intervals of their values, as `summarize` has them, and with notes."""
     whole = rows.with_columns(
-        pl.col("freedom", "n_users").cast(pl.Int64), of_each=pl.lit(value=True)
+        pl.col("freedom", "n_users").cast(pl.Int64),
+        of_each=pl.lit(value=True),
+        few=pl.lit(value=False),
     )
     found = summary.with_intervals(whole, summary.Intervals(how.level))
     notes = [
