@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 from statistics import fmean
 
@@ -372,11 +373,18 @@ def test_metrics_that_grow_with_the_number_of_users_are_refused(call, metric):
 
 
 @pytest.mark.parametrize("call", ["gaps", "slices"])
-def test_other_functions_of_a_whole_segment_are_refused_too(call):
-    with pytest.raises(
-        rf.RecframeError, match=f"{call} takes means .* 'personalization' is one function"
-    ):
-        getattr(SHOP.rec(), call)("personalization@5", by="country")
+@pytest.mark.parametrize("metric", ["personalization@5", "f_score(average=means)@5"])
+def test_other_functions_of_a_whole_segment_are_refused_too(call, metric):
+    words = f"{call} takes means of users' values, and {metric!r} is one function of all users"
+    with pytest.raises(rf.RecframeError, match=re.escape(words)):
+        getattr(SHOP.rec(), call)(metric, by="country")
+
+
+def test_a_model_with_the_name_of_a_result_column_is_to_be_renamed():
+    recs = SHOP.recs.rename({"model": "note"})
+
+    with pytest.raises(rf.RecframeError, match="model='note' is also the name of a result column"):
+        recs.rec(SHOP.truth, users=SHOP.users, model="note").gaps("ndcg@5", by="age")
 
 
 @pytest.mark.parametrize("call", ["gaps", "slices"])

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, get_args
 
 import polars as pl
 
-from recframe.errors import RecframeError
+from recframe.errors import ColumnError, RecframeError
 from recframe.frames.hints import Given, bind
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls
 from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
 from recframe.namespace.question import Question, question
+from recframe.plan.needs import needs_of
 from recframe.plan.runs import Run
 from recframe.uncertainty import options
 from recframe.uncertainty.pairs import MODEL
@@ -211,7 +211,8 @@ def _asked(
 
 def _check_metric(call: str, metric: Metric[...]) -> None:
     """Say which metric has a value of a segment that depends on how many users it has, or none of each user."""
-    if metric.shape != "set":
+    # what is made of means, such as an F of mean precision and mean recall, has no value of each user either
+    if metric.shape != "set" and not needs_of(metric).means:
         return
     instead = (
         f"evaluate({str(metric)!r}, by=...) has the values, and compare({str(metric)!r}, by=...) holds models against one "
@@ -224,7 +225,8 @@ def _check_metric(call: str, metric: Metric[...]) -> None:
             f"by its size alone; {instead}"
         )
     else:
-        msg = f"{call} takes means of users' values, and {metric.name!r} is one function of all lists of a segment; {instead}"
+        msg = f"{call} takes means of users' values, and {str(metric)!r} is one function of all users of a segment; "
+        msg += instead
     raise RecframeError(msg)
 
 
@@ -271,11 +273,11 @@ def _given(
     run = Run(kind.asks)
     sums = cells.cells(asked.inputs, asked.conventions, baseline, crossed.plans, run)
     whole = kind.applied(sums, finished, schema)
-    keys = [name for name in schema if name == MODEL or name in {"by", "segment", "depth"}]
-    names = {key: asked.inputs.context.name_of(key) if key == MODEL else key for key in keys}
+    model = {MODEL: asked.inputs.context.name_of(MODEL)} if MODEL in schema else {}
+    for name in model.values():
+        if name in [one for one in schema if one != MODEL]:
+            msg = f"{Given('model', name)} is also the name of a result column; rename the column before"
+            raise ColumnError(msg)
     # NOTE: a column that is named by is text here, whatever the user's own column by is
-    own = {
-        name: source for name, source in asked.inputs.sources.items() if name == names.get(MODEL)
-    }
-    told = replace(asked, inputs=replace(asked.inputs, sources=own))
-    return told.given(whole, names, [name for name in schema if name not in keys])
+    own = {name: asked.inputs.sources.get(name) for name in model.values()}
+    return kind.give(whole.rename(model), own)
