@@ -29,6 +29,8 @@ METHODS = {
     "explain": "'ndcg@10'",
     "worst": "'ndcg@10'",
     "best": "'ndcg@10'",
+    "gaps": "'ndcg@10', by='country'",
+    "slices": "'ndcg@10', by=['country', 'age']",
 }
 """The methods that are no metric, with what they are asked for."""
 

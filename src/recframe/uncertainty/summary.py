@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 import polars as pl
 
@@ -47,6 +47,7 @@ ROUNDING = 1e-13
 
 
 Method = Literal["auto", "t", "bootstrap"]
+Frame = TypeVar("Frame", pl.LazyFrame, pl.DataFrame)
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def summarized(
     # NOTE: lists of one struct for each metric, since a concatenation would read the plan once for each.
     rows = pl.concat_list([_row(metric, names) for metric in metrics]).alias("rows")
     long = wide.select(*keys, rows).explode("rows").unnest("rows")
-    return _with_intervals(long, how).select(
+    return with_intervals(long, how).select(
         *keys, *(pl.col(name).cast(dtype) for name, dtype in COLUMNS.items())
     )
 
@@ -124,7 +125,7 @@ def _is_of_few(metric: Metric[...], rest: pl.Expr) -> pl.Expr:
     return (few & (_beside(N, metric) > 1)).fill_null(value=False)
 
 
-def _with_intervals(long: pl.LazyFrame, how: Intervals) -> pl.LazyFrame:
+def with_intervals(long: Frame, how: Intervals) -> Frame:
     """Return rows with intervals: Wilson's on the effective number of users where values are from 0 to 1, or t's."""
     quantile = t_quantile(pl.col("freedom"), (1 + how.level) / 2)
     mean, n = pl.col("mean"), pl.col("n_users")
