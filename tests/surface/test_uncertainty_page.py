@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
+import inspect
 import re
 
 import readme
 import recframe as rf
+from recframe.uncertainty import comparison
 
 TEXT = readme.UNCERTAINTY.read_text(encoding="utf-8")
 
@@ -47,6 +50,22 @@ def test_what_the_page_names_is_public():
 
     assert methods >= {"summarize", "compare", "power", "gaps", "slices", "require"}
     assert all(callable(getattr(rf.Rec, name, None)) for name in methods)
+
+
+def test_the_table_of_verdicts_has_those_that_there_are():
+    table = TEXT.partition("| verdict |")[2].partition("\n\n")[0]
+    told = {
+        word
+        for words in re.findall(r"^\| ([a-z][^|]*) \|", table, re.MULTILINE)
+        for word in words.split(", ")
+    }
+    tree = ast.parse(inspect.getsource(comparison._verdicts))
+    texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    lists = [node.elts for node in ast.walk(tree) if isinstance(node, ast.List)]
+    chosen = {node.value for nodes in lists for node in nodes if isinstance(node, ast.Constant)}
+
+    assert chosen < told <= texts
+    assert told == chosen | {"better", "worse", "higher", "lower", "open"}
 
 
 def test_links_lead_somewhere():
