@@ -229,8 +229,7 @@ def trial_tables() -> str:
         _shares_of_trials(result["intervals"], "n", METHODS_OF_TRIALS),
         "How often a test finds a difference where there is none, where 5 are promised:",
         _shares_of_trials(result["tests"], "n", TESTS_OF_TRIALS),
-        "How often a table of several metrics errs at least once, of which none or three differ, and how many of 100 real "
-        "differences it finds:",
+        "How often a table of several metrics errs at least once, and how many of 100 real differences it finds:",
         _families_of_trials(result["families"]),
         "How often 12 segments without any difference are said to differ:",
         _shares_of_trials(result["segments"], "users", GAPS_OF_TRIALS),
