@@ -548,9 +548,11 @@ def test_no_row_user_or_group_is_visited_by_python(path):
         "iterrows",
         "itertuples",
     }
-    prints_results = {"iter_rows"} if path in EDGE else set()
+    allowed = {"iter_rows"} if path in EDGE else set()  # which prints results
+    # a seam that finishes the result of a plan, a row for each segment, with NumPy
+    allowed |= {"map_batches"} if path == "frames/kinds/kind.py" else set()
 
-    assert not called(SOURCES[path]) & (visits | {"iter_rows", "rows_by_key"}) - prints_results
+    assert not called(SOURCES[path]) & (visits | {"iter_rows", "rows_by_key"}) - allowed
 
 
 @pytest.mark.parametrize("path", SOURCES)

@@ -63,10 +63,6 @@ class Contributions:
             return [*(key for key in self.placed if key != "model"), "user"]
         return [*self.judged.rows, self.judged.key]
 
-    def of_models(self, known: pl.DataFrame) -> Contributions:
-        """Return the same where the models are known."""
-        return replace(self, judged=replace(self.judged, models=known.lazy()), known=known)
-
     def described(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows with the segments that are properties of their users."""
         named = rows if self.placed is not None else self.judged.named(rows)
@@ -108,7 +104,13 @@ def contributions(
         return found
     # NOTE: what is held for both sides of a pair shares no scan with the rest of the plan, which would look for models again
     known = run.ask([models])[0]
-    return [[one.of_models(known) for one in parts] for parts in found]
+    return [of_models(parts, known) for parts in found]
+
+
+def of_models(parts: Sequence[Contributions], known: pl.DataFrame) -> list[Contributions]:
+    """Return the same contributions where the models are known."""
+    judged = (replace(one.judged, models=known.lazy()) for one in parts)
+    return [replace(one, judged=seen, known=known) for one, seen in zip(parts, judged, strict=True)]
 
 
 def of_sets(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> list[Contributions]:

@@ -23,8 +23,6 @@ from recframe.plan.runs import Run
 from recframe.plan.segments import deepest_of, keys_of
 from recframe.plan.user_values import values_of_users
 
-OF_CONTRIBUTIONS = (N, TOTAL, SQUARE, FOURTH)
-"""What stands beside a set metric of the contributions to it."""
 _BEYOND = {
     Level.ALONG: "it holds each list against all others",
     Level.ALONG_ALL: "it holds each list against those of other segments",
@@ -93,19 +91,17 @@ def with_spread(lists: Lists, metrics: Sequence[Metric[...]], run: Run) -> Lists
     values = [lists.values[str(metric)] for metric in served]
     counts = [lists.beside[str(metric)][N] for metric in served]
     rows = _of_lists(Removal(lists.cuts, lists.asked, lists.keys, run), values, counts)
-    named = [
-        one.alias(f"{part} of contributions {place}")
-        for place in range(len(served))
-        for part, one in sums_of_contributions(place).items()
-    ]
-    sums = aggregate(rows, lists.keys, named)
-    sums = sums.rename({key: f"key {place}" for place, key in enumerate(lists.keys)})
-    frame = joined(lists.frame, sums, [f"key {place}" for place in range(len(lists.keys))])
-    beside = {
-        str(metric): {part: pl.col(f"{part} of contributions {place}") for part in OF_CONTRIBUTIONS}
-        for place, metric in enumerate(served)
-    }
-    return replace(lists, frame=frame, beside=lists.beside | beside)
+    beside = dict(lists.beside)
+    named: list[pl.Expr] = []
+    for place, metric in enumerate(served):
+        found = sums_of_contributions(place)
+        names = {part: f"{part} of contributions {place}" for part in found}
+        named += [one.alias(names[part]) for part, one in found.items()]
+        beside[str(metric)] = {part: pl.col(name) for part, name in names.items()}
+    numbered = {key: f"key {place}" for place, key in enumerate(lists.keys)}
+    sums = aggregate(rows, lists.keys, named).rename(numbered)
+    frame = joined(lists.frame, sums, list(numbered.values()))
+    return replace(lists, frame=frame, beside=beside)
 
 
 def sums_of_contributions(place: int) -> dict[str, pl.Expr]:

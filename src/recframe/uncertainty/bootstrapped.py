@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from recframe.frames.collecting import run_by_size
 from recframe.metrics.language.definition import Metric
 from recframe.plan.beside import TOTAL, N, name_beside
 from recframe.uncertainty.groups import groups_of
@@ -31,9 +32,9 @@ def bootstrapped(
 
     A segment of one user has no interval. Source: Efron 1979.
     """
-    whole = added(wide.lazy(), keys, metrics).collect()
+    whole = run_by_size(added(wide.lazy(), keys, metrics), len(wide))
     whole = whole.sort(keys, nulls_last=True) if keys else whole
-    long = summarized(whole.lazy(), keys, metrics, Intervals(how.level)).collect()
+    long = run_by_size(summarized(whole.lazy(), keys, metrics, Intervals(how.level)), len(whole))
     groups = groups_of(wide, whole.select(keys))
     sums = groups.matrix(name_beside(TOTAL, metric) for metric in metrics)
     counts = groups.matrix(name_beside(N, metric) for metric in metrics)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
-from recframe.errors import fails_whole_if, worded
+from recframe.errors import RecframeError, fails_whole_if, worded
 from recframe.frames.dtypes import as_text
+from recframe.frames.hints import bind
 from recframe.frames.rows.joins import aggregate, joined
 from recframe.metrics.language.definition import Metric
 from recframe.plan.contributions import Contributions
@@ -78,9 +79,10 @@ def _pairs(one: Contributions, pairing: Pairing) -> pl.LazyFrame:
 
 
 def _models(one: Contributions) -> pl.LazyFrame:
-    models = one.judged.models
-    assert models is not None  # noqa: S101  a comparison asks for a model
-    return models.select(MODEL)
+    if one.judged.models is None:
+        msg = f"there are no models to compare: {bind(model=repr('model'))}"
+        raise RecframeError(msg)
+    return one.judged.models.select(MODEL)
 
 
 def _summed(one: Contributions, pairing: Pairing) -> pl.LazyFrame:
@@ -94,7 +96,9 @@ def _summed(one: Contributions, pairing: Pairing) -> pl.LazyFrame:
         return _sums_by(one, _paired(one, rows, pairing), [*one.keys, BASELINE])
     keys = [key for key in one.keys if key != MODEL]
     found = []
-    for pair in _pairs(one, pairing).collect().iter_slices(1):
+    others = one.known.rename({MODEL: BASELINE})
+    pairs = one.known.join(others, how="cross").filter(pairing.pairs())
+    for pair in (pairs.slice(place, 1) for place in range(len(pairs))):
         model, baseline = (_is(side, pair, pairing) for side in (MODEL, BASELINE))
         paired = _side_by_side(one, rows.filter(model), rows.filter(baseline), one.pairing)
         sums = _sums_by(one, paired.drop(MODEL, BASELINE), keys)
@@ -209,15 +213,22 @@ def sums_of_all(
 ) -> pl.LazyFrame:
     """Return one row for each segment, model and baseline, with the sums of all metrics by their places."""
     places = {str(metric): place for place, metric in enumerate(metrics)}
-    found: pl.LazyFrame | None = None
     keys = [*plans[0][0].keys, BASELINE]
-    for parts in plans:
-        named = {
-            f"{part} {name}": f"{part} {places[str(metric)]}"
-            for name, metric in zip(parts[0].names, parts[0].metrics, strict=True)
-            for part in SUMS
-        }
-        sums = run.added([sums_of_pairs(part, pairing) for part in parts], keys).rename(named)
-        found = sums if found is None else joined(found, sums, keys, "full")
-    assert found is not None  # noqa: S101  a call has a metric
-    return found.with_columns(pl.exclude(keys).fill_null(0))
+    first, *others = (_of_a_plan(parts, places, pairing, run) for parts in plans)
+    for sums in others:
+        first = joined(first, sums, keys, "full")
+    return first.with_columns(pl.exclude(keys).fill_null(0))
+
+
+def _of_a_plan(
+    parts: Sequence[Contributions], places: Mapping[str, int], pairing: Pairing, run: Run
+) -> pl.LazyFrame:
+    """Return the sums of the metrics of one plan, by their places among all."""
+    one = parts[0]
+    named = {
+        f"{part} {name}": f"{part} {places[str(metric)]}"
+        for name, metric in zip(one.names, one.metrics, strict=True)
+        for part in SUMS
+    }
+    sums = [sums_of_pairs(part, pairing) for part in parts]
+    return run.added(sums, [*one.keys, BASELINE]).rename(named)
