@@ -1,0 +1,95 @@
+"""Earlier results that values are held against: of `summarize` or `require`, or users' values of `evaluate`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from recframe.errors import ColumnError, RecframeError, suggestion
+from recframe.frames.kinds.kind import Kind
+from recframe.frames.kinds.lookup import kind_for
+from recframe.metrics.language.definition import Metric
+from recframe.uncertainty import gates, summary
+
+NAMES = ("metric", "value", "value_low", "value_high", "n_users")
+"""What is read of a summary."""
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """An earlier result: intervals, users' values, or both."""
+
+    summary: pl.LazyFrame | None = None
+    """Some of the keys under their names inside the plan, and the columns of `NAMES`."""
+    users: pl.LazyFrame | None = None
+    """Some of the keys, `user`, and the metrics under their strings."""
+
+    def has_users_of(self, metric: Metric[...]) -> bool:
+        """Return whether users' values of a metric are known; one function of a segment has none."""
+        is_there = self.users is not None and str(metric) in self.users.collect_schema()
+        return metric.shape == "user" and is_there
+
+    def check(self, metric: Metric[...]) -> None:
+        """Say so where nothing is known of a metric."""
+        if self.summary is None and not self.has_users_of(metric):
+            names = [] if self.users is None else self.users.collect_schema().names()
+            close = suggestion(str(metric), names)
+            instead = close or "; ask it for that metric by user, or summarize it"
+            msg = f"the earlier result has nothing of {str(metric)!r}{instead}"
+            raise ColumnError(msg)
+
+
+def earlier(
+    given: object, keys: Mapping[str, str], user: str, metrics: Sequence[Metric[...]]
+) -> Earlier | None:
+    """Return what `last=` takes: a frame or several; `keys` has the names of key columns by those inside the plan."""
+    if given is None:
+        return None
+    found = Earlier()
+    for one in given if isinstance(given, list | tuple) else (given,):
+        kind = kind_for(one, "last=")
+        if {"metric", "value"} <= {*kind.columns}:
+            found = Earlier(_summary(kind, keys), found.users)
+        else:
+            found = Earlier(found.summary, _of_users(kind, keys, user, metrics))
+    return found
+
+
+def _summary(kind: Kind, keys: Mapping[str, str]) -> pl.LazyFrame:
+    missing = [name for name in NAMES if name not in kind.columns]
+    if missing:
+        msg = f"the earlier result has no column {missing[0]!r}; it comes from summarize(...) or require(...)"
+        raise ColumnError(msg)
+    known = {*summary.COLUMNS, *gates.COLUMNS, *keys.values(), "baseline"}
+    beyond = [name for name in kind.columns if name not in known]
+    if beyond:
+        msg = f"the earlier result is split by {beyond[0]!r} too, and this one is not; ask both by the same columns"
+        raise RecframeError(msg)
+    return _taken(kind, keys, {name: name for name in NAMES})
+
+
+def _of_users(
+    kind: Kind, keys: Mapping[str, str], user: str, metrics: Sequence[Metric[...]]
+) -> pl.LazyFrame:
+    if user not in kind.columns:
+        msg = (
+            f"last= takes the result of summarize(...), or of evaluate(..., by={user!r}) for values of users; found a frame "
+            f"with the columns {', '.join(map(repr, kind.columns))}"
+        )
+        raise ColumnError(msg)
+    asked = {str(metric): str(metric) for metric in metrics if str(metric) in kind.columns}
+    return _taken(kind, keys, {"user": user, **asked}, ids=["user"])
+
+
+def _taken(
+    kind: Kind, keys: Mapping[str, str], columns: Mapping[str, str], ids: Sequence[str] = ()
+) -> pl.LazyFrame:
+    shared: dict[str, Any] = {inside: name for inside, name in keys.items() if name in kind.columns}
+    missing = [name for inside, name in keys.items() if inside not in shared and inside != "model"]
+    if missing and not ids:
+        msg = f"the earlier result has no column {missing[0]!r}; ask both by the same columns"
+        raise ColumnError(msg)
+    return kind.take(shared | dict(columns), ids).lazy()
