@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
 from recframe.errors import ColumnError, RecframeError, suggestion
+from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
 from recframe.metrics.language.definition import Metric
 from recframe.uncertainty import gates, summary
+from recframe.uncertainty.pairs import MODEL
 
 NAMES = ("metric", "value", "value_low", "value_high", "n_users")
 """What is read of a summary."""
@@ -43,18 +44,23 @@ class Earlier:
 
 
 def earlier(
-    given: object, keys: Mapping[str, str], user: str, metrics: Sequence[Metric[...]]
+    given: object, keys: Mapping[str, str], inputs: Inputs, metrics: Sequence[Metric[...]]
 ) -> Earlier | None:
     """Return what `last=` takes: a frame or several; `keys` has the names of key columns by those inside the plan."""
     if given is None:
         return None
-    found = Earlier()
+    found, user = Earlier(), inputs.context.name_of("user")
+    # a user stands in one segment of these, so that nothing is to be told apart by them
+    of_users = {MODEL, *inputs.inside("users", "recommendations", "truth")}
     for one in given if isinstance(given, list | tuple) else (given,):
         kind = kind_for(one, "last=")
         if {"metric", "value"} <= {*kind.columns}:
             found = Earlier(_summary(kind, keys), found.users)
         else:
-            found = Earlier(found.summary, _of_users(kind, keys, user, metrics))
+            _check_users(kind, user)
+            asked = {str(one): str(one) for one in metrics if str(one) in kind.columns}
+            users = _taken(kind, keys, {"user": user, **asked}, of_users, ids=["user"])
+            found = Earlier(found.summary, users)
     return found
 
 
@@ -68,28 +74,29 @@ def _summary(kind: Kind, keys: Mapping[str, str]) -> pl.LazyFrame:
     if beyond:
         msg = f"the earlier result is split by {beyond[0]!r} too, and this one is not; ask both by the same columns"
         raise RecframeError(msg)
-    return _taken(kind, keys, {name: name for name in NAMES})
+    return _taken(kind, keys, {name: name for name in NAMES}, {MODEL})
 
 
-def _of_users(
-    kind: Kind, keys: Mapping[str, str], user: str, metrics: Sequence[Metric[...]]
-) -> pl.LazyFrame:
+def _check_users(kind: Kind, user: str) -> None:
     if user not in kind.columns:
         msg = (
             f"last= takes the result of summarize(...), or of evaluate(..., by={user!r}) for values of users; found a frame "
             f"with the columns {', '.join(map(repr, kind.columns))}"
         )
         raise ColumnError(msg)
-    asked = {str(metric): str(metric) for metric in metrics if str(metric) in kind.columns}
-    return _taken(kind, keys, {"user": user, **asked}, ids=["user"])
 
 
 def _taken(
-    kind: Kind, keys: Mapping[str, str], columns: Mapping[str, str], ids: Sequence[str] = ()
+    kind: Kind,
+    keys: Mapping[str, str],
+    columns: Mapping[str, str],
+    may_lack: Collection[str],
+    ids: Sequence[str] = (),
 ) -> pl.LazyFrame:
-    shared: dict[str, Any] = {inside: name for inside, name in keys.items() if name in kind.columns}
-    missing = [name for inside, name in keys.items() if inside not in shared and inside != "model"]
-    if missing and not ids:
-        msg = f"the earlier result has no column {missing[0]!r}; ask both by the same columns"
-        raise ColumnError(msg)
+    """Return the columns and those keys that are there, or say which one is missing."""
+    shared = {inside: name for inside, name in keys.items() if name in kind.columns}
+    for inside, name in keys.items():
+        if inside not in shared and inside not in may_lack:
+            msg = f"the earlier result has no column {name!r}; ask both by the same columns"
+            raise ColumnError(msg)
     return kind.take(shared | dict(columns), ids).lazy()

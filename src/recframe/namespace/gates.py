@@ -10,7 +10,7 @@ import polars as pl
 
 from recframe.conventions import under_profile
 from recframe.errors import RecframeError, shown
-from recframe.frames.hints import bind
+from recframe.frames.hints import Either, bind
 from recframe.namespace import calls
 from recframe.namespace.bound_metric import By, Cutoffs, F
 from recframe.namespace.earlier import Earlier, earlier
@@ -118,8 +118,7 @@ class Gates(Generic[F]):
             earlier=last is not None,
         )
         found = question(self, metrics_of(asked), None, by, None, profile)
-        user = found.inputs.context.name_of("user")
-        then = earlier(last, found.by, user, found.metrics)
+        then = earlier(last, found.by, found.inputs, found.metrics)
         result: F = Asked(found, calls.names(by), gate, then, profile).result()
         return result
 
@@ -242,8 +241,7 @@ class Asked:
 
 
 def _without_model(what: str, *, earlier: bool = False) -> str:
-    msg = (
-        f"{what} needs a column that tells models apart: {bind(model=repr('model'))}, "
-        "or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)"
-    )
-    return f"{msg}; or an earlier result: require(..., last=frame)" if earlier else msg
+    frames = Either(", or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)")
+    msg = f"{what} needs a column that tells models apart: {bind(model=repr('model'))}{frames}"
+    result = Either("require(..., last=frame)", "--reference FILE")
+    return f"{msg}; or an earlier result: {result}" if earlier else msg

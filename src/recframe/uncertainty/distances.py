@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
+from recframe.errors import fails_whole_if
 from recframe.frames.dtypes import as_text
 from recframe.frames.rows.joins import aggregate
 from recframe.metrics.language.definition import Metric
@@ -36,6 +37,7 @@ ROW = {
 """What follows the keys: the place of the requirement; the value with its interval, squared standard error and degrees of
 freedom; the other model's value, the mean gap between the value and its share of the other, user by user, with the squared
 error; of an earlier result the interval; and how many users have but one of the two values."""
+TWICE = "the earlier result has a user twice in one segment; ask both by the same columns"
 Places = Mapping[int, Requirement]
 """Requirements by their places."""
 
@@ -169,6 +171,8 @@ def sums_with_earlier(
         *(pl.col(f"value {place}").alias(f"a value {place}") for place in range(len(metrics))),
     )
     on = [f"on {name}" for name in common]
+    twice = fails_whole_if(pl.struct(on).is_duplicated().any(), TWICE)
+    then = then.with_columns(pl.col(f"a value {place}") + twice for place in range(len(metrics)))
     # NOTE: of users who had a value then and have no row now nothing is known of their segments, so they do not count.
     joined = now.join(then, on=on, how="left", nulls_equal=True)
     places = range(len(metrics))

@@ -67,7 +67,7 @@ class Gate:
 
     def is_small(self, rows: Rows) -> Flags:
         """Return which rows have too few users to be tested."""
-        return rows.n < self.min_users
+        return (rows.n > 0) & (rows.n < self.min_users)
 
 
 class Rows(NamedTuple):
@@ -270,7 +270,7 @@ def _notes(rows: Rows, found: Mapping[str, Any], known: pl.Series, gate: Gate) -
     words = {
         "the earlier result has no such row": rows.earlier & np.isnan(rows.other),
         "nobody has both values": pairs & (rows.n == 0),
-        f"fewer than {gate.min_users} users, so not judged": gate.is_small(rows) & (rows.n > 0),
+        f"fewer than {gate.min_users} users, so not judged": gate.is_small(rows),
         "no interval of this metric was shown to hold, so judged by its value alone": found[
             "by_value"
         ],

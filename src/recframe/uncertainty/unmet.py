@@ -9,6 +9,7 @@ import polars as pl
 
 from recframe.errors import RequirementError
 from recframe.uncertainty.gates import FAILS, OPEN, Gate
+from recframe.uncertainty.rounded import rounded, with_interval
 
 GAP = "   "
 MOST_SHOWN = 20
@@ -19,6 +20,10 @@ FOUND = ("requirement", "state", "value", "bound", "difference", "n_users")
 def check(result: pl.DataFrame, names: Mapping[str, str], gate: Gate) -> pl.DataFrame:
     """Return a gate's result, or raise a RequirementError that shows what is not met; `names` has those of the keys."""
     unmet = result.filter(is_unmet(gate))
+    if gate.strict and not result.height:
+        raise RequirementError(
+            "nothing was judged: there is no segment and no model that anything is required of"
+        )
     if unmet.height:
         raise RequirementError(words(unmet, names, result.height))
     return result
@@ -30,7 +35,8 @@ def is_unmet(gate: Gate) -> pl.Expr:
     NOTE: a segment below `min_users` is open by the caller's own word, so that it is unmet in a strict gate only where a
     requirement was judged in no segment at all.
     """
-    state, small = pl.col("state"), pl.col("n_users").fill_null(0) < gate.min_users
+    n, state = pl.col("n_users").fill_null(0), pl.col("state")
+    small = (n > 0) & (n < gate.min_users)
     if not gate.strict:
         return state == FAILS
     return (state == FAILS) | ((state == OPEN) & (~small | small.all().over("requirement")))
@@ -61,25 +67,11 @@ def _cells(shown: pl.DataFrame) -> list[list[str]]:
         list(shown["requirement"]),
         list(shown["state"]),
         list(value),
-        list(map(short, shown["bound"])),
+        list(map(rounded, shown["bound"])),
         list(distance),
         [f"{one or 0:,}" for one in shown["n_users"]],
     ]
     return [[name, *column] for name, column in zip(FOUND, cells, strict=True)]
-
-
-def with_interval(value: float | None, low: float | None, high: float | None) -> str:
-    """Return a number with its interval: 0.2512 [0.2410, 0.2620]; the number alone where it has none."""
-    if value is None or low is None or high is None:
-        return short(value)
-    return f"{short(value)} [{short(low)}, {short(high)}]"
-
-
-def short(value: float | None) -> str:
-    """Return a number with four digits behind the point, of a large one four in all."""
-    if value is None:
-        return "null"
-    return f"{value + 0.0:.4f}" if abs(value) < 10 else f"{value:.4g}"  # noqa: PLR2004  one digit before the point
 
 
 def _text(value: Any) -> str:
