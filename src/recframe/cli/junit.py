@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import polars as pl
 
-from recframe.uncertainty.gates import FAILS, OPEN
+from recframe.uncertainty.requirements import FAILS, OPEN
 from recframe.uncertainty.rounded import rounded, with_interval
 
 NAME = "recframe require"

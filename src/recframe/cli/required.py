@@ -25,6 +25,7 @@ from recframe.cli.declared import (
     file_option,
 )
 from recframe.cli.given import bound, columns_of, paths_of, scanned
+from recframe.cli.junit import junit
 from recframe.cli.options import split
 from recframe.cli.readers import READERS, ending_of
 from recframe.cli.results import FORMATS, STDOUT, TABLE, check_output, is_table, write
@@ -32,7 +33,8 @@ from recframe.cli.shell import Failure, note, noted, words_of_the_shell
 from recframe.cli.uncertain import ALL_COLUMNS, LEVEL, MIN_USERS, collected
 from recframe.cli.uncertain import shown as show
 from recframe.errors import RecframeError
-from recframe.uncertainty.requirements import Requirement
+from recframe.uncertainty import unmet
+from recframe.uncertainty.requirements import Gate, Requirement
 
 JUNIT = "junit"
 USERS_OF = ".users.parquet"
@@ -250,9 +252,7 @@ def _unmet(
     result: pl.DataFrame, required: list[Requirement], arguments: dict[str, Any]
 ) -> pl.Series:
     """Return which rows are not met."""
-    from recframe.uncertainty import gates, unmet  # noqa: PLC0415  NumPy and SciPy are an extra
-
-    gate = gates.Gate(required, strict=arguments["strict"], min_users=arguments["min_users"])
+    gate = Gate(required, strict=arguments["strict"], min_users=arguments["min_users"])
     return result.select(unmet.is_unmet(gate).alias("unmet")).to_series()
 
 
@@ -264,8 +264,6 @@ def _give(result: pl.DataFrame, fails: pl.Series, options: dict[str, Any]) -> No
     if not _is_junit(options):
         show(result, "require", options)
         return
-    from recframe.cli.junit import junit  # noqa: PLC0415  it needs NumPy and SciPy
-
     text, path = junit(result, _keys(result), fails), options["output"]
     if path in {None, STDOUT}:
         click.echo(text, nl=False)
@@ -303,8 +301,6 @@ def _store(
 
 def _end(result: pl.DataFrame, fails: pl.Series, options: dict[str, Any]) -> None:
     """Say how it ended, and exit by it; what fails is shown where stdout does not show it."""
-    from recframe.uncertainty import unmet  # noqa: PLC0415  NumPy and SciPy are an extra
-
     if fails.any():
         keys = _keys(result)
         words = unmet.words(result.filter(fails), dict(zip(keys, keys, strict=True)), result.height)

@@ -12,7 +12,7 @@ from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
 from recframe.metrics.language.definition import Metric
-from recframe.uncertainty import gates, summary
+from recframe.uncertainty import requirements, summary
 from recframe.uncertainty.pairs import MODEL
 
 NAMES = ("metric", "value", "value_low", "value_high", "n_users")
@@ -69,7 +69,7 @@ def _summary(kind: Kind, keys: Mapping[str, str]) -> pl.LazyFrame:
     if missing:
         msg = f"the earlier result has no column {missing[0]!r}; it comes from summarize(...) or require(...)"
         raise ColumnError(msg)
-    known = {*summary.COLUMNS, *gates.COLUMNS, *keys.values(), "baseline"}
+    known = {*summary.COLUMNS, *requirements.COLUMNS, *keys.values(), "baseline"}
     beyond = [name for name in kind.columns if name not in known]
     if beyond:
         msg = f"the earlier result is split by {beyond[0]!r} too, and this one is not; ask both by the same columns"

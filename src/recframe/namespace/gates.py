@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, Literal
+from typing import Any, Generic, Literal
 
 import polars as pl
 
@@ -20,13 +20,17 @@ from recframe.plan.contributions import contributions
 from recframe.plan.evaluation import Convention
 from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, numbered
-from recframe.uncertainty import distances, options
+from recframe.uncertainty import distances, options, unmet
 from recframe.uncertainty.pairs import MODEL, Pairing, sums_of_all
-from recframe.uncertainty.requirements import EARLIER, Requirement, metrics_of, required
+from recframe.uncertainty.requirements import (
+    COLUMNS,
+    EARLIER,
+    Gate,
+    Requirement,
+    metrics_of,
+    required,
+)
 from recframe.uncertainty.summary import Intervals
-
-if TYPE_CHECKING:
-    from recframe.uncertainty.gates import Gate
 
 Required = str | Requirement | Sequence[str | Requirement]
 """A requirement, or several in a list."""
@@ -79,14 +83,15 @@ class Gates(Generic[F]):
         `baseline_value`, `difference`; `state`, `n_users`, `detectable`, `p_value`, `p_adjusted`, `note`. A null value (nobody
         has one) is open. It needs NumPy and SciPy, the extra recframe[stats].
 
-        Raises a RequirementError, which is an AssertionError too, with a table of what fails; when a LazyFrame is collected,
-        as Polars' error with the same words. Raises what `evaluate` raises, and a RecframeError for what is no requirement.
+        Raises a RequirementError, which is an AssertionError too, with a table of what fails. Nothing of a LazyFrame is
+        collected, so that it raises when its result is: write `rec.require(...).collect()`. Raises what `evaluate` raises, and
+        a RecframeError for what is no requirement.
 
         In a test of pytest:
 
             def test_the_new_model_is_good_enough():
-                rec = pl.scan_parquet("recs.parquet").rec(truth=pl.scan_parquet("truth.parquet"), model="model")
-                rec.require("ndcg@10 >= 0.28", "ndcg@10 >= 0.99 * popularity").collect()
+                rec = rf.rec(pl.read_parquet("recs.parquet"), pl.read_parquet("truth.parquet"), model="model")
+                rec.require("ndcg@10 >= 0.28", "ndcg@10 >= 0.99 * popularity")
 
         Source: Newcombe 1998 (intervals of differences); Holm 1979.
 
@@ -99,15 +104,13 @@ class Gates(Generic[F]):
         │ ---         ┆ ---   ┆ ---       ┆ ---   ┆ ---        │
         │ str         ┆ f64   ┆ f64       ┆ str   ┆ f64        │
         ╞═════════════╪═══════╪═══════════╪═══════╪════════════╡
-        │ mrr >= 0.6  ┆ 0.75  ┆ 0.655     ┆ holds ┆ 0.1        │
-        │ mrr >= 0.7  ┆ 0.75  ┆ 0.655     ┆ open  ┆ 0.1        │
+        │ mrr >= 0.6  ┆ 0.75  ┆ 0.655215  ┆ holds ┆ 0.123122   │
+        │ mrr >= 0.7  ┆ 0.75  ┆ 0.655215  ┆ open  ┆ 0.123122   │
         └─────────────┴───────┴───────────┴───────┴────────────┘
         """
-        from recframe.uncertainty import gates  # noqa: PLC0415  NumPy and SciPy are an extra
-
         asked = required(requirements, k)
         options.one_of("on", on, ("interval", "value"))
-        gate = gates.Gate(
+        gate = Gate(
             asked,
             level=options.share("level", level, "0.95"),
             on=on,
@@ -155,7 +158,7 @@ class Asked:
 
     def result(self) -> Any:
         """Return the result as a frame of the kind that came in."""
-        from recframe.uncertainty import gates, unmet  # noqa: PLC0415
+        from recframe.uncertainty import gates  # noqa: PLC0415  NumPy and SciPy are an extra
 
         gate, names, keys = self.gate, self.question.by, self.keys
         if gate.models is not None and MODEL not in names:
@@ -168,9 +171,9 @@ class Asked:
 
         schema = rows.collect_schema()
         by: dict[str, Any] = {key: schema[key] for key in keys}
-        made = pl.Schema({**by, **gates.COLUMNS})
+        made = pl.Schema({**by, **COLUMNS})
         whole = self.question.rec._kind.applied(rows, finished, made)  # noqa: SLF001
-        return self.question.given(whole, names, list(gates.COLUMNS))
+        return self.question.given(whole, names, list(COLUMNS))
 
     def _rows(self) -> Iterator[pl.LazyFrame]:
         """Give the rows of the requirements, by what they hold values against."""

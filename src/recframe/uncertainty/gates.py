@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -15,59 +14,11 @@ from recframe.uncertainty.corrections import adjusted
 from recframe.uncertainty.p_values import p_below, t_quantile, t_statistic
 from recframe.uncertainty.paired_power import detectable_difference
 from recframe.uncertainty.pairs import MODEL
-from recframe.uncertainty.requirements import AT_LEAST, EARLIER, Requirement
+from recframe.uncertainty.requirements import AT_LEAST, COLUMNS, FAILS, HOLDS, OPEN, Gate
 
-On = Literal["interval", "value"]
-HOLDS, FAILS, OPEN = "holds", "fails", "open"
-COLUMNS = {
-    "requirement": pl.String,
-    "metric": pl.String,
-    "k": pl.Int64,
-    "value": pl.Float64,
-    "value_low": pl.Float64,
-    "value_high": pl.Float64,
-    "bound": pl.Float64,
-    "baseline_value": pl.Float64,
-    "difference": pl.Float64,
-    "difference_low": pl.Float64,
-    "difference_high": pl.Float64,
-    "state": pl.String,
-    "n_users": pl.Int64,
-    "detectable": pl.Float64,
-    "p_value": pl.Float64,
-    "p_adjusted": pl.Float64,
-    "note": pl.String,
-}
-"""What follows the keys; `difference` is that of the value to the bound."""
 ROUNDING = 1e-12
 """A value this near to its bound meets it."""
 MANY_UNPAIRED = 0.05
-
-
-@dataclass(frozen=True)
-class Gate:
-    """What is required, and when a row fails."""
-
-    requirements: Sequence[Requirement]
-    level: float = 0.95
-    on: On = "interval"
-    strict: bool = False
-    """Whether what is open raises, too."""
-    min_users: int = 1
-    """With fewer users a row is open, and not tested."""
-    models: Sequence[str] | None = None
-    """The models that are asked about; None for all."""
-    raises: bool = True
-    earlier: bool = False
-    """Whether there is an earlier result to hold values against."""
-
-    def is_earlier(self, one: Requirement) -> bool:
-        """Return whether a requirement is about an earlier result."""
-        return self.earlier and one.model in EARLIER
-
-    def is_small(self, rows: Rows) -> Flags:
-        """Return which rows have too few users to be tested."""
-        return (rows.n > 0) & (rows.n < self.min_users)
 
 
 class Rows(NamedTuple):
@@ -156,9 +107,14 @@ def _tested(rows: Rows, gate: Gate) -> dict[str, Any]:
         "difference_high": high,
         "detectable": _detectable(rows, error, freedom, gate.level),
         "p_value": p_value,
-        "p_adjusted": adjusted(np.where(gate.is_small(rows), np.nan, p_value), method="holm"),
+        "p_adjusted": adjusted(np.where(_is_small(rows, gate), np.nan, p_value), method="holm"),
         "by_value": ~rows.of_each & np.isnan(error) & ~np.isnan(rows.difference),
     }
+
+
+def _is_small(rows: Rows, gate: Gate) -> Flags:
+    """Return which rows have too few users to be tested."""
+    return (rows.n > 0) & (rows.n < gate.min_users)
 
 
 def _of_models(rows: pl.DataFrame, gate: Gate) -> pl.DataFrame:
@@ -254,7 +210,7 @@ def _states(rows: Rows, found: Mapping[str, Any], gate: Gate) -> Any:
     worst = np.where(rows.sign > 0, found["difference_low"], -found["difference_high"])
     shown_worse = wrong & (found["p_adjusted"] <= 1.0 - gate.level)
     return np.select(
-        [gate.is_small(rows), by_value & wrong, by_value, shown_worse, worst >= 0],
+        [_is_small(rows, gate), by_value & wrong, by_value, shown_worse, worst >= 0],
         [OPEN, FAILS, HOLDS, FAILS, HOLDS],
         OPEN,
     )
@@ -270,7 +226,7 @@ def _notes(rows: Rows, found: Mapping[str, Any], known: pl.Series, gate: Gate) -
     words = {
         "the earlier result has no such row": rows.earlier & np.isnan(rows.other),
         "nobody has both values": pairs & (rows.n == 0),
-        f"fewer than {gate.min_users} users, so not judged": gate.is_small(rows),
+        f"fewer than {gate.min_users} users, so not judged": _is_small(rows, gate),
         "no interval of this metric was shown to hold, so judged by its value alone": found[
             "by_value"
         ],

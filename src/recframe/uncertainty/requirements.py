@@ -1,4 +1,4 @@
-"""What is required of a metric: a bound, or a share of another model's value; as text and as an object."""
+"""What is required of metrics: a number, or a share of another model's value; as text, as an object, and all of a gate."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, cast
+
+import polars as pl
 
 from recframe.errors import RecframeError, shown
 from recframe.metrics.language.cutoffs import cutoffs
@@ -25,6 +27,29 @@ EARLIER = ("last", "reference")
 """The words for an earlier result, where one is given; a model of that name is meant where none is."""
 EXAMPLE = "'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'"
 
+On = Literal["interval", "value"]
+HOLDS, FAILS, OPEN = "holds", "fails", "open"
+COLUMNS = {
+    "requirement": pl.String,
+    "metric": pl.String,
+    "k": pl.Int64,
+    "value": pl.Float64,
+    "value_low": pl.Float64,
+    "value_high": pl.Float64,
+    "bound": pl.Float64,
+    "baseline_value": pl.Float64,
+    "difference": pl.Float64,
+    "difference_low": pl.Float64,
+    "difference_high": pl.Float64,
+    "state": pl.String,
+    "n_users": pl.Int64,
+    "detectable": pl.Float64,
+    "p_value": pl.Float64,
+    "p_adjusted": pl.Float64,
+    "note": pl.String,
+}
+"""What follows the keys; `difference` is that of the value to the bound."""
+
 # the metric has signs of equality of its own, inside brackets
 _PARTS = re.compile(r"([^<>=≥≤(]*(?:\([^)]*\))?[^<>=≥≤(]*)([<>=≥≤]+)(.*)", re.DOTALL)
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
@@ -35,7 +60,7 @@ _BOUND = re.compile(rf"(?:({_NUMBER})|(?:({_NUMBER})\s*\*\s*)?({_NAME}))")
 _TURNED = re.compile(rf"({_NAME})\s*\*\s*({_NUMBER})")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Requirement:
     """A bound that a metric has to keep: a number, or a share of another model's value.
 
@@ -56,20 +81,25 @@ class Requirement:
     model: str | None = None
     """The other model, or `last` for an earlier result."""
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.metric, Metric):
-            object.__setattr__(self, "metric", parse(self.metric))
-        if self.direction not in {AT_LEAST, AT_MOST}:
-            msg = f"direction={shown(self.direction)}: a requirement has '>=' or '<='"
+    def __init__(
+        self,
+        metric: str | Metric[...],
+        direction: Direction,
+        bound: float,
+        model: str | None = None,
+    ) -> None:
+        number = plain_number(bound)
+        if direction not in {AT_LEAST, AT_MOST}:
+            msg = f"direction={shown(direction)}: a requirement has '>=' or '<='"
             raise RecframeError(msg)
-        number = plain_number(self.bound)
         if number is None or not math.isfinite(number):
-            msg = (
-                f"bound={shown(self.bound)}: a requirement has a number as its bound, such as 0.28"
-            )
+            msg = f"bound={shown(bound)}: a requirement has a number as its bound, such as 0.28"
             raise RecframeError(msg)
-        object.__setattr__(self, "bound", float(number))
-        if self.model is None:
+        named = metric if isinstance(metric, Metric) else parse(metric)
+        given = {"metric": named, "direction": direction, "bound": float(number), "model": model}
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
+        if model is None:
             self._check_range()
         elif self.bound <= 0:
             msg = (
@@ -138,6 +168,28 @@ class Requirement:
             if k is None or self.metric.k is not None
             else replace(self, metric=self.metric @ k)
         )
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What is required, and when a row fails."""
+
+    requirements: Sequence[Requirement]
+    level: float = 0.95
+    on: On = "interval"
+    strict: bool = False
+    """Whether what is open raises, too."""
+    min_users: int = 1
+    """With fewer users a row is open, and not tested."""
+    models: Sequence[str] | None = None
+    """The models that are asked about; None for all."""
+    raises: bool = True
+    earlier: bool = False
+    """Whether there is an earlier result to hold values against."""
+
+    def is_earlier(self, one: Requirement) -> bool:
+        """Return whether a requirement is about an earlier result."""
+        return self.earlier and one.model in EARLIER
 
 
 def required(given: Iterable[object], k: object = None) -> list[Requirement]:

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from recframe.errors import RequirementError
-from recframe.uncertainty.gates import FAILS, OPEN, Gate
+from recframe.uncertainty.requirements import FAILS, OPEN, Gate
 from recframe.uncertainty.rounded import rounded, with_interval
 
 GAP = "   "
