@@ -34,6 +34,7 @@ from recframe.cli.uncertain import ALL_COLUMNS, LEVEL, MIN_USERS, collected
 from recframe.cli.uncertain import shown as show
 from recframe.errors import RecframeError
 from recframe.uncertainty import unmet
+from recframe.uncertainty.distances import is_mean
 from recframe.uncertainty.requirements import Gate, Requirement
 
 JUNIT = "junit"
@@ -287,7 +288,7 @@ def _store(
     if path is None:
         return
     write(result, path, None)
-    asked = [one.metric for one in required if one.metric.shape == "user"]
+    asked = [one.metric for one in required if is_mean(one.metric)]
     if options["users_values"] and asked:
         user = columns_of(options).get("user", "user")
         values = collected(rec.evaluate(*asked, by=[*options["by"], user]))

@@ -13,6 +13,7 @@ from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
 from recframe.metrics.language.definition import Metric
 from recframe.uncertainty import requirements, summary
+from recframe.uncertainty.distances import is_mean
 from recframe.uncertainty.pairs import MODEL
 
 NAMES = ("metric", "value", "value_low", "value_high", "n_users")
@@ -31,7 +32,7 @@ class Earlier:
     def has_users_of(self, metric: Metric[...]) -> bool:
         """Return whether users' values of a metric are known; one function of a segment has none."""
         is_there = self.users is not None and str(metric) in self.users.collect_schema()
-        return metric.shape == "user" and is_there
+        return is_mean(metric) and is_there
 
     def check(self, metric: Metric[...]) -> None:
         """Say so where nothing is known of a metric."""

@@ -10,9 +10,14 @@ from recframe.errors import fails_whole_if
 from recframe.frames.dtypes import as_text
 from recframe.frames.rows.joins import aggregate
 from recframe.metrics.language.definition import Metric
-from recframe.uncertainty.pairs import SUMS, sums_of_values
+from recframe.plan.needs import needs_of
 from recframe.uncertainty.requirements import Requirement
-from recframe.uncertainty.summary import Intervals, known_of, variance, with_intervals
+from recframe.uncertainty.summary import (
+    Intervals,
+    rows_with_intervals,
+    variance,
+    with_intervals,
+)
 
 ROW = {
     "place": pl.Int64,
@@ -42,17 +47,17 @@ Places = Mapping[int, Requirement]
 """Requirements by their places."""
 
 
+def is_mean(metric: Metric[...]) -> bool:
+    """Return whether a metric is the mean of users' own values, and no function of a segment."""
+    return metric.shape == "user" and not needs_of(metric).means
+
+
 def from_bounds(
     wide: pl.LazyFrame, keys: Sequence[str], required: Places, how: Intervals
 ) -> pl.LazyFrame:
     """Return the rows of values that are held against a number, from sums beside each metric; see `summarized`."""
-    names = wide.collect_schema().names()
-    known = [
-        known_of(one.metric, names).struct.with_fields(place=pl.lit(place))
-        for place, one in required.items()
-    ]
-    rows = wide.select(*keys, pl.concat_list(known).alias("rows")).explode("rows").unnest("rows")
-    return _rows(with_intervals(rows, how), keys)
+    metrics = {place: one.metric for place, one in required.items()}
+    return _rows(rows_with_intervals(wide, keys, metrics, how), keys)
 
 
 def from_pairs(
@@ -81,7 +86,7 @@ def _of_pairs(one: Requirement, number: int, place: int) -> pl.Expr:
     rest = 1.0 - one.bound
     gap, squares = d + rest * a, dd + 2.0 * rest * ad + rest**2 * aa
     low, high = one.metric.range
-    of_each = one.metric.shape == "user"
+    of_each = is_mean(one.metric)
     some = n > 0
     values = {
         "place": pl.lit(place),
@@ -91,6 +96,7 @@ def _of_pairs(one: Requirement, number: int, place: int) -> pl.Expr:
         "freedom": n.cast(pl.Int64) - 1,
         "n_users": n.cast(pl.Int64),
         "of_each": pl.lit(of_each),
+        "few": pl.lit(value=False),
         "share": pl.lit(of_each and (low, high) == (0.0, 1.0)),
         "low": pl.lit(low),
         "high": pl.lit(high),
@@ -176,6 +182,24 @@ def sums_with_earlier(
     # NOTE: of users who had a value then and have no row now nothing is known of their segments, so they do not count.
     joined = now.join(then, on=on, how="left", nulls_equal=True)
     places = range(len(metrics))
-    sums = [one for place in places for one in sums_of_values(f"value {place}")]
-    named = {f"{part} value {place}": f"{part} {place}" for place in places for part in SUMS}
-    return aggregate(joined, list(keys), sums).rename(named)
+    sums = [one for place in places for one in _sums(f"value {place}")]
+    return aggregate(joined, list(keys), sums)
+
+
+def _sums(name: str) -> list[pl.Expr]:
+    """Return the sums over users that a distance is made of, as `pairs.SUMS` has them, of the values now and then."""
+    a, b, place = pl.col(f"a {name}"), pl.col(name), name.rpartition(" ")[2]
+    d = b - a
+    both = d.is_not_null()
+    then = pl.when(both).then(a)
+    found = {
+        "n": both.sum().cast(pl.Int64),
+        "b": pl.when(both).then(b).sum(),
+        "a": then.sum(),
+        "d": d.sum(),
+        "aa": (then * then).sum(),
+        "ad": (a * d).sum(),
+        "dd": (d * d).sum(),
+        "unpaired": (a.is_null() != b.is_null()).sum().cast(pl.Int64),
+    }
+    return [one.alias(f"{part} {place}") for part, one in found.items()]

@@ -45,7 +45,7 @@ def sums_of_pairs(one: Contributions, pairing: Pairing) -> pl.LazyFrame:
     summed = aggregate(
         one.described(rows),
         keys,
-        [pl.len().alias("present"), *(sum_ for name in one.names for sum_ in sums_of_values(name))],
+        [pl.len().alias("present"), *(sum_ for name in one.names for sum_ in _sums(name))],
     )
     if not one.counts_absent:
         return one.checked(summed.drop("present"), f"n {one.names[0]}")
@@ -96,8 +96,7 @@ def _paired(one: Contributions, pairing: Pairing) -> pl.LazyFrame:
     return joined.join(empty, how="cross").with_columns(filled)
 
 
-def sums_of_values(name: str) -> list[pl.Expr]:
-    """Return the sums of `SUMS` of a column and of the baseline's, whose name has an `a` before."""
+def _sums(name: str) -> list[pl.Expr]:
     a, b = pl.col(f"a {name}"), pl.col(name)
     d = b - a
     both = d.is_not_null()

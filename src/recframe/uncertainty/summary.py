@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -70,15 +70,15 @@ def summarized(
     """
     names = wide.collect_schema().names()
     # NOTE: lists of one struct for each metric, since a concatenation would read the plan once for each.
-    rows = pl.concat_list([known_of(metric, names) for metric in metrics]).alias("rows")
+    rows = pl.concat_list([_row(metric, names) for metric in metrics]).alias("rows")
     long = wide.select(*keys, rows).explode("rows").unnest("rows")
-    return with_intervals(long, how).select(
+    return _with_intervals(long, how).select(
         *keys, *(pl.col(name).cast(dtype) for name, dtype in COLUMNS.items())
     )
 
 
-def known_of(metric: Metric[...], names: Sequence[str]) -> pl.Expr:
-    """Return what is known of a metric in a segment with the columns `names`, as one value."""
+def _row(metric: Metric[...], names: Sequence[str]) -> pl.Expr:
+    """Return what is known of a metric in a segment, as one value."""
     n, total = _beside(N, metric), _beside(TOTAL, metric).cast(pl.Float64)
     spread = variance(n, total, _beside(SQUARE, metric).cast(pl.Float64))
     has_own = name_beside(ERROR, metric) in names
@@ -103,8 +103,8 @@ def known_of(metric: Metric[...], names: Sequence[str]) -> pl.Expr:
     return pl.struct(value.alias(name) for name, value in values.items())
 
 
-def with_intervals(long: pl.LazyFrame, how: Intervals) -> pl.LazyFrame:
-    """Return such rows with intervals: Wilson's on the effective number of users where values are from 0 to 1, or t's."""
+def _with_intervals(long: pl.LazyFrame, how: Intervals) -> pl.LazyFrame:
+    """Return rows with intervals: Wilson's on the effective number of users where values are from 0 to 1, or t's."""
     quantile = t_quantile(pl.col("freedom"), (1 + how.level) / 2)
     mean, error, n = pl.col("mean"), pl.col("error"), pl.col("n_users")
     long = long.with_columns(quantile=quantile)
@@ -188,3 +188,21 @@ def _of_clusters(metric: Metric[...]) -> list[pl.Expr]:
 
 def _beside(part: str, metric: Metric[...]) -> pl.Expr:
     return pl.col(name_beside(part, metric))
+
+
+def rows_with_intervals(
+    wide: pl.LazyFrame, keys: Sequence[str], places: Mapping[int, Metric[...]], how: Intervals
+) -> pl.LazyFrame:
+    """Return the rows of `summarized` with all that is known of them, and the place that each metric has among others."""
+    names = wide.collect_schema().names()
+    known = [
+        _row(metric, names).struct.with_fields(place=pl.lit(place))
+        for place, metric in places.items()
+    ]
+    rows = wide.select(*keys, pl.concat_list(known).alias("rows")).explode("rows").unnest("rows")
+    return with_intervals(rows, how)
+
+
+def with_intervals(rows: pl.LazyFrame, how: Intervals) -> pl.LazyFrame:
+    """Return rows of a mean, its squared error, the degrees of freedom and the range, with the interval and a note."""
+    return _with_intervals(rows, how)
