@@ -276,7 +276,7 @@ def test_an_earlier_result_of_other_segments_is_not_taken():
         (
             "hit_rate@1 >= 0.9 * pup",
             {},
-            "'hit_rate@1 >= 0.9 * pup': 'pup' is no model: the column 'model' has pop, svd",
+            "baseline='pup' is no model: the column 'model' has pop, svd",
         ),
         ("hit_rate@1 >= 0.9", {"on": "mean"}, "on='mean': on takes 'interval' or 'value'"),
         (

@@ -238,8 +238,8 @@ class Inputs:
         """The model as a key, where one is bound."""
         return ["model"] * (self.context.model is not None)
 
-    def with_models_to_compare(self, baseline: str | None, given: str = "") -> Inputs:
-        """Return the same with checks that there are models to compare, and the baseline among them; `given` is how it was."""
+    def with_models_to_compare(self, baseline: str | None) -> Inputs:
+        """Return the same with checks that there are models to compare, and the baseline among them."""
         column = self.context.name_of("model")
         model = as_text(pl.col("model"), self.schema["model"])
         names = model.drop_nulls().unique().sort()
@@ -247,8 +247,9 @@ class Inputs:
         few = worded(f"there are no two models to compare: the column {column!r} has ", found)
         checks = [fails_whole_if(names.len() < 2, few)]  # noqa: PLR2004  a pair
         if baseline is not None:
-            named = given or f"baseline={baseline!r}"
-            missing = worded(f"{named} is no model: the column {column!r} has ", found)
+            missing = worded(
+                f"baseline={baseline!r} is no model: the column {column!r} has ", found
+            )
             checks.append(fails_whole_if(~(model == baseline).any(), missing))
         added = tuple(self.lists.select(check=check) for check in checks)
         return replace(self, checks=(*self.checks, *added))

@@ -219,8 +219,7 @@ class Asked:
         asked, first = self.question, next(iter(places.values()))
         if not asked.inputs.model:
             raise RecframeError(_without_model(repr(str(first)), earlier=model in EARLIER))
-        given = f"{str(first)!r}: {model!r}"
-        inputs = under_profile.at_home(asked.inputs).with_models_to_compare(model, given)
+        inputs = under_profile.at_home(asked.inputs).with_models_to_compare(model)
         conventions = self._conventions(places)
         metrics = [one.metric for one in conventions]
         run = Run(asked.rec._kind.asks)  # noqa: SLF001

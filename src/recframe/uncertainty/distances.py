@@ -79,11 +79,10 @@ def from_pairs(
 
 def _of_pairs(one: Requirement, number: int, place: int) -> pl.Expr:
     """Return what the sums say of a value and of its gap: the mean of b - f a, with f the factor."""
-    n, a, b, d, aa, ad, dd = (
-        pl.col(f"{part} {number}").cast(pl.Float64)
-        for part in ("n", "a", "b", "d", "aa", "ad", "dd")
+    n, a, d, aa, ad, dd = (
+        pl.col(f"{part} {number}").cast(pl.Float64) for part in ("n", "a", "d", "aa", "ad", "dd")
     )
-    rest = 1.0 - one.bound
+    b, rest = a + d, 1.0 - one.bound
     gap, squares = d + rest * a, dd + 2.0 * rest * ad + rest**2 * aa
     low, high = one.metric.range
     of_each = is_mean(one.metric)
@@ -194,7 +193,6 @@ def _sums(name: str) -> list[pl.Expr]:
     then = pl.when(both).then(a)
     found = {
         "n": both.sum().cast(pl.Int64),
-        "b": pl.when(both).then(b).sum(),
         "a": then.sum(),
         "d": d.sum(),
         "aa": (then * then).sum(),
