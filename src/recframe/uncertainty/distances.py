@@ -30,6 +30,7 @@ ROW = {
     "n_users": pl.Int64,
     "of_each": pl.Boolean,
     "share": pl.Boolean,
+    "few": pl.Boolean,
     "note": pl.String,
     "other": pl.Float64,
     "gap": pl.Float64,
@@ -40,8 +41,9 @@ ROW = {
     "unpaired": pl.Int64,
 }
 """What follows the keys: the place of the requirement; the value with its interval, squared standard error and degrees of
-freedom; the other model's value, the mean gap between the value and its share of the other, user by user, with the squared
-error; of an earlier result the interval; and how many users have but one of the two values."""
+freedom; whether it hangs on so few lists that no interval is known to hold; the other model's value, the mean gap between the
+value and its share of the other, user by user, with the squared error; of an earlier result the interval; and how many users
+have but one of the two values."""
 TWICE = "the earlier result has a user twice in one segment; ask both by the same columns"
 Places = Mapping[int, Requirement]
 """Requirements by their places."""

@@ -40,6 +40,7 @@ class Rows(NamedTuple):
     unpaired: Numbers
     of_each: Flags
     share: Flags
+    few: Flags
     sign: Numbers
     factor: Numbers
     absolute: Flags
@@ -108,7 +109,11 @@ def _tested(rows: Rows, gate: Gate) -> dict[str, Any]:
         "detectable": _detectable(rows, error, freedom, gate.level),
         "p_value": p_value,
         "p_adjusted": adjusted(np.where(_is_small(rows, gate), np.nan, p_value), method="holm"),
-        "by_value": ~rows.of_each & np.isnan(error) & ~np.isnan(rows.difference),
+        "by_value": ~rows.of_each
+        & ~rows.few
+        & np.isnan(error)
+        & (rows.n > 1)
+        & ~np.isnan(rows.difference),
     }
 
 
@@ -139,7 +144,8 @@ def _arrays(rows: pl.DataFrame, gate: Gate) -> Rows:
         column("value"),
         column("value_low"),
         column("value_high"),
-        column("mean"),
+        # of a metric without an interval the value alone may be known
+        np.where(np.isnan(column("mean")), column("value"), column("mean")),
         column("error"),
         column("freedom"),
         np.nan_to_num(column("n_users")),
@@ -152,6 +158,7 @@ def _arrays(rows: pl.DataFrame, gate: Gate) -> Rows:
         np.nan_to_num(column("unpaired")),
         rows["of_each"].to_numpy().astype(bool),
         rows["share"].to_numpy().astype(bool),
+        rows["few"].fill_null(value=False).to_numpy().astype(bool),
         np.array([1.0 if one.direction == AT_LEAST else -1.0 for one in asked]),
         np.array([one.bound for one in asked]),
         np.array([one.model is None for one in asked], dtype=bool),
