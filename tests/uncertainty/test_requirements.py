@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -43,6 +43,9 @@ def test_a_text_is_read_and_written_in_one_form(text, canonical):
     assert pickle.loads(pickle.dumps(found)) == found  # noqa: S301  our own
 
 
+@example(0.5, ">=", "a > b")
+@example(0.5, ">=", '"')
+@example(0.5, "<=", "it's >= 1")
 @given(st.floats(1e-6, 1), st.sampled_from([">=", "<="]), st.none() | st.text(min_size=1))
 def test_what_is_written_is_read_again(bound, direction, model):
     if model is not None and {"'", '"'} <= set(model):

@@ -53,7 +53,8 @@ COLUMNS = {
 # the metric has signs of equality of its own, inside brackets
 _PARTS = re.compile(r"([^<>=≥≤(]*(?:\([^)]*\))?[^<>=≥≤(]*)([<>=≥≤]+)(.*)", re.DOTALL)
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-_NAME = r"""'[^']+'|"[^"]+"|[^\W\d][^\s*'"]*"""
+_QUOTED = r"""'[^']+'|"[^"]+\""""
+_NAME = rf"""{_QUOTED}|[^\W\d][^\s*'"]*"""
 _NO_NAMES = ("nan", "inf", "infinity")
 """What Python reads as a number; a model of such a name stands in quotes."""
 _BOUND = re.compile(rf"(?:({_NUMBER})|(?:({_NUMBER})\s*\*\s*)?({_NAME}))")
@@ -134,7 +135,7 @@ class Requirement:
         left, sign, right = (part.strip() for part in parts.groups())
         if sign not in {AT_LEAST, AT_MOST}:
             raise RecframeError(_wrong_sign(text, left, sign, right))
-        if re.search("[<>=≥≤]", right.partition("'")[0]):
+        if re.search("[<>=≥≤]", re.sub(_QUOTED, "", right)):
             msg = f"{text!r}: write two requirements, each with the metric first, as in {EXAMPLE}"
             raise RecframeError(msg)
         if re.fullmatch(_NUMBER, left):
@@ -148,7 +149,7 @@ class Requirement:
         number, factor, name = bound.groups()
         if name is not None and name.casefold() in _NO_NAMES:
             number, name = name, None
-        model = None if name is None else name.strip("'\"")
+        model = name[1:-1] if name and name[0] in {"'", '"'} else name
         return cls(metric, cast("Direction", sign), float(number or factor or 1), model)
 
     def __str__(self) -> str:
