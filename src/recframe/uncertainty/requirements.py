@@ -54,7 +54,7 @@ COLUMNS = {
 _PARTS = re.compile(r"([^<>=≥≤(]*(?:\([^)]*\))?[^<>=≥≤(]*)([<>=≥≤]+)(.*)", re.DOTALL)
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _QUOTED = r"""'[^']+'|"[^"]+\""""
-_NAME = rf"""{_QUOTED}|[^\W\d][^\s*'"]*"""
+_NAME = rf"""{_QUOTED}|[^\W\d][^\s*'"<>=≥≤]*"""
 _NO_NAMES = ("nan", "inf", "infinity")
 """What Python reads as a number; a model of such a name stands in quotes."""
 _BOUND = re.compile(rf"(?:({_NUMBER})|(?:({_NUMBER})\s*\*\s*)?({_NAME}))")
