@@ -29,6 +29,7 @@ METHODS = {
     "explain": "'ndcg@10'",
     "worst": "'ndcg@10'",
     "best": "'ndcg@10'",
+    "require": "'ndcg@10 >= 0.28'",
 }
 """The methods that are no metric, with what they are asked for."""
 
