@@ -309,7 +309,40 @@ def test_what_is_asked_wrong_is_said_in_words_of_the_shell(asked, said):
     assert result.stderr.splitlines()[-1].partition(": ")[2] == said
 
 
+@pytest.mark.parametrize(
+    ("method", "options", "head", "cells"),
+    [
+        (
+            "power",
+            ("--baseline", "pop", "--wanted", "0.05"),
+            "model baseline metric n_users detectable detectable_relative wanted users_needed",
+            {"wanted": "5.0 %", "model": "svd"},
+        ),
+        (
+            "gaps",
+            ("--by", "country", "--min-users", "10"),
+            "by model metric n_segments best best_value worst worst_value gap p_value",
+            {"by": "country", "best": "A&B", "best_value": "0.5000"},
+        ),
+        (
+            "slices",
+            ("--by", "country", "--depth", "1", "--min-users", "10"),
+            "model segment metric n_users value rest difference p_adjusted pooled",
+            {"segment": "country=A&B", "n_users": "50"},
+        ),
+    ],
+)
+def test_tables_of_other_methods_have_few_columns(method, options, head, cells):
+    PEOPLE.with_columns(pl.col("country").fill_null("C")).write_parquet("people.parquet")
+    result = run(method, *FILES, "--users", "people.parquet", *options, "-m", "hit_rate@1")
+
+    assert result.exit_code == 0, result.output
+    names, row, *_ = table(result.stdout)
+    assert " ".join(names).removesuffix(" note") == head
+    assert cells.items() <= dict(zip(names, row, strict=False)).items()
+
+
 def test_the_help_of_each_command_has_examples():
-    for command in ("summarize", "compare", "require"):
+    for command in ("summarize", "compare", "power", "gaps", "slices", "require"):
         assert f"recframe {command} recs.parquet" in run(command, "--help").stdout
     assert rf.RequirementError.__doc__

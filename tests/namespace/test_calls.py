@@ -73,6 +73,17 @@ def test_a_policy_given_with_a_metric_is_to_be_bound():
     )
 
 
+@each_kind
+def test_calls_that_cut_into_segments_are_written_with_a_column(make):
+    frame, truth = make(RECS.with_columns(country=pl.lit("FR"))), make(TRUTH)
+    for name, asked in {"gaps": "'country'", "slices": "['country', 'age']"}.items():
+        advice = f"frame.rec(truth=truth).{name}('ndcg@10', by={asked})"
+        words = answer(lambda name=name: getattr(frame.rec, name)(truth))
+
+        assert words.endswith(f"; bind it before: {advice}")
+        runs(advice.replace(", 'age'", ""), frame, truth)
+
+
 def test_an_option_of_rec_that_is_misspelt():
     for call in (
         lambda: RECS.rec(truths=TRUTH),

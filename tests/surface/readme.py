@@ -1,10 +1,12 @@
-"""Writes what is generated, parts of the README and methods of `.rec`: `python tests/surface/readme.py`; tests compare them."""
+"""Writes what is generated, parts of the pages and methods of `.rec`: `python tests/surface/readme.py`; tests compare them."""
 
 from __future__ import annotations
 
 import inspect
+import itertools
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
@@ -18,11 +20,13 @@ from recframe.metrics.language.registry import registered
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
+UNCERTAINTY = ROOT / "docs" / "uncertainty.md"
 METHODS = Path(rf.__file__).parent / "namespace" / "methods.py"
 RESULT = ROOT / "tests" / "benchmarks" / "result.json"
 LARGE = ROOT / "tests" / "benchmarks" / "large.json"
 CASES = ROOT / "tests" / "benchmarks" / "cases.json"
 APART = ROOT / "tests" / "benchmarks" / "apart.json"
+TRIALS = ROOT / "tests" / "benchmarks" / "coverage_in_trials.json"
 
 
 def metric_table() -> str:
@@ -197,8 +201,86 @@ def _had(metrics: list[str], six: list[str]) -> str:
     return "; ".join([*forms, *without]) or "all six"
 
 
+USERS = {"rich": "many", "1-out": "one"}
+"""The populations of the trials, by how many relevant items a user has."""
+METHODS_OF_TRIALS = {"t": "t", "Wilson on effective n": "Wilson", "percentile": "bootstrap"}
+TESTS_OF_TRIALS = {"t": "t", "sign flips": "permutation", "bootstrap": "bootstrap"}
+GAPS_OF_TRIALS = {
+    "naive gap": "best against worst, by two standard errors",
+    "simultaneous gap": "`gaps`, these two",
+    "some pair": "`gaps`, any two",
+}
+
+
+def trial_tables() -> str:
+    """Return the last full run of the trials of intervals and tests, as it was stored, as text and Markdown tables."""
+    result: dict[str, Any] = json.loads(TRIALS.read_text(encoding="utf-8"))
+    settings, n_metrics = result["settings"], len({row["metric"] for row in result["intervals"]})
+    head = (
+        f"Two simulated populations of {settings['users']:,} users, whose means are known: in one a user has some 22 relevant "
+        f"items, in the other just one. From each, {settings['trials']:,} samples of n users were drawn (half as many for the "
+        "table of corrections, a quarter for that of segments). A cell says in how many of 100 samples something happened, "
+        f"from the metric with the fewest to that with the most, of up to {n_metrics} metrics: hit rate, recall, mrr, map and "
+        "nDCG at several k."
+    )
+    parts = [
+        head,
+        "How often the interval of a mean covers it, where 95 are promised:",
+        _shares_of_trials(result["intervals"], "n", METHODS_OF_TRIALS),
+        "How often a test finds a difference where there is none, where 5 are promised:",
+        _shares_of_trials(result["tests"], "n", TESTS_OF_TRIALS),
+        "How often a table of several metrics errs at least once, and how many of 100 real differences it finds:",
+        _families_of_trials(result["families"]),
+        "How often 12 segments without any difference are said to differ:",
+        _shares_of_trials(result["segments"], "users", GAPS_OF_TRIALS),
+    ]
+    return "\n\n".join(parts)
+
+
+def _shares_of_trials(rows: list[dict[str, Any]], size: str, methods: dict[str, str]) -> str:
+    """Return the range of shares over metrics, a row for each population and size, a column for each method."""
+    titles = ["relevant items", "n" if size == "n" else "users in a segment", *methods.values()]
+    lines = [_row(titles), f"|{'---|' * len(titles)}"]
+    for population, shown in USERS.items():
+        of_population = [row for row in rows if row["population"] == population]
+        for one in dict.fromkeys(row[size] for row in of_population):
+            of_size = [row for row in of_population if row[size] == one]
+            cells = [_range(row[method] for row in of_size) for method in methods]
+            lines.append(_row([shown, f"{one:,}" if size == "n" else one, *cells]))
+    return "\n".join(lines)
+
+
+def _range(shares: Iterable[float]) -> str:
+    found = [100 * share for share in shares]
+    return f"{min(found):.0f} to {max(found):.0f}"
+
+
+def _families_of_trials(rows: list[dict[str, Any]]) -> str:
+    titles = [
+        "relevant items",
+        "tests",
+        "correction",
+        "errs, none real",
+        "errs, three real",
+        "finds",
+    ]
+    lines = [_row(titles), f"|{'---|' * len(titles)}"]
+    for none, some in itertools.product(rows, rows):
+        names = [(row["population"], row["correction"]) for row in (none, some)]
+        if names[0] != names[1] or none["real"] or not some["real"]:
+            continue
+        shares = [none["family error"], some["family error"], some["power"]]
+        cells = [f"{100 * share:.0f}" for share in shares]
+        lines.append(
+            _row(
+                [USERS[names[0][0]], str(none["tests"]), names[0][1].replace(", ", " by "), *cells]
+            )
+        )
+    return "\n".join(lines)
+
+
 def written(text: str) -> str:
-    """Return a README with its generated parts made anew."""
+    """Return a README, or another page, with its generated parts made anew."""
     parts = {
         "metrics": metric_table,
         "checks": check_table,
@@ -206,6 +288,7 @@ def written(text: str) -> str:
         "cases": case_table,
         "apart": apart_table,
         "large": large_table,
+        "trials": trial_tables,
     }
     for name, made in parts.items():
         pattern = rf"(<!-- {name}: [^\n]*-->\n).*?(<!-- end -->)"
@@ -294,4 +377,5 @@ def _quoted(value: object) -> str:
 if __name__ == "__main__":
     METHODS.with_suffix(".pyi").write_text(stubs(), encoding="utf-8")
     METHODS.write_text(methods(), encoding="utf-8")
-    README.write_text(written(README.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in (README, UNCERTAINTY):
+        page.write_text(written(page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -34,7 +34,7 @@ from recframe.cli.progress import bar
 from recframe.cli.required import require
 from recframe.cli.results import give, is_table
 from recframe.cli.shell import Failure, note, noted, read_errors, words_of_the_shell
-from recframe.cli.uncertain import compare, power, summarize
+from recframe.cli.uncertain import compare, gaps, power, slices, summarize
 from recframe.errors import plan_errors
 
 INTERRUPTED = 130
@@ -191,5 +191,5 @@ def _print_findings(found: pl.DataFrame) -> None:
         click.echo(f"{check}: {treatment}. To mend: {remedy}.")
 
 
-for command in (summarize, compare, power, require, demo, metrics, profiles, explain):
+for command in (summarize, compare, power, gaps, slices, require, demo, metrics, profiles, explain):
     main.add_command(command)

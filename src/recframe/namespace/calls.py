@@ -30,6 +30,8 @@ METHODS = {
     "worst": "'ndcg@10'",
     "best": "'ndcg@10'",
     "require": "'ndcg@10 >= 0.28'",
+    "gaps": "'ndcg@10', by='country'",
+    "slices": "'ndcg@10', by=['country', 'age']",
 }
 """The methods that are no metric, with what they are asked for."""
 

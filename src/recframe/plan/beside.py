@@ -10,11 +10,14 @@ from recframe.metrics.language.definition import Metric
 
 N, TOTAL, SQUARE, ZERO = "n", "total", "square", "zero"
 UNDEFINED, WITHOUT_RELEVANT = "undefined", "without relevant"
+FOURTH = "fourth"
+"""The sum of the fourth powers of contributions to a set metric, about their mean."""
 SUPPORT = (N,)
 """How many users or lists a metric was averaged over."""
-SPREAD = (N, TOTAL, SQUARE, ZERO, UNDEFINED, WITHOUT_RELEVANT)
+SPREAD = (N, TOTAL, SQUARE, FOURTH, ZERO, UNDEFINED, WITHOUT_RELEVANT)
 """With it the sums of their values and of the squares, the values that are 0, the users or lists without a value, and the
-users without a relevant item; null where a metric is one function of a segment."""
+users without a relevant item; null where a metric is one function of a segment. Of that there are the sums of contributions,
+and of the fourth powers about their mean; null where nobody knows them."""
 
 
 def name_beside(part: str, metric: Metric[...]) -> str:

@@ -14,8 +14,8 @@ from recframe.frames.hints import Given
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows import joins
 from recframe.metrics.language.definition import Metric, Over
-from recframe.plan import of_lists, of_users
-from recframe.plan.beside import N, columns_beside, name_beside, support_of
+from recframe.plan import leave_one_out, of_lists, of_users
+from recframe.plan.beside import SQUARE, N, columns_beside, name_beside, support_of
 from recframe.plan.needs import n_frames, needs_of
 from recframe.plan.of_lists import Lists
 from recframe.plan.runs import Run
@@ -131,7 +131,9 @@ def _of_lists(
         )
         raise RecframeError(msg)
     inputs = inputs.under(*contexts.values())
-    return of_lists.evaluate(inputs, [one.metric for one in listed], run, beside)
+    metrics = [one.metric for one in listed]
+    lists = of_lists.evaluate(inputs, metrics, run, beside)
+    return leave_one_out.with_spread(lists, metrics, run) if SQUARE in beside else lists
 
 
 def _rounded(column: pl.Expr, one: Convention) -> pl.Expr:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -14,14 +15,16 @@ from recframe.frames.rows.joins import aggregate, distinct_names, joined
 from recframe.judging.judged_frame import judge
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.formulas import ratio
-from recframe.plan.beside import SUPPORT, N
+from recframe.plan.beside import FOURTH, SQUARE, SUPPORT, TOTAL, N
 from recframe.plan.needs import Needs, needs_of
-from recframe.plan.of_lists import check, cuts_of, value_of
+from recframe.plan.of_lists import Lists, check, cuts_of, value_of
 from recframe.plan.removal import Removal, less
 from recframe.plan.runs import Run
 from recframe.plan.segments import deepest_of, keys_of
 from recframe.plan.user_values import values_of_users
 
+OF_CONTRIBUTIONS = (N, TOTAL, SQUARE, FOURTH)
+"""What stands beside a set metric of the contributions to it."""
 _BEYOND = {
     Level.ALONG: "it holds each list against all others",
     Level.ALONG_ALL: "it holds each list against those of other segments",
@@ -75,12 +78,56 @@ def contributions(inputs: Inputs, metrics: Sequence[Metric[...]], run: Run) -> p
     keys = [inside for inside, _ in keys_of(inputs, metrics)]
     most, asked = deepest_of(metrics), Levels()
     made = [value_of(metric, asked, most, SUPPORT) for metric in metrics]
-    values, counts = [value for value, _ in made], [beside[N] for _, beside in made]
     removal = Removal(cuts_of(inputs, asked, keys, most, run), asked, keys, run)
+    return _of_lists(removal, [value for value, _ in made], [beside[N] for _, beside in made])
+
+
+def with_spread(lists: Lists, metrics: Sequence[Metric[...]], run: Run) -> Lists:
+    """Return what metrics over lists are made of, with the sums of what lists contribute to those of a segment beside them.
+
+    Segments of clusters or random groups are none that a metric has a value of: they have contributions of their own.
+    """
+    served = [metric for metric in metrics if metric.shape == "set" and has_contributions(metric)]
+    if not served or lists.cuts[0].held.inputs.units or "user" in lists.keys:
+        return lists
+    values = [lists.values[str(metric)] for metric in served]
+    counts = [lists.beside[str(metric)][N] for metric in served]
+    rows = _of_lists(Removal(lists.cuts, lists.asked, lists.keys, run), values, counts)
+    named = [
+        one.alias(f"{part} of contributions {place}")
+        for place in range(len(served))
+        for part, one in sums_of_contributions(place).items()
+    ]
+    sums = aggregate(rows, lists.keys, named)
+    sums = sums.rename({key: f"key {place}" for place, key in enumerate(lists.keys)})
+    frame = joined(lists.frame, sums, [f"key {place}" for place in range(len(lists.keys))])
+    beside = {
+        str(metric): {part: pl.col(f"{part} of contributions {place}") for part in OF_CONTRIBUTIONS}
+        for place, metric in enumerate(served)
+    }
+    return replace(lists, frame=frame, beside=lists.beside | beside)
+
+
+def sums_of_contributions(place: int) -> dict[str, pl.Expr]:
+    """Return what is summed up of the contributions to a metric, by its place, and stands beside it."""
+    value = pl.col(f"value {place}")
+    apart = (value - value.mean()) ** 2
+    return {
+        N: value.count().cast(pl.Int64),
+        TOTAL: value.sum(),
+        SQUARE: (value * value).sum(),
+        FOURTH: (apart * apart).sum(),
+    }
+
+
+def _of_lists(
+    removal: Removal, values: Sequence[pl.Expr], counts: Sequence[pl.Expr]
+) -> pl.LazyFrame:
+    """Return the contributions of lists to values of their segments, which so many lists enter."""
     rows = removal.rows(values, counts).with_columns(removal.remaining())
     # a count without the list is one less where it was counted
     entered = [less(count.meta.root_names()[0]) > 0 for count in counts]
-    return _contributed(rows, keys, values, entered)
+    return _contributed(rows, removal.keys, values, entered)
 
 
 def contributions_of_means(

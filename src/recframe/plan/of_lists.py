@@ -38,6 +38,8 @@ OF_SEGMENTS = {
     "whole",
 }
 OF_LISTS = {Level.OF_LIST, "list", "user", "segment", "whole"}
+N_PLACES = "n places"
+"""The number of rows that an item has in the lists of a segment."""
 SETS = ("segment", "at.over_items(...) or at.over_lists(...)")
 USERS = ("list", "at.sum(...) or at.mean(...)")
 
@@ -55,6 +57,8 @@ class Lists:
     sides: Sides
     asked: Levels
     keys: list[str]
+    cuts: list[Cut]
+    """The lists, part by part."""
 
     def with_facts(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return segments with what the side frames say of each, those without a list included."""
@@ -83,9 +87,11 @@ def evaluate(
         msg = f"{shown}, which parts of the users do not have; ask it with parts=1"
         raise RecframeError(msg)
     cuts = cuts_of(inputs, asked, keys, most, run)
+    if SQUARE in beside:
+        cuts = [cut.with_items_held() for cut in cuts]
     frame = _added(cuts, run).rename({key: f"key {place}" for place, key in enumerate(keys)})
     frame = frame.drop("n_lists") if "user" in keys else frame
-    return Lists(frame, values, found, cuts[0].sides, asked, keys)
+    return Lists(frame, values, found, cuts[0].sides, asked, keys, cuts)
 
 
 def values_of_each(
@@ -199,6 +205,8 @@ class Cut:
     """The lists with a ranked row, repeated as they come, where they are at hand."""
     summed: pl.LazyFrame | None = None
     """The lists with their sums, where they are at hand."""
+    itemed: pl.LazyFrame | None = None
+    """The items of the segments with their sums, where they are asked for several times."""
     usual: Mapping[str, pl.Expr] = field(default_factory=dict)
     """What stands beside the rows of most lists, where that is known."""
     unusual: pl.DataFrame | None = None
@@ -282,10 +290,17 @@ class Cut:
             else support
         )
 
-    def items(self, *also: pl.Expr) -> pl.LazyFrame:
-        """Return each item of each segment with its sums over the lists."""
-        sums = [*self.asked.named(Level.OF_ITEM), *also]
+    def items(self) -> pl.LazyFrame:
+        """Return each item of each segment with its number of rows, and its sums over the lists."""
+        if self.itemed is not None:
+            return self.itemed
+        n_places = pl.len().cast(pl.Int64).alias(N_PLACES)
+        sums = [*self.asked.named(Level.OF_ITEM), n_places]
         return self.places().group_by(*distinct_names(*self.keys, "item")).agg(sums)
+
+    def with_items_held(self) -> Cut:
+        """Return the same with the sums of the items taken once, however many ask for them."""
+        return replace(self, itemed=self.items().cache())
 
     def places(self) -> pl.LazyFrame:
         """Return the rows with all that sums over an item's places are made of."""

@@ -11,11 +11,8 @@ import polars as pl
 
 from recframe.facts.levels import Level, Levels
 from recframe.frames.rows.joins import aggregate, distinct_names, joined
-from recframe.plan.of_lists import Cut
+from recframe.plan.of_lists import N_PLACES, Cut
 from recframe.plan.runs import Run
-
-N_PLACES = "n places"
-"""The number of rows that an item has in the lists of a segment."""
 
 
 def less(name: str) -> pl.Expr:
@@ -123,8 +120,7 @@ class Removal:
         The latter where it is the same for all of these lists.
         """
         one, keys = self.cuts[0], distinct_names(*self.keys, "item")
-        n_places = pl.len().cast(pl.Int64).alias(N_PLACES)
-        items = self.run.added([cut.items(n_places) for cut in self.cuts], keys)
+        items = self.run.added([cut.items() for cut in self.cuts], keys)
         items = one.with_places(one.with_facts(items)).with_columns(
             *(term.alias(f"whole {name}") for name, term in self._over_items.items()),
             *(pl.col(name).cast(pl.Float64).alias(f"all {name}") for name in self._shares),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 import polars as pl
 
 from recframe.frames.rows.joins import aggregate, joined
 from recframe.metrics.language.definition import Metric
 from recframe.plan.beside import (
+    FOURTH,
     SQUARE,
     TOTAL,
     UNDEFINED,
@@ -37,8 +38,6 @@ COLUMNS = {
 }
 """What follows the keys."""
 ERROR, FREEDOM = "error", "freedom"
-FOURTH = "fourth"
-"""The sum of the fourth powers of contributions to a set metric, about their mean."""
 FEWEST = 10
 """Where fewer lists than these decide a set metric, its interval is not known to hold."""
 FEW = 30
@@ -48,6 +47,7 @@ ROUNDING = 1e-13
 
 
 Method = Literal["auto", "t", "bootstrap"]
+Frame = TypeVar("Frame", pl.LazyFrame, pl.DataFrame)
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def summarized(
     # NOTE: lists of one struct for each metric, since a concatenation would read the plan once for each.
     rows = pl.concat_list([_row(metric, names) for metric in metrics]).alias("rows")
     long = wide.select(*keys, rows).explode("rows").unnest("rows")
-    return _with_intervals(long, how).select(
+    return with_intervals(long, how).select(
         *keys, *(pl.col(name).cast(dtype) for name, dtype in COLUMNS.items())
     )
 
@@ -105,7 +105,7 @@ def _row(metric: Metric[...], names: Sequence[str]) -> pl.Expr:
         "n_undefined": known(UNDEFINED, metric).cast(pl.Int64),
         "n_without_relevant": known(WITHOUT_RELEVANT, metric).cast(pl.Int64),
         "of_each": pl.lit(of_each),
-        "few": _is_of_few(metric, spread * (n - 1), names),
+        "few": _is_of_few(metric, spread * (n - 1)),
         "low": pl.lit(low),
         "high": pl.lit(high),
         "share": pl.lit(of_each and (low, high) == (0.0, 1.0)),
@@ -113,20 +113,19 @@ def _row(metric: Metric[...], names: Sequence[str]) -> pl.Expr:
     return pl.struct(value.alias(name) for name, value in values.items())
 
 
-def _is_of_few(metric: Metric[...], rest: pl.Expr, names: Sequence[str]) -> pl.Expr:
+def _is_of_few(metric: Metric[...], rest: pl.Expr) -> pl.Expr:
     """Return whether a set metric hangs on few lists: by how many of one size would have such contributions.
 
     That is (Σ d²)² / Σ d⁴ of their deviations d. Where most lists change nothing, such as where few items of the tail are
     seen at all, the spread of the few that do says little of that in another sample.
     """
-    fourth = name_beside(FOURTH, metric)
-    if fourth not in names:
+    if not is_of_segment(metric):
         return pl.lit(value=False)
-    few = (rest <= 0) | (rest * rest < FEWEST * pl.col(fourth))
+    few = (rest <= 0) | (rest * rest < FEWEST * _beside(FOURTH, metric))
     return (few & (_beside(N, metric) > 1)).fill_null(value=False)
 
 
-def _with_intervals(long: pl.LazyFrame, how: Intervals) -> pl.LazyFrame:
+def with_intervals(long: Frame, how: Intervals) -> Frame:
     """Return rows with intervals: Wilson's on the effective number of users where values are from 0 to 1, or t's."""
     quantile = t_quantile(pl.col("freedom"), (1 + how.level) / 2)
     mean, n = pl.col("mean"), pl.col("n_users")
@@ -173,8 +172,9 @@ def added(wide: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[Metric[...]
     """Return the sums of each segment from those of its groups of users, with the means that they make."""
     parts = (N, TOTAL, SQUARE, ZERO, UNDEFINED, WITHOUT_RELEVANT)
     sums = [_beside(part, metric).sum() for metric in metrics for part in parts]
-    wholes = [name for name in wide.collect_schema().names() if name.startswith(FOURTH)]
-    found = aggregate(wide, keys, [*sums, *(pl.col(name).first() for name in wholes)])
+    # which are those of the whole segment, beside each of its groups
+    fourths = [_beside(FOURTH, metric).first() for metric in metrics]
+    found = aggregate(wide, keys, [*sums, *fourths])
     return found.with_columns(_mean(metric).alias(str(metric)) for metric in metrics)
 
 
@@ -245,8 +245,3 @@ def rows_with_intervals(
     ]
     rows = wide.select(*keys, pl.concat_list(known).alias("rows")).explode("rows").unnest("rows")
     return with_intervals(rows, how)
-
-
-def with_intervals(rows: pl.LazyFrame, how: Intervals) -> pl.LazyFrame:
-    """Return rows of a mean, its squared error, the degrees of freedom and the range, with the interval and a note."""
-    return _with_intervals(rows, how)

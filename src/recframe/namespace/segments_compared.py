@@ -1,0 +1,283 @@
+"""The methods of `rec` that hold segments against one another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Generic, get_args
+
+import polars as pl
+
+from recframe.errors import ColumnError, RecframeError
+from recframe.frames.hints import Given, bind
+from recframe.metrics.language.definition import Metric
+from recframe.namespace import calls
+from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
+from recframe.namespace.question import Question, question
+from recframe.plan.needs import needs_of
+from recframe.plan.runs import Run
+from recframe.uncertainty import options
+from recframe.uncertainty.pairs import MODEL
+
+if TYPE_CHECKING:
+    from recframe.uncertainty.cells import Crossings
+    from recframe.uncertainty.slices import Correction
+
+MOST_CROSSINGS = 200
+"""Of so many crossings of columns the slices are looked at."""
+MOST_EVALUATIONS = 40
+"""Where a property of items is among the columns, each crossing with it is an evaluation."""
+
+
+class SegmentsCompared(Generic[F]):
+    """The methods of `rec` that hold segments against one another."""
+
+    @calls.understood
+    def gaps(
+        self,
+        *metrics: Asked,
+        by: By = None,
+        k: Cutoffs = None,
+        baseline: object = None,
+        min_users: int = 30,
+        level: float = 0.95,
+        profile: str | None = None,
+    ) -> F:
+        """Return the best and the worst segment of each `by` column, and how sure it is that they differ.
+
+        A row for each `by` column, model and metric. `by` takes what `evaluate` takes, but the user and the model; each column
+        is looked at by itself. `metrics`, `k` and `profile` are those of `evaluate`. With `baseline=`, the name of a model, the
+        values are those of the other models minus its own, user by user.
+
+        Columns: `by`, the column's name; the model; `metric` and `k`; `n_segments` with a value, of which `n_small` have fewer
+        than `min_users` users. `best` and `worst` are never among these; each stands as text, with its `_value` and `_n_users`.
+        Best is the highest value, of a metric of which less is better the lowest. `gap` is the one minus the other, from 0 up;
+        `gap_low` to `gap_high` holds with `level` for all pairs of segments at once, since the two were picked. `gap_pooled`
+        is the gap after each value was drawn towards the centre of all segments, the small ones among them, by what its users
+        leave open; from four segments on. `ratio` is the worst value over the best (null with a baseline), `spread` the
+        standard deviation between segments beyond that of their users, and `p_value` that of the null that no two segments
+        differ. `note` says what else is to be known; what has no number is null, and the note says why.
+
+        With several properties of users the note names Simpson's paradox: a segment that is below another one, but above it
+        within every value of another column (with `min_users` of both, and neither by chance). Users whose value is null are
+        in no segment; the note counts them. By a property of items, users stand in several segments, each with their own
+        items there, and are drawn together in the intervals.
+
+        d ± t sqrt(s² / n + s'² / n'), s² the variance of a segment's users and of 30 of all together, or of 300 where that is
+        larger; t at the level of Tukey and Kramer for all pairs, or with users in several segments of Šidák, with Welch's
+        degrees of freedom. Without two segments that are large enough there is no gap, and a note.
+
+        Raises a RecframeError for a metric that is one function of a segment's lists: coverage, tail_coverage, gini and entropy
+        grow with the number of users, so that a large segment has more of it by its size alone; without a column in `by`;
+        and what `evaluate` raises. It needs NumPy and SciPy: `pip install 'recframe[stats]'`.
+
+        >>> import polars as pl, recframe
+        >>> df = pl.DataFrame({"user": range(8), "item": [1] * 8, "rank": [1] * 8, "relevance": [1, 1, 1, 0, 1, 0, 0, 0],
+        ...     "country": ["DE"] * 4 + ["FR"] * 4})
+        >>> df.rec.gaps("hit_rate@1", by="country", min_users=4).select("by", "best", "worst", "gap", "gap_low", "p_value")
+        shape: (1, 6)
+        ┌─────────┬──────┬───────┬─────┬───────────┬──────────┐
+        │ by      ┆ best ┆ worst ┆ gap ┆ gap_low   ┆ p_value  │
+        │ ---     ┆ ---  ┆ ---   ┆ --- ┆ ---       ┆ ---      │
+        │ str     ┆ str  ┆ str   ┆ f64 ┆ f64       ┆ f64      │
+        ╞═════════╪══════╪═══════╪═════╪═══════════╪══════════╡
+        │ country ┆ DE   ┆ FR    ┆ 0.5 ┆ -0.270327 ┆ 0.182717 │
+        └─────────┴──────┴───────┴─────┴───────────┴──────────┘
+
+        Source: Tukey 1953; Kramer 1956; Games and Howell 1976 (all pairs); Morris 1983 (pooling); Paule and Mandel 1982 (the
+        spread); Simpson 1951.
+        """
+        least, level = (
+            options.whole("min_users", min_users, 1),
+            options.share("level", level, "0.95"),
+        )
+        asked = _asked(self, "gaps", metrics, k, by, profile)
+        named = _baseline(asked, "gaps", baseline)
+        from recframe.uncertainty import cells, gaps  # noqa: PLC0415  NumPy and SciPy are an extra
+
+        crossed = cells.with_pairs(asked.inputs)
+        how = gaps.Gaps(crossed.of, _names(asked), least, level, of_differences=named is not None)
+        schema = pl.Schema({"by": pl.String, **_model(asked), **gaps.COLUMNS})
+        result: F = _given(
+            asked,
+            named,
+            crossed,
+            schema,
+            lambda found: gaps.gaps(found, asked.metrics, how, schema),
+        )
+        return result
+
+    @calls.understood
+    def slices(  # noqa: PLR0913  those of evaluate, and how slices are held against one another
+        self,
+        *metrics: Asked,
+        by: By = None,
+        k: Cutoffs = None,
+        depth: int = 2,
+        baseline: object = None,
+        min_users: int = 30,
+        level: float = 0.95,
+        correction: Correction | None = "holm",
+        profile: str | None = None,
+    ) -> F:
+        """Return the segments of columns, alone and crossed, each against all other users, the worst first.
+
+        A row for each slice that has at least `min_users` users with a value: a combination of values of up to `depth` of the
+        `by` columns, such as country=FR, age=20. `by` takes what `evaluate` takes, but the user and the model. With
+        `baseline=`, the name of a model, the values are those of the other models minus its own, user by user.
+
+        Columns: the model; `by`, the columns' names; `segment`, their values, as text; `depth`, how many they are; `metric` and
+        `k`; `n_users` with a value; `value` and its interval, that of `summarize`; `rest`, the value of all users outside;
+        `difference`, value - rest, with an interval that holds for all slices of the result at once; `p_value` of the null that
+        it is 0, and `p_adjusted` for as many as were looked at, by `correction`: "holm", "bonferroni", "benjamini-hochberg" or
+        None. `pooled`, with its interval, is the value drawn towards the centre of all slices of the same columns by what its
+        users leave open (from four of them on, those that are too small to be listed among them). Rows stand by model and
+        metric, the worst `pooled` first: a few users with bad luck are not the worst slice. `note` says what is to be known.
+
+        With a baseline, `difference` asks where a model gains or loses more than elsewhere; that the model loses at all in a
+        slice is the interval of `value`, and for all slices of a column `compare(by=...)`.
+
+        A slice has a value of each of its columns; users with a null in one of them are in `rest`. By a property of items,
+        users stand in several slices, each with their own items there; `rest` is then the mean over the users of all other
+        values, and users are drawn together. There is no row where no slice has `min_users` users.
+
+        difference ± t sqrt(s² / n + s'² / n'), s² the variance of a slice's users and of 30 of all together, or of 300 where
+        that is larger, with Welch's degrees of freedom and t at level^(1 / number of slices).
+
+        Raises a RecframeError for a metric that is one function of a segment's lists, as `gaps`; without a column in `by`; for
+        too many crossings; and what `evaluate` raises. It needs NumPy and SciPy: `pip install 'recframe[stats]'`.
+
+        >>> import polars as pl, recframe
+        >>> df = pl.DataFrame({"user": range(8), "item": [1] * 8, "rank": [1] * 8, "relevance": [1, 1, 1, 0, 1, 0, 0, 0],
+        ...     "country": ["DE"] * 4 + ["FR"] * 4, "age": [20, 30] * 4})
+        >>> slices = df.rec.slices("hit_rate@1", by=["country", "age"], min_users=4)
+        >>> slices.select("segment", "value", "rest", "difference", "p_adjusted")
+        shape: (4, 5)
+        ┌────────────┬───────┬──────┬────────────┬────────────┐
+        │ segment    ┆ value ┆ rest ┆ difference ┆ p_adjusted │
+        │ ---        ┆ ---   ┆ ---  ┆ ---        ┆ ---        │
+        │ str        ┆ f64   ┆ f64  ┆ f64        ┆ f64        │
+        ╞════════════╪═══════╪══════╪════════════╪════════════╡
+        │ country=FR ┆ 0.25  ┆ 0.75 ┆ -0.5       ┆ 0.730867   │
+        │ age=30     ┆ 0.25  ┆ 0.75 ┆ -0.5       ┆ 0.730867   │
+        │ country=DE ┆ 0.75  ┆ 0.25 ┆ 0.5        ┆ 0.730867   │
+        │ age=20     ┆ 0.75  ┆ 0.25 ┆ 0.5        ┆ 0.730867   │
+        └────────────┴───────┴──────┴────────────┴────────────┘
+
+        Source: Welch 1947; Holm 1979; Šidák 1967; Morris 1983 (pooling).
+        """
+        least, level = (
+            options.whole("min_users", min_users, 1),
+            options.share("level", level, "0.95"),
+        )
+        depth = options.whole("depth", depth, 1)
+        asked = _asked(self, "slices", metrics, k, by, profile)
+        named = _baseline(asked, "slices", baseline)
+        from recframe.uncertainty import cells, slices  # noqa: PLC0415  NumPy and SciPy are an extra
+
+        options.one_of("correction", correction, (*get_args(slices.Correction), None))
+        crossed = cells.crossings(asked.inputs, min(depth, len(asked.inputs.segments)))
+        _check_size(crossed, depth)
+        how = slices.Slices(
+            crossed.of, _names(asked), least, level, correction, of_differences=named is not None
+        )
+        schema = pl.Schema({**_model(asked), **slices.KEYS, **slices.COLUMNS})
+        result: F = _given(
+            asked,
+            named,
+            crossed,
+            schema,
+            lambda found: slices.slices(found, asked.metrics, how, schema),
+        )
+        return result
+
+
+def _asked(
+    rec: Any, call: str, metrics: Sequence[Asked], k: Cutoffs, by: By, profile: str | None
+) -> Question:
+    """Return what is asked, or say why segments cannot be held against one another by it."""
+    asked = question(rec, metrics, k, by, None, profile)
+    segments = asked.inputs.segments
+    if not segments:
+        msg = f"{call} needs the columns that make segments: {call}(..., by='country')"
+        raise RecframeError(msg)
+    if any(one.inside == MODEL for one in segments):
+        name = asked.inputs.context.name_of(MODEL)
+        msg = f"{Given('by', name)}: {call} holds segments against one another, and compare(...) models"
+        raise RecframeError(msg)
+    for metric in asked.metrics:
+        _check_metric(call, metric)
+    return asked
+
+
+def _check_metric(call: str, metric: Metric[...]) -> None:
+    """Say which metric has a value of a segment that depends on how many users it has, or none of each user."""
+    # what is made of means, such as an F of mean precision and mean recall, has no value of each user either
+    if metric.shape != "set" and not needs_of(metric).means:
+        return
+    instead = (
+        f"evaluate({str(metric)!r}, by=...) has the values, and compare({str(metric)!r}, by=...) holds models against one "
+        "another within each segment, where they have the same users"
+    )
+    # NOTE: a seam: what does not grow may be served by what each list contributes to it
+    if getattr(metric.definition, "grows", False):
+        msg = (
+            f"{call} takes no {metric.name!r}, which grows with the number of users: a large segment has more than a small one "
+            f"by its size alone; {instead}"
+        )
+    else:
+        msg = f"{call} takes means of users' values, and {str(metric)!r} is one function of all users of a segment; "
+        msg += instead
+    raise RecframeError(msg)
+
+
+def _baseline(asked: Question, call: str, baseline: object) -> str | None:
+    """Return the name of the model that others are held against."""
+    if baseline is None:
+        return None
+    if not asked.inputs.model:
+        named = f"{call}(..., {Given('baseline', baseline)})"
+        msg = f"{named} needs a column that tells models apart: {bind(model=repr('model'))}"
+        raise RecframeError(msg)
+    return str(baseline)
+
+
+def _check_size(crossed: Crossings, depth: int) -> None:
+    """Say that there are too many crossings of columns."""
+    n, n_plans = len(crossed.of), len(crossed.plans)
+    if n <= MOST_CROSSINGS and n_plans <= MOST_EVALUATIONS:
+        return
+    found = (
+        f"{n} crossings" if n > MOST_CROSSINGS else f"{n_plans} crossings with properties of items"
+    )
+    most = MOST_CROSSINGS if n > MOST_CROSSINGS else MOST_EVALUATIONS
+    msg = f"depth={depth} of these columns makes {found}, and slices looks at {most} at the most; "
+    msg += "give fewer columns, or depth=1"
+    raise RecframeError(msg)
+
+
+def _names(asked: Question) -> dict[str, str]:
+    return {one.inside: one.name for one in asked.inputs.segments}
+
+
+def _model(asked: Question) -> dict[str, Any]:
+    return {one: asked.inputs.schema[one] for one in asked.inputs.model}
+
+
+def _given(
+    asked: Question, baseline: str | None, crossed: Crossings, schema: pl.Schema, finished: Any
+) -> Any:
+    """Return what is made of the sums of segments, as a frame of the kind that came in."""
+    from recframe.uncertainty import cells  # noqa: PLC0415
+
+    kind = asked.rec._kind  # noqa: SLF001  the methods of this room are those of a Rec
+    run = Run(kind.asks)
+    sums = cells.cells(asked.inputs, asked.conventions, baseline, crossed.plans, run)
+    whole = kind.applied(sums, finished, schema)
+    model = {MODEL: asked.inputs.context.name_of(MODEL)} if MODEL in schema else {}
+    for name in model.values():
+        if name in [one for one in schema if one != MODEL]:
+            msg = f"{Given('model', name)} is also the name of a result column; rename the column before"
+            raise ColumnError(msg)
+    # NOTE: a column that is named by is text here, whatever the user's own column by is
+    own = {name: asked.inputs.sources.get(name) for name in model.values()}
+    return kind.give(whole.rename(model), own)

@@ -1,0 +1,322 @@
+"""Sums of users' values by segment, of one column or of several crossed: what gaps and slices are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from recframe.conventions import under_profile
+from recframe.frames.dtypes import as_text
+from recframe.frames.inputs import GROUP, Inputs
+from recframe.judging.judged_frame import judge
+from recframe.metrics.language.definition import Metric
+from recframe.plan import evaluation
+from recframe.plan.beside import SPREAD, SQUARE, TOTAL, N, name_beside
+from recframe.plan.contributions import contributions
+from recframe.plan.evaluation import Convention
+from recframe.plan.runs import Run
+from recframe.plan.segments import keys_of, numbered
+from recframe.uncertainty.arrays import Labels, Numbers, np, numbers, ratio
+from recframe.uncertainty.pairs import BASELINE, MODEL, Pairing, sums_of_all
+from recframe.uncertainty.pooling import BORROWED_FOR_GAPS, borrowed_variances
+from recframe.uncertainty.resampling import MOST_GROUPS_BY_SEGMENT, covariance_of_means
+from recframe.uncertainty.summary import ROUNDING
+
+PLAN, APART = "plan", "apart"
+SUMS = ("n", "sum", "square")
+MOST_BORROWED = 300.0
+"""So many users of all segments a small variance is held against."""
+MOST_TOGETHER = 1000
+"""Of so many segments that share users the groups are held at once, and all pairs."""
+OF_USERS = {"users", "recommendations", "truth"}
+"""The owners of properties of users."""
+
+
+@dataclass(frozen=True)
+class Crossings:
+    """Which columns are crossed with which, and which evaluation has their sums."""
+
+    plans: list[tuple[str, ...]]
+    """The columns of each evaluation, by their names inside the plan."""
+    of: dict[tuple[str, ...], int]
+    """The columns that are crossed, and the place of their evaluation."""
+
+
+def crossings(inputs: Inputs, depth: int) -> Crossings:
+    """Return the crossings of up to `depth` of the `by` columns.
+
+    A user has one value of each property of users, so that sums of all of these crossed add up to those of some. With a
+    property of items or rows, each crossing is evaluated on its own.
+    """
+    columns = [one.inside for one in inputs.segments]
+    of_users = tuple(one.inside for one in inputs.segments if one.owner in OF_USERS)
+    plans = [of_users] if of_users else []
+    found = {}
+    for size in range(1, depth + 1):
+        for chosen in combinations(columns, size):
+            if not set(chosen) <= {*of_users}:
+                plans.append(chosen)
+            found[chosen] = len(plans) - 1 if plans[-1] == chosen else 0
+    return Crossings(plans, found)
+
+
+def with_pairs(inputs: Inputs) -> Crossings:
+    """Return each of the `by` columns alone, and the pairs of those that are properties of users."""
+    alone = crossings(inputs, 1)
+    of_users = [one.inside for one in inputs.segments if one.owner in OF_USERS]
+    return replace(alone, of=alone.of | dict.fromkeys(combinations(of_users, 2), 0))
+
+
+def cells(
+    inputs: Inputs,
+    asked: Sequence[Convention],
+    baseline: str | None,
+    plans: Sequence[Sequence[str]],
+    run: Run,
+) -> pl.LazyFrame:
+    """Return one row for each segment of each evaluation: its columns, the model, and each metric's `SUMS`, by its place.
+
+    With a baseline they are sums of the differences from it. Where users may stand in several segments, the rows are those of
+    random groups of users, and `apart` says whether none does.
+    """
+    inputs = under_profile.at_home(inputs)
+    found = []
+    for place, columns in enumerate(plans):
+        one = replace(
+            inputs, segments=tuple(one for one in inputs.segments if one.inside in columns)
+        )
+        of_users = all(one.owner in OF_USERS for one in one.segments)
+        drawn = one if of_users else one.drawn(MOST_GROUPS_BY_SEGMENT)
+        sums = (
+            _of_values(drawn, asked, run)
+            if baseline is None
+            else _of_differences(drawn, asked, baseline, run)
+        )
+        sums = sums.with_columns(pl.lit(place, pl.Int64).alias(PLAN))
+        apart = pl.LazyFrame({APART: [True]}) if of_users else _apart(one, asked)
+        found.append(sums.join(apart, how="cross"))
+    return pl.concat(found, how="diagonal")
+
+
+def _apart(inputs: Inputs, asked: Sequence[Convention]) -> pl.LazyFrame:
+    """Return whether each user stands in one segment; of a judged frame, which may repeat a property of users in its rows."""
+    of_items = any(one.owner not in {*OF_USERS, "row"} for one in inputs.segments)
+    if of_items or (inputs.truth is not None and any(one.over == "lists" for one in asked)):
+        # users have several items; and lists of users who are not in the truth are not looked at
+        return pl.LazyFrame({APART: [False]})
+    members = judge(inputs).members()
+    return members.select((pl.len() == pl.col("user").n_unique()).alias(APART))
+
+
+def _of_values(inputs: Inputs, asked: Sequence[Convention], run: Run) -> pl.LazyFrame:
+    metrics = [one.metric for one in asked]
+    inside = [name for name, _ in keys_of(inputs, metrics)]
+    wide = numbered(evaluation.evaluate(inputs, asked, run, SPREAD), inside)
+    parts = dict(zip(SUMS, (N, TOTAL, SQUARE), strict=True))
+    return wide.select(*inside, *_numbers(metrics, parts))
+
+
+def _numbers(metrics: Sequence[Metric[...]], parts: Mapping[str, str]) -> Iterator[pl.Expr]:
+    for number, metric in enumerate(metrics):
+        for part, beside in parts.items():
+            column = pl.col(name_beside(beside, metric)).cast(pl.Float64).fill_null(0)
+            yield column.alias(f"{part} {number}")
+
+
+def _of_differences(
+    inputs: Inputs, asked: Sequence[Convention], baseline: str, run: Run
+) -> pl.LazyFrame:
+    metrics = [one.metric for one in asked]
+    plans = contributions(inputs, asked, run)
+    pairing = Pairing(baseline, inputs.schema[MODEL], inputs.context.name_of(MODEL))
+    sums = sums_of_all(plans, metrics, pairing, run)
+    named = {"n": "n", "d": "sum", "dd": "square"}
+    keys = [key for key in plans[0][0].keys if key != BASELINE]
+    columns = [
+        pl.col(f"{part} {number}").cast(pl.Float64).alias(f"{name} {number}")
+        for part, name in named.items()
+        for number in range(len(metrics))
+    ]
+    return sums.select(*keys, *columns)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Numbers of users, means and variances of some segments, of any shape."""
+
+    n: Numbers
+    sum: Numbers
+    square: Numbers
+
+    @property
+    def mean(self) -> Numbers:
+        """The means; NaN of nobody."""
+        return ratio(self.sum, self.n)
+
+    @property
+    def variance(self) -> Numbers:
+        """The variances over n - 1; NaN below two users."""
+        rest = self.square - ratio(self.sum**2, self.n)
+        rest = np.where(rest > ROUNDING * self.square, rest, 0.0 * rest)
+        return ratio(rest, np.where(self.n > 1, self.n - 1.0, np.nan))
+
+    def at(self, where: Any) -> Moments:
+        """Return the moments of some places."""
+        return Moments(self.n[where], self.sum[where], self.square[where])
+
+    @property
+    def others(self) -> Moments:
+        """Those of all other segments together, along the first axis."""
+        return Moments(*map(_sum_of_others, (self.n, self.sum, self.square)))
+
+
+def _sum_of_others(of: Numbers) -> Numbers:
+    """Return the sum of those before and behind each; one that is taken from the sum of all would leave its rounding."""
+    nothing = np.zeros_like(of[:1])
+    before = np.concatenate([nothing, of.cumsum(axis=0)[:-1]])
+    behind = np.concatenate([of[::-1].cumsum(axis=0)[::-1][1:], nothing[: len(of)]])
+    return numbers(before[: len(of)] + behind)
+
+
+def cautious_variances(variances: Numbers, n_users: Numbers) -> Numbers:
+    """Return variances between users for questions whether segments differ: the larger one of those that borrow few and many.
+
+    NOTE: where values are sparse, the segments that look the furthest apart are those with a small variance by chance. Of
+    equal segments of 30 to 3,000 users, some slice is found to differ in up to 23 % with 30 borrowed users alone, and in 5 %
+    with 300 where they make the variance larger.
+    """
+    few, many = (
+        borrowed_variances(variances, n_users, borrowed=borrowed)
+        for borrowed in (BORROWED_FOR_GAPS, MOST_BORROWED)
+    )
+    return numbers(np.maximum(few, many))
+
+
+def borrowed_freedom(n_users: Numbers, borrowed: float) -> Numbers:
+    """Return the degrees of freedom of variances that borrow: n - 1 and what is borrowed, no more than all have together."""
+    free = np.maximum(n_users - 1.0, 0.0)
+    return numbers(np.minimum(free + borrowed, free.sum(axis=0)))
+
+
+class Model(NamedTuple):
+    """A model, and its place among them."""
+
+    name: Any
+    place: int
+
+
+@dataclass(frozen=True)
+class Table:
+    """The segments of some columns, of one model."""
+
+    columns: tuple[str, ...]
+    model: Model
+    segments: pl.DataFrame
+    """The columns' values as text, a row for each segment, in their own order; null is a value that is not known."""
+    moments: Moments
+    """Segments x metrics."""
+    cells: pl.DataFrame | None = None
+    """Where users stand in several segments, the sums of random groups of users, and the number of the segment of each row."""
+
+    @property
+    def known(self) -> Any:
+        """Whether all values of each segment are known."""
+        return (
+            self.segments.select(pl.all_horizontal(pl.all().is_not_null())).to_series().to_numpy()
+        )
+
+    @cached_property
+    def places(self) -> tuple[Labels, Labels]:
+        """The group and the segment of each cell, as numbers from 0."""
+        if self.cells is None:
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        group = self.cells.select(pl.col(GROUP).rank("dense") - 1).to_series()
+        return _whole(group), _whole(self.cells["segment"])
+
+    def groups(self, number: int, chosen: Labels) -> tuple[Numbers, Numbers]:
+        """Return the sums of a metric and the numbers of users, groups x some of the segments."""
+        group, segment = self.places
+        column = np.full(len(self.segments), -1)
+        column[chosen] = np.arange(len(chosen))
+        there = column[segment] >= 0
+        at = group[there], column[segment[there]]
+        sums, counts = (np.zeros((_size(group), len(chosen))) for _ in range(2))
+        sums[at], counts[at] = (one[there] for one in self._numbers(number))
+        return sums, counts
+
+    def _numbers(self, number: int) -> tuple[Numbers, Numbers]:
+        """Return the sum of each cell and its number of users."""
+        if self.cells is None:
+            return np.empty(0), np.empty(0)
+        return self.cells[f"sum {number}"].to_numpy(), self.cells[f"n {number}"].to_numpy()
+
+    def covariance(self, number: int, chosen: Labels) -> Numbers:
+        """Return the covariance of a metric's means of some segments, which share users."""
+        return covariance_of_means(*self.groups(number, chosen))
+
+    def errors_from_others(self, number: int, chosen: Labels) -> Numbers:
+        """Return the variances of some segments' means minus that of all others together, which have their users too."""
+        group, _ = self.places
+        totals = (
+            np.bincount(group, weights=one, minlength=_size(group))[:, None]
+            for one in self._numbers(number)
+        )
+        every, of_all = totals
+        n = float(np.count_nonzero(of_all))
+        found = []
+        for start in range(0, len(chosen), MOST_TOGETHER):
+            sums, counts = self.groups(number, chosen[start : start + MOST_TOGETHER])
+            own = _apart_from_mean(sums, counts)
+            others = _apart_from_mean(every - sums, of_all - counts)
+            found.append(numbers(((own - others) ** 2).sum(axis=0)) * ratio(n, n - 1.0))
+        return np.concatenate(found) if found else np.empty(0)
+
+
+def _whole(of: pl.Series) -> Labels:
+    return of.to_numpy().astype(np.int64)
+
+
+def _size(of: Labels) -> int:
+    return int(of.max(initial=-1)) + 1
+
+
+def _apart_from_mean(sums: Numbers, counts: Numbers) -> Numbers:
+    """Return what each group adds to the error of the columns' means."""
+    total = counts.sum(axis=0)
+    return ratio(sums - ratio(sums.sum(axis=0), total) * counts, total)
+
+
+def tables(
+    found: pl.DataFrame, of: Mapping[tuple[str, ...], int], n_metrics: int
+) -> Iterator[Table]:
+    """Give the segments of each crossing, of one model after the other, in their own order."""
+    models = [None]
+    if has_models := MODEL in found.columns:
+        models = found[MODEL].unique().sort(nulls_last=True).to_list()
+    for columns, plan in of.items():
+        rows = found.filter(pl.col(PLAN) == plan)
+        for place, model in enumerate(models):
+            part = rows.filter(pl.col(MODEL).eq_missing(model)) if has_models else rows
+            yield _table(part, columns, Model(model, place), n_metrics)
+
+
+def _table(part: pl.DataFrame, columns: tuple[str, ...], model: Model, n_metrics: int) -> Table:
+    names = [_columns(name, n_metrics) for name in SUMS]
+    sums = [pl.col(one).sum() for one in names]
+    totals = part.group_by(columns).agg(sums).sort(columns, nulls_last=True)
+    moments = Moments(*(totals.select(one).to_numpy() for one in names))
+    texts = totals.select(as_text(pl.col(name), totals.schema[name]) for name in columns)
+    if part[APART].all():
+        return Table(columns, model, texts, moments)
+    placed = totals.select(columns).with_row_index("segment")
+    cells_ = part.join(placed, on=columns, how="inner", nulls_equal=True)
+    return Table(columns, model, texts, moments, cells_)
+
+
+def _columns(part: str, n_metrics: int) -> list[str]:
+    return [f"{part} {number}" for number in range(n_metrics)]

@@ -1,0 +1,106 @@
+"""Simpson's paradox: two segments that stand in one order, and in the other within every value of another column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from recframe.uncertainty.arrays import Flags, Numbers, np, ratio, special
+from recframe.uncertainty.cells import Moments
+from recframe.uncertainty.pooling import BORROWED_FOR_GAPS, borrowed_variances
+
+MOST = 60
+"""So many of the largest segments of a column are held against one another."""
+MOST_OF_USERS = 0.9
+"""The values of the other column in which both segments have enough users hold so many of the users of each."""
+
+
+class Reversed(NamedTuple):
+    """Two segments, by their places, of which the first has the lower mean, and the higher one within each level."""
+
+    first: int
+    second: int
+    n_pairs: int
+    """How many pairs of segments are in this way reversed."""
+
+
+@dataclass(frozen=True)
+class Looking:
+    """What is asked of a reversal."""
+
+    min_users: int
+    alpha: float
+    """How often one may be found where there is none, in all pairs of segments of a column and of all other columns."""
+
+
+def reversal(whole: Moments, within: Moments, how: Looking, n_columns: int) -> Reversed | None:
+    """Return the pair of segments whose order is reversed within levels the most surely, if there is one.
+
+        whole: of the segments, one dimension.
+        within: segments x levels; n = 0 where a segment has nobody in a level.
+        n_columns: in how many other columns levels are looked for.
+
+    Every level in which both have `min_users` shows the other order; there are two such levels or more, and they hold nine in
+    ten users of both. Neither order may be chance: the difference overall, and that of the levels with weights n m / (n + m),
+    are both beyond 0 by the normal distribution, at alpha over all pairs of segments and columns. Source: Simpson 1951.
+    """
+    chosen = np.flatnonzero(whole.n >= how.min_users)
+    chosen = np.sort(chosen[np.argsort(-whole.n[chosen], kind="stable")][:MOST])
+    levels = np.argsort(-within.n.sum(axis=0), kind="stable")[:MOST]
+    if len(chosen) < 2 or len(levels) < 2:  # noqa: PLR2004  pairs
+        return None
+    whole, within = whole.at(chosen), within.at(np.ix_(chosen, levels))
+    z_whole = _of_pairs(whole.mean, _squared_errors(whole))
+    z_within, everywhere = _of_levels(whole, within, how.min_users)
+    bound = _quantile(how.alpha, len(chosen) * (len(chosen) - 1) // 2 * max(n_columns, 1))
+    surely = np.minimum(-z_whole, z_within)
+    surely = np.where(everywhere & (surely > bound), surely, -np.inf)
+    if not np.isfinite(surely).any():
+        return None
+    first, second = np.unravel_index(int(np.argmax(surely)), surely.shape)
+    return Reversed(int(chosen[first]), int(chosen[second]), int(np.isfinite(surely).sum()))
+
+
+def _of_levels(whole: Moments, within: Moments, least: int) -> tuple[Numbers, Flags]:
+    """Return how sure the difference within levels is, segments x segments, and whether it is above 0 in each of them."""
+    enough = within.n >= least
+    both = enough[:, None] & enough[None]
+    n = np.where(enough, within.n, 0.0)
+    held = ratio((n[:, None] * both).sum(axis=2), whole.n[:, None])
+    apart = np.where(both, within.mean[:, None] - within.mean[None], 0.0)
+    above = (apart > 0) | ~both
+    everywhere = above.all(axis=2) & (both.sum(axis=2) > 1)
+    everywhere &= (held >= MOST_OF_USERS) & (held.T >= MOST_OF_USERS)
+    weight = np.where(both, ratio(n[:, None] * n[None], n[:, None] + n[None]), 0.0)
+    errors = np.where(enough, _squared_errors(within), 0.0)
+    squared = (weight**2 * (errors[:, None] + errors[None])).sum(axis=2)
+    return _z((weight * apart).sum(axis=2), squared), everywhere
+
+
+def _squared_errors(of: Moments) -> Numbers:
+    """Return the squared standard errors of means, those of few users with some of the variance of all."""
+    flat = borrowed_variances(of.variance.ravel(), of.n.ravel(), borrowed=BORROWED_FOR_GAPS)
+    return ratio(flat.reshape(of.n.shape), of.n)
+
+
+def _of_pairs(mean: Numbers, squared: Numbers) -> Numbers:
+    return _z(mean[:, None] - mean[None], squared[:, None] + squared[None])
+
+
+def _z(difference: Numbers, squared: Numbers) -> Numbers:
+    found = ratio(difference, np.sqrt(squared))
+    return np.where(np.isnan(found), 0.0, found)
+
+
+def _quantile(alpha: float, n: int) -> float:
+    """Return what a normal variable is beyond, on one of two sides, in alpha / n."""
+    return float(-special.ndtri(alpha / (2.0 * max(n, 1))))
+
+
+def named(found: Reversed, segments: Sequence[str], other: str) -> str:
+    """Return the words on a reversal; `other` is the column whose levels show it."""
+    more = f", and so are {found.n_pairs - 1} other pairs" if found.n_pairs > 1 else ""
+    first, second = segments[found.first], segments[found.second]
+    said = f"{first} is below {second}, but above it in every {other!r}: a paradox of the mix"
+    return said + more

@@ -1,0 +1,201 @@
+"""Slices of several columns crossed, each against all users outside, the worst first: what `rec.slices` returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import polars as pl
+
+from recframe.metrics.language.definition import Metric
+from recframe.uncertainty import summary
+from recframe.uncertainty.arrays import Flags, Numbers, np, ratio
+from recframe.uncertainty.cells import Table, borrowed_freedom, cautious_variances, tables
+from recframe.uncertainty.corrections import adjusted
+from recframe.uncertainty.p_values import p_two_sided, t_statistic
+from recframe.uncertainty.pairs import MODEL
+from recframe.uncertainty.pooling import (
+    BORROWED_FOR_GAPS,
+    BORROWED_USERS,
+    borrowed_variances,
+    pooled,
+)
+from recframe.uncertainty.simultaneous import simultaneous_interval
+
+Correction = Literal["holm", "bonferroni", "benjamini-hochberg"]
+KEYS = {"by": pl.String, "segment": pl.String, "depth": pl.Int64}
+COLUMNS = {
+    "metric": pl.String,
+    "k": pl.Int64,
+    "n_users": pl.Int64,
+    "value": pl.Float64,
+    "value_low": pl.Float64,
+    "value_high": pl.Float64,
+    "rest": pl.Float64,
+    "difference": pl.Float64,
+    "difference_low": pl.Float64,
+    "difference_high": pl.Float64,
+    "p_value": pl.Float64,
+    "p_adjusted": pl.Float64,
+    "pooled": pl.Float64,
+    "pooled_low": pl.Float64,
+    "pooled_high": pl.Float64,
+    "note": pl.String,
+}
+"""What follows the keys."""
+
+
+@dataclass(frozen=True)
+class Slices:
+    """How slices are found."""
+
+    of: Mapping[tuple[str, ...], int]
+    """The columns that are crossed, with the places of their evaluations."""
+    names: Mapping[str, str]
+    """The columns' own names, by those inside the plan."""
+    min_users: int = 30
+    level: float = 0.95
+    correction: Correction | None = "holm"
+    of_differences: bool = False
+    """Whether values are differences from a baseline."""
+
+
+def slices(
+    cells: pl.DataFrame, metrics: Sequence[Metric[...]], how: Slices, schema: pl.Schema
+) -> pl.DataFrame:
+    """Return a row for each slice, model and metric, the worst pooled first, from the sums of `cells`."""
+    found = [
+        _slices(table, number, metric, how)
+        for table in tables(cells, how.of, len(metrics))
+        for number, metric in enumerate(metrics)
+    ]
+    if not found:
+        return pl.DataFrame(schema=schema)
+    rows = _with_values(_tested(pl.concat(found, how="vertical_relaxed"), how), how)
+    rows = rows.sort("model_place", "metric_place", "worst", nulls_last=True, maintain_order=True)
+    return rows.select(pl.col(name).cast(dtype) for name, dtype in schema.items())
+
+
+def _slices(table: Table, number: int, metric: Metric[...], how: Slices) -> pl.DataFrame:
+    """Return the slices of some columns that have users enough, by one metric of one model, each by itself."""
+    of = table.moments.at(np.s_[:, number])
+    listed: Flags = table.known & (of.n >= how.min_users)
+    shrunk = _pooled(table, number, how.level)
+    sign = -1.0 if metric.definition.direction == "lower" else 1.0
+    columns: dict[str, Numbers] = {
+        "n_users": of.n,
+        "value": of.mean,
+        "mean": of.mean,
+        "error": ratio(of.variance, of.n),
+        "freedom": of.n - 1.0,
+        "rest": of.others.mean,
+        **_from_others(table, number),
+        **shrunk,
+        "worst": sign * shrunk["pooled"],
+    }
+    found = pl.DataFrame(columns).fill_nan(None)
+    named = _named(table, how).with_columns(_of_metric(metric, number, how))
+    return pl.concat([named, found], how="horizontal").filter(listed)
+
+
+def _named(table: Table, how: Slices) -> pl.DataFrame:
+    """Return what the slices are, in words."""
+    parts = [
+        pl.format("{}{}", pl.lit(f"{how.names[name]}="), pl.col(name)) for name in table.columns
+    ]
+    return table.segments.select(
+        pl.lit(table.model.name).alias(MODEL),
+        pl.lit(table.model.place).alias("model_place"),
+        pl.lit(", ".join(how.names[name] for name in table.columns)).alias("by"),
+        pl.concat_str(parts, separator=", ").alias("segment"),
+        pl.lit(len(table.columns), pl.Int64).alias("depth"),
+        pl.lit(table.cells is not None).alias("shared"),
+    )
+
+
+def _of_metric(metric: Metric[...], number: int, how: Slices) -> list[pl.Expr]:
+    """Return what is known of a metric, with the range of its values, or of their differences."""
+    low, high = (-np.inf, np.inf) if how.of_differences else metric.range
+    return [
+        pl.lit(str(metric)).alias("metric"),
+        pl.lit(number).alias("metric_place"),
+        pl.lit(metric.k, pl.Int64).alias("k"),
+        pl.lit((low, high) == (0.0, 1.0)).alias("share"),
+        pl.lit(float(low)).alias("low"),
+        pl.lit(float(high)).alias("high"),
+    ]
+
+
+def _from_others(table: Table, number: int) -> dict[str, Numbers]:
+    """Return the difference of each segment from all others together, its standard error and the degrees of freedom."""
+    own = table.moments.at(np.s_[:, number])
+    rest = own.others
+    variances = np.stack([own.variance, rest.variance])
+    n = np.stack([own.n, rest.n])
+    borrowed = ratio(cautious_variances(variances, n), n)
+    free = borrowed_freedom(n, BORROWED_FOR_GAPS)
+    squared = borrowed.sum(axis=0)
+    freedom = ratio(squared**2, (borrowed**2 / free).sum(axis=0))
+    # of those who all have the same value
+    freedom = np.where(np.isnan(freedom), free.min(axis=0), freedom)
+    if table.cells is not None:
+        chosen = np.flatnonzero(own.n > 0)
+        added = np.maximum(borrowed[0] - ratio(own.variance, own.n), 0.0)
+        squared, freedom = np.full_like(added, np.nan), free.min(axis=0)
+        squared[chosen] = table.errors_from_others(number, chosen) + added[chosen]
+    return {
+        "difference": own.mean - rest.mean,
+        "difference_error": np.sqrt(squared),
+        "difference_freedom": freedom,
+    }
+
+
+def _pooled(table: Table, number: int, level: float) -> dict[str, Numbers]:
+    """Return the values of the segments of some columns, each drawn towards their centre, with intervals."""
+    of = table.moments.at(np.s_[:, number])
+    n = np.where(table.known, of.n, 0.0)
+    variances = borrowed_variances(of.variance, n, borrowed=BORROWED_USERS)
+    mean = np.where(n > 0, of.mean, np.nan)
+    freedom = borrowed_freedom(n, BORROWED_USERS)
+    found = pooled(mean, np.sqrt(ratio(variances, n)), freedom=freedom, level=level)
+    # where no segment has two users nothing is known of their spread, and each stays as it is
+    value = np.where(np.isnan(found.value), mean, found.value)
+    return {"pooled": value, "pooled_low": found.low, "pooled_high": found.high}
+
+
+def _tested(rows: pl.DataFrame, how: Slices) -> pl.DataFrame:
+    """Return slices with p values and intervals of the difference, which hold for all of them at once."""
+    difference, error, freedom = (
+        rows[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
+        for name in ("difference", "difference_error", "difference_freedom")
+    )
+    p_value = p_two_sided(t_statistic(difference, error), freedom)
+    p_adjusted = p_value if how.correction is None else adjusted(p_value, method=how.correction)
+    low, high = simultaneous_interval(difference, error, freedom=freedom, level=how.level)
+    found = {
+        "p_value": p_value,
+        "p_adjusted": p_adjusted,
+        "difference_low": low,
+        "difference_high": high,
+    }
+    return rows.with_columns(pl.Series(name, one).fill_nan(None) for name, one in found.items())
+
+
+def _with_values(rows: pl.DataFrame, how: Slices) -> pl.DataFrame:
+    """Return slices with the intervals of their values, as `summarize` has them, and with notes."""
+    whole = rows.with_columns(
+        pl.col("freedom", "n_users").cast(pl.Int64),
+        of_each=pl.lit(value=True),
+        few=pl.lit(value=False),
+    )
+    found = summary.with_intervals(whole, summary.Intervals(how.level))
+    notes = [
+        pl.when(pl.col("rest").is_null()).then(pl.lit("nobody is outside")),
+        pl.when(pl.col("shared")).then(pl.lit("users stand in several segments")),
+        pl.when(pl.col("pooled_low").is_null()).then(
+            pl.lit("no slice of these columns has two users")
+        ),
+    ]
+    note = pl.concat_str([pl.col("note"), *notes], separator="; ", ignore_nulls=True)
+    return found.with_columns(note=pl.when(note != "").then(note))

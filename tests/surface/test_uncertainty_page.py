@@ -1,0 +1,81 @@
+"""The page on uncertainty: its examples run, its table of trials is the benchmark's, its verdicts are those of the code."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import inspect
+import re
+
+import readme
+import recframe as rf
+from recframe.uncertainty import comparison
+
+TEXT = readme.UNCERTAINTY.read_text(encoding="utf-8")
+
+
+def test_the_examples_give_what_they_show():
+    result = doctest.testfile(
+        str(readme.UNCERTAINTY), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE
+    )
+
+    assert result.attempted > 10
+    assert result.failed == 0
+
+
+def test_the_trials_are_up_to_date():
+    assert TEXT.count("<!-- trials: ") == 1
+    assert readme.written(TEXT) == TEXT, "run: python tests/surface/readme.py"
+
+
+def test_trials_are_shown_from_the_fewest_to_the_most_of_the_metrics():
+    rows = [
+        {"population": "rich", "n": 3000, "t": 0.941},
+        {"population": "rich", "n": 3000, "t": 0.958},
+        {"population": "1-out", "n": 3000, "t": 0.5},
+    ]
+
+    table = readme._shares_of_trials(rows, "n", {"t": "by t"})
+
+    assert table.splitlines() == [
+        "| relevant items | n | by t |",
+        "|---|---|---|",
+        "| many | 3,000 | 94 to 96 |",
+        "| one | 3,000 | 50 to 50 |",
+    ]
+
+
+def test_what_the_page_names_is_public():
+    methods = set(re.findall(r"\brec\.(\w+)\(", TEXT))
+
+    assert methods >= {"summarize", "compare", "power", "gaps", "slices", "require"}
+    assert all(callable(getattr(rf.Rec, name, None)) for name in methods)
+
+
+def test_the_table_of_verdicts_has_those_that_there_are():
+    table = TEXT.partition("| verdict |")[2].partition("\n\n")[0]
+    told = {
+        word
+        for words in re.findall(r"^\| ([a-z][^|]*) \|", table, re.MULTILINE)
+        for word in words.split(", ")
+    }
+    tree = ast.parse(inspect.getsource(comparison._verdicts))
+    texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    lists = [node.elts for node in ast.walk(tree) if isinstance(node, ast.List)]
+    chosen = {node.value for nodes in lists for node in nodes if isinstance(node, ast.Constant)}
+
+    assert chosen < told <= texts
+    assert told == chosen | {"better", "worse", "higher", "lower", "open"}
+
+
+def test_links_lead_somewhere():
+    headings = {
+        line.lstrip("# ").strip().lower().replace(" ", "-")
+        for page in (TEXT, readme.README.read_text(encoding="utf-8"))
+        for line in page.splitlines()
+        if line[:1] == "#"
+    }
+    for target in re.findall(r"\]\(([^)]*)\)", TEXT):
+        path, _, heading = target.partition("#")
+        assert not path or (readme.UNCERTAINTY.parent / path).exists(), target
+        assert not heading or heading in headings, target
