@@ -29,7 +29,7 @@ SHOWN = {
     ),
 }
 """The columns that a table of each method shows behind its keys."""
-SHARES = ("relative", "detectable_relative")
+SHARES = ("relative", "detectable_relative", "wanted")
 """What is read in per cent."""
 DROPPED = ("by", "depth")
 """Keys that another one says too: slices have a column that names the segment with its columns."""

@@ -72,8 +72,9 @@ class Gates(Generic[F]):
 
         `strict=True` raises where a row is open, too, but for rows below `min_users` beside others that were judged.
         `on="value"` takes the values alone, without the intervals: a false alarm for half of the systems that are just as
-        required, and for nearly all that are asked in many segments. A metric without an interval is judged so in any case,
-        and its `note` says it. `raises=False` returns the frame and raises nothing.
+        required, and for nearly all that are asked in many segments. A metric that never has an interval is judged so in
+        any case, and its `note` says it; one that so few lists decide that none holds is open. `raises=False` returns the frame
+        and raises nothing.
 
         `last` is an earlier result, which `"ndcg@10 >= 0.99 * last"` holds values against: one of `summarize` or `require`,
         whose intervals count as if they were of other users, so that less can be shown; or, better, users' values, of
