@@ -10,6 +10,7 @@ from recframe.errors import ColumnError as ColumnError
 from recframe.errors import DataError as DataError
 from recframe.errors import RecframeError as RecframeError
 from recframe.errors import RecframeWarning as RecframeWarning
+from recframe.errors import RequirementError as RequirementError
 from recframe.errors import UnknownMetricError as UnknownMetricError
 from recframe.frames.own_names import frame as frame
 from recframe.metrics import *
@@ -28,6 +29,7 @@ from recframe.namespace.rec_of_a_frame import rec as rec
 
 if TYPE_CHECKING:
     from recframe.conventions.explanation import explain as explain
+    from recframe.uncertainty.requirements import Requirement as Requirement
     from recframe.ways_in.nested_lists import from_lists as from_lists
     from recframe.ways_in.nested_lists import from_truth as from_truth
     from recframe.ways_in.score_matrix import from_scores as from_scores
@@ -46,6 +48,7 @@ if not TYPE_CHECKING:
     # Checkers read the names off the imports above, which a list that is made here would hide from them.
     _LATER = {
         "explain": "conventions.explanation",
+        "Requirement": "uncertainty.requirements",
         **dict.fromkeys(["from_lists", "from_truth"], "ways_in.nested_lists"),
         "from_scores": "ways_in.score_matrix",
         **dict.fromkeys(
@@ -69,7 +72,14 @@ if not TYPE_CHECKING:
         "ratio",
         "rec",
     ]
-    _errors = ["ColumnError", "DataError", "RecframeError", "RecframeWarning", "UnknownMetricError"]
+    _errors = [
+        "ColumnError",
+        "DataError",
+        "RecframeError",
+        "RecframeWarning",
+        "RequirementError",
+        "UnknownMetricError",
+    ]
     _names = sorted([*_metrics.__all__, *_own, *_errors, *_LATER])
     # NOTE: without `map`, which `from recframe import *` would take Python's place of; `rf.map` is there all the same.
     __all__ = [name for name in _names if not hasattr(_builtins, name)]

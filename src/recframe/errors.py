@@ -43,6 +43,10 @@ class CallError(RecframeError, TypeError):
     """An argument or option that a call does not take; a TypeError too, as Python's own word on it is."""
 
 
+class RequirementError(RecframeError, AssertionError):
+    """A requirement that is not met; an AssertionError too, so that a test that calls `require` fails and is no error."""
+
+
 class NoOrderError(RecframeError):
     """A word that needs an order of tied items, where `ties` gives them none; the plan says which metric it is in."""
 

@@ -85,7 +85,7 @@ def test_lists_of_one_segment_are_noted_in_words_of_the_shell():
             "recs.parquet truth.parquet -o table.xlsx",
             (
                 "cannot write 'table.xlsx': its ending is '.xlsx'; "
-                "known are .csv, .tsv, .json, .ndjson, .jsonl, .md, .parquet, .arrow"
+                "known are .csv, .tsv, .json, .ndjson, .jsonl, .md, .tex, .parquet, .arrow"
             ),
         ),
         (

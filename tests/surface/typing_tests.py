@@ -106,6 +106,15 @@ def profiles_and_explanations_keep_the_kind_of_frame(
     assert_type(rf.list_profiles(), pl.DataFrame)
 
 
+def requirements_keep_the_kind_of_frame(
+    df: pl.DataFrame, lf: pl.LazyFrame, pdf: pd.DataFrame
+) -> None:
+    bound = rf.Requirement("ndcg@10", ">=", 0.99, "svd")
+    assert_type(rf.rec(df).require("ndcg@10 >= 0.28", bound, by="country"), pl.DataFrame)
+    assert_type(rf.rec(lf).require(["ndcg@10 >= 0.28"], strict=True), pl.LazyFrame)
+    assert_type(rf.rec(pdf).require(bound, models="knn", raises=False), pd.DataFrame)
+
+
 def a_metric_of_a_lazy_frame_is_a_lazy_frame(lf: pl.LazyFrame) -> None:
     assert_type(rf.rec(lf).ndcg(k=10), pl.LazyFrame)
     assert_type(rf.rec(lf).ndcg(k=[5, 10], by="country"), pl.LazyFrame)

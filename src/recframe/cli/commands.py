@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import click
 import polars as pl
 
 import recframe as rf
-from recframe.cli import completion, files
+from recframe.cli import files
 from recframe.cli.declared import (
     BY,
     COLUMNS,
     DECIMALS,
+    METRICS,
     OUTPUT,
     POLICIES,
     PROFILE,
@@ -26,17 +27,16 @@ from recframe.cli.declared import (
     declared,
 )
 from recframe.cli.demonstration import demo
-from recframe.cli.given import bound, columns_of, n_parts, paths_of, scanned
-from recframe.cli.options import split_metrics, split_numbers
+from recframe.cli.given import bound, columns_of, metrics_and_cutoffs, n_parts, paths_of, scanned
 from recframe.cli.pages import explain, metrics, profiles
 from recframe.cli.printing import print_frame
 from recframe.cli.progress import bar
+from recframe.cli.required import require
 from recframe.cli.results import give, is_table
 from recframe.cli.shell import Failure, note, noted, read_errors, words_of_the_shell
+from recframe.cli.uncertain import compare, gaps, power, slices, summarize
 from recframe.errors import plan_errors
 
-DEFAULT_METRICS = ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
-DEFAULT_K = 10
 INTERRUPTED = 130
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -65,6 +65,9 @@ def main() -> None:
     recframe demo                                         see it work, without any file
     recframe evaluate recs.parquet truth.parquet          your own files
     recframe audit recs.parquet truth.parquet             what is odd about them
+    recframe summarize recs.parquet truth.parquet         how sure the numbers are
+    recframe compare recs.parquet truth.parquet --model model --baseline svd
+    recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.28'
     recframe metrics                                      what can be computed
     recframe profiles                                     as which other library
     recframe explain ndcg@10 elliot recbole               why two libraries differ
@@ -79,25 +82,7 @@ def main() -> None:
 @declared(
     RECS,
     TRUTH,
-    click.option(
-        "-m",
-        "--metric",
-        "metrics",
-        multiple=True,
-        callback=split_metrics,
-        metavar="METRIC",
-        shell_complete=completion.metrics,
-        help="A metric, such as ndcg@10 or 'map(normalizer=min)@10'; see recframe metrics. "
-        f"Default: {', '.join(DEFAULT_METRICS)}, each at 10 or at every -k.",
-    ),
-    click.option(
-        "-k",
-        "cutoffs",
-        multiple=True,
-        callback=split_numbers,
-        metavar="K",
-        help="A cut-off for the metrics without an @.",
-    ),
+    METRICS,
     BY,
     SIDES,
     COLUMNS,
@@ -137,7 +122,7 @@ def evaluate(recs: str, truth: str | None, **options: Any) -> None:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     paths = paths_of(recs, truth, options)
     with words_of_the_shell(paths):
-        asked, cutoffs = _metrics_and_cutoffs(options["metrics"], options["cutoffs"])
+        asked, cutoffs = metrics_and_cutoffs(options["metrics"], options["cutoffs"])
         frames = scanned(paths, options)
         rec = bound(frames, options)
         arguments = {"k": cutoffs, "by": options["by"], "support": options["support"]}
@@ -148,15 +133,6 @@ def evaluate(recs: str, truth: str | None, **options: Any) -> None:
             for text in _notes(frames, options):
                 note(text)
     give(result, options["output"], options["form"])
-
-
-def _metrics_and_cutoffs(
-    names: Sequence[str], cutoffs: Sequence[int]
-) -> tuple[list[rf.Metric[...]], list[int] | None]:
-    """Return the metrics and the cut-offs, or those that are sensible where none was asked for."""
-    if not names:
-        return [rf.parse(name) for name in DEFAULT_METRICS], list(cutoffs) or [DEFAULT_K]
-    return [rf.parse(name) for name in names], list(cutoffs) or None
 
 
 def _notes(frames: dict[str, pl.LazyFrame], options: dict[str, Any]) -> Iterator[str]:
@@ -215,5 +191,5 @@ def _print_findings(found: pl.DataFrame) -> None:
         click.echo(f"{check}: {treatment}. To mend: {remedy}.")
 
 
-for command in (demo, metrics, profiles, explain):
+for command in (summarize, compare, power, gaps, slices, require, demo, metrics, profiles, explain):
     main.add_command(command)

@@ -10,10 +10,19 @@ import click
 
 import recframe as rf
 from recframe.cli import completion
-from recframe.cli.options import headers, one_truth, separators, split, split_columns
+from recframe.cli.options import (
+    headers,
+    one_truth,
+    separators,
+    split,
+    split_columns,
+    split_metrics,
+    split_numbers,
+)
 from recframe.cli.results import FORMATS, TABLE, WRITERS
 from recframe.frames.context import MOST_DECIMALS, ROLES, NoRelevant, RelevantFrom, Ties, Universe
 
+DEFAULT_METRICS = ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
 Decorator = Callable[[Any], Any]
 
 
@@ -48,7 +57,28 @@ TRUTH = click.argument(
 BY = by_option(
     "A column to split the result by: of RECS, TRUTH, USERS or ITEMS; user gives every user's own values."
 )
-SIDES = declared(
+METRICS = declared(
+    click.option(
+        "-m",
+        "--metric",
+        "metrics",
+        multiple=True,
+        callback=split_metrics,
+        metavar="METRIC",
+        shell_complete=completion.metrics,
+        help="A metric, such as ndcg@10 or 'map(normalizer=min)@10'; see recframe metrics. "
+        f"Default: {', '.join(DEFAULT_METRICS)}, each at 10 or at every -k.",
+    ),
+    click.option(
+        "-k",
+        "cutoffs",
+        multiple=True,
+        callback=split_numbers,
+        metavar="K",
+        help="A cut-off for the metrics without an @.",
+    ),
+)
+DESCRIBED = declared(
     file_option("users", "A table of users, one row each; its columns serve --by."),
     file_option(
         "items",
@@ -58,6 +88,9 @@ SIDES = declared(
         "train",
         "What the systems were fitted on, user and item: for novelty, popularity and others.",
     ),
+)
+SIDES = declared(
+    DESCRIBED,
     file_option(
         "reference",
         "A table of recommendations to compare with, or with --model the name of a model.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,13 +10,14 @@ import polars as pl
 
 import recframe as rf
 from recframe.cli import files
-from recframe.cli.declared import POLICY_NAMES, SIDE_NAMES
+from recframe.cli.declared import DEFAULT_METRICS, POLICY_NAMES, SIDE_NAMES
 from recframe.cli.options import form_of
 from recframe.cli.readers import READERS, ending_of, is_text
 from recframe.cli.results import check_output
 from recframe.errors import RecframeError
 
 F = TypeVar("F", pl.LazyFrame, pl.DataFrame)
+DEFAULT_K = 10
 TRUTH_ROWS = 8_000_000
 
 
@@ -89,3 +90,12 @@ def n_parts(frames: dict[str, pl.LazyFrame]) -> int:
     """Return into how many parts the users are split, so that the truth of one takes a gigabyte or two."""
     rows = frames.get("truth", frames["recs"]).select(pl.len()).collect(engine="streaming").item()
     return -(-rows // (TRUTH_ROWS if "truth" in frames else 10 * TRUTH_ROWS)) or 1
+
+
+def metrics_and_cutoffs(
+    names: Sequence[str], cutoffs: Sequence[int]
+) -> tuple[list[rf.Metric[...]], list[int] | None]:
+    """Return the metrics and the cut-offs, or those that are sensible where none was asked for."""
+    if not names:
+        return [rf.parse(name) for name in DEFAULT_METRICS], list(cutoffs) or [DEFAULT_K]
+    return [rf.parse(name) for name in names], list(cutoffs) or None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
@@ -38,6 +39,56 @@ def _cell(value: object) -> str:
     return "" if value is None else str(value).replace("|", "\\|").replace("\n", " ")
 
 
+_IN_LATEX = {
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<=": r"$\le$",
+    ">=": r"$\ge$",
+    **{sign: f"${sign}$" for sign in "<>|-"},
+    "\n": " ",
+}
+_MINUS = r"(?<![\w.-])-(?=[\d.])"
+_SIGNS = re.compile(
+    "|".join([_MINUS, *map(re.escape, sorted({*_IN_LATEX} - {"-"}, key=len, reverse=True))])
+)
+
+
+def latex(frame: pl.DataFrame) -> str:
+    r"""Return a frame as a tabular of LaTeX, which needs no package, numbers to the right, null as an empty cell.
+
+    >>> import polars as pl
+    >>> print(latex(pl.DataFrame({"model": ["item_knn", None], "mrr": [0.5, -0.25]})))
+    \begin{tabular}{lr}
+    \hline
+    model & mrr \\
+    \hline
+    item\_knn & 0.5 \\
+     & $-$0.25 \\
+    \hline
+    \end{tabular}
+    <BLANKLINE>
+    """
+    sides = "".join("r" if dtype.is_numeric() else "l" for dtype in frame.dtypes)
+    head, *rows = (_latex_row(row) for row in [frame.columns, *frame.iter_rows()])
+    body = [r"\hline", head, r"\hline", *rows, r"\hline"]
+    lines = [rf"\begin{{tabular}}{{{sides}}}", *body, r"\end{tabular}"]
+    return "\n".join(lines) + "\n"
+
+
+def _latex_row(values: Iterable[object]) -> str:
+    line = " & ".join(map(_latex_cell, values)) + r" \\"
+    # behind the end of a row LaTeX takes a bracket for the space below it
+    return f"{{}}{line}" if line.startswith(("[", "*")) else line
+
+
+def _latex_cell(value: object) -> str:
+    if value is None:
+        return ""
+    return _SIGNS.sub(lambda found: _IN_LATEX[found[0]], str(value))
+
+
 def _json(frame: pl.DataFrame) -> str:
     """Return a list of rows, each on a line of its own."""
     lines = _ndjson(frame).splitlines()
@@ -56,13 +107,14 @@ FORMATS: dict[str, Callable[[pl.DataFrame], str]] = {
     "csv": pl.DataFrame.write_csv,
     "tsv": partial(pl.DataFrame.write_csv, separator="\t"),
     "md": markdown,
+    "tex": latex,
 }
 BINARY: dict[str, Callable[[pl.DataFrame, Path], object]] = {
     ".parquet": pl.DataFrame.write_parquet,
     ".arrow": pl.DataFrame.write_ipc,
 }
 ENDINGS = {f".{name}": name for name in FORMATS} | {".jsonl": "ndjson"}
-WRITERS = (".csv", ".tsv", ".json", ".ndjson", ".jsonl", ".md", *BINARY)
+WRITERS = (".csv", ".tsv", ".json", ".ndjson", ".jsonl", ".md", ".tex", *BINARY)
 
 
 def check_output(path: str, form: str | None, inputs: Iterable[str] = ()) -> None:
@@ -98,11 +150,11 @@ def give(frame: pl.DataFrame, path: str | None, form: str | None) -> None:
     elif path in {None, STDOUT}:
         click.echo(FORMATS[form or "csv"](frame), nl=False)
     elif path is not None:
-        _write(frame, path, form)
+        write(frame, path, form)
         click.echo(f"wrote {path} ({frame.height} row{'s' * (frame.height != 1)})", err=True)
 
 
-def _write(frame: pl.DataFrame, path: str, form: str | None) -> None:
+def write(frame: pl.DataFrame, path: str, form: str | None) -> None:
     """Write a result in the format of the path's ending, or in one that is given; see `check_output`."""
     place, ending = Path(path).expanduser(), Path(path).suffix.lower()
     try:

@@ -34,6 +34,7 @@ from recframe.namespace import calls, card
 from recframe.namespace import tidy as long
 from recframe.namespace.bound_metric import Asked, BoundMetric, By, Cutoffs, F
 from recframe.namespace.findings_shown import FindingsShown
+from recframe.namespace.gates import Gates
 from recframe.namespace.lists_shown import ListsShown
 from recframe.namespace.methods import Methods
 from recframe.namespace.missing import COMING, no_method
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from recframe.namespace.methods import SegmentedMethods
 
 
-class Rec(Methods[F], Uncertain[F], SegmentsCompared[F], ListsShown[F], FindingsShown[F]):
+class Rec(Methods[F], Uncertain[F], SegmentsCompared[F], Gates[F], ListsShown[F], FindingsShown[F]):
     """Recommender metrics of one frame in long format, one row for each user and item.
 
     The frame is a judged frame (columns user, item, rank, relevance; rank null: judged but not recommended, relevance

@@ -29,6 +29,7 @@ METHODS = {
     "explain": "'ndcg@10'",
     "worst": "'ndcg@10'",
     "best": "'ndcg@10'",
+    "require": "'ndcg@10 >= 0.28'",
     "gaps": "'ndcg@10', by='country'",
     "slices": "'ndcg@10', by=['country', 'age']",
 }

@@ -16,13 +16,15 @@ from recframe.errors import ColumnError, RecframeError, shown
 from recframe.frames.collecting import Collect
 from recframe.frames.hints import Given
 from recframe.frames.inputs import GROUP, Inputs
+from recframe.frames.rows.joins import aggregate
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
-from recframe.namespace import calls, tidy
+from recframe.namespace import calls
 from recframe.namespace.bound_metric import Asked, By, Cutoffs
 from recframe.plan.evaluation import Convention
+from recframe.plan.leave_one_out import reason_without
 from recframe.plan.needs import is_of_segment
-from recframe.plan.segments import keys_of
+from recframe.plan.segments import keys_of, numbered
 from recframe.uncertainty.pairs import BASELINE, MODEL
 
 
@@ -67,10 +69,20 @@ class Question:
         return kind.give(named, sources, partial(self._told, list(names.values())))
 
     def _told(self, names: Sequence[str], result: pl.DataFrame, run: Collect) -> None:
-        """Warn of what is rarely meant."""
-        long = result.select(*names, "metric", "k", "value", pl.col("n_users").alias("n"))
-        wide = tidy.wide(long, self.metrics)
-        notices.tell(Seen(under_profile.at_home(self.inputs), self.metrics, wide, run))
+        """Warn of what is rarely meant.
+
+        NOTE: by the metrics' names, since a gate has a row for each requirement, of which one metric may have several or none.
+        """
+        keys = [f"key {place}" for place in range(len(names))]
+        long = result.select(*names, "metric", "value", "n_users").lazy()
+        long = numbered(long, keys)
+        values = [
+            pl.col("value").filter(pl.col("metric") == str(one)).first().alias(str(one))
+            for one in self.metrics
+        ]
+        wide = aggregate(long, keys, [pl.col("n_users").max(), *values]).sort(keys or "n_users")
+        named = run(wide).rename(dict(zip(keys, names, strict=True)))
+        notices.tell(Seen(under_profile.at_home(self.inputs), self.metrics, named, run))
 
 
 def question(
@@ -111,3 +123,11 @@ def _unit(inputs: Inputs, metrics: Sequence[Metric[...]], cluster: str) -> str:
         msg = f"{of_sets[0]} is one function of all lists, which clusters do not cut: give {cluster!r} as a column of users="
         raise RecframeError(msg)
     return segment.inside
+
+
+def check_contributions(metrics: Sequence[Metric[...]]) -> None:
+    """Say which metric cannot be held against another model's, since nobody knows what a list contributes to it."""
+    for one in metrics:
+        if is_of_segment(one) and (reason := reason_without(one)):
+            msg = f"{one} cannot be compared, since {reason}; evaluate() has its values"
+            raise RecframeError(msg)

@@ -14,10 +14,9 @@ from recframe.frames.hints import bind
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls
 from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
-from recframe.namespace.question import Question, question
+from recframe.namespace.question import Question, check_contributions, question
 from recframe.plan.beside import SPREAD
 from recframe.plan.contributions import contributions
-from recframe.plan.leave_one_out import reason_without
 from recframe.plan.needs import is_of_segment
 from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, numbered
@@ -320,10 +319,7 @@ def _of_pairs(
             "or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)"
         )
         raise RecframeError(msg)
-    for one in asked.metrics:
-        if is_of_segment(one) and (reason := reason_without(one)):
-            msg = f"{one} cannot be compared, since {reason}; evaluate() has its values"
-            raise RecframeError(msg)
+    check_contributions(asked.metrics)
     keys = [inside for inside in asked.by if inside != MODEL]
     inputs = under_profile.at_home(asked.inputs)
     inputs = inputs.drawn(_most_groups(keys), asked.cluster) if drawn else inputs

@@ -31,6 +31,8 @@ class Pairing:
     """The dtype of the model's column."""
     column: str
     """Its name."""
+    given: str = ""
+    """How the baseline was given, where it is not by `baseline=`."""
 
     def is_baseline(self, model: str) -> pl.Expr:
         """Return whether a column has the baseline's name."""
@@ -50,7 +52,8 @@ class Pairing:
         few = worded(f"there are no two models to compare: the column {self.column!r} has ", found)
         checks = [fails_whole_if(pl.len() < 2, few)]  # noqa: PLR2004  a pair
         if self.baseline is not None:
-            given = f"baseline={self.baseline!r} is no model: the column {self.column!r} has "
+            named = self.given or f"baseline={self.baseline!r}"
+            given = f"{named} is no model: the column {self.column!r} has "
             missing = ~(model == self.baseline).fill_null(value=False).any()
             checks.insert(0, fails_whole_if(missing & (pl.len() > 0), worded(given, found)))
         return [models.select(check=check) for check in checks]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -232,3 +232,16 @@ def _unknown(_part: str, _metric: Metric[...]) -> pl.Expr:
 
 def _beside(part: str, metric: Metric[...]) -> pl.Expr:
     return pl.col(name_beside(part, metric))
+
+
+def rows_with_intervals(
+    wide: pl.LazyFrame, keys: Sequence[str], places: Mapping[int, Metric[...]], how: Intervals
+) -> pl.LazyFrame:
+    """Return the rows of `summarized` with all that is known of them, and the place that each metric has among others."""
+    names = wide.collect_schema().names()
+    known = [
+        _row(metric, names).struct.with_fields(place=pl.lit(place))
+        for place, metric in places.items()
+    ]
+    rows = wide.select(*keys, pl.concat_list(known).alias("rows")).explode("rows").unnest("rows")
+    return with_intervals(rows, how)

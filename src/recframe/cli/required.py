@@ -1,0 +1,313 @@
+"""`recframe require`: requirements of files, with the exit status that a build goes by."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import polars as pl
+
+import recframe as rf
+from recframe.cli import completion, files
+from recframe.cli.declared import (
+    COLUMNS,
+    DESCRIBED,
+    POLICIES,
+    PROFILE,
+    RECS,
+    by_option,
+    declared,
+    file_option,
+)
+from recframe.cli.given import bound, columns_of, paths_of, scanned
+from recframe.cli.junit import junit
+from recframe.cli.options import split
+from recframe.cli.readers import READERS, ending_of
+from recframe.cli.results import FORMATS, STDOUT, TABLE, check_output, is_table, write
+from recframe.cli.shell import Failure, note, noted, words_of_the_shell
+from recframe.cli.uncertain import ALL_COLUMNS, LEVEL, MIN_USERS, collected
+from recframe.cli.uncertain import shown as show
+from recframe.errors import RecframeError
+from recframe.plan.needs import is_of_segment
+from recframe.uncertainty import unmet
+from recframe.uncertainty.requirements import Gate, Requirement
+
+JUNIT = "junit"
+USERS_OF = ".users.parquet"
+"""What the name of a stored result ends in, in place of its own ending, where the values of its users are."""
+BELONGS_TO = "belongs_to"
+"""The column of users' values that has a mark of the result that they were stored with."""
+SIGNS = re.compile("[<>=≥≤]")
+
+
+class NotJudged(Failure):
+    """What kept the requirements from being judged: a status of 1 says that one fails, and nothing else."""
+
+    exit_code = 2
+
+
+class Given(NamedTuple):
+    """What stands behind RECS: a truth, and requirements."""
+
+    truth: str | None
+    requirements: list[Requirement]
+
+
+def truth_and_requirements(
+    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> Given:
+    """Return the truth, which comes first if there is one, and the requirements, or say what is none."""
+    del ctx, parameter
+    has_truth = bool(values) and not SIGNS.search(values[0])
+    texts = values[1:] if has_truth else values
+    if not texts:
+        raise click.UsageError(
+            "nothing is required; write for example recframe require RECS TRUTH 'ndcg@10 >= 0.28'"
+        )
+    try:
+        found = [Requirement.parse(text) for text in texts]
+    except RecframeError as error:
+        unquoted = not all(map(SIGNS.search, texts))
+        hint = "; put each requirement in quotes, since a shell writes to files by >" * unquoted
+        raise click.UsageError(f"{error}{hint}") from None
+    return Given(values[0] if has_truth else None, found)
+
+
+@click.command(short_help="Fail where metrics are not what they are required to be.")
+@declared(
+    RECS,
+    click.argument(
+        "given",
+        nargs=-1,
+        callback=truth_and_requirements,
+        metavar="[TRUTH] REQUIREMENT...",
+        shell_complete=completion.files,
+    ),
+    by_option(
+        "A column to split the result by, so that each segment has to meet the requirements."
+    ),
+    MIN_USERS,
+    click.option("--strict", is_flag=True, help="Fail where it is open too, whether they are met."),
+    click.option(
+        "--on",
+        type=click.Choice(["interval", "value"]),
+        default="interval",
+        show_default=True,
+        help="What is judged: the interval of a value, or the value alone.",
+    ),
+    click.option(
+        "--models",
+        multiple=True,
+        callback=split,
+        metavar="NAME",
+        help="The models that are asked about.  [default: all]",
+    ),
+    LEVEL,
+    file_option(
+        "reference",
+        "An earlier result, of --store or recframe summarize -o, that '0.99 * reference' stands for; or a table of "
+        "recommendations to compare with, or the name of a model.",
+    ),
+    click.option(
+        "--store",
+        metavar="FILE",
+        shell_complete=completion.files,
+        help="Write the result to a file, for a later --reference; not where a requirement fails.",
+    ),
+    click.option(
+        "--users-values",
+        is_flag=True,
+        help="Store the values of users beside it, so that a later result can be held against them user by user.",
+    ),
+    DESCRIBED,
+    COLUMNS,
+    POLICIES,
+    PROFILE,
+    ALL_COLUMNS,
+    click.option(
+        "--format",
+        "form",
+        type=click.Choice([TABLE, *FORMATS, JUNIT]),
+        help="What stands on stdout: a table to look at, all in full precision, or JUnit's XML.  [default: table]",
+    ),
+    click.option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        shell_complete=completion.files,
+        help="Write to a file, in the formats of recframe evaluate, or as JUnit's XML with the ending .xml.",
+    ),
+)
+def require(recs: str, given: Given, **options: Any) -> None:
+    """Hold the recommendations in RECS against REQUIREMENTs, such as 'ndcg@10 >= 0.28', each in quotes.
+
+    A bound is a number, or a share of a model's value: 'ndcg@10 >= 0.99 * popularity', with --model; of an earlier result it
+    is 'ndcg@10 >= 0.99 * reference', with --reference. Each requirement holds, fails or is open: it fails where it is shown
+    not to be met, and is open where there are too few users to tell.
+
+    Exit status: 0 where nothing fails, 1 where a requirement fails (with --strict, also where it is open), 2 for options,
+    files, columns, metrics and data that cannot be judged. It needs SciPy: pip install 'recframe[stats]'.
+
+    \b
+    Examples:
+      recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.28' 'mrr@10 >= 0.2'
+      recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.99 * popularity' --model model --by country --users users.csv
+      recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.99 * reference' --reference last.json --store last.json
+      recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.28' --format junit -o report.xml
+    """  # noqa: D301  click reads the backspace as: leave these lines as they are
+    with as_not_judged():
+        earlier = _earlier(options)
+        paths = paths_of(recs, given.truth, options)
+        with words_of_the_shell(paths):
+            _check_outputs(options, list(paths.values()))
+            rec = bound(scanned(paths, {**options, "output": None, "form": None}), options)
+            arguments = _arguments(options)
+            asked = rec.require(*given.requirements, **arguments, last=earlier, raises=False)
+            with noted(ids_as_text=options["ids_as_text"]):
+                result = collected(asked)
+            fails = _unmet(result, given.requirements, arguments)
+            _give(result, fails, options)
+            if not fails.any():
+                _store(rec, result, given.requirements, options)
+    _end(result, fails, options)
+
+
+@contextmanager
+def as_not_judged() -> Iterator[None]:
+    """Have what keeps requirements from being judged end with a status of its own."""
+    try:
+        yield
+    except (rf.RecframeError, pl.exceptions.PolarsError) as error:
+        raise NotJudged(str(error)) from None
+
+
+def _arguments(options: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "by": options["by"],
+        "min_users": options["min_users"] or 1,
+        "strict": options["strict"],
+        "on": options["on"],
+        "models": options["models"] or None,
+        "level": options["level"],
+    }
+
+
+def _earlier(options: dict[str, Any]) -> list[pl.LazyFrame] | None:
+    """Return an earlier result, if --reference is one and no table of lists, and take it off the options."""
+    path = options["reference"]
+    if path is None or not (ending_of(path) in READERS or Path(path).exists()):
+        return None
+    summary = files.scan(path)
+    if not {"metric", "value"} <= set(summary.collect_schema()):
+        return None
+    options["reference"] = None
+    users = _users_of(path)
+    if not users.exists():
+        return [summary]
+    values = files.scan(str(users))
+    marks = (
+        values.select(pl.col(BELONGS_TO).unique())
+        if BELONGS_TO in values.collect_schema()
+        else None
+    )
+    if marks is None or marks.collect().to_series().to_list() != [_mark_of(path)]:
+        note(f"{str(users)!r} does not belong to {path!r}, and is not used")
+        return [summary]
+    return [summary, values.drop(BELONGS_TO)]
+
+
+def _users_of(path: str) -> Path:
+    """Return where the values of users are that belong to a stored result."""
+    place = Path(path).expanduser()
+    return place.with_name(place.name.partition(".")[0] + USERS_OF)
+
+
+def _mark_of(path: str) -> str:
+    """Return what tells a stored result from a later one of the same name."""
+    return hashlib.sha256(Path(path).expanduser().read_bytes()).hexdigest()
+
+
+def _is_junit(options: dict[str, Any]) -> bool:
+    path, form = options["output"], options["form"]
+    return bool(form == JUNIT or (form is None and path and path.lower().endswith(".xml")))
+
+
+def _check_outputs(options: dict[str, Any], inputs: Sequence[str]) -> None:
+    """Say before any work is done that a result cannot be written."""
+    path, form = options["output"], options["form"]
+    check_output(path or STDOUT, JUNIT if _is_junit(options) else form, inputs)
+    if options["store"] is not None:
+        check_output(options["store"], None, inputs)
+        check_output(str(_users_of(options["store"])), None, inputs)
+    elif options["users_values"]:
+        msg = "--users-values has a place beside a stored result; write --store FILE"
+        raise RecframeError(msg)
+
+
+def _unmet(
+    result: pl.DataFrame, required: list[Requirement], arguments: dict[str, Any]
+) -> pl.Series:
+    """Return which rows are not met."""
+    gate = Gate(required, strict=arguments["strict"], min_users=arguments["min_users"])
+    return result.select(unmet.is_unmet(gate).alias("unmet")).to_series()
+
+
+def _keys(result: pl.DataFrame) -> list[str]:
+    return result.columns[: result.columns.index("requirement")]
+
+
+def _give(result: pl.DataFrame, fails: pl.Series, options: dict[str, Any]) -> None:
+    if not _is_junit(options):
+        show(result, "require", options)
+        return
+    text, path = junit(result, _keys(result), fails), options["output"]
+    if path in {None, STDOUT}:
+        click.echo(text, nl=False)
+        return
+    try:
+        Path(path).expanduser().write_text(text, encoding="utf-8")
+    except OSError as error:
+        msg = f"cannot write {path!r}: {error.strerror}"
+        raise RecframeError(msg) from None
+    click.echo(f"wrote {path} ({result.height} row{'s' * (result.height != 1)})", err=True)
+
+
+def _store(
+    rec: Any, result: pl.DataFrame, required: list[Requirement], options: dict[str, Any]
+) -> None:
+    """Write a result that is good, for a later one to be held against, and the values of its users where asked for.
+
+    NOTE: not one that fails, which the next would be held against and pass, worse and worse from one to the next.
+    """
+    path = options["store"]
+    if path is None:
+        return
+    write(result, path, None)
+    asked = [one.metric for one in required if not is_of_segment(one.metric)]
+    if options["users_values"] and asked:
+        user = columns_of(options).get("user", "user")
+        values = collected(rec.evaluate(*asked, by=[*options["by"], user]))
+        write(
+            values.with_columns(pl.lit(_mark_of(path)).alias(BELONGS_TO)),
+            str(_users_of(path)),
+            None,
+        )
+    click.echo(f"stored {path}", err=True)
+
+
+def _end(result: pl.DataFrame, fails: pl.Series, options: dict[str, Any]) -> None:
+    """Say how it ended, and exit by it; what fails is shown where stdout does not show it."""
+    if fails.any():
+        keys = _keys(result)
+        words = unmet.words(result.filter(fails), dict(zip(keys, keys, strict=True)), result.height)
+        is_shown = is_table(options["output"], options["form"])
+        click.echo(words.partition(":\n")[0] if is_shown else words, err=True)
+        click.get_current_context().exit(1)
+    states = result["state"].value_counts(sort=True).rows()
+    said = {"holds": "hold", "open": "open", "fails": "fail"}
+    click.echo(", ".join(f"{n} {said[state]}" for state, n in states), err=True)

@@ -1,0 +1,103 @@
+"""Earlier results that values are held against: of `summarize` or `require`, or users' values of `evaluate`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from recframe.errors import ColumnError, RecframeError, suggestion
+from recframe.frames.inputs import Inputs
+from recframe.frames.kinds.kind import Kind
+from recframe.frames.kinds.lookup import kind_for
+from recframe.metrics.language.definition import Metric
+from recframe.plan.needs import is_of_segment
+from recframe.uncertainty import requirements, summary
+from recframe.uncertainty.pairs import MODEL
+
+NAMES = ("metric", "value", "value_low", "value_high", "n_users")
+"""What is read of a summary."""
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """An earlier result: intervals, users' values, or both."""
+
+    summary: pl.LazyFrame | None = None
+    """Some of the keys under their names inside the plan, and the columns of `NAMES`."""
+    users: pl.LazyFrame | None = None
+    """Some of the keys, `user`, and the metrics under their strings."""
+
+    def has_users_of(self, metric: Metric[...]) -> bool:
+        """Return whether users' values of a metric are known; one function of a segment has none."""
+        is_there = self.users is not None and str(metric) in self.users.collect_schema()
+        return is_there and not is_of_segment(metric)
+
+    def check(self, metric: Metric[...]) -> None:
+        """Say so where nothing is known of a metric."""
+        if self.summary is None and not self.has_users_of(metric):
+            names = [] if self.users is None else self.users.collect_schema().names()
+            close = suggestion(str(metric), names)
+            instead = close or "; ask it for that metric by user, or summarize it"
+            msg = f"the earlier result has nothing of {str(metric)!r}{instead}"
+            raise ColumnError(msg)
+
+
+def earlier(
+    given: object, keys: Mapping[str, str], inputs: Inputs, metrics: Sequence[Metric[...]]
+) -> Earlier | None:
+    """Return what `last=` takes: a frame or several; `keys` has the names of key columns by those inside the plan."""
+    if given is None:
+        return None
+    found, user = Earlier(), inputs.context.name_of("user")
+    # a user stands in one segment of these, so that nothing is to be told apart by them
+    of_users = {MODEL, *inputs.inside("users", "recommendations", "truth")}
+    for one in given if isinstance(given, list | tuple) else (given,):
+        kind = kind_for(one, "last=")
+        if {"metric", "value"} <= {*kind.columns}:
+            found = Earlier(_summary(kind, keys), found.users)
+        else:
+            _check_users(kind, user)
+            asked = {str(one): str(one) for one in metrics if str(one) in kind.columns}
+            users = _taken(kind, keys, {"user": user, **asked}, of_users, ids=["user"])
+            found = Earlier(found.summary, users)
+    return found
+
+
+def _summary(kind: Kind, keys: Mapping[str, str]) -> pl.LazyFrame:
+    missing = [name for name in NAMES if name not in kind.columns]
+    if missing:
+        msg = f"the earlier result has no column {missing[0]!r}; it comes from summarize(...) or require(...)"
+        raise ColumnError(msg)
+    known = {*summary.COLUMNS, *requirements.COLUMNS, *keys.values(), "baseline"}
+    beyond = [name for name in kind.columns if name not in known]
+    if beyond:
+        msg = f"the earlier result is split by {beyond[0]!r} too, and this one is not; ask both by the same columns"
+        raise RecframeError(msg)
+    return _taken(kind, keys, {name: name for name in NAMES}, {MODEL})
+
+
+def _check_users(kind: Kind, user: str) -> None:
+    if user not in kind.columns:
+        msg = (
+            f"last= takes the result of summarize(...), or of evaluate(..., by={user!r}) for values of users; found a frame "
+            f"with the columns {', '.join(map(repr, kind.columns))}"
+        )
+        raise ColumnError(msg)
+
+
+def _taken(
+    kind: Kind,
+    keys: Mapping[str, str],
+    columns: Mapping[str, str],
+    may_lack: Collection[str],
+    ids: Sequence[str] = (),
+) -> pl.LazyFrame:
+    """Return the columns and those keys that are there, or say which one is missing."""
+    shared = {inside: name for inside, name in keys.items() if name in kind.columns}
+    for inside, name in keys.items():
+        if inside not in shared and inside not in may_lack:
+            msg = f"the earlier result has no column {name!r}; ask both by the same columns"
+            raise ColumnError(msg)
+    return kind.take(shared | dict(columns), ids).lazy()

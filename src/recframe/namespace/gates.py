@@ -1,0 +1,255 @@
+"""The method of `rec` that requires something of numbers, for tests and releases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Literal
+
+import polars as pl
+
+from recframe.conventions import under_profile
+from recframe.errors import RecframeError, shown
+from recframe.frames.hints import Either, bind
+from recframe.namespace import calls
+from recframe.namespace.bound_metric import By, Cutoffs, F
+from recframe.namespace.earlier import Earlier, earlier
+from recframe.namespace.question import Question, check_contributions, question
+from recframe.plan.beside import SPREAD
+from recframe.plan.contributions import contributions
+from recframe.plan.evaluation import Convention
+from recframe.plan.runs import Run
+from recframe.plan.segments import keys_of, numbered
+from recframe.uncertainty import distances, options, unmet
+from recframe.uncertainty.pairs import MODEL, Pairing, sums_of_all
+from recframe.uncertainty.requirements import (
+    COLUMNS,
+    EARLIER,
+    Gate,
+    Requirement,
+    metrics_of,
+    required,
+)
+from recframe.uncertainty.sets import with_spread_of_sets
+from recframe.uncertainty.summary import Intervals
+
+Required = str | Requirement | Sequence[str | Requirement]
+"""A requirement, or several in a list."""
+
+
+class Gates(Generic[F]):
+    """The method that requires something."""
+
+    @calls.understood
+    def require(  # noqa: PLR0913  those of evaluate, and when a row fails
+        self,
+        *requirements: Required,
+        k: Cutoffs = None,
+        by: By = None,
+        min_users: int = 1,
+        strict: bool = False,
+        on: Literal["interval", "value"] = "interval",
+        models: str | Sequence[str] | None = None,
+        last: Any = None,
+        level: float = 0.95,
+        raises: bool = True,
+        profile: str | None = None,
+    ) -> F:
+        """Raise where a requirement fails, and return a row for each segment, model and requirement.
+
+        A requirement is a text such as `"ndcg@10 >= 0.28"`, `"gini@10 <= 0.9"` or `"ndcg@10 >= 0.99 * popularity"` (at most 1 %
+        below that model), or a `rf.Requirement`. `k` goes to metrics without an `@`, `by` and `profile` are those of
+        `evaluate`. A number is asked of every model, a share of a model of all the others, user by user; `models` names those
+        that are asked.
+
+        Each row has one of three states, with the interval `difference_low` to `difference_high` of the value's difference to
+        the bound (that of the value itself, or of the users' differences b - f a, with f the factor):
+
+            fails: it is shown to be on the wrong side. The interval lies beyond the bound, and does so among all rows of the
+                table: `p_adjusted`, by Holm, is at most 1 - level. So many segments make no false alarm.
+            holds: it is shown to be on the right side. The interval reaches up to the bound and no further.
+            open: it cannot be told with so many users. `detectable` is the smallest difference that they show, four times in
+                five. So is a row of nobody, of one user, or of fewer than `min_users`, which is not tested at all.
+
+        `strict=True` raises where a row is open, too, but for rows below `min_users` beside others that were judged.
+        `on="value"` takes the values alone, without the intervals: a false alarm for half of the systems that are just as
+        required, and for nearly all that are asked in many segments. A metric that never has an interval is judged so in
+        any case, and its `note` says it; one that so few lists decide that none holds is open. `raises=False` returns the frame
+        and raises nothing.
+
+        `last` is an earlier result, which `"ndcg@10 >= 0.99 * last"` holds values against: one of `summarize` or `require`,
+        whose intervals count as if they were of other users, so that less can be shown; or, better, users' values, of
+        `evaluate(..., by="user")`, who are paired; or both in a list.
+
+        Columns: the `by` columns and a bound model; `requirement`, `metric`, `k`; `value`, `bound` (times the other's value),
+        `baseline_value`, `difference`; `state`, `n_users`, `detectable`, `p_value`, `p_adjusted`, `note`. A null value (nobody
+        has one) is open. It needs NumPy and SciPy, the extra recframe[stats].
+
+        Raises a RequirementError, which is an AssertionError too, with a table of what fails. Nothing of a LazyFrame is
+        collected, so that it raises when its result is: write `rec.require(...).collect()`. Raises what `evaluate` raises, and
+        a RecframeError for what is no requirement.
+
+        In a test of pytest:
+
+            def test_the_new_model_is_good_enough():
+                rec = rf.rec(pl.read_parquet("recs.parquet"), pl.read_parquet("truth.parquet"), model="model")
+                rec.require("ndcg@10 >= 0.28", "ndcg@10 >= 0.99 * popularity")
+
+        Source: Newcombe 1998 (intervals of differences); Holm 1979.
+
+        >>> import polars as pl, recframe
+        >>> df = pl.DataFrame({"user": range(100), "item": 1, "rank": 1, "relevance": [0, 1, 1, 1] * 25})
+        >>> df.rec.require("mrr >= 0.6", "mrr >= 0.7").select("requirement", "value", "value_low", "state", "detectable")
+        shape: (2, 5)
+        ┌─────────────┬───────┬───────────┬───────┬────────────┐
+        │ requirement ┆ value ┆ value_low ┆ state ┆ detectable │
+        │ ---         ┆ ---   ┆ ---       ┆ ---   ┆ ---        │
+        │ str         ┆ f64   ┆ f64       ┆ str   ┆ f64        │
+        ╞═════════════╪═══════╪═══════════╪═══════╪════════════╡
+        │ mrr >= 0.6  ┆ 0.75  ┆ 0.655215  ┆ holds ┆ 0.123122   │
+        │ mrr >= 0.7  ┆ 0.75  ┆ 0.655215  ┆ open  ┆ 0.123122   │
+        └─────────────┴───────┴───────────┴───────┴────────────┘
+        """
+        asked = required(requirements, k)
+        options.one_of("on", on, ("interval", "value"))
+        gate = Gate(
+            asked,
+            level=options.share("level", level, "0.95"),
+            on=on,
+            strict=strict,
+            min_users=options.whole("min_users", min_users, 1),
+            models=_names(models),
+            raises=raises,
+            earlier=last is not None,
+        )
+        found = question(self, metrics_of(asked), None, by, None, profile)
+        then = earlier(last, found.by, found.inputs, found.metrics)
+        result: F = Asked(found, calls.names(by), gate, then, profile).result()
+        return result
+
+
+def _names(models: object) -> list[str] | None:
+    if models is None:
+        return None
+    names = list(models) if isinstance(models, list | tuple) else [models]
+    if not names or not all(isinstance(name, str | int) for name in names):
+        msg = f"models={shown(models)}: models takes the name of a model, or a list of names"
+        raise RecframeError(msg)
+    return [str(name) for name in names]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a gate asks of a frame: a plan for each thing that values are held against, and what is made of their rows."""
+
+    question: Question
+    by: Sequence[Any]
+    gate: Gate
+    earlier: Earlier | None
+    profile: str | None
+
+    @property
+    def keys(self) -> list[str]:
+        """The names of the key columns inside the plan."""
+        return list(self.question.by)
+
+    @property
+    def how(self) -> Intervals:
+        """How intervals of values are made."""
+        return Intervals(self.gate.level)
+
+    def result(self) -> Any:
+        """Return the result as a frame of the kind that came in."""
+        from recframe.uncertainty import gates  # noqa: PLC0415  NumPy and SciPy are an extra
+
+        gate, names, keys = self.gate, self.question.by, self.keys
+        if gate.models is not None and MODEL not in names:
+            raise RecframeError(_without_model("models="))
+        rows = pl.concat(self._rows())
+
+        def finished(found: pl.DataFrame) -> pl.DataFrame:
+            result = gates.judged(found, keys, gate)
+            return unmet.check(result, names, gate) if gate.raises else result
+
+        schema = rows.collect_schema()
+        by: dict[str, Any] = {key: schema[key] for key in keys}
+        made = pl.Schema({**by, **COLUMNS})
+        whole = self.question.rec._kind.applied(rows, finished, made)  # noqa: SLF001
+        return self.question.given(whole, names, list(COLUMNS))
+
+    def _rows(self) -> Iterator[pl.LazyFrame]:
+        """Give the rows of the requirements, by what they hold values against."""
+        bounds: dict[int, Requirement] = {}
+        users: dict[int, Requirement] = {}
+        summaries: dict[int, Requirement] = {}
+        models: dict[str, dict[int, Requirement]] = {}
+        for place, one in self._under_profile():
+            if self.earlier is not None and self.gate.is_earlier(one):
+                self.earlier.check(one.metric)
+                paired = self.earlier.has_users_of(one.metric)
+                (users if paired else summaries)[place] = one
+            elif one.model is not None:
+                models.setdefault(one.model, {})[place] = one
+            else:
+                bounds[place] = one
+        if bounds:
+            yield self._from_bounds(bounds)
+        for model, required_of_it in models.items():
+            yield self._from_model(model, required_of_it)
+        if summaries and self.earlier is not None and self.earlier.summary is not None:
+            rows = self._from_bounds(summaries)
+            yield distances.with_earlier(rows, self.keys, summaries, self.earlier.summary)
+        if users and self.earlier is not None and self.earlier.users is not None:
+            yield self._from_users(users, self.earlier.users)
+
+    def _under_profile(self) -> Iterator[tuple[int, Requirement]]:
+        """Give the requirements by their places, with metrics that have the profile's parameters."""
+        known = {str(metric): metric for metric in self.question.metrics}
+        for place, one in enumerate(self.gate.requirements):
+            yield place, replace(one, metric=known[str(one.metric)])
+
+    def _conventions(self, places: Mapping[int, Requirement]) -> list[Convention]:
+        names = {str(one.metric) for one in places.values()}
+        return [one for one in self.question.conventions if str(one.metric) in names]
+
+    def _from_bounds(self, places: Mapping[int, Requirement]) -> pl.LazyFrame:
+        asked, conventions = self.question, self._conventions(places)
+        wide = numbered(asked.rec._evaluated(asked.inputs, conventions, SPREAD), self.keys)  # noqa: SLF001
+        home, run = under_profile.at_home(asked.inputs), Run(asked.rec._kind.asks)  # noqa: SLF001
+        wide = with_spread_of_sets(wide, self.keys, home, conventions, run)
+        return distances.from_bounds(wide, self.keys, places, self.how)
+
+    def _from_model(self, model: str, places: Mapping[int, Requirement]) -> pl.LazyFrame:
+        asked, first = self.question, next(iter(places.values()))
+        if not asked.inputs.model:
+            raise RecframeError(_without_model(repr(str(first)), earlier=model in EARLIER))
+        inputs, conventions = under_profile.at_home(asked.inputs), self._conventions(places)
+        metrics = [one.metric for one in conventions]
+        check_contributions(metrics)
+        run = Run(asked.rec._kind.asks)  # noqa: SLF001
+        plans = contributions(inputs, conventions, run)
+        given = f"{str(first)!r}: {model!r}"
+        pairing = Pairing(model, inputs.schema[MODEL], asked.by[MODEL], given)
+        sums = sums_of_all(plans, metrics, pairing, run)
+        return distances.from_pairs(sums, self.keys, metrics, places, self.how)
+
+    def _from_users(self, places: Mapping[int, Requirement], then: pl.LazyFrame) -> pl.LazyFrame:
+        rec, conventions = self.question.rec, self._conventions(places)
+        metrics = [one.metric for one in conventions]
+        user = self.question.inputs.context.name_of("user")
+        inputs = rec._inputs([*self.by, user], self.profile, metrics)  # noqa: SLF001
+        inside = [inside for inside, _ in keys_of(inputs, metrics)]
+        wide = numbered(rec._evaluated(inputs, conventions), inside)  # noqa: SLF001
+        named = [pl.col(str(one)).alias(f"value {place}") for place, one in enumerate(metrics)]
+        now = wide.select(*inside, *named)
+        known = [name for name in [*inside] if name in then.collect_schema()]
+        then = then.select(*known, *named)
+        sums = distances.sums_with_earlier(now, then, self.keys, metrics)
+        return distances.from_pairs(sums, self.keys, metrics, places, self.how)
+
+
+def _without_model(what: str, *, earlier: bool = False) -> str:
+    frames = Either(", or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)")
+    msg = f"{what} needs a column that tells models apart: {bind(model=repr('model'))}{frames}"
+    result = Either("require(..., last=frame)", "--reference FILE")
+    return f"{msg}; or an earlier result: {result}" if earlier else msg

@@ -1,0 +1,248 @@
+"""What holds, fails or is open of what is required: from distances to states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from recframe.errors import DataError
+from recframe.frames.dtypes import as_text
+from recframe.uncertainty.arrays import Flags, Numbers, np, ratio
+from recframe.uncertainty.corrections import adjusted
+from recframe.uncertainty.p_values import p_below, t_quantile, t_statistic
+from recframe.uncertainty.paired_power import detectable_difference
+from recframe.uncertainty.pairs import MODEL
+from recframe.uncertainty.requirements import AT_LEAST, COLUMNS, FAILS, HOLDS, OPEN, Gate
+
+ROUNDING = 1e-12
+"""A value this near to its bound meets it."""
+MANY_UNPAIRED = 0.05
+
+
+class Rows(NamedTuple):
+    """The rows of a gate as arrays, one value each; `sign` is -1 where a value should be low."""
+
+    value: Numbers
+    low: Numbers
+    high: Numbers
+    mean: Numbers
+    error: Numbers
+    freedom: Numbers
+    n: Numbers
+    other: Numbers
+    gap: Numbers
+    gap_error: Numbers
+    other_low: Numbers
+    other_high: Numbers
+    other_n: Numbers
+    unpaired: Numbers
+    of_each: Flags
+    share: Flags
+    few: Flags
+    sign: Numbers
+    factor: Numbers
+    absolute: Flags
+    earlier: Flags
+    """Whether it is held against an interval of other users, or of unknown ones."""
+
+    @property
+    def bound(self) -> Numbers:
+        """The number that the value is held against."""
+        return np.where(self.absolute, self.factor, self.factor * self.other)
+
+    @property
+    def difference(self) -> Numbers:
+        """The difference to the bound, 0 where rounding alone parts them."""
+        found = np.where(self.absolute | self.earlier, self.mean - self.bound, self.gap)
+        near = np.abs(found) <= ROUNDING * np.maximum(1.0, np.abs(self.bound))
+        return np.where(near, 0.0, found)
+
+
+def judged(rows: pl.DataFrame, keys: Sequence[str], gate: Gate) -> pl.DataFrame:
+    """Return a row for each segment, model and requirement: the keys and the columns of `COLUMNS`.
+
+    `rows` has the keys and the columns of `distances.ROW`.
+
+    With t the quantile of Student's t at the level, a row's difference to the bound has the interval difference ± t · error,
+    of an absolute bound the value's own less the bound, and against an earlier interval Newcombe's: ends apart by the
+    square root of the sum of squares. Its p value is that of the two-sided test where the difference is on the wrong side,
+    else 1, so that it is below 1 - level where the interval is beyond the bound. It is adjusted by Holm for all rows.
+
+    Source: Wilson 1927 (the test of a share is its interval's); Newcombe 1998; Holm 1979.
+    """
+    rows = _of_models(rows, gate).sort([*keys, "place"], nulls_last=True)
+    taken = _arrays(rows, gate)
+    found = _tested(taken, gate)
+    found["state"] = _states(taken, found, gate)
+    found["note"] = _notes(taken, found, rows["note"], gate)
+    asked = [gate.requirements[place] for place in rows["place"]]
+    found |= {
+        "requirement": [str(one) for one in asked],
+        "metric": [str(one.metric) for one in asked],
+        "k": [one.metric.k for one in asked],
+        "n_users": rows["n_users"],
+    }
+    columns = pl.DataFrame({name: found[name] for name in COLUMNS}, strict=False).select(
+        pl.col(name).cast(dtype).fill_nan(None) if dtype == pl.Float64 else pl.col(name).cast(dtype)
+        for name, dtype in COLUMNS.items()
+    )
+    return pl.concat([rows.select(keys), columns], how="horizontal")
+
+
+def _tested(rows: Rows, gate: Gate) -> dict[str, Any]:
+    """Return the numbers of each row, its interval and its p values."""
+    low, high = _interval(rows, gate.level)
+    error, freedom = _error(rows, low, high, gate.level)
+    t = t_statistic(rows.difference, error)
+    p_value = np.minimum(2.0 * p_below(rows.sign * t, freedom), 1.0)
+    return {
+        "value": rows.value,
+        "value_low": rows.low,
+        "value_high": rows.high,
+        "bound": rows.bound,
+        "baseline_value": rows.other,
+        "difference": rows.difference,
+        "difference_low": low,
+        "difference_high": high,
+        "detectable": _detectable(rows, error, freedom, gate.level),
+        "p_value": p_value,
+        "p_adjusted": adjusted(np.where(_is_small(rows, gate), np.nan, p_value), method="holm"),
+        "by_value": ~rows.of_each
+        & ~rows.few
+        & np.isnan(error)
+        & (rows.n > 1)
+        & ~np.isnan(rows.difference),
+    }
+
+
+def _is_small(rows: Rows, gate: Gate) -> Flags:
+    """Return which rows have too few users to be tested."""
+    return (rows.n > 0) & (rows.n < gate.min_users)
+
+
+def _of_models(rows: pl.DataFrame, gate: Gate) -> pl.DataFrame:
+    """Return the rows of the models that are asked about, or say which of them there is not."""
+    if gate.models is None:
+        return rows
+    name = as_text(pl.col(MODEL), rows.schema[MODEL])
+    known = rows.select(name.drop_nulls().unique().sort()).to_series().to_list()
+    missing = [one for one in gate.models if one not in known]
+    if missing:
+        msg = f"models={missing[0]!r} is no model that something is required of; those are {', '.join(known)}"
+        raise DataError(msg)
+    return rows.filter(name.is_in(list(gate.models)))
+
+
+def _arrays(rows: pl.DataFrame, gate: Gate) -> Rows:
+    def column(name: str) -> Numbers:
+        return rows[name].cast(pl.Float64).to_numpy().astype(np.float64)
+
+    asked = [gate.requirements[place] for place in rows["place"]]
+    return Rows(
+        column("value"),
+        column("value_low"),
+        column("value_high"),
+        # of a metric without an interval the value alone may be known
+        np.where(np.isnan(column("mean")), column("value"), column("mean")),
+        column("error"),
+        column("freedom"),
+        np.nan_to_num(column("n_users")),
+        column("other"),
+        column("gap"),
+        column("gap_error"),
+        column("other_low"),
+        column("other_high"),
+        column("other_n"),
+        np.nan_to_num(column("unpaired")),
+        rows["of_each"].to_numpy().astype(bool),
+        rows["share"].to_numpy().astype(bool),
+        rows["few"].fill_null(value=False).to_numpy().astype(bool),
+        np.array([1.0 if one.direction == AT_LEAST else -1.0 for one in asked]),
+        np.array([one.bound for one in asked]),
+        np.array([one.model is None for one in asked], dtype=bool),
+        np.array([gate.is_earlier(one) for one in asked], dtype=bool) & np.isnan(column("gap")),
+    )
+
+
+def _interval(rows: Rows, level: float) -> tuple[Numbers, Numbers]:
+    """Return the interval of the difference to the bound."""
+    half = t_quantile(level, rows.freedom) * np.sqrt(rows.gap_error)
+    below, above = rows.mean - rows.low, rows.high - rows.mean
+    low = rows.difference - np.hypot(below, rows.factor * (rows.other_high - rows.other))
+    high = rows.difference + np.hypot(above, rows.factor * (rows.other - rows.other_low))
+    kinds = [rows.absolute, rows.earlier]
+    return (
+        np.select(kinds, [rows.low - rows.bound, low], rows.difference - half),
+        np.select(kinds, [rows.high - rows.bound, high], rows.difference + half),
+    )
+
+
+def _error(rows: Rows, low: Numbers, high: Numbers, level: float) -> tuple[Numbers, Numbers]:
+    """Return the standard error of the difference under the null that the bound is just met, and its freedom.
+
+    Of a share it is that of Wilson: the variance at the bound for as many users as the variance at the value speaks of.
+    Against an earlier interval it is the half of the interval on the side of the bound, over its quantile.
+    """
+    bound, mean = rows.bound, rows.mean
+    at_bound = np.maximum(bound * (1.0 - bound), 0.0)
+    effective = np.where(rows.error > 0, ratio(mean * (1.0 - mean), rows.error), rows.n)
+    of_share = np.where(np.isnan(rows.error), np.nan, np.sqrt(ratio(at_bound, effective)))
+    of_bound = np.where(rows.share, of_share, np.sqrt(rows.error))
+    freedom = np.where(rows.earlier, np.fmin(rows.freedom, rows.other_n - 1.0), rows.freedom)
+    half = np.where(rows.difference < 0, high - rows.difference, rows.difference - low)
+    of_earlier = half / t_quantile(level, freedom)
+    error = np.select(
+        [rows.absolute, rows.earlier], [of_bound, of_earlier], np.sqrt(rows.gap_error)
+    )
+    return error, freedom
+
+
+def _detectable(rows: Rows, error: Numbers, freedom: Numbers, level: float) -> Numbers:
+    """Return the smallest difference to the bound that so many users show with a power of .8."""
+    own = np.where(rows.absolute, np.sqrt(rows.error), error)
+    n = np.where(freedom > 0, freedom + 1.0, np.nan)
+    return detectable_difference(n, own * np.sqrt(n), level=level)
+
+
+def _states(rows: Rows, found: Mapping[str, Any], gate: Gate) -> Any:
+    """Return whether each row holds, fails or is open.
+
+    NOTE: a row fails by the p value for all rows, since a gate that fails wherever one of them does would find a false alarm
+    among many; it holds by its own interval, since a gate holds where all of its rows do, which no number of them makes easier.
+    """
+    wrong = rows.sign * rows.difference < 0
+    by_value = found["by_value"] | ((gate.on == "value") & ~np.isnan(rows.difference))
+    worst = np.where(rows.sign > 0, found["difference_low"], -found["difference_high"])
+    shown_worse = wrong & (found["p_adjusted"] <= 1.0 - gate.level)
+    return np.select(
+        [_is_small(rows, gate), by_value & wrong, by_value, shown_worse, worst >= 0],
+        [OPEN, FAILS, HOLDS, FAILS, HOLDS],
+        OPEN,
+    )
+
+
+def _notes(rows: Rows, found: Mapping[str, Any], known: pl.Series, gate: Gate) -> Any:
+    """Return what is to be known of each row, in words; none where there is nothing."""
+    on_interval = gate.on == "interval"
+    tests = int(np.count_nonzero(~np.isnan(found["p_adjusted"])))
+    alone = (found["state"] == OPEN) & (found["p_value"] <= 1.0 - gate.level)
+    pairs = ~rows.absolute & ~rows.earlier
+    many = rows.unpaired > MANY_UNPAIRED * (rows.n + rows.unpaired)
+    words = {
+        "the earlier result has no such row": rows.earlier & np.isnan(rows.other),
+        "nobody has both values": pairs & (rows.n == 0),
+        f"fewer than {gate.min_users} users, so not judged": _is_small(rows, gate),
+        "no interval of this metric was shown to hold, so judged by its value alone": found[
+            "by_value"
+        ],
+        f"beyond the bound by itself, but not among {tests} rows": alone & on_interval,
+        "many users have but one of the two values, and are left out": pairs & many,
+        "held against an interval, as if of other users, so hard to show": rows.earlier
+        & on_interval,
+        "the distance is the same for all users": pairs & (rows.gap_error == 0) & (rows.n > 1),
+    }
+    notes = np.select(list(words.values()), list(words), "")
+    given = pl.Series(notes, dtype=pl.String).replace("", None)
+    return given.fill_null(known) if on_interval else given

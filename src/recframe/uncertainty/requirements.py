@@ -1,0 +1,254 @@
+"""What is required of metrics: a number, or a share of another model's value; as text, as an object, and all of a gate."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, cast
+
+import polars as pl
+
+from recframe.errors import RecframeError, shown
+from recframe.metrics.language.cutoffs import cutoffs
+from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.parameters import plain_number
+from recframe.metrics.language.registry import each, parse
+
+Direction = Literal[">=", "<="]
+AT_LEAST: Direction = ">="
+AT_MOST: Direction = "<="
+MEANT: dict[str, Direction] = {
+    ">": AT_LEAST, "=>": AT_LEAST, "≥": AT_LEAST, "<": AT_MOST, "=<": AT_MOST, "≤": AT_MOST,
+}  # fmt: skip
+"""Signs that are none here, and the one that is meant."""
+EARLIER = ("last", "reference")
+"""The words for an earlier result, where one is given; a model of that name is meant where none is."""
+EXAMPLE = "'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'"
+
+On = Literal["interval", "value"]
+HOLDS, FAILS, OPEN = "holds", "fails", "open"
+COLUMNS = {
+    "requirement": pl.String,
+    "metric": pl.String,
+    "k": pl.Int64,
+    "value": pl.Float64,
+    "value_low": pl.Float64,
+    "value_high": pl.Float64,
+    "bound": pl.Float64,
+    "baseline_value": pl.Float64,
+    "difference": pl.Float64,
+    "difference_low": pl.Float64,
+    "difference_high": pl.Float64,
+    "state": pl.String,
+    "n_users": pl.Int64,
+    "detectable": pl.Float64,
+    "p_value": pl.Float64,
+    "p_adjusted": pl.Float64,
+    "note": pl.String,
+}
+"""What follows the keys; `difference` is that of the value to the bound."""
+
+# the metric has signs of equality of its own, inside brackets
+_PARTS = re.compile(r"([^<>=≥≤(]*(?:\([^)]*\))?[^<>=≥≤(]*)([<>=≥≤]+)(.*)", re.DOTALL)
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_QUOTED = r"""'[^']+'|"[^"]+\""""
+_NAME = rf"""{_QUOTED}|[^\W\d][^\s*'"<>=≥≤]*"""
+_NO_NAMES = ("nan", "inf", "infinity")
+"""What Python reads as a number; a model of such a name stands in quotes."""
+_BOUND = re.compile(rf"(?:({_NUMBER})|(?:({_NUMBER})\s*\*\s*)?({_NAME}))")
+_TURNED = re.compile(rf"({_NAME})\s*\*\s*({_NUMBER})")
+
+
+@dataclass(frozen=True, init=False)
+class Requirement:
+    """A bound that a metric has to keep: a number, or a share of another model's value.
+
+    `Requirement("ndcg@10", ">=", 0.28)` is the text `"ndcg@10 >= 0.28"`, and `Requirement("ndcg@10", ">=", 0.99,
+    "popularity")` is `"ndcg@10 >= 0.99 * popularity"`: at most 1 % below it. The direction is ">=" or "<=".
+
+    Raises an UnknownMetricError for a metric that is none, and a RecframeError for a bound that every value keeps, or none.
+
+    >>> import recframe as rf
+    >>> rf.Requirement.parse("nDCG@10 >= .99*popularity")
+    Requirement('ndcg@10 >= 0.99 * popularity')
+    """
+
+    metric: Metric[...]
+    direction: Direction
+    bound: float
+    """The number, or the factor of the other model's value."""
+    model: str | None = None
+    """The other model, or `last` for an earlier result."""
+
+    def __init__(
+        self,
+        metric: str | Metric[...],
+        direction: Direction,
+        bound: float,
+        model: str | None = None,
+    ) -> None:
+        number = plain_number(bound)
+        if direction not in {AT_LEAST, AT_MOST}:
+            msg = f"direction={shown(direction)}: a requirement has '>=' or '<='"
+            raise RecframeError(msg)
+        if number is None or not math.isfinite(number):
+            msg = f"bound={shown(bound)}: a requirement has a number as its bound, such as 0.28"
+            raise RecframeError(msg)
+        named = metric if isinstance(metric, Metric) else parse(metric)
+        given = {"metric": named, "direction": direction, "bound": float(number), "model": model}
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
+        if model is None:
+            self._check_range()
+        elif self.bound <= 0:
+            msg = (
+                f"{str(self)!r}: the factor is a number above 0, such as 0.99 for at most 1 % less"
+            )
+            raise RecframeError(msg)
+
+    def _check_range(self) -> None:
+        """Say so where no value could keep the bound, or none could break it: most often a percentage."""
+        low, high = self.metric.range
+        if low <= self.bound <= high:
+            return
+        never = self.bound > high if self.direction == AT_LEAST else self.bound < low
+        msg = f"{str(self)!r} can {'never hold' if never else 'never fail'}: {self.metric.name} is from {low:g} to {high:g}"
+        if high == 1 and 1 < self.bound <= 100:  # noqa: PLR2004  a percentage
+            msg += f"; {self.bound:g} % is {self.bound / 100:g}"
+        raise RecframeError(msg)
+
+    @classmethod
+    def parse(cls, text: str) -> Requirement:
+        """Return the requirement that a text states; names of models with spaces stand in quotes.
+
+        Raises an UnknownMetricError that gives the closest name, and a RecframeError for what is no bound.
+
+        >>> import recframe as rf
+        >>> str(rf.Requirement.parse("gini@10<=.9"))
+        'gini@10 <= 0.9'
+        """
+        parts = _PARTS.fullmatch(text) if isinstance(text, str) else None
+        if parts is None:
+            raise RecframeError(_without_sign(text))
+        left, sign, right = (part.strip() for part in parts.groups())
+        if sign not in {AT_LEAST, AT_MOST}:
+            raise RecframeError(_wrong_sign(text, left, sign, right))
+        if re.search("[<>=≥≤]", re.sub(_QUOTED, "", right)):
+            msg = f"{text!r}: write two requirements, each with the metric first, as in {EXAMPLE}"
+            raise RecframeError(msg)
+        if re.fullmatch(_NUMBER, left):
+            turned = AT_LEAST if sign == AT_MOST else AT_MOST
+            msg = f"{text!r}: the metric stands first, as in {f'{right} {turned} {left}'!r}"
+            raise RecframeError(msg)
+        metric = parse(left)
+        bound = _BOUND.fullmatch(right)
+        if bound is None:
+            raise RecframeError(_wrong_bound(text, f"{left} {sign}", right))
+        number, factor, name = bound.groups()
+        if name is not None and name.casefold() in _NO_NAMES:
+            number, name = name, None
+        model = name[1:-1] if name and name[0] in {"'", '"'} else name
+        return cls(metric, cast("Direction", sign), float(number or factor or 1), model)
+
+    def __str__(self) -> str:
+        bound = str(plain_number(self.bound))
+        if self.model is not None:
+            factor = "" if self.bound == 1 else f"{bound} * "
+            bound = f"{factor}{_quoted(self.model)}"
+        return f"{self.metric} {self.direction} {bound}"
+
+    def __repr__(self) -> str:
+        return f"Requirement({str(self)!r})"
+
+    def at(self, k: int | None) -> Requirement:
+        """Return the requirement with a cut-off, unless its metric has one of its own."""
+        return (
+            self
+            if k is None or self.metric.k is not None
+            else replace(self, metric=self.metric @ k)
+        )
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What is required, and when a row fails."""
+
+    requirements: Sequence[Requirement]
+    level: float = 0.95
+    on: On = "interval"
+    strict: bool = False
+    """Whether what is open raises, too."""
+    min_users: int = 1
+    """With fewer users a row is open, and not tested."""
+    models: Sequence[str] | None = None
+    """The models that are asked about; None for all."""
+    raises: bool = True
+    earlier: bool = False
+    """Whether there is an earlier result to hold values against."""
+
+    def is_earlier(self, one: Requirement) -> bool:
+        """Return whether a requirement is about an earlier result."""
+        return self.earlier and one.model in EARLIER
+
+
+def required(given: Iterable[object], k: object = None) -> list[Requirement]:
+    """Return what is required, each at each cut-off, once and in the order asked."""
+    found = [_requirement_of(one) for one in each(given)]
+    if not found:
+        msg = f"nothing is required; write for example require({EXAMPLE.partition(' or ')[0]})"
+        raise RecframeError(msg)
+    ks = cutoffs(k)
+    return list({str(asked := one.at(cut)): asked for one in found for cut in ks}.values())
+
+
+def metrics_of(requirements: Sequence[Requirement]) -> list[Metric[...]]:
+    """Return the metrics of requirements, each once."""
+    return list({one.metric: one.metric for one in requirements}.values())
+
+
+def _requirement_of(one: object) -> Requirement:
+    return one if isinstance(one, Requirement) else Requirement.parse(cast("str", one))
+
+
+def _quoted(name: str) -> str:
+    if re.fullmatch(_NAME, name) and name.casefold() not in _NO_NAMES:
+        return name
+    return f'"{name}"' if "'" in name else f"'{name}'"
+
+
+def _without_sign(text: object) -> str:
+    """Return what is wrong with a text that has no bound, or with what is no text; a misspelt metric is said first."""
+    if not isinstance(text, str):
+        as_metric = f"{str(text)!r}" if isinstance(text, Metric) else shown(text)
+        return f"{as_metric} is no requirement; write {EXAMPLE}"
+    metric = parse(text)
+    sign = AT_MOST if metric.definition.direction == "lower" else AT_LEAST
+    return f"{text!r} has no bound; write for example '{metric} {sign} 0.5'"
+
+
+def _wrong_sign(text: str, left: str, sign: str, right: str) -> str:
+    meant = MEANT.get(sign)
+    if meant is None:
+        return f"{text!r}: write >= or <= in place of {sign}, as in {EXAMPLE}"
+    because = "; a bound may be met" if sign in {"<", ">"} else ""
+    return (
+        f"{text!r}: write {meant} in place of {sign}, as in {f'{left} {meant} {right}'!r}{because}"
+    )
+
+
+def _wrong_bound(text: str, before: str, right: str) -> str:
+    """Return what is wrong with what stands behind the sign, and what to write."""
+    if not right:
+        return f"{text!r} has no bound; write for example '{before} 0.5'"
+    if turned := _TURNED.fullmatch(right):
+        return f"{text!r}: the factor stands first, as in '{before} {turned[2]} * {turned[1]}'"
+    if percentage := re.fullmatch(rf"({_NUMBER})\s*%", right):
+        return (
+            f"{text!r}: write the percentage as a number: '{before} {float(percentage[1]) / 100:g}'"
+        )
+    _, star, name = right.rpartition("*")
+    if star and name.strip() and "'" not in name:
+        return f"{text!r}: put a name with other signs than letters first in quotes: 0.99 * '{name.strip()}'"
+    return f"{text!r}: {right!r} is neither a number nor a share of a model's value, as in '0.99 * popularity'"

@@ -1,0 +1,348 @@
+"""What `recframe summarize`, `compare` and `require` promise: tables that one reads, and an exit status to build on."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import recframe as rf
+from recframe.cli.results import latex
+from shop_files import run
+
+N = 100
+FILES = ("lists.parquet", "liked.parquet", "--model", "model")
+
+
+def hits(**shares: float) -> pl.DataFrame:
+    """Make lists of one item each: a hit for the first users, as many as a share says."""
+    users = pl.int_range(N, eager=True)
+    return pl.concat(
+        pl.DataFrame(
+            {"model": name, "user": users, "item": (users < share * N).cast(pl.Int64), "rank": 1}
+        )
+        for name, share in shares.items()
+    )
+
+
+LISTS = hits(svd=0.75, pop=0.5)
+LIKED = pl.DataFrame({"user": range(N), "item": [1] * N})
+PEOPLE = pl.DataFrame({"user": range(N), "country": ["A&B", None] * (N // 2)})
+REC = LISTS.rec(truth=LIKED, users=PEOPLE, model="model")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder that has the tables."""
+    monkeypatch.chdir(tmp_path)
+    LISTS.write_parquet("lists.parquet")
+    LIKED.write_parquet("liked.parquet")
+    PEOPLE.write_parquet("people.parquet")
+    return tmp_path
+
+
+def table(text: str) -> list[list[str]]:
+    """Return the cells of a printed table, its head first."""
+    head, _, *rows = [line for line in text.splitlines() if line]
+    return [re.split(r"\s{3,}", line.strip()) for line in [head, *rows]]
+
+
+def test_a_summary_is_a_number_with_its_interval():
+    result = run("summarize", *FILES, "-m", "hit_rate@1")
+
+    assert result.exit_code == 0, result.output
+    # Wilson's interval of 50 of 100 with the quantile of t and n - 1, worked out in the tests of require
+    assert table(result.stdout) == [
+        ["model", "metric", "value", "n_users"],
+        ["pop", "hit_rate@1", "0.5000 [0.4022, 0.5978]", "100"],
+        ["svd", "hit_rate@1", "0.7500 [0.6552, 0.8257]", "100"],
+    ]
+
+
+def test_a_comparison_says_what_it_shows():
+    result = run("compare", *FILES, "--baseline", "pop", "-m", "hit_rate@1")
+
+    found = REC.compare("hit_rate@1", baseline="pop").row(0, named=True)
+    head, row = table(result.stdout)
+    assert head == [
+        *("model", "baseline", "metric", "value", "baseline_value", "difference", "relative"),
+        *("p_adjusted", "verdict", "n_users"),
+    ]
+    # 25 of 100 users are hit by svd alone: 1/4, and half of the baseline
+    ends = f"[{found['difference_low']:.4f}, {found['difference_high']:.4f}]"
+    relative = f"50.0 % [{100 * found['relative_low']:.1f}, {100 * found['relative_high']:.1f}]"
+    assert row == [
+        *("svd", "pop", "hit_rate@1", "0.7500", "0.5000", f"0.2500 {ends}", relative),
+        *("< 0.0001", "better", "100"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("summarize",), REC.summarize("hit_rate@1", by="country", level=0.9)),
+        (
+            ("compare", "--baseline", "pop", "--margin", "0.01", "--correction", "none"),
+            REC.compare(
+                *("hit_rate@1",),
+                baseline="pop",
+                by="country",
+                level=0.9,
+                margin=0.01,
+                correction=None,
+            ),
+        ),
+    ],
+)
+def test_formats_of_data_have_every_column_in_full_precision(arguments, expected):
+    method, *options = arguments
+    asked = (method, *FILES, *options, "--users", "people.parquet", "--by", "country")
+    asked = (*asked, "-m", "hit_rate@1", "--level", "0.9")
+
+    run(*asked, "-o", "result.parquet")
+    assert_frame_equal(pl.read_parquet("result.parquet"), expected)
+    rows = json.loads(run(*asked, "--format", "json").stdout)
+    assert rows == json.loads(expected.write_json())
+    whole = run(*asked, "--format", "md", "--all-columns").stdout
+    assert whole.splitlines()[0] == f"| {' | '.join(expected.columns)} |"
+    brief = run(*asked, "--format", "md").stdout
+    assert "value_low" not in brief
+    assert "[" in brief
+
+
+def test_latex_has_no_sign_of_its_own():
+    frame = pl.DataFrame(
+        {
+            "a_b": ["50 % & #1", "~^\\{}$", "x >= 1 < 2 | y", "item-knn -0.5 1e-3", None],
+            "n": [1, -2, None, 4, 5],
+        }
+    )
+
+    assert latex(frame).splitlines() == [
+        r"\begin{tabular}{lr}",
+        r"\hline",
+        r"a\_b & n \\",
+        r"\hline",
+        r"50 \% \& \#1 & 1 \\",
+        r"\textasciitilde{}\textasciicircum{}\textbackslash{}\{\}\$ & $-$2 \\",
+        r"x $\ge$ 1 $<$ 2 $|$ y &  \\",
+        r"item-knn $-$0.5 1e-3 & 4 \\",
+        r" & 5 \\",
+        r"\hline",
+        r"\end{tabular}",
+    ]
+    # behind the end of a row, LaTeX takes a bracket and a star as its own
+    bracket = pl.DataFrame({"interval": ["[0, 1]", "*"]})
+    assert r"{}[0, 1] \\" in latex(bracket)
+    assert r"{}* \\" in latex(bracket)
+
+
+def test_a_file_ending_in_tex_is_latex():
+    assert run("compare", *FILES, "-m", "hit_rate@1", "-o", "table.tex").exit_code == 0
+    assert Path("table.tex").read_text().startswith("\\begin{tabular}{lllllllllr}\n")
+
+
+@pytest.mark.parametrize(
+    ("asked", "status"),
+    [
+        (("hit_rate@1 >= 0.3", "hit_rate@1 >= 0.99 * pop"), 0),
+        (("hit_rate@1 >= 0.7",), 1),
+        (("hit_rate@1 >= 0.5",), 0),
+        (("hit_rate@1 >= 0.5", "--strict"), 1),
+        (("hit_rate@1 >= 0.51", "--on", "value"), 1),
+        (("hit_rate@1 >= 0.7", "--models", "svd"), 0),
+        ((), 2),
+        (("hit_rate@1",), 2),
+        (("hit_rate@1", "0.7"), 2),
+        (("hit_rate@1 >= 0.7 * none",), 2),
+        (("hit_rate@1 >= 0.7", "--by", "county"), 2),
+        (("hit_rate@1 >= 0.7", "--nothing"), 2),
+        (("hit_rate@1 >= 0.7", "--users", "nobody.parquet"), 2),
+        (("hit_rate@1 >= 0.7", "-o", "result.xlsx"), 2),
+    ],
+)
+def test_the_exit_status_says_whether_a_requirement_fails(asked, status):
+    result = run("require", *FILES[:2], *asked, *FILES[2:])
+
+    assert result.exit_code == status, result.output
+
+
+def test_a_gate_is_a_table_and_a_line():
+    result = run("require", *FILES, "hit_rate@1 >= 0.7", "hit_rate@1 >= 0.2 * pop")
+
+    head, *rows = table(result.stdout)
+    assert head == [
+        *("model", "requirement", "state", "value", "bound", "difference"),
+        *("detectable", "n_users"),
+    ]
+    assert [row[:5] for row in rows] == [
+        ["pop", "hit_rate@1 >= 0.7", "fails", "0.5000 [0.4022, 0.5978]", "0.7000"],
+        ["svd", "hit_rate@1 >= 0.7", "open", "0.7500 [0.6552, 0.8257]", "0.7000"],
+        ["svd", "hit_rate@1 >= 0.2 * pop", "holds", "0.7500 [0.6552, 0.8257]", "0.1000"],
+    ]
+    assert result.stderr == "of 3 rows, 1 fails\n"
+    assert run("require", *FILES, "hit_rate@1 >= 0.3").stderr == "2 hold\n"
+    written = run("require", *FILES, "hit_rate@1 >= 0.7", "-o", "result.csv")
+    assert "  pop     hit_rate@1 >= 0.7   fails   0.5000 [0.4022, 0.5978]" in written.stderr
+
+
+@pytest.mark.parametrize("where", [("--format", "junit"), ("-o", "report.xml")])
+def test_junit_has_a_case_for_each_row(where):
+    asked = (
+        "hit_rate@1 >= 0.7",
+        "hit_rate@1 >= 0.2",
+        "--users",
+        "people.parquet",
+        "--by",
+        "country",
+    )
+    result = run("require", *FILES, *asked, *where)
+
+    assert result.exit_code == 1
+    text = result.stdout if where[0] == "--format" else Path("report.xml").read_text()
+    suite = ET.fromstring(text.partition("?>")[2]).find("testsuite")  # noqa: S314  our own
+    assert suite is not None
+    counts = [suite.get(name) for name in ("tests", "failures", "errors", "skipped")]
+    cases = suite.findall("testcase")
+    found = [(case.get("classname"), case.get("name"), [one.tag for one in case]) for case in cases]
+    assert counts == ["8", "2", "0", "2"]
+    # each half of the users has the shares of all: .5 fails at .7, and .74 or .76 is open
+    assert found == [
+        (f"model={model}, country={country}", f"hit_rate@1 >= {bound}", [tag])
+        for model, tag_of_high in (("pop", "failure"), ("svd", "skipped"))
+        for country in ("A&B", "null")
+        for bound, tag in (("0.7", tag_of_high), ("0.2", "system-out"))
+    ]
+    assert "fails: 0.5000 [" in cases[0][0].get("message", "")
+
+
+def test_signs_that_xml_cannot_write_do_not_break_a_report():
+    LISTS.with_columns(pl.col("model") + "\x00<é>").write_parquet("lists.parquet")
+    text = run("require", *FILES, "hit_rate@1 >= 0.2", "--format", "junit").stdout
+
+    cases = ET.fromstring(text.partition("?>")[2]).iter("testcase")  # noqa: S314  our own
+    assert [case.get("classname") for case in cases] == ["model=pop?<é>", "model=svd?<é>"]
+
+
+@pytest.mark.parametrize("stored", ["last.json", "last.csv", "last.parquet"])
+def test_a_stored_result_is_what_a_later_one_is_held_against(stored):
+    first = run("require", *FILES, "hit_rate@1 >= 0.3", "--store", stored, "--users-values")
+    assert (first.exit_code, first.stderr) == (0, f"stored {stored}\n2 hold\n")
+    hits(svd=0.7, pop=0.2).write_parquet("lists.parquet")
+    asked = ("require", *FILES, "hit_rate@1 >= 0.8 * reference", "--reference", stored)
+
+    paired = run(*asked, "-o", "paired.parquet")
+    before, after = REC.evaluate("hit_rate@1", by="user"), hits(svd=0.7, pop=0.2)
+    expected = after.rec(truth=LIKED, model="model").require(
+        "hit_rate@1 >= 0.8 * reference", last=before, raises=False
+    )
+    assert paired.exit_code == 1
+    assert_frame_equal(pl.read_parquet("paired.parquet"), expected)
+    assert expected["state"].to_list() == ["fails", "holds"]
+
+    Path("last.users.parquet").unlink()
+    assert run(*asked, "-o", "apart.parquet").exit_code == 1
+    assert pl.read_parquet("apart.parquet")["state"].to_list() == ["fails", "open"]
+
+
+def test_what_fails_is_not_stored():
+    result = run("require", *FILES, "hit_rate@1 >= 0.9", "--store", "last.json")
+
+    assert result.exit_code == 1
+    assert not Path("last.json").exists()
+
+
+def test_values_of_users_that_belong_to_another_result_are_not_used():
+    run("require", *FILES, "hit_rate@1 >= 0.3", "--store", "last.json", "--users-values")
+    run("summarize", *FILES, "-m", "hit_rate@1", "-o", "last.json")
+
+    result = run("require", *FILES, "hit_rate@1 >= 0.8 * last", "--reference", "last.json")
+
+    assert "'last.users.parquet' does not belong to 'last.json', and is not used" in result.stderr
+    assert "held against an interval" in result.stdout
+
+
+def test_a_reference_that_is_no_result_is_lists_to_compare_with():
+    hits(svd=0.5).drop("model").write_parquet("other.parquet")
+    result = run("require", *FILES, "overlap@1 >= 0.5", "--reference", "other.parquet")
+
+    # svd has another item for a quarter of the users
+    assert [row[3][:6] for row in table(result.stdout)[1:]] == ["1.0000", "0.7500"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (
+            ("hit_rate@1", "0.7"),
+            (
+                "'hit_rate@1' has no bound; write for example 'hit_rate@1 >= 0.5'; put each requirement in quotes, "
+                "since a shell writes to files by >"
+            ),
+        ),
+        (
+            (),
+            "nothing is required; write for example recframe require RECS TRUTH 'ndcg@10 >= 0.28'",
+        ),
+        (
+            ("hit_rate@1 >= 0.9 * last",),
+            (
+                "'hit_rate@1 >= 0.9 * last' needs a column that tells models apart: --model model; "
+                "or an earlier result: --reference FILE"
+            ),
+        ),
+        (
+            ("hit_rate@1 >= 0.9", "--users-values"),
+            "--users-values has a place beside a stored result; write --store FILE",
+        ),
+    ],
+)
+def test_what_is_asked_wrong_is_said_in_words_of_the_shell(asked, said):
+    result = run("require", *FILES[:2], *asked)
+
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1].partition(": ")[2] == said
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "head", "cells"),
+    [
+        (
+            "power",
+            ("--baseline", "pop", "--wanted", "0.05"),
+            "model baseline metric n_users detectable detectable_relative wanted users_needed",
+            {"wanted": "5.0 %", "model": "svd"},
+        ),
+        (
+            "gaps",
+            ("--by", "country", "--min-users", "10"),
+            "by model metric n_segments best best_value worst worst_value gap p_value",
+            {"by": "country", "best": "A&B", "best_value": "0.5000"},
+        ),
+        (
+            "slices",
+            ("--by", "country", "--depth", "1", "--min-users", "10"),
+            "model segment metric n_users value rest difference p_adjusted pooled",
+            {"segment": "country=A&B", "n_users": "50"},
+        ),
+    ],
+)
+def test_tables_of_other_methods_have_few_columns(method, options, head, cells):
+    PEOPLE.with_columns(pl.col("country").fill_null("C")).write_parquet("people.parquet")
+    result = run(method, *FILES, "--users", "people.parquet", *options, "-m", "hit_rate@1")
+
+    assert result.exit_code == 0, result.output
+    names, row, *_ = table(result.stdout)
+    assert " ".join(names).removesuffix(" note") == head
+    assert cells.items() <= dict(zip(names, row, strict=False)).items()
+
+
+def test_the_help_of_each_command_has_examples():
+    for command in ("summarize", "compare", "power", "gaps", "slices", "require"):
+        assert f"recframe {command} recs.parquet" in run(command, "--help").stdout
+    assert rf.RequirementError.__doc__

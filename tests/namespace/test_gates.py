@@ -1,0 +1,381 @@
+"""What `rec.require` promises: three states, errors that show what fails, and earlier results to hold values against."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from scipy import stats
+
+import recframe as rf
+from recframe.uncertainty.requirements import COLUMNS
+
+
+def hits(**models: list[int]) -> pl.DataFrame:
+    """Make lists of one item each: a hit where a user's number is 1."""
+    return pl.concat(
+        pl.DataFrame({"model": name, "user": range(len(found)), "item": found, "rank": 1})
+        for name, found in models.items()
+    )
+
+
+def truth(n: int) -> pl.DataFrame:
+    return pl.DataFrame({"user": range(n), "item": [1] * n})
+
+
+def first(share: float, n: int = 100) -> list[int]:
+    return [int(place < share * n) for place in range(n)]
+
+
+def rec(frame: pl.DataFrame, n: int = 100, **options: object) -> rf.Rec[pl.DataFrame]:
+    return frame.rec(truth=truth(n), model="model", **options)
+
+
+def wilson(share: float, n: int) -> tuple[float, float]:
+    """Wilson's interval with the quantile of t, for the variance over n - 1."""
+    t, n = stats.t.ppf(0.975, n - 1) ** 2, n - 1
+    middle, half = (share + t / (2 * n)), np.sqrt(t * share * (1 - share) / n + (t / (2 * n)) ** 2)
+    return (middle - half) / (1 + t / n), (middle + half) / (1 + t / n)
+
+
+def test_a_number_has_three_states_by_wilsons_interval(kind):
+    low, high = wilson(0.75, 100)
+    assert 0.65 < low < 0.7
+    assert 0.8 < high < 0.85
+    asked = ["hit_rate@1 >= 0.65", "hit_rate@1 >= 0.7", "hit_rate@1 >= 0.8", "hit_rate@1 >= 0.85"]
+    asked += ["hit_rate@1 <= 0.85", "hit_rate@1 <= 0.7", "hit_rate@1 <= 0.6"]
+
+    found = kind(hits(svd=first(0.75))).rec(truth=kind(truth(100)), model="model")
+    result = kind.read(found.require(*asked, raises=False))
+
+    assert result.columns == ["model", *COLUMNS]
+    assert result["requirement"].to_list() == asked
+    assert result["state"].to_list() == [
+        *("holds", "open", "open", "fails"),
+        *("holds", "open", "fails"),
+    ]
+    assert result["value_low"][0] == pytest.approx(low)
+    assert result["difference_high"][0] == pytest.approx(high - 0.65)
+    # the test of a share is that of its interval
+    t = (0.75 - 0.85) / np.sqrt(0.85 * 0.15 / 99)
+    assert result["p_value"][3] == pytest.approx(2 * stats.t.cdf(t, 99))
+
+
+def test_the_interval_of_a_number_is_beyond_it_where_the_p_value_says_so():
+    asked = [f"hit_rate@1 >= {bound / 1000}" for bound in range(760, 1000, 3)]
+    result = rec(hits(svd=first(0.75))).require(*asked, raises=False)
+    beyond = result["difference_high"] < 0
+
+    assert 0 < beyond.sum() < len(asked)
+    assert ((result["p_value"] <= 0.05) == beyond).all()
+
+
+def test_what_fails_raises_with_a_table_of_it(kind):
+    models = hits(svd=first(0.75), pop=first(0.5))
+    found = kind(models).rec(truth=kind(truth(100)), model="model")
+
+    with pytest.raises(rf.RequirementError) as error:
+        kind.read(found.require("hit_rate@1 >= 0.7", "hit_rate@1 >= 0.2"))
+
+    assert str(error.value).splitlines() == [
+        "of 4 rows, 1 fails:",
+        (
+            "  model   requirement         state   value                     bound    difference"
+            "                   n_users"
+        ),
+        (
+            "  pop     hit_rate@1 >= 0.7   fails   0.5000 [0.4022, 0.5978]   0.7000   -0.2000"
+            " [-0.2978, -0.1022]   100"
+        ),
+    ]
+
+
+def test_the_error_is_a_failure_of_a_test_and_an_error_of_recframe():
+    assert issubclass(rf.RequirementError, (AssertionError))
+    assert issubclass(rf.RequirementError, rf.RecframeError)
+    assert issubclass(rf.RequirementError, unittest.TestCase.failureException)
+
+
+def test_a_lazy_frame_is_not_collected_before_it_is_asked_to_be():
+    read = []
+
+    def source(columns, predicate, *_):
+        read.append(1)
+        rows = hits(svd=first(0.5))
+        rows = rows if predicate is None else rows.filter(predicate)
+        yield rows if columns is None else rows.select(columns)
+
+    lazy = pl.io.plugins.register_io_source(source, schema=hits(svd=[1]).schema)
+    result = lazy.rec(truth=truth(100).lazy(), model="model").require("hit_rate@1 >= 0.9")
+
+    assert not read
+    assert result.collect_schema().names() == ["model", *COLUMNS]
+    with pytest.raises(rf.RequirementError, match="of 1 row, 1 fails"):
+        result.collect()
+
+
+def test_strict_raises_where_it_is_open_and_value_takes_the_mean_alone():
+    asked = rec(hits(svd=first(0.75)))
+
+    asked.require("hit_rate@1 >= 0.8")
+    with pytest.raises(rf.RequirementError, match="1 is open"):
+        asked.require("hit_rate@1 >= 0.8", strict=True)
+    with pytest.raises(rf.RequirementError, match="1 fails"):
+        asked.require("hit_rate@1 >= 0.8", on="value")
+    asked.require("hit_rate@1 >= 0.75", "hit_rate@1 <= 0.75", on="value", strict=True)
+
+
+def test_a_share_of_a_model_is_asked_of_the_others_user_by_user(kind):
+    # of 100 users both have 70 hits in common, and svd two more: 72 against 70
+    models = hits(svd=first(0.72), pop=first(0.7))
+    found = kind(models).rec(truth=kind(truth(100)), model="model")
+    result = kind.read(
+        found.require("hit_rate@1 >= 0.9 * pop", "hit_rate@1 >= 1.3 * pop", raises=False)
+    )
+
+    assert result["model"].to_list() == ["svd", "svd"]
+    assert result["baseline_value"].to_list() == pytest.approx([0.7, 0.7])
+    assert result["bound"].to_list() == pytest.approx([0.63, 0.91])
+    for row, factor in zip(result.iter_rows(named=True), [0.9, 1.3], strict=True):
+        gap = np.array(first(0.72)) - factor * np.array(first(0.7))
+        low, high = stats.ttest_1samp(gap, 0).confidence_interval(0.95)
+        assert (row["difference_low"], row["difference_high"]) == pytest.approx((low, high))
+    assert result["state"].to_list() == ["holds", "fails"]
+
+
+@pytest.mark.parametrize("n", [300, 20_100])
+def test_segments_of_users_have_the_numbers_of_compare(n):
+    random = np.random.default_rng(0)
+    models = hits(svd=random.integers(0, 2, n).tolist(), pop=random.integers(0, 2, n).tolist())
+    users = pl.DataFrame({"user": range(n), "country": [None, *"ABC"[:2], "D"] * (n // 4)})
+    asked = rec(models, n, users=users)
+
+    result = asked.require("hit_rate@1 >= pop", by="country", raises=False)
+    compared = asked.compare("hit_rate@1", baseline="pop", by="country")
+
+    same = ["value", "baseline_value", "difference", "difference_low", "difference_high", "n_users"]
+    assert_frame_equal(result.select(same), compared.select(same))
+    assert result["country"].to_list() == ["A", "B", "D", None]
+    lazy = models.lazy().rec(truth=truth(n).lazy(), model="model", users=users.lazy())
+    found = lazy.require("hit_rate@1 >= pop", by="country", raises=False)
+    assert_frame_equal(found.collect(engine="streaming"), result)
+
+
+def test_small_segments_are_open_and_a_strict_gate_asks_for_one_that_is_not():
+    users = pl.DataFrame({"user": range(100), "country": ["A"] * 95 + ["B"] * 5})
+    asked = rec(hits(svd=first(0.95)), users=users)
+
+    result = asked.require("hit_rate@1 >= 0.9", by="country", min_users=10, strict=True)
+
+    assert result["state"].to_list() == ["holds", "open"]
+    assert result["p_adjusted"][1] is None
+    assert result["note"][1] == "fewer than 10 users, so not judged"
+    with pytest.raises(rf.RequirementError, match="of 2 rows, 1 fails"):
+        asked.require("hit_rate@1 >= 0.9", by="country", on="value")
+    with pytest.raises(rf.RequirementError, match="of 2 rows, 2 are open"):
+        asked.require("hit_rate@1 >= 0.9", by="country", min_users=96, strict=True)
+
+
+def test_one_user_and_nobody_are_open():
+    asked = rec(hits(svd=[1]), 1)
+    result = asked.require("hit_rate@1 >= 0.5", "auc >= 0.5")
+
+    assert result["state"].to_list() == ["open", "open"]
+    assert result["note"].to_list() == ["one user, so no interval", "nobody has a value"]
+    with pytest.raises(rf.RequirementError, match="2 are open"):
+        asked.require("hit_rate@1 >= 0.5", "auc >= 0.5", strict=True)
+
+
+def test_no_segment_at_all_is_nothing_that_a_strict_gate_lets_pass():
+    nobody = hits(svd=[1])[:0].rec(truth=truth(1)[:0], model="model")
+
+    assert nobody.require("hit_rate@1 >= 0.5").is_empty()
+    with pytest.raises(rf.RequirementError, match="nothing was judged"):
+        nobody.require("hit_rate@1 >= 0.5", strict=True)
+
+
+def test_a_value_at_its_bound_meets_it_though_rounding_parts_them():
+    # 0.1 + 0.2 is above 0.3 by a bit, and so are sums of tenths
+    asked = rec(hits(svd=first(0.3), pop=first(0.1)))
+
+    result = asked.require("hit_rate@1 <= 3 * pop", on="value", raises=False)
+    assert result["difference"].to_list() == [0]
+    assert result["state"].to_list() == ["holds"]
+
+
+def test_models_are_those_that_are_asked():
+    asked = rec(hits(svd=first(0.5), pop=first(0.1)))
+
+    assert asked.require("hit_rate@1 >= 0.3", models="svd")["model"].to_list() == ["svd"]
+    assert asked.require("hit_rate@1 >= pop", models=["svd"]).height == 1
+    with pytest.raises(
+        rf.DataError, match="models='sdv' is no model that something is required of"
+    ):
+        asked.require("hit_rate@1 >= 0.3", models="sdv")
+
+
+@pytest.mark.parametrize("n", [100, 20_100])
+def test_users_of_then_are_paired_and_intervals_of_then_are_not(n, kind):
+    before, after = first(0.7, n), first(0.72, n)
+    then = kind(hits(svd=before)).rec(truth=kind(truth(n)), model="model")
+    now = kind(hits(svd=after)).rec(truth=kind(truth(n)), model="model")
+    both = rec(hits(svd=after, last=before), n)
+    expected = both.require("hit_rate@1 >= 0.99 * last", raises=False)
+
+    def asked(last: object) -> pl.DataFrame:
+        found = now.require("hit_rate@1 >= 0.99 * last", last=last, raises=False)
+        return kind.read(found)
+
+    paired = asked(then.evaluate("hit_rate@1", by="user"))
+    assert_frame_equal(paired, expected)
+    summary = asked(then.summarize("hit_rate@1"))
+    assert summary["difference"].to_list() == pytest.approx(paired["difference"].to_list())
+    assert summary["detectable"][0] > 2 * paired["detectable"][0]
+    assert summary["note"][0] == "held against an interval, as if of other users, so hard to show"
+    in_both = asked([then.summarize("hit_rate@1"), then.evaluate("hit_rate@1", by="user")])
+    assert_frame_equal(in_both, expected)
+    assert_frame_equal(asked(then.require("hit_rate@1 >= 0.1")), summary)
+
+
+def test_an_earlier_result_of_other_segments_is_not_taken():
+    users = pl.DataFrame({"user": range(100), "country": ["A", "B"] * 50})
+    asked = rec(hits(svd=first(0.5)), users=users)
+    overall, split = asked.summarize("hit_rate@1"), asked.summarize("hit_rate@1", by="country")
+    text = "hit_rate@1 >= 0.9 * last"
+
+    with pytest.raises(rf.RecframeError, match="is split by 'country' too, and this one is not"):
+        asked.require(text, last=split)
+    with pytest.raises(rf.ColumnError, match="has no column 'country'; ask both by the same"):
+        asked.require(text, last=overall, by="country")
+    with pytest.raises(rf.ColumnError, match="nothing of 'mrr'; ask it for that metric by user"):
+        asked.require("mrr >= last", last=asked.evaluate("hit_rate@1", by="user"))
+    with pytest.raises(rf.ColumnError, match="last= takes the result of summarize"):
+        asked.require(text, last=asked.evaluate("hit_rate@1"))
+    with pytest.raises(rf.ColumnError, match="has no column 'value_low'; it comes from summarize"):
+        asked.require(text, last=asked.evaluate("hit_rate@1", tidy=True))
+    twice = pl.concat([asked.evaluate("hit_rate@1", by="user")] * 2)
+    with pytest.raises(rf.DataError, match="the earlier result has a user twice in one segment"):
+        asked.require(text, last=twice)
+    # a user stands in one segment of a property of users, so that values by user alone will do
+    by_user = asked.evaluate("hit_rate@1", by="user")
+    assert asked.require(text, last=by_user, by="country")["state"].to_list() == ["holds"] * 2
+    judged = asked.require(text, last=overall.with_columns(model=pl.lit("knn")), raises=False)
+    assert judged["state"].to_list() == ["open"]
+    assert judged["note"].to_list() == ["the earlier result has no such row"]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "said"),
+    [
+        (
+            "hit_rate@1 >= 0.9 * pup",
+            {},
+            "'hit_rate@1 >= 0.9 * pup': 'pup' is no model: the column 'model' has pop, svd",
+        ),
+        ("hit_rate@1 >= 0.9", {"on": "mean"}, "on='mean': on takes 'interval' or 'value'"),
+        (
+            "hit_rate@1 >= 0.9",
+            {"min_users": 0},
+            "min_users=0: min_users takes a whole number from 1 up",
+        ),
+        (
+            "hit_rate@1 >= 0.9",
+            {"models": 1.5},
+            "models=1.5: models takes the name of a model, or a list of names",
+        ),
+        (
+            "hit_rate@1 >= 0.9",
+            {"by": "user"},
+            "by='user': one user has no interval; evaluate(by='user') has the values",
+        ),
+    ],
+)
+def test_what_is_asked_wrong_says_what_to_write(text, options, said):
+    with pytest.raises(rf.RecframeError) as error:
+        rec(hits(svd=first(0.5), pop=first(0.1))).require(text, **options)
+
+    assert str(error.value) == said
+
+
+def test_a_model_needs_a_column_of_models_or_an_earlier_result():
+    alone = hits(svd=first(0.5)).drop("model").rec(truth=truth(100))
+
+    with pytest.raises(
+        rf.RecframeError, match=r"tells models apart: rec\(model='model'\), or a frame"
+    ):
+        alone.require("hit_rate@1 >= 0.9 * pop")
+    with pytest.raises(rf.RecframeError, match=r"an earlier result: require\(..., last=frame\)$"):
+        alone.require("hit_rate@1 >= 0.9 * last")
+    with pytest.raises(rf.RecframeError, match="models= needs a column that tells models apart"):
+        alone.require("hit_rate@1 >= 0.3", models="svd")
+    assert alone.require("hit_rate@1 >= 0.3").columns == [*COLUMNS]
+
+
+def test_a_metric_without_an_interval_is_judged_by_its_value():
+    items = pl.DataFrame({"item": [0, 1], "group": ["a", "b"]})
+    asked = rec(hits(svd=first(0.5)), items=items)
+    # half of the places have item 0, and half item 1
+    result = asked.require(
+        "exposure_share@1 >= 0.4", "exposure_share@1 >= 0.6", by="group", raises=False
+    )
+
+    assert result["state"].to_list() == ["holds", "fails"] * 2
+    said = "no interval of this metric was shown to hold, so judged by its value alone"
+    assert result["note"].to_list() == [said] * 4
+
+
+@pytest.mark.slow
+def test_the_recipe_is_a_test_of_pytest(tmp_path: Path):
+    hits(svd=first(0.5), popularity=first(0.1)).write_parquet(tmp_path / "recs.parquet")
+    truth(100).write_parquet(tmp_path / "truth.parquet")
+    found = rf.Rec.require.__doc__.partition("In a test of pytest:")[2].partition("Source:")[0]
+    recipe = "\n".join(line[8:] for line in found.splitlines()).replace("    def test", "def test")
+    recipe = recipe.replace("ndcg@10 >= 0.28", "ndcg@10 >= 0.28").strip()
+    (tmp_path / "test_gate.py").write_text(f"import polars as pl, recframe as rf\n\n{recipe}\n")
+
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_gate.py"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)  # noqa: S603
+
+    assert run.returncode == 1, run.stdout + run.stderr
+    assert "RequirementError: of 3 rows, 1 fails:" in run.stdout
+    assert "popularity   ndcg@10 >= 0.28   fails   0.1000" in run.stdout
+
+
+def test_set_metrics_are_judged_by_what_lists_contribute():
+    random = np.random.default_rng(5)
+    lists = pl.concat(
+        pl.DataFrame(
+            {"model": name, "user": range(400), "item": random.integers(0, n, 400), "rank": 1}
+        )
+        for name, n in {"svd": 200, "pop": 20}.items()
+    )
+    items = pl.DataFrame({"item": range(300)})
+    asked = lists.rec(truth=truth(400), model="model", items=items)
+
+    found = asked.require(
+        "gini@1 <= 0.9", "gini@1 <= 0.95 * pop", "coverage@1 >= 0.5", raises=False
+    )
+    summary = asked.summarize("gini@1", "coverage@1")
+    compared = asked.compare("gini@1", baseline="pop")
+
+    value = found.filter(pl.col("requirement") == "gini@1 <= 0.9").select("model", "value_low")
+    expected = summary.filter(pl.col("metric") == "gini@1").select("model", "value_low")
+    assert_frame_equal(value, expected)
+    states = dict(zip(found["model"] + " " + found["requirement"], found["state"], strict=True))
+    assert states == {
+        "pop gini@1 <= 0.9": "fails",
+        # so few items that hardly any list changes it: no interval is known to hold
+        "pop coverage@1 >= 0.5": "open",
+        "svd gini@1 <= 0.9": "holds",
+        "svd gini@1 <= 0.95 * pop": "holds",
+        "svd coverage@1 >= 0.5": "holds",
+    }
+    same = asked.require("gini@1 <= pop", raises=False)
+    names = ["value", "difference", "difference_low", "difference_high", "n_users"]
+    assert_frame_equal(same.select(names), compared.select(names))
