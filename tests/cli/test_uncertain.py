@@ -346,3 +346,14 @@ def test_the_help_of_each_command_has_examples():
     for command in ("summarize", "compare", "power", "gaps", "slices", "require"):
         assert f"recframe {command} recs.parquet" in run(command, "--help").stdout
     assert rf.RequirementError.__doc__
+
+
+@pytest.mark.parametrize(
+    "command", [("summarize", "-m", "hit_rate@1"), ("require", "hit_rate@1 >= 0.5")]
+)
+def test_what_is_rarely_meant_is_told_of(command: tuple[str, ...]):
+    name, *asked = command
+    result = run(name, "lists.parquet", "liked.parquet", *asked)
+
+    assert "note: users have several rows of one rank" in result.stderr
+    assert "write --model model" in result.stderr

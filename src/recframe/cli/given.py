@@ -15,6 +15,7 @@ from recframe.cli.options import form_of
 from recframe.cli.readers import READERS, ending_of, is_text
 from recframe.cli.results import check_output
 from recframe.errors import RecframeError
+from recframe.frames.kinds.recframe_streamed import Streamed
 
 F = TypeVar("F", pl.LazyFrame, pl.DataFrame)
 DEFAULT_K = 10
@@ -75,6 +76,12 @@ def columns_of(options: dict[str, Any]) -> dict[str, str]:
     """Return the names of columns by their roles."""
     columns: dict[str, str] = options["columns"]
     return columns | ({"model": options["model"]} if options["model"] else {})
+
+
+def bound_at_once(frames: Mapping[str, pl.LazyFrame], options: dict[str, Any]) -> Any:
+    """Return the same, whose methods give DataFrames, and tell what is rarely meant."""
+    streamed: dict[str, Any] = {**frames, "recs": Streamed(frames["recs"])}
+    return bound(streamed, options)
 
 
 def bound(frames: Mapping[str, F], options: dict[str, Any]) -> rf.Rec[F]:

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,13 +25,13 @@ from recframe.cli.declared import (
     declared,
     file_option,
 )
-from recframe.cli.given import bound, columns_of, paths_of, scanned
+from recframe.cli.given import bound_at_once, columns_of, paths_of, scanned
 from recframe.cli.junit import junit
 from recframe.cli.options import split
 from recframe.cli.readers import READERS, ending_of
 from recframe.cli.results import FORMATS, STDOUT, TABLE, check_output, is_table, write
 from recframe.cli.shell import Failure, note, noted, words_of_the_shell
-from recframe.cli.uncertain import ALL_COLUMNS, LEVEL, MIN_USERS, collected
+from recframe.cli.uncertain import ALL_COLUMNS, LEVEL, MIN_USERS, answered
 from recframe.cli.uncertain import shown as show
 from recframe.errors import RecframeError
 from recframe.plan.needs import is_of_segment
@@ -165,11 +166,11 @@ def require(recs: str, given: Given, **options: Any) -> None:
         paths = paths_of(recs, given.truth, options)
         with words_of_the_shell(paths):
             _check_outputs(options, list(paths.values()))
-            rec = bound(scanned(paths, {**options, "output": None, "form": None}), options)
+            rec = bound_at_once(scanned(paths, {**options, "output": None, "form": None}), options)
             arguments = _arguments(options)
-            asked = rec.require(*given.requirements, **arguments, last=earlier, raises=False)
+            ask = partial(rec.require, *given.requirements, **arguments, last=earlier, raises=False)
             with noted(ids_as_text=options["ids_as_text"]):
-                result = collected(asked)
+                result = answered(ask)
             fails = _unmet(result, given.requirements, arguments)
             _give(result, fails, options)
             if not fails.any():
@@ -291,7 +292,7 @@ def _store(
     asked = [one.metric for one in required if not is_of_segment(one.metric)]
     if options["users_values"] and asked:
         user = columns_of(options).get("user", "user")
-        values = collected(rec.evaluate(*asked, by=[*options["by"], user]))
+        values = answered(partial(rec.evaluate, *asked, by=[*options["by"], user]))
         write(
             values.with_columns(pl.lit(_mark_of(path)).alias(BELONGS_TO)),
             str(_users_of(path)),

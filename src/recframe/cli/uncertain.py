@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, get_args
 
 import click
@@ -20,7 +21,7 @@ from recframe.cli.declared import (
     TRUTH,
     declared,
 )
-from recframe.cli.given import bound, metrics_and_cutoffs, paths_of, scanned
+from recframe.cli.given import bound_at_once, metrics_and_cutoffs, paths_of, scanned
 from recframe.cli.progress import bar
 from recframe.cli.results import ENDINGS, give, is_table
 from recframe.cli.shell import noted, read_errors, words_of_the_shell
@@ -63,10 +64,10 @@ ALL_COLUMNS = click.option(
 FRAMES = declared(SIDES, COLUMNS, POLICIES, PROFILE)
 
 
-def collected(plan: pl.LazyFrame) -> pl.DataFrame:
-    """Return a plan's result, with a bar while files are read."""
+def answered(ask: Callable[[], pl.DataFrame]) -> pl.DataFrame:
+    """Return what is asked for, with a bar while files are read."""
     with read_errors(), plan_errors(), bar("reading"):
-        return plan.collect(engine="streaming")
+        return ask()
 
 
 def shown(frame: pl.DataFrame, method: str, options: dict[str, Any]) -> None:
@@ -84,10 +85,9 @@ def asked(
     paths = paths_of(recs, truth, options)
     with words_of_the_shell(paths):
         metrics, cutoffs = metrics_and_cutoffs(options["metrics"], options["cutoffs"])
-        rec = bound(scanned(paths, options), options)
-        ask: Callable[..., pl.LazyFrame] = getattr(rec, method)
+        ask = getattr(bound_at_once(scanned(paths, options), options), method)
         with noted(ids_as_text=options["ids_as_text"]):
-            result = collected(ask(*metrics, k=cutoffs, by=options["by"], **given))
+            result = answered(partial(ask, *metrics, k=cutoffs, by=options["by"], **given))
     shown(result, method, options)
 
 
