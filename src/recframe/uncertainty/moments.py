@@ -51,8 +51,8 @@ class Moments:
         """The standard error of the mean difference: that of independent users, or CR1 of clusters."""
         mean = self.difference
         rest = self.dd - 2.0 * mean * self.dn + mean**2 * self.nn
-        # what rounding leaves of a difference that is the same for all is 0
-        rest = np.where(rest > ROUNDING * self.dd, rest, 0.0 * rest)
+        # what rounding leaves of a difference that is the same for all is 0, and no -0, by which infinities change sign
+        rest = np.where(rest <= ROUNDING * self.dd, 0.0, rest)
         free = np.where(self.units > 1, self.units - 1.0, np.nan)
         return np.sqrt(ratio(self.units, free) * rest) / np.where(self.n > 0, self.n, np.nan)
 
