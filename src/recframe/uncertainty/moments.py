@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from recframe.metrics.language.definition import Metric
+from recframe.plan.needs import is_of_segment
 from recframe.uncertainty.arrays import Numbers, np, ratio
 from recframe.uncertainty.pairs import BASELINE, MODEL, SUMS
 from recframe.uncertainty.relative_difference import Estimate, PairedSums, relative_difference
@@ -81,7 +82,7 @@ class Moments:
 class Sums:
     """Sums over pairs of users' values: of each segment, model and baseline, and within it of clusters or random groups."""
 
-    cells: pl.DataFrame
+    given: pl.DataFrame
     """The keys, `model`, `baseline`, those of the groups, and for each metric, by its place, the sums of `pairs.SUMS`."""
     keys: Sequence[str]
     """The keys of the segments, but the model."""
@@ -95,6 +96,18 @@ class Sums:
     def names(self, part: str) -> list[str]:
         """Return the names of the columns of one sum, metric by metric."""
         return [f"{part} {number}" for number in range(len(self.metrics))]
+
+    @cached_property
+    def cells(self) -> pl.DataFrame:
+        """What is given, without what rounding leaves of set metrics: all of a row's differences, or none of them.
+
+        NOTE: a contribution is n times what a list changes, and so is the rounding of it. Sums of users' values have lost
+        theirs before.
+        """
+        of_sets = [at for at, metric in enumerate(self.metrics) if is_of_segment(metric)]
+        return self.given.with_columns(
+            column for at in of_sets for column in _without_rounding(at, self.by)
+        )
 
     @cached_property
     def totals(self) -> pl.DataFrame:
@@ -149,6 +162,17 @@ class Sums:
         made = as_columns(found, columns)
         whole = pl.concat([every, pl.DataFrame(named), ks.to_frame(), made], how="horizontal")
         return whole.select(*self.by, *columns)
+
+
+def _without_rounding(number: int, by: Sequence[str]) -> list[pl.Expr]:
+    n, aa, dd = (pl.col(f"{part} {number}").sum().over(by) for part in ("n", "aa", "dd"))
+    is_rounding = dd <= (ROUNDING * n) ** 2 * aa
+    same = dict.fromkeys(("d", "ad", "dd", "dddd", "wins"), pl.lit(0))
+    same |= {"b": pl.col(f"a {number}"), "ties": pl.col(f"n {number}")}
+    return [
+        pl.when(is_rounding).then(value).otherwise(f"{part} {number}").alias(f"{part} {number}")
+        for part, value in same.items()
+    ]
 
 
 def as_columns(found: Mapping[str, Any], columns: Mapping[str, Any]) -> pl.DataFrame:

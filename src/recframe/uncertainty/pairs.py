@@ -17,6 +17,8 @@ MODEL, BASELINE = "model", "baseline"
 SUMS = ("n", "b", "a", "d", "aa", "ad", "dd", "dddd", "wins", "ties", "unpaired")
 """What is summed up over users with both values: their number, B and the baseline A, d = B - A, squares and products, of set
 metrics the fourth powers of d, d > 0 and d = 0; and how many users have but one of the two."""
+ROUNDING = 1e-12
+"""A difference of two values below this share of their sum is none."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def _paired(one: Contributions, pairing: Pairing) -> pl.LazyFrame:
 
 def _sums(name: str, of: Contributions) -> list[pl.Expr]:
     a, b = pl.col(f"a {name}"), pl.col(name)
-    d = b - a
+    d = _difference(b, a)
     both = d.is_not_null()
     paired = pl.when(both).then(a)
     found = {
@@ -116,6 +118,12 @@ def _sums(name: str, of: Contributions) -> list[pl.Expr]:
         "unpaired": (a.is_null() != b.is_null()).sum().cast(pl.Int64),
     }
     return [found[part].alias(f"{part} {name}") for part in SUMS]
+
+
+def _difference(b: pl.Expr, a: pl.Expr) -> pl.Expr:
+    """Return b - a; 0 where that is rounding, since lists that are worth the same may be summed up in another order."""
+    d = b - a
+    return pl.when(d.abs() <= ROUNDING * (a + b).abs()).then(0.0).otherwise(d)
 
 
 def _with_absent(name: str, absent: pl.Expr) -> list[pl.Expr]:
