@@ -25,7 +25,8 @@ def frames(
         {"model": model, "user": user, "item": item, "rank": rank}
         for model in models
         for user in users[:-5]
-        if model == models[0] or (choose.random() < 0.8 and (model != models[-1] or country[user] != "A"))
+        if model == models[0]
+        or (choose.random() < 0.8 and (model != models[-1] or country[user] != "A"))
         for rank, item in enumerate(choose.sample(range(n_items), choose.randint(1, 8)), 1)
     ]
     truth = [

@@ -29,7 +29,11 @@ def values_of(
     NOTE: each metric is asked by itself, since with others a user who counts for some alone has a row.
     """
     result = rec.evaluate(metric, by=[*by, user])
-    result = pl.from_pandas(result) if hasattr(result, "to_numpy") and not isinstance(result, pl.DataFrame) else result.lazy().collect()
+    result = (
+        pl.from_pandas(result)
+        if hasattr(result, "to_numpy") and not isinstance(result, pl.DataFrame)
+        else result.lazy().collect()
+    )
     found: dict[tuple[Any, ...], dict[Any, float | None]] = {}
     for row in result.to_dicts():
         segment = tuple(row[name] for name in [model, *by] if name in row)
@@ -68,7 +72,9 @@ def clustered_error(values: Sequence[float], clusters: Sequence[Any]) -> tuple[f
     CR1: statsmodels' correction has n - 1 over n - the number of coefficients besides, which is 1 for a mean.
     """
     named = [("", place) if one is None else (one, "") for place, one in enumerate(clusters)]
-    labels = [{name: number for number, name in enumerate(dict.fromkeys(named))}[one] for one in named]
+    labels = [
+        {name: number for number, name in enumerate(dict.fromkeys(named))}[one] for one in named
+    ]
     groups = len(set(labels))
     if groups < 2:
         return math.nan, 0
@@ -103,7 +109,12 @@ def summary(
 
 
 def comparison(
-    b: Values, a: Values, *, margin: float | None = None, direction: str = "higher", level: float = LEVEL
+    b: Values,
+    a: Values,
+    *,
+    margin: float | None = None,
+    direction: str = "higher",
+    level: float = LEVEL,
 ) -> Row:
     """Return a row of `compare` but its keys, what a family decides, and its words."""
     users = dict.fromkeys([*a, *b])
@@ -115,9 +126,16 @@ def comparison(
     )
     row |= dict.fromkeys(["relative_low", "relative_high", "p_value", "effect_size"])
     row |= {"wins": int((d > 0).sum()), "ties": int((d == 0).sum()), "losses": int((d < 0).sum())}
-    row |= {"n_users": n, "n_unpaired": sum((one is None) != (other is None) for one, other in pairs)}
+    row |= {
+        "n_users": n,
+        "n_unpaired": sum((one is None) != (other is None) for one, other in pairs),
+    }
     if n:
-        row |= {"value": both[:, 0].mean(), "baseline_value": both[:, 1].mean(), "difference": d.mean()}
+        row |= {
+            "value": both[:, 0].mean(),
+            "baseline_value": both[:, 1].mean(),
+            "difference": d.mean(),
+        }
         row["relative"] = d.mean() / both[:, 1].mean() if both[:, 1].sum() else None
     if n > 1:
         row |= _tested(both, d, row, level)
@@ -172,7 +190,9 @@ def power(std: float, n: int, value: float, wanted: float = 0.01) -> Row:
         "std": std,
         "detectable": effect * std,
         "detectable_relative": effect * std / abs(value),
-        "users_needed": math.ceil(solve(effect_size=wanted * abs(value) / std, alpha=0.05, power=0.8)),
+        "users_needed": math.ceil(
+            solve(effect_size=wanted * abs(value) / std, alpha=0.05, power=0.8)
+        ),
     }
 
 

@@ -56,6 +56,8 @@ class Intervals:
 
     level: float = 0.95
     method: Method = "auto"
+    as_independent: bool = False
+    """Whether `std` is that of as many independent users, where users hang together in clusters."""
 
 
 def variance(n: pl.Expr, total: pl.Expr, square: pl.Expr) -> pl.Expr:
@@ -75,14 +77,14 @@ def summarized(
     """
     names = wide.collect_schema().names()
     # NOTE: lists of one struct for each metric, since a concatenation would read the plan once for each.
-    rows = pl.concat_list([_row(metric, names) for metric in metrics]).alias("rows")
+    rows = pl.concat_list([_row(metric, names, how) for metric in metrics]).alias("rows")
     long = wide.select(*keys, rows).explode("rows").unnest("rows")
     return _with_intervals(long, how).select(
         *keys, *(pl.col(name).cast(dtype) for name, dtype in COLUMNS.items())
     )
 
 
-def _row(metric: Metric[...], names: Sequence[str]) -> pl.Expr:
+def _row(metric: Metric[...], names: Sequence[str], how: Intervals) -> pl.Expr:
     """Return what is known of a metric in a segment, as one value."""
     n = _beside(N, metric).fill_null(0)
     total, square = (_beside(part, metric).cast(pl.Float64) for part in (TOTAL, SQUARE))
@@ -97,7 +99,7 @@ def _row(metric: Metric[...], names: Sequence[str]) -> pl.Expr:
         "k": pl.lit(metric.k, pl.Int64),
         "value": pl.col(str(metric)).cast(pl.Float64),
         "mean": pl.when(n > 0).then(total / n),
-        "std": spread.sqrt(),
+        "std": ((error * n) if how.as_independent else spread).sqrt(),
         "error": error,
         "freedom": (pl.col(name_beside(FREEDOM, metric)) if has_own else n - 1).cast(pl.Int64),
         "n_users": n.cast(pl.Int64),
@@ -162,6 +164,8 @@ def _note() -> pl.Expr:
         .then(pl.lit("no interval of this metric was shown to hold"))
         .when(pl.col("freedom") < 1)
         .then(pl.lit("one cluster, so no interval"))
+        .when((pl.col("error") <= 0) & (pl.col("std") > 0))
+        .then(pl.lit("all clusters have the same mean"))
         .when(pl.col("error") <= 0)
         .then(pl.lit("all users have the same value"))
         .when(pl.col("freedom") < FEW - 1)
