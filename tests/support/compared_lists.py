@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 import polars as pl
+import pytest
+
+import recframe as rf
 
 COUNTRIES = ["A", "B", "C", None]
 
@@ -59,3 +63,30 @@ def judged(seed: int = 0, **sizes: Any) -> pl.DataFrame:
     pairs = found["truth"].join(found["recs"].select("model").unique(), how="cross").drop("week")
     lists = found["recs"].drop("week")
     return lists.join(pairs, on=["model", "user", "item"], how="full", coalesce=True)
+
+
+POLICIES: list[dict[str, Any]] = [
+    {},
+    {"no_relevant": "skip"},
+    {"no_relevant": "null", "universe": "recs"},
+    {"no_relevant": "zero", "universe": "all"},
+    {"no_relevant": "skip", "universe": "both"},
+    {"relevant_from": "list", "no_relevant": "zero"},
+    {"relevant_from": "list", "no_relevant": "skip"},
+    {"relevant_from": "list", "no_relevant": "null"},
+]
+some_policies = pytest.mark.parametrize("policy", POLICIES, ids=str)
+
+
+def asked_of(
+    main: str = "recs",
+    seed: int = 0,
+    make: Callable[[pl.DataFrame], Any] = lambda frame: frame,
+    **options: Any,
+) -> Any:
+    """Return a Rec of two frames, or of the judged one, with the side frames bound."""
+    found = frames(seed)
+    sides: dict[str, Any] = {name: make(found[name]) for name in ("users", "items", "train")}
+    truth = {"truth": make(found["truth"])} if main == "recs" else {}
+    rows = found["recs"] if main == "recs" else judged(seed)
+    return rf.rec(make(rows))(model="model", **truth, **sides, **options)

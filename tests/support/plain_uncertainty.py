@@ -121,6 +121,8 @@ def comparison(
     pairs = [(b.get(user), a.get(user)) for user in users]
     both = np.array([pair for pair in pairs if None not in pair]).reshape(-1, 2)
     n, d = len(both), both[:, 0] - both[:, 1]
+    # what rounding leaves is no difference
+    d = np.where(np.isclose(both[:, 0], both[:, 1], rtol=1e-12, atol=0), 0.0, d)
     row: Row = dict.fromkeys(
         ["value", "baseline_value", "difference", "difference_low", "difference_high", "relative"]
     )

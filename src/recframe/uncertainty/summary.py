@@ -176,10 +176,15 @@ def _note() -> pl.Expr:
 def added(wide: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
     """Return the sums of each segment from those of its groups of users, with the means that they make."""
     parts = (N, TOTAL, SQUARE, ZERO, UNDEFINED, WITHOUT_RELEVANT)
-    sums = [_beside(part, metric).sum() for metric in metrics for part in parts]
+    sums = [_sum(_beside(part, metric)) for metric in metrics for part in parts]
     wholes = [name for name in wide.collect_schema().names() if name.startswith(FOURTH)]
     found = aggregate(wide, keys, [*sums, *(pl.col(name).first() for name in wholes)])
     return found.with_columns(_mean(metric).alias(str(metric)) for metric in metrics)
+
+
+def _sum(column: pl.Expr) -> pl.Expr:
+    """Return a sum, of nulls alone null: what a metric has not, such as lists without a relevant item, is not 0."""
+    return pl.when(column.count() > 0).then(column.sum())
 
 
 def _mean(metric: Metric[...]) -> pl.Expr:
