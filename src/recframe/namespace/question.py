@@ -68,7 +68,9 @@ class Question:
 
     def _told(self, names: Sequence[str], result: pl.DataFrame, run: Collect) -> None:
         """Warn of what is rarely meant."""
-        long = result.select(*names, "metric", "k", "value", pl.col("n_users").alias("n"))
+        # NOTE: as columns, since names such as "^.*$" are patterns to Polars
+        columns = [result.get_column(name) for name in (*names, "metric", "k", "value")]
+        long = pl.DataFrame([*columns, result.get_column("n_users").alias("n")])
         wide = tidy.wide(long, self.metrics)
         notices.tell(Seen(under_profile.at_home(self.inputs), self.metrics, wide, run))
 
