@@ -7,12 +7,15 @@ import itertools
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import recframe as rf
 from compared_lists import POLICIES, asked_of, frames, some_policies
 from plain_uncertainty import clustered_error, comparison, differing, quantile, values_of
+from strategies import examples, frame_pairs
 
 METRICS = {
     "all branches": ["ndcg@3", "recall", "auc", "first_rank", "bpref@5", "judged@4", "list_length"],
@@ -25,12 +28,12 @@ each_group = pytest.mark.parametrize("metrics", METRICS.values(), ids=METRICS)
 BYS = [(), ("country",), ("genre",), ("week",), ("country", "genre")]
 
 
-def assert_compared(rec, metrics, by, baseline, margin=0.05):
+def assert_compared(rec, metrics, by, baseline, margin=0.05, models="abc"):
     result = rec.compare(*metrics, by=list(by) or None, baseline=baseline, margin=margin)
     result = result.lazy().collect()
     keys = ["metric", "model", "baseline", *by]
     found = {tuple(row[name] for name in keys): row for row in result.to_dicts()}
-    pairs = [("a", "b"), ("a", "c")] + [("b", "c")] * (baseline is None)
+    pairs = [pair for pair in itertools.combinations(models, 2) if baseline in {pair[0], None}]
     expected = 0
     for metric in map(rf.parse, metrics):
         values = values_of(rec, str(metric), by)
@@ -44,7 +47,8 @@ def assert_compared(rec, metrics, by, baseline, margin=0.05):
                 continue
             assert not differing(found[str(metric), b, a, *segment], row), (metric, segment, a, b)
             expected += row["n_users"] > 0
-    assert (result["n_users"] > 0).sum() == expected > 0
+    assert (result["n_users"] > 0).sum() == expected
+    return expected
 
 
 @each_group
@@ -54,7 +58,20 @@ def test_a_comparison_is_what_the_users_differences_say(main, policy, metrics):
     choose = POLICIES.index(policy)
     for seed, baseline in enumerate(["a", None]):
         by = BYS[(choose + seed) % (len(BYS) if main == "recs" else 3)]
-        assert_compared(asked_of(main, seed, **policy), metrics, by, baseline)
+        assert assert_compared(asked_of(main, seed, **policy), metrics, by, baseline)
+
+
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
+@examples(20)
+@given(frame_pairs(), st.sampled_from(POLICIES), st.sampled_from(list(METRICS.values())[:3]))
+def test_odd_frames_are_compared_as_the_users_differences_say(pair, policy, metrics):
+    """Null, NaN and negative relevance, ranks that are missing or repeated, items twice in a list."""
+    recs, truth = pair
+    assume(recs["model"].n_unique() == 2)
+
+    for make in (pl.DataFrame.lazy, lambda frame: frame):
+        rec = make(recs).rec(truth=make(truth), model="model", **policy)
+        assert_compared(rec, metrics, (), "x", models="xy")
 
 
 def test_a_difference_that_is_the_same_for_all_is_worse_by_any_margin():

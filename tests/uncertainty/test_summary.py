@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 import recframe as rf
 from compared_lists import POLICIES, asked_of, frames, some_policies
 from plain_uncertainty import differing, summary, values_of
+from strategies import examples, frame_pairs
 
 METRICS = {
     "all branches": ["ndcg@3", "recall", "auc", "first_rank", "bpref@5", "judged@4", "list_length"],
@@ -28,7 +31,8 @@ def rows_of(result, by):
 
 
 def assert_summary(rec, metrics, by, clusters=None, **options):
-    found = rows_of(rec.summarize(*metrics, by=list(by) or None, **options), by)
+    result = rec.summarize(*metrics, by=list(by) or None, **options).lazy().collect()
+    found = rows_of(result, by)
     expected = 0
     for metric in map(rf.parse, metrics):
         for segment, values in values_of(rec, str(metric), by).items():
@@ -38,7 +42,8 @@ def assert_summary(rec, metrics, by, clusters=None, **options):
                 del row["n_undefined"]
             assert not differing(found[str(metric), *segment], row), (metric, segment)
             expected += row["n_users"] > 0
-    assert sum(row["n_users"] > 0 for row in found.values()) == expected > 0
+    assert sum(row["n_users"] > 0 for row in found.values()) == expected
+    return expected
 
 
 @each_group
@@ -48,7 +53,18 @@ def test_a_summary_is_what_the_users_values_say(main, policy, metrics):
     choose = POLICIES.index(policy)
     for seed in range(2):
         by = BYS[(choose + seed) % (len(BYS) if main == "recs" else 3)]
-        assert_summary(asked_of(main, seed, **policy), metrics, by)
+        assert assert_summary(asked_of(main, seed, **policy), metrics, by)
+
+
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
+@examples(20)
+@given(frame_pairs(), st.sampled_from(POLICIES), st.sampled_from(list(METRICS.values())[:2]))
+def test_odd_frames_are_summarized_as_the_users_values_say(pair, policy, metrics):
+    recs, truth = pair
+
+    for make in (pl.DataFrame.lazy, lambda frame: frame):
+        rec = make(recs).rec(truth=make(truth), model="model", **policy)
+        assert_summary(rec, metrics, ())
 
 
 def test_supports_by_hand():

@@ -157,10 +157,12 @@ class Sums:
     def long(self, found: Mapping[str, Any], columns: Mapping[str, Any]) -> pl.DataFrame:
         """Return a result with a row for each metric of each segment, from arrays of rows x metrics."""
         every = self.rows.select(pl.all().repeat_by(len(self.metrics)).explode())
-        named = {"metric": [str(one) for one in self.metrics] * len(self.rows)}
+        # a result may have no row, from which no dtype can be told
+        names = [str(one) for one in self.metrics] * len(self.rows)
+        named = pl.Series("metric", names, dtype=pl.String)
         ks = pl.Series("k", [one.k for one in self.metrics] * len(self.rows), dtype=pl.Int64)
         made = as_columns(found, columns)
-        whole = pl.concat([every, pl.DataFrame(named), ks.to_frame(), made], how="horizontal")
+        whole = pl.concat([every, named.to_frame(), ks.to_frame(), made], how="horizontal")
         return whole.select(*self.by, *columns)
 
 
