@@ -74,8 +74,9 @@ class Question:
         NOTE: by the metrics' names, since a gate has a row for each requirement, of which one metric may have several or none.
         """
         keys = [f"key {place}" for place in range(len(names))]
-        long = result.select(*names, "metric", "value", "n_users").lazy()
-        long = numbered(long, keys)
+        # as columns, since names such as "^.*$" are patterns to Polars
+        columns = [result.get_column(name) for name in (*names, "metric", "value", "n_users")]
+        long = numbered(pl.DataFrame(columns).lazy(), keys)
         values = [
             pl.col("value").filter(pl.col("metric") == str(one)).first().alias(str(one))
             for one in self.metrics

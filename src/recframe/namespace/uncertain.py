@@ -12,7 +12,7 @@ from recframe.conventions import under_profile
 from recframe.errors import RecframeError
 from recframe.frames.hints import bind
 from recframe.metrics.language.definition import Metric
-from recframe.namespace import calls
+from recframe.namespace import calls, progress
 from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
 from recframe.namespace.question import Question, check_contributions, question
 from recframe.plan.beside import SPREAD
@@ -96,6 +96,8 @@ class Uncertain(Generic[F]):
         """
         level = options.share("level", level, "0.95")
         options.one_of("method", method, get_args(Method))
+        n_resamples = options.whole("n_resamples", n_resamples, 1)
+        seed = options.whole("seed", seed, 0)
         asked = question(self, metrics, k, by, cluster, profile)
         if method != "bootstrap":
             long = _summary(asked, summary.Intervals(level, method))
@@ -104,7 +106,8 @@ class Uncertain(Generic[F]):
         from recframe.uncertainty.bootstrapped import Bootstrap  # noqa: PLC0415  NumPy is an extra
 
         _check_resampled(asked.metrics)
-        drawn: F = _bootstrapped(asked, Bootstrap(level, n_resamples, seed))
+        how = Bootstrap(level, n_resamples, seed, asked.cluster, progress.of_resamples())
+        drawn: F = _bootstrapped(asked, how)
         return drawn
 
     @calls.understood
@@ -185,6 +188,7 @@ class Uncertain(Generic[F]):
             family=family,
             n_resamples=options.whole("n_resamples", n_resamples, 1),
             seed=options.whole("seed", seed, 0),
+            tell=progress.of_resamples(),
         )
         asked = question(self, metrics, k, by, cluster, profile)
         result: F = _compared(asked, None if baseline is None else str(baseline), how)
@@ -348,7 +352,7 @@ def _powered(asked: Question, baseline: str | None, how: Power) -> Any:
             powered.COLUMNS,
             drawn=False,
         )
-    long = _summary(asked, summary.Intervals())
+    long = _summary(asked, summary.Intervals(as_independent=True))
     schema = long.collect_schema()
     result: dict[str, Any] = {key: schema[key] for key in asked.by} | powered.COLUMNS
     kind = asked.rec._kind  # noqa: SLF001

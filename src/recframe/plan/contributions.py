@@ -159,14 +159,16 @@ def _of_users(inputs: Inputs, metrics: list[Metric[...]], run: Run) -> list[Cont
     found = []
     for part in parts:
         values = values_of_users(judge(part, models), metrics, keys, run.ask)
+        # who is left out in one model may count in another, where the relevant rows are the lists' own
+        counts_absent = inputs.context.no_relevant != "skip"
         found.append(
             Contributions(
                 metrics=metrics,
                 rows=values.present,
-                empty=values.empty,
+                empty=values.empty if counts_absent else _nothing(metrics),
                 judged=values.judged,
                 keys=keys,
-                counts_absent=inputs.context.no_relevant != "skip",
+                counts_absent=counts_absent,
                 steep=values.steep,
                 aligned=values.aligned,
             )

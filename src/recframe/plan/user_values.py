@@ -122,5 +122,10 @@ def values_of_users(
         present=lists.filter(pl.col("counted")),
         empty=no_rows(frozenset(roots)).select(values.values()),
         steep="steepness" in words.asked,
-        aligned=judged.truth is not None and words.reads_relevant_alone(),
+        aligned=_has_one_truth(judged) and words.reads_relevant_alone(),
     )
+
+
+def _has_one_truth(judged: Judged) -> bool:
+    """Return whether all models have the same relevant rows."""
+    return judged.truth is not None and judged.context.relevant_from == "truth"

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
+from recframe.errors import warn
 from recframe.frames.collecting import run_by_size
 from recframe.metrics.language.definition import Metric
 from recframe.plan.beside import TOTAL, N, name_beside
+from recframe.uncertainty.arrays import np
 from recframe.uncertainty.groups import groups_of
 from recframe.uncertainty.resampling import bootstrap_means, percentile_interval
-from recframe.uncertainty.summary import COLUMNS, Intervals, added, summarized
+from recframe.uncertainty.summary import COLUMNS, Intervals, added, of_clusters, summarized
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,8 @@ class Bootstrap:
     level: float
     n_resamples: int
     seed: int
+    cluster: str | None = None
+    """The column of the sums that names clusters, whose users hang together."""
     tell: Callable[[int, int], None] | None = None
 
 
@@ -30,9 +35,10 @@ def bootstrapped(
 ) -> pl.DataFrame:
     """Return what `summarized` does, with percentile intervals, from the sums of random groups of users.
 
-    A segment of one user has no interval. Source: Efron 1979.
+    A segment whose users or clusters are one has no interval. Source: Efron 1979.
     """
-    whole = run_by_size(added(wide.lazy(), keys, metrics), len(wide))
+    _warn_of_few_resamples(how)
+    whole = run_by_size(_whole(wide.lazy(), keys, metrics, how.cluster), len(wide))
     whole = whole.sort(keys, nulls_last=True) if keys else whole
     long = run_by_size(summarized(whole.lazy(), keys, metrics, Intervals(how.level)), len(whole))
     groups = groups_of(wide, whole.select(keys))
@@ -40,10 +46,34 @@ def bootstrapped(
     counts = groups.matrix(name_beside(N, metric) for metric in metrics)
     draws = bootstrap_means(sums, counts, n_resamples=how.n_resamples, seed=how.seed, tell=how.tell)
     low, high = percentile_interval(draws, level=how.level)
-    has_one = pl.col("value_low").is_not_null()
     found = long.with_columns(
-        low=pl.Series(low).fill_nan(None), high=pl.Series(high).fill_nan(None)
+        low=pl.Series(low).fill_nan(None),
+        high=pl.Series(high).fill_nan(None),
+        alone=pl.Series(np.count_nonzero(counts, axis=0) == 1),
     )
+    known = pl.col("value_low").is_not_null() & ~pl.col("alone")
+    too_few = pl.col("alone") & pl.col("value_low").is_not_null()
     return found.with_columns(
-        value_low=pl.when(has_one).then("low"), value_high=pl.when(has_one).then("high")
+        value_low=pl.when(known).then("low"),
+        value_high=pl.when(known).then("high"),
+        note=pl.when(too_few).then(pl.lit("too few users to resample")).otherwise("note"),
     ).select(*keys, *COLUMNS)
+
+
+def _whole(
+    wide: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[Metric[...]], cluster: str | None
+) -> pl.LazyFrame:
+    """Return the sums of each segment from those of its random groups, which divide no cluster."""
+    if cluster is None:
+        return added(wide, keys, metrics)
+    return of_clusters(wide, [*keys, cluster], metrics)
+
+
+def _warn_of_few_resamples(how: Bootstrap) -> None:
+    """Warn where the ends of intervals lie beyond the outermost resamples."""
+    needed = math.ceil(2.0 / (1.0 - how.level) * (1 - 1e-9)) - 1
+    if how.n_resamples < needed:
+        warn(
+            f"n_resamples={how.n_resamples}: the ends of intervals at level={how.level:g} lie beyond so few resamples; "
+            f"write n_resamples={needed} at least, and some thousand to have two digits"
+        )

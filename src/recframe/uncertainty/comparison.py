@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
+from recframe.errors import warn
 from recframe.metrics.language.definition import Metric
 from recframe.plan.needs import is_of_segment
 from recframe.uncertainty.arrays import Flags, Labels, Numbers, np, ratio
@@ -49,6 +50,8 @@ COLUMNS = {
 OF_MARGIN = ("p_not_worse", "p_equivalent")
 MANY_UNPAIRED = 0.05
 """From this share of the users on, those with but one of two values are worth a note."""
+FEWEST_DRAWN = 5
+"""Draws of fewer users or clusters are often all of one kind, so that a bootstrap of them tests nothing."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,7 @@ def compared(
     if within is not None:
         found["p_not_worse"] = np.where(directed, within.not_worse, np.nan)
         found["p_equivalent"] = np.maximum(within.not_worse, within.not_better)
-    found["note"] = _notes(found, moments)
+    found["note"] = _notes(found, moments, how)
     found["verdict"] = _verdicts(found, within, higher, directed, 1.0 - how.level)
     of_segments = np.array([is_of_segment(one) for one in metrics])
     for name in ("wins", "ties", "losses"):  # of values that users have
@@ -132,7 +135,10 @@ def _tested(sums: Sums, moments: Moments, how: Comparing) -> dict[str, Any]:
     p_value = p_two_sided(t, moments.freedom)
     resampled = _resampled(sums, families, how) if how.resamples else None
     if resampled is not None and how.test != "t":
-        p_value = np.where(np.isnan(p_value), np.nan, resampled.p_value.reshape(shape))
+        untested = np.isnan(p_value) | (how.test == "bootstrap") & (moments.units < FEWEST_DRAWN)
+        p_value = np.where(untested, np.nan, resampled.p_value.reshape(shape))
+    if resampled is not None:
+        _warn_of_few_resamples(p_value, families, how)
     if how.correction is None:
         p_adjusted = p_value
     elif how.correction == "max_t" and resampled is not None:
@@ -205,31 +211,49 @@ def _verdicts(
     )
 
 
-def _notes(found: Mapping[str, Any], moments: Moments) -> Any:
-    """Return what is to be known of each row, in words."""
-    n, ties = found["n_users"], found["ties"]
-    unpaired = found["n_unpaired"]
-    many = unpaired > MANY_UNPAIRED * (n + unpaired)
-    return np.select(
-        [
-            n == 0,
-            n == 1,
-            np.isnan(moments.units),
-            moments.units <= 1,
-            ties == n,
-            moments.standard_error == 0,
-            many,
-            moments.units < FEW,
-        ],
-        [
-            "nobody has both values",
-            "one user, so no interval",
-            "hardly any list changes it, so no interval is known to hold",
-            "one cluster, so no interval",
-            "both have the same value for all users",
-            "the difference is the same for all users",
-            "many users have but one of the two values, and are left out",
-            f"fewer than {FEW} users or clusters, so the interval is rough",
-        ],
-        "",
+def _notes(found: Mapping[str, Any], moments: Moments, how: Comparing) -> Any:
+    """Return what is to be known of each row, in words: what numbers it lacks for comes first."""
+    n, units, unpaired = found["n_users"], moments.units, found["n_unpaired"]
+    without_spread = moments.standard_error == 0
+    words = {
+        "nobody has both values": n == 0,
+        "one user, so no interval": n == 1,
+        "hardly any list changes it, so no interval is known to hold": np.isnan(units),
+        "one cluster, so no interval": units <= 1,
+        "both have the same value for all users": found["ties"] == n,
+        _too_few(how): np.isnan(found["p_adjusted"]),
+        "all clusters have the same mean difference": without_spread
+        & (found["effect_size"] != 0)
+        & ~np.isnan(found["effect_size"]),
+        "the difference is the same for all users": without_spread,
+        "the baseline is 0, of which a difference is no share": moments.a == 0,
+        "many users have but one of the two values, and are left out": unpaired
+        > MANY_UNPAIRED * (n + unpaired),
+        f"fewer than {FEW} users or clusters, so the interval is rough": units < FEW,
+    }
+    return np.select(list(words.values()), list(words), "")
+
+
+def _too_few(how: Comparing) -> str:
+    """Say why resamples test nothing: all users may be in one group, and a bootstrap wants more than a few."""
+    fewest = f"fewer than {FEWEST_DRAWN} users or clusters, which are " * (how.test == "bootstrap")
+    return f"{fewest}too few to resample"
+
+
+def _warn_of_few_resamples(p_value: Numbers, families: Labels | None, how: Comparing) -> None:
+    """Warn where no p value of so many resamples shows anything, after a correction for so many rows."""
+    tests = ~np.isnan(p_value.reshape(-1))
+    labels = np.zeros(len(tests), np.int64) if families is None else families
+    rows = int(np.bincount(labels[tests], minlength=1).max())
+    corrects = how.correction in {"holm", "bonferroni"}
+    rows = rows if corrects else min(rows, 1)
+    alpha, least = 1.0 - how.level, 1.0 / (how.n_resamples + 1.0)
+    if rows * least <= alpha * (1 + 1e-9):
+        return
+    needed = int(np.ceil(rows / alpha * (1 - 1e-9))) - 1
+    over = f" over {rows} rows with correction={how.correction!r}" * corrects
+    instead = ", or correction='max_t'" * (corrects and least <= alpha)
+    warn(
+        f"n_resamples={how.n_resamples}: no p value is below {least:.2g}, which shows nothing at level={how.level:g}{over}; "
+        f"write n_resamples={needed}{instead}"
     )

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from recframe.metrics.language.definition import Metric
+from recframe.plan.needs import is_of_segment
 from recframe.uncertainty.arrays import Numbers, np, ratio
 from recframe.uncertainty.pairs import BASELINE, MODEL, SUMS
 from recframe.uncertainty.relative_difference import Estimate, PairedSums, relative_difference
@@ -51,8 +52,8 @@ class Moments:
         """The standard error of the mean difference: that of independent users, or CR1 of clusters."""
         mean = self.difference
         rest = self.dd - 2.0 * mean * self.dn + mean**2 * self.nn
-        # what rounding leaves of a difference that is the same for all is 0
-        rest = np.where(rest > ROUNDING * self.dd, rest, 0.0 * rest)
+        # what rounding leaves of a difference that is the same for all is 0, and no -0, by which infinities change sign
+        rest = np.where(rest <= ROUNDING * self.dd, 0.0, rest)
         free = np.where(self.units > 1, self.units - 1.0, np.nan)
         return np.sqrt(ratio(self.units, free) * rest) / np.where(self.n > 0, self.n, np.nan)
 
@@ -81,7 +82,7 @@ class Moments:
 class Sums:
     """Sums over pairs of users' values: of each segment, model and baseline, and within it of clusters or random groups."""
 
-    cells: pl.DataFrame
+    given: pl.DataFrame
     """The keys, `model`, `baseline`, those of the groups, and for each metric, by its place, the sums of `pairs.SUMS`."""
     keys: Sequence[str]
     """The keys of the segments, but the model."""
@@ -95,6 +96,18 @@ class Sums:
     def names(self, part: str) -> list[str]:
         """Return the names of the columns of one sum, metric by metric."""
         return [f"{part} {number}" for number in range(len(self.metrics))]
+
+    @cached_property
+    def cells(self) -> pl.DataFrame:
+        """What is given, without what rounding leaves of set metrics: all of a row's differences, or none of them.
+
+        NOTE: a contribution is n times what a list changes, and so is the rounding of it. Sums of users' values have lost
+        theirs before.
+        """
+        of_sets = [at for at, metric in enumerate(self.metrics) if is_of_segment(metric)]
+        return self.given.with_columns(
+            column for at in of_sets for column in _without_rounding(at, self.by)
+        )
 
     @cached_property
     def totals(self) -> pl.DataFrame:
@@ -144,11 +157,24 @@ class Sums:
     def long(self, found: Mapping[str, Any], columns: Mapping[str, Any]) -> pl.DataFrame:
         """Return a result with a row for each metric of each segment, from arrays of rows x metrics."""
         every = self.rows.select(pl.all().repeat_by(len(self.metrics)).explode())
-        named = {"metric": [str(one) for one in self.metrics] * len(self.rows)}
+        # a result may have no row, from which no dtype can be told
+        names = [str(one) for one in self.metrics] * len(self.rows)
+        named = pl.Series("metric", names, dtype=pl.String)
         ks = pl.Series("k", [one.k for one in self.metrics] * len(self.rows), dtype=pl.Int64)
         made = as_columns(found, columns)
-        whole = pl.concat([every, pl.DataFrame(named), ks.to_frame(), made], how="horizontal")
+        whole = pl.concat([every, named.to_frame(), ks.to_frame(), made], how="horizontal")
         return whole.select(*self.by, *columns)
+
+
+def _without_rounding(number: int, by: Sequence[str]) -> list[pl.Expr]:
+    n, aa, dd = (pl.col(f"{part} {number}").sum().over(by) for part in ("n", "aa", "dd"))
+    is_rounding = dd <= (ROUNDING * n) ** 2 * aa
+    same = dict.fromkeys(("d", "ad", "dd", "dddd", "wins"), pl.lit(0))
+    same["ties"] = pl.col(f"n {number}")
+    return [
+        pl.when(is_rounding).then(value).otherwise(f"{part} {number}").alias(f"{part} {number}")
+        for part, value in same.items()
+    ]
 
 
 def as_columns(found: Mapping[str, Any], columns: Mapping[str, Any]) -> pl.DataFrame:

@@ -20,6 +20,8 @@ MOST_NAMED = 20
 SUMS = ("n", "a", "d", "aa", "ad", "dd", "dddd", "wins", "ties", "unpaired")
 """What is summed up over users with both values: their number, the baseline's A, d = B - A, squares and products, of set
 metrics the fourth powers of d, d > 0 and d = 0; and how many users have but one of the two."""
+ROUNDING = 1e-12
+"""A difference of two values below this share of their sum is none."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,10 @@ def _side_by_side(
 def _differences(name: str) -> list[pl.Expr]:
     """Return the difference of two values, and the baseline's where there is one: columns that sums are made of."""
     a, b = pl.col(f"a {name}"), pl.col(name)
-    return [(b - a).alias(f"d {name}"), pl.when(b.is_not_null()).then(a).alias(f"paired {name}")]
+    return [
+        _difference(b, a).alias(f"d {name}"),
+        pl.when(b.is_not_null()).then(a).alias(f"paired {name}"),
+    ]
 
 
 def _sums(name: str, of: Contributions) -> list[pl.Expr]:
@@ -190,6 +195,12 @@ def _sums(name: str, of: Contributions) -> list[pl.Expr]:
         "unpaired": of_either - 2 * n,
     }
     return [found[part].alias(f"{part} {name}") for part in SUMS]
+
+
+def _difference(b: pl.Expr, a: pl.Expr) -> pl.Expr:
+    """Return b - a; 0 where that is rounding, since lists that are worth the same may be summed up in another order."""
+    d = b - a
+    return pl.when(d.abs() <= ROUNDING * (a + b).abs()).then(0.0).otherwise(d)
 
 
 def _with_absent(name: str, absent: pl.Expr) -> list[pl.Expr]:

@@ -58,7 +58,10 @@ def of_one(long: pl.DataFrame, how: Power) -> pl.DataFrame:
     With the correlation r of two systems' values of a user and the same spread in both, a difference has the standard
     deviation s · √(2 (1 - r)).
     """
-    std = long["std"].to_numpy() * np.sqrt(2.0 * (1.0 - how.correlation))
+    # where no interval is known, the spread of the contributions is none to go by
+    known = pl.col("value_low").is_not_null()
+    std = long.select(pl.when(known).then("std")).to_series().to_numpy()
+    std = std * np.sqrt(2.0 * (1.0 - how.correlation))
     found = _found(long["value"].to_numpy(), long["n_users"].to_numpy(), std, how)
     keys = long.columns[: long.columns.index("metric")]
     return long.with_columns(as_columns(found, COLUMNS)).select(*keys, *COLUMNS)
@@ -78,19 +81,17 @@ def _found(value: Given, n: Given, std: Given, how: Power) -> Mapping[str, Any]:
         "detectable_relative": np.where(value == 0, np.nan, ratio(detectable, np.abs(value))),
         "wanted": np.full(np.shape(value), how.wanted),
         "users_needed": np.where(needed < MOST, needed, np.nan),
-        "note": _notes(value, n, std),
+        "note": _notes(value, n, std, needed),
     }
 
 
-def _notes(value: Any, n: Any, std: Any) -> Any:
-    return np.select(
-        [n == 0, n == 1, np.isnan(std), std == 0, value == 0],
-        [
-            "nobody has a value",
-            "one user, so no spread",
-            "no spread of this metric is known",
-            "no difference between users, so nothing to go by",
-            "the value is 0, of which no share is wanted",
-        ],
-        "",
-    )
+def _notes(value: Any, n: Any, std: Any, needed: Any) -> Any:
+    words = {
+        "nobody has a value": n == 0,
+        "one user, so no spread": n == 1,
+        "no spread of this metric is known": np.isnan(std),
+        "no difference between users, so nothing to go by": std == 0,
+        "the value is 0, of which no share is wanted": value == 0,
+        "what is wanted takes more users than there are": needed >= MOST,
+    }
+    return np.select(list(words.values()), list(words), "")

@@ -181,13 +181,20 @@ def _norm(of: Numbers) -> Numbers:
 
 
 def _told(blocks: Iterator[Numbers], n: int, tell: Tell | None) -> Iterator[Numbers]:
-    """Hand blocks on, and tell of each one when the next is asked for."""
-    done = 0
-    for block in blocks:
-        yield block
-        done += len(block)
-        if tell is not None:
+    """Hand blocks on, and tell of each one when the next is asked for; of the end where it is interrupted too."""
+    done, tell = 0, tell or _silent
+    try:
+        for block in blocks:
+            yield block
+            done += len(block)
             tell(done, n)
+    finally:
+        if done < n:
+            tell(n, n)
+
+
+def _silent(_done: int, _n: int) -> None:
+    """Tell nobody."""
 
 
 def _rows(n_groups: int, n: int) -> Iterator[int]:

@@ -56,6 +56,8 @@ class Intervals:
 
     level: float = 0.95
     method: Method = "auto"
+    as_independent: bool = False
+    """Whether `std` is that of as many independent users, where users hang together in clusters."""
 
 
 def variance(n: pl.Expr, total: pl.Expr, square: pl.Expr) -> pl.Expr:
@@ -73,16 +75,25 @@ def summarized(
     `wide` has a row for each segment: the keys, and each metric with its sums beside it, and where they are not those of
     users one by one the squared standard error and the degrees of freedom.
     """
+    rows = rows_with_intervals(wide, keys, dict(enumerate(metrics)), how)
+    return rows.select(*keys, *(pl.col(name).cast(dtype) for name, dtype in COLUMNS.items()))
+
+
+def rows_with_intervals(
+    wide: pl.LazyFrame, keys: Sequence[str], places: Mapping[int, Metric[...]], how: Intervals
+) -> pl.LazyFrame:
+    """Return the rows of `summarized` with all that is known of them, and the place that each metric has among others."""
     names = wide.collect_schema().names()
     # NOTE: lists of one struct for each metric, since a concatenation would read the plan once for each.
-    rows = pl.concat_list([_row(metric, names) for metric in metrics]).alias("rows")
-    long = wide.select(*keys, rows).explode("rows").unnest("rows")
-    return with_intervals(long, how).select(
-        *keys, *(pl.col(name).cast(dtype) for name, dtype in COLUMNS.items())
-    )
+    known = [
+        _row(metric, names, how).struct.with_fields(place=pl.lit(place))
+        for place, metric in places.items()
+    ]
+    rows = wide.select(*keys, pl.concat_list(known).alias("rows")).explode("rows").unnest("rows")
+    return with_intervals(rows, how)
 
 
-def _row(metric: Metric[...], names: Sequence[str]) -> pl.Expr:
+def _row(metric: Metric[...], names: Sequence[str], how: Intervals) -> pl.Expr:
     """Return what is known of a metric in a segment, as one value."""
     n = _beside(N, metric).fill_null(0)
     total, square = (_beside(part, metric).cast(pl.Float64) for part in (TOTAL, SQUARE))
@@ -97,7 +108,7 @@ def _row(metric: Metric[...], names: Sequence[str]) -> pl.Expr:
         "k": pl.lit(metric.k, pl.Int64),
         "value": pl.col(str(metric)).cast(pl.Float64),
         "mean": pl.when(n > 0).then(total / n),
-        "std": spread.sqrt(),
+        "std": ((error * n) if how.as_independent else spread).sqrt(),
         "error": error,
         "freedom": (pl.col(name_beside(FREEDOM, metric)) if has_own else n - 1).cast(pl.Int64),
         "n_users": n.cast(pl.Int64),
@@ -161,6 +172,8 @@ def _note() -> pl.Expr:
         .then(pl.lit("no interval of this metric was shown to hold"))
         .when(pl.col("freedom") < 1)
         .then(pl.lit("one cluster, so no interval"))
+        .when((pl.col("error") <= 0) & (pl.col("std") > 0))
+        .then(pl.lit("all clusters have the same mean"))
         .when(pl.col("error") <= 0)
         .then(pl.lit("all users have the same value"))
         .when(pl.col("freedom") < FEW - 1)
@@ -171,11 +184,16 @@ def _note() -> pl.Expr:
 def added(wide: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
     """Return the sums of each segment from those of its groups of users, with the means that they make."""
     parts = (N, TOTAL, SQUARE, ZERO, UNDEFINED, WITHOUT_RELEVANT)
-    sums = [_beside(part, metric).sum() for metric in metrics for part in parts]
+    sums = [_sum(_beside(part, metric)) for metric in metrics for part in parts]
     # which are those of the whole segment, beside each of its groups
     fourths = [_beside(FOURTH, metric).first() for metric in metrics]
     found = aggregate(wide, keys, [*sums, *fourths])
     return found.with_columns(_mean(metric).alias(str(metric)) for metric in metrics)
+
+
+def _sum(column: pl.Expr) -> pl.Expr:
+    """Return a sum, of nulls alone null: what a metric has not, such as lists without a relevant item, is not 0."""
+    return pl.when(column.count() > 0).then(column.sum())
 
 
 def _mean(metric: Metric[...]) -> pl.Expr:
@@ -232,16 +250,3 @@ def _unknown(_part: str, _metric: Metric[...]) -> pl.Expr:
 
 def _beside(part: str, metric: Metric[...]) -> pl.Expr:
     return pl.col(name_beside(part, metric))
-
-
-def rows_with_intervals(
-    wide: pl.LazyFrame, keys: Sequence[str], places: Mapping[int, Metric[...]], how: Intervals
-) -> pl.LazyFrame:
-    """Return the rows of `summarized` with all that is known of them, and the place that each metric has among others."""
-    names = wide.collect_schema().names()
-    known = [
-        _row(metric, names).struct.with_fields(place=pl.lit(place))
-        for place, metric in places.items()
-    ]
-    rows = wide.select(*keys, pl.concat_list(known).alias("rows")).explode("rows").unnest("rows")
-    return with_intervals(rows, how)

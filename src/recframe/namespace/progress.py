@@ -1,0 +1,73 @@
+"""A bar for resamples that take longer than a moment: on a terminal or in a notebook, where rich is installed."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+MOMENT = 2.0
+"""Seconds without a bar."""
+
+
+class Bar:
+    """Is told after each block how many resamples are done, and shows a bar from a moment on until the last one.
+
+    NOTE: calls share nothing: a bar begins with the first block that it is told of, so that a plan may run more than once.
+    """
+
+    def __init__(self, title: str, make: Callable[[str], Any]) -> None:
+        self._title, self._make = title, make
+        self._began: float | None = None
+        self._shown: Any = None
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show how many are done."""
+        now = time.monotonic()
+        self._began = now if self._began is None else self._began
+        if self._shown is None and now - self._began > MOMENT and done < total:
+            self._shown = self._make(self._title)
+            self._shown.start()
+        if self._shown is not None:
+            (task,) = self._shown.task_ids
+            self._shown.update(task, completed=done, total=total)
+        if done >= total:
+            self.close()
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._shown is not None:
+            self._shown.stop()
+        self._began = self._shown = None
+
+
+def of_resamples() -> Bar | None:
+    """Return a bar for resamples; None where nobody would see one, and without rich."""
+    if not (_is_seen() and _has_rich()):
+        return None
+    return Bar("resamples", _made)
+
+
+def _is_seen() -> bool:
+    """Whether somebody looks on: at a terminal, or at a notebook, whose shell is of a kernel."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    in_notebook = getattr(shell, "kernel", None) is not None
+    return in_notebook or bool(sys.stderr is not None and sys.stderr.isatty())
+
+
+def _has_rich() -> bool:
+    from importlib.util import find_spec  # noqa: PLC0415  a call that nobody looks at asks for no module
+
+    return find_spec("rich") is not None
+
+
+def _made(title: str) -> Any:
+    """Return a bar of rich's, which leaves nothing behind."""
+    from rich.console import Console  # noqa: PLC0415  an extra
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    shown = Progress(*columns, console=Console(stderr=True), transient=True)
+    shown.add_task(title, total=None)
+    return shown

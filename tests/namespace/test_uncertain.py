@@ -1,0 +1,520 @@
+"""Calls of summarize, compare and power: kinds of frame, names and dtypes, laws, degenerate inputs, and wrong calls' words."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import recframe as rf
+from compared_lists import asked_of, frames
+from frame_kinds import KINDS
+from recframe.frames.collecting import LARGE
+from recframe.namespace import progress
+
+METRICS = ["ndcg@3", "recall", "first_rank", "novelty@3", "entropy@3"]
+CALLS = {
+    "summarize": lambda rec, *metrics, **options: rec.summarize(*metrics, **options),
+    "summarize by clusters": lambda rec, *metrics, **options: rec.summarize(
+        *metrics, cluster="household", **options
+    ),
+    "compare": lambda rec, *metrics, **options: rec.compare(*metrics, baseline="a", **options),
+    "compare all": lambda rec, *metrics, **options: rec.compare(*metrics, margin=0.1, **options),
+    "power": lambda rec, *metrics, **options: rec.power(*metrics, **options),
+    "power of pairs": lambda rec, *metrics, **options: rec.power(*metrics, baseline="a", **options),
+}
+DRAWN = {
+    "bootstrap": lambda rec, *metrics, **options: rec.summarize(
+        *metrics, method="bootstrap", n_resamples=200, **options
+    ),
+    "permutation": lambda rec, *metrics, **options: rec.compare(
+        *metrics, test="permutation", n_resamples=999, **options
+    ),
+    "max_t": lambda rec, *metrics, **options: rec.compare(
+        *metrics, correction="max_t", n_resamples=999, **options
+    ),
+}
+each_call = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+every_call = pytest.mark.parametrize(
+    "call", [*CALLS.values(), *DRAWN.values()], ids=[*CALLS, *DRAWN]
+)
+OF_USERS = METRICS[:-1]
+SOME_KINDS = [
+    one if one.name in {"streaming", "pandas"} else pytest.param(one, marks=pytest.mark.slow)
+    for one in KINDS[1:]
+]
+
+
+def same(one, other, **options):
+    assert_frame_equal(one, other, rel_tol=1e-9, abs_tol=1e-9, **options)
+
+
+# ---- frames in and out
+
+
+@every_call
+@pytest.mark.parametrize("kind", SOME_KINDS, ids=repr)
+def test_every_kind_of_frame_gives_the_same_in_its_own_kind(kind, call):
+    expected = call(asked_of(), *OF_USERS, by="country")
+
+    found = kind.read(call(asked_of(make=kind), *OF_USERS, by="country"))
+
+    same(found, expected, check_dtypes=False)
+
+
+@every_call
+def test_a_large_frame_and_frames_by_model_give_the_same(call):
+    expected, tables = call(asked_of(), *METRICS[:3]), frames()
+    sides = {name: tables[name] for name in ("truth", "users", "items", "train")}
+    models = {name: tables["recs"].filter(pl.col("model") == name).drop("model") for name in "abc"}
+
+    same(call(rf.rec(models, **sides), *METRICS[:3]), expected)
+    large = asked_of(make=lambda frame: pl.concat([frame, frame.clear(LARGE + 1)]))
+    same(call(large, *METRICS[:3]), expected)
+
+
+IDS = {
+    "text": pl.col("user").cast(pl.String),
+    "categories": pl.col("user").cast(pl.String).cast(pl.Categorical),
+    "the end of UInt64": 2**64 - 1 - pl.col("user").cast(pl.UInt64),
+    "bytes": pl.col("user").cast(pl.String).cast(pl.Binary),
+    "small": pl.col("user").cast(pl.Int8),
+    "dates": pl.col("user").cast(pl.Int32).cast(pl.Date),
+}
+
+
+@each_call
+@pytest.mark.parametrize("user", IDS.values(), ids=IDS)
+def test_users_by_any_name_are_the_same_users(user, call):
+    def renamed(frame):
+        return frame.with_columns(user=user) if "user" in frame.columns else frame
+
+    same(call(asked_of(make=renamed), *METRICS), call(asked_of(), *METRICS))
+
+
+MODELS = {
+    "whole numbers": (
+        pl.col("model").replace_strict({"a": 1, "b": 2, "c": 10}, return_dtype=pl.Int64),
+        1,
+    ),
+    "categories": (pl.col("model").cast(pl.Categorical), "a"),
+    "an enumeration": (pl.col("model").cast(pl.Enum(["a", "b", "c"])), "a"),
+    "of its own order": (pl.col("model").cast(pl.Enum(["c", "b", "a"])), "a"),
+}
+
+
+@pytest.mark.parametrize(("model", "baseline"), MODELS.values(), ids=MODELS)
+def test_models_of_any_dtype_are_compared(model, baseline):
+    def renamed(frame):
+        return frame.with_columns(model=model) if "model" in frame.columns else frame
+
+    rec = asked_of(make=renamed)
+    found, expected = (
+        rec.compare(*METRICS, baseline=baseline),
+        asked_of().compare(*METRICS, baseline="a"),
+    )
+
+    values = ["value", "baseline_value", "difference", "p_adjusted", "verdict"]
+    same(found.sort("value").select(values), expected.sort("value").select(values))
+    assert found["model"].dtype == found["baseline"].dtype == rec.judge()["model"].dtype
+    pairs = rec.compare("recall").select("model", "baseline").rows()
+    assert len({frozenset(pair) for pair in pairs}) == len(pairs) == 3
+
+
+def test_rows_without_a_model_are_no_model():
+    def without_c(frame):
+        missing = pl.col("model").replace("c", None)
+        return frame.with_columns(model=missing) if "model" in frame.columns else frame
+
+    for baseline in ("a", None):
+        found = asked_of(make=without_c).compare("recall", "novelty@3", baseline=baseline)
+        assert set(found.select("model", "baseline").rows()) == {("b", "a")}
+
+
+@pytest.mark.parametrize("bound", ["system", "^.*$", "user_id"])
+def test_columns_come_back_under_their_own_names(bound):
+    tables = frames()
+    recs = tables["recs"].rename({"model": bound})
+
+    found = recs.rec(truth=tables["truth"], users=tables["users"], model=bound).compare(
+        "recall", by="country"
+    )
+
+    assert found.columns[:3] == [bound, "country", "baseline"] or found.columns[:3] == [
+        "country",
+        bound,
+        "baseline",
+    ]
+
+
+# ---- laws
+
+
+@each_call
+def test_the_value_is_that_of_evaluate(call):
+    rec = asked_of(decimals=3)
+    evaluated = rec.evaluate(*METRICS, by="country").unpivot(
+        METRICS, index=["model", "country"], variable_name="metric", value_name="expected"
+    )
+
+    found = rec.summarize(*METRICS, by="country").join(
+        evaluated, on=["model", "country", "metric"], nulls_equal=True
+    )
+
+    assert len(found) == 60
+    assert found["value"].equals(found["expected"])
+
+
+@every_call
+def test_a_column_of_one_value_divides_nothing(call):
+    def with_one(frame):
+        return frame.with_columns(one=pl.lit("x")) if "household" in frame.columns else frame
+
+    whole = call(asked_of(), *OF_USERS)
+    found = call(asked_of(make=with_one), *OF_USERS, by="one")
+
+    if call in DRAWN.values():
+        # segments have fewer random groups
+        values = ["value", "n_users", "metric"]
+        whole, found = whole.select(values), found.select(values)
+    same(found.drop("one", strict=False), whole)
+
+
+@every_call
+def test_a_metric_changes_no_number_of_another(call):
+    options = {"correction": None} if call in {CALLS["compare"], CALLS["compare all"]} else {}
+    alone = call(asked_of(), "recall", by="country", **options)
+    # draws are those of as many groups, where there are no other users
+    others = ["ndcg@3", "first_rank"] if call in DRAWN.values() else OF_USERS
+    beside = call(asked_of(), *others, "recall", "hit_rate@2", by="country", **options)
+
+    columns = [name for name in alone.columns if name != "p_adjusted"]
+    columns = [name for name in columns if name != "verdict" or options]
+    same(beside.filter(pl.col("metric") == "recall").select(columns), alone.select(columns))
+
+
+@each_call
+def test_the_order_of_rows_changes_nothing(call):
+    mixed = asked_of(make=lambda frame: frame.sample(fraction=1, shuffle=True, seed=1))
+
+    same(call(mixed, *METRICS, by="country"), call(asked_of(), *METRICS, by="country"))
+
+
+# ---- degenerate inputs
+
+
+USERS = list(range(8))
+ALL = pl.DataFrame({"user": USERS, "item": [1] * 8})
+
+
+def lists(rank, users=USERS, item=1):
+    return pl.DataFrame({"user": users, "item": [item] * len(users)}).with_columns(rank=rank)
+
+
+VARIED = pl.col("user") % 3 + 1
+DEGENERATE = {
+    "identical models": {"a": lists(VARIED), "b": lists(VARIED)},
+    "no variance": {"a": lists(1), "b": lists(2)},
+    "one user": {"a": lists(VARIED, [1]), "b": lists(1, [1])},
+    "two users": {"a": lists(VARIED, [1, 2]), "b": lists(1, [1, 2])},
+    "no user in common": {"a": lists(VARIED, [1, 2, 3]), "b": lists(1, [4, 5, 6])},
+    "all missed": {"a": lists(VARIED, item=2), "b": lists(1, item=2)},
+    "the baseline missed all": {"a": lists(VARIED, item=2), "b": lists(VARIED)},
+    "no list in a segment": {"a": lists(VARIED, [0, 2, 4, 6]), "b": lists(1)},
+    "strangers": {"a": lists(VARIED, [91, 92]), "b": lists(1, [91, 92])},
+}
+STRUCTURAL = {
+    "n_zero",
+    "n_undefined",
+    "n_without_relevant",
+    "wins",
+    "ties",
+    "losses",
+    "p_not_worse",
+}
+"""What set metrics, lists, or metrics without a direction, have not at all."""
+ALWAYS = [
+    "mrr",
+    "first_rank",
+    "auc",
+    "novelty",
+    "list_length",
+    "coverage",
+    "entropy",
+    "personalization",
+]
+
+
+def assert_told(found):
+    numbers = [
+        name
+        for name, dtype in found.schema.items()
+        if dtype.is_numeric() and name not in {"k", "user"} | STRUCTURAL
+    ]
+    lacks = found.filter(pl.any_horizontal(pl.col(numbers).is_null()) & pl.col("note").is_null())
+    assert lacks.is_empty(), lacks.to_dicts()[0]
+    floats = found.select(pl.col(pl.Float64).is_nan().any()).row(0)
+    assert not any(floats)
+
+
+def slow_after_the_first_two(cases):
+    """What the fast lane has of thorough cases: the first two."""
+    first, second, *others = cases.values()
+    return [first, second, *(pytest.param(one, marks=pytest.mark.slow) for one in others)]
+
+
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
+@every_call
+@pytest.mark.parametrize("by", [None, "side"])
+@pytest.mark.parametrize("models", slow_after_the_first_two(DEGENERATE), ids=DEGENERATE)
+def test_no_number_is_missing_without_a_note(models, by, call):
+    users = pl.DataFrame({"user": USERS}).with_columns(
+        side=pl.col("user") % 2, household=pl.col("user") // 4
+    )
+    items, train = pl.DataFrame({"item": [1, 2, 3]}), ALL.head(3)
+    rec = rf.rec(models, truth=ALL, users=users, items=items, train=train)
+    metrics = ALWAYS if call is not DRAWN["bootstrap"] else ALWAYS[:5]
+
+    for policies in ({}, {"universe": "recs", "no_relevant": "skip"}, {"universe": "all"}):
+        assert_told(call(rec(**policies), *metrics, by=by))
+
+
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
+def test_words_for_what_is_degenerate():
+    rec = rf.rec(DEGENERATE["identical models"], truth=ALL)
+    row = rec.compare("mrr", baseline="a", margin=0.1).row(0, named=True)
+    assert (row["p_value"], row["verdict"], row["effect_size"]) == (1.0, "same", None)
+    assert row["note"] == "both have the same value for all users"
+    row = (
+        rf.rec(DEGENERATE["no variance"], truth=ALL).compare("mrr", baseline="a").row(0, named=True)
+    )
+    assert (row["p_value"], row["verdict"]) == (0.0, "worse")
+    assert row["note"] == "the difference is the same for all users"
+    one = rf.rec(DEGENERATE["one user"], truth=ALL.head(2).tail(1))
+    row = one.compare("mrr", baseline="a").row(0, named=True)
+    assert (row["difference"], row["p_value"], row["verdict"]) == (0.5, None, "open")
+    assert row["note"] == "one user, so no interval"
+    row = rf.rec(DEGENERATE["all missed"], truth=ALL).compare("first_rank").row(0, named=True)
+    assert (row["value"], row["note"]) == (None, "nobody has both values")
+
+
+def test_a_baseline_of_nothing_has_no_share():
+    n = 60
+    truth = pl.DataFrame({"user": range(n), "item": 1})
+    models = {"a": truth.with_columns(rank=1, item=2), "b": truth.with_columns(rank=VARIED)}
+
+    row = rf.rec(models, truth=truth).compare("mrr", baseline="a").row(0, named=True)
+
+    assert row["relative"] is None
+    assert row["note"] == "the baseline is 0, of which a difference is no share"
+
+
+def test_clusters_that_are_alike_are_not_users_who_are():
+    n = 80
+    truth = pl.DataFrame({"user": range(n), "item": 1})
+    users = truth.select("user").with_columns(household=pl.col("user") // 2)
+    models = {"a": truth.with_columns(rank=1), "b": truth.with_columns(rank=pl.col("user") % 2 + 1)}
+    rec = rf.rec(models, truth=truth, users=users)
+
+    of_means = rec.summarize("mrr", cluster="household")["note"].to_list()
+    of_differences = rec.compare("mrr", cluster="household")["note"].to_list()
+
+    assert of_means == ["all users have the same value", "all clusters have the same mean"]
+    assert of_differences == ["all clusters have the same mean difference"]
+
+
+# ---- wrong calls
+
+
+NOT_SHARES = [0, 1, 95, "0.95", True, None]
+NOT_WHOLE = [10.5, True, "10", None]
+WRONG = [
+    *(
+        (
+            "summarize",
+            {"level": value},
+            f"level={value!r}: level takes a number between 0 and 1, such as level=0.95",
+        )
+        for value in NOT_SHARES
+    ),
+    *(
+        (
+            "compare",
+            {"margin": value},
+            f"margin={value!r}: margin takes a number between 0 and 1, such as margin=0.01",
+        )
+        for value in NOT_SHARES[:-1]
+    ),
+    *(
+        (
+            call,
+            {"n_resamples": value, **method},
+            f"n_resamples={value!r}: n_resamples takes a whole number from 1 up",
+        )
+        for call, method in (
+            ("summarize", {"method": "bootstrap"}),
+            ("summarize", {}),
+            ("compare", {}),
+        )
+        for value in [0, -1, *NOT_WHOLE]
+    ),
+    *(
+        (call, {"seed": value}, f"seed={value!r}: seed takes a whole number from 0 up")
+        for call in ("summarize", "compare")
+        for value in [-1, *NOT_WHOLE]
+    ),
+    ("summarize", {"method": "bca"}, "method='bca': method takes 'auto' or 't' or 'bootstrap'"),
+    (
+        "compare",
+        {"test": "wilcoxon"},
+        "test='wilcoxon': test takes 't' or 'permutation' or 'bootstrap'",
+    ),
+    (
+        "compare",
+        {"correction": "tukey"},
+        "correction='tukey': correction takes 'holm' or 'max_t' or 'bonferroni' or 'benjamini-hochberg' or None",
+    ),
+    ("compare", {"correction": ["holm"]}, "correction=['holm']: correction takes"),
+    ("compare", {"family": "row"}, "family='row': family takes 'table' or 'metric' or 'segment'"),
+    ("power", {"power": 80}, "power=80: power takes a number between 0 and 1, such as power=0.8"),
+    (
+        "power",
+        {"wanted": 0},
+        "wanted=0: wanted takes a number between 0 and 1, such as wanted=0.01",
+    ),
+    *(
+        (
+            call,
+            {"by": "user"},
+            "by='user': one user has no interval; evaluate(by='user') has the values",
+        )
+        for call in ("summarize", "compare", "power")
+    ),
+    *(
+        (call, {"by": "country", "cluster": "country"}, "cluster='country' is a column of by= too")
+        for call in ("summarize", "compare", "power")
+    ),
+    (
+        "summarize",
+        {"cluster": "genre"},
+        "cluster='genre' describes no users; name a column of users, such as their household",
+    ),
+    (
+        "summarize",
+        {"cluster": ["household"]},
+        "cluster=['household']: cluster takes the name of a column, such as 'household'",
+    ),
+    ("compare", {"baseline": "svd"}, "baseline='svd' is no model: the column 'model' has a, b, c"),
+    ("power", {"baseline": "svd"}, "baseline='svd' is no model: the column 'model' has a, b, c"),
+]
+
+
+@pytest.mark.parametrize(("call", "options", "words"), WRONG, ids=lambda one: str(one)[:50])
+def test_a_wrong_call_says_what_to_write(call, options, words):
+    with pytest.raises(rf.RecframeError) as raised:
+        getattr(asked_of(), call)("recall", **options)
+
+    assert str(raised.value).startswith(words)
+
+
+@pytest.mark.parametrize("metric", ["recall", "novelty@3", "coverage@3", "f_score(average=means)"])
+@pytest.mark.parametrize("baseline", ["svd", "A", ""])
+def test_an_unknown_baseline_is_told_whatever_is_asked(metric, baseline):
+    with pytest.raises(rf.RecframeError, match=r"is no model: the column 'model' has a, b, c$"):
+        asked_of().compare(metric, baseline=baseline)
+
+
+@pytest.mark.parametrize("metric", ["recall", "novelty@3", "coverage@3"])
+def test_one_model_is_compared_with_nothing(metric):
+    def of_a(frame):
+        return frame.filter(pl.col("model") == "a") if "model" in frame.columns else frame
+
+    with pytest.raises(
+        rf.RecframeError, match="there are no two models to compare: the column 'model' has a"
+    ):
+        asked_of(make=of_a).compare(metric)
+    with pytest.raises(rf.RecframeError, match="without a column that tells models apart"):
+        frames()["recs"].drop("model").unique(["user", "item"]).rec(
+            truth=frames()["truth"]
+        ).compare("recall")
+
+
+@pytest.mark.parametrize("metric", ["coverage", "f_score(average=means)@3"])
+def test_a_set_metric_is_not_drawn_anew(metric):
+    with pytest.raises(rf.RecframeError, match="is one function of all lists"):
+        asked_of().summarize(metric, method="bootstrap")
+
+
+# ---- the bar
+
+
+class Shown:
+    """What is done with a bar."""
+
+    task_ids = (0,)
+
+    def __init__(self):
+        self.said = []
+
+    def start(self):
+        self.said.append("start")
+
+    def update(self, _task, *, completed, total):
+        self.said.append((completed, total))
+
+    def stop(self):
+        self.said.append("stop")
+
+
+def test_a_bar_comes_after_two_seconds_and_goes_at_the_end(monkeypatch):
+    shown, now = Shown(), iter([0.0, 1.9, 2.1, 9.0, 20.0, 21.0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
+    bar = progress.Bar("resamples", lambda _title: shown)
+
+    for done in (1, 2, 3, 4):
+        bar(done, 4)
+    # a second run of the same plan begins anew
+    bar(1, 2)
+    bar(2, 2)
+
+    assert shown.said == ["start", (3, 4), (4, 4), "stop"]
+
+
+def test_a_bar_goes_where_resampling_is_interrupted(monkeypatch):
+    from recframe.uncertainty import resampling  # noqa: PLC0415
+
+    told = []
+
+    def tell(done, total):
+        told.append((done, total))
+        if len(told) == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        resampling.bootstrap_means(
+            np.ones((9_000, 1)), np.ones(9_000), n_resamples=2_000, seed=0, tell=tell
+        )
+    assert told[-1] == (2_000, 2_000)
+
+
+@pytest.mark.parametrize(("terminal", "rich"), [(True, True), (True, False), (False, True)])
+def test_nobody_is_shown_a_bar_without_a_terminal_and_rich(terminal, rich, monkeypatch):
+    monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: terminal, raising=False)
+    if not rich:
+        monkeypatch.setitem(progress.sys.modules, "rich", None)
+
+    assert (progress.of_resamples() is not None) == (terminal and rich)
+
+
+def test_richs_bar_is_one(monkeypatch):
+    pytest.importorskip("rich")
+    now = iter([0.0, 5.0, 6.0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(now, 7.0))
+    monkeypatch.setattr(progress, "_is_seen", lambda: True)
+    bar = progress.of_resamples()
+
+    for done in (1, 2, 3):
+        bar(done, 3)
+
+    assert bar._shown is None
