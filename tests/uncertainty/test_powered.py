@@ -6,7 +6,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-import recframe as rf
 from compared_lists import asked_of, frames
 from plain_uncertainty import clustered_error, differing, power, values_of
 
@@ -21,7 +20,7 @@ def test_differences_at_hand_show_what_statsmodels_says(metric, by):
 
     for row in rec.power(metric, by=list(by) or None, baseline="a").to_dicts():
         segment = tuple(row[name] for name in by)
-        a, b = (values[model, *segment] for model in ("a", row["model"]))
+        a, b = (values[(model, *segment)] for model in ("a", row["model"]))
         pairs = [(b[user], a[user]) for user in a if user in b]
         both = np.array([pair for pair in pairs if None not in pair])
         if len(both) < 2:

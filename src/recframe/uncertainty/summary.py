@@ -39,8 +39,8 @@ COLUMNS = {
 ERROR, FREEDOM = "error", "freedom"
 FOURTH = "fourth"
 """The sum of the fourth powers of contributions to a set metric, about their mean."""
-FEWEST = 10
-"""Where fewer lists than these decide a set metric, its interval is not known to hold."""
+FEWEST = 10 * (1 - 1e-9)
+"""Where fewer lists than ten decide a set metric, its interval is not known to hold; ten of one size do whatever rounding."""
 FEW = 30
 """With fewer users no interval of a mean holds as often as it says."""
 ROUNDING = 1e-13
