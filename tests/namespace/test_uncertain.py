@@ -151,8 +151,7 @@ def test_columns_come_back_under_their_own_names(bound):
 # ---- laws
 
 
-@each_call
-def test_the_value_is_that_of_evaluate(call):
+def test_the_value_is_that_of_evaluate():
     rec = asked_of(decimals=3)
     evaluated = rec.evaluate(*METRICS, by="country").unpivot(
         METRICS, index=["model", "country"], variable_name="metric", value_name="expected"
@@ -481,7 +480,7 @@ def test_a_bar_comes_after_two_seconds_and_goes_at_the_end(monkeypatch):
     assert shown.said == ["start", (3, 4), (4, 4), "stop"]
 
 
-def test_a_bar_goes_where_resampling_is_interrupted(monkeypatch):
+def test_a_bar_goes_where_resampling_is_interrupted():
     from recframe.uncertainty import resampling  # noqa: PLC0415
 
     told = []

@@ -90,8 +90,10 @@ def test_ends_beyond_the_outermost_resample_are_told():
         asked_of().summarize("ndcg@3", method="bootstrap", n_resamples=38)
 
     assert [str(one.message) for one in told] == [
-        "n_resamples=38: the ends of intervals at level=0.95 lie beyond so few resamples; "
-        "write n_resamples=39 at least, and some thousand to have two digits"
+        (
+            "n_resamples=38: the ends of intervals at level=0.95 lie beyond so few resamples; "
+            "write n_resamples=39 at least, and some thousand to have two digits"
+        )
     ]
     asked_of().summarize("ndcg@3", method="bootstrap", n_resamples=39)
 

@@ -45,7 +45,7 @@ def assert_compared(rec, metrics, by, baseline, margin=0.05, models="abc"):
             row = comparison(one, other, margin=margin, direction=metric.definition.direction)
             if not row["n_users"] and (str(metric), b, a, *segment) not in found:
                 continue
-            assert not differing(found[str(metric), b, a, *segment], row), (metric, segment, a, b)
+            assert not differing(found[(str(metric), b, a, *segment)], row), (metric, segment, a, b)
             expected += row["n_users"] > 0
     assert (result["n_users"] > 0).sum() == expected
     return expected
@@ -102,8 +102,7 @@ def test_corrections_are_those_of_statsmodels_in_each_family(correction, family)
 
     group = {"table": [], "metric": ["metric"], "segment": ["country"]}[family]
     families = found.partition_by(group) if group else [found]
-    for rows in families:
-        rows = rows.drop_nulls("p_value")
+    for rows in (one.drop_nulls("p_value") for one in families):
         expected = multipletests(rows["p_value"], method=CORRECTIONS[correction])[1]
         assert rows["p_adjusted"].to_list() == pytest.approx(expected.tolist(), rel=1e-12)
     without = asked_of().compare("ndcg@3", "recall", "auc", by="country", correction=None)
@@ -250,8 +249,10 @@ def test_too_few_resamples_for_a_correction_are_told():
 
     # 6 rows: Holm asks for 6 / (B + 1) <= .05
     assert [str(one.message) for one in told] == [
-        "n_resamples=99: no p value is below 0.01, which shows nothing at level=0.95 over 6 rows with correction='holm'; "
-        "write n_resamples=119, or correction='max_t'"
+        (
+            "n_resamples=99: no p value is below 0.01, which shows nothing at level=0.95 over 6 rows with correction='holm'; "
+            "write n_resamples=119, or correction='max_t'"
+        )
     ]
     rec.compare("ndcg@3", "recall", test="permutation", n_resamples=119)
     rec.compare("ndcg@3", "recall", test="permutation", n_resamples=99, correction="max_t")

@@ -40,7 +40,7 @@ def assert_summary(rec, metrics, by, clusters=None, **options):
             if metric.definition.over_lists:
                 # users without a list, of whom the row has none
                 del row["n_undefined"]
-            assert not differing(found[str(metric), *segment], row), (metric, segment)
+            assert not differing(found[(str(metric), *segment)], row), (metric, segment)
             expected += row["n_users"] > 0
     assert sum(row["n_users"] > 0 for row in found.values()) == expected
     return expected
@@ -192,3 +192,18 @@ def test_intervals_of_set_metrics_cover_other_samples_of_as_many_users():
         mean = rows["value"].mean()
         covers = int(((rows["value_low"] <= mean) & (rows["value_high"] >= mean)).sum())
         assert stats.binom.ppf(1e-4, trials, 0.92) <= covers <= stats.binom.isf(1e-4, trials, 0.985)
+
+
+@pytest.mark.parametrize(("n", "is_known"), [(8, False), (10, True)])
+def test_ten_lists_of_one_size_decide_whatever_rounding(n, is_known):
+    # every second list has an item of its own, the others share one: contributions are as far above the mean as below
+    users = pl.DataFrame({"user": range(n)})
+    own = pl.when(pl.col("user") % 2 == 0).then("user").otherwise(29)
+    recs = users.with_columns(item=own, rank=1)
+    truth = users.with_columns(item=0)
+
+    for n_items in range(30, 70):
+        found = recs.rec(truth=truth, items=pl.DataFrame({"item": range(n_items)})).summarize(
+            "coverage"
+        )
+        assert (found["value_low"][0] is not None) == is_known, n_items

@@ -352,7 +352,7 @@ def _powered(asked: Question, baseline: str | None, how: Power) -> Any:
             powered.COLUMNS,
             drawn=False,
         )
-    long = _summary(asked, summary.Intervals(as_independent=True))
+    long = _summary(asked, summary.Intervals())
     schema = long.collect_schema()
     result: dict[str, Any] = {key: schema[key] for key in asked.by} | powered.COLUMNS
     kind = asked.rec._kind  # noqa: SLF001

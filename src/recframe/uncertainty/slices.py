@@ -188,7 +188,6 @@ def _with_values(rows: pl.DataFrame, how: Slices) -> pl.DataFrame:
         pl.col("freedom", "n_users").cast(pl.Int64),
         of_each=pl.lit(value=True),
         few=pl.lit(value=False),
-        std=(pl.col("error") * pl.col("n_users")).sqrt(),
     )
     found = summary.with_intervals(whole, summary.Intervals(how.level))
     notes = [

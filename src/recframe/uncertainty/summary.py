@@ -38,7 +38,7 @@ COLUMNS = {
 }
 """What follows the keys."""
 ERROR, FREEDOM = "error", "freedom"
-FEWEST = 10
+FEWEST = 10 * (1 - 1e-9)
 """Where fewer lists than these decide a set metric, its interval is not known to hold."""
 FEW = 30
 """With fewer users no interval of a mean holds as often as it says."""
@@ -56,8 +56,6 @@ class Intervals:
 
     level: float = 0.95
     method: Method = "auto"
-    as_independent: bool = False
-    """Whether `std` is that of as many independent users, where users hang together in clusters."""
 
 
 def variance(n: pl.Expr, total: pl.Expr, square: pl.Expr) -> pl.Expr:
@@ -86,14 +84,14 @@ def rows_with_intervals(
     names = wide.collect_schema().names()
     # NOTE: lists of one struct for each metric, since a concatenation would read the plan once for each.
     known = [
-        _row(metric, names, how).struct.with_fields(place=pl.lit(place))
+        _row(metric, names).struct.with_fields(place=pl.lit(place))
         for place, metric in places.items()
     ]
     rows = wide.select(*keys, pl.concat_list(known).alias("rows")).explode("rows").unnest("rows")
     return with_intervals(rows, how)
 
 
-def _row(metric: Metric[...], names: Sequence[str], how: Intervals) -> pl.Expr:
+def _row(metric: Metric[...], names: Sequence[str]) -> pl.Expr:
     """Return what is known of a metric in a segment, as one value."""
     n = _beside(N, metric).fill_null(0)
     total, square = (_beside(part, metric).cast(pl.Float64) for part in (TOTAL, SQUARE))
@@ -108,7 +106,7 @@ def _row(metric: Metric[...], names: Sequence[str], how: Intervals) -> pl.Expr:
         "k": pl.lit(metric.k, pl.Int64),
         "value": pl.col(str(metric)).cast(pl.Float64),
         "mean": pl.when(n > 0).then(total / n),
-        "std": ((error * n) if how.as_independent else spread).sqrt(),
+        "std": spread.sqrt(),
         "error": error,
         "freedom": (pl.col(name_beside(FREEDOM, metric)) if has_own else n - 1).cast(pl.Int64),
         "n_users": n.cast(pl.Int64),
