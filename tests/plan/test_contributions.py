@@ -31,7 +31,7 @@ def asked(rec, metrics, by=None):
 
 
 def pairing(one, baseline="a"):
-    return Pairing(baseline, one.inputs.schema[MODEL])
+    return Pairing(baseline, one.inputs.schema[MODEL], "model")
 
 
 def sums(rec, metrics, by, baseline, run):
