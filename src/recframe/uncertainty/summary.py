@@ -162,7 +162,7 @@ def _note() -> pl.Expr:
         .then(pl.lit("no interval of this metric was shown to hold"))
         .when(pl.col("freedom") < 1)
         .then(pl.lit("one cluster, so no interval"))
-        .when((pl.col("error") <= 0) & (pl.col("std") > 0))
+        .when((pl.col("error") <= 0) & (pl.col("freedom") < n - 1))
         .then(pl.lit("all clusters have the same mean"))
         .when(pl.col("error") <= 0)
         .then(pl.lit("all users have the same value"))
