@@ -8,7 +8,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from compared_lists import asked_of, frames
+from compared_lists import asked_of, frames, thorough
 from frame_kinds import KINDS
 from recframe.frames.collecting import LARGE
 from recframe.namespace import progress
@@ -257,16 +257,10 @@ def assert_told(found):
     assert not any(floats)
 
 
-def slow_after_the_first_two(cases):
-    """What the fast lane has of thorough cases: the first two."""
-    first, second, *others = cases.values()
-    return [first, second, *(pytest.param(one, marks=pytest.mark.slow) for one in others)]
-
-
 @pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 @every_call
-@pytest.mark.parametrize("by", [None, "side"])
-@pytest.mark.parametrize("models", slow_after_the_first_two(DEGENERATE), ids=DEGENERATE)
+@pytest.mark.parametrize("by", thorough([None, "side"], 1))
+@pytest.mark.parametrize("models", thorough(DEGENERATE.values()), ids=DEGENERATE)
 def test_no_number_is_missing_without_a_note(models, by, call):
     users = pl.DataFrame({"user": USERS}).with_columns(
         side=pl.col("user") % 2, household=pl.col("user") // 4

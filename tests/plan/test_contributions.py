@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from compared_lists import asked_of, some_policies
+from compared_lists import asked_of, some_policies, thorough
 from plain_uncertainty import values_of
 from plans import POLARS_2, fallbacks, python_functions
 from recframe.namespace.question import question
@@ -19,7 +19,9 @@ from recframe.uncertainty.pairs import BASELINE, MODEL, Pairing, sums_of_all, su
 
 METRICS = ["ndcg@3", "recall", "first_rank", "hit_rate@2", "judged@4", "list_length", "novelty@3"]
 SETS = ["coverage@3", "entropy@3", "personalization@3", "f_score(average=means)@3"]
-each_by = pytest.mark.parametrize("by", [None, "country", "genre", "week", ["country", "genre"]])
+each_by = pytest.mark.parametrize(
+    "by", thorough([None, "country", "genre", "week", ["country", "genre"]])
+)
 
 
 def lazy(frame):
@@ -132,7 +134,7 @@ def scanned(tmp_path_factory):
 
 
 @each_by
-@pytest.mark.parametrize("method", ["auto", "t"])
+@pytest.mark.parametrize("method", thorough(["auto", "t"], 1))
 def test_a_summary_is_a_plan_without_python_that_travels(scanned, method, by):
     plan = scanned.summarize(*METRICS, *SETS, by=by, method=method)
     assert isinstance(plan, pl.LazyFrame)

@@ -262,6 +262,7 @@ def crowd() -> Scene:
     return scene
 
 
+@pytest.mark.slow
 def test_large_frames_and_parts_change_no_contribution():
     scene, metrics = crowd(), [*EXACT, *GINI]
     expected = found(scene.rec(lazy=True), metrics, ["country"])

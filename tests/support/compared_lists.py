@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import polars as pl
@@ -75,7 +75,17 @@ POLICIES: list[dict[str, Any]] = [
     {"relevant_from": "list", "no_relevant": "skip"},
     {"relevant_from": "list", "no_relevant": "null"},
 ]
-some_policies = pytest.mark.parametrize("policy", POLICIES, ids=str)
+
+
+def thorough(cases: Iterable[Any], fast: int = 2) -> list[Any]:
+    """Return cases of which the fast lane has the first few."""
+    slow = pytest.mark.slow
+    return [
+        one if place < fast else pytest.param(one, marks=slow) for place, one in enumerate(cases)
+    ]
+
+
+some_policies = pytest.mark.parametrize("policy", thorough(POLICIES, 3), ids=map(str, POLICIES))
 
 
 def asked_of(

@@ -222,6 +222,7 @@ def test_no_paradox_is_named_where_none_is_shown(rates, sizes):
 
 
 @pytest.mark.parametrize("rate", [0.9, 0.1])
+@pytest.mark.slow
 def test_equal_segments_show_no_gap_more_often_than_said(rate):
     draw = np.random.default_rng(7)
     n_runs, n = 60, 12 * 40

@@ -202,6 +202,7 @@ def test_the_worst_pooled_slices_are_closer_to_another_half_of_their_users_than_
 
 
 @pytest.mark.parametrize("rate", [0.9, 0.1])
+@pytest.mark.slow
 def test_equal_slices_are_found_to_differ_no_more_often_than_said(rate):
     draw = np.random.default_rng(5)
     n_runs, n = 60, 12 * 40
