@@ -92,11 +92,12 @@ def asked_of(
     main: str = "recs",
     seed: int = 0,
     make: Callable[[pl.DataFrame], Any] = lambda frame: frame,
+    n_users: int = 60,
     **options: Any,
 ) -> Any:
     """Return a Rec of two frames, or of the judged one, with the side frames bound."""
-    found = frames(seed)
+    found = frames(seed, n_users)
     sides: dict[str, Any] = {name: make(found[name]) for name in ("users", "items", "train")}
     truth = {"truth": make(found["truth"])} if main == "recs" else {}
-    rows = found["recs"] if main == "recs" else judged(seed)
+    rows = found["recs"] if main == "recs" else judged(seed, n_users=n_users)
     return rf.rec(make(rows))(model="model", **truth, **sides, **options)

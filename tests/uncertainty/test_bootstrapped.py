@@ -35,7 +35,7 @@ def test_percentiles_are_scipys():
 def test_all_but_the_interval_is_what_the_formula_says(by, cluster):
     metrics = ["ndcg@3", "first_rank", "novelty@3"]
     drawn, formula = (
-        asked_of().summarize(*metrics, by=by, cluster=cluster, method=method)
+        asked_of(n_users=400).summarize(*metrics, by=by, cluster=cluster, method=method)
         for method in ("bootstrap", "t")
     )
 
@@ -44,9 +44,10 @@ def test_all_but_the_interval_is_what_the_formula_says(by, cluster):
     for name in ("value", "std"):
         one, other = (rows[name].fill_null(np.nan).to_list() for rows in (drawn, formula))
         assert one == pytest.approx(other, rel=1e-12, nan_ok=True)
-    many = drawn["n_users"] > 12
+    # with fewer, the quantiles of t and those of the normal distribution are far apart
+    many = drawn["n_users"] > 60
     width = [(rows["value_high"] - rows["value_low"]).filter(many) for rows in (drawn, formula)]
-    assert (width[0] / width[1] - 1).abs().max() < 0.25
+    assert (width[0] / width[1] - 1).abs().max() < 0.15
 
 
 def test_the_seed_decides_and_another_metric_changes_nothing():
