@@ -20,6 +20,8 @@ MOST_NAMED = 20
 SUMS = ("n", "a", "d", "aa", "ad", "dd", "dddd", "wins", "ties", "unpaired")
 """What is summed up over users with both values: their number, the baseline's A, d = B - A, squares and products, of set
 metrics the fourth powers of d, d > 0 and d = 0; and how many users have but one of the two."""
+MOST_APART = 60
+"""More pairs of models than these have one plan for all, since each pair's own takes time to be made."""
 ROUNDING = 1e-12
 """A difference of two values below this share of their sum is none."""
 
@@ -69,12 +71,12 @@ def sums_of_pairs(one: Contributions, pairing: Pairing) -> pl.LazyFrame:
     if not one.counts_absent:
         return one.checked(summed.drop("present"), f"n {one.names[0]}", *checks)
     every = one.n_users().join(_pairs(one, pairing), on=MODEL)
-    joined = every.join(summed, on=keys, how="left", nulls_equal=True)
+    whole = every.join(summed, on=keys, how="left", nulls_equal=True)
     empty = one.empty.rename({name: f"empty {name}" for name in one.names})
-    joined = joined.join(empty, how="cross")
+    whole = whole.join(empty, how="cross")
     absent = pl.col("n_users") - pl.col("present").fill_null(0)
     filled = [sum_ for name in one.names for sum_ in _with_absent(name, absent.cast(pl.Int64))]
-    return one.checked(joined.select(*keys, *filled), f"n {one.names[0]}", *checks)
+    return one.checked(whole.select(*keys, *filled), f"n {one.names[0]}", *checks)
 
 
 def _pairs(one: Contributions, pairing: Pairing) -> pl.LazyFrame:
@@ -97,22 +99,25 @@ def _summed(one: Contributions, pairing: Pairing) -> pl.LazyFrame:
     """
     # NOTE: held, so that what tells the two sides apart is not asked of each of the plan's frames twice
     rows = one.rows.cache().select(*one.pairing, MODEL, *one.names)
-    if one.known is None:
+    pairs = _known_pairs(one, pairing)
+    if not 0 < len(pairs) <= MOST_APART:
         return _sums_by(one, _paired(one, rows, pairing), [*one.keys, BASELINE])
     keys = [key for key in one.keys if key != MODEL]
     found = []
-    others = one.known.rename({MODEL: BASELINE})
-    pairs = one.known.join(others, how="cross").filter(pairing.pairs())
     for pair in (pairs.slice(place, 1) for place in range(len(pairs))):
         model, baseline = (_is(side, pair, pairing) for side in (MODEL, BASELINE))
         paired = _side_by_side(one, rows.filter(model), rows.filter(baseline), one.pairing)
         sums = _sums_by(one, paired.drop(MODEL, BASELINE), keys)
         found.append(sums.join(pair.lazy(), how="cross"))
-    return (
-        pl.concat(found)
-        if found
-        else _sums_by(one, _paired(one, rows, pairing), [*one.keys, BASELINE])
-    )
+    return pl.concat(found)
+
+
+def _known_pairs(one: Contributions, pairing: Pairing) -> pl.DataFrame:
+    """Return the models that are held against each other, where they are known before the plan runs."""
+    if one.known is None:
+        return pl.DataFrame()
+    others = one.known.rename({MODEL: BASELINE})
+    return one.known.join(others, how="cross").filter(pairing.pairs())
 
 
 def _is(side: str, pair: pl.DataFrame, pairing: Pairing) -> pl.Expr:
