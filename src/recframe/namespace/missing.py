@@ -11,6 +11,17 @@ COMING = {
     "plot": "evaluate(..., tidy=True) has the form that charts take",
 }
 """Methods that are yet to come, with what there is today."""
+_TESTS = "compare('ndcg@10', baseline='...') tests differences of models"
+_INTERVALS = "summarize('ndcg@10') gives intervals"
+_GATES = "require('ndcg@10 >= 0.28') is a gate"
+MEANT = {
+    **dict.fromkeys(("test", "ttest", "t_test", "significance", "significant", "wilcoxon"), _TESTS),
+    **dict.fromkeys(
+        ("ci", "interval", "intervals", "confidence_interval", "bootstrap"), _INTERVALS
+    ),
+    **dict.fromkeys(("gate", "check", "assert_", "require_that"), _GATES),
+}
+"""What others call a method, with the call that does it."""
 
 
 def no_method(name: str, methods: Iterable[str]) -> str:
@@ -18,6 +29,8 @@ def no_method(name: str, methods: Iterable[str]) -> str:
     msg = f"rec has no method {name!r}"
     if name in COMING:
         return f"{msg}; {COMING[name]}"
+    if name.casefold() in MEANT:
+        return f"{msg}; {MEANT[name.casefold()]}"
     known = [*registry.registered(), *methods]
     # a method in other letters is a typo of it, and no metric's alias
     if close := suggestion(name, known, closeness=0.99):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, get_args
 import polars as pl
 
 from recframe.conventions import under_profile
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, UnknownMetricError
 from recframe.frames.hints import bind
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls, progress
@@ -190,7 +190,13 @@ class Uncertain(Generic[F]):
             seed=options.whole("seed", seed, 0),
             tell=progress.of_resamples(),
         )
-        asked = question(self, metrics, k, by, cluster, profile)
+        try:
+            asked = question(self, metrics, k, by, cluster, profile)
+        except UnknownMetricError as error:
+            if baseline is not None:
+                raise
+            msg = f"{error}. If it is a model to compare with, write baseline="
+            raise UnknownMetricError(msg) from None
         result: F = _compared(asked, None if baseline is None else str(baseline), how)
         return result
 
