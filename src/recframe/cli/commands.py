@@ -33,6 +33,7 @@ from recframe.cli.printing import print_frame
 from recframe.cli.progress import bar
 from recframe.cli.results import give, is_table
 from recframe.cli.shell import Failure, note, noted, read_errors, words_of_the_shell
+from recframe.cli.tracking import history, track
 from recframe.errors import plan_errors
 
 DEFAULT_METRICS = ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
@@ -65,6 +66,7 @@ def main() -> None:
     recframe demo                                         see it work, without any file
     recframe evaluate recs.parquet truth.parquet          your own files
     recframe audit recs.parquet truth.parquet             what is odd about them
+    recframe track recs.parquet truth.parquet ...         keep results from run to run
     recframe metrics                                      what can be computed
     recframe profiles                                     as which other library
     recframe explain ndcg@10 elliot recbole               why two libraries differ
@@ -215,5 +217,5 @@ def _print_findings(found: pl.DataFrame) -> None:
         click.echo(f"{check}: {treatment}. To mend: {remedy}.")
 
 
-for command in (demo, metrics, profiles, explain):
+for command in (demo, metrics, profiles, explain, track, history):
     main.add_command(command)

@@ -1,0 +1,122 @@
+"""The method of `rec` that makes a table which people publish."""
+
+from __future__ import annotations
+
+from typing import Any, Generic
+
+from recframe.errors import RecframeError
+from recframe.frames.collecting import stream
+from recframe.frames.context import MOST_DECIMALS
+from recframe.frames.hints import bind
+from recframe.frames.kinds.lookup import kind_for
+from recframe.look.published import Looks, published
+from recframe.look.table import Table
+from recframe.metrics.language.parameters import plain_number
+from recframe.namespace import calls
+from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
+from recframe.namespace.question import Question, question
+from recframe.plan.leave_one_out import reason_without
+from recframe.plan.needs import is_of_segment
+from recframe.uncertainty import options
+from recframe.uncertainty.pairs import MODEL
+
+
+class Tables(Generic[F]):
+    """The method of `rec` that makes a table which people publish."""
+
+    @calls.understood
+    def table(  # noqa: PLR0913  those of summarize and compare, and how the table looks
+        self,
+        *metrics: Asked,
+        baseline: object = None,
+        k: Cutoffs = None,
+        by: By = None,
+        level: float = 0.95,
+        decimals: int = 3,
+        intervals: bool = True,
+        title: str = "",
+        profile: str | None = None,
+    ) -> Table:
+        """Return a table to publish: models as rows, metrics as columns, the best in bold, with intervals and marks.
+
+        `.html()`, `.latex()` and `.markdown()` return it as text, `.save("table.tex")` writes it by the ending, a notebook shows
+        it, and `.gt` is an object of Great Tables, to be styled further. HTML and LaTeX need recframe[table].
+
+            baseline: the name of a model: others are marked * where they are shown to be better, † where worse, by the paired t
+                test of `compare` after Holm's correction for the whole table. It needs recframe[stats].
+            level: that of the intervals, which are those of `summarize`; p values are held against 1 - level.
+            decimals: how many each number has. Models whose numbers look alike are equally good, and all of them bold.
+            intervals: False leaves them out.
+            title: what stands above the table.
+
+        Below the table stand the number of users, and what the signs say. By segment, models stand in a group for each; without
+        a model, the rows are the segments. Of a LazyFrame the plan runs.
+
+        Raises what `summarize` and `compare` raise.
+
+        >>> import polars as pl, recframe as rf
+        >>> truth = pl.DataFrame({"user": [1, 2, 3, 4], "item": [9, 2, 9, 9]})
+        >>> a = pl.DataFrame({"user": [1, 2, 3, 4], "item": [1, 2, 3, 4], "rank": 1})
+        >>> b = pl.DataFrame({"user": [1, 2, 3, 4], "item": [1, 2, 9, 9], "rank": 1})
+        >>> print(rf.rec({"a": a, "b": b}, truth).table("hit_rate@1", "mrr@1", decimals=2))
+        | model | hit\\_rate@1 | mrr@1 |
+        | :--- | ---: | ---: |
+        | a | 0.25 [0.02, 0.87] | 0.25 [0.02, 0.87] |
+        | b | **0.75** [0.13, 0.98] | **0.75** [0.13, 0.98] |
+        <BLANKLINE>
+        Users: 4.  
+        In brackets: the interval at 0.95 of each value.  
+        Bold: the best model.
+        <BLANKLINE>
+        """  # noqa: W291  so Markdown breaks a line
+        _check(decimals)
+        rec: Any = self
+        asked = question(self, metrics, k, by, None, profile)
+        given = {"k": k, "by": by, "level": level, "profile": profile}
+        summary = _collected(rec.summarize(*metrics, **given))
+        verdicts, untested = {}, []
+        if baseline is not None:
+            verdicts, untested = _verdicts(asked, {**given, "baseline": baseline})
+        looks = Looks(
+            decimals,
+            intervals,
+            options.share("level", level, "0.95"),
+            None if baseline is None else str(baseline),
+            tuple(untested),
+            title,
+        )
+        keys = list(asked.by.values())
+        return published(summary, keys, asked.by.get(MODEL), asked.metrics, verdicts, looks)
+
+
+def _check(decimals: object) -> None:
+    number = plain_number(decimals)
+    if not isinstance(number, int) or not 0 <= number <= MOST_DECIMALS:
+        msg = f"decimals={decimals!r}: table takes a whole number of decimals from 0 to {MOST_DECIMALS}"
+        raise RecframeError(msg)
+
+
+def _collected(result: Any) -> Any:
+    """Return a result of whatever kind as a frame of Polars in memory."""
+    kind = kind_for(result)
+    return stream(kind.take({column: column for column in kind.columns}).lazy())
+
+
+def _verdicts(asked: Question, given: dict[str, Any]) -> tuple[dict[tuple[Any, ...], str], list[str]]:
+    """Return the verdicts by segment, model and metric, and the metrics of which there is none."""
+    if MODEL not in asked.by:
+        msg = (
+            f"baseline={given['baseline']!r} needs a column that tells models apart: {bind(model=repr('model'))}, "
+            "or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)"
+        )
+        raise RecframeError(msg)
+    untested = [one for one in asked.metrics if is_of_segment(one) and reason_without(one)]
+    tested = [one for one in asked.metrics if one not in untested]
+    if not tested:
+        return {}, [str(one) for one in untested]
+    given.pop("k")
+    found = _collected(asked.rec.compare(*tested, **given))
+    model = asked.by[MODEL]
+    keys = [name for name in asked.by.values() if name != model]
+    rows = found.select(*keys, model, "metric", "verdict").rows()
+    return {row[:-1]: row[-1] for row in rows}, [str(one) for one in untested]
