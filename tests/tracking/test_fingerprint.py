@@ -91,7 +91,9 @@ def test_other_data_have_another(name):
 def test_columns_that_no_call_reads_change_nothing():
     assert of(RECS.with_columns(note=pl.lit("x")), TRUTH.with_columns(when=1)) == of()
     assert of(users=USERS) == of(users=USERS.with_columns(age=pl.col("age") + 1))
-    assert of(users=USERS, by="age") != of(users=USERS.with_columns(age=pl.col("age") + 1), by="age")
+    assert of(users=USERS, by="age") != of(
+        users=USERS.with_columns(age=pl.col("age") + 1), by="age"
+    )
 
 
 def test_a_truth_without_relevance_is_one_of_ones():

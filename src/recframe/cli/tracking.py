@@ -40,13 +40,13 @@ def tags_of(
     pairs = [one.partition("=") for one in split(ctx, parameter, values)]
     for name, equals, value in pairs:
         if not (name and equals and value):
-            raise click.BadParameter(f"{name + equals + value!r} is no name=word; write commit=3f2a1c")
+            raise click.BadParameter(
+                f"{name + equals + value!r} is no name=word; write commit=3f2a1c"
+            )
     return {name: value for name, _, value in pairs}
 
 
-def time_of(
-    ctx: click.Context, parameter: click.Parameter, value: str | None
-) -> datetime | None:
+def time_of(ctx: click.Context, parameter: click.Parameter, value: str | None) -> datetime | None:
     """Return a time, or say that there is none."""
     del ctx, parameter
     try:
@@ -197,4 +197,8 @@ def _days(rows: pl.DataFrame) -> list[pl.Expr]:
     if "as_of" not in rows.columns:
         return []
     days = pl.col("as_of").dt.date()
-    return [days] if rows.select((pl.col("as_of") == days.cast(pl.Datetime("us"))).all()).item() else []
+    return (
+        [days]
+        if rows.select((pl.col("as_of") == days.cast(pl.Datetime("us"))).all()).item()
+        else []
+    )

@@ -12,7 +12,7 @@ import polars as pl
 from recframe.look.table import BETTER, MARKS, WORSE, Cell, Table
 from recframe.metrics.language.definition import Metric
 
-MISSING = "–"
+MISSING = "\N{EN DASH}"
 Row = dict[str, Any]
 Verdicts = Mapping[tuple[Any, ...], str]
 """Verdicts by the segment, the model and the metric."""
@@ -53,7 +53,9 @@ def published(
         above = ", ".join(map(_shown, group))
         for name, values in models.items():
             cells = tuple(
-                _cell(values[str(one)], best.get(str(one)), _mark(verdicts, group, name, one), looks)
+                _cell(
+                    values[str(one)], best.get(str(one)), _mark(verdicts, group, name, one), looks
+                )
                 for one in metrics
             )
             rows.append((above, _shown(name), cells) if model else ("", above, cells))
@@ -105,8 +107,8 @@ def _notes(summary: pl.DataFrame, metrics: Sequence[Metric[...]], looks: Looks) 
     """Return what is to be known of the numbers: of how many users they speak, and how sure they are."""
     counts: dict[str, list[str]] = {}
     for metric in metrics:
-        n = summary.filter(pl.col("metric") == str(metric))["n_users"]
-        least, most = n.min(), n.max()
+        n: list[int] = summary.filter(pl.col("metric") == str(metric))["n_users"].to_list()
+        least, most = min(n, default=0), max(n, default=0)
         words = f"{most:,}" if least == most else f"{least:,} to {most:,}"
         counts.setdefault(words, []).append(str(metric))
     (first, *others) = counts.items()

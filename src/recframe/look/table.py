@@ -19,6 +19,7 @@ MARKS = {"better": BETTER, "higher": BETTER, "worse": WORSE, "lower": WORSE}
 FORMS = {".html": "html", ".tex": "latex", ".md": "markdown"}
 """What a table is written as, by the ending of the file."""
 
+
 @dataclass(frozen=True)
 class Cell:
     """A value with its interval, as text."""
@@ -55,7 +56,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A result as a table: `html()`, `latex()`, `markdown()`, `save(path)`, and `gt`, a table of Great Tables to style further."""
+    """A result as a table: `html()`, `latex()`, `markdown()`, `save(path)`, and `gt`, one of Great Tables to style further."""
 
     columns: tuple[tuple[str, str], ...]
     """Of each column of numbers what stands above several of them, or "", and its own title."""
@@ -79,7 +80,7 @@ class Table:
     def latex(self) -> str:
         """Return the table as LaTeX, for the packages booktabs and amsmath; it needs recframe[table]."""
         found: str = self._great(lambda cell: cell.latex).as_latex()
-        # NOTE: Great Tables escapes the title and the notes, and leaves this sign to the encoding of the document
+        # NOTE: Great Tables escapes names and notes, and leaves this sign to the encoding of the document
         return found.replace(WORSE, r"$^{\dag}$")
 
     def markdown(self) -> str:
@@ -112,8 +113,12 @@ class Table:
     def __str__(self) -> str:
         return self.markdown()
 
-    def _repr_html_(self) -> str:
-        return self.html()
+    def _repr_html_(self) -> str | None:
+        """Return HTML, or without Great Tables nothing: a notebook then shows Markdown."""
+        try:
+            return self.html()
+        except RecframeError:
+            return None
 
     def _repr_markdown_(self) -> str:
         return self.markdown()

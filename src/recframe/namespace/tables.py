@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Generic
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, shown
 from recframe.frames.collecting import stream
 from recframe.frames.context import MOST_DECIMALS
 from recframe.frames.hints import bind
@@ -37,13 +37,13 @@ class Tables(Generic[F]):
         title: str = "",
         profile: str | None = None,
     ) -> Table:
-        """Return a table to publish: models as rows, metrics as columns, the best in bold, with intervals and marks.
+        r"""Return a table to publish: models as rows, metrics as columns, the best in bold, with intervals and marks.
 
-        `.html()`, `.latex()` and `.markdown()` return it as text, `.save("table.tex")` writes it by the ending, a notebook shows
-        it, and `.gt` is an object of Great Tables, to be styled further. HTML and LaTeX need recframe[table].
+        `.html()`, `.latex()` and `.markdown()` return it as text, `.save("table.tex")` writes it by the ending, a notebook
+        shows it, and `.gt` is an object of Great Tables, to be styled further. HTML and LaTeX need recframe[table].
 
-            baseline: the name of a model: others are marked * where they are shown to be better, † where worse, by the paired t
-                test of `compare` after Holm's correction for the whole table. It needs recframe[stats].
+            baseline: the name of a model: others are marked * where they are shown to be better, † where worse, by the paired
+                t test of `compare` after Holm's correction for the whole table. It needs recframe[stats].
             level: that of the intervals, which are those of `summarize`; p values are held against 1 - level.
             decimals: how many each number has. Models whose numbers look alike are equally good, and all of them bold.
             intervals: False leaves them out.
@@ -59,24 +59,22 @@ class Tables(Generic[F]):
         >>> a = pl.DataFrame({"user": [1, 2, 3, 4], "item": [1, 2, 3, 4], "rank": 1})
         >>> b = pl.DataFrame({"user": [1, 2, 3, 4], "item": [1, 2, 9, 9], "rank": 1})
         >>> print(rf.rec({"a": a, "b": b}, truth).table("hit_rate@1", "mrr@1", decimals=2))
-        | model | hit\\_rate@1 | mrr@1 |
+        | model | hit\_rate@1 | mrr@1 |
         | :--- | ---: | ---: |
         | a | 0.25 [0.02, 0.87] | 0.25 [0.02, 0.87] |
         | b | **0.75** [0.13, 0.98] | **0.75** [0.13, 0.98] |
         <BLANKLINE>
-        Users: 4.  
-        In brackets: the interval at 0.95 of each value.  
+        Users: 4.
+        In brackets: the interval at 0.95 of each value.
         Bold: the best model.
         <BLANKLINE>
-        """  # noqa: W291  so Markdown breaks a line
-        _check(decimals)
+        """
+        _check(decimals, title)
         rec: Any = self
         asked = question(self, metrics, k, by, None, profile)
         given = {"k": k, "by": by, "level": level, "profile": profile}
         summary = _collected(rec.summarize(*metrics, **given))
-        verdicts, untested = {}, []
-        if baseline is not None:
-            verdicts, untested = _verdicts(asked, {**given, "baseline": baseline})
+        verdicts, untested = _verdicts(asked, {**given, "baseline": baseline})
         looks = Looks(
             decimals,
             intervals,
@@ -89,10 +87,14 @@ class Tables(Generic[F]):
         return published(summary, keys, asked.by.get(MODEL), asked.metrics, verdicts, looks)
 
 
-def _check(decimals: object) -> None:
+def _check(decimals: object, title: object) -> None:
+    """Say what is wrong with how a table is to look."""
     number = plain_number(decimals)
     if not isinstance(number, int) or not 0 <= number <= MOST_DECIMALS:
-        msg = f"decimals={decimals!r}: table takes a whole number of decimals from 0 to {MOST_DECIMALS}"
+        msg = f"decimals={shown(decimals)}: table takes a whole number of decimals from 0 to {MOST_DECIMALS}"
+        raise RecframeError(msg)
+    if not isinstance(title, str):
+        msg = f"title={shown(title)}: title takes text"
         raise RecframeError(msg)
 
 
@@ -102,8 +104,12 @@ def _collected(result: Any) -> Any:
     return stream(kind.take({column: column for column in kind.columns}).lazy())
 
 
-def _verdicts(asked: Question, given: dict[str, Any]) -> tuple[dict[tuple[Any, ...], str], list[str]]:
+def _verdicts(
+    asked: Question, given: dict[str, Any]
+) -> tuple[dict[tuple[Any, ...], str], list[str]]:
     """Return the verdicts by segment, model and metric, and the metrics of which there is none."""
+    if given["baseline"] is None:
+        return {}, []
     if MODEL not in asked.by:
         msg = (
             f"baseline={given['baseline']!r} needs a column that tells models apart: {bind(model=repr('model'))}, "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Any, Generic
+from typing import Any, Generic, cast
 
 from recframe.frames.collecting import stream
 from recframe.frames.context import DEFAULTS
@@ -82,8 +82,8 @@ class Tracked(Generic[F]):
             definitions=_definitions(asked.conventions),
         )
         append(history, run)
-        back: F = rows.lazy() if kind.is_lazy else result
-        return back
+        back: Any = rows.lazy() if kind.is_lazy else result
+        return cast("F", back)
 
     @calls.understood
     def fingerprint(self, *, by: By = None) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -23,7 +23,12 @@ WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "U
 NUMBERS = {"UBIGINT", "FLOAT", "DOUBLE"}
 PATIENCE = 60.0
 """Seconds that a process waits for others who have the file open: DuckDB gives it to one at a time."""
-PAUSE = 0.05
+PAUSE = 0.02
+IN_THE_WAY = ("lock on file", "different configuration", "onflict")
+"""What DuckDB says where another process has the file, another connection of this one, or another transaction the table."""
+T = TypeVar("T")
+_ONE = Lock()
+"""Threads of this process enter one at a time: DuckDB's connections to one file are not made for starting together."""
 
 
 def append(place: Path, run: Run) -> None:
@@ -32,7 +37,8 @@ def append(place: Path, run: Run) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
     keys = json.dumps(keys_of(run.rows.columns), ensure_ascii=False)
     rows = run.table().with_columns(pl.lit(keys).alias(KEYS))
-    with _connected(place) as connection:
+
+    def write(connection: Any) -> None:
         connection.register("run", _Stream(rows))
         connection.execute("BEGIN")
         connection.execute(f"CREATE TABLE IF NOT EXISTS {TABLE} AS FROM run LIMIT 0")
@@ -41,16 +47,21 @@ def append(place: Path, run: Run) -> None:
         connection.execute(f"INSERT INTO {TABLE} BY NAME FROM run")
         connection.execute("COMMIT")
 
+    _when_free(place, write, read_only=False)
+
 
 def tables(place: Path) -> list[Table]:
     """Return what a DuckDB file has of a history."""
-    with _connected(place, read_only=True) as connection:
-        if TABLE not in _named(connection, "SHOW TABLES"):
+
+    def read(connection: Any) -> list[Table]:
+        if TABLE not in {row[0] for row in connection.execute("SHOW TABLES").fetchall()}:
             return []
         rows = pl.DataFrame(connection.sql(f"FROM {TABLE}"))
-    found = (json.loads(one) for one in rows[KEYS].unique(maintain_order=True))
-    keys = dict.fromkeys(chain.from_iterable(found))
-    return [(rows.lazy().drop(KEYS), list(keys))]
+        found = (json.loads(one) for one in rows[KEYS].unique(maintain_order=True))
+        keys = dict.fromkeys(chain.from_iterable(found))
+        return [(rows.lazy().drop(KEYS), list(keys))]
+
+    return _when_free(place, read, read_only=True)
 
 
 def _widen(connection: Any) -> None:
@@ -76,22 +87,11 @@ def _described(connection: Any, table: str) -> list[tuple[str, str]]:
     return [row[:2] for row in connection.execute(f"DESCRIBE {table}").fetchall()]
 
 
-def _named(connection: Any, question: str) -> set[str]:
-    return {row[0] for row in connection.execute(question).fetchall()}
+def _when_free(place: Path, work: Callable[[Any], T], *, read_only: bool) -> T:
+    """Return what is made with a connection to a file, as soon as no other process or thread is in the way.
 
-
-@contextmanager
-def _connected(place: Path, *, read_only: bool = False) -> Iterator[Any]:
-    """Give a connection to a file, which is closed at the end: a transaction that is not committed is undone."""
-    connection = _connection(place, read_only=read_only)
-    try:
-        yield connection
-    finally:
-        connection.close()
-
-
-def _connection(place: Path, *, read_only: bool) -> Any:
-    """Return a connection, as soon as no other process has the file open."""
+    A connection that is closed before its transaction is committed leaves the file as it was.
+    """
     try:
         import duckdb  # noqa: PLC0415  an extra
     except ModuleNotFoundError:
@@ -100,19 +100,25 @@ def _connection(place: Path, *, read_only: bool) -> Any:
     until = time.monotonic() + PATIENCE
     while True:
         try:
-            return duckdb.connect(str(place), read_only=read_only)
+            with _ONE, duckdb.connect(str(place), read_only=read_only) as connection:
+                return work(connection)
         except duckdb.Error as error:
-            if "lock" not in str(error).casefold():
-                msg = f"cannot open the history {str(place)!r}: {str(error).partition(chr(10))[0]}"
-                raise RecframeError(msg) from None
+            words = str(error).partition("\n")[0]
+            if not any(one in words for one in IN_THE_WAY):
+                what = "read" if read_only else "write"
+                msg = f"cannot {what} the history {str(place)!r}: {words}"
+                raise RecframeError(msg) from error
             if time.monotonic() > until:
-                msg = (
-                    f"the history {str(place)!r} is held by another process for more than {PATIENCE:.0f} seconds: DuckDB gives "
-                    "a file to one at a time. Close it there, or track into a folder, which takes several at once: "
-                    f"history={str(place.with_suffix('.parquet'))!r}"
-                )
-                raise RecframeError(msg) from None
+                raise RecframeError(_held(place)) from error
         time.sleep(PAUSE)
+
+
+def _held(place: Path) -> str:
+    return (
+        f"the history {str(place)!r} is held by another process for more than {PATIENCE:g} seconds: DuckDB gives a file to "
+        "one at a time. Close it there, or track into a folder, which takes several at once: "
+        f"history={str(place.with_suffix('.parquet'))!r}"
+    )
 
 
 class _Stream:

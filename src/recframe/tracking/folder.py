@@ -6,7 +6,7 @@ import os
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -59,19 +59,18 @@ def _schema(path: Path) -> dict[str, pl.DataType]:
     try:
         return dict(pl.read_parquet_schema(path))
     except (pl.exceptions.PolarsError, OSError) as error:
-        msg = f"{str(path)!r} is no run of a history that can be read ({_reason(error)}); move it elsewhere, and track the run anew"
+        msg = f"{str(path)!r} is no run of a history that can be read ({_reason(error)}); "
+        msg += "move it elsewhere, and track the run anew"
         raise DataError(msg) from None
 
 
 def _clean(place: Path) -> None:
     """Remove what was left unfinished by those who were killed."""
     for path in place.glob(f".run-*{UNFINISHED}"):
-        try:
+        # another process may be faster
+        with suppress(FileNotFoundError):
             if time.time() - path.stat().st_mtime > LEFT_AFTER:
                 path.unlink()
-        except FileNotFoundError:
-            # another process was faster
-            continue
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import date
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import polars as pl
 
@@ -23,6 +23,8 @@ F = TypeVar("F")
 History = str | os.PathLike[str]
 SAME = ("as_of", "name", "fingerprint")
 """What rows of one run have in common, and no rows of another; with what a number is about, it is there once."""
+NUMBERS: dict[str, Any] = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64}
+"""What every result has behind the columns of its segments."""
 LAST_KEYS = ("metric", "k")
 
 
@@ -75,7 +77,7 @@ def track(
     rows = stream(kind.take({column: column for column in kind.columns}).lazy())
     append(history, run_of(rows, as_of=as_of, fingerprint=of_rows(rows), name=name, tags=tags))
     back: Any = rows.lazy() if kind.is_lazy else result
-    return back  # type: ignore[no-any-return]  # of the kind that came in
+    return cast("F", back)
 
 
 def check(history: object, as_of: object) -> None:
@@ -126,7 +128,7 @@ def history(history: History) -> pl.DataFrame:
         msg = f"there is no history at {str(place)!r}; {begins} begins one"
         raise RecframeError(msg)
     found = (duckdb_file if _is_duckdb(place) else folder).tables(place)
-    return stream(_together(found)) if found else pl.DataFrame(schema=ABOUT)
+    return stream(_together(found)) if found else pl.DataFrame(schema=ABOUT | NUMBERS)
 
 
 def _place(history: object) -> Path:

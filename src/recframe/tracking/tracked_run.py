@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timezone
 from hashlib import sha256
+from typing import Any
 
 import polars as pl
 
@@ -14,7 +15,7 @@ import recframe
 from recframe.errors import ColumnError, RecframeError, shown
 from recframe.frames.hints import Either, Given
 
-ABOUT = {
+ABOUT: dict[str, Any] = {
     "as_of": pl.Datetime("us"),
     "name": pl.String,
     "run": pl.String,
@@ -61,7 +62,12 @@ class Run:
         that rows of both are the latest of their kind alone is seen to where they are read.
         """
         asked = self.rows.select("metric", LAST_KEY).unique().sort("metric", LAST_KEY).rows()
-        said = [self.as_of.isoformat(), self.fingerprint, self.name or "", str(keys_of(self.rows.columns))]
+        said = [
+            self.as_of.isoformat(),
+            self.fingerprint,
+            self.name or "",
+            str(keys_of(self.rows.columns)),
+        ]
         return sha256("\n".join([*said, str(asked)]).encode()).hexdigest()[:KEY_DIGITS]
 
     def table(self, now: datetime | None = None) -> pl.DataFrame:
@@ -84,7 +90,7 @@ class Run:
         return rows.select(*before, meant.alias("definition"), *tags, *rows.columns)
 
 
-def run_of(  # noqa: PLR0913  what is known of a run
+def run_of(
     rows: pl.DataFrame,
     *,
     as_of: object,
