@@ -65,11 +65,14 @@ def _numbers(columns: list[str]) -> list[str]:
 
 def _names(rows: pl.DataFrame, keys: list[str], model: str) -> list[str]:
     """Return the name of each row's value."""
-    metrics = [_metric(*row) for row in rows.select("metric", LAST_KEY).rows()]
-    parts = [[_part(one) for one in rows[model]]] if model in rows.columns else []
-    parts.append(metrics)
-    parts += [[_part(f"{key}_{_shown(one)}") for one in rows[key]] for key in keys]
+    parts = [list(map(_part, rows[model]))] if model in rows.columns else []
+    parts.append([_metric(*row) for row in rows.select("metric", LAST_KEY).rows()])
+    parts += [_segments(rows[key]) for key in keys]
     return ["/".join(row) for row in zip(*parts, strict=True)]
+
+
+def _segments(column: pl.Series) -> list[str]:
+    return [_part(f"{column.name}_{_shown(one)}") for one in column]
 
 
 def _metric(metric: str, k: int | None) -> str:

@@ -50,7 +50,7 @@ def tables(place: Path) -> list[Table]:
     for path in paths:
         alike[tuple(_schema(path).items())].append(path)
     return [
-        (pl.scan_parquet(some, glob=False), keys_of([name for name, _ in schema]))
+        (pl.scan_parquet(some, glob=False), keys_of(list(dict(schema))))
         for schema, some in alike.items()
     ]
 

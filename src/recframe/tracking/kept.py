@@ -154,7 +154,7 @@ def _together(tables: list[Table]) -> pl.LazyFrame:
     """Return the runs of several schemas as one, in which each number stands as it was tracked last."""
     keys = dict.fromkeys(chain.from_iterable(keys for _, keys in tables))
     schemas = [rows.collect_schema() for rows, _ in tables]
-    mixed = [key for key in keys if _is_mixed([one[key] for one in schemas if key in one])]
+    mixed = [key for key in keys if _is_mixed(key, schemas)]
     whole = pl.concat([_as_text(rows, mixed) for rows, _ in tables], how="diagonal_relaxed")
     columns = whole.collect_schema().names()
     tags = [one for one in columns if one.startswith("tag_")]
@@ -173,6 +173,7 @@ def _as_text(rows: pl.LazyFrame, columns: list[str]) -> pl.LazyFrame:
     return rows.with_columns(pl.col(one).cast(pl.String) for one in columns if one in has)
 
 
-def _is_mixed(dtypes: list[pl.DataType]) -> bool:
+def _is_mixed(column: str, schemas: list[pl.Schema]) -> bool:
     """Return whether values of a column cannot be of one dtype, other than as text."""
-    return len(set(dtypes)) > 1 and not all(one.is_numeric() for one in dtypes)
+    dtypes = {one[column] for one in schemas if column in one}
+    return len(dtypes) > 1 and not all(one.is_numeric() for one in dtypes)
