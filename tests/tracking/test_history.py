@@ -31,6 +31,7 @@ DF = pl.DataFrame(
     }
 )
 DAY = "2026-11-22"
+SHOWN = [name for name in ABOUT if name != "columns"]
 
 
 def at(*parts: int, **more: object) -> dt.datetime:
@@ -62,7 +63,7 @@ def test_a_run_is_kept_with_what_it_was_made_of(kind, place):
 
     assert type(result) is type(asked)
     assert kind.read(result).equals(kind.read(asked))
-    assert found.columns[: len(ABOUT) + 1] == [*ABOUT, "tag_a"]
+    assert found.columns[: len(SHOWN) + 1] == [*SHOWN, "tag_a"]
     assert found.select(kind.read(asked).columns).equals(kind.read(asked))
     assert found["as_of"].to_list() == [at(2026, 11, 22)] * 6
     assert set(found["name"]) == {"n"}
@@ -140,6 +141,21 @@ def test_metrics_and_segments_that_are_tracked_apart_are_all_there_once(place):
     ]
 
 
+def test_results_at_hand_replace_those_of_their_time_and_kind(place):
+    rec = rf.rec({"a": DF, "b": DF.with_columns(rank=1)})
+    other = rf.rec({"a": DF, "b": DF.with_columns(rank=2)})
+    for one in (rec, other):
+        rf.track(one.summarize("mrr"), place, as_of=DAY)
+        rf.track(one.power("mrr"), place, as_of=DAY)
+    found = rf.history(place)
+
+    assert found.filter(model="b")["value"].to_list() == [0.375, 0.375]
+    assert found["detectable"].drop_nulls().len() == 2
+
+    rf.track(rec.summarize("mrr"), place, as_of=DAY, fingerprint="of other data")
+    assert rf.history(place).height == 6
+
+
 def test_a_number_stands_as_it_was_tracked_last(tmp_path):
     rows = DF.rec.summarize("mrr")
     for n, value in enumerate([0.1, 0.3, 0.2]):
@@ -164,7 +180,7 @@ def test_runs_by_other_columns_stand_side_by_side(place):
     assert found.filter(age=30)["value"].to_list() == [0.25]
     assert found.filter(model="b")["value"].to_list() == [0.375]
     assert found["as_of"].is_sorted()
-    assert found.columns[len(ABOUT) :][:5] == ["country", "age", "model", "metric", "k"]
+    assert found.columns[len(SHOWN) :][:5] == ["country", "age", "model", "metric", "k"]
 
 
 def test_a_column_of_two_dtypes_is_text(place):
@@ -341,7 +357,7 @@ def test_a_folder_without_runs_is_a_frame_without_rows(tmp_path):
     found = rf.history(tmp_path)
 
     assert found.is_empty()
-    assert found.columns == [*ABOUT, "metric", "k", "value"]
+    assert found.columns == [*SHOWN, "metric", "k", "value"]
 
 
 def test_files_of_others_are_left_aside(tmp_path):
@@ -364,7 +380,12 @@ def test_a_broken_file_is_told(tmp_path):
     (tmp_path / "run-0.parquet").write_bytes(b"PAR1 and no more")
 
     with pytest.raises(
-        rf.DataError, match=r"run-0.parquet' is no run of a history that can be read"
+        rf.DataError, match=r"run-0.parquet' is no run of a history that can be read: .*; move it"
+    ):
+        rf.history(tmp_path)
+    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "run-0.parquet")
+    with pytest.raises(
+        rf.DataError, match=r"can be read: it has no column 'as_of'; move it elsewhere"
     ):
         rf.history(tmp_path)
 

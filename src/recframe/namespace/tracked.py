@@ -76,7 +76,7 @@ class Tracked(Generic[F]):
         run = run_of(
             rows,
             as_of=as_of,
-            fingerprint=fingerprint(asked.inputs),
+            fingerprint=fingerprint(asked.inputs, asked.metrics),
             name=name,
             tags=tags,
             definitions=_definitions(asked.conventions),

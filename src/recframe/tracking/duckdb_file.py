@@ -18,8 +18,6 @@ from recframe.tracking.folder import told
 from recframe.tracking.tracked_run import Run, Table, keys_of
 
 TABLE = "history"
-KEYS = "keys"
-"""The column with the names of those that say what a number is about: a table has those of all runs, in no such order."""
 WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 NUMBERS = {"UBIGINT", "FLOAT", "DOUBLE"}
 PATIENCE = 60.0
@@ -36,8 +34,7 @@ def append(place: Path, run: Run) -> None:
     """Write a run in the place of one of the same key: both at once, or neither."""
     with told(place):
         place.parent.mkdir(parents=True, exist_ok=True)
-    keys = json.dumps(keys_of(run.rows.columns), ensure_ascii=False)
-    rows = run.table().with_columns(pl.lit(keys).alias(KEYS))
+    rows = run.table()
 
     def write(connection: Any) -> None:
         connection.register("run", _Stream(rows))
@@ -58,9 +55,9 @@ def tables(place: Path) -> list[Table]:
         if TABLE not in {row[0] for row in connection.execute("SHOW TABLES").fetchall()}:
             return []
         rows = pl.DataFrame(connection.sql(f"FROM {TABLE}"))
-        found = (json.loads(one) for one in rows[KEYS].unique(maintain_order=True))
-        keys = dict.fromkeys(chain.from_iterable(found))
-        return [(rows.lazy().drop(KEYS), list(keys))]
+        # NOTE: a table has the columns of all runs, in no such order as that of one
+        found = (keys_of(json.loads(one)) for one in rows["columns"].unique(maintain_order=True))
+        return [(rows.lazy(), list(dict.fromkeys(chain.from_iterable(found))))]
 
     return _when_free(place, read, read_only=True)
 

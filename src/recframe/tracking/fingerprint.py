@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import sha256
 
 import polars as pl
 
 from recframe.frames.collecting import stream
 from recframe.frames.inputs import Inputs
+from recframe.metrics.language.definition import Metric
 
 SEED = 20_261
 HALF = 2**32
@@ -17,8 +19,10 @@ NUMBERS = ("rank", "score", "relevance", "propensity")
 """Roles that are numbers, whatever dtype they have."""
 
 
-def fingerprint(inputs: Inputs) -> str:
+def fingerprint(inputs: Inputs, metrics: Sequence[Metric[...]] = ()) -> str:
     """Return the fingerprint of the frames of a call, by the columns that it reads: roles, and those of `by`.
+
+    Where a metric reads what is known of items, all their columns count.
 
     The rows of each frame become numbers, which are summed up: so their order, chunks and threads change nothing, and it
     streams. Ids count as what they say, whatever the dtype: whole numbers of any width, categories as text.
@@ -30,16 +34,14 @@ def fingerprint(inputs: Inputs) -> str:
         "items": inputs.items,
         "train": inputs.train,
     }
+    if inputs.items is not None and any("items" in one.definition.needs for one in metrics):
+        items = inputs.sides["items"].kind
+        frames["features"] = items.take({column: column for column in items.columns}).lazy()
     reference = inputs.reference
     frames |= {} if isinstance(reference, str) else {"reference": reference}
     taken = {name: rows for name, rows in frames.items() if rows is not None}
     said = [f"reference is {reference}"] if isinstance(reference, str) else []
     return _short([*said, *_counted(taken)])
-
-
-def of_rows(rows: pl.DataFrame) -> str:
-    """Return the fingerprint of a frame by all its columns."""
-    return _short(_counted({"rows": rows.lazy()}))
 
 
 def _counted(frames: dict[str, pl.LazyFrame]) -> list[str]:

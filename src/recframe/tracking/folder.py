@@ -57,11 +57,17 @@ def tables(place: Path) -> list[Table]:
 
 def _schema(path: Path) -> dict[str, pl.DataType]:
     try:
-        return dict(pl.read_parquet_schema(path))
+        found = dict(pl.read_parquet_schema(path))
     except (pl.exceptions.PolarsError, OSError) as error:
-        msg = f"{str(path)!r} is no run of a history that can be read ({_reason(error)}); "
-        msg += "move it elsewhere, and track the run anew"
-        raise DataError(msg) from None
+        raise DataError(_no_run(path, _reason(error))) from None
+    missing = [name for name in ("as_of", "run", "columns", "metric", "k") if name not in found]
+    if missing:
+        raise DataError(_no_run(path, f"it has no column {missing[0]!r}"))
+    return found
+
+
+def _no_run(path: Path, reason: str) -> str:
+    return f"{str(path)!r} is no run of a history that can be read: {reason}; move it elsewhere"
 
 
 def _clean(place: Path) -> None:

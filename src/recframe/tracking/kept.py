@@ -16,12 +16,11 @@ from recframe.frames.collecting import stream
 from recframe.frames.hints import Either
 from recframe.frames.kinds.lookup import kind_for
 from recframe.tracking import duckdb_file, folder
-from recframe.tracking.fingerprint import of_rows
 from recframe.tracking.tracked_run import ABOUT, Run, Table, moment, run_of
 
 F = TypeVar("F")
 History = str | os.PathLike[str]
-SAME = ("as_of", "name", "fingerprint")
+SAME = ("as_of", "name", "fingerprint", "columns")
 """What rows of one run have in common, and no rows of another; with what a number is about, it is there once."""
 NUMBERS: dict[str, Any] = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64}
 """What every result has behind the columns of its segments."""
@@ -35,12 +34,12 @@ def track(
     as_of: date | str,
     name: str | None = None,
     tags: Mapping[str, object] | None = None,
+    fingerprint: str | None = None,
 ) -> F:
     """Append a tidy result to a history, and return it.
 
     `rec.track("ndcg@10", ...)` asks for a result and appends it, with the fingerprint of the data and what each metric stands
-    for. This is for a result that is at hand: of `summarize`, `compare`, `gaps`, `slices`, or `evaluate(..., tidy=True)`. Its
-    fingerprint is that of its rows.
+    for. This is for a result that is at hand: of `summarize`, `compare`, `gaps`, `slices`, or `evaluate(..., tidy=True)`.
 
         history: a folder of Parquet files, one for each run, such as "history.parquet", which is made where it is missing; or
             the path of a DuckDB file, `.duckdb`, which gets a table `history` (it needs recframe[duckdb]).
@@ -48,8 +47,11 @@ def track(
             "2026-11-22T06:00+01:00". Without a zone it is UTC.
         name: a name of the run, where several are tracked for one time and data that are not to replace each other.
         tags: words that stand with each row, by their names, such as {"commit": "3f2a1c"}: in columns `tag_commit`.
+        fingerprint: that of the data, `rec.fingerprint()`. Without one a run replaces that of the same time and name, whatever
+            data they are of.
 
-    A run of the same `as_of`, `name`, fingerprint, `by` columns and metrics replaces itself. Several processes may append to a
+    A run of the same `as_of`, `name` and fingerprint replaces itself, number by number: what is tracked in several calls, by
+    other columns or for other metrics, stands side by side. Several processes may append to a
     folder at once, and one that is killed leaves all of its run or nothing of it. With a DuckDB file they wait for one another.
 
     Of a LazyFrame the result is collected, and comes back as a LazyFrame of it.
@@ -75,7 +77,7 @@ def track(
     """
     kind = kind_for(result, "the first argument of track()")
     rows = stream(kind.take({column: column for column in kind.columns}).lazy())
-    append(history, run_of(rows, as_of=as_of, fingerprint=of_rows(rows), name=name, tags=tags))
+    append(history, run_of(rows, as_of=as_of, fingerprint=fingerprint, name=name, tags=tags))
     back: Any = rows.lazy() if kind.is_lazy else result
     return cast("F", back)
 
@@ -128,7 +130,7 @@ def history(history: History) -> pl.DataFrame:
         msg = f"there is no history at {str(place)!r}; {begins} begins one"
         raise RecframeError(msg)
     found = (duckdb_file if _is_duckdb(place) else folder).tables(place)
-    return stream(_together(found)) if found else pl.DataFrame(schema=ABOUT | NUMBERS)
+    return stream(_together(found))
 
 
 def _place(history: object) -> Path:
@@ -155,7 +157,8 @@ def _together(tables: list[Table]) -> pl.LazyFrame:
     keys = dict.fromkeys(chain.from_iterable(keys for _, keys in tables))
     schemas = [rows.collect_schema() for rows, _ in tables]
     mixed = [key for key in keys if _is_mixed(key, schemas)]
-    whole = pl.concat([_as_text(rows, mixed) for rows, _ in tables], how="diagonal_relaxed")
+    every = [pl.LazyFrame(schema=ABOUT | NUMBERS), *(_as_text(rows, mixed) for rows, _ in tables)]
+    whole = pl.concat(every, how="diagonal_relaxed")
     columns = whole.collect_schema().names()
     tags = [one for one in columns if one.startswith("tag_")]
     # NOTE: `metric` and `k` behind all others that say what a number is about, as in each result
@@ -165,7 +168,7 @@ def _together(tables: list[Table]) -> pl.LazyFrame:
         [*SAME, *about], keep="last", maintain_order=True
     )
     ordered = latest.sort("as_of", "name", "tracked_at", maintain_order=True)
-    return ordered.select(*ABOUT, *tags, *about, *own)
+    return ordered.select(*ABOUT, *tags, *about, *own).drop("columns")
 
 
 def _as_text(rows: pl.LazyFrame, columns: list[str]) -> pl.LazyFrame:

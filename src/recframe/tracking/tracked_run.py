@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,8 +25,10 @@ ABOUT: dict[str, Any] = {
     "recframe": pl.String,
     "polars": pl.String,
     "definition": pl.String,
+    "columns": pl.String,
 }
-"""What stands before the columns of a result, behind which those of its tags stand."""
+"""What stands before the columns of a result, behind which those of its tags stand. `columns` are those of the result: rows of
+a summary and of a comparison that speak of one thing are apart by it."""
 LAST_KEY = "k"
 """The column of a tidy result up to which its columns say what the numbers are about."""
 TAG = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -48,7 +51,7 @@ class Run:
 
     rows: pl.DataFrame
     as_of: datetime
-    fingerprint: str
+    fingerprint: str | None
     name: str | None
     tags: Mapping[str, str]
     definitions: Mapping[str, str]
@@ -58,17 +61,12 @@ class Run:
     def key(self) -> str:
         """What a rerun has too, so that it replaces this one.
 
-        NOTE: the metrics and the columns of segments are part of it, since one day's data may be tracked in several calls;
-        that rows of both are the latest of their kind alone is seen to where they are read.
+        NOTE: the metrics and the columns are part of it, since one day's data may be tracked in several calls; that rows of
+        both are the latest of their kind alone is seen to where they are read.
         """
         asked = self.rows.select("metric", LAST_KEY).unique().sort("metric", LAST_KEY).rows()
-        said = [
-            self.as_of.isoformat(),
-            self.fingerprint,
-            self.name or "",
-            str(keys_of(self.rows.columns)),
-        ]
-        return sha256("\n".join([*said, str(asked)]).encode()).hexdigest()[:KEY_DIGITS]
+        said = [self.as_of.isoformat(), self.fingerprint, self.name, self.rows.columns, asked]
+        return sha256("\n".join(map(str, said)).encode()).hexdigest()[:KEY_DIGITS]
 
     def table(self, now: datetime | None = None) -> pl.DataFrame:
         """Return the rows as a history has them."""
@@ -85,16 +83,17 @@ class Run:
         metric = pl.col("metric").cast(pl.String)
         known = list(self.definitions)
         meant = metric.replace(known, [self.definitions[one] for one in known])
+        columns = pl.lit(json.dumps(self.rows.columns, ensure_ascii=False)).alias("columns")
         tags = [pl.lit(value).alias(f"tag_{name}") for name, value in self.tags.items()]
         rows = self.rows.with_columns(_portable(self.rows.schema))
-        return rows.select(*before, meant.alias("definition"), *tags, *rows.columns)
+        return rows.select(*before, meant.alias("definition"), columns, *tags, *rows.columns)
 
 
 def run_of(
     rows: pl.DataFrame,
     *,
     as_of: object,
-    fingerprint: str,
+    fingerprint: str | None,
     name: str | None,
     tags: Mapping[str, object] | None,
     definitions: Mapping[str, str] | None = None,
