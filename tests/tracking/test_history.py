@@ -229,6 +229,18 @@ def test_comparisons_gaps_and_slices_can_be_kept(place):
     assert set(found["segment"].drop_nulls()) == {"age=20", "age=30"}
 
 
+@pytest.mark.parametrize("column", ["*", "^.*$", "literal", "a b", '"q"', "k ", "^age"])
+def test_a_column_may_have_any_name(place, column):
+    rec = DF.lazy().rename({"age": column}).rec
+    rec.track("mrr", by=column, history=place, as_of=DAY)
+    rec.track("mrr", by=[column, "country"], history=place, as_of=DAY)
+    found = rf.history(place)
+
+    assert found[column].to_list() == [20, 30, 20, 30, 30]
+    assert len(rf.flat(found.select(pl.exclude(SHOWN)).head(2))) == 6
+    assert rec.table("mrr", by=column).titles == ("", column)
+
+
 # ---- times
 
 

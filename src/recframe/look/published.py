@@ -33,13 +33,16 @@ class Looks:
 
 def published(
     summary: pl.DataFrame,
-    keys: Sequence[str],
+    keys: Mapping[str, str],
     model: str | None,
     metrics: Sequence[Metric[...]],
     verdicts: Verdicts,
     looks: Looks,
 ) -> Table:
-    """Return a summary as a table: a row for each model, in groups by segment; or for each segment, without models."""
+    """Return a summary as a table: a row for each model, in groups by segment; or for each segment, without models.
+
+    `keys` are the names that the columns of segments and of the model have for readers, by those that they have here.
+    """
     groups = [key for key in keys if key != model]
     ordered = summary.sort(groups, nulls_last=True, maintain_order=True) if groups else summary
     found: dict[tuple[Any, ...], dict[Any, dict[str, Row]]] = {}
@@ -59,7 +62,8 @@ def published(
                 for one in metrics
             )
             rows.append((above, _shown(name), cells) if model else ("", above, cells))
-    titles = (", ".join(groups), model) if model else ("", ", ".join(groups))
+    title = ", ".join(keys[key] for key in groups)
+    titles = (title, keys[model]) if model else ("", title)
     notes = [*_notes(summary, metrics, looks), *_legend(rows, verdicts, looks)]
     return Table(_columns(metrics), titles, tuple(rows), tuple(notes), looks.title)
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Generic
+
+import polars as pl
 
 from recframe.errors import RecframeError, shown
 from recframe.frames.collecting import stream
@@ -73,7 +76,9 @@ class Tables(Generic[F]):
         rec: Any = self
         asked = question(self, metrics, k, by, None, profile)
         given = {"k": k, "by": by, "level": level, "profile": profile}
-        summary = _collected(rec.summarize(*metrics, **given))
+        keys = {f"key {place}": name for place, name in enumerate(asked.by.values())}
+        numbers = ["metric", "value", "value_low", "value_high", "n_users"]
+        summary = _collected(rec.summarize(*metrics, **given), keys, numbers)
         verdicts, untested = _verdicts(asked, {**given, "baseline": baseline})
         looks = Looks(
             decimals,
@@ -83,8 +88,8 @@ class Tables(Generic[F]):
             tuple(untested),
             title,
         )
-        keys = list(asked.by.values())
-        return published(summary, keys, asked.by.get(MODEL), asked.metrics, verdicts, looks)
+        model = next((key for key, name in keys.items() if name == asked.by.get(MODEL)), None)
+        return published(summary, keys, model, asked.metrics, verdicts, looks)
 
 
 def _check(decimals: object, title: object) -> None:
@@ -98,10 +103,13 @@ def _check(decimals: object, title: object) -> None:
         raise RecframeError(msg)
 
 
-def _collected(result: Any) -> Any:
-    """Return a result of whatever kind as a frame of Polars in memory."""
-    kind = kind_for(result)
-    return stream(kind.take({column: column for column in kind.columns}).lazy())
+def _collected(result: Any, keys: Mapping[str, str], columns: Sequence[str]) -> pl.DataFrame:
+    """Return a result of whatever kind as a frame of Polars in memory, its keys under names of our own.
+
+    NOTE: some names, such as "^.*$", are patterns to Polars.
+    """
+    taken = {**keys, **dict(zip(columns, columns, strict=True))}
+    return stream(kind_for(result).take(taken).lazy())
 
 
 def _verdicts(
@@ -121,8 +129,8 @@ def _verdicts(
     if not tested:
         return {}, [str(one) for one in untested]
     given.pop("k")
-    found = _collected(asked.rec.compare(*tested, **given))
     model = asked.by[MODEL]
-    keys = [name for name in asked.by.values() if name != model]
-    rows = found.select(*keys, model, "metric", "verdict").rows()
-    return {row[:-1]: row[-1] for row in rows}, [str(one) for one in untested]
+    names = [*(name for name in asked.by.values() if name != model), model]
+    keys = {f"key {place}": name for place, name in enumerate(names)}
+    found = _collected(asked.rec.compare(*tested, **given), keys, ["metric", "verdict"])
+    return {row[:-1]: row[-1] for row in found.rows()}, [str(one) for one in untested]

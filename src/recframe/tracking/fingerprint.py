@@ -36,7 +36,8 @@ def fingerprint(inputs: Inputs, metrics: Sequence[Metric[...]] = ()) -> str:
     }
     if inputs.items is not None and any("items" in one.definition.needs for one in metrics):
         items = inputs.sides["items"].kind
-        frames["features"] = items.take({column: column for column in items.columns}).lazy()
+        named = {f"feature {place}": name for place, name in enumerate(sorted(items.columns))}
+        frames["features"] = items.take(named).lazy()
     reference = inputs.reference
     frames |= {} if isinstance(reference, str) else {"reference": reference}
     taken = {name: rows for name, rows in frames.items() if rows is not None}

@@ -130,7 +130,7 @@ def history(history: History) -> pl.DataFrame:
         msg = f"there is no history at {str(place)!r}; {begins} begins one"
         raise RecframeError(msg)
     found = (duckdb_file if _is_duckdb(place) else folder).tables(place)
-    return stream(_together(found))
+    return _together(found)
 
 
 def _place(history: object) -> Path:
@@ -152,28 +152,38 @@ def _is_duckdb(place: Path) -> bool:
     return place.suffix.lower() == ".duckdb" and not place.is_dir()
 
 
-def _together(tables: list[Table]) -> pl.LazyFrame:
+def _together(tables: list[Table]) -> pl.DataFrame:
     """Return the runs of several schemas as one, in which each number stands as it was tracked last."""
     keys = dict.fromkeys(chain.from_iterable(keys for _, keys in tables))
     schemas = [rows.collect_schema() for rows, _ in tables]
     mixed = [key for key in keys if _is_mixed(key, schemas)]
-    every = [pl.LazyFrame(schema=ABOUT | NUMBERS), *(_as_text(rows, mixed) for rows, _ in tables)]
-    whole = pl.concat(every, how="diagonal_relaxed")
-    columns = whole.collect_schema().names()
-    tags = [one for one in columns if one.startswith("tag_")]
+    frames = [_as_text(stream(rows), mixed) for rows, _ in tables]
+    whole = pl.concat([pl.DataFrame(schema=ABOUT | NUMBERS), *frames], how="diagonal_relaxed")
     # NOTE: `metric` and `k` behind all others that say what a number is about, as in each result
     about = [*(key for key in keys if key not in LAST_KEYS), *LAST_KEYS]
-    own = [one for one in columns if one not in {*ABOUT, *tags, *about}]
-    latest = whole.sort("tracked_at", "run", maintain_order=True).unique(
-        [*SAME, *about], keep="last", maintain_order=True
+    whole = _latest(whole, [*SAME, *about])
+    tags = [one for one in whole.columns if one.startswith("tag_")]
+    own = [one for one in whole.columns if one not in {*ABOUT, *tags, *about}]
+    ordered = [*ABOUT, *tags, *about, *own]
+    return pl.DataFrame([whole.get_column(name) for name in ordered if name != "columns"])
+
+
+def _latest(rows: pl.DataFrame, same: list[str]) -> pl.DataFrame:
+    """Return the last of the rows that are the same in some columns, by what they hold for."""
+    # NOTE: under names of our own, since some such as "^.*$" are patterns to Polars
+    inside = {name: f"column {place}" for place, name in enumerate(rows.columns)}
+    named = pl.DataFrame([column.alias(inside[column.name]) for column in rows.get_columns()])
+    found = (
+        named.sort(inside["tracked_at"], inside["run"], maintain_order=True)
+        .unique([inside[name] for name in same], keep="last", maintain_order=True)
+        .sort(inside["as_of"], inside["name"], inside["tracked_at"], maintain_order=True)
     )
-    ordered = latest.sort("as_of", "name", "tracked_at", maintain_order=True)
-    return ordered.select(*ABOUT, *tags, *about, *own).drop("columns")
+    return pl.DataFrame([found.get_column(new).alias(name) for name, new in inside.items()])
 
 
-def _as_text(rows: pl.LazyFrame, columns: list[str]) -> pl.LazyFrame:
-    has = rows.collect_schema()
-    return rows.with_columns(pl.col(one).cast(pl.String) for one in columns if one in has)
+def _as_text(rows: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
+    has = [one for one in columns if one in rows.columns]
+    return rows.with_columns(rows.get_column(one).cast(pl.String) for one in has)
 
 
 def _is_mixed(column: str, schemas: list[pl.Schema]) -> bool:

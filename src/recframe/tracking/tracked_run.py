@@ -85,8 +85,11 @@ class Run:
         meant = metric.replace(known, [self.definitions[one] for one in known])
         columns = pl.lit(json.dumps(self.rows.columns, ensure_ascii=False)).alias("columns")
         tags = [pl.lit(value).alias(f"tag_{name}") for name, value in self.tags.items()]
-        rows = self.rows.with_columns(_portable(self.rows.schema))
-        return rows.select(*before, meant.alias("definition"), columns, *tags, *rows.columns)
+        about_each = self.rows.select("metric").select(
+            *before, meant.alias("definition"), columns, *tags
+        )
+        # NOTE: as columns, since names such as "^.*$" are patterns to Polars
+        return pl.DataFrame([*about_each.get_columns(), *map(_portable, self.rows.get_columns())])
 
 
 def run_of(
@@ -157,10 +160,6 @@ def _tags(tags: Mapping[str, object]) -> dict[str, str]:
     return {name: str(value) for name, value in tags.items()}
 
 
-def _portable(schema: pl.Schema) -> list[pl.Expr]:
-    """Return the categories of a result as text, which stands in files whose categories differ."""
-    return [
-        pl.col(name).cast(pl.String)
-        for name, dtype in schema.items()
-        if dtype in (pl.Categorical, pl.Enum)
-    ]
+def _portable(column: pl.Series) -> pl.Series:
+    """Return a column with its categories as text, which stands in files whose categories differ."""
+    return column.cast(pl.String) if column.dtype in (pl.Categorical, pl.Enum) else column
