@@ -417,6 +417,14 @@ def test_what_was_left_unfinished_is_not_read_and_goes_when_nobody_can_be_writin
     assert len(values(tmp_path)) == 1
 
 
+def test_importing_recframe_imports_nothing_of_it():
+    code = "import recframe, sys; print({'recframe.tracking.kept', 'recframe.look.table', 'duckdb'} & {*sys.modules})"
+    run = [sys.executable, "-c", code]
+    found = subprocess.run(run, check=True, capture_output=True, text=True).stdout  # noqa: S603
+
+    assert found == "set()\n"
+
+
 # ---- several processes
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic
+from typing import TYPE_CHECKING, Any, Generic
 
 import polars as pl
 
@@ -12,8 +12,6 @@ from recframe.frames.collecting import stream
 from recframe.frames.context import MOST_DECIMALS
 from recframe.frames.hints import bind
 from recframe.frames.kinds.lookup import kind_for
-from recframe.look.published import Looks, published
-from recframe.look.table import Table
 from recframe.metrics.language.parameters import plain_number
 from recframe.namespace import calls
 from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
@@ -22,6 +20,9 @@ from recframe.plan.leave_one_out import reason_without
 from recframe.plan.needs import is_of_segment
 from recframe.uncertainty import options
 from recframe.uncertainty.pairs import MODEL
+
+if TYPE_CHECKING:
+    from recframe.look.table import Table
 
 
 class Tables(Generic[F]):
@@ -72,6 +73,8 @@ class Tables(Generic[F]):
         Bold: the best model.
         <BLANKLINE>
         """
+        from recframe.look.published import Looks, published  # noqa: PLC0415  importing recframe should take no time
+
         _check(decimals, title)
         rec: Any = self
         asked = question(self, metrics, k, by, None, profile)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Any, Generic, cast
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 from recframe.frames.collecting import stream
 from recframe.frames.context import DEFAULTS
@@ -13,10 +13,10 @@ from recframe.namespace import calls
 from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
 from recframe.namespace.question import question
 from recframe.plan.evaluation import Convention
-from recframe.tracking.fingerprint import fingerprint
-from recframe.tracking.kept import History, append, check
-from recframe.tracking.tracked_run import run_of
 from recframe.uncertainty.summary import Method
+
+if TYPE_CHECKING:
+    from recframe.tracking.kept import History
 
 
 class Tracked(Generic[F]):
@@ -65,6 +65,10 @@ class Tracked(Generic[F]):
         │ 2026-11-22 00:00:00 ┆ 0.75  ┆ 2       │
         └─────────────────────┴───────┴─────────┘
         """
+        from recframe.tracking.fingerprint import fingerprint  # noqa: PLC0415  importing recframe should take no time
+        from recframe.tracking.kept import append, check  # noqa: PLC0415
+        from recframe.tracking.tracked_run import run_of  # noqa: PLC0415
+
         rec: Any = self
         # what is wrong with these is said before any work is done
         check(history, as_of)
@@ -102,6 +106,8 @@ class Tracked(Generic[F]):
         >>> df.rec.fingerprint() == df.head(1).rec.fingerprint()
         False
         """
+        from recframe.tracking.fingerprint import fingerprint  # noqa: PLC0415  importing recframe should take no time
+
         rec: Any = self
         return fingerprint(rec._inputs(by))  # noqa: SLF001  the methods of this room are those of a Rec
 
