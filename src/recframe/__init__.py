@@ -29,6 +29,9 @@ from recframe.namespace.rec_of_a_frame import rec as rec
 
 if TYPE_CHECKING:
     from recframe.conventions.explanation import explain as explain
+    from recframe.tracking.flattened import flat as flat
+    from recframe.tracking.kept import history as history
+    from recframe.tracking.kept import track as track
     from recframe.uncertainty.requirements import Requirement as Requirement
     from recframe.ways_in.nested_lists import from_lists as from_lists
     from recframe.ways_in.nested_lists import from_truth as from_truth
@@ -51,6 +54,8 @@ if not TYPE_CHECKING:
         "Requirement": "uncertainty.requirements",
         **dict.fromkeys(["from_lists", "from_truth"], "ways_in.nested_lists"),
         "from_scores": "ways_in.score_matrix",
+        "flat": "tracking.flattened",
+        **dict.fromkeys(["history", "track"], "tracking.kept"),
         **dict.fromkeys(
             ["read_trec_qrels", "read_trec_run", "scan_trec_qrels"], "ways_in.trec_files"
         ),

@@ -34,6 +34,7 @@ from recframe.cli.progress import bar
 from recframe.cli.required import require
 from recframe.cli.results import give, is_table
 from recframe.cli.shell import Failure, note, noted, read_errors, words_of_the_shell
+from recframe.cli.tracking import history, track
 from recframe.cli.uncertain import compare, gaps, power, slices, summarize
 from recframe.errors import plan_errors
 
@@ -68,6 +69,7 @@ def main() -> None:
     recframe summarize recs.parquet truth.parquet         how sure the numbers are
     recframe compare recs.parquet truth.parquet --model model --baseline svd
     recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.28'
+    recframe track recs.parquet truth.parquet ...         keep results from run to run
     recframe metrics                                      what can be computed
     recframe profiles                                     as which other library
     recframe explain ndcg@10 elliot recbole               why two libraries differ
@@ -191,5 +193,19 @@ def _print_findings(found: pl.DataFrame) -> None:
         click.echo(f"{check}: {treatment}. To mend: {remedy}.")
 
 
-for command in (summarize, compare, power, gaps, slices, require, demo, metrics, profiles, explain):
+ALL = (
+    summarize,
+    compare,
+    power,
+    gaps,
+    slices,
+    require,
+    track,
+    history,
+    demo,
+    metrics,
+    profiles,
+    explain,
+)
+for command in ALL:
     main.add_command(command)

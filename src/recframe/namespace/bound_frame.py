@@ -39,6 +39,8 @@ from recframe.namespace.lists_shown import ListsShown
 from recframe.namespace.methods import Methods
 from recframe.namespace.missing import COMING, no_method
 from recframe.namespace.segments_compared import SegmentsCompared
+from recframe.namespace.tables import Tables
+from recframe.namespace.tracked import Tracked
 from recframe.namespace.uncertain import Uncertain
 from recframe.plan import evaluation
 from recframe.plan.beside import SUPPORT
@@ -49,7 +51,16 @@ if TYPE_CHECKING:
     from recframe.namespace.methods import SegmentedMethods
 
 
-class Rec(Methods[F], Uncertain[F], SegmentsCompared[F], Gates[F], ListsShown[F], FindingsShown[F]):
+class Rec(
+    Methods[F],
+    Uncertain[F],
+    SegmentsCompared[F],
+    Gates[F],
+    ListsShown[F],
+    FindingsShown[F],
+    Tracked[F],
+    Tables[F],
+):
     """Recommender metrics of one frame in long format, one row for each user and item.
 
     The frame is a judged frame (columns user, item, rank, relevance; rank null: judged but not recommended, relevance

@@ -220,6 +220,11 @@ class Metric(Generic[P]):
         )
 
     @property
+    def in_full(self) -> str:
+        """The string form with every parameter."""
+        return self._written(self.parameters.items())
+
+    @property
     def in_python(self) -> str:
         """How the metric is written in Python, as an attribute of the package or of a frame's `rec`, without a cut-off."""
         settings = ", ".join(f"{name}={value!r}" for name, value in self.settings)

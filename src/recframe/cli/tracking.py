@@ -1,0 +1,204 @@
+"""`recframe track` and `history`: results kept from run to run, and all of them as a table again."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import click
+import polars as pl
+
+import recframe as rf
+from recframe.cli import completion
+from recframe.cli.declared import (
+    BY,
+    COLUMNS,
+    DECIMALS,
+    OUTPUT,
+    POLICIES,
+    PROFILE,
+    RECS,
+    SIDES,
+    TRUTH,
+    declared,
+)
+from recframe.cli.given import bound, paths_of, scanned
+from recframe.cli.options import split, split_metrics, split_numbers
+from recframe.cli.results import STDOUT, check_output, give, is_table
+from recframe.cli.shell import noted, read_errors, words_of_the_shell
+from recframe.tracking.tracked_run import moment
+
+DROPPED = ("run", "fingerprint", "tracked_at", "recframe", "polars", "definition", "note")
+"""What a history has beside its numbers, which a table to look at leaves out."""
+SHOWN = ("value", "value_low", "value_high", "n_users", "difference", "p_adjusted", "verdict")
+
+
+def tags_of(
+    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> dict[str, str]:
+    """Return tags by their names."""
+    pairs = [one.partition("=") for one in split(ctx, parameter, values)]
+    for name, equals, value in pairs:
+        if not (name and equals and value):
+            raise click.BadParameter(
+                f"{name + equals + value!r} is no name=word; write commit=3f2a1c"
+            )
+    return {name: value for name, _, value in pairs}
+
+
+def time_of(ctx: click.Context, parameter: click.Parameter, value: str | None) -> datetime | None:
+    """Return a time, or say that there is none."""
+    del ctx, parameter
+    try:
+        return None if value is None else moment(value)
+    except rf.RecframeError:
+        raise click.BadParameter(f"{value!r} is no day or time; write 2026-11-22") from None
+
+
+@click.command(short_help="Compute metrics with intervals, and append them to a history.")
+@declared(
+    RECS,
+    TRUTH,
+    click.option(
+        "-m",
+        "--metric",
+        "metrics",
+        multiple=True,
+        required=True,
+        callback=split_metrics,
+        metavar="METRIC",
+        shell_complete=completion.metrics,
+        help="A metric, such as ndcg@10; see recframe metrics.",
+    ),
+    click.option(
+        "-k",
+        "cutoffs",
+        multiple=True,
+        callback=split_numbers,
+        metavar="K",
+        help="A cut-off for the metrics without an @.",
+    ),
+    click.option(
+        "--history",
+        required=True,
+        metavar="DIR",
+        shell_complete=completion.files,
+        help="The folder that the run goes into, which is made where it is missing; or a .duckdb file.",
+    ),
+    click.option(
+        "--as-of",
+        required=True,
+        metavar="TIME",
+        help="The day or time that the result holds for: 2026-11-22, or 2026-11-22T06:00+01:00.",
+    ),
+    click.option("--name", metavar="WORD", help="A name of the run, beside others of that time."),
+    click.option(
+        "--tag",
+        "tags",
+        multiple=True,
+        callback=tags_of,
+        metavar="NAME=WORD",
+        help="A word that stands with each row, such as commit=3f2a1c.",
+    ),
+    BY,
+    SIDES,
+    COLUMNS,
+    POLICIES,
+    PROFILE,
+    DECIMALS,
+    OUTPUT,
+)
+def track(recs: str, truth: str | None, **options: Any) -> None:
+    """Compute metrics of RECS held against TRUTH, with intervals, and append them to a history.
+
+    The files and columns are those of recframe evaluate. A run of the same time, name and data replaces itself; several may be
+    tracked at once. recframe history prints what there is.
+
+    \b
+    Examples:
+      recframe track recs.parquet truth.parquet -m ndcg@10 --history history.parquet --as-of 2026-11-22
+      recframe track recs.parquet truth.parquet -m ndcg,mrr -k 10 --by country --users users.csv \\
+        --history history.parquet --as-of 2026-11-22 --tag commit=3f2a1c
+    """  # noqa: D301  click reads the backspace as: leave these lines as they are
+    paths = paths_of(recs, truth, options)
+    with words_of_the_shell(paths):
+        rec = bound(scanned(paths, options), options)
+        with noted(ids_as_text=options["ids_as_text"]), read_errors():
+            result = rec.track(
+                *options["metrics"],
+                k=list(options["cutoffs"]) or None,
+                by=options["by"],
+                history=options["history"],
+                as_of=options["as_of"],
+                name=options["name"],
+                tags=options["tags"],
+            ).collect()
+    _give(result, options)
+    click.echo(f"tracked in {options['history']}", err=True)
+
+
+@click.command(short_help="Print the runs of a history.")
+@declared(
+    click.argument("history", metavar="DIR", shell_complete=completion.files),
+    click.option(
+        "-m",
+        "--metric",
+        "metrics",
+        multiple=True,
+        callback=split_metrics,
+        metavar="METRIC",
+        shell_complete=completion.metrics,
+        help="The metrics to print, such as ndcg@10.  [default: all]",
+    ),
+    click.option(
+        "--since", callback=time_of, metavar="TIME", help="The first day or time to print."
+    ),
+    OUTPUT,
+)
+def history(history: str, metrics: list[str], since: datetime | None, **options: Any) -> None:
+    """Print the runs that recframe track has put into DIR, a folder or a .duckdb file, by the time that they hold for.
+
+    The table has the numbers; in a --format, and with -o FILE, stands all that the history has: fingerprints of the data,
+    versions, and what each metric stood for.
+
+    \b
+    Examples:
+      recframe history history.parquet
+      recframe history history.parquet -m ndcg@10 --since 2026-11-01 -o month.csv
+    """  # noqa: D301  click reads the backspace as: leave these lines as they are
+    check_output(options["output"] or STDOUT, options["form"])
+    with words_of_the_shell({}):
+        found = rf.history(history)
+    if metrics:
+        names = [str(rf.parse(one)) for one in metrics]
+        found = found.filter(pl.col("metric").is_in(names))
+    if since is not None:
+        found = found.filter(pl.col("as_of") >= since)
+    _give(found, options)
+
+
+def _give(result: pl.DataFrame, options: dict[str, Any]) -> None:
+    """Show a result by its numbers, or write all of it."""
+    if not is_table(options["output"], options["form"]):
+        give(result, options["output"], options["form"])
+        return
+    keys = result.columns[: result.columns.index("k") + 1]
+    shown = [one for one in keys if one not in DROPPED and one != "k"]
+    empty = [one for one in shown if result[one].null_count() == result.height and result.height]
+    rows = result.select(
+        *(one for one in shown if one not in empty),
+        *(one for one in SHOWN if one in result.columns),
+    )
+    give(rows.with_columns(_days(rows)), options["output"], options["form"])
+
+
+def _days(rows: pl.DataFrame) -> list[pl.Expr]:
+    """Return times as days, where all of them are."""
+    if "as_of" not in rows.columns:
+        return []
+    days = pl.col("as_of").dt.date()
+    return (
+        [days]
+        if rows.select((pl.col("as_of") == days.cast(pl.Datetime("us"))).all()).item()
+        else []
+    )

@@ -1,0 +1,177 @@
+"""A result as a table that people publish: models as rows, metrics as columns, as HTML, LaTeX and Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from recframe.errors import RecframeError
+
+BETTER, WORSE = "*", "†"
+MARKS = {"better": BETTER, "higher": BETTER, "worse": WORSE, "lower": WORSE}
+"""What stands behind a value of a verdict."""
+FORMS = {".html": "html", ".tex": "latex", ".md": "markdown"}
+"""What a table is written as, by the ending of the file."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value with its interval, as text."""
+
+    value: str
+    interval: str = ""
+    mark: str = ""
+    best: bool = False
+
+    @property
+    def html(self) -> str:
+        """The cell in HTML, with the interval small below the value."""
+        value = f"<strong>{self.value}</strong>" if self.best else self.value
+        mark = f"<sup>{self.mark}</sup>" if self.mark else ""
+        small = f'<br><span style="font-size:75%;color:#767676">{self.interval}</span>'
+        return value + mark + (small if self.interval else "")
+
+    @property
+    def latex(self) -> str:
+        """The cell in LaTeX, with the interval small beside the value."""
+        value = rf"\textbf{{{self.value}}}" if self.best else self.value
+        marks = {BETTER: "*", WORSE: r"\dag"}
+        mark = f"$^{{{marks[self.mark]}}}$" if self.mark else ""
+        return value + mark + (rf" {{\scriptsize {self.interval}}}" if self.interval else "")
+
+    @property
+    def markdown(self) -> str:
+        """The cell in Markdown, with the interval behind the value."""
+        value = f"**{self.value}**" if self.best else self.value
+        # where a sign of its own would begin an emphasis
+        mark = self.mark.replace("*", "\\*")
+        return value + mark + (f" {self.interval}" if self.interval else "")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A result as a table: `html()`, `latex()`, `markdown()`, `save(path)`, and `gt`, one of Great Tables to style further."""
+
+    columns: tuple[tuple[str, str], ...]
+    """Of each column of numbers what stands above several of them, or "", and its own title."""
+    titles: tuple[str, str]
+    """What the groups of rows are by, and what the rows are; "" where there is no such thing."""
+    rows: tuple[tuple[str, str, tuple[Cell, ...]], ...]
+    """The group, the name and the cells of each row."""
+    notes: tuple[str, ...]
+    title: str = ""
+
+    @property
+    def gt(self) -> Any:
+        """The table as an object of Great Tables, in HTML."""
+        return self._great(lambda cell: cell.html)
+
+    def html(self) -> str:
+        """Return the table as HTML; it needs recframe[table]."""
+        text: str = self.gt.as_raw_html()
+        return text
+
+    def latex(self) -> str:
+        """Return the table as LaTeX, for the packages booktabs and amsmath; it needs recframe[table]."""
+        found: str = self._great(lambda cell: cell.latex).as_latex()
+        # NOTE: Great Tables escapes names and notes, and leaves this sign to the encoding of the document
+        return found.replace(WORSE, r"$^{\dag}$")
+
+    def markdown(self) -> str:
+        """Return the table as Markdown."""
+        group, name = self.titles
+        lead = [one for one in (group, name) if one]
+        heads = ["".join(one) for one in self.columns]
+        rules = [*(":---" for _ in lead), *("---:" for _ in heads)]
+        lines = [[*map(_plain, lead), *map(_plain, heads)], rules]
+        for above, row, cells in self.rows:
+            first = [_plain(one) for one, title in ((above, group), (row, name)) if title]
+            lines.append([*first, *(cell.markdown for cell in cells)])
+        table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        above = f"**{_plain(self.title)}**\n\n" if self.title else ""
+        return above + table + "\n\n" + "  \n".join(map(_plain, self.notes)) + "\n"
+
+    def save(self, path: str) -> None:
+        """Write the table to a file, in the form that its ending names: `.html`, `.tex` or `.md`."""
+        ending = Path(path).suffix.lower()
+        if ending not in FORMS:
+            msg = f"cannot write {str(path)!r}: its ending is {ending or 'missing'!r}; known are {', '.join(FORMS)}"
+            raise RecframeError(msg)
+        text = getattr(self, FORMS[ending])()
+        try:
+            Path(path).expanduser().write_text(text, encoding="utf-8", newline="")
+        except OSError as error:
+            msg = f"cannot write {str(path)!r}: {error.strerror or error}"
+            raise RecframeError(msg) from error
+
+    def __str__(self) -> str:
+        return self.markdown()
+
+    def _repr_html_(self) -> str | None:
+        """Return HTML, or without Great Tables nothing: a notebook then shows Markdown."""
+        try:
+            return self.html()
+        except RecframeError:
+            return None
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown()
+
+    def _great(self, shown: Callable[[Cell], str]) -> Any:
+        """Return the table as an object of Great Tables, its cells in one form."""
+        great = _great_tables()
+        group, name = self.titles
+        numbers = [f"number {place}" for place in range(len(self.columns))]
+        cells = [tuple(map(shown, row)) for _, _, row in self.rows]
+        frame = pl.DataFrame(cells, schema=dict.fromkeys(numbers, pl.String), orient="row")
+        frame = frame.with_columns(
+            pl.Series("row", [row for _, row, _ in self.rows]),
+            pl.Series("group", [f"{group}: {above}" for above, _, _ in self.rows]),
+        )
+        leads = [one for one, title in (("row", name), ("group", group)) if title]
+        made = great.GT(
+            frame.select(*leads, *numbers),
+            rowname_col="row" if name else None,
+            groupname_col="group" if group else None,
+        )
+        made = made.fmt(str, columns=numbers).cols_align("right", columns=numbers)
+        made = made.cols_label(
+            {one: title for one, (_, title) in zip(numbers, self.columns, strict=True)}
+        )
+        for above, columns in _spanned(numbers, self.columns).items():
+            made = made.tab_spanner(above, columns)
+        made = made.tab_stubhead(name) if name else made
+        made = made.tab_header(self.title) if self.title else made
+        for note in self.notes:
+            made = made.tab_source_note(note)
+        return made
+
+
+def _great_tables() -> Any:
+    try:
+        import great_tables  # noqa: PLC0415  an extra
+    except ModuleNotFoundError as missing:
+        msg = f"this needs {missing.name}, which is not installed; write: pip install 'recframe[table]'"
+        raise RecframeError(msg) from None
+    return great_tables
+
+
+def _spanned(names: Sequence[str], columns: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    """Return the columns that stand below each title of several."""
+    found: dict[str, list[str]] = {}
+    for name, (above, _) in zip(names, columns, strict=True):
+        if above:
+            found.setdefault(above, []).append(name)
+    return found
+
+
+def _plain(text: str) -> str:
+    """Return text as Markdown and HTML show it as it is."""
+    signs = re.sub(r"([\\`*_{}\[\]|~$])", r"\\\1", escape(text, quote=False))
+    return " ".join(signs.split())

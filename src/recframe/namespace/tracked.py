@@ -1,0 +1,129 @@
+"""The methods of `rec` that keep its results over time: a history of runs, and the fingerprint of their data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import TYPE_CHECKING, Any, Generic, cast
+
+from recframe.frames.collecting import stream
+from recframe.frames.context import DEFAULTS
+from recframe.frames.kinds.lookup import kind_for
+from recframe.namespace import calls
+from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
+from recframe.namespace.question import question
+from recframe.plan.evaluation import Convention
+from recframe.uncertainty.summary import Method
+
+if TYPE_CHECKING:
+    from recframe.tracking.kept import History
+
+
+class Tracked(Generic[F]):
+    """The methods of `rec` that keep its results over time."""
+
+    @calls.understood
+    def track(  # noqa: PLR0913  those of summarize, and what is known of the run
+        self,
+        *metrics: Asked,
+        history: History,
+        as_of: date | str,
+        name: str | None = None,
+        tags: Mapping[str, object] | None = None,
+        k: Cutoffs = None,
+        by: By = None,
+        level: float = 0.95,
+        method: Method = "auto",
+        cluster: str | None = None,
+        n_resamples: int = 2000,
+        seed: int = 0,
+        profile: str | None = None,
+    ) -> F:
+        """Return `summarize(...)`, and append it to a history, with what it was made of.
+
+        Behind each number stand the fingerprint of the data (see `fingerprint`), its metric with every parameter and the
+        policies, and the versions of recframe and Polars. `history`, `as_of`, `name` and `tags` are those of `rf.track`,
+        which says how runs replace themselves; `rf.history(...)` has all runs as a frame.
+
+        Of a LazyFrame the plan runs, and the result comes back as a LazyFrame of it.
+
+        Raises what `summarize` and `rf.track` raise.
+
+        >>> import polars as pl, recframe as rf, tempfile
+        >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for day in ("2026-11-21", "2026-11-22"):
+        ...         tracked = df.rec.track("mrr", history=folder, as_of=day)
+        ...     rf.history(folder).select("as_of", "value", "n_users")
+        shape: (2, 3)
+        ┌─────────────────────┬───────┬─────────┐
+        │ as_of               ┆ value ┆ n_users │
+        │ ---                 ┆ ---   ┆ ---     │
+        │ datetime[μs]        ┆ f64   ┆ i64     │
+        ╞═════════════════════╪═══════╪═════════╡
+        │ 2026-11-21 00:00:00 ┆ 0.75  ┆ 2       │
+        │ 2026-11-22 00:00:00 ┆ 0.75  ┆ 2       │
+        └─────────────────────┴───────┴─────────┘
+        """
+        from recframe.tracking.fingerprint import fingerprint  # noqa: PLC0415  importing recframe should take no time
+        from recframe.tracking.kept import append, check  # noqa: PLC0415
+        from recframe.tracking.tracked_run import run_of  # noqa: PLC0415
+
+        rec: Any = self
+        # what is wrong with these is said before any work is done
+        check(history, as_of)
+        how = {"level": level, "method": method, "n_resamples": n_resamples, "seed": seed}
+        result = rec.summarize(*metrics, k=k, by=by, cluster=cluster, profile=profile, **how)
+        asked = question(self, metrics, k, by, cluster, profile)
+        kind = kind_for(result)
+        rows = stream(kind.take({column: column for column in kind.columns}).lazy())
+        run = run_of(
+            rows,
+            as_of=as_of,
+            fingerprint=fingerprint(asked.inputs, asked.metrics),
+            name=name,
+            tags=tags,
+            definitions=_definitions(asked.conventions),
+        )
+        append(history, run)
+        back: Any = rows.lazy() if kind.is_lazy else result
+        return cast("F", back)
+
+    @calls.understood
+    def fingerprint(self, *, by: By = None) -> str:
+        """Return a short text that is the same for the same data, and another for other data.
+
+        It goes by the rows of all frames that are bound, in the columns that a call reads: the roles, and `by`. In whatever
+        order, kind of frame and dtype they stand, rows that say the same have the same one; it is promised for one version
+        of Polars, whose hashes it is made of. Columns that no call reads change nothing, nor do policies.
+
+        Of LazyFrames the plan runs, in a streaming pass.
+
+        >>> import polars as pl, recframe
+        >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
+        >>> df.rec.fingerprint() == df.reverse().rec.fingerprint()
+        True
+        >>> df.rec.fingerprint() == df.head(1).rec.fingerprint()
+        False
+        """
+        from recframe.tracking.fingerprint import fingerprint  # noqa: PLC0415  importing recframe should take no time
+
+        rec: Any = self
+        return fingerprint(rec._inputs(by))  # noqa: SLF001  the methods of this room are those of a Rec
+
+
+def _definitions(conventions: Sequence[Convention]) -> dict[str, str]:
+    """Return what each metric stands for, by its string: all of its parameters, and the policies it is under."""
+    return {str(one.metric): f"{one.metric.in_full}; {_policies(one)}" for one in conventions}
+
+
+def _policies(convention: Convention) -> str:
+    context = convention.context
+    given = {name: getattr(context, name) for name in DEFAULTS}
+    if context.universe is None and context.truth is None:
+        # every user of a judged frame counts
+        del given["universe"]
+    elif context.universe is None:
+        given["universe"] = DEFAULTS["universe"]
+    given |= {"profile": context.profile}
+    return ", ".join(f"{name}={value}" for name, value in given.items() if value is not None)

@@ -1,0 +1,164 @@
+"""A history as a table `history` in a DuckDB file, which a run enters in a transaction."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import chain
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeVar
+
+import polars as pl
+
+from recframe.errors import RecframeError
+from recframe.tracking.folder import told
+from recframe.tracking.tracked_run import Run, Table, keys_of
+
+TABLE = "history"
+WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
+NUMBERS = {"UBIGINT", "FLOAT", "DOUBLE"}
+PATIENCE = 60.0
+"""Seconds that a process waits for others who have the file open: DuckDB gives it to one at a time."""
+PAUSE = 0.02
+IN_THE_WAY = ("lock on file", "different configuration", "onflict")
+"""What DuckDB says where another process has the file, another connection of this one, or another transaction the table."""
+T = TypeVar("T")
+_ONE = Lock()
+"""Threads of this process enter one at a time: DuckDB's connections to one file are not made for starting together."""
+
+
+def append(place: Path, run: Run) -> None:
+    """Write a run in the place of one of the same key: both at once, or neither."""
+    with told(place):
+        place.parent.mkdir(parents=True, exist_ok=True)
+    rows = run.table()
+
+    def write(connection: Any) -> None:
+        connection.register("run", _Stream(rows))
+        connection.execute("BEGIN")
+        connection.execute(f"CREATE TABLE IF NOT EXISTS {TABLE} AS FROM run LIMIT 0")
+        _widen(connection)
+        connection.execute(f"DELETE FROM {TABLE} WHERE run = ?", [run.key])  # noqa: S608
+        connection.execute(f"INSERT INTO {TABLE} BY NAME FROM run")
+        connection.execute("COMMIT")
+
+    _when_free(place, write, read_only=False)
+
+
+def tables(place: Path) -> list[Table]:
+    """Return what a DuckDB file has of a history."""
+
+    def read(connection: Any) -> list[Table]:
+        if TABLE not in {row[0] for row in connection.execute("SHOW TABLES").fetchall()}:
+            return []
+        rows = pl.DataFrame(connection.sql(f"FROM {TABLE}"))
+        # NOTE: a table has the columns of all runs, in no such order as that of one
+        found = (keys_of(json.loads(one)) for one in rows["columns"].unique(maintain_order=True))
+        return [(rows.lazy(), list(dict.fromkeys(chain.from_iterable(found))))]
+
+    return _when_free(place, read, read_only=True)
+
+
+def _widen(connection: Any) -> None:
+    """Give the table the columns of a run that it lacks, and make text of one that has other values there."""
+    own = dict(_described(connection, TABLE))
+    for name, dtype in _described(connection, "run"):
+        quoted = '"' + name.replace('"', '""') + '"'
+        if name not in own:
+            connection.execute(f"ALTER TABLE {TABLE} ADD COLUMN {quoted} {dtype}")
+        elif own[name] not in {dtype, "VARCHAR"}:
+            wider = _wider({own[name], dtype})
+            connection.execute(f"ALTER TABLE {TABLE} ALTER COLUMN {quoted} TYPE {wider}")
+
+
+def _wider(dtypes: set[str]) -> str:
+    """Return the type that takes the values of two."""
+    if dtypes <= WHOLE:
+        return "BIGINT"
+    return "DOUBLE" if dtypes <= WHOLE | NUMBERS else "VARCHAR"
+
+
+def _described(connection: Any, table: str) -> list[tuple[str, str]]:
+    return [row[:2] for row in connection.execute(f"DESCRIBE {table}").fetchall()]
+
+
+def _when_free(place: Path, work: Callable[[Any], T], *, read_only: bool) -> T:
+    """Return what is made with a connection to a file, as soon as no other process or thread is in the way.
+
+    A connection that is closed before its transaction is committed leaves the file as it was.
+    """
+    try:
+        import duckdb  # noqa: PLC0415  an extra
+    except ModuleNotFoundError:
+        msg = "a history in a .duckdb file needs duckdb, which is not installed; write: pip install 'recframe[duckdb]'"
+        raise RecframeError(msg) from None
+    until = time.monotonic() + PATIENCE
+    with _ONE, _alone(place, until):
+        while True:
+            try:
+                with duckdb.connect(str(place), read_only=read_only) as connection:
+                    return work(connection)
+            except duckdb.Error as error:
+                words = str(error).partition("\n")[0]
+                if not any(one in words for one in IN_THE_WAY):
+                    what = "read" if read_only else "write"
+                    msg = f"cannot {what} the history {str(place)!r}: {words}"
+                    raise RecframeError(msg) from error
+            _wait(place, until)
+
+
+@contextmanager
+def _alone(place: Path, until: float) -> Iterator[None]:
+    """Keep other processes that track into a file out, where the system has locks that go with the process that holds them.
+
+    NOTE: DuckDB's own lock does not cover all of opening and closing a file: one of some hundred runs by three processes at
+    once found the file shorter than its head said. So there is a lock around it, on a file beside it.
+    """
+    try:
+        import fcntl  # noqa: PLC0415  which Windows does not have
+    except ModuleNotFoundError:
+        yield
+        return
+    with ExitStack() as files:
+        # who may read alone, and not write beside the file, is in nobody's way
+        with suppress(PermissionError):
+            file = files.enter_context(place.with_name(f"{place.name}.lock").open("a"))
+            while not _is_taken(lambda: fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)):
+                _wait(place, until)
+        yield
+
+
+def _is_taken(lock: Callable[[], None]) -> bool:
+    try:
+        lock()
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _wait(place: Path, until: float) -> None:
+    """Wait a moment, or say that it has been long enough."""
+    if time.monotonic() > until:
+        raise RecframeError(_held(place))
+    time.sleep(PAUSE)
+
+
+def _held(place: Path) -> str:
+    return (
+        f"the history {str(place)!r} is held by another process for more than {PATIENCE:g} seconds: DuckDB gives a file to "
+        "one at a time. Close it there, or track into a folder, which takes several at once: "
+        f"history={str(place.with_suffix('.parquet'))!r}"
+    )
+
+
+class _Stream:
+    """A frame known by Arrow's interface alone, which takes DuckDB no further library."""
+
+    def __init__(self, rows: pl.DataFrame) -> None:
+        self._rows = rows
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._rows.__arrow_c_stream__(requested_schema)

@@ -1,0 +1,80 @@
+"""The fingerprint of a call's data: a short text that is the same for the same rows, in whatever order they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+
+import polars as pl
+
+from recframe.frames.collecting import stream
+from recframe.frames.inputs import Inputs
+from recframe.metrics.language.definition import Metric
+
+SEED = 20_261
+HALF = 2**32
+DIGITS = 16
+"""Of the fingerprint, which is read by people: by chance two of a million of them are alike once in forty million times."""
+NUMBERS = ("rank", "score", "relevance", "propensity")
+"""Roles that are numbers, whatever dtype they have."""
+
+
+def fingerprint(inputs: Inputs, metrics: Sequence[Metric[...]] = ()) -> str:
+    """Return the fingerprint of the frames of a call, by the columns that it reads: roles, and those of `by`.
+
+    Where a metric reads what is known of items, all their columns count.
+
+    The rows of each frame become numbers, which are summed up: so their order, chunks and threads change nothing, and it
+    streams. Ids count as what they say, whatever the dtype: whole numbers of any width, categories as text.
+    """
+    frames = {
+        "lists": inputs.lists,
+        "truth": inputs.truth,
+        "users": inputs.users,
+        "items": inputs.items,
+        "train": inputs.train,
+    }
+    if inputs.items is not None and any("items" in one.definition.needs for one in metrics):
+        items = inputs.sides["items"].kind
+        named = {f"feature {place}": name for place, name in enumerate(sorted(items.columns))}
+        frames["features"] = items.take(named).lazy()
+    reference = inputs.reference
+    frames |= {} if isinstance(reference, str) else {"reference": reference}
+    taken = {name: rows for name, rows in frames.items() if rows is not None}
+    said = [f"reference is {reference}"] if isinstance(reference, str) else []
+    return _short([*said, *_counted(taken)])
+
+
+def _counted(frames: dict[str, pl.LazyFrame]) -> list[str]:
+    """Return in words the columns of each frame, how many rows it has, and what they sum up to."""
+    sums = [_sums(name, rows) for name, rows in frames.items()]
+    found = stream(pl.concat(sums, how="horizontal")).to_dicts()[0]
+    columns = [f"{name}: {sorted(rows.collect_schema())}" for name, rows in frames.items()]
+    return [*columns, *(f"{name}={value or 0}" for name, value in found.items())]
+
+
+def _sums(name: str, rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the number of rows, and the sums of the halves of each row's number, which none of them overflows."""
+    schema = rows.collect_schema()
+    number = pl.lit(SEED, pl.UInt64)
+    # NOTE: one after the other, since a sum or a xor of the columns' own numbers would not tell which stand together.
+    for seed, column in enumerate(sorted(schema), SEED):
+        number = (number ^ _plain(column, schema[column]).hash(seed)).hash(seed)
+    both = {"n": pl.len(), "low": (number % HALF).sum(), "high": (number // HALF).sum()}
+    return rows.select(one.alias(f"{name} {part}") for part, one in both.items())
+
+
+def _plain(column: str, dtype: pl.DataType) -> pl.Expr:
+    """Return a column as what it says, in one dtype for each way of saying it."""
+    value = pl.col(column)
+    if dtype in (pl.Categorical, pl.Enum):
+        return value.cast(pl.String)
+    if column in NUMBERS or dtype.is_float() or dtype.is_decimal():
+        # where 0.0 and -0.0 are one number, and so are all that are none
+        return value.cast(pl.Float64) + 0.0
+    # UInt64 has numbers that Int64 does not
+    return value.cast(pl.Int64) if dtype.is_integer() and dtype != pl.UInt64 else value
+
+
+def _short(said: list[str]) -> str:
+    return sha256("\n".join(said).encode()).hexdigest()[:DIGITS]

@@ -1,0 +1,192 @@
+"""`rf.track` and `rf.history`: results kept from run to run, and all of them as one frame again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import date
+from itertools import chain
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import polars as pl
+
+from recframe.errors import RecframeError, shown
+from recframe.frames.collecting import stream
+from recframe.frames.hints import Either
+from recframe.frames.kinds.lookup import kind_for
+from recframe.tracking import duckdb_file, folder
+from recframe.tracking.tracked_run import ABOUT, Run, Table, moment, run_of
+
+F = TypeVar("F")
+History = str | os.PathLike[str]
+SAME = ("as_of", "name", "fingerprint", "columns")
+"""What rows of one run have in common, and no rows of another; with what a number is about, it is there once."""
+NUMBERS: dict[str, Any] = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64}
+"""What every result has behind the columns of its segments."""
+LAST_KEYS = ("metric", "k")
+
+
+def track(
+    result: F,
+    history: History,
+    *,
+    as_of: date | str,
+    name: str | None = None,
+    tags: Mapping[str, object] | None = None,
+    fingerprint: str | None = None,
+) -> F:
+    """Append a tidy result to a history, and return it.
+
+    `rec.track("ndcg@10", ...)` asks for a result and appends it, with the fingerprint of the data and what each metric stands
+    for. This is for a result that is at hand: of `summarize`, `compare`, `gaps`, `slices`, or `evaluate(..., tidy=True)`.
+
+        history: a folder of Parquet files, one for each run, such as "history.parquet", which is made where it is missing; or
+            the path of a DuckDB file, `.duckdb`, which gets a table `history` (it needs recframe[duckdb]).
+        as_of: the time that the result holds for: a date, a datetime, or text such as "2026-11-22" or
+            "2026-11-22T06:00+01:00". Without a zone it is UTC.
+        name: a name of the run, where several are tracked for one time and data that are not to replace each other.
+        tags: words that stand with each row, by their names, such as {"commit": "3f2a1c"}: in columns `tag_commit`.
+        fingerprint: that of the data, `rec.fingerprint()`. Without one a run replaces that of the same time and name, whatever
+            data they are of.
+
+    A run of the same `as_of`, `name` and fingerprint replaces itself, number by number: what is tracked in several calls, by
+    other columns or for other metrics, stands side by side. Several processes may append to a
+    folder at once, and one that is killed leaves all of its run or nothing of it. With a DuckDB file they wait for one another.
+
+    Of a LazyFrame the result is collected, and comes back as a LazyFrame of it.
+
+    Raises a RecframeError for a result that is not tidy, for an `as_of` that is no time and for a place that cannot be
+    written, and a ColumnError where a column of the result has the name of one of the history.
+
+    >>> import polars as pl, recframe as rf, tempfile
+    >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for day in ("2026-11-21", "2026-11-22", "2026-11-22"):
+    ...         tracked = rf.track(df.rec.summarize("mrr"), f"{folder}/history.parquet", as_of=day)
+    ...     rf.history(f"{folder}/history.parquet").select("as_of", "metric", "value")
+    shape: (2, 3)
+    ┌─────────────────────┬────────┬───────┐
+    │ as_of               ┆ metric ┆ value │
+    │ ---                 ┆ ---    ┆ ---   │
+    │ datetime[μs]        ┆ str    ┆ f64   │
+    ╞═════════════════════╪════════╪═══════╡
+    │ 2026-11-21 00:00:00 ┆ mrr    ┆ 0.75  │
+    │ 2026-11-22 00:00:00 ┆ mrr    ┆ 0.75  │
+    └─────────────────────┴────────┴───────┘
+    """
+    kind = kind_for(result, "the first argument of track()")
+    rows = stream(kind.take({column: column for column in kind.columns}).lazy())
+    append(history, run_of(rows, as_of=as_of, fingerprint=fingerprint, name=name, tags=tags))
+    back: Any = rows.lazy() if kind.is_lazy else result
+    return cast("F", back)
+
+
+def check(history: object, as_of: object) -> None:
+    """Say what is wrong with where a run is to be kept, or with the time that it holds for."""
+    _place(history)
+    moment(as_of)
+
+
+def append(history: History, run: Run) -> None:
+    """Append a run to a history."""
+    place = _place(history)
+    (duckdb_file if _is_duckdb(place) else folder).append(place, run)
+
+
+def history(history: History) -> pl.DataFrame:
+    """Return all runs of a history as a frame: a row for each number, sorted by `as_of`.
+
+    Columns: `as_of` (in UTC), `name`, `run` (what a rerun has too), `fingerprint` of the data, `tracked_at`, the versions of
+    `recframe` and `polars`, `definition` (the metric with every parameter, and the policies), `tag_...`, and then those of
+    the results, `by` columns first; null where a run does not have a column. A `by` column that is not of one dtype in all
+    runs is text.
+
+    A number that was tracked twice, for one `as_of`, `name` and fingerprint, is there as it was tracked last. Other data for
+    the same `as_of`, such as a truth that has grown, have another fingerprint and rows of their own.
+
+    A folder without runs is a frame without rows. Files of other names are left aside.
+
+    Raises a RecframeError where there is no history, and a DataError for a file that cannot be read.
+
+    >>> import polars as pl, recframe as rf, tempfile
+    >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tracked = df.rec.track("mrr", "recall@1", history=folder, as_of="2026-11-22", tags={"team": "search"})
+    ...     rf.history(folder).select("tag_team", "metric", "k", "value", "n_users")
+    shape: (2, 5)
+    ┌──────────┬──────────┬──────┬───────┬─────────┐
+    │ tag_team ┆ metric   ┆ k    ┆ value ┆ n_users │
+    │ ---      ┆ ---      ┆ ---  ┆ ---   ┆ ---     │
+    │ str      ┆ str      ┆ i64  ┆ f64   ┆ i64     │
+    ╞══════════╪══════════╪══════╪═══════╪═════════╡
+    │ search   ┆ mrr      ┆ null ┆ 0.75  ┆ 2       │
+    │ search   ┆ recall@1 ┆ 1    ┆ 0.5   ┆ 2       │
+    └──────────┴──────────┴──────┴───────┴─────────┘
+    """
+    place = _place(history)
+    if not place.exists():
+        begins = Either(f"rec.track(..., history={str(place)!r})", "recframe track")
+        msg = f"there is no history at {str(place)!r}; {begins} begins one"
+        raise RecframeError(msg)
+    found = (duckdb_file if _is_duckdb(place) else folder).tables(place)
+    return _together(found)
+
+
+def _place(history: object) -> Path:
+    """Return the place of a history, or say that it is none."""
+    if not isinstance(history, str | os.PathLike) or not str(history):
+        msg = f"history={shown(history)}: history takes the path of a folder, such as history='history.parquet'"
+        raise RecframeError(msg)
+    if "://" in str(history):
+        msg = f"history={str(history)!r} is an address; a history is a folder on a disk, or a .duckdb file"
+        raise RecframeError(msg)
+    place = Path(history).expanduser()
+    if place.is_file() and not _is_duckdb(place):
+        msg = f"history={str(history)!r} is a file; a history is a folder, with a file for each run: name another"
+        raise RecframeError(msg)
+    return place
+
+
+def _is_duckdb(place: Path) -> bool:
+    return place.suffix.lower() == ".duckdb" and not place.is_dir()
+
+
+def _together(tables: list[Table]) -> pl.DataFrame:
+    """Return the runs of several schemas as one, in which each number stands as it was tracked last."""
+    keys = dict.fromkeys(chain.from_iterable(keys for _, keys in tables))
+    schemas = [rows.collect_schema() for rows, _ in tables]
+    mixed = [key for key in keys if _is_mixed(key, schemas)]
+    frames = [_as_text(stream(rows), mixed) for rows, _ in tables]
+    whole = pl.concat([pl.DataFrame(schema=ABOUT | NUMBERS), *frames], how="diagonal_relaxed")
+    # NOTE: `metric` and `k` behind all others that say what a number is about, as in each result
+    about = [*(key for key in keys if key not in LAST_KEYS), *LAST_KEYS]
+    whole = _latest(whole, [*SAME, *about])
+    tags = [one for one in whole.columns if one.startswith("tag_")]
+    own = [one for one in whole.columns if one not in {*ABOUT, *tags, *about}]
+    ordered = [*ABOUT, *tags, *about, *own]
+    return pl.DataFrame([whole.get_column(name) for name in ordered if name != "columns"])
+
+
+def _latest(rows: pl.DataFrame, same: list[str]) -> pl.DataFrame:
+    """Return the last of the rows that are the same in some columns, by what they hold for."""
+    # NOTE: under names of our own, since some such as "^.*$" are patterns to Polars
+    inside = {name: f"column {place}" for place, name in enumerate(rows.columns)}
+    named = pl.DataFrame([column.alias(inside[column.name]) for column in rows.get_columns()])
+    found = (
+        named.sort(inside["tracked_at"], inside["run"], maintain_order=True)
+        .unique([inside[name] for name in same], keep="last", maintain_order=True)
+        .sort(inside["as_of"], inside["name"], inside["tracked_at"], maintain_order=True)
+    )
+    return pl.DataFrame([found.get_column(new).alias(name) for name, new in inside.items()])
+
+
+def _as_text(rows: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
+    has = [one for one in columns if one in rows.columns]
+    return rows.with_columns(rows.get_column(one).cast(pl.String) for one in has)
+
+
+def _is_mixed(column: str, schemas: list[pl.Schema]) -> bool:
+    """Return whether values of a column cannot be of one dtype, other than as text."""
+    dtypes = {one[column] for one in schemas if column in one}
+    return len(dtypes) > 1 and not all(one.is_numeric() for one in dtypes)
