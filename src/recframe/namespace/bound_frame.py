@@ -32,11 +32,12 @@ from recframe.metrics.language import cutoffs, registry
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls, card
 from recframe.namespace import tidy as long
+from recframe.namespace.charted import Charted
 from recframe.namespace.bound_metric import Asked, BoundMetric, By, Cutoffs, F
 from recframe.namespace.findings_shown import FindingsShown
 from recframe.namespace.lists_shown import ListsShown
 from recframe.namespace.methods import Methods
-from recframe.namespace.missing import COMING, no_method
+from recframe.namespace.missing import no_method
 from recframe.namespace.segments_compared import SegmentsCompared
 from recframe.namespace.uncertain import Uncertain
 from recframe.plan import evaluation
@@ -48,7 +49,9 @@ if TYPE_CHECKING:
     from recframe.namespace.methods import SegmentedMethods
 
 
-class Rec(Methods[F], Uncertain[F], SegmentsCompared[F], ListsShown[F], FindingsShown[F]):
+class Rec(
+    Methods[F], Uncertain[F], SegmentsCompared[F], ListsShown[F], FindingsShown[F], Charted[F]
+):
     """Recommender metrics of one frame in long format, one row for each user and item.
 
     The frame is a judged frame (columns user, item, rank, relevance; rank null: judged but not recommended, relevance
@@ -57,6 +60,8 @@ class Rec(Methods[F], Uncertain[F], SegmentsCompared[F], ListsShown[F], Findings
     """
 
     _context = Context()
+    _answers: Callable[[Kind], Kind] | None = None
+    """What makes another kind of the frame's own, in which results are given."""
 
     def __init__(self, frame: F) -> None:
         # NOTE: Polars caches this object on the frame, and swallows an AttributeError raised here. So it stores the frame
@@ -385,12 +390,21 @@ class Rec(Methods[F], Uncertain[F], SegmentsCompared[F], ListsShown[F], Findings
 
     @property
     def _kind(self) -> Kind:
-        return kind_for(self._frame)
+        kind = kind_for(self._frame)
+        return kind if self._answers is None else self._answers(kind)
 
     def _with(self, context: Context) -> Rec[F]:
         bound = Rec(self._frame)
-        bound._context = context
+        bound._context, bound._answers = context, self._answers
         return bound
+
+    def _in_polars(self) -> Rec[pl.DataFrame]:
+        """Return the same with answers that are collected frames of Polars, whatever the kind of the frame."""
+        from recframe.frames.kinds.in_polars import InPolars  # noqa: PLC0415
+
+        bound = self._with(self._context)
+        bound._answers = InPolars
+        return cast("Rec[pl.DataFrame]", bound)
 
     def _inputs(
         self, by: By, profile: str | None = None, metrics: Sequence[Metric[...]] | None = None
@@ -460,7 +474,7 @@ if TYPE_CHECKING:
 
 METHODS = frozenset(name for one in Rec.__mro__ for name in vars(one) if not name.startswith("_"))
 """What users may call, but the metrics of their own."""
-registry.reserve({*METHODS, *COMING})
+registry.reserve(METHODS)
 
 
 def _told(

@@ -7,17 +7,10 @@ from collections.abc import Iterable
 from recframe.errors import suggestion
 from recframe.metrics.language import registry
 
-COMING = {
-    "plot": "evaluate(..., tidy=True) has the form that charts take",
-}
-"""Methods that are yet to come, with what there is today."""
-
 
 def no_method(name: str, methods: Iterable[str]) -> str:
     """Return the words on a method that `rec` does not have."""
     msg = f"rec has no method {name!r}"
-    if name in COMING:
-        return f"{msg}; {COMING[name]}"
     known = [*registry.registered(), *methods]
     # a method in other letters is a typo of it, and no metric's alias
     if close := suggestion(name, known, closeness=0.99):

@@ -1,0 +1,1 @@
+"""Charts: how numbers of models are drawn, in one look."""

@@ -1,0 +1,197 @@
+"""Charts over cut-offs and ranks: a metric over k, precision over recall, hits by rank, gains that add up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from recframe.look.style import Series, alt, axis_title, drawn, finished, lines, number_format, safe
+from recframe.metrics.language.definition import Metric
+
+HEIGHT = 280
+MOST_POINTS = 30
+"""Lines of more points have none drawn on them."""
+K_AXIS = "cut-off k (places of the list that count)"
+
+
+@dataclass(frozen=True)
+class Axes:
+    """What stands along x and y, in the columns of the data and in words."""
+
+    x: str
+    y: str
+    x_title: str
+    y_title: list[str]
+    x_format: str = "d"
+    y_format: str = ".4f"
+    x_label: str = "k"
+    y_label: str = "value"
+    x_zero: bool = False
+    ordered_by: str = "k"
+
+
+def curve(
+    data: pl.DataFrame, series: Series, metric: Metric[...], users: str, level: float
+) -> alt.LayerChart:
+    """Return a metric over k: model, k, value, low, high, n_users."""
+    look, data = series.look, safe(data)
+    axes = Axes(
+        *("k", "value", K_AXIS, axis_title(metric, look, length=HEIGHT)),
+        y_format=number_format(metric),
+        y_label=str(metric),
+    )
+    chart = _with_bands(data, series, axes)
+    title = f"{metric} over the cut-off k"
+    told = f"Mean over {users}; band: interval at {level:.0%}."
+    return finished(chart, look, title, told, empty=data.is_empty())
+
+
+def interpolated_precision(
+    data: pl.DataFrame, series: Series, users: str, level: float
+) -> alt.LayerChart:
+    """Return interpolated precision over recall: model, recall, value, low, high, n_users."""
+    data = safe(data)
+    axes = Axes(
+        *("recall", "value", "recall (share of the relevant items found, 0 to 1)"),
+        lines("interpolated precision (0 to 1, higher is better)", HEIGHT),
+        *(".1f", ".4f", "recall", "interpolated precision"),
+        x_zero=True,
+        ordered_by="recall",
+    )
+    told = (
+        "The highest precision at any rank where so much is found, at 11 points of recall; "
+        f"mean over {users}; band: interval at {level:.0%}."
+    )
+    chart = _with_bands(data, series, axes)
+    return finished(
+        chart, series.look, "Interpolated precision over recall", told, empty=data.is_empty()
+    )
+
+
+def precision_recall(data: pl.DataFrame, series: Series, users: str) -> alt.LayerChart:
+    """Return precision@k over recall@k: model, k, recall, precision, n_users."""
+    axes = Axes(
+        *("recall", "precision", "recall@k (0 to 1, higher is better)"),
+        lines("precision@k (0 to 1, higher is better)", HEIGHT),
+        *(".4f", ".4f", "recall@k", "precision@k"),
+        x_zero=True,
+    )
+    data, ks = safe(data), data["k"]
+    told = f"A point for each cut-off k, from {ks.min()} to {ks.max()} along the line; mean over {users}."
+    base = _base(data, series, axes, alt.Tooltip("k:Q", title="k", format="d"))
+    chart = alt.layer(_line(base, series, axes), _points(base, series, axes, data), data=data)
+    chart = chart.properties(height=HEIGHT)
+    return finished(
+        chart, series.look, "Precision over recall, by cut-off", told, empty=data.is_empty()
+    )
+
+
+def hits_by_rank(data: pl.DataFrame, series: Series, users: str) -> alt.LayerChart:
+    """Return how many lists have a hit at each rank: model, rank, value, n_users."""
+    data = safe(data)
+    axes = Axes(
+        *("rank", "value", "rank (1 is the first place)"),
+        lines("share of lists with a hit at the rank (%)", HEIGHT),
+        *("d", ".2%", "rank", "lists with a hit here"),
+        ordered_by="rank",
+    )
+    base = _base(data, series, axes)
+    bars = base.mark_bar(size=_bar(series, data["rank"].n_unique())).encode(
+        color=series.colour(legend=False)
+    )
+    layers = [_line(base, series, axes), _points(base, series, axes, data)]
+    chart = alt.layer(*(layers if series.named else [bars]), data=data).properties(height=HEIGHT)
+    told = f"Of {users}; the shares up to k add up to n_hits@k."
+    return finished(chart, series.look, "Hits by rank", told, empty=data.is_empty())
+
+
+def gains(data: pl.DataFrame, series: Series, users: str, level: float) -> alt.LayerChart:
+    """Return the gain of hits that adds up over k, beside the best one: model, k, value, low, high, best, n_users."""
+    look, data = series.look, safe(data)
+    axes = Axes(
+        *("k", "value", K_AXIS),
+        lines("gain of the hits up to k (sum of relevance)", HEIGHT),
+        y_format=",.4~f",
+        y_label="gain",
+    )
+    found = _with_bands(data, series, axes)
+    best = data.filter(pl.col("best").is_not_null()).unique("k", keep="first", maintain_order=True)
+    ideal = (
+        drawn(best)
+        .mark_line(color=look.colours.quiet, strokeDash=[3, 3], strokeWidth=1.5)
+        .encode(
+            x=alt.X("k:Q"),
+            y=alt.Y("best:Q"),
+            tooltip=[
+                alt.Tooltip("k:Q", title="k", format="d"),
+                alt.Tooltip("best:Q", title="best possible gain", format=",.4~f"),
+            ],
+        )
+    )
+    told = (
+        f"Mean over {users}; grey dashes: the best possible order; band: interval at {level:.0%}."
+    )
+    chart = alt.layer(ideal, found, data=data).properties(height=HEIGHT)
+    return finished(chart, look, "Cumulative gain over the cut-off k", told, empty=data.is_empty())
+
+
+def _with_bands(data: pl.DataFrame, series: Series, axes: Axes) -> alt.LayerChart:
+    """Return lines with points to point at, and the bands of their intervals."""
+    low, high = (
+        alt.Tooltip(f"{end}:Q", title=end, format=axes.y_format) for end in ("low", "high")
+    )
+    base = _base(data, series, axes, low, high)
+    band = base.mark_area(opacity=0.16).encode(
+        y=alt.Y("low:Q", title=axes.y_title),
+        y2="high:Q",
+        color=series.colour(legend=False),
+    )
+    chart = alt.layer(band, _line(base, series, axes), _points(base, series, axes, data), data=data)
+    return chart.properties(height=HEIGHT)
+
+
+def _base(data: pl.DataFrame, series: Series, axes: Axes, *told: alt.Tooltip) -> alt.Chart:
+    whole = {"tickMinStep": 1} if axes.x_format == "d" else {}
+    kind = "%" if axes.y_format.endswith("%") else ""
+    return drawn(data).encode(
+        x=alt.X(
+            f"{axes.x}:Q",
+            title=lines(axes.x_title, series.look.width - 110),
+            axis=alt.Axis(**whole, grid=False),
+            scale=alt.Scale(zero=axes.x_zero, nice=axes.x_zero),
+        ),
+        y=alt.Y(
+            f"{axes.y}:Q",
+            title=axes.y_title,
+            axis=alt.Axis(format=kind) if kind else alt.Axis(),
+            scale=alt.Scale(zero=True),
+        ),
+        tooltip=series.tooltips(
+            alt.Tooltip(f"{axes.x}:Q", title=axes.x_label, format=axes.x_format),
+            alt.Tooltip(f"{axes.y}:Q", title=axes.y_label, format=axes.y_format),
+            *told,
+            alt.Tooltip("n_users:Q", title="users", format=",d"),
+        ),
+    )
+
+
+def _line(base: alt.Chart, series: Series, axes: Axes) -> alt.Chart:
+    return base.mark_line(strokeWidth=2).encode(
+        color=series.colour(), strokeDash=series.dash(), order=alt.Order(f"{axes.ordered_by}:Q")
+    )
+
+
+def _points(base: alt.Chart, series: Series, axes: Axes, data: pl.DataFrame) -> alt.Chart:
+    """Return points on the lines: seen where they are few, and there to be pointed at where they are many."""
+    few = data[axes.ordered_by].n_unique() <= MOST_POINTS
+    seen = base.mark_point(filled=True, size=34, opacity=1.0 if few else 0.0)
+    return seen.encode(
+        color=series.colour(legend=False),
+        shape=series.shape(legend=False),
+        strokeDash=alt.value([]),
+    )
+
+
+def _bar(series: Series, n: int) -> int:
+    return max(int((series.look.width - 110) / max(n, 1) * 0.7), 1)
