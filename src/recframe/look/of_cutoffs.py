@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import polars as pl
 
-from recframe.look.style import Series, alt, axis_title, drawn, finished, lines, number_format, safe
+from recframe.look.style import (
+    Series,
+    alt,
+    axis_title,
+    drawn,
+    finished,
+    layered,
+    lines,
+    number_format,
+    safe,
+)
 from recframe.metrics.language.definition import Metric
 
 HEIGHT = 280
@@ -29,6 +40,8 @@ class Axes:
     y_label: str = "value"
     x_zero: bool = False
     ordered_by: str = "k"
+    padding: float = 0
+    """Of what is drawn at the ends of x, in pixels."""
 
 
 def curve(
@@ -53,8 +66,8 @@ def interpolated_precision(
     """Return interpolated precision over recall: model, recall, value, low, high, n_users."""
     data = safe(data)
     axes = Axes(
-        *("recall", "value", "recall (share of the relevant items found, 0 to 1)"),
-        lines("interpolated precision (0 to 1, higher is better)", HEIGHT),
+        *("recall", "value", "recall (share of the relevant items found)"),
+        lines("interpolated precision (0 to 1)", HEIGHT),
         *(".1f", ".4f", "recall", "interpolated precision"),
         x_zero=True,
         ordered_by="recall",
@@ -77,11 +90,12 @@ def precision_recall(data: pl.DataFrame, series: Series, users: str) -> alt.Laye
         *(".4f", ".4f", "recall@k", "precision@k"),
         x_zero=True,
     )
-    data, ks = safe(data), data["k"]
-    told = f"A point for each cut-off k, from {ks.min()} to {ks.max()} along the line; mean over {users}."
+    data = safe(data)
+    first, last = data.select(pl.col("k").min(), pl.col("k").max().alias("last")).row(0)
+    told = f"A point for each cut-off k, from {first} to {last} along the line; mean over {users}."
     base = _base(data, series, axes, alt.Tooltip("k:Q", title="k", format="d"))
-    chart = alt.layer(_line(base, series, axes), _points(base, series, axes, data), data=data)
-    chart = chart.properties(height=HEIGHT)
+    lines_of = _line(base, series, axes)
+    chart = layered(data, lines_of, _points(base, series, axes, data), height=HEIGHT)
     return finished(
         chart, series.look, "Precision over recall, by cut-off", told, empty=data.is_empty()
     )
@@ -96,12 +110,11 @@ def hits_by_rank(data: pl.DataFrame, series: Series, users: str) -> alt.LayerCha
         *("d", ".2%", "rank", "lists with a hit here"),
         ordered_by="rank",
     )
-    base = _base(data, series, axes)
-    bars = base.mark_bar(size=_bar(series, data["rank"].n_unique())).encode(
-        color=series.colour(legend=False)
-    )
+    size = _bar(series, data["rank"].n_unique())
+    base = _base(data, series, axes if series.named else replace(axes, padding=size / 2 + 3))
+    bars = base.mark_bar(size=size).encode(color=series.colour(legend=False))
     layers = [_line(base, series, axes), _points(base, series, axes, data)]
-    chart = alt.layer(*(layers if series.named else [bars]), data=data).properties(height=HEIGHT)
+    chart = layered(data, *(layers if series.named else [bars]), height=HEIGHT)
     told = f"Of {users}; the shares up to k add up to n_hits@k."
     return finished(chart, series.look, "Hits by rank", told, empty=data.is_empty())
 
@@ -132,7 +145,7 @@ def gains(data: pl.DataFrame, series: Series, users: str, level: float) -> alt.L
     told = (
         f"Mean over {users}; grey dashes: the best possible order; band: interval at {level:.0%}."
     )
-    chart = alt.layer(ideal, found, data=data).properties(height=HEIGHT)
+    chart = layered(data, ideal, found, height=HEIGHT)
     return finished(chart, look, "Cumulative gain over the cut-off k", told, empty=data.is_empty())
 
 
@@ -145,21 +158,21 @@ def _with_bands(data: pl.DataFrame, series: Series, axes: Axes) -> alt.LayerChar
     band = base.mark_area(opacity=0.16).encode(
         y=alt.Y("low:Q", title=axes.y_title),
         y2="high:Q",
-        color=series.colour(legend=False),
+        color=series.colour(),
     )
-    chart = alt.layer(band, _line(base, series, axes), _points(base, series, axes, data), data=data)
-    return chart.properties(height=HEIGHT)
+    line, points = _line(base, series, axes), _points(base, series, axes, data)
+    return layered(data, band, line, points, height=HEIGHT)
 
 
 def _base(data: pl.DataFrame, series: Series, axes: Axes, *told: alt.Tooltip) -> alt.Chart:
-    whole = {"tickMinStep": 1} if axes.x_format == "d" else {}
+    whole: dict[str, Any] = {"tickMinStep": 1} if axes.x_format == "d" else {}
     kind = "%" if axes.y_format.endswith("%") else ""
-    return drawn(data).encode(
+    base: alt.Chart = drawn(data).encode(
         x=alt.X(
             f"{axes.x}:Q",
             title=lines(axes.x_title, series.look.width - 110),
             axis=alt.Axis(**whole, grid=False),
-            scale=alt.Scale(zero=axes.x_zero, nice=axes.x_zero),
+            scale=alt.Scale(zero=axes.x_zero, nice=axes.x_zero, padding=axes.padding),
         ),
         y=alt.Y(
             f"{axes.y}:Q",
@@ -174,12 +187,14 @@ def _base(data: pl.DataFrame, series: Series, axes: Axes, *told: alt.Tooltip) ->
             alt.Tooltip("n_users:Q", title="users", format=",d"),
         ),
     )
+    return base
 
 
 def _line(base: alt.Chart, series: Series, axes: Axes) -> alt.Chart:
-    return base.mark_line(strokeWidth=2).encode(
+    line: alt.Chart = base.mark_line(strokeWidth=2).encode(
         color=series.colour(), strokeDash=series.dash(), order=alt.Order(f"{axes.ordered_by}:Q")
     )
+    return line
 
 
 def _points(base: alt.Chart, series: Series, axes: Axes, data: pl.DataFrame) -> alt.Chart:
@@ -187,8 +202,8 @@ def _points(base: alt.Chart, series: Series, axes: Axes, data: pl.DataFrame) -> 
     few = data[axes.ordered_by].n_unique() <= MOST_POINTS
     seen = base.mark_point(filled=True, size=34, opacity=1.0 if few else 0.0)
     return seen.encode(
-        color=series.colour(legend=False),
-        shape=series.shape(legend=False),
+        color=series.colour(),
+        shape=series.shape(),
         strokeDash=alt.value([]),
     )
 

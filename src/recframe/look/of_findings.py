@@ -5,38 +5,37 @@ from __future__ import annotations
 import polars as pl
 
 from recframe.audit.rule import SEVERITIES
-from recframe.look.style import alt, drawn, finished, lines, safe
+from recframe.look.style import alt, drawn, finished, layered, lines, safe
 from recframe.look.themes import Look
 
-STEP = 24
+STEP = 38
 """The height of a finding, in pixels."""
 
 
 def audit(data: pl.DataFrame, look: Look) -> alt.LayerChart:
     """Return findings: check, severity, frame, rows, users, example, treatment, remedy, as `audit` has them."""
-    name = pl.format("{}, {}", "check", "frame")
+    rows = pl.when(pl.col("rows") == 1).then(pl.lit("row")).otherwise(pl.lit("rows"))
     data = safe(data).with_columns(
-        finding=name,
-        rows_drawn=pl.max_horizontal("rows", 1),
-        size=pl.when(pl.col("users") > 0)
-        .then(pl.format("{} rows, {} users", "rows", "users"))
-        .otherwise(pl.format("{} rows", "rows")),
+        place=pl.int_range(pl.len()),
+        drawn=pl.max_horizontal("rows", 1),
+        label=pl.format(
+            "{} ({}): {} {}", pl.col("check").str.replace_all("_", " "), "frame", "rows", rows
+        ),
     )
-    names = data["finding"].to_list()
     colours = look.colours.severities
     scale = alt.Scale(domain=list(SEVERITIES), range=[colours[one] for one in SEVERITIES])
-    told = {"check": "check", "severity": "severity", "frame": "frame", "example": "example"}
-    told |= {"treatment": "what recframe does", "remedy": "remedy"}
+    shown = {"check": "check", "severity": "severity", "frame": "frame", "example": "example"}
+    shown |= {"treatment": "what recframe does", "remedy": "remedy"}
     base = drawn(data).encode(
-        y=alt.Y("finding:N", sort=names, title=None, axis=alt.Axis(tickSize=0)),
+        y=alt.Y("place:O", axis=None),
         x=alt.X(
-            "rows_drawn:Q",
-            title=lines("rows concerned (logarithmic)", look.width - 160),
+            "drawn:Q",
+            title=lines("rows concerned (logarithmic)", look.width - 40),
             scale=alt.Scale(type="log", domainMin=0.9, padding=4),
             axis=alt.Axis(format="~s", tickCount=5),
         ),
         tooltip=[
-            *(alt.Tooltip(f"{field}:N", title=title) for field, title in told.items()),
+            *(alt.Tooltip(f"{field}:N", title=title) for field, title in shown.items()),
             alt.Tooltip("rows:Q", title="rows", format=",d"),
             alt.Tooltip("users:Q", title="users", format=",d"),
         ],
@@ -53,8 +52,11 @@ def audit(data: pl.DataFrame, look: Look) -> alt.LayerChart:
             legend=legend,
         ),
     )
-    chart = alt.layer(stems, dots, data=data).properties(height=max(len(names), 1) * STEP + 10)
+    words = base.mark_text(align="left", baseline="bottom", dy=-6).encode(
+        x=alt.value(2), text="label:N"
+    )
     n = len(data)
-    words = f"{n} finding{'' if n == 1 else 's'} of the audit, the most severe first."
+    chart = layered(data, stems, dots, words, height=max(n, 1) * STEP + 16)
+    told = f"{n} finding{'' if n == 1 else 's'} of the audit, the most severe first."
     title = "Findings of the audit" if n else "The audit finds nothing odd"
-    return finished(chart, look, title, words if n else "No row of any frame is concerned.")
+    return finished(chart, look, title, told if n else "No row of any frame is concerned.")

@@ -11,6 +11,8 @@ from recframe.look.style import (
     drawn,
     finished,
     inner_width,
+    layered,
+    legend_of,
     lines,
     number_format,
     safe,
@@ -29,13 +31,14 @@ def distribution(
 ) -> alt.VConcatChart:
     """Return users' values in bins: model, low, high, share, n; and the zeros: model, share, n."""
     look, kind = series.look, number_format(metric)
+    data, zeros = safe(data), safe(zeros)
     width = inner_width(look, _left(series))
     count = [
         alt.Tooltip("share:Q", title="share of users", format=".2%"),
         alt.Tooltip("n:Q", title="users", format=",d"),
     ]
     at_zero = (
-        drawn(safe(zeros))
+        drawn(zeros)
         .mark_bar(height={"band": 0.7})
         .encode(
             x=alt.X(
@@ -52,12 +55,13 @@ def distribution(
         )
         .properties(width=width, height=max(len(series.names), 1) * ROW)
     )
-    base = drawn(safe(data)).encode(
+    base = drawn(data).encode(
         x=alt.X(
             "low:Q",
             title=axis_title(metric, look, length=width),
             axis=alt.Axis(grid=False),
             scale=alt.Scale(zero=False, nice=False),
+            bin="binned",
         ),
         y=alt.Y("share:Q", title="share of users (%)", axis=alt.Axis(format="%")),
         color=series.colour(legend=False),
@@ -71,7 +75,7 @@ def distribution(
     steps = base.mark_line(interpolate="step-after", strokeWidth=2).encode(
         strokeDash=series.dash(legend=False), order="low:Q"
     )
-    above = alt.layer(steps if series.named else bars).properties(width=width, height=HEIGHT)
+    above = layered(data, steps if series.named else bars, height=HEIGHT).properties(width=width)
     chart = alt.vconcat(at_zero, above, spacing=14)
     told = (
         f"Values of {users}: zeros above, all others below, each bin up to and with its upper end."
@@ -88,7 +92,7 @@ def exposure(
 
     The curve: model, items, exposure (shares that add up), gini. The tail: model, place, share. Train is a model of its own.
     """
-    look = series.look
+    look, curve, tail = series.look, safe(curve), safe(tail)
     width = inner_width(look)
     colour, dash = _with_train(series, curve)
     whom = alt.Tooltip("model:N", title="lists of, or train")
@@ -98,7 +102,7 @@ def exposure(
         .encode(x="items:Q", y="exposure:Q")
     )
     lorenz = (
-        drawn(safe(curve))
+        drawn(curve)
         .mark_line(strokeWidth=2)
         .encode(
             x=alt.X(
@@ -119,7 +123,7 @@ def exposure(
         )
     )
     long_tail = (
-        drawn(safe(tail))
+        drawn(tail)
         .mark_line(strokeWidth=2, interpolate="step-before")
         .encode(
             x=alt.X(
@@ -144,9 +148,9 @@ def exposure(
             ],
         )
     )
-    first = alt.layer(even, lorenz).properties(width=width, height=HEIGHT)
+    first = layered(curve, even, lorenz, height=HEIGHT).properties(width=width)
     chart = alt.vconcat(first, long_tail.properties(width=width, height=HEIGHT), spacing=18)
-    told = "Above: the further below the diagonal, the more few items take. Below: how steeply the tail falls."
+    told = "Above: the further below the diagonal, the more goes to few items. Below: how steeply the tail falls."
     return finished(chart, look, "Exposure of the items", told, empty=curve.is_empty())
 
 
@@ -155,10 +159,10 @@ def _with_train(series: Series, data: pl.DataFrame) -> tuple[alt.Color, alt.Stro
     colour, dash = series.colour(), series.dash()
     if not data["is_train"].any():
         return colour, dash
-    names = [*series.given, data.filter("is_train")["model"][0]]
-    legend = Series(names, series.look).colour()["legend"]
+    names = [*series.names, data.filter("is_train")["model"][0]]
+    legend = legend_of(names, series.look)
     colours = [*series.colours, series.look.colours.ink]
-    dashes = [*series.dash()["scale"]["range"], [3, 2]]
+    dashes = [*series.dashes, [3, 2]]
     return (
         alt.Color("model:N", scale=alt.Scale(domain=names, range=colours), legend=legend),
         alt.StrokeDash("model:N", scale=alt.Scale(domain=names, range=dashes), legend=legend),
@@ -174,7 +178,7 @@ def scores(data: pl.DataFrame, series: Series) -> alt.VConcatChart:
         for place, name in enumerate(series.names)
     ]
     chart = alt.vconcat(*panels, data=data, spacing=14)
-    told = "Each group's rows add up to 100 %; scores of two models have no common scale."
+    told = "Each group's rows add up to 100%; scores of two models have no common scale."
     return finished(chart, look, "Scores by relevance", told, empty=data.is_empty())
 
 
@@ -193,7 +197,7 @@ def _scores_of(
     colour = alt.Scale(domain=domain, range=[ranges[one][0] for one in domain])
     dash = alt.Scale(domain=domain, range=[ranges[one][1] for one in domain])
     title = f"score of {name}" if series.named else "score"
-    return (
+    panel: alt.Chart = (
         drawn(data)
         .transform_filter(alt.FieldEqualPredicate(field="model", equal=name))
         .mark_line(interpolate="step-after", strokeWidth=2)
@@ -220,11 +224,12 @@ def _scores_of(
         )
         .properties(width=width, height=120)
     )
+    return panel
 
 
 def _left(series: Series) -> float:
     """Return the width of what stands left of the marks, where models are named there."""
     if not series.named:
         return 100
-    longest = max(map(len, series.names)) * 6.4
+    longest = max(map(len, series.names), default=0) * 6.4
     return min(longest, max(series.look.width // 3, 90)) + 50

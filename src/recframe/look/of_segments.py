@@ -7,7 +7,17 @@ from dataclasses import dataclass
 import polars as pl
 
 from recframe.errors import RecframeError
-from recframe.look.style import Series, alt, axis_title, drawn, finished, lines, number_format, safe
+from recframe.look.style import (
+    Series,
+    alt,
+    axis_title,
+    drawn,
+    finished,
+    layered,
+    lines,
+    number_format,
+    safe,
+)
 from recframe.metrics.language.definition import Metric
 
 STEP = 14
@@ -68,9 +78,7 @@ def segments(data: pl.DataFrame, series: Series, how: Segments) -> alt.LayerChar
     drawn_in = base.mark_point(filled=False, size=70, shape="diamond", strokeWidth=1.8).encode(
         x="pooled:Q", shape=alt.value("diamond")
     )
-    chart = alt.layer(rule, dots, drawn_in, data=shown).properties(
-        height=len(names) * (rows * STEP + 6) + 10
-    )
+    chart = layered(shown, rule, dots, drawn_in, height=len(names) * (rows * STEP + 6) + 10)
     told = [f"Dots: means with intervals at {how.level:.0%}; in brackets: users."]
     if shown["pooled"].count():
         told.append(
@@ -91,7 +99,7 @@ def _base(data: pl.DataFrame, series: Series, how: Segments, names: list[str]) -
             title=lines(f"{how.by} (users)", 240),
             axis=alt.Axis(grid=True, tickSize=0, labelPadding=6),
         ),
-        color=series.colour(legend=False),
+        color=series.colour(),
         tooltip=series.tooltips(
             alt.Tooltip("segment:N", title=how.by),
             alt.Tooltip("value:Q", title=str(how.metric), format=kind),
@@ -116,8 +124,9 @@ def _largest(data: pl.DataFrame, most: int) -> pl.DataFrame:
 
 def _ordered(data: pl.DataFrame) -> pl.DataFrame:
     """Return segments from the highest mean value over the models to the lowest, with what is written beside them."""
-    users = pl.col("n_users").max().over("place")
-    size = pl.format("{} ({})", "segment", users)
-    mean = pl.col("value").mean().over("place")
-    ordered = data.with_columns(label=size, mean=mean)
+    users, mean = (pl.col("n_users").max().over("place"), pl.col("value").mean().over("place"))
+    sized = data.with_columns(users=users, mean=mean)
+    counts = sized["users"].unique().to_list()
+    written = pl.col("users").replace_strict(counts, [f"{one:,}" for one in counts])
+    ordered = sized.with_columns(label=pl.format("{} ({})", "segment", written)).drop("users")
     return ordered.sort("mean", "place", descending=[True, False], nulls_last=True).drop("mean")

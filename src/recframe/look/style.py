@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -26,7 +26,7 @@ except ModuleNotFoundError as missing:
     )
     raise RecframeError(message) from None
 
-Chart = TypeVar("Chart", bound="alt.Chart | alt.LayerChart | alt.VConcatChart | alt.FacetChart")
+Chart = TypeVar("Chart", "alt.LayerChart", "alt.VConcatChart")
 ALL = "all lists"
 """The name of the only series, where no models are bound."""
 LETTER = 6.4
@@ -42,6 +42,8 @@ __all__ = [
     "drawn",
     "finished",
     "inner_width",
+    "layered",
+    "legend_of",
     "lines",
     "number_format",
     "safe",
@@ -72,23 +74,28 @@ class Series:
         colours = self.look.colours.models
         return [colours[place % len(colours)] for place in range(len(self.names))]
 
-    def colour(self, *, legend: bool = True) -> alt.Color:
-        """Return the encoding of models by colour."""
-        scale = alt.Scale(domain=self.names, range=self.colours)
-        shows = legend and self.named
-        return alt.Color("model:N", scale=scale, legend=self._legend() if shows else None)
+    @property
+    def dashes(self) -> list[list[int]]:
+        """The dashes of each model."""
+        return self._rounds(DASHES)
+
+    def colour(self, *, legend: bool = True, shown: Collection[str] | None = None) -> alt.Color:
+        """Return the encoding of models by colour; a legend may show some of them alone."""
+        return alt.Color("model:N", scale=self._coloured, legend=self._legend(legend, shown))
+
+    def fill(self) -> alt.Fill:
+        """Return the same for what lies behind lines or upon them, which are what a legend shows."""
+        return alt.Fill("model:N", scale=self._coloured, legend=None)
 
     def dash(self, *, legend: bool = True) -> alt.StrokeDash:
         """Return the encoding of models by dashes, beyond the colours."""
-        scale = alt.Scale(domain=self.names, range=self._rounds(DASHES))
-        shows = legend and self.named
-        return alt.StrokeDash("model:N", scale=scale, legend=self._legend() if shows else None)
+        scale = alt.Scale(domain=self.names, range=self.dashes)
+        return alt.StrokeDash("model:N", scale=scale, legend=self._legend(legend))
 
-    def shape(self, *, legend: bool = True) -> alt.Shape:
+    def shape(self, *, legend: bool = True, shown: Collection[str] | None = None) -> alt.Shape:
         """Return the encoding of models by shapes, beyond the colours."""
         scale = alt.Scale(domain=self.names, range=self._rounds(SHAPES))
-        shows = legend and self.named
-        return alt.Shape("model:N", scale=scale, legend=self._legend() if shows else None)
+        return alt.Shape("model:N", scale=scale, legend=self._legend(legend, shown))
 
     def tooltips(self, *others: alt.Tooltip) -> list[alt.Tooltip]:
         """Return what is told of a mark, the model first."""
@@ -98,18 +105,28 @@ class Series:
         every = len(self.look.colours.models)
         return [choices[place // every % len(choices)] for place in range(len(self.names))]
 
-    def _legend(self) -> alt.Legend:
-        """Return a legend above the marks, in as many columns as fit."""
-        longest = min(max(map(len, self.names), default=1) * LETTER, self.look.width - 60)
-        fit = max(int((self.look.width - 40) // (longest + 34)), 1)
-        return alt.Legend(
-            title=None,
-            orient="top",
-            direction="horizontal",
-            columns=min(fit, len(self.names)),
-            labelLimit=math.ceil(longest) + 10,
-            symbolType="circle",
-        )
+    @property
+    def _coloured(self) -> alt.Scale:
+        return alt.Scale(domain=self.names, range=self.colours)
+
+    def _legend(self, legend: bool, shown: Collection[str] | None = None) -> alt.Legend | None:  # noqa: FBT001
+        return legend_of(self.names, self.look, shown) if legend and self.named else None
+
+
+def legend_of(names: Sequence[str], look: Look, shown: Collection[str] | None = None) -> alt.Legend:
+    """Return a legend above the marks, in as many columns as fit."""
+    kept = [one for one in names if shown is None or one in shown]
+    longest = min(max(map(len, kept), default=1) * LETTER, look.width - 60)
+    fit = max(int((look.width - 40) // (longest + 34)), 1)
+    return alt.Legend(
+        title=None,
+        orient="top",
+        direction="horizontal",
+        columns=max(min(fit, len(kept)), 1),
+        labelLimit=math.ceil(longest) + 10,
+        values=kept,
+        symbolOpacity=1,
+    )
 
 
 def inner_width(look: Look, left: float = SIDES) -> int:
@@ -142,6 +159,14 @@ def safe(data: pl.DataFrame) -> pl.DataFrame:
 def drawn(data: pl.DataFrame) -> alt.Chart:
     """Return a chart of safe data, to which marks are given."""
     return alt.Chart(data)
+
+
+def layered(
+    data: pl.DataFrame, *layers: alt.Chart | alt.LayerChart, height: float
+) -> alt.LayerChart:
+    """Return layers of one view; those of the same data share it, and it is the `data` of the chart."""
+    chart = alt.LayerChart(data=data, layer=list(layers))
+    return chart.properties(height=height)
 
 
 def axis_title(metric: Metric[...], look: Look, *, length: float | None = None) -> list[str]:
@@ -177,13 +202,13 @@ def finished(
         offset=10,
     )
     options: dict[str, Any] = {"title": heading}
-    if isinstance(chart, alt.Chart | alt.LayerChart):
+    if isinstance(chart, alt.LayerChart):
         # the width is that of the whole chart, its axes included
         options |= {
             "width": look.width,
             "autosize": alt.AutoSizeParams(type="fit-x", contains="padding"),
         }
-    titled: Chart = chart.properties(**options)
+    titled = chart.properties(**options)
     return titled if look.theme is None else _themed(titled, look)
 
 

@@ -32,8 +32,8 @@ from recframe.metrics.language import cutoffs, registry
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls, card
 from recframe.namespace import tidy as long
-from recframe.namespace.charted import Charted
 from recframe.namespace.bound_metric import Asked, BoundMetric, By, Cutoffs, F
+from recframe.namespace.charted import Charted
 from recframe.namespace.findings_shown import FindingsShown
 from recframe.namespace.lists_shown import ListsShown
 from recframe.namespace.methods import Methods
@@ -402,9 +402,9 @@ class Rec(
         """Return the same with answers that are collected frames of Polars, whatever the kind of the frame."""
         from recframe.frames.kinds.in_polars import InPolars  # noqa: PLC0415
 
-        bound = self._with(self._context)
-        bound._answers = InPolars
-        return cast("Rec[pl.DataFrame]", bound)
+        bound = cast("Rec[pl.DataFrame]", self._with(self._context))
+        bound._answers = InPolars  # noqa: SLF001  a cast hides that it is one of this class
+        return bound
 
     def _inputs(
         self, by: By, profile: str | None = None, metrics: Sequence[Metric[...]] | None = None

@@ -12,16 +12,19 @@ import polars as pl
 
 from recframe.conventions import under_profile
 from recframe.errors import RecframeError, shown
+from recframe.facts.requirements import check_needs
 from recframe.facts.sides import Sides
 from recframe.frames.hints import bind
 from recframe.frames.inputs import Inputs
 from recframe.judging.data_checks import after_checks
 from recframe.judging.judged_frame import PAIR, held, judge
 from recframe.judging.relevance import is_relevant_row
+from recframe.metrics import catalogue_metrics
 from recframe.metrics.language import registry
 from recframe.metrics.language.at import At
 from recframe.metrics.language.definition import Definition, Metric
 from recframe.namespace.bound_metric import Cutoffs
+from recframe.plan.needs import needs_of
 from recframe.plan.segments import keys_of, numbered
 
 ALL = "all lists"
@@ -234,7 +237,9 @@ def filled(data: pl.DataFrame, keys: Sequence[str], bins: int) -> pl.DataFrame:
 def exposures(rec: Any, k: int | None) -> tuple[pl.DataFrame, int]:
     """Return how many items have each exposure, of models and of train, and how many items the catalogue has."""
     inputs = rec._inputs(None, None, [])  # noqa: SLF001
-    inputs = inputs.under(under_profile.own(inputs.context))
+    inputs = under_profile.at_home(inputs)
+    # whose items are the catalogue is what that metric says
+    check_needs(inputs, catalogue_metrics.gini, needs_of(catalogue_metrics.gini).facts)
     judged = judge(inputs)
     sides = Sides(inputs, judged)
     lists = judged.cut(k).group_by(*inputs.model, "item").agg(exposure=pl.len().cast(pl.Int64))

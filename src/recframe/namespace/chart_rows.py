@@ -45,7 +45,7 @@ def rows_compared(data: pl.DataFrame, *, margin: float | None) -> pl.DataFrame:
     """Return differences with the words on their rows; of several metrics they are relative."""
     several, has_segments = data["metric"].n_unique() > 1, (data["segment"] != "").any()
     start = "relative" if several else "difference"
-    pair = pl.format("{} − {}", "model", "baseline")
+    pair = pl.format("{} - {}", "model", "baseline")
     words = [pl.col("metric")] * several + [pl.col("segment")] * has_segments
     is_alone = data.select("metric", "segment").is_unique().all()
     many = data["baseline"].n_unique() > 1

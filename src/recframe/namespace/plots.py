@@ -92,7 +92,7 @@ class Plot:
     def gains(
         self, *, k: Cutoffs = CUTOFFS, level: float = 0.95, profile: str | None = None
     ) -> alt.LayerChart:
-        """Draw the cumulative gain over k: the sum of the relevance of the hits up to k, mean over users, and the best possible.
+        """Draw the cumulative gain over k: the sum of the relevance of the hits up to k, mean over users, and the best one.
 
         With relevance of 0 and 1 it is n_hits@k. The best is that of all relevant items in their best order, up to k of them.
         Bands are intervals as `summarize` has them. A user without a hit counts 0.
@@ -175,8 +175,8 @@ class Plot:
     ) -> alt.LayerChart:
         """Draw interpolated precision over recall, at the recalls 0, 0.1, ..., 1: a line for each model, with bands.
 
-        The numbers are those of `summarize("interpolated_precision(recall=0)", ...)`: the highest precision at any rank where so
-        much is found, mean over users. `k` cuts the lists first. 0 where a list does not get so far.
+        The numbers are those of `summarize("interpolated_precision(recall=0)", ...)`: the highest precision at any rank where
+        so much is found, mean over users. `k` cuts the lists first. 0 where a list does not get so far.
 
         >>> import polars as pl, recframe
         >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2], "relevance": [0, 1]})
@@ -216,7 +216,7 @@ class Plot:
         beside the raw one: what `slices` calls `pooled`, drawn towards the other segments by what its few users leave open; it
         takes NumPy, SciPy and four segments, and there is none for a metric that is one function of a segment's lists.
 
-            by: the columns, or none where `group_by` has bound them. most: so many segments are shown, those with the most users.
+            by: the columns, or none where `group_by` has bound them. most: so many segments are shown, the largest.
 
         Raises what `summarize` raises, and a RecframeError without a column.
 
@@ -267,7 +267,7 @@ class Plot:
         >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [0, 1]})
         >>> chart = df.rec.plot.distribution("mrr", bins=2)
         >>> chart.vconcat[0].data.select("n", "share").rows(), chart.vconcat[1].data.select("low", "high", "n").rows()
-        ([(1, 0.5)], [(0.0, 0.5, 1)])
+        ([(1, 0.5)], [(0.0, 0.5, 1), (0.5, 1.0, 0)])
         """
         from recframe.look import of_lists  # noqa: PLC0415
 
@@ -277,12 +277,13 @@ class Plot:
             options.whole("bins", bins, 1),
         )
         if one.shape == "set":
-            msg = f"{one} is one number for all lists of a segment, and no user has a value of it; ask for one that users have, "
-            raise RecframeError(msg + "such as 'ndcg@10'")
+            msg = f"{one} is one number for all lists of a segment, and no user has a value of it; "
+            raise RecframeError(msg + "ask for one that users have, such as 'ndcg@10'")
         above, zeros = chart_data.users_values(self._rec, one, profile, n_bins)
         series = self._of_names(zeros["model"].to_list())
-        if series.named:
-            above = chart_data.filled(above, ["model", "model_place"], n_bins)
+        above = chart_data.filled(above, ["model", "model_place"], n_bins)
+        if not series.named:
+            above = above.filter(pl.col("low") < pl.col("high"))
         users = chart_data.counted(zeros, "users", chart_data.noun_of(one))
         return of_lists.distribution(above, zeros, series, one, users)
 
@@ -332,7 +333,7 @@ class Plot:
         several = len(found) > 1
         data = chart_rows.rows_compared(chart_data.keyed(self._of, result), margin=margin)
         from_ = f"from {baseline}" if baseline is not None else "of each two models"
-        title = f"{'Metrics' if several else found[0]}: differences {from_}"
+        title = f"{', '.join(map(str, found))}: differences {from_}"
         how = of_models.Differences(None if several else found[0], title, level, margin)
         return of_models.compare(data, self._series(result), how)
 
@@ -348,8 +349,8 @@ class Plot:
     ) -> alt.LayerChart:
         """Draw models as points of two metrics, with the intervals of both and the Pareto front.
 
-        The numbers are those of `summarize(x, y)`. On the front are the models that no other one beats in one metric without being
-        worse in the other, by the metrics' better ends; of a metric without a direction nobody knows, and there is no front.
+        The numbers are those of `summarize(x, y)`. On the front are the models that no other one beats in one metric without
+        being worse in the other, by the metrics' better ends; with a metric that has no direction there is no front.
 
         >>> import polars as pl, recframe
         >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
@@ -374,11 +375,11 @@ class Plot:
 
     @calls.understood
     def exposure(self, *, k: int | None = None) -> alt.VConcatChart:
-        """Draw how evenly lists show items, up to k: the Lorenz curve and the long tail, beside those of train where it is bound.
+        """Draw how evenly lists show items, up to k: the Lorenz curve and the long tail, beside those of train.
 
-        An item's exposure is the number of lists that have it, as in `gini`, which the curve's tooltip has too; of train the number
-        of its users. The catalogue is the items frame, or where there is none the items of all frames. Items of no list are those
-        at the start of the curve, and have no place in the tail, whose axes are logarithmic.
+        An item's exposure is the number of lists that have it, as in `gini`, which the curve's tooltip has too; in train, where
+        that is bound, the number of its users. The catalogue is that of `gini`, and so are the errors. Items of no list are
+        those at the start of the curve, and have no place in the tail, whose axes are logarithmic.
 
         >>> import polars as pl, recframe
         >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 1]})
@@ -401,7 +402,7 @@ class Plot:
     def scores(self, *, bins: int = 40) -> alt.VConcatChart:
         """Draw the scores of items that are relevant, judged not relevant, and not judged: a view for each model.
 
-        Each group's rows add up to 100 %, so that the few relevant ones are seen. Scores run over `bins` between the lowest and
+        Each group's rows add up to 100%, so that the few relevant ones are seen. Scores run over `bins` between the lowest and
         the highest of a model; the scores of two models have no common scale. Rows of users outside the universe, and those
         without a finite score, are left out.
 
@@ -426,9 +427,10 @@ class Plot:
     def overlap(
         self, metric: One = "rbo@10", *, k: int | None = None, profile: str | None = None
     ) -> alt.LayerChart:
-        """Draw how far the lists of each two models agree, as a heat map: rank-biased overlap, or another metric of a reference.
+        """Draw how far the lists of each two models agree, as a heat map: rank-biased overlap, or another metric.
 
-        A cell is `evaluate(metric)` of the row's model, with the column's model bound as `reference`; an evaluation for each model.
+        A cell is `evaluate(metric)` of the row's model, with the column's model bound as `reference`: an evaluation for each
+        model.
 
         Raises a RecframeError without models, and for a metric that holds lists against no reference.
 
@@ -463,7 +465,7 @@ class Plot:
         >>> import polars as pl, recframe
         >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
         >>> df.rec.plot.audit().data.select("check", "severity", "rows").rows()
-        [('duplicate_items', 'error', 2)]
+        [('duplicate_items', 'error', 2), ('no_relevant_beyond_lists', 'warning', 2)]
         """
         from recframe.look import of_findings  # noqa: PLC0415
 
