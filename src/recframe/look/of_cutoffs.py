@@ -201,11 +201,12 @@ def _points(base: alt.Chart, series: Series, axes: Axes, data: pl.DataFrame) -> 
     """Return points on the lines: seen where they are few, and there to be pointed at where they are many."""
     few = data[axes.ordered_by].n_unique() <= MOST_POINTS
     seen = base.mark_point(filled=True, size=34, opacity=1.0 if few else 0.0)
-    return seen.encode(
+    points: alt.Chart = seen.encode(
         color=series.colour(),
         shape=series.shape(),
         strokeDash=alt.value([]),
     )
+    return points
 
 
 def _bar(series: Series, n: int) -> int:

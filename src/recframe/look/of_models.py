@@ -8,6 +8,8 @@ from typing import Any, Literal
 import polars as pl
 
 from recframe.look.style import (
+    LETTER,
+    SIDES,
     Series,
     alt,
     axis_title,
@@ -19,6 +21,7 @@ from recframe.look.style import (
     number_format,
     safe,
 )
+from recframe.look.themes import Look
 from recframe.metrics.language.definition import Metric
 
 STEP = 18
@@ -28,6 +31,11 @@ MOST_NAMED = 6
 """Points of more models are named by a legend, since names would lie upon one another."""
 LONGEST = 26
 """Of the names beside a heat map, in letters."""
+WIDEST_CELL = 80
+LEAST_WRITTEN = 24
+"""The width of a cell that a number fits into."""
+TURNS = 0.55
+"""From here on the ground of a cell is so full that its number has the other ink."""
 
 
 @dataclass(frozen=True)
@@ -53,44 +61,48 @@ class Differences:
 def compare(data: pl.DataFrame, series: Series, how: Differences) -> alt.LayerChart:
     """Return differences: row, model, baseline, difference, low, high, their margins, verdict, p_adjusted, n_users."""
     look, data = series.look, safe(data)
-    title = lines(how.axis, look.width - 110)
-    legend, shown = data["row"].n_unique() < len(data), data["model"].to_list()
-    colour = series.colour(legend=legend, shown=shown)
-    shape = series.shape(legend=legend, shown=shown)
-    is_open = pl.col("verdict") == "open"
-    base, hollow, filled = (
-        _rows(rows, series, how, data)
-        for rows in (data, data.filter(is_open), data.filter(~is_open))
-    )
+    base = _rows(data, series, how, data)
     band = base.mark_bar(opacity=0.8).encode(
-        x=alt.X("margin_low:Q", title=title),
+        x=alt.X("margin_low:Q", title=_difference_title(how, look)),
         x2="margin_high:Q",
         color=alt.value(look.colours.band),
     )
     zero = alt.Chart(pl.DataFrame({"x": [0.0]})).mark_rule(color=look.colours.quiet).encode(x="x:Q")
-    axis = alt.Axis(format="+%" if how.metric is None else "+", tickCount=look.width // 90)
-    rule = base.mark_rule(strokeWidth=2).encode(
-        x=alt.X("low:Q", title=title, axis=axis, scale=alt.Scale(zero=True)),
-        x2="high:Q",
-        color=colour,
-    )
-    dots = filled.mark_point(filled=True, size=80, opacity=1).encode(
-        x="difference:Q", color=colour, shape=shape
-    )
-    ground = "white" if look.theme is None else look.colours.background
-    rings = hollow.mark_point(fill=ground, size=60, strokeWidth=2, opacity=1).encode(
-        x="difference:Q", color=colour, shape=shape
-    )
-    layers = [zero, rule, dots, rings] if how.margin is None else [band, zero, rule, dots, rings]
+    layers = [zero, *_marks(base, data, series, how)]
     rows = data.group_by("row").len()["len"]
     height = len(rows) * (max(rows.to_list(), default=1) * STEP + 12) + 10
-    chart = layered(data, *layers, height=height)
+    chart = layered(data, *([] if how.margin is None else [band]), *layers, height=height)
     told = f"Users' values paired; each interval at {how.level:.0%} by itself. Hollow: open, nothing is shown."
     if how.margin is not None:
-        told += (
-            f" Band: within {how.margin * 100:.3g}% of the baseline's value, which does not matter."
+        of_margin = (
+            f"Band: within {how.margin * 100:.3g}% of the baseline's value, which does not matter."
         )
+        told = f"{told} {of_margin}"
     return finished(chart, look, how.title, told, empty=data.is_empty())
+
+
+def _difference_title(how: Differences, look: Look) -> list[str]:
+    return lines(how.axis, look.width - SIDES)
+
+
+def _marks(
+    base: alt.Chart, data: pl.DataFrame, series: Series, how: Differences
+) -> list[alt.Chart]:
+    """Return the intervals, the filled marks of what has a verdict, and the hollow ones of what is open."""
+    look, is_open = series.look, pl.col("verdict") == "open"
+    legend, shown = data["row"].n_unique() < len(data), data["model"].to_list()
+    colour = series.colour(legend=legend, shown=shown)
+    shape = series.shape(legend=legend, shown=shown)
+    axis = alt.Axis(format="+%" if how.metric is None else "+", tickCount=look.width // 90)
+    low = alt.X("low:Q", title=_difference_title(how, look), axis=axis, scale=alt.Scale(zero=True))
+    rule = base.mark_rule(strokeWidth=2).encode(x=low, x2="high:Q", color=colour)
+    ground = "white" if look.theme is None else look.colours.background
+    filled = _rows(data.filter(~is_open), series, how, data)
+    hollow = _rows(data.filter(is_open), series, how, data)
+    dots = filled.mark_point(filled=True, size=80, opacity=1)
+    rings = hollow.mark_point(fill=ground, size=60, strokeWidth=2, opacity=1)
+    points = [one.encode(x="difference:Q", color=colour, shape=shape) for one in (dots, rings)]
+    return [rule, *points]
 
 
 def _rows(rows: pl.DataFrame, series: Series, how: Differences, data: pl.DataFrame) -> alt.Chart:
@@ -170,16 +182,29 @@ def _values(axis: str, metric: Metric[...]) -> list[alt.Tooltip]:
 
 def overlap(data: pl.DataFrame, series: Series, metric: Metric[...]) -> alt.LayerChart:
     """Return how far the lists of each two models agree: model, other, value, n."""
-    look, data = series.look, safe(data)
-    names, colours = series.names, look.colours
-    longest = min(max(map(len, names), default=1), LONGEST)
-    side = min(inner_width(look, longest * 6.5 + 60), 80 * max(len(names), 1))
-    cell = side / max(len(names), 1)
-    base = drawn(data).encode(
-        x=alt.X(
-            "other:N", sort=names, title="held against", axis=alt.Axis(labelAngle=-40, tickSize=0)
-        ),
-        y=alt.Y("model:N", sort=names, title="lists of", axis=alt.Axis(tickSize=0)),
+    look, data, n = series.look, safe(data), max(len(series.names), 1)
+    longest = min(max(map(len, series.names), default=1), LONGEST)
+    cell = min(inner_width(look, longest * LETTER + 60) / n, WIDEST_CELL)
+    base = _pairs(data, series, metric)
+    colours = look.colours
+    scale = alt.Scale(domain=list(metric.range), range=list(colours.heat))
+    legend = alt.Legend(title=str(metric), orient="top", titleLimit=look.width)
+    cells = base.mark_rect(stroke=colours.background, strokeWidth=1)
+    cells = cells.encode(color=alt.Color("value:Q", scale=scale, legend=legend))
+    ink = alt.condition(alt.datum.value > TURNS, alt.value(colours.on_heat), alt.value(colours.ink))
+    written = base.mark_text(fontSize=min(12, max(cell / 3.2, 7)))
+    written = written.encode(text=alt.Text("value:Q", format=".2f"), color=ink)
+    layers = [cells, written] if cell >= LEAST_WRITTEN else [cells]
+    chart = layered(data, *layers, height=max(cell, 22) * n)
+    told = "The mean over the users of how far a model's list agrees with the other model's."
+    return finished(chart, look, f"Overlap of the lists: {metric}", told, empty=data.is_empty())
+
+
+def _pairs(data: pl.DataFrame, series: Series, metric: Metric[...]) -> alt.Chart:
+    across = alt.Axis(labelAngle=-40, tickSize=0)
+    pairs: alt.Chart = drawn(data).encode(
+        x=alt.X("other:N", sort=series.names, title="held against", axis=across),
+        y=alt.Y("model:N", sort=series.names, title="lists of", axis=alt.Axis(tickSize=0)),
         tooltip=[
             alt.Tooltip("model:N", title="lists of"),
             alt.Tooltip("other:N", title="held against"),
@@ -187,25 +212,4 @@ def overlap(data: pl.DataFrame, series: Series, metric: Metric[...]) -> alt.Laye
             alt.Tooltip("n:Q", title="lists", format=",d"),
         ],
     )
-    scale = alt.Scale(domain=list(metric.range), range=list(colours.heat))
-    legend = alt.Legend(title=str(metric), orient="top", titleLimit=look.width)
-    cells = base.mark_rect(stroke=colours.background, strokeWidth=1).encode(
-        color=alt.Color("value:Q", scale=scale, legend=legend)
-    )
-    is_dark = alt.datum.value > 0.55  # noqa: PLR2004  where the ground of a cell turns
-    written = base.mark_text(fontSize=min(12, max(cell / 3.2, 7))).encode(
-        text=alt.Text("value:Q", format=".2f"),
-        color=alt.condition(is_dark, alt.value(_on_full(look.theme)), alt.value(colours.ink)),
-    )
-    layers = [cells, written] if cell >= LEAST_WRITTEN else [cells]
-    chart = layered(data, *layers, height=max(cell, 22) * max(len(names), 1))
-    told = "The mean over the users of how far a model's list agrees with the other model's."
-    return finished(chart, look, f"Overlap of the lists: {metric}", told, empty=data.is_empty())
-
-
-LEAST_WRITTEN = 24
-"""The width of a cell that a number fits into."""
-
-
-def _on_full(theme: str | None) -> str:
-    return "#0d1114" if theme == "dark" else "#ffffff"
+    return pairs

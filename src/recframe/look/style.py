@@ -33,9 +33,12 @@ LETTER = 6.4
 """The width of a letter in pixels, about."""
 SIDES = 110
 """What stands beside the marks: the axis on the left and the padding."""
+TITLE = {"fontSize": 15, "subtitleFontSize": 12, "font": FONT, "subtitleFont": FONT}
 
 __all__ = [
     "ALL",
+    "LETTER",
+    "SIDES",
     "Series",
     "alt",
     "axis_title",
@@ -233,14 +236,7 @@ def _themed(chart: Chart, look: Look) -> Chart:
         axis=axis,
         legend={**text, "labelColor": of.ink, "labelFontSize": 12, "symbolStrokeWidth": 2},
         header={**text, "labelColor": of.ink, "labelFontSize": 12},
-        title={
-            "color": of.ink,
-            "subtitleColor": of.quiet,
-            "fontSize": 15,
-            "subtitleFontSize": 12,
-            "font": FONT,
-            "subtitleFont": FONT,
-        },
+        title={**TITLE, "color": of.ink, "subtitleColor": of.quiet},
         view={"stroke": None},
         text={"color": of.ink, "font": FONT, "fontSize": 11},
     )

@@ -35,6 +35,8 @@ class Theme:
     severities: Mapping[str, str]
     heat: tuple[str, str]
     """From no agreement to full agreement."""
+    on_heat: str
+    """The ink on full agreement."""
 
 
 THEMES: Mapping[ThemeName, Theme] = {
@@ -47,6 +49,7 @@ THEMES: Mapping[ThemeName, Theme] = {
         models=("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d"),
         severities={"error": "#d55e00", "warning": "#e69f00", "info": "#56b4e9"},
         heat=("#f1f6fa", "#0072b2"),
+        on_heat="#ffffff",
     ),
     "dark": Theme(
         background="#16191d",
@@ -57,6 +60,7 @@ THEMES: Mapping[ThemeName, Theme] = {
         models=("#3fa0dc", "#f0803c", "#22b98d", "#d88fb8", "#eab13c", "#8accf2", "#c9ced3"),
         severities={"error": "#f0803c", "warning": "#eab13c", "info": "#8accf2"},
         heat=("#1e2a33", "#56b4e9"),
+        on_heat="#0d1114",
     ),
 }
 

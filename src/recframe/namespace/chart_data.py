@@ -276,39 +276,41 @@ def binned_scores(rec: Any, bins: int) -> pl.DataFrame:
     scored = context.having(rank=None, score=context.name_of("score"), ties="item")
     inputs = rec._with(scored)._inputs(None)  # noqa: SLF001
     inputs = inputs.under(under_profile.own(inputs.context))
-    judged = held(inputs)
-    rows = judged.counted(inputs.identified("recommendations"), {"truth", "both"})
-    if inputs.truth is not None:
-        truth = inputs.identified("truth").group_by(PAIR).agg(pl.col("relevance").max())
-        rows = rows.join(truth, on=PAIR, how="left")
-    known = pl.col("relevance").is_not_null()
-    group = (
-        pl.when(is_relevant_row(inputs).fill_null(value=False))
-        .then(pl.lit("relevant"))
-        .when(known)
-        .then(pl.lit("judged not relevant"))
-        .otherwise(pl.lit("not judged"))
-    )
-    score = pl.col("score").cast(pl.Float64)
-    rows = rows.select(*inputs.model, group=group, score=score).filter(score.is_finite())
+    rows, model = _scores_by_relevance(inputs), inputs.model
     ends = {"least": pl.col("score").min(), "most": pl.col("score").max()}
-    if inputs.model:
-        rows = rows.join(rows.group_by("model").agg(**ends), on="model", nulls_equal=True)
+    if model:
+        rows = rows.join(rows.group_by(model).agg(**ends), on=model, nulls_equal=True)
     else:
         rows = rows.join(rows.select(**ends), how="cross")
     width = (pl.col("most") - pl.col("least")) / bins
     place = ((pl.col("score") - pl.col("least")) / width).floor().fill_nan(0.0)
     rows = rows.with_columns(bin=place.clip(0, bins - 1).cast(pl.Int64))
-    plan = rows.group_by(*inputs.model, "group", "bin").agg(
+    plan = rows.group_by(*model, "group", "bin").agg(
         n=pl.len().cast(pl.Int64), least=pl.col("least").first(), width=width.first()
     )
     found = _with_model(rec._kind.give(plan, {}), inputs)  # noqa: SLF001
     start = pl.col("least") + pl.col("bin") * pl.col("width")
-    return found.with_columns(
-        low=start,
-        high=start + pl.col("width"),
-        share=pl.col("n") / pl.col("n").sum().over("model", "group"),
-    ).sort("model_place", "group", "bin")
+    share = pl.col("n") / pl.col("n").sum().over("model", "group")
+    found = found.with_columns(low=start, high=start + pl.col("width"), share=share)
+    return found.sort("model_place", "group", "bin")
+
+
+def _scores_by_relevance(inputs: Inputs) -> pl.LazyFrame:
+    """Return the finite scores of the lists, each with what is known of its item."""
+    judged = held(inputs)
+    rows = judged.counted(inputs.identified("recommendations"), {"truth", "both"})
+    if inputs.truth is not None:
+        truth = inputs.identified("truth").group_by(PAIR).agg(pl.col("relevance").max())
+        rows = rows.join(truth, on=PAIR, how="left")
+    group = (
+        pl.when(is_relevant_row(inputs).fill_null(value=False))
+        .then(pl.lit("relevant"))
+        .when(pl.col("relevance").is_not_null())
+        .then(pl.lit("judged not relevant"))
+        .otherwise(pl.lit("not judged"))
+    )
+    score = pl.col("score").cast(pl.Float64)
+    return rows.select(*inputs.model, group=group, score=score).filter(pl.col("score").is_finite())
 
 
 def models_bound(rec: Any, call: str) -> list[str]:

@@ -387,7 +387,7 @@ class Plot:
         >>> rec.plot.exposure(k=10).vconcat[0].layer[1].data.select("items", "exposure", "gini").rows()
         [(0.0, 0.0, 1.0), (0.75, 0.0, 1.0), (1.0, 1.0, 1.0)]
         """
-        from recframe.look import concentration, of_lists  # noqa: PLC0415
+        from recframe.look import concentration, of_items  # noqa: PLC0415
 
         chart_data.check_whole(self._of, "exposure()")
         cut = None if k is None else options.whole("k", k, 1)
@@ -396,7 +396,7 @@ class Plot:
         series = self._of_names(names)
         curve, tail = concentration.lorenz(found, catalogue), concentration.tail(found)
         where = "places" if cut is None else f"places up to {cut}"
-        return of_lists.exposure(curve, tail, series, where)
+        return of_items.exposure(curve, tail, series, where)
 
     @calls.understood
     def scores(self, *, bins: int = 40) -> alt.VConcatChart:
