@@ -13,6 +13,7 @@ from recframe.look.style import (
     axis_title,
     drawn,
     finished,
+    is_bare,
     layered,
     lines,
     number_format,
@@ -57,7 +58,7 @@ def curve(
     chart = _with_bands(data, series, axes)
     title = f"{metric} over the cut-off k"
     told = f"Mean over {users}; band: interval at {level:.0%}."
-    return finished(chart, look, title, told, empty=data.is_empty())
+    return finished(chart, look, title, told, empty=is_bare(data, "value"))
 
 
 def interpolated_precision(
@@ -78,7 +79,7 @@ def interpolated_precision(
     )
     chart = _with_bands(data, series, axes)
     return finished(
-        chart, series.look, "Interpolated precision over recall", told, empty=data.is_empty()
+        chart, series.look, "Interpolated precision over recall", told, empty=is_bare(data, "value")
     )
 
 
@@ -97,7 +98,11 @@ def precision_recall(data: pl.DataFrame, series: Series, users: str) -> alt.Laye
     lines_of = _line(base, series, axes)
     chart = layered(data, lines_of, _points(base, series, axes, data), height=HEIGHT)
     return finished(
-        chart, series.look, "Precision over recall, by cut-off", told, empty=data.is_empty()
+        chart,
+        series.look,
+        "Precision over recall, by cut-off",
+        told,
+        empty=is_bare(data, "precision"),
     )
 
 
@@ -116,7 +121,7 @@ def hits_by_rank(data: pl.DataFrame, series: Series, users: str) -> alt.LayerCha
     layers = [_line(base, series, axes), _points(base, series, axes, data)]
     chart = layered(data, *(layers if series.named else [bars]), height=HEIGHT)
     told = f"Of {users}; the shares up to k add up to n_hits@k."
-    return finished(chart, series.look, "Hits by rank", told, empty=data.is_empty())
+    return finished(chart, series.look, "Hits by rank", told, empty=is_bare(data, "value"))
 
 
 def gains(data: pl.DataFrame, series: Series, users: str, level: float) -> alt.LayerChart:
@@ -146,7 +151,9 @@ def gains(data: pl.DataFrame, series: Series, users: str, level: float) -> alt.L
         f"Mean over {users}; grey dashes: the best possible order; band: interval at {level:.0%}."
     )
     chart = layered(data, ideal, found, height=HEIGHT)
-    return finished(chart, look, "Cumulative gain over the cut-off k", told, empty=data.is_empty())
+    return finished(
+        chart, look, "Cumulative gain over the cut-off k", told, empty=is_bare(data, "value")
+    )
 
 
 def _with_bands(data: pl.DataFrame, series: Series, axes: Axes) -> alt.LayerChart:
@@ -172,7 +179,7 @@ def _base(data: pl.DataFrame, series: Series, axes: Axes, *told: alt.Tooltip) ->
             f"{axes.x}:Q",
             title=lines(axes.x_title, series.look.width - 110),
             axis=alt.Axis(**whole, grid=False),
-            scale=alt.Scale(zero=axes.x_zero, nice=axes.x_zero, padding=axes.padding),
+            scale=_across(data, axes),
         ),
         y=alt.Y(
             f"{axes.y}:Q",
@@ -188,6 +195,13 @@ def _base(data: pl.DataFrame, series: Series, axes: Axes, *told: alt.Tooltip) ->
         ),
     )
     return base
+
+
+def _across(data: pl.DataFrame, axes: Axes) -> alt.Scale:
+    """Return the scale of x, which without data needs ends to be drawn between."""
+    if data.is_empty():
+        return alt.Scale(domain=[0, 1])
+    return alt.Scale(zero=axes.x_zero, nice=axes.x_zero, padding=axes.padding)
 
 
 def _line(base: alt.Chart, series: Series, axes: Axes) -> alt.Chart:

@@ -16,6 +16,7 @@ from recframe.look.style import (
     drawn,
     finished,
     inner_width,
+    is_bare,
     layered,
     lines,
     number_format,
@@ -161,7 +162,7 @@ def tradeoff(
     layers = [front, wide, tall, dots, *(names if is_named else [])]
     chart = layered(data, *layers, height=HEIGHT)
     told = f"Crosses: intervals at {level:.0%}. Dashed: the Pareto front, models that no other beats in both."
-    return finished(chart, look, f"{y} against {x}", told, empty=data.is_empty())
+    return finished(chart, look, f"{y} against {x}", told, empty=is_bare(data, "x", "y"))
 
 
 def _names(

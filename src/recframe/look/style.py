@@ -45,6 +45,7 @@ __all__ = [
     "drawn",
     "finished",
     "inner_width",
+    "is_bare",
     "layered",
     "legend_of",
     "lines",
@@ -64,12 +65,12 @@ class Series:
     @property
     def names(self) -> list[str]:
         """The names as they stand in safe data."""
-        return [safe_text(one) for one in self.given]
+        return [safe_text(one) for one in self.given or [ALL]]
 
     @property
     def named(self) -> bool:
         """Whether there are models to tell apart."""
-        return [*self.given] != [ALL]
+        return self.names != [ALL]
 
     @property
     def colours(self) -> list[str]:
@@ -157,6 +158,11 @@ def safe(data: pl.DataFrame) -> pl.DataFrame:
     """Return data whose texts end no script where they are written into a page."""
     texts = pl.col(pl.String).str.replace_all(r"<([/!sS])", "<\u2060${1}")
     return data.with_columns(texts) if pl.String in data.dtypes else data
+
+
+def is_bare(data: pl.DataFrame, *columns: str) -> bool:
+    """Whether there is no number to draw in any of some columns."""
+    return not any(data[name].count() for name in columns)
 
 
 def drawn(data: pl.DataFrame) -> alt.Chart:

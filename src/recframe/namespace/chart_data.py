@@ -106,7 +106,7 @@ def keyed(rec: Any, result: pl.DataFrame) -> pl.DataFrame:
     order = model_names(rec, result)
     return made.with_columns(
         place=pl.col("segment").rank("dense").cast(pl.Int64) - 1,
-        model_place=pl.col("model").replace_strict(order, range(len(order)), return_dtype=pl.Int64),
+        model_place=place_in(order),
     )
 
 
@@ -140,6 +140,14 @@ def names_of(columns: Iterable[pl.Series]) -> list[str]:
     """Return the values of some columns as text, each once, in their own order."""
     every = pl.concat([one.alias("name") for one in columns]).unique().sort(nulls_last=True)
     return every.cast(pl.String).fill_null(NOBODY).to_list()
+
+
+def place_in(names: Sequence[str]) -> pl.Expr:
+    """Return the place of a model among some names."""
+    places = dict(zip(names, range(len(names)), strict=True))
+    # NOTE: without a name to replace, Polars gives the names themselves
+    none = pl.lit(None, pl.Int64)
+    return pl.col("model").replace_strict(places, return_dtype=pl.Int64) if names else none
 
 
 def _n(result: pl.DataFrame) -> int:
@@ -216,8 +224,7 @@ def _with_model(found: pl.DataFrame, inputs: Inputs) -> pl.DataFrame:
         return found.with_columns(model=pl.lit(ALL), model_place=pl.lit(0, pl.Int64))
     order = names_of([found["model"]])
     text = pl.col("model").cast(pl.String).fill_null(NOBODY)
-    place = text.replace_strict(order, range(len(order)), return_dtype=pl.Int64)
-    return found.with_columns(model=text, model_place=place)
+    return found.with_columns(model=text).with_columns(model_place=place_in(order))
 
 
 def filled(data: pl.DataFrame, keys: Sequence[str], bins: int) -> pl.DataFrame:

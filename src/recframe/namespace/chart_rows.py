@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from recframe.metrics.language.definition import Metric
-from recframe.namespace.chart_data import ALL, NOBODY, names_of
+from recframe.namespace.chart_data import ALL, NOBODY, names_of, place_in
 
 TRAIN = "train"
 
@@ -75,7 +75,6 @@ def with_train(rec: Any, found: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     train = TRAIN if TRAIN not in names else f"{TRAIN} (data)"
     text = pl.col("model").cast(pl.String).fill_null(NOBODY)
     of_lists = of_lists.with_columns(model=text)
-    place = pl.col("model").replace_strict(names, range(len(names)), return_dtype=pl.Int64)
-    of_lists = of_lists.with_columns(model_place=place)
+    of_lists = of_lists.with_columns(model_place=place_in(names))
     of_train = of_train.with_columns(model=pl.lit(train), model_place=pl.lit(len(names), pl.Int64))
     return pl.concat([of_lists, of_train.select(of_lists.columns)]), names
