@@ -18,6 +18,7 @@ from recframe.look.style import (
     lines,
     number_format,
     safe,
+    spoken,
 )
 from recframe.metrics.language.definition import Metric
 
@@ -53,7 +54,7 @@ def curve(
     axes = Axes(
         *("k", "value", K_AXIS, axis_title(metric, look, length=HEIGHT)),
         y_format=number_format(metric),
-        y_label=str(metric),
+        y_label=spoken(str(metric)),
     )
     chart = _with_bands(data, series, axes)
     title = f"{metric} over the cut-off k"

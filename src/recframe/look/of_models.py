@@ -21,6 +21,7 @@ from recframe.look.style import (
     lines,
     number_format,
     safe,
+    spoken,
 )
 from recframe.look.themes import Look
 from recframe.metrics.language.definition import Metric
@@ -177,7 +178,7 @@ def _names(
 
 def _values(axis: str, metric: Metric[...]) -> list[alt.Tooltip]:
     kind = number_format(metric)
-    ends = {f"{axis}:Q": str(metric), f"{axis}_low:Q": "low", f"{axis}_high:Q": "high"}
+    ends = {f"{axis}:Q": spoken(str(metric)), f"{axis}_low:Q": "low", f"{axis}_high:Q": "high"}
     return [alt.Tooltip(field, title=title, format=kind) for field, title in ends.items()]
 
 
@@ -209,7 +210,7 @@ def _pairs(data: pl.DataFrame, series: Series, metric: Metric[...]) -> alt.Chart
         tooltip=[
             alt.Tooltip("model:N", title="lists of"),
             alt.Tooltip("other:N", title="held against"),
-            alt.Tooltip("value:Q", title=str(metric), format=number_format(metric)),
+            alt.Tooltip("value:Q", title=spoken(str(metric)), format=number_format(metric)),
             alt.Tooltip("n:Q", title="lists", format=",d"),
         ],
     )

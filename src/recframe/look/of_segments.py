@@ -17,6 +17,7 @@ from recframe.look.style import (
     lines,
     number_format,
     safe,
+    spoken,
 )
 from recframe.metrics.language.definition import Metric
 
@@ -101,8 +102,8 @@ def _base(data: pl.DataFrame, series: Series, how: Segments, names: list[str]) -
         ),
         color=series.colour(),
         tooltip=series.tooltips(
-            alt.Tooltip("segment:N", title=how.by),
-            alt.Tooltip("value:Q", title=str(how.metric), format=kind),
+            alt.Tooltip("segment:N", title=spoken(how.by)),
+            alt.Tooltip("value:Q", title=spoken(str(how.metric)), format=kind),
             alt.Tooltip("low:Q", title="low", format=kind),
             alt.Tooltip("high:Q", title="high", format=kind),
             alt.Tooltip("pooled:Q", title="pooled", format=kind),

@@ -52,6 +52,7 @@ __all__ = [
     "number_format",
     "safe",
     "safe_text",
+    "spoken",
 ]
 
 
@@ -154,6 +155,15 @@ def safe_text(text: str) -> str:
     return text
 
 
+def spoken(text: str) -> str:
+    """Return a text as the title of a line of a tooltip.
+
+    NOTE: Vega-Lite writes these titles into expressions, in which a backslash or the end of a line would go on as code.
+    """
+    plain = "".join(one if one.isprintable() else " " for one in safe_text(text))
+    return plain.replace("\\", "\u2216")
+
+
 def safe(data: pl.DataFrame) -> pl.DataFrame:
     """Return data whose texts end no script where they are written into a page."""
     texts = pl.col(pl.String).str.replace_all(r"<([/!sS])", "<\u2060${1}")
@@ -211,7 +221,10 @@ def finished(
         offset=10,
     )
     options: dict[str, Any] = {"title": heading}
-    if isinstance(chart, alt.LayerChart):
+    if isinstance(chart, alt.LayerChart) and look.theme is None:
+        # charts that are put together cannot be fitted
+        options["width"] = inner_width(look)
+    elif isinstance(chart, alt.LayerChart):
         # the width is that of the whole chart, its axes included
         options |= {
             "width": look.width,

@@ -68,7 +68,10 @@ class Question:
 
     def _told(self, names: Sequence[str], result: pl.DataFrame, run: Collect) -> None:
         """Warn of what is rarely meant."""
-        long = result.select(*names, "metric", "k", "value", pl.col("n_users").alias("n"))
+        # NOTE: by position, since a column may be named "*" or "^.*$", which Polars reads as a pattern.
+        keys = result.get_columns()[: len(names)]
+        numbers = result.select("metric", "k", "value", pl.col("n_users").alias("n"))
+        long = pl.DataFrame([*keys, *numbers.get_columns()])
         wide = tidy.wide(long, self.metrics)
         notices.tell(Seen(under_profile.at_home(self.inputs), self.metrics, wide, run))
 
