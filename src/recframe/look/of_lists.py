@@ -17,14 +17,13 @@ from recframe.look.style import (
     number_format,
     safe,
 )
-from recframe.look.themes import DASHES
+from recframe.look.themes import DASHES, GROUPS
 from recframe.metrics.language.definition import Metric
 
 HEIGHT = 220
 ROW = 20
 """The height of a model's row of zeros, in pixels."""
 PANEL = 120
-GROUPS = ("relevant", "judged not relevant", "not judged")
 NARROW_SIDE = 90
 
 

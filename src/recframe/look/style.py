@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from recframe.errors import RecframeError
-from recframe.look.themes import DASHES, FONT, SHAPES, Look
+from recframe.look.themes import ALL, DASHES, FONT, SHAPES, Look
 from recframe.metrics.language.definition import Metric
 
 try:
@@ -27,8 +27,6 @@ except ModuleNotFoundError as missing:
     raise RecframeError(message) from None
 
 Chart = TypeVar("Chart", "alt.LayerChart", "alt.VConcatChart")
-ALL = "all lists"
-"""The name of the only series, where no models are bound."""
 LETTER = 6.4
 """The width of a letter in pixels, about."""
 SIDES = 110
@@ -36,7 +34,6 @@ SIDES = 110
 TITLE = {"fontSize": 15, "subtitleFontSize": 12, "font": FONT, "subtitleFont": FONT}
 
 __all__ = [
-    "ALL",
     "LETTER",
     "SIDES",
     "Series",

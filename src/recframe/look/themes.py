@@ -14,6 +14,10 @@ from recframe.metrics.language.parameters import plain_number
 
 ThemeName = Literal["light", "dark"]
 NARROWEST = 240
+ALL = "all lists"
+"""The name of what is drawn, where no models are bound."""
+GROUPS = ("relevant", "judged not relevant", "not judged")
+"""What is known of a listed item."""
 FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 SHAPES = ("circle", "square", "triangle-up", "diamond")

@@ -19,6 +19,7 @@ from recframe.frames.inputs import Inputs
 from recframe.judging.data_checks import after_checks
 from recframe.judging.judged_frame import PAIR, held, judge
 from recframe.judging.relevance import is_relevant_row
+from recframe.look.themes import ALL, GROUPS
 from recframe.metrics import catalogue_metrics
 from recframe.metrics.language import registry
 from recframe.metrics.language.at import At
@@ -27,8 +28,6 @@ from recframe.namespace.bound_metric import Cutoffs
 from recframe.plan.needs import needs_of
 from recframe.plan.segments import keys_of, numbered
 
-ALL = "all lists"
-"""The name of what is drawn, where no models are bound."""
 NOBODY = "(none)"
 ROUNDING = 1e-9
 """A value on the upper end of a bin is in it, whatever its last bits."""
@@ -283,12 +282,18 @@ def binned_scores(rec: Any, bins: int) -> pl.DataFrame:
     scored = context.having(rank=None, score=context.name_of("score"), ties="item")
     inputs = rec._with(scored)._inputs(None)  # noqa: SLF001
     inputs = inputs.under(under_profile.own(inputs.context))
-    rows, model = _scores_by_relevance(inputs), inputs.model
+    judged, model = held(inputs), inputs.model
+    score = pl.col("score").cast(pl.Float64)
+    lists = judged.counted(inputs.identified("recommendations"), {"truth", "both"})
+    lists = lists.with_columns(score).filter(pl.col("score").is_finite())
     ends = {"least": pl.col("score").min(), "most": pl.col("score").max()}
-    if model:
-        rows = rows.join(rows.group_by(model).agg(**ends), on=model, nulls_equal=True)
-    else:
-        rows = rows.join(rows.select(**ends), how="cross")
+    of_model = lists.group_by(model).agg(**ends) if model else lists.select(**ends)
+    rows = _by_relevance(lists, inputs).select(*model, "group", "score")
+    rows = (
+        rows.join(of_model, on=model, nulls_equal=True)
+        if model
+        else rows.join(of_model, how="cross")
+    )
     width = (pl.col("most") - pl.col("least")) / bins
     place = ((pl.col("score") - pl.col("least")) / width).floor().fill_nan(0.0)
     rows = rows.with_columns(bin=place.clip(0, bins - 1).cast(pl.Int64))
@@ -299,25 +304,19 @@ def binned_scores(rec: Any, bins: int) -> pl.DataFrame:
     start = pl.col("least") + pl.col("bin") * pl.col("width")
     share = pl.col("n") / pl.col("n").sum().over("model", "group")
     found = found.with_columns(low=start, high=start + pl.col("width"), share=share)
-    return found.sort("model_place", "group", "bin")
+    names = dict(enumerate(GROUPS))
+    group = pl.col("group").replace_strict(names, return_dtype=pl.String)
+    return found.with_columns(group).sort("model_place", "group", "bin")
 
 
-def _scores_by_relevance(inputs: Inputs) -> pl.LazyFrame:
-    """Return the finite scores of the lists, each with what is known of its item."""
-    judged = held(inputs)
-    rows = judged.counted(inputs.identified("recommendations"), {"truth", "both"})
+def _by_relevance(lists: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
+    """Return rows of the lists with what is known of their items: the place among `GROUPS`."""
     if inputs.truth is not None:
         truth = inputs.identified("truth").group_by(PAIR).agg(pl.col("relevance").max())
-        rows = rows.join(truth, on=PAIR, how="left")
-    group = (
-        pl.when(is_relevant_row(inputs).fill_null(value=False))
-        .then(pl.lit("relevant"))
-        .when(pl.col("relevance").is_not_null())
-        .then(pl.lit("judged not relevant"))
-        .otherwise(pl.lit("not judged"))
-    )
-    score = pl.col("score").cast(pl.Float64)
-    return rows.select(*inputs.model, group=group, score=score).filter(pl.col("score").is_finite())
+        lists = lists.join(truth, on=PAIR, how="left")
+    relevant, judged = is_relevant_row(inputs), pl.col("relevance").is_not_null()
+    group = pl.when(relevant.fill_null(value=False)).then(0).when(judged).then(1).otherwise(2)
+    return lists.with_columns(group=group.cast(pl.Int8))
 
 
 def models_bound(rec: Any, call: str) -> list[str]:

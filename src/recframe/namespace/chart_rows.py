@@ -7,8 +7,9 @@ from typing import Any
 
 import polars as pl
 
+from recframe.look.themes import ALL
 from recframe.metrics.language.definition import Metric
-from recframe.namespace.chart_data import ALL, NOBODY, names_of, place_in
+from recframe.namespace.chart_data import NOBODY, names_of, place_in
 
 TRAIN = "train"
 
