@@ -81,3 +81,12 @@ def test_what_a_call_warns_of_does_not_depend_on_the_form():
 def test_a_segment_named_like_a_column_of_the_long_form_is_an_error():
     with pytest.raises(rf.ColumnError, match="by='metric' is also the name of a result column"):
         FRAME.rename({"country": "metric"}).rec.evaluate("mrr", by="metric", tidy=True)
+
+
+@pytest.mark.parametrize("name", ["^.*$", "*"])
+def test_intervals_by_a_column_that_is_named_as_a_pattern(name):
+    frame = FRAME.rename({"country": name})
+
+    found = frame.rec.summarize("recall@2", by=name)
+    # FR has one of user 1's one relevant item, DE one of user 2's; the null one is listed nowhere
+    assert found.select(pl.nth(0), "value").rows() == [("DE", 1.0), ("FR", 1.0), (None, 0.0)]

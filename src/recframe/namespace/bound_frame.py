@@ -32,16 +32,10 @@ from recframe.metrics.language import cutoffs, registry
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls, card
 from recframe.namespace import tidy as long
+from recframe.namespace.answers import Answers
 from recframe.namespace.bound_metric import Asked, BoundMetric, By, Cutoffs, F
-from recframe.namespace.findings_shown import FindingsShown
-from recframe.namespace.gates import Gates
-from recframe.namespace.lists_shown import ListsShown
 from recframe.namespace.methods import Methods
-from recframe.namespace.missing import COMING, no_method
-from recframe.namespace.segments_compared import SegmentsCompared
-from recframe.namespace.tables import Tables
-from recframe.namespace.tracked import Tracked
-from recframe.namespace.uncertain import Uncertain
+from recframe.namespace.missing import no_method
 from recframe.plan import evaluation
 from recframe.plan.beside import SUPPORT
 from recframe.plan.runs import Run
@@ -51,16 +45,7 @@ if TYPE_CHECKING:
     from recframe.namespace.methods import SegmentedMethods
 
 
-class Rec(
-    Methods[F],
-    Uncertain[F],
-    SegmentsCompared[F],
-    Gates[F],
-    ListsShown[F],
-    FindingsShown[F],
-    Tracked[F],
-    Tables[F],
-):
+class Rec(Methods[F], Answers[F]):
     """Recommender metrics of one frame in long format, one row for each user and item.
 
     The frame is a judged frame (columns user, item, rank, relevance; rank null: judged but not recommended, relevance
@@ -69,6 +54,8 @@ class Rec(
     """
 
     _context = Context()
+    _answers: Callable[[Kind], Kind] | None = None
+    """What makes another kind of the frame's own, in which results are given."""
 
     def __init__(self, frame: F) -> None:
         # NOTE: Polars caches this object on the frame, and swallows an AttributeError raised here. So it stores the frame
@@ -397,11 +384,20 @@ class Rec(
 
     @property
     def _kind(self) -> Kind:
-        return kind_for(self._frame)
+        kind = kind_for(self._frame)
+        return kind if self._answers is None else self._answers(kind)
 
     def _with(self, context: Context) -> Rec[F]:
         bound = Rec(self._frame)
-        bound._context = context
+        bound._context, bound._answers = context, self._answers
+        return bound
+
+    def _in_polars(self) -> Rec[pl.DataFrame]:
+        """Return the same with answers that are collected frames of Polars, whatever the kind of the frame."""
+        from recframe.frames.kinds.in_polars import InPolars  # noqa: PLC0415
+
+        bound = cast("Rec[pl.DataFrame]", self._with(self._context))
+        bound._answers = InPolars  # noqa: SLF001  a cast hides that it is one of this class
         return bound
 
     def _inputs(
@@ -472,7 +468,7 @@ if TYPE_CHECKING:
 
 METHODS = frozenset(name for one in Rec.__mro__ for name in vars(one) if not name.startswith("_"))
 """What users may call, but the metrics of their own."""
-registry.reserve({*METHODS, *COMING})
+registry.reserve(METHODS)
 
 
 def _told(

@@ -35,6 +35,19 @@ METHODS = {
     "require": "'ndcg@10 >= 0.28'",
     "gaps": "'ndcg@10', by='country'",
     "slices": "'ndcg@10', by=['country', 'age']",
+    "plot.curve": "'ndcg', k=range(1, 51)",
+    "plot.gains": "",
+    "plot.hits_by_rank": "",
+    "plot.precision_recall": "",
+    "plot.interpolated_precision": "",
+    "plot.segments": "'ndcg@10', by='country'",
+    "plot.distribution": "'ndcg@10'",
+    "plot.compare": "'ndcg@10', baseline='popularity'",
+    "plot.tradeoff": "'ndcg@10', 'novelty@10'",
+    "plot.exposure": "",
+    "plot.scores": "",
+    "plot.overlap": "'rbo@10'",
+    "plot.audit": "",
 }
 """The methods that are no metric, with what they are asked for."""
 
@@ -118,6 +131,7 @@ def _name(one: object) -> str | Made:
 def understood(method: C) -> C:
     """Have arguments that a method does not take answered with what to write instead; its signature stays."""
     takes = inspect.signature(method).parameters
+    of_charts = "plot." * method.__qualname__.startswith("Plot.")
     checked = check_options if method.__qualname__ == "Rec.__call__" else check_call
 
     @wraps(method)
@@ -125,7 +139,9 @@ def understood(method: C) -> C:
         # of a metric that is bound; a Rec would look for a metric of that name
         metric = vars(self).get("metric")
         name, own = (
-            (method.__name__, {}) if metric is None else (metric.name, metric.definition.parameters)
+            (of_charts + method.__name__, {})
+            if metric is None
+            else (metric.name, metric.definition.parameters)
         )
         checked(name, arguments, options, {**takes, **own})
         return method(self, *arguments, **options)

@@ -7,10 +7,6 @@ from collections.abc import Iterable
 from recframe.errors import suggestion
 from recframe.metrics.language import registry
 
-COMING = {
-    "plot": "evaluate(..., tidy=True) has the form that charts take",
-}
-"""Methods that are yet to come, with what there is today."""
 _TESTS = "compare('ndcg@10', baseline='...') tests differences of models"
 _INTERVALS = "summarize('ndcg@10') gives intervals"
 _GATES = "require('ndcg@10 >= 0.28') is a gate"
@@ -27,8 +23,6 @@ MEANT = {
 def no_method(name: str, methods: Iterable[str]) -> str:
     """Return the words on a method that `rec` does not have."""
     msg = f"rec has no method {name!r}"
-    if name in COMING:
-        return f"{msg}; {COMING[name]}"
     if name.casefold() in MEANT:
         return f"{msg}; {MEANT[name.casefold()]}"
     known = [*registry.registered(), *methods]

@@ -1,0 +1,228 @@
+"""Charts over cut-offs and ranks: a metric over k, precision over recall, hits by rank, gains that add up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from recframe.look.style import (
+    Series,
+    alt,
+    axis_title,
+    drawn,
+    finished,
+    is_bare,
+    layered,
+    lines,
+    number_format,
+    safe,
+    spoken,
+)
+from recframe.metrics.language.definition import Metric
+
+HEIGHT = 280
+MOST_POINTS = 30
+"""Lines of more points have none drawn on them."""
+K_AXIS = "cut-off k (places of the list that count)"
+
+
+@dataclass(frozen=True)
+class Axes:
+    """What stands along x and y, in the columns of the data and in words."""
+
+    x: str
+    y: str
+    x_title: str
+    y_title: list[str]
+    x_format: str = "d"
+    y_format: str = ".4f"
+    x_label: str = "k"
+    y_label: str = "value"
+    x_zero: bool = False
+    ordered_by: str = "k"
+    padding: float = 0
+    """Of what is drawn at the ends of x, in pixels."""
+
+
+def curve(
+    data: pl.DataFrame, series: Series, metric: Metric[...], users: str, level: float
+) -> alt.LayerChart:
+    """Return a metric over k: model, k, value, low, high, n_users."""
+    look, data = series.look, safe(data)
+    axes = Axes(
+        *("k", "value", K_AXIS, axis_title(metric, look, length=HEIGHT)),
+        y_format=number_format(metric),
+        y_label=spoken(str(metric)),
+    )
+    chart = _with_bands(data, series, axes)
+    title = f"{metric} over the cut-off k"
+    told = f"Mean over {users}; band: interval at {level:.0%}."
+    return finished(chart, look, title, told, empty=is_bare(data, "value"))
+
+
+def interpolated_precision(
+    data: pl.DataFrame, series: Series, users: str, level: float
+) -> alt.LayerChart:
+    """Return interpolated precision over recall: model, recall, value, low, high, n_users."""
+    data = safe(data)
+    axes = Axes(
+        *("recall", "value", "recall (share of the relevant items found)"),
+        lines("interpolated precision (0 to 1)", HEIGHT),
+        *(".1f", ".4f", "recall", "interpolated precision"),
+        x_zero=True,
+        ordered_by="recall",
+    )
+    told = (
+        "The highest precision at any rank where so much is found, at 11 points of recall; "
+        f"mean over {users}; band: interval at {level:.0%}."
+    )
+    chart = _with_bands(data, series, axes)
+    return finished(
+        chart, series.look, "Interpolated precision over recall", told, empty=is_bare(data, "value")
+    )
+
+
+def precision_recall(data: pl.DataFrame, series: Series, users: str) -> alt.LayerChart:
+    """Return precision@k over recall@k: model, k, recall, precision, n_users."""
+    axes = Axes(
+        *("recall", "precision", "recall@k (0 to 1, higher is better)"),
+        lines("precision@k (0 to 1, higher is better)", HEIGHT),
+        *(".4f", ".4f", "recall@k", "precision@k"),
+        x_zero=True,
+    )
+    data = safe(data)
+    first, last = data.select(pl.col("k").min(), pl.col("k").max().alias("last")).row(0)
+    told = f"A point for each cut-off k, from {first} to {last} along the line; mean over {users}."
+    base = _base(data, series, axes, alt.Tooltip("k:Q", title="k", format="d"))
+    lines_of = _line(base, series, axes)
+    chart = layered(data, lines_of, _points(base, series, axes, data), height=HEIGHT)
+    return finished(
+        chart,
+        series.look,
+        "Precision over recall, by cut-off",
+        told,
+        empty=is_bare(data, "precision"),
+    )
+
+
+def hits_by_rank(data: pl.DataFrame, series: Series, users: str) -> alt.LayerChart:
+    """Return how many lists have a hit at each rank: model, rank, value, n_users."""
+    data = safe(data)
+    axes = Axes(
+        *("rank", "value", "rank (1 is the first place)"),
+        lines("share of lists with a hit at the rank (%)", HEIGHT),
+        *("d", ".2%", "rank", "lists with a hit here"),
+        ordered_by="rank",
+    )
+    size = _bar(series, data["rank"].n_unique())
+    base = _base(data, series, axes if series.named else replace(axes, padding=size / 2 + 3))
+    bars = base.mark_bar(size=size).encode(color=series.colour(legend=False))
+    layers = [_line(base, series, axes), _points(base, series, axes, data)]
+    chart = layered(data, *(layers if series.named else [bars]), height=HEIGHT)
+    told = f"Of {users}; the shares up to k add up to n_hits@k."
+    return finished(chart, series.look, "Hits by rank", told, empty=is_bare(data, "value"))
+
+
+def gains(data: pl.DataFrame, series: Series, users: str, level: float) -> alt.LayerChart:
+    """Return the gain of hits that adds up over k, beside the best one: model, k, value, low, high, best, n_users."""
+    look, data = series.look, safe(data)
+    axes = Axes(
+        *("k", "value", K_AXIS),
+        lines("gain of the hits up to k (sum of relevance)", HEIGHT),
+        y_format=",.4~f",
+        y_label="gain",
+    )
+    found = _with_bands(data, series, axes)
+    best = data.filter(pl.col("best").is_not_null()).unique("k", keep="first", maintain_order=True)
+    ideal = (
+        drawn(best)
+        .mark_line(color=look.colours.quiet, strokeDash=[3, 3], strokeWidth=1.5)
+        .encode(
+            x=alt.X("k:Q"),
+            y=alt.Y("best:Q"),
+            tooltip=[
+                alt.Tooltip("k:Q", title="k", format="d"),
+                alt.Tooltip("best:Q", title="best possible gain", format=",.4~f"),
+            ],
+        )
+    )
+    told = (
+        f"Mean over {users}; grey dashes: the best possible order; band: interval at {level:.0%}."
+    )
+    chart = layered(data, ideal, found, height=HEIGHT)
+    return finished(
+        chart, look, "Cumulative gain over the cut-off k", told, empty=is_bare(data, "value")
+    )
+
+
+def _with_bands(data: pl.DataFrame, series: Series, axes: Axes) -> alt.LayerChart:
+    """Return lines with points to point at, and the bands of their intervals."""
+    low, high = (
+        alt.Tooltip(f"{end}:Q", title=end, format=axes.y_format) for end in ("low", "high")
+    )
+    base = _base(data, series, axes, low, high)
+    band = base.mark_area(opacity=0.16).encode(
+        y=alt.Y("low:Q", title=axes.y_title),
+        y2="high:Q",
+        color=series.colour(),
+    )
+    line, points = _line(base, series, axes), _points(base, series, axes, data)
+    return layered(data, band, line, points, height=HEIGHT)
+
+
+def _base(data: pl.DataFrame, series: Series, axes: Axes, *told: alt.Tooltip) -> alt.Chart:
+    whole: dict[str, Any] = {"tickMinStep": 1} if axes.x_format == "d" else {}
+    kind = "%" if axes.y_format.endswith("%") else ""
+    base: alt.Chart = drawn(data).encode(
+        x=alt.X(
+            f"{axes.x}:Q",
+            title=lines(axes.x_title, series.look.width - 110),
+            axis=alt.Axis(**whole, grid=False),
+            scale=_across(data, axes),
+        ),
+        y=alt.Y(
+            f"{axes.y}:Q",
+            title=axes.y_title,
+            axis=alt.Axis(format=kind) if kind else alt.Axis(),
+            scale=alt.Scale(zero=True),
+        ),
+        tooltip=series.tooltips(
+            alt.Tooltip(f"{axes.x}:Q", title=axes.x_label, format=axes.x_format),
+            alt.Tooltip(f"{axes.y}:Q", title=axes.y_label, format=axes.y_format),
+            *told,
+            alt.Tooltip("n_users:Q", title="users", format=",d"),
+        ),
+    )
+    return base
+
+
+def _across(data: pl.DataFrame, axes: Axes) -> alt.Scale:
+    """Return the scale of x, which without data needs ends to be drawn between."""
+    if data.is_empty():
+        return alt.Scale(domain=[0, 1])
+    return alt.Scale(zero=axes.x_zero, nice=axes.x_zero, padding=axes.padding)
+
+
+def _line(base: alt.Chart, series: Series, axes: Axes) -> alt.Chart:
+    line: alt.Chart = base.mark_line(strokeWidth=2).encode(
+        color=series.colour(), strokeDash=series.dash(), order=alt.Order(f"{axes.ordered_by}:Q")
+    )
+    return line
+
+
+def _points(base: alt.Chart, series: Series, axes: Axes, data: pl.DataFrame) -> alt.Chart:
+    """Return points on the lines: seen where they are few, and there to be pointed at where they are many."""
+    few = data[axes.ordered_by].n_unique() <= MOST_POINTS
+    seen = base.mark_point(filled=True, size=34, opacity=1.0 if few else 0.0)
+    points: alt.Chart = seen.encode(
+        color=series.colour(),
+        shape=series.shape(),
+        strokeDash=alt.value([]),
+    )
+    return points
+
+
+def _bar(series: Series, n: int) -> int:
+    return max(int((series.look.width - 110) / max(n, 1) * 0.7), 1)

@@ -1,0 +1,261 @@
+"""What all charts have in common: titles that fit, the colours of models, axes that name units, and the theme.
+
+NOTE: the files of this room that draw import this one, and this one imports Altair. A chart's data has been aggregated before,
+under names of its own, so that no name of a user's column, model or segment is ever read as part of a specification.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import polars as pl
+
+from recframe.errors import RecframeError
+from recframe.look.themes import ALL, DASHES, FONT, SHAPES, Look
+from recframe.metrics.language.definition import Metric
+
+try:
+    import altair as alt
+except ModuleNotFoundError as missing:
+    message = (
+        f"charts need {missing.name}, which is not installed; write: pip install 'recframe[plot]'"
+    )
+    raise RecframeError(message) from None
+
+Chart = TypeVar("Chart", "alt.LayerChart", "alt.VConcatChart")
+LETTER = 6.4
+"""The width of a letter in pixels, about."""
+SIDES = 110
+"""What stands beside the marks: the axis on the left and the padding."""
+TITLE = {"fontSize": 15, "subtitleFontSize": 12, "font": FONT, "subtitleFont": FONT}
+
+__all__ = [
+    "LETTER",
+    "SIDES",
+    "Series",
+    "alt",
+    "axis_title",
+    "drawn",
+    "finished",
+    "inner_width",
+    "is_bare",
+    "layered",
+    "legend_of",
+    "lines",
+    "number_format",
+    "safe",
+    "safe_text",
+    "spoken",
+]
+
+
+@dataclass(frozen=True)
+class Series:
+    """The models of a chart in the order of their names: each has one colour, dash and shape, whichever chart it is in."""
+
+    given: Sequence[str]
+    look: Look
+
+    @property
+    def names(self) -> list[str]:
+        """The names as they stand in safe data."""
+        return [safe_text(one) for one in self.given or [ALL]]
+
+    @property
+    def named(self) -> bool:
+        """Whether there are models to tell apart."""
+        return self.names != [ALL]
+
+    @property
+    def colours(self) -> list[str]:
+        """The colour of each model."""
+        colours = self.look.colours.models
+        return [colours[place % len(colours)] for place in range(len(self.names))]
+
+    @property
+    def dashes(self) -> list[list[int]]:
+        """The dashes of each model."""
+        return self._rounds(DASHES)
+
+    def colour(self, *, legend: bool = True, shown: Collection[str] | None = None) -> alt.Color:
+        """Return the encoding of models by colour; a legend may show some of them alone."""
+        return alt.Color("model:N", scale=self._coloured, legend=self._legend(legend, shown))
+
+    def fill(self) -> alt.Fill:
+        """Return the same for what lies behind lines or upon them, which are what a legend shows."""
+        return alt.Fill("model:N", scale=self._coloured, legend=None)
+
+    def dash(self, *, legend: bool = True) -> alt.StrokeDash:
+        """Return the encoding of models by dashes, beyond the colours."""
+        scale = alt.Scale(domain=self.names, range=self.dashes)
+        return alt.StrokeDash("model:N", scale=scale, legend=self._legend(legend))
+
+    def shape(self, *, legend: bool = True, shown: Collection[str] | None = None) -> alt.Shape:
+        """Return the encoding of models by shapes, beyond the colours."""
+        scale = alt.Scale(domain=self.names, range=self._rounds(SHAPES))
+        return alt.Shape("model:N", scale=scale, legend=self._legend(legend, shown))
+
+    def tooltips(self, *others: alt.Tooltip) -> list[alt.Tooltip]:
+        """Return what is told of a mark, the model first."""
+        return [*([alt.Tooltip("model:N", title="model")] if self.named else []), *others]
+
+    def _rounds(self, choices: Sequence[Any]) -> list[Any]:
+        every = len(self.look.colours.models)
+        return [choices[place // every % len(choices)] for place in range(len(self.names))]
+
+    @property
+    def _coloured(self) -> alt.Scale:
+        return alt.Scale(domain=self.names, range=self.colours)
+
+    def _legend(self, legend: bool, shown: Collection[str] | None = None) -> alt.Legend | None:  # noqa: FBT001
+        return legend_of(self.names, self.look, shown) if legend and self.named else None
+
+
+def legend_of(names: Sequence[str], look: Look, shown: Collection[str] | None = None) -> alt.Legend:
+    """Return a legend above the marks, in as many columns as fit."""
+    kept = [one for one in names if shown is None or one in shown]
+    longest = min(max(map(len, kept), default=1) * LETTER, look.width - 60)
+    fit = max(int((look.width - 40) // (longest + 34)), 1)
+    return alt.Legend(
+        title=None,
+        orient="top",
+        direction="horizontal",
+        columns=max(min(fit, len(kept)), 1),
+        labelLimit=math.ceil(longest) + 10,
+        values=kept,
+        symbolOpacity=1,
+    )
+
+
+def inner_width(look: Look, left: float = SIDES) -> int:
+    """Return the width of the marks of one of several views, which Vega-Lite does not fit into a width by itself."""
+    return max(int(look.width - left), 80)
+
+
+def lines(text: str, width: float) -> list[str]:
+    """Return a text as lines that are no wider than so many pixels."""
+    return textwrap.wrap(safe_text(text), max(int(width / LETTER), 12)) or [""]
+
+
+def safe_text(text: str) -> str:
+    """Return a text that ends no script where it is written into a page.
+
+    NOTE: Altair writes names into a script of the page as they are, and "</script>" would end it. A word joiner, which nobody
+    sees, stands in between.
+    """
+    for after in "/!sS":
+        text = text.replace(f"<{after}", f"<\u2060{after}")
+    return text
+
+
+def spoken(text: str) -> str:
+    """Return a text as the title of a line of a tooltip.
+
+    NOTE: Vega-Lite writes these titles into expressions, in which a backslash or the end of a line would go on as code.
+    """
+    plain = "".join(one if one.isprintable() else " " for one in safe_text(text))
+    return plain.replace("\\", "\u2216")
+
+
+def safe(data: pl.DataFrame) -> pl.DataFrame:
+    """Return data whose texts end no script where they are written into a page."""
+    texts = pl.col(pl.String).str.replace_all(r"<([/!sS])", "<\u2060${1}")
+    return data.with_columns(texts) if pl.String in data.dtypes else data
+
+
+def is_bare(data: pl.DataFrame, *columns: str) -> bool:
+    """Whether there is no number to draw in any of some columns."""
+    return not any(data[name].count() for name in columns)
+
+
+def drawn(data: pl.DataFrame) -> alt.Chart:
+    """Return a chart of safe data, to which marks are given."""
+    return alt.Chart(data)
+
+
+def layered(
+    data: pl.DataFrame, *layers: alt.Chart | alt.LayerChart, height: float
+) -> alt.LayerChart:
+    """Return layers of one view; those of the same data share it, and it is the `data` of the chart."""
+    chart = alt.LayerChart(data=data, layer=list(layers))
+    return chart.properties(height=height)
+
+
+def axis_title(metric: Metric[...], look: Look, *, length: float | None = None) -> list[str]:
+    """Return a metric with its range and its better end, on lines that fit."""
+    low, high = metric.range
+    ends = {
+        (False, False): f"{low:g} to {high:g}",
+        (False, True): f"from {low:g} up",
+        (True, False): f"up to {high:g}",
+        (True, True): "",
+    }[math.isinf(low), math.isinf(high)]
+    direction = metric.definition.direction
+    told = ", ".join(filter(None, [ends, f"{direction} is better" if direction else ""]))
+    text = f"{metric} ({told})" if told else str(metric)
+    return lines(text, length or look.width - SIDES)
+
+
+def number_format(metric: Metric[...]) -> str:
+    """Return how a metric's values are written in a tooltip."""
+    return ".4f" if metric.range == (0.0, 1.0) else ",.4~f"
+
+
+def finished(
+    chart: Chart, look: Look, title: str, subtitle: str = "", *, empty: bool = False
+) -> Chart:
+    """Return a chart with its title and in its theme."""
+    subtitle = "There is nothing to draw: no user, list or finding." if empty else subtitle
+    heading = alt.TitleParams(
+        text=lines(title, look.width * 0.8),
+        subtitle=lines(subtitle, look.width - 20),
+        anchor="start",
+        frame="bounds",
+        offset=10,
+    )
+    options: dict[str, Any] = {"title": heading}
+    if isinstance(chart, alt.LayerChart) and look.theme is None:
+        # charts that are put together cannot be fitted
+        options["width"] = inner_width(look)
+    elif isinstance(chart, alt.LayerChart):
+        # the width is that of the whole chart, its axes included
+        options |= {
+            "width": look.width,
+            "autosize": alt.AutoSizeParams(type="fit-x", contains="padding"),
+        }
+    titled = chart.properties(**options)
+    return titled if look.theme is None else _themed(titled, look)
+
+
+def _themed(chart: Chart, look: Look) -> Chart:
+    """Return a chart on its ground, in the fonts and sizes that all have."""
+    of = look.colours
+    text = {"labelColor": of.quiet, "titleColor": of.ink, "labelFont": FONT, "titleFont": FONT}
+    axis = {
+        **text,
+        "labelFontSize": 11,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "gridColor": of.grid,
+        "domainColor": of.quiet,
+        "tickColor": of.quiet,
+        "labelLimit": max(look.width // 3, 90),
+    }
+    themed: Chart = chart.configure(
+        background=of.background,
+        font=FONT,
+        padding=10,
+        axis=axis,
+        legend={**text, "labelColor": of.ink, "labelFontSize": 12, "symbolStrokeWidth": 2},
+        header={**text, "labelColor": of.ink, "labelFontSize": 12},
+        title={**TITLE, "color": of.ink, "subtitleColor": of.quiet},
+        view={"stroke": None},
+        text={"color": of.ink, "font": FONT, "fontSize": 11},
+    )
+    # the menu of a page does not offer to send the chart to an editor elsewhere
+    themed["usermeta"] = {"embedOptions": {"actions": {"editor": False, "source": False}}}
+    return themed

@@ -1,0 +1,94 @@
+"""The one look of all charts, as data: colours of models and findings, light and dark, fonts and sizes.
+
+The colours are those of Okabe and Ito, which people with colour-blind eyes tell apart, without yellow, which paper swallows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from recframe.errors import RecframeError, shown
+from recframe.metrics.language.parameters import plain_number
+
+ThemeName = Literal["light", "dark"]
+NARROWEST = 240
+ALL = "all lists"
+"""The name of what is drawn, where no models are bound."""
+GROUPS = ("relevant", "judged not relevant", "not judged")
+"""What is known of a listed item."""
+FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
+SHAPES = ("circle", "square", "triangle-up", "diamond")
+"""What tells models apart beyond the colours: the first ones go with the first round of colours, and so on."""
+
+
+@dataclass(frozen=True)
+class Theme:
+    """The colours on one kind of ground."""
+
+    background: str
+    ink: str
+    quiet: str
+    """Of axes and of what is said in passing."""
+    grid: str
+    band: str
+    """Of what lies behind the marks, such as a margin."""
+    models: tuple[str, ...]
+    severities: Mapping[str, str]
+    heat: tuple[str, str]
+    """From no agreement to full agreement."""
+    on_heat: str
+    """The ink on full agreement."""
+
+
+THEMES: Mapping[ThemeName, Theme] = {
+    "light": Theme(
+        background="#ffffff",
+        ink="#1f2328",
+        quiet="#59636e",
+        grid="#e4e7eb",
+        band="#d9dee4",
+        models=("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d"),
+        severities={"error": "#d55e00", "warning": "#e69f00", "info": "#56b4e9"},
+        heat=("#f1f6fa", "#0072b2"),
+        on_heat="#ffffff",
+    ),
+    "dark": Theme(
+        background="#16191d",
+        ink="#e6e9ec",
+        quiet="#a4adb6",
+        grid="#2c3238",
+        band="#3a424b",
+        models=("#3fa0dc", "#f0803c", "#22b98d", "#d88fb8", "#eab13c", "#8accf2", "#c9ced3"),
+        severities={"error": "#f0803c", "warning": "#eab13c", "info": "#8accf2"},
+        heat=("#1e2a33", "#56b4e9"),
+        on_heat="#0d1114",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """How charts look: on which ground, and how wide they are."""
+
+    theme: ThemeName | None = "light"
+    """None leaves ground, fonts and grid to whoever puts charts together or has a theme of their own."""
+    width: int = 600
+    """Of the whole chart, in pixels."""
+
+    def __post_init__(self) -> None:
+        """Say which theme or width there is not."""
+        if self.theme not in {*get_args(ThemeName), None}:
+            msg = f"theme={shown(self.theme)}: theme takes 'light', 'dark' or None"
+            raise RecframeError(msg)
+        width = plain_number(self.width)
+        if not isinstance(width, int) or width < NARROWEST:
+            msg = f"width={shown(self.width)}: width takes a whole number of pixels from {NARROWEST} up"
+            raise RecframeError(msg)
+
+    @property
+    def colours(self) -> Theme:
+        """The colours of the theme; without one those of the light one."""
+        return THEMES[self.theme or "light"]
