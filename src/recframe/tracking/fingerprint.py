@@ -66,6 +66,15 @@ def _sums(name: str, rows: pl.LazyFrame) -> pl.LazyFrame:
 
 def _plain(column: str, dtype: pl.DataType) -> pl.Expr:
     """Return a column as what it says, in one dtype for each way of saying it."""
+    if isinstance(dtype, pl.List | pl.Array) and dtype.inner in (
+        pl.String,
+        pl.Categorical,
+        pl.Enum,
+    ):
+        # Polars 1 has no hash of a list of text
+        listed = pl.col(column) if isinstance(dtype, pl.List) else pl.col(column).arr.to_list()
+        texts = listed.list.eval(pl.element().cast(pl.String).fill_null("\x00"))
+        return texts.list.join("\x1f")
     value = pl.col(column)
     if dtype in (pl.Categorical, pl.Enum):
         return value.cast(pl.String)
