@@ -51,11 +51,7 @@ def held(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
         truth = truth.select(*PAIR, "relevance", *inputs.inside("row"))
     truth = _with_items(truth.filter(pl.col("relevance").is_not_null()), inputs)
     if inputs.model and models is None:
-        models = (
-            inputs.identified("recommendations", where=_names_a_model(inputs))
-            .select("model")
-            .unique()
-        )
+        models = rows_of_models(inputs).unique()
     return Judged(inputs, _told_apart(lists, truth, inputs), truth, models, scores)
 
 
@@ -400,12 +396,17 @@ class Judged:
         )
 
 
+def rows_of_models(inputs: Inputs) -> pl.LazyFrame:
+    """Return the model of each row that is one's."""
+    return inputs.identified("recommendations", where=_names_a_model(inputs)).select("model")
+
+
 def _names_a_model(inputs: Inputs) -> pl.Expr:
     """Return whether a row is a model's; one that names none and ranks nothing is a judged row of all of them."""
     return (
         pl.lit(value=True)
         if inputs.scored
-        else pl.col("model").is_not_null() | is_rank(pl.col("rank"))
+        else pl.col("model").is_not_null() | is_rank(pl.col("rank"), inputs.schema["rank"])
     )
 
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import polars as pl
 
-from recframe.frames.collecting import Ask
+from recframe.frames.collecting import Ask, stream
+from recframe.frames.inputs import Inputs
 from recframe.frames.rows.packing import SMALL_INTEGERS, fits_31_bits, fits_64_bits
 from recframe.frames.rows.questions import (
     are_distinct,
@@ -20,8 +21,16 @@ from recframe.frames.rows.questions import (
     numbered,
     of_one_gain,
 )
-from recframe.judging.judged_frame import PAIR, Judged
+from recframe.judging.judged_frame import PAIR, Judged, rows_of_models
 from recframe.judging.known import Known
+
+
+def models_of(inputs: Inputs) -> pl.DataFrame:
+    """Return the models, where one is bound, of an eager frame.
+
+    NOTE: streamed whatever the size, since in memory the whole column would be copied. Lists mostly stand model by model.
+    """
+    return stream(heads(rows_of_models(inputs), "model").unique())
 
 
 def with_users(judged: Judged, ask: Ask) -> Judged:

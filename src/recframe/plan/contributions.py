@@ -94,16 +94,15 @@ def contributions(
             of_each_list.append(one)
         else:
             plans.setdefault(policies(context), (context, []))[1].append(one.metric)
+    models = run.models(inputs)
     for context, metrics in plans.values():
-        found.append(_of_users(inputs.under(context), metrics, run))
+        found.append(_of_users(inputs.under(context), metrics, run, models))
     if of_each_list:
         found.append(_of_lists(inputs, of_each_list, run))
     found += [[one] for one in of_sets(inputs, conventions, run)]
-    models = judge(inputs).models
     if run.ask is None or models is None:
         return found
-    # NOTE: what is held for both sides of a pair shares no scan with the rest of the plan, which would look for models again
-    known = run.ask([models])[0]
+    known = models.collect()
     return [of_models(parts, known) for parts in found]
 
 
@@ -151,10 +150,10 @@ def _nothing(metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
     return pl.LazyFrame({name: [None] for name in schema}, schema=schema)
 
 
-def _of_users(inputs: Inputs, metrics: list[Metric[...]], run: Run) -> list[Contributions]:
+def _of_users(
+    inputs: Inputs, metrics: list[Metric[...]], run: Run, models: pl.LazyFrame | None
+) -> list[Contributions]:
     parts = run.parts(inputs)
-    # a part of the users may not show all of the models
-    models = judge(inputs).models if len(parts) > 1 else None
     keys = [inside for inside, _ in keys_of(inputs, metrics)]
     found = []
     for part in parts:

@@ -162,7 +162,7 @@ def _users(
     inputs: Inputs, means: Sequence[Metric[...]], keys: Sequence[str], run: Run
 ) -> pl.LazyFrame:
     """Return every user of each segment with their values of the metrics whose means are asked for."""
-    models = judge(inputs).models if run.n_parts > 1 else None
+    models = run.models(inputs)
     judged = [judge(part, models) for part in run.parts(inputs)]
     users = [values_of_users(one, means, keys, run.ask).each() for one in judged]
     return run.added(users, distinct_names(*keys, "user"))

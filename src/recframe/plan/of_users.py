@@ -40,10 +40,8 @@ def evaluate(
 
     `beside` names what stands behind each metric.
     """
-    parts = run.parts(inputs)
-    # a part of the users may not show all of the models
-    models = judge(inputs).models if len(parts) > 1 else None
-    judged = [judge(part, models) for part in parts]
+    models = run.models(inputs)
+    judged = [judge(part, models) for part in run.parts(inputs)]
     by = keys_of(inputs, metrics)
     keys = [inside for inside, _ in by]
     if "user" in keys:

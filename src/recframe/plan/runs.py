@@ -10,6 +10,8 @@ import polars as pl
 from recframe.frames.collecting import Ask, stream
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.joins import aggregate
+from recframe.judging.judged_frame import judge
+from recframe.judging.settled import models_of
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,12 @@ class Run:
             if self.n_parts > 1
             else [inputs]
         )
+
+    def models(self, inputs: Inputs) -> pl.LazyFrame | None:
+        """Return the models of all parts, of which one may not show all; None leaves it to the plan to look for them."""
+        if self.ask is not None and inputs.model:
+            return models_of(inputs).lazy()
+        return judge(inputs).models if self.n_parts > 1 else None
 
     def added(
         self, sums: Sequence[pl.LazyFrame], keys: Sequence[str], same: Sequence[str] = ()

@@ -34,10 +34,10 @@ def numbered(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(runs.set_sorted())
 
 
-def heads(rows: Frame) -> Frame:
-    """Return the users of the rows that follow one of another user: every user, and once where rows stand user by user."""
-    user = pl.col("user")
-    return rows.select("user").filter((user != user.shift()).fill_null(value=True))
+def heads(rows: Frame, key: str = "user") -> Frame:
+    """Return the key of the rows that follow one of another key: every user, say, and once where rows stand user by user."""
+    user = pl.col(key)
+    return rows.select(key).filter((user != user.shift()).fill_null(value=True))
 
 
 def marked_sorted(rows: pl.DataFrame, key: str) -> pl.DataFrame:
