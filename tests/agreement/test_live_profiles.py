@@ -40,8 +40,6 @@ def agrees(metric: str, profile: str, theirs: Mapping[str, float], **options: An
     )
 
 
-# ---- pytrec_eval: the users that it returns
-
 PYTREC = {
     **at("precision", "P_{}", BEYOND),
     **at("recall", "recall_{}", BEYOND),
@@ -74,8 +72,6 @@ def test_pytrec_eval_agrees_at_every_relevance_level(metric: str, level: int):
     agrees(metric, "pytrec_eval", theirs, **options)
 
 
-# ---- ir_measures: users of the truth, with 0 where there is no list
-
 IR = {
     **at("precision", "P@{}", BEYOND),
     **at("recall", "R@{}", BEYOND),
@@ -106,8 +102,6 @@ def test_ir_measures_agrees(metric: str, profile: str):
     theirs = ir_measures()
     assert ours(metric, profile) == (theirs["n_users"], pytest.approx(theirs[IR[metric]], rel=1e-9))
 
-
-# ---- ranx, with make_comparable
 
 RANX = {
     **at("precision", "precision@{}", BEYOND),
@@ -152,9 +146,6 @@ def test_ranx_agrees(metric: str):
 def test_ranx_agrees_from_relevance_2_up(metric: str):
     found = ours(metric, "ranx", min_relevance=2)
     assert found == (ranx(2)["n_users"], pytest.approx(ranx(2)[RANX[metric]], rel=1e-9))
-
-
-# ---- scikit-learn, which is given the rows of each list
 
 
 @functools.cache

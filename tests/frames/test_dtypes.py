@@ -86,9 +86,6 @@ def two_frames(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     return recs, frame.filter(pl.col("relevance") == 1).select("user", "item")
 
 
-# ---- ids of every dtype
-
-
 @in_polars
 @every_dtype
 def test_ids_of_a_judged_frame_come_back_in_their_dtype(kind, dtype, ids):
@@ -213,8 +210,6 @@ def test_column_of_nothing_but_nulls_matches_every_dtype():
     assert recs.rec(truth=truth).evaluate("mrr").rows() == [(0, None)]
 
 
-# ---- columns of any name
-
 NAMES = [
     "len",
     "literal",
@@ -328,9 +323,6 @@ def test_an_expression_reads_columns_of_any_name():
         assert frame.select(rf.mrr.expr(item=name)).item() == 0.5
 
 
-# ---- frames however they are stored
-
-
 def test_a_slice_reads_its_own_rows():
     frame = pl.concat([ranking([1, 1]), ranking([0, 1]), ranking([1, 1])])
 
@@ -388,9 +380,6 @@ def test_pandas_columns_that_nobody_asked_for_may_be_of_any_sort():
     frame = pd.concat([frame, frame[["mixed"]]], axis=1)
 
     assert frame.rec.mrr() == 0.5
-
-
-# ---- ids in pandas
 
 
 TEXT_DTYPES = ["object", "str", "string", "string[python]", "string[pyarrow]", "category"]

@@ -260,9 +260,6 @@ def test_models_come_back_in_their_dtype_and_order_though_nobody_asked_by_them(p
         assert found["mrr"].tolist() == [0.5, 0.25]  # of two users, each of whom only one model has
 
 
-# ---- columns of missing values alone
-
-
 @pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")  # of a frame without a rank
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT], ids=repr)
 @pytest.mark.parametrize("role", ["user", "item", "rank", "relevance", "score", "segment"])
@@ -279,8 +276,6 @@ def test_objects_that_are_all_missing_are_nulls_in_every_role(role, missing):
     if role == "segment":
         assert frame.rec.mrr(by="segment")["mrr"].tolist() == [0.75]
 
-
-# ---- columns of any name
 
 NAMES = ["^user$", "^.*$", "^item$", "literal", "len", "*", "", "a.b", "index", "level_0", "0"]
 
@@ -366,9 +361,6 @@ def test_a_column_that_is_named_by_a_number_is_to_be_renamed():
     assert frame.rename(columns={0: "user"}).rec.mrr() == 0.75
 
 
-# ---- the index
-
-
 @pytest.mark.parametrize(
     "index", [["user"], ["item"], ["user", "item"], ["rank"], ["relevance"]], ids=str
 )
@@ -403,9 +395,6 @@ def test_the_index_of_a_side_frame():
         match=r"The index of the frame users= has that name: write frame.reset_index\(\)",
     ):
         FRAME.rec(users=users.set_index("country")).mrr(by="country")
-
-
-# ---- what cannot go through Arrow
 
 
 @pytest.mark.parametrize(
@@ -473,9 +462,6 @@ def test_pandas_without_pyarrow_says_what_to_install(monkeypatch):
         with pytest.raises(rf.RecframeError) as found:
             call()
         assert str(found.value) == text
-
-
-# ---- frames of other sorts
 
 
 class Special(pd.DataFrame):

@@ -382,9 +382,6 @@ def test_lists_are_counted_once_in_the_segments_of_users(frames: Frames):
     assert countries["n_lists"].sum() == overall["n_lists"].sum()
 
 
-# ---- what a metric is of an input that says all
-
-
 def same_lists(n_users: int, length: int) -> pl.DataFrame:
     rows = [
         ("x", str(user), "abcdefgh"[rank - 1], rank)

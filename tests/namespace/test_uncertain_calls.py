@@ -50,9 +50,6 @@ def same(one, other, **options):
     assert_frame_equal(one, other, rel_tol=1e-9, abs_tol=1e-9, **options)
 
 
-# ---- frames in and out
-
-
 @every_call
 @pytest.mark.parametrize("kind", SOME_KINDS, ids=repr)
 def test_every_kind_of_frame_gives_the_same_in_its_own_kind(kind, call):
@@ -148,9 +145,6 @@ def test_columns_come_back_under_their_own_names(bound):
     ]
 
 
-# ---- laws
-
-
 def test_the_value_is_that_of_evaluate():
     rec = asked_of(decimals=3)
     evaluated = rec.evaluate(*METRICS, by="country").unpivot(
@@ -198,9 +192,6 @@ def test_the_order_of_rows_changes_nothing(call):
     mixed = asked_of(make=lambda frame: frame.sample(fraction=1, shuffle=True, seed=1))
 
     same(call(mixed, *METRICS, by="country"), call(asked_of(), *METRICS, by="country"))
-
-
-# ---- degenerate inputs
 
 
 USERS = list(range(8))
@@ -316,9 +307,6 @@ def test_clusters_that_are_alike_are_not_users_who_are():
     assert of_means == ["all clusters have the same mean"] * 2
     assert set(rec.summarize("hit_rate@2")["note"]) == {"all users have the same value"}
     assert of_differences == ["all clusters have the same mean difference"]
-
-
-# ---- wrong calls
 
 
 NOT_SHARES = [0, 1, 95, "0.95", True, None]
@@ -449,9 +437,6 @@ def test_one_model_is_compared_with_nothing(metric):
 def test_a_set_metric_is_not_drawn_anew(metric):
     with pytest.raises(rf.RecframeError, match="is one function of all lists"):
         asked_of().summarize(metric, method="bootstrap")
-
-
-# ---- the bar
 
 
 class Shown:

@@ -306,9 +306,6 @@ def test_no_list_at_all_contributes_nothing():
     assert found(scene.rec(scene.recs.clear()), ["coverage@3", "gini", "personalization"], []) == {}
 
 
-# ---- metrics made of means over users
-
-
 MEANS = ["f_score(average=means)@3", "f_score(beta=2,average=means)"]
 
 
@@ -347,9 +344,6 @@ def test_parts_change_no_contribution_to_a_metric_of_means():
 
     parts = Run(n_parts=2, n_plans=1)
     assert_same(found(scene.rec(lazy=True), MEANS, ["country"], parts), expected, 1e-12)
-
-
-# ---- which metrics have contributions, and their plans
 
 
 def test_every_set_metric_has_contributions_or_says_why_not():

@@ -59,9 +59,6 @@ def test_parts_change_no_number(by, policies):
         )
 
 
-# ---- every metric of the registry
-
-
 GIVEN_A_COLUMN = {
     "diversity",
     "category_coverage",

@@ -158,9 +158,6 @@ def test_resampled_p_values_are_near_students_where_there_are_many_users(test):
     assert (by_t - by_draws).abs().max() < 0.02
 
 
-# ---- laws
-
-
 @pytest.mark.parametrize("by", [None, "country", "genre"])
 def test_models_that_change_places_change_the_sign(by):
     metrics = ["ndcg@3", "recall", "first_rank", "novelty@3", "gini@3"]
@@ -239,9 +236,6 @@ def test_a_difference_of_few_users_is_no_rounding():
     assert not found["verdict"].is_in(["same"]).any()
 
 
-# ---- what is told
-
-
 def test_too_few_resamples_for_a_correction_are_told():
     rec = asked_of()
     with pytest.warns(rf.RecframeWarning) as told:
@@ -278,9 +272,6 @@ def test_a_bootstrap_of_fewer_than_five_users_tests_nothing(n, is_tested):
     assert (found["note"] == few) == (not is_tested)
     assert found["difference_low"] is not None
     assert rec.compare("mrr", test="permutation")["p_value"][0] is not None
-
-
-# ---- trials
 
 
 @pytest.mark.parametrize("test", ["t", "permutation", "bootstrap"])

@@ -135,9 +135,6 @@ def test_shares_have_wilsons_interval():
     assert found["value_high"] == pytest.approx(high, abs=1e-5)
 
 
-# ---- trials
-
-
 TRIALS, USERS = 600, 300
 
 
