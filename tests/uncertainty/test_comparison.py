@@ -13,7 +13,8 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import recframe as rf
-from compared_lists import POLICIES, asked_of, frames, some_policies
+from compared_lists import POLICIES, asked_of, frames
+from lanes import crossed
 from plain_uncertainty import clustered_error, comparison, differing, quantile, values_of
 from strategies import examples, frame_pairs
 
@@ -24,7 +25,6 @@ METRICS = {
     "lists": ["novelty@3"],
     "several plans": ["recall@3", "popularity", "first_rank"],
 }
-each_group = pytest.mark.parametrize("metrics", METRICS.values(), ids=METRICS)
 BYS = [(), ("country",), ("genre",), ("week",), ("country", "genre")]
 
 
@@ -51,14 +51,17 @@ def assert_compared(rec, metrics, by, baseline, margin=0.05, models="abc"):
     return expected
 
 
-@each_group
-@some_policies
-@pytest.mark.parametrize("main", ["recs", "judged"])
-def test_a_comparison_is_what_the_users_differences_say(main, policy, metrics):
-    choose = POLICIES.index(policy)
-    for seed, baseline in enumerate(["a", None]):
-        by = BYS[(choose + seed) % (len(BYS) if main == "recs" else 3)]
-        assert assert_compared(asked_of(main, seed, **policy), metrics, by, baseline)
+@pytest.mark.parametrize(
+    ("policy", "metrics", "main", "baseline", "by"),
+    crossed(POLICIES, METRICS, ["recs", "judged"], ["a", None], BYS[:3]),
+)
+def test_a_comparison_is_what_the_users_differences_say(policy, metrics, main, baseline, by):
+    assert assert_compared(asked_of(main, **policy), metrics, by, baseline)
+
+
+@pytest.mark.parametrize(("by", "metrics"), crossed(BYS[3:], METRICS))
+def test_a_comparison_in_segments_of_rows_is_what_the_users_differences_say(by, metrics):
+    assert assert_compared(asked_of(seed=1), metrics, by, None)
 
 
 @pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import recframe as rf
-from compared_lists import POLICIES, asked_of, frames, some_policies
+from compared_lists import POLICIES, asked_of, frames
+from lanes import crossed
 from plain_uncertainty import differing, summary, values_of
 from strategies import examples, frame_pairs
 
@@ -46,14 +47,17 @@ def assert_summary(rec, metrics, by, clusters=None, **options):
     return expected
 
 
-@each_group
-@some_policies
-@pytest.mark.parametrize("main", ["recs", "judged"])
-def test_a_summary_is_what_the_users_values_say(main, policy, metrics):
-    choose = POLICIES.index(policy)
-    for seed in range(2):
-        by = BYS[(choose + seed) % (len(BYS) if main == "recs" else 3)]
-        assert assert_summary(asked_of(main, seed, **policy), metrics, by)
+@pytest.mark.parametrize(
+    ("policy", "metrics", "main", "by"),
+    crossed(POLICIES, METRICS, ["recs", "judged"], BYS[:3]),
+)
+def test_a_summary_is_what_the_users_values_say(policy, metrics, main, by):
+    assert assert_summary(asked_of(main, **policy), metrics, by)
+
+
+@pytest.mark.parametrize(("by", "metrics"), crossed(BYS[3:], METRICS))
+def test_a_summary_of_segments_of_rows_is_what_the_users_values_say(by, metrics):
+    assert assert_summary(asked_of(seed=1), metrics, by)
 
 
 @pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
