@@ -13,7 +13,8 @@ import pytest
 
 import recframe as rf
 from asking import liked, recommended, rows
-from frame_kinds import KINDS, Kind, slow_after_the_first
+from frame_kinds import KINDS, Kind
+from lanes import in_turn
 from plain_profiles import DEFINED, a_crowd, expected
 from recframe.conventions.profiles import PROFILES
 from recframe.frames.context import DEFAULTS, Context
@@ -107,7 +108,7 @@ def accuracy(profile: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("profile", FIXTURE)
+@pytest.mark.parametrize(("kind", "profile"), in_turn(KINDS, FIXTURE.keys()))
 def test_the_numbers_of_the_fixture_come_out(kind: Kind, profile: str):
     rec = kind(LISTS).rec(truth=kind(TRUTH), profile=profile)
     for metric, value in FIXTURE[profile].items():
@@ -215,8 +216,7 @@ def test_every_switch_of_a_profile_is_an_ordinary_one(profile: str):
     assert set(about.instead or {}) <= set(registered())
 
 
-@pytest.mark.parametrize("kind", slow_after_the_first(KINDS), ids=repr)
-@each_profile
+@pytest.mark.parametrize(("kind", "profile"), in_turn(KINDS, NAMES))
 def test_a_profile_keeps_plain_names_and_equals_its_switches_written_out(kind: Kind, profile: str):
     about = PROFILES[profile]
     rec, rounded = kind(LISTS).rec(truth=kind(TRUTH)), about.policies.get("decimals", 15)

@@ -16,6 +16,7 @@ from polars.testing import assert_frame_equal
 import recframe as rf
 from asking import ask, liked, ranking, recommended
 from frame_kinds import KINDS
+from lanes import in_turn
 from recframe.frames import collecting
 
 in_polars = pytest.mark.parametrize(
@@ -542,35 +543,23 @@ HOLED = pl.DataFrame(
         "half": [0.5, 0.5, 1.5, 1.5, 0.5],
     }
 )
+MAY_HAVE_HOLES = ["user", "relevance", "half", "item", "model"]
+EAGER = [one for one in KINDS if one.name not in {"lazy", "streaming"}]
 OF_HOLES = ["recall", "bpref", "judged", "auc", "ndcg@2", "coverage", "mcc"]
 
 
 # a hole on the one row that is not listed splits user 1
 @pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 @pytest.mark.parametrize(
-    ("kind", "many"),
+    ("name", "kind", "many"),
     [
-        *((one, False) for one in KINDS[:1]),
-        *(pytest.param(one, False, marks=pytest.mark.slow) for one in KINDS[1:]),
+        *in_turn(MAY_HAVE_HOLES, KINDS[:1], [False], fast=3),
+        *in_turn(MAY_HAVE_HOLES, KINDS[1:], [False], fast=0),
         # the plan of a lazy frame knows nothing of its size
-        *(
-            pytest.param(one, True, marks=pytest.mark.slow)
-            for one in KINDS
-            if one.name not in {"lazy", "streaming"}
-        ),
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize(
-    "name",
-    [
-        "user",
-        "relevance",
-        "half",
-        *(pytest.param(one, marks=pytest.mark.slow) for one in ("item", "model")),
+        *in_turn(MAY_HAVE_HOLES, EAGER, [True], fast=0),
     ],
 )
-def test_nan_is_null_wherever_null_can_be(kind, name, many):
+def test_nan_is_null_wherever_null_can_be(name, kind, many):
     def asked(missing, at):
         frame = HOLED.with_columns(
             pl.when(pl.int_range(pl.len()) == at).then(missing).otherwise(name).alias(name)

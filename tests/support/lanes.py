@@ -20,14 +20,16 @@ def thorough(cases: Iterable[Any], fast: int = 2) -> list[Any]:
     ]
 
 
-def in_turn(*axes: Axis) -> list[Any]:
-    """Return as few cases as have each value of each parameter.
+def in_turn(*axes: Axis, fast: int | None = None) -> list[Any]:
+    """Return as few cases as have each value of each parameter, of which the fast lane has all or the first few.
 
     For choices that do not act on one another: what each does is one test's, what they do together is another's.
     """
     named = [_named(axis) for axis in axes]
+    longest = max(map(len, named))
     return [
-        _case([axis[place % len(axis)] for axis in named]) for place in range(max(map(len, named)))
+        _case([axis[place % len(axis)] for axis in named], slow=fast is not None and place >= fast)
+        for place in range(longest)
     ]
 
 
