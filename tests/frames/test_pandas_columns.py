@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import recframe as rf
 from asking import ranking
+from lanes import in_turn
 from recframe.frames import pandas_columns
 
 # Two users: u finds the relevant item second, v first, so their reciprocal ranks are 1/2 and 1.
@@ -129,7 +130,7 @@ def test_a_property_of_items_comes_back_in_its_dtype_and_order(pair):
     assert found["n_hits"].tolist() == [0.5, 0.5]
 
 
-@on_pairs
+@pytest.mark.parametrize("pair", in_turn(PAIRS, fast=10))
 def test_ids_of_any_dtype_match_those_of_a_truth_and_come_back(pair):
     pair = pair.reset_index(drop=True)
     recs = pd.DataFrame({"user": pair, "item": pair, "rank": [1, 1]})
@@ -283,10 +284,7 @@ NAMES = ["^user$", "^.*$", "^item$", "literal", "len", "*", "", "a.b", "index", 
 ROLES = ["user", "item", "rank", "relevance", "model", "segment"]
 
 
-@pytest.mark.parametrize(
-    "first", [0, *(pytest.param(first, marks=pytest.mark.slow) for first in range(1, len(NAMES)))]
-)
-@pytest.mark.parametrize("pandas", [True, False], ids=["pandas", "polars"])
+@pytest.mark.parametrize(("first", "pandas"), in_turn(range(len(NAMES)), [True, False], fast=2))
 def test_columns_of_any_name_serve_in_every_method(first, pandas):
     plain = FRAME.assign(model="m", segment=["FR", "FR", "DE", "DE"])
     named = dict(zip(ROLES, (NAMES * 2)[first:], strict=False))

@@ -131,7 +131,7 @@ def scanned(tmp_path_factory):
     return asked_of(make=scan)
 
 
-@pytest.mark.parametrize(("by", "method"), in_turn(BYS, ["auto", "t"]))
+@pytest.mark.parametrize(("by", "method"), in_turn(BYS, ["auto", "t"], fast=2))
 def test_a_summary_is_a_plan_without_python_that_travels(scanned, method, by):
     plan = scanned.summarize(*METRICS, *SETS, by=by, method=method)
     assert isinstance(plan, pl.LazyFrame)

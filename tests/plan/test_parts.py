@@ -9,7 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from lanes import crossed, thorough
+from lanes import crossed, in_turn, thorough
 
 METRICS = ["ndcg@3", "recall", "mrr@2", "auc", "bpref@5", "judged@4", "first_rank"]
 
@@ -120,23 +120,24 @@ def assert_parts_agree(
     assert_frame_equal(rec.collect(*metrics, by=by, parts=parts), one, rel_tol=1e-12, abs_tol=1e-12)
 
 
+IN_PARTS = {
+    "two frames": ((), None),
+    "two frames by week": ((), "week"),
+    "all by week": (ALL_SIDES, "week"),
+    "two frames by user": ((), "user"),
+    "train": (("train",), None),
+    "items by kind": (("items",), "kind"),
+    "all by user": (ALL_SIDES, "user"),
+    "all by item": (ALL_SIDES, "item"),
+    "all by kind and country": (ALL_SIDES, ["kind", "country"]),
+}
+
+
 @pytest.mark.parametrize(
-    ("sides", "by"),
-    [
-        *(((), by) for by in (None, "week")),
-        *(
-            pytest.param(sides, by, marks=pytest.mark.slow)
-            for sides, by in (((), "user"), (("train",), None), (("items",), "kind"))
-        ),
-        *(
-            pytest.param(ALL_SIDES, by, marks=pytest.mark.slow)
-            for by in ("user", "week", "item", ["kind", "country"])
-        ),
-    ],
-    ids=str,
+    ("sides_by", "ranked"), in_turn(IN_PARTS, [("rank", False), ("score", True)], fast=2)
 )
-@pytest.mark.parametrize(("order", "model"), [("rank", False), ("score", True)])
-def test_every_metric_is_in_parts_what_it_is_in_one(order, model, sides, by):
+def test_every_metric_is_in_parts_what_it_is_in_one(sides_by, ranked):
+    (sides, by), (order, model) = sides_by, ranked
     recs, truth = rows_of(order, model=model)
     options = {"model": "model", "reference": "b"} if model else {}
 
@@ -260,10 +261,12 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize(("sides", "message"), BROKEN.values(), ids=BROKEN)
-@pytest.mark.parametrize("metric", ["recall", "coverage", "fall_out"])
-@pytest.mark.parametrize("universe", [pytest.param("truth", marks=pytest.mark.slow), "both"])
-def test_every_check_is_made_whoever_counts_and_in_every_part(universe, metric, sides, message):
+@pytest.mark.parametrize(
+    ("metric", "broken", "universe"),
+    crossed(["recall", "coverage", "fall_out"], BROKEN, ["both", "truth"]),
+)
+def test_every_check_is_made_whoever_counts_and_in_every_part(metric, broken, universe):
+    sides, message = broken
     # one user has a list and another one a truth: with universe="both" nobody counts, and most parts have nobody
     recs = pl.LazyFrame(
         {"user": [1, 1], "item": [1, 2], "rank": [1, 0 if "rank" in message else 2]}

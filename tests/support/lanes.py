@@ -21,14 +21,16 @@ def thorough(cases: Iterable[Any], fast: int = 2) -> list[Any]:
 
 
 def in_turn(*axes: Axis, fast: int | None = None) -> list[Any]:
-    """Return as few cases as have each value of each parameter, of which the fast lane has all or the first few.
+    """Return as few cases as have each value of each parameter, of which the fast lane has all or some.
 
     For choices that do not act on one another: what each does is one test's, what they do together is another's.
     """
     named = [_named(axis) for axis in axes]
     longest = max(map(len, named))
+    step = -(-longest // fast) if fast else 1
+    in_fast = {*range(0, 0 if fast == 0 else longest, step)}
     return [
-        _case([axis[place % len(axis)] for axis in named], slow=fast is not None and place >= fast)
+        _case([axis[place % len(axis)] for axis in named], slow=place not in in_fast)
         for place in range(longest)
     ]
 

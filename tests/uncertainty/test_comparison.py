@@ -14,7 +14,7 @@ from statsmodels.stats.multitest import multipletests
 
 import recframe as rf
 from compared_lists import POLICIES, asked_of, frames
-from lanes import crossed
+from lanes import crossed, in_turn
 from plain_uncertainty import clustered_error, comparison, differing, quantile, values_of
 from strategies import examples, frame_pairs
 
@@ -96,9 +96,10 @@ def test_a_difference_that_is_the_same_for_all_is_worse_by_any_margin():
 CORRECTIONS = {"holm": "holm", "bonferroni": "bonferroni", "benjamini-hochberg": "fdr_bh"}
 
 
-@pytest.mark.parametrize("family", ["table", "metric", "segment"])
-@pytest.mark.parametrize("correction", CORRECTIONS)
-def test_corrections_are_those_of_statsmodels_in_each_family(correction, family):
+@pytest.mark.parametrize(
+    ("family", "correction"), in_turn(["table", "metric", "segment"], CORRECTIONS.keys())
+)
+def test_corrections_are_those_of_statsmodels_in_each_family(family, correction):
     found = asked_of().compare(
         "ndcg@3", "recall", "auc", by="country", correction=correction, family=family
     )
