@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import polars as pl
@@ -24,23 +24,23 @@ def frames() -> tuple[pl.DataFrame, pl.DataFrame]:
     return pl.DataFrame(recs), pl.DataFrame(truth)
 
 
-def ours(metric: str, profile: str, **options: Any) -> tuple[int, float]:
-    """The number of users, and the mean."""
+def agrees(
+    profile: str, n_users: int, theirs: Mapping[str, float], metrics: Iterable[str], **options: Any
+) -> None:
+    """A profile has as many users as a peer, and the means of each metric."""
     recs, truth = frames()
-    found = recs.rec(truth=truth, profile=profile, **options).evaluate(metric)
-    return found["n_users"].item(), found[metric].item()
+    names = [*metrics]
+    ours = recs.rec(truth=truth, profile=profile, **options).evaluate(*names).row(0, named=True)
+
+    assert ours["n_users"] == n_users
+    assert {
+        name: (ours[name], theirs[name]) for name in names if not close(ours[name], theirs[name])
+    } == {}
 
 
-def agrees(metric: str, profile: str, theirs: Mapping[str, float], **options: Any) -> None:
-    n_users, mean = ours(metric, profile, **options)
-    assert n_users == len(theirs)
-    assert close(mean, math.fsum(theirs.values()) / len(theirs)), (
-        mean,
-        math.fsum(theirs.values()) / len(theirs),
-    )
+def mean(values: Mapping[str, float]) -> float:
+    return math.fsum(values.values()) / len(values)
 
-
-# ---- pytrec_eval: the users that it returns
 
 PYTREC = {
     **at("precision", "P_{}", BEYOND),
@@ -53,7 +53,6 @@ PYTREC = {
 }  # fmt: skip
 
 
-@functools.cache
 def pytrec_eval(level: int) -> dict[str, dict[str, float]]:
     plain = {name for name in PYTREC.values() if not name[-1].isdigit()}
     cut = {
@@ -66,15 +65,16 @@ def pytrec_eval(level: int) -> dict[str, dict[str, float]]:
 
 
 @pytest.mark.parametrize("level", [1, 2])
-@pytest.mark.parametrize("metric", PYTREC)
-def test_pytrec_eval_agrees_at_every_relevance_level(metric: str, level: int):
+def test_pytrec_eval_agrees_at_every_relevance_level(level: int):
     # level 2: binary measures take grades from 2 up, nDCG keeps the grade 1
     options = {} if level == 1 else {"min_relevance": level}
-    theirs = {user: values[PYTREC[metric]] for user, values in pytrec_eval(level).items()}
-    agrees(metric, "pytrec_eval", theirs, **options)
+    found = pytrec_eval(level)
+    means = {
+        metric: mean({user: values[measure] for user, values in found.items()})
+        for metric, measure in PYTREC.items()
+    }
+    agrees("pytrec_eval", len(found), means, PYTREC, **options)
 
-
-# ---- ir_measures: users of the truth, with 0 where there is no list
 
 IR = {
     **at("precision", "P@{}", BEYOND),
@@ -87,27 +87,20 @@ IR = {
 }  # fmt: skip
 
 
-@functools.cache
 def ir_measures() -> dict[str, float]:
     library = peer("ir_measures")
     parsed = {measure: library.parse_measure(measure) for measure in IR.values()}
-    judged = qrels()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = library.calc_aggregate(list(parsed.values()), judged, run())
-    return {measure: float(found[one]) for measure, one in parsed.items()} | {
-        "n_users": len(judged)
-    }
+        found = library.calc_aggregate(list(parsed.values()), qrels(), run())
+    return {metric: float(found[parsed[measure]]) for metric, measure in IR.items()}
 
 
-@pytest.mark.parametrize("profile", ["ir_measures", "trec_eval"])
-@pytest.mark.parametrize("metric", IR)
-def test_ir_measures_agrees(metric: str, profile: str):
+def test_ir_measures_agrees():
     theirs = ir_measures()
-    assert ours(metric, profile) == (theirs["n_users"], pytest.approx(theirs[IR[metric]], rel=1e-9))
+    for profile in ("ir_measures", "trec_eval"):
+        agrees(profile, len(qrels()), theirs, IR)
 
-
-# ---- ranx, with make_comparable
 
 RANX = {
     **at("precision", "precision@{}", BEYOND),
@@ -124,7 +117,6 @@ RANX = {
 }  # fmt: skip
 
 
-@functools.cache
 def ranx(level: int) -> dict[str, float]:
     library = peer("ranx")
     measures = {name: f"{name}-l{level}" if level > 1 else name for name in RANX.values()}
@@ -135,29 +127,18 @@ def ranx(level: int) -> dict[str, float]:
         found = library.evaluate(
             library.Qrels(judged), held, list(measures.values()), make_comparable=True
         )
-    return {name: float(found[measure]) for name, measure in measures.items()} | {
-        "n_users": len(judged)
-    }
+    return {metric: float(found[measures[name]]) for metric, name in RANX.items()}
 
 
-@pytest.mark.parametrize("metric", RANX)
-def test_ranx_agrees(metric: str):
-    assert ours(metric, "ranx") == (
-        ranx(1)["n_users"],
-        pytest.approx(ranx(1)[RANX[metric]], rel=1e-9),
-    )
+def test_ranx_agrees():
+    agrees("ranx", len(qrels()), ranx(1), RANX)
 
 
-@pytest.mark.parametrize("metric", [name for name in RANX if "cg" not in name])
-def test_ranx_agrees_from_relevance_2_up(metric: str):
-    found = ours(metric, "ranx", min_relevance=2)
-    assert found == (ranx(2)["n_users"], pytest.approx(ranx(2)[RANX[metric]], rel=1e-9))
+def test_ranx_agrees_from_relevance_2_up():
+    binary = [name for name in RANX if "cg" not in name]
+    agrees("ranx", len(qrels()), ranx(2), binary, min_relevance=2)
 
 
-# ---- scikit-learn, which is given the rows of each list
-
-
-@functools.cache
 def sklearn(measure: str, k: int | None) -> dict[str, float]:
     """What it gives to each user; of gains, to each user with a list as long as the user's, their mean."""
     score, found = getattr(peer("sklearn.metrics"), measure), {}
@@ -179,19 +160,20 @@ def sklearn(measure: str, k: int | None) -> dict[str, float]:
     return found
 
 
-@pytest.mark.parametrize("k", [1, 3, 10, 1000])
-@pytest.mark.parametrize("metric", ["dcg", "ndcg"])
-def test_scikit_learn_agrees(metric: str, k: int):
-    agrees(f"{metric}@{k}", "sklearn", sklearn(f"{metric}_score", k))
+def test_scikit_learn_agrees():
+    found = {
+        f"{metric}@{k}": sklearn(f"{metric}_score", k)
+        for metric in ("dcg", "ndcg")
+        for k in (1, 3, 10, 1000)
+    } | {"map": sklearn("average_precision_score", None)}
+    (n_users,) = {len(values) for values in found.values()}
 
-
-def test_scikit_learns_average_precision_agrees():
-    agrees("map", "sklearn", sklearn("average_precision_score", None))
+    agrees("sklearn", n_users, {metric: mean(own) for metric, own in found.items()}, found)
 
 
 def test_a_profile_on_a_lazy_frame_and_on_pandas_agrees_too():
     recs, truth = frames()
-    wanted = ours("ndcg@10", "pytrec_eval")
+    wanted = recs.rec(truth=truth, profile="pytrec_eval").evaluate("ndcg@10").row(0)
     lazy = (
         recs.lazy()
         .rec(truth=truth.lazy(), profile="pytrec_eval")

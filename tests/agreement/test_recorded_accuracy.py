@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-import recframe  # noqa: F401  registers .rec
+import recframe as rf
 
 RECORDED = Path(__file__).parent / "recorded"
 sys.path.append(str(RECORDED))
@@ -105,13 +105,13 @@ def check(row: tuple[str, dict[str, Any]], metric: str, **options: Any) -> None:
     recs, truth = frames(line["scene"], "score" if line["scene"] in TIES else "rank")
     rec = recs.rec(truth=truth, **options)
     tolerance = max(1e-6 if peer in FLOAT32 else 1e-9, 10.0 ** -line["decimals"])
-    means = [rec.evaluate(metric, k=k)[:, -1][0] for k in line["k"]]
-    assert means == pytest.approx(line["means"], rel=tolerance, abs=tolerance)
+    metrics = [rf.parse(metric) if k is None else rf.parse(metric) @ k for k in line["k"]]
+    means = rec.evaluate(*metrics)[:, -len(metrics) :].row(0)
+    assert means == pytest.approx(tuple(line["means"]), rel=tolerance, abs=tolerance)
     if line["moments"]:
-        by_user = [rec.evaluate(metric, k=k, by="user") for k in line["k"]]
-        moments = [
-            scenes.moment(dict(frame.select(pl.nth(0, -1)).iter_rows())) for frame in by_user
-        ]
+        by_user = rec.evaluate(*metrics, by="user")
+        values = by_user[:, -len(metrics) :]
+        moments = [scenes.moment(dict(zip(by_user["user"], own, strict=True))) for own in values]
         assert moments == pytest.approx(
             line["moments"], rel=tolerance, abs=tolerance * scenes.N_USERS
         )

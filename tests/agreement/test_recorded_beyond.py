@@ -229,9 +229,10 @@ def test_recframe_gives_the_recorded_numbers(row: tuple[str, dict[str, Any]]):
     options |= {"universe": universe} if (universe := universe_of(row)) else {}
     rec = recs.rec(**sides(scene, line["sides"]), **options)
     metrics = [rf.parse(line["metric"]) @ k for k in line["k"]]
-    means = [rec.evaluate(metric)[:, -1][0] for metric in metrics]
-    users = [rec.evaluate(metric, by="user") for metric in metrics] if "moments" in line else []
-    check(row, means, [dict(frame.select("user", pl.nth(-1)).iter_rows()) for frame in users])
+    means = rec.evaluate(*metrics)[:, -len(metrics) :].row(0)
+    users = rec.evaluate(*metrics, by="user") if "moments" in line else pl.DataFrame()
+    values = users[:, -len(metrics) :]
+    check(row, [*means], [dict(zip(users["user"], own, strict=True)) for own in values])
 
 
 @pytest.mark.slow
@@ -288,8 +289,8 @@ def test_the_profile_gives_the_recorded_numbers(row: tuple[str, dict[str, Any]])
     decimals = PROFILES[peer].policies.get("decimals", 9)
     tolerance = 3e-6 if (peer, line["call"]) in FLOAT32 else 0.6 * 10.0**-decimals
     assert metric is not None
-    means = [rec.evaluate(metric @ k)[:, -1][0] for k in line["k"]]
-    assert means == pytest.approx(line["means"], rel=tolerance, abs=tolerance)
+    means = rec.evaluate(*(metric @ k for k in line["k"]))[:, -len(line["k"]) :].row(0)
+    assert means == pytest.approx(tuple(line["means"]), rel=tolerance, abs=tolerance)
 
 
 @pytest.mark.parametrize("peer", [name for name, more in BEYOND.items() if more.metrics])

@@ -48,9 +48,6 @@ def says(text: str) -> Any:
     return pytest.raises(rf.RecframeError, match=f"^{re.escape(text)}$")
 
 
-# ---- the words
-
-
 def test_every_policy_and_parameter_has_words_for_each_of_its_values():
     assert [*POLICIES, "min_relevance_for"] == sorted(
         DEFAULTS, key=[*POLICIES, "min_relevance_for"].index
@@ -250,9 +247,6 @@ def test_two_profiles_differ_in_what_they_say_of_lists():
     assert found.select("switch", "from", "to").rows() == [("single", "zero", "null")]
 
 
-# ---- what raises
-
-
 def test_no_more_than_two_profiles_are_compared(kind: Kind):
     for call in (
         lambda: rf.explain("mrr", "ranx", "recbole", "lenskit"),
@@ -272,9 +266,6 @@ def test_what_is_unknown_is_said_to_be():
         "diversity, serendipity"
     ):
         rf.explain("mrr", "recbole", "microsoft")
-
-
-# ---- the directions, on random frames
 
 
 def variants() -> list[tuple[str, Any, Any]]:
@@ -395,9 +386,6 @@ def test_directions_are_said_where_they_are_known():
     assert direction("precision@10", "ir_measures", "pytrec_eval") == {"universe": "up"}
     # empty lists are short, not bad
     assert direction("list_length", "ir_measures", "pytrec_eval") == {"universe": "either"}
-
-
-# ---- the numbers
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=repr)

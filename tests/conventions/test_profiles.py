@@ -13,7 +13,8 @@ import pytest
 
 import recframe as rf
 from asking import liked, recommended, rows
-from frame_kinds import KINDS, Kind, slow_after_the_first
+from frame_kinds import KINDS, Kind
+from lanes import in_turn
 from plain_profiles import DEFINED, a_crowd, expected
 from recframe.conventions.profiles import PROFILES
 from recframe.frames.context import DEFAULTS, Context
@@ -23,8 +24,6 @@ from two_users import FRAME
 NAMES = list(PROFILES)
 each_profile = pytest.mark.parametrize("profile", NAMES)
 
-
-# ---- the fixture of five users at k = 3, on which the libraries themselves were run
 
 # u3 has no truth, u4 no list, u5 a short one
 LISTS = recommended(u1="axbyc", u2="xyz", u3="abc", u5="ab")
@@ -109,7 +108,7 @@ def accuracy(profile: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("profile", FIXTURE)
+@pytest.mark.parametrize(("kind", "profile"), in_turn(KINDS, FIXTURE.keys()))
 def test_the_numbers_of_the_fixture_come_out(kind: Kind, profile: str):
     rec = kind(LISTS).rec(truth=kind(TRUTH), profile=profile)
     for metric, value in FIXTURE[profile].items():
@@ -170,9 +169,6 @@ def test_elliot_raises_gains_from_its_threshold_up():
     assert found == pytest.approx(gain[4.0] / (gain[5.0] + gain[4.0] / math.log2(3)))
 
 
-# ---- every profile against its definitions in plain Python
-
-
 @pytest.mark.parametrize("profile", DEFINED)
 @pytest.mark.parametrize(
     "k", [3, None, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 10, 40))]
@@ -206,9 +202,6 @@ def test_the_plain_definitions_cover_every_metric_of_every_profile():
         assert set(DEFINED[name].values) | DEFINED[name].elsewhere == set(accuracy(name)), name
 
 
-# ---- the table itself
-
-
 @each_profile
 def test_every_switch_of_a_profile_is_an_ordinary_one(profile: str):
     about = PROFILES[profile]
@@ -223,8 +216,7 @@ def test_every_switch_of_a_profile_is_an_ordinary_one(profile: str):
     assert set(about.instead or {}) <= set(registered())
 
 
-@pytest.mark.parametrize("kind", slow_after_the_first(KINDS), ids=repr)
-@each_profile
+@pytest.mark.parametrize(("kind", "profile"), in_turn(KINDS, NAMES))
 def test_a_profile_keeps_plain_names_and_equals_its_switches_written_out(kind: Kind, profile: str):
     about = PROFILES[profile]
     rec, rounded = kind(LISTS).rec(truth=kind(TRUTH)), about.policies.get("decimals", 15)
@@ -259,9 +251,6 @@ def test_the_table_of_profiles_is_a_frame():
         "metrics": "hit_rate, precision, recall, map(normalizer=min), mrr, ndcg(gain=binary), coverage, gini(normalizer=n), "
         "popularity, long_tail_share(tail=items, share=0.9)",
     }  # fmt: skip
-
-
-# ---- what wins, and what raises
 
 
 def says(text: str) -> Any:
@@ -380,9 +369,6 @@ def test_one_column_cannot_have_two_meanings():
     ]
 
 
-# ---- metrics over different users in one call
-
-
 @pytest.mark.parametrize("kind", KINDS, ids=repr)
 def test_metrics_over_different_users_stand_in_one_result(kind: Kind):
     rec = kind(LISTS).rec(truth=kind(TRUTH), profile="jurity")
@@ -455,9 +441,6 @@ def test_judge_keeps_the_users_of_the_profile():
     assert judged.rec(profile="lenskit").precision(k=3) == pytest.approx(5 / 12)
 
 
-# ---- the policies that profiles brought
-
-
 def test_means_are_rounded_to_the_decimals_asked_for(kind: Kind):
     found = kind.read(
         kind(LISTS).rec(truth=kind(TRUTH), decimals=2).evaluate("precision@3", "map@3")
@@ -493,9 +476,6 @@ def test_a_threshold_can_leave_gains_alone(kind: Kind):
         pytest.approx(1 + 2 / math.log2(3)),
         pytest.approx(1 / math.log2(3)),
     )
-
-
-# ---- Tamm, Damdinov and Vasilev 2021: which libraries agree, which differ, and in which direction
 
 
 def test_the_pattern_of_the_published_comparison_comes_out():

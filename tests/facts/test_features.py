@@ -40,9 +40,6 @@ def history(**items: str) -> pl.DataFrame:
     )
 
 
-# ---- worked by hand
-
-
 @pytest.mark.parametrize(
     ("feature", "metric", "value"),
     [
@@ -187,9 +184,6 @@ def test_a_list_with_other_shares_than_the_history_is_miscalibrated(
     assert found[metric] == pytest.approx(value)
 
 
-# ---- vectors in every form
-
-
 def brute_force(vectors: dict[str, list[float]]) -> float:
     pairs = [
         1
@@ -256,8 +250,6 @@ def test_whole_numbers_that_pandas_has_as_floats_are_categories():
 
     assert recommended(u="abcd").to_pandas().rec(items=items).diversity() == pytest.approx(2 / 3)
 
-
-# ---- what is no feature
 
 RECS = recommended(u="ab")
 

@@ -207,9 +207,6 @@ def test_parts_of_the_users_change_nothing():
     assert found.row(0) == pytest.approx(expected.row(0), abs=1e-12)
 
 
-# ---- what is said of it
-
-
 def says(text: str, error: type[Exception] = rf.RecframeError) -> Any:
     return pytest.raises(error, match=f"^{re.escape(text)}")
 

@@ -16,6 +16,7 @@ from polars.testing import assert_frame_equal
 import recframe as rf
 from asking import ask, liked, ranking, recommended
 from frame_kinds import KINDS
+from lanes import in_turn
 from recframe.frames import collecting
 
 in_polars = pytest.mark.parametrize(
@@ -84,9 +85,6 @@ def judged_by(values: pl.Series) -> pl.DataFrame:
 def two_frames(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     recs = frame.filter(pl.col("rank").is_not_null()).drop("relevance")
     return recs, frame.filter(pl.col("relevance") == 1).select("user", "item")
-
-
-# ---- ids of every dtype
 
 
 @in_polars
@@ -213,8 +211,6 @@ def test_column_of_nothing_but_nulls_matches_every_dtype():
     assert recs.rec(truth=truth).evaluate("mrr").rows() == [(0, None)]
 
 
-# ---- columns of any name
-
 NAMES = [
     "len",
     "literal",
@@ -328,9 +324,6 @@ def test_an_expression_reads_columns_of_any_name():
         assert frame.select(rf.mrr.expr(item=name)).item() == 0.5
 
 
-# ---- frames however they are stored
-
-
 def test_a_slice_reads_its_own_rows():
     frame = pl.concat([ranking([1, 1]), ranking([0, 1]), ranking([1, 1])])
 
@@ -388,9 +381,6 @@ def test_pandas_columns_that_nobody_asked_for_may_be_of_any_sort():
     frame = pd.concat([frame, frame[["mixed"]]], axis=1)
 
     assert frame.rec.mrr() == 0.5
-
-
-# ---- ids in pandas
 
 
 TEXT_DTYPES = ["object", "str", "string", "string[python]", "string[pyarrow]", "category"]
@@ -553,35 +543,23 @@ HOLED = pl.DataFrame(
         "half": [0.5, 0.5, 1.5, 1.5, 0.5],
     }
 )
+MAY_HAVE_HOLES = ["user", "relevance", "half", "item", "model"]
+EAGER = [one for one in KINDS if one.name not in {"lazy", "streaming"}]
 OF_HOLES = ["recall", "bpref", "judged", "auc", "ndcg@2", "coverage", "mcc"]
 
 
 # a hole on the one row that is not listed splits user 1
 @pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 @pytest.mark.parametrize(
-    ("kind", "many"),
+    ("name", "kind", "many"),
     [
-        *((one, False) for one in KINDS[:1]),
-        *(pytest.param(one, False, marks=pytest.mark.slow) for one in KINDS[1:]),
+        *in_turn(MAY_HAVE_HOLES, KINDS[:1], [False], fast=3),
+        *in_turn(MAY_HAVE_HOLES, KINDS[1:], [False], fast=0),
         # the plan of a lazy frame knows nothing of its size
-        *(
-            pytest.param(one, True, marks=pytest.mark.slow)
-            for one in KINDS
-            if one.name not in {"lazy", "streaming"}
-        ),
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize(
-    "name",
-    [
-        "user",
-        "relevance",
-        "half",
-        *(pytest.param(one, marks=pytest.mark.slow) for one in ("item", "model")),
+        *in_turn(MAY_HAVE_HOLES, EAGER, [True], fast=0),
     ],
 )
-def test_nan_is_null_wherever_null_can_be(kind, name, many):
+def test_nan_is_null_wherever_null_can_be(name, kind, many):
     def asked(missing, at):
         frame = HOLED.with_columns(
             pl.when(pl.int_range(pl.len()) == at).then(missing).otherwise(name).alias(name)

@@ -39,8 +39,6 @@ def fails_with(kind: Any, text: str, call: Any) -> None:
             call()
 
 
-# ---- frames
-
 COLUMNS = ", with a column for each of user, item and what is known of both: pl.DataFrame({...})"
 GROUPED = ": the one that was grouped, with the groups as by='...'"
 
@@ -74,9 +72,6 @@ def test_what_is_no_frame(thing, said, instead):
     for side in ("truth", "users", "items") if thing is not None else ():
         with says(f"the frame {side}= {give}"):
             rf.rec(FRAME, **{side: thing}).mrr()
-
-
-# ---- missing columns, on LazyFrames too
 
 
 @on_plain_kinds
@@ -188,9 +183,6 @@ def test_pandas_columns_of_one_name(role):
         f"the pandas frame has 2 columns named {role!r}; drop or rename all but one", rf.ColumnError
     ):
         frame.rec.mrr(by="country")
-
-
-# ---- dtypes
 
 
 @on_plain_kinds
@@ -327,9 +319,6 @@ def test_a_segment_of_two_frames_of_two_dtypes(kind):
         kind(recs).rec(truth=kind(truth)).evaluate("mrr", by="genre")
 
 
-# ---- by
-
-
 @pytest.mark.parametrize("by", [5, 0, 1.5, [None], b"country"])
 def test_by_that_is_no_text(by):
     words = "by= takes the names of columns as text, and Polars expressions; found "
@@ -382,8 +371,6 @@ def test_group_by_nothing():
     with says("group_by() needs the name of at least one column: group_by('country')"):
         FRAME.rec.group_by()
 
-
-# ---- what only the data shows
 
 BELOW_1 = (
     "a rank is below 1, but ranks start at 1; "
@@ -472,9 +459,6 @@ def test_a_key_twice_in_a_side_frame(kind, side, role):
     fails_with(kind, text, lambda: kind(FRAME).rec(**{side: kind(frame)}).evaluate("mrr"))
 
 
-# ---- options, at the call
-
-
 @pytest.mark.parametrize("role", ["user", "item", "rank", "score", "relevance", "model"])
 def test_the_name_of_a_column_that_is_no_text(role):
     rename = f"rename it before: frame.rename(columns={{3: '{role}'}})"
@@ -508,9 +492,6 @@ def test_a_relevance_that_is_no_threshold(value):
         f"min_relevance={value!r}: write a number above 0; rows with at least this relevance are relevant"
     ):
         FRAME.rec(min_relevance=value)
-
-
-# ---- k
 
 
 @on_plain_kinds

@@ -13,6 +13,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
+from lanes import in_turn
 
 N_USERS, N_ITEMS = 240, 84
 METRICS = ["ndcg@10", "recall@2", "map", "auc", "list_length@5", "epc@3", "alpha_ndcg@3", "gini@2"]
@@ -147,7 +148,9 @@ def test_ids_of_every_dtype_give_the_numbers_of_plain_ones(name, order, ties):
 
 
 # A pandas frame holds an Int128 as Python objects, of which Arrow makes no numbers of that size.
-@pytest.mark.parametrize("name", [name for name, (dtype, _) in IDS.items() if dtype != pl.Int128])
+@pytest.mark.parametrize(
+    "name", in_turn([name for name, (dtype, _) in IDS.items() if dtype != pl.Int128], fast=8)
+)
 def test_ids_of_pandas_give_the_numbers_of_plain_ones(name):
     found = bound(
         "score", lambda frame: frame.drop_nulls().to_pandas(), name, ties="item"
@@ -156,7 +159,7 @@ def test_ids_of_pandas_give_the_numbers_of_plain_ones(name):
     assert_frame_equal(pl.from_pandas(found), numbers("score", "item"), rel_tol=1e-12)
 
 
-@every_dtype
+@pytest.mark.parametrize("name", in_turn(IDS.keys(), fast=8))
 def test_a_metric_alone_is_the_same_beside_others(name):
     expected = numbers("rank", None)
     rec = bound("rank", lambda frame: frame, name)

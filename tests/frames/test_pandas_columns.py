@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import recframe as rf
 from asking import ranking
+from lanes import in_turn
 from recframe.frames import pandas_columns
 
 # Two users: u finds the relevant item second, v first, so their reciprocal ranks are 1/2 and 1.
@@ -129,7 +130,7 @@ def test_a_property_of_items_comes_back_in_its_dtype_and_order(pair):
     assert found["n_hits"].tolist() == [0.5, 0.5]
 
 
-@on_pairs
+@pytest.mark.parametrize("pair", in_turn(PAIRS, fast=10))
 def test_ids_of_any_dtype_match_those_of_a_truth_and_come_back(pair):
     pair = pair.reset_index(drop=True)
     recs = pd.DataFrame({"user": pair, "item": pair, "rank": [1, 1]})
@@ -260,9 +261,6 @@ def test_models_come_back_in_their_dtype_and_order_though_nobody_asked_by_them(p
         assert found["mrr"].tolist() == [0.5, 0.25]  # of two users, each of whom only one model has
 
 
-# ---- columns of missing values alone
-
-
 @pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")  # of a frame without a rank
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT], ids=repr)
 @pytest.mark.parametrize("role", ["user", "item", "rank", "relevance", "score", "segment"])
@@ -280,18 +278,13 @@ def test_objects_that_are_all_missing_are_nulls_in_every_role(role, missing):
         assert frame.rec.mrr(by="segment")["mrr"].tolist() == [0.75]
 
 
-# ---- columns of any name
-
 NAMES = ["^user$", "^.*$", "^item$", "literal", "len", "*", "", "a.b", "index", "level_0", "0"]
 
 
 ROLES = ["user", "item", "rank", "relevance", "model", "segment"]
 
 
-@pytest.mark.parametrize(
-    "first", [0, *(pytest.param(first, marks=pytest.mark.slow) for first in range(1, len(NAMES)))]
-)
-@pytest.mark.parametrize("pandas", [True, False], ids=["pandas", "polars"])
+@pytest.mark.parametrize(("first", "pandas"), in_turn(range(len(NAMES)), [True, False], fast=2))
 def test_columns_of_any_name_serve_in_every_method(first, pandas):
     plain = FRAME.assign(model="m", segment=["FR", "FR", "DE", "DE"])
     named = dict(zip(ROLES, (NAMES * 2)[first:], strict=False))
@@ -366,9 +359,6 @@ def test_a_column_that_is_named_by_a_number_is_to_be_renamed():
     assert frame.rename(columns={0: "user"}).rec.mrr() == 0.75
 
 
-# ---- the index
-
-
 @pytest.mark.parametrize(
     "index", [["user"], ["item"], ["user", "item"], ["rank"], ["relevance"]], ids=str
 )
@@ -403,9 +393,6 @@ def test_the_index_of_a_side_frame():
         match=r"The index of the frame users= has that name: write frame.reset_index\(\)",
     ):
         FRAME.rec(users=users.set_index("country")).mrr(by="country")
-
-
-# ---- what cannot go through Arrow
 
 
 @pytest.mark.parametrize(
@@ -473,9 +460,6 @@ def test_pandas_without_pyarrow_says_what_to_install(monkeypatch):
         with pytest.raises(rf.RecframeError) as found:
             call()
         assert str(found.value) == text
-
-
-# ---- frames of other sorts
 
 
 class Special(pd.DataFrame):

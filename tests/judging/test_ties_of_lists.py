@@ -14,7 +14,8 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from asking import ask, ask_one
-from frame_kinds import Kind, slow_after_the_first
+from frame_kinds import Kind
+from lanes import crossed, in_turn
 from random_cases import (
     ALL_KINDS,
     CASES,
@@ -63,9 +64,13 @@ def test_last_places_worked_by_hand(kind: Kind, scores, relevance, k, expected):
     assert list(found.values()) == exactly([1, *expected])
 
 
-@pytest.mark.parametrize("kind", slow_after_the_first(ALL_KINDS), ids=repr)
-@pytest.mark.parametrize("shape", CASES)
-@pytest.mark.parametrize("order", ["score", "rank"])
+@pytest.mark.parametrize(
+    ("order", "shape", "kind"),
+    [
+        *crossed(["score", "rank"], CASES.keys(), ALL_KINDS[:1]),
+        *in_turn(["score", "rank"], CASES.keys(), ALL_KINDS[1:], fast=0),
+    ],
+)
 def test_every_metric_that_can_be_told_of_whole_ties_is_that_of_the_last_places(
     order: str, shape: str, kind: Kind
 ):

@@ -27,9 +27,6 @@ def exactly(value):
     return pytest.approx(value, rel=1e-12, abs=1e-12)
 
 
-# ---- the shape of the input
-
-
 def test_an_empty_frame_has_no_users_and_null_means(kind):
     found = ask_one(kind, ranking([]), *EVERY_UNIT, "dcg", "n_hits", k=10)
 
@@ -288,9 +285,6 @@ def test_k_cuts_the_list_before_r_precision_bpref_and_auc(kind):
     )
 
 
-# ---- duplicates
-
-
 def test_an_item_listed_twice_counts_once_at_its_best_rank(kind):
     recs = recommended(u="axa")
     found = ask_one(
@@ -380,9 +374,6 @@ def test_rows_that_a_join_repeated_change_nothing(kind):
 
 def test_a_relevance_that_the_recommendations_have_does_not_count_beside_a_truth(kind):
     assert ask_one(kind, ranking([1, 0]), "mrr", truth=liked(u="b")) == {"n_users": 1, "mrr": 0.5}
-
-
-# ---- values
 
 
 def test_rows_without_a_user_or_an_item_are_ignored(kind):
@@ -519,9 +510,6 @@ def test_a_boolean_relevance_counts_1_and_0(kind):
     assert ask_one(kind, frame, "dcg", "mrr", "judged") == exactly(
         {"n_users": 1, "dcg": 1 / log2(3), "mrr": 0.5, "judged": 1}
     )
-
-
-# ---- small and large numbers
 
 
 @pytest.mark.parametrize("dtype", [pl.Int8, pl.UInt8, pl.Int16, pl.Float32], ids=str)

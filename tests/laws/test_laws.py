@@ -99,14 +99,14 @@ def test_new_names_for_users_and_items_change_nothing(frame):
 
 @pytest.mark.parametrize("kind", sharp_and_thorough(KINDS[1:]), ids=repr)
 @given(frame=judged_frames())
-@examples(5)  # of each kind
+@examples(3)  # of each kind
 def test_every_kind_of_frame_gives_the_same(kind, frame):
     assert_same(kind.read(kind(frame).rec.evaluate(*EVERY)), frame.rec.evaluate(*EVERY))
 
 
 @pytest.mark.parametrize("kind", sharp_and_thorough(KINDS[1:]), ids=repr)
 @given(frames=frame_pairs())
-@examples(5)
+@examples(3)
 def test_every_kind_of_frame_gives_the_same_of_two_frames(kind, frames):
     recs, truth = frames
     options = {"model": "model", "universe": "all"}
@@ -119,7 +119,6 @@ def test_every_kind_of_frame_gives_the_same_of_two_frames(kind, frames):
 
 
 @given(judged_frames())
-@examples(15)
 def test_values_of_users_average_to_the_overall_one(frame):
     metrics = [metric for metric in EVERY if str(metric).partition("@")[0] not in OF_MEANS]
     users = frame.rec.evaluate(*metrics, by="user")
@@ -132,7 +131,6 @@ def test_values_of_users_average_to_the_overall_one(frame):
 
 
 @given(judged_frames(), st.lists(st.sampled_from(["FR", "DE", None]), min_size=5, max_size=5))
-@examples(15)
 def test_segments_of_users_weighted_by_their_users_average_to_the_overall_value(frame, countries):
     null_for_some = {"auc", "first_rank", "r_precision(without_hit=null)"}
     metrics = [
@@ -159,7 +157,6 @@ def test_segments_of_users_weighted_by_their_users_average_to_the_overall_value(
     st.sampled_from([None, 2]),
     st.sampled_from([None, "model"]),
 )
-@examples(20)
 def test_the_judged_frame_gives_the_numbers_of_its_two_frames(
     frames, universe, no_relevant, min_relevance, model
 ):
@@ -182,7 +179,6 @@ def test_the_judged_frame_gives_the_numbers_of_its_two_frames(
 
 
 @given(judged_frames(clean=True, min_size=1))
-@examples(15)
 def test_a_perfect_order_scores_the_best(frame):
     # Every relevant item listed, best first, and nothing else.
     gain = pl.col("relevance").fill_nan(0)
@@ -200,7 +196,6 @@ def test_a_perfect_order_scores_the_best(frame):
 
 
 @given(judged_frames(clean=True))
-@examples(15)
 def test_exchanging_a_hit_with_a_miss_above_it_never_costs(frame):
     listed = frame.filter(pl.col("rank").is_not_null()).with_columns(
         hit=pl.col("relevance").fill_nan(0).fill_null(0) > 0
@@ -240,7 +235,7 @@ def test_exchanging_a_hit_with_a_miss_above_it_never_costs(frame):
 
 @pytest.mark.slow
 @given(judged_frames())
-@examples(5)
+@examples(3)
 def test_an_expression_in_a_group_by_gives_the_value_of_each_user(frame):
     metrics = [metric for metric in EVERY if metric.k in {3, None}]
     lists = frame.partition_by("user", include_key=True)
@@ -255,7 +250,6 @@ def test_an_expression_in_a_group_by_gives_the_value_of_each_user(frame):
 
 
 @given(judged_frames())
-@examples(20)
 @example(
     pl.DataFrame(
         {"user": [1], "item": ["a"], "rank": [None], "relevance": [1.0]},

@@ -177,14 +177,14 @@ def test_new_names_for_categories_change_nothing(frames: Frames):
 
 
 @pytest.mark.parametrize("kind", sharp_and_thorough(KINDS[1:]), ids=repr)
-@settings(few, max_examples=examples(5).max_examples)  # of each kind
+@settings(few, max_examples=examples(3).max_examples)  # of each kind
 @given(frames=all_frames(), by=segments)
 def test_every_kind_of_frame_gives_the_same(kind: Kind, frames: Frames, by: Any):
     assert_same_answers(frames, frames, by=by, kind=kind)
 
 
 @pytest.mark.slow
-@settings(few, max_examples=examples(5).max_examples)
+@settings(few, max_examples=examples(3).max_examples)
 @given(all_frames())
 def test_a_metric_alone_is_what_it_is_among_others(frames: Frames):
     together = ask(frames)
@@ -380,9 +380,6 @@ def test_lists_are_counted_once_in_the_segments_of_users(frames: Frames):
         overall.filter(pl.col("n_lists") > 0).select("model", "n_lists").sort("model"), expected
     )
     assert countries["n_lists"].sum() == overall["n_lists"].sum()
-
-
-# ---- what a metric is of an input that says all
 
 
 def same_lists(n_users: int, length: int) -> pl.DataFrame:

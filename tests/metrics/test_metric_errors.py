@@ -29,9 +29,6 @@ def own_registry(monkeypatch):
     monkeypatch.setattr(registry, "_registry", registry.registered())
 
 
-# ---- unknown names
-
-
 @pytest.mark.parametrize(
     ("text", "close"),
     [
@@ -94,9 +91,6 @@ def test_an_unknown_method_like_no_other():
         AttributeError, match=r"^rec has no method 'zzzzz'; rf.list_metrics\(\) has the metrics$"
     ):
         _ = FRAME.rec.zzzzz
-
-
-# ---- strings
 
 
 @pytest.mark.parametrize(
@@ -176,9 +170,6 @@ def test_no_metric():
             frame.rec.evaluate(k=10)
 
 
-# ---- parameters
-
-
 def test_an_unknown_parameter():
     expected = (
         "ndcg has no parameter 'gian'; did you mean 'gain'? "
@@ -232,9 +223,6 @@ def test_parameters_are_given_by_name():
     expected = "'exp' is not a parameter; write ndcg(gain=linear, log_base=2, ideal=relevant, discount=shifted, offset=0)"
     with says(expected, rf.UnknownMetricError):
         rf.parse("ndcg(exp)@10")
-
-
-# ---- metrics of a user's own
 
 
 @pytest.mark.parametrize(

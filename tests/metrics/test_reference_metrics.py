@@ -19,9 +19,6 @@ def models(**lists: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([frame.with_columns(model=pl.lit(name)) for name, frame in lists.items()])
 
 
-# ---- what the forms are of two short lists
-
-
 @pytest.mark.parametrize(
     ("metric", "one", "other", "value"),
     [
@@ -100,9 +97,6 @@ def test_an_item_that_is_listed_twice_has_its_best_place(kind: Kind):
     for one, other in ((twice, recommended(u="abc")), (recommended(u="abc"), twice)):
         found = ask_one(kind, one, *THREE, reference=other)
         assert [found[name] for name in THREE] == pytest.approx([1, 0, 1, 1], abs=1e-12)
-
-
-# ---- the reference
 
 
 def test_the_reference_is_cut_at_k_or_at_its_own(kind: Kind):
@@ -185,9 +179,6 @@ def test_parts_of_the_users_change_nothing():
         rec = recs.rec(model="model", reference=reference)
         expected = rec.evaluate(*THREE).collect()
         assert_frame_equal(rec.collect(*THREE, parts=3), expected, rel_tol=1e-12, abs_tol=1e-12)
-
-
-# ---- what is said of a wrong one
 
 
 @pytest.mark.parametrize("name", THREE[:3])

@@ -195,8 +195,6 @@ def test_methods_keep_their_signatures_and_docstrings():
     assert RECS.rec.judge.__doc__.startswith("Return the judged frame")
 
 
-# ---- values are said in words
-
 LONG = pl.DataFrame({"user": range(100)})
 
 
@@ -232,9 +230,6 @@ def test_no_error_quotes_a_whole_frame(call, value):
     assert re.search(r"\b(a|an) (Polars|pandas|NumPy|list)", said) or "..." in said
     assert "\n" not in said
     assert len(said) < 320
-
-
-# ---- advice that was nonsense
 
 
 def test_a_number_is_no_category():

@@ -24,9 +24,6 @@ on_eager = pytest.mark.parametrize("kind", EAGER, ids=repr)
 on_lazy = pytest.mark.parametrize("kind", LAZY, ids=repr)
 
 
-# ---- 1: the same kind out
-
-
 @on_eager
 def test_one_metric_at_one_k_of_an_eager_frame_is_a_float(kind):
     for k, expected in [(None, 0.75), (1, 0.5), (np.int64(1), 0.5)]:
@@ -132,9 +129,6 @@ def test_nothing_is_collected_on_the_way(kind, monkeypatch):
     assert kind.read(found[2]).rows() == [("one", 1, 1.0)]
 
 
-# ---- 2: the columns of results
-
-
 def test_columns_are_by_then_the_support_then_metric_by_metric_each_with_its_ks(kind):
     found = ask(
         kind, FRAME, "recall", "mrr@7", rf.f_score(beta=2), "ndcg", k=[2, 1], by=["country"]
@@ -168,9 +162,6 @@ def test_rows_are_sorted_by_the_by_columns_with_nulls_last(kind):
         (None, "tv"),
         (None, None),
     ]
-
-
-# ---- 3: names of metrics
 
 
 @pytest.mark.parametrize(
@@ -221,9 +212,6 @@ def test_methods_take_the_parameters_of_their_metric(kind):
     assert found.columns == ["n_users", "ndcg(gain=exp)@2"]
 
 
-# ---- 4: columns
-
-
 def test_columns_have_the_names_that_are_bound(kind):
     names = {
         "user": "who",
@@ -255,9 +243,6 @@ def test_an_expression_takes_the_names_of_its_columns():
     )
     assert found.rows() == [("u", 0.5), ("v", 1.0)]
     assert found.columns == ["user", "mrr@2"]
-
-
-# ---- 7: nothing of the user's is changed
 
 
 def test_no_frame_is_changed(kind):
@@ -317,9 +302,6 @@ def test_rec_of_a_frame_is_the_same_as_its_namespace(kind):
 
     assert type(rf.rec(frame)) is type(frame.rec) is rf.Rec
     assert kind.read(rf.rec(frame, min_relevance=1).evaluate("mrr")).rows() == [(2, 0.75)]
-
-
-# ---- 9: k
 
 
 @pytest.mark.parametrize(

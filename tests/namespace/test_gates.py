@@ -14,6 +14,8 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import recframe as rf
+from frame_kinds import KINDS
+from lanes import in_turn
 from recframe.uncertainty.requirements import COLUMNS
 
 
@@ -220,7 +222,7 @@ def test_models_are_those_that_are_asked():
         asked.require("hit_rate@1 >= 0.3", models="sdv")
 
 
-@pytest.mark.parametrize("n", [100, 20_100])
+@pytest.mark.parametrize(("kind", "n"), in_turn(KINDS, [100, 20_100], fast=3))
 def test_users_of_then_are_paired_and_intervals_of_then_are_not(n, kind):
     before, after = first(0.7, n), first(0.72, n)
     then = kind(hits(svd=before)).rec(truth=kind(truth(n)), model="model")

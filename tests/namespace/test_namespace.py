@@ -35,9 +35,6 @@ def run(script: str, *options: str) -> str:
     return done.stdout.strip()
 
 
-# ---- registration
-
-
 def test_every_kind_of_frame_has_it(kind):
     frame = kind(FRAME)
 
@@ -164,9 +161,6 @@ with warnings.catch_warnings():
     importlib.reload(recframe)
 {USES_PANDAS}"""
     assert run(script) == "0.5 pandas"
-
-
-# ---- the object
 
 
 @pytest.mark.parametrize(
@@ -304,9 +298,6 @@ def test_a_frame_keeps_no_trace_but_the_object_that_its_library_caches():
     assert vars(frame.rec) == {"_frame": frame}
 
 
-# ---- what people read at the prompt
-
-
 def test_dir_has_the_methods_and_the_metrics():
     names = dir(FRAME.rec)
 
@@ -357,9 +348,6 @@ def test_an_unknown_method_without_a_close_one_says_where_to_look():
     with pytest.raises(AttributeError, match=r"rec has no method 'xyzzy'; rf.list_metrics\(\)"):
         FRAME.rec.xyzzy  # noqa: B018
     assert not hasattr(FRAME.rec, "xyzzy")
-
-
-# ---- copies and pickles
 
 
 @pytest.mark.parametrize(

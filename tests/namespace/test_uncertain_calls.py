@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from compared_lists import asked_of, frames, thorough
+from compared_lists import asked_of, frames
 from frame_kinds import KINDS
+from lanes import crossed
 from recframe.frames.collecting import LARGE
 from recframe.namespace import progress
 
@@ -40,23 +43,21 @@ every_call = pytest.mark.parametrize(
     "call", [*CALLS.values(), *DRAWN.values()], ids=[*CALLS, *DRAWN]
 )
 OF_USERS = METRICS[:-1]
-SOME_KINDS = [
-    one if one.name in {"streaming", "pandas"} else pytest.param(one, marks=pytest.mark.slow)
-    for one in KINDS[1:]
-]
 
 
 def same(one, other, **options):
     assert_frame_equal(one, other, rel_tol=1e-9, abs_tol=1e-9, **options)
 
 
-# ---- frames in and out
+@functools.cache
+def plain(call, *metrics, by=None):
+    """What is expected of other frames."""
+    return call(asked_of(), *metrics, by=by)
 
 
-@every_call
-@pytest.mark.parametrize("kind", SOME_KINDS, ids=repr)
-def test_every_kind_of_frame_gives_the_same_in_its_own_kind(kind, call):
-    expected = call(asked_of(), *OF_USERS, by="country")
+@pytest.mark.parametrize(("call", "kind"), crossed({**CALLS, **DRAWN}, KINDS[1:]))
+def test_every_kind_of_frame_gives_the_same_in_its_own_kind(call, kind):
+    expected = plain(call, *OF_USERS, by="country")
 
     found = kind.read(call(asked_of(make=kind), *OF_USERS, by="country"))
 
@@ -65,7 +66,7 @@ def test_every_kind_of_frame_gives_the_same_in_its_own_kind(kind, call):
 
 @every_call
 def test_a_large_frame_and_frames_by_model_give_the_same(call):
-    expected, tables = call(asked_of(), *METRICS[:3]), frames()
+    expected, tables = plain(call, *METRICS[:3]), frames()
     sides = {name: tables[name] for name in ("truth", "users", "items", "train")}
     models = {name: tables["recs"].filter(pl.col("model") == name).drop("model") for name in "abc"}
 
@@ -84,13 +85,12 @@ IDS = {
 }
 
 
-@each_call
-@pytest.mark.parametrize("user", IDS.values(), ids=IDS)
-def test_users_by_any_name_are_the_same_users(user, call):
+@pytest.mark.parametrize(("call", "user"), crossed(CALLS, IDS))
+def test_users_by_any_name_are_the_same_users(call, user):
     def renamed(frame):
         return frame.with_columns(user=user) if "user" in frame.columns else frame
 
-    same(call(asked_of(make=renamed), *METRICS), call(asked_of(), *METRICS))
+    same(call(asked_of(make=renamed), *METRICS), plain(call, *METRICS))
 
 
 MODELS = {
@@ -148,9 +148,6 @@ def test_columns_come_back_under_their_own_names(bound):
     ]
 
 
-# ---- laws
-
-
 def test_the_value_is_that_of_evaluate():
     rec = asked_of(decimals=3)
     evaluated = rec.evaluate(*METRICS, by="country").unpivot(
@@ -170,7 +167,7 @@ def test_a_column_of_one_value_divides_nothing(call):
     def with_one(frame):
         return frame.with_columns(one=pl.lit("x")) if "household" in frame.columns else frame
 
-    whole = call(asked_of(), *OF_USERS)
+    whole = plain(call, *OF_USERS)
     found = call(asked_of(make=with_one), *OF_USERS, by="one")
 
     if call in DRAWN.values():
@@ -197,10 +194,7 @@ def test_a_metric_changes_no_number_of_another(call):
 def test_the_order_of_rows_changes_nothing(call):
     mixed = asked_of(make=lambda frame: frame.sample(fraction=1, shuffle=True, seed=1))
 
-    same(call(mixed, *METRICS, by="country"), call(asked_of(), *METRICS, by="country"))
-
-
-# ---- degenerate inputs
+    same(call(mixed, *METRICS, by="country"), plain(call, *METRICS, by="country"))
 
 
 USERS = list(range(8))
@@ -257,11 +251,15 @@ def assert_told(found):
     assert not any(floats)
 
 
+OF_USERS_LEFT_OUT = [{}, {"universe": "recs", "no_relevant": "skip"}, {"universe": "all"}]
+
+
 @pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
-@every_call
-@pytest.mark.parametrize("by", thorough([None, "side"], 1))
-@pytest.mark.parametrize("models", thorough(DEGENERATE.values()), ids=DEGENERATE)
-def test_no_number_is_missing_without_a_note(models, by, call):
+@pytest.mark.parametrize(
+    ("models", "call", "by", "policies"),
+    crossed(DEGENERATE, {**CALLS, **DRAWN}, [None, "side"], OF_USERS_LEFT_OUT),
+)
+def test_no_number_is_missing_without_a_note(models, call, by, policies):
     users = pl.DataFrame({"user": USERS}).with_columns(
         side=pl.col("user") % 2, household=pl.col("user") // 4
     )
@@ -269,8 +267,7 @@ def test_no_number_is_missing_without_a_note(models, by, call):
     rec = rf.rec(models, truth=ALL, users=users, items=items, train=train)
     metrics = ALWAYS if call is not DRAWN["bootstrap"] else ALWAYS[:5]
 
-    for policies in ({}, {"universe": "recs", "no_relevant": "skip"}, {"universe": "all"}):
-        assert_told(call(rec(**policies), *metrics, by=by))
+    assert_told(call(rec(**policies), *metrics, by=by))
 
 
 @pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
@@ -316,9 +313,6 @@ def test_clusters_that_are_alike_are_not_users_who_are():
     assert of_means == ["all clusters have the same mean"] * 2
     assert set(rec.summarize("hit_rate@2")["note"]) == {"all users have the same value"}
     assert of_differences == ["all clusters have the same mean difference"]
-
-
-# ---- wrong calls
 
 
 NOT_SHARES = [0, 1, 95, "0.95", True, None]
@@ -449,9 +443,6 @@ def test_one_model_is_compared_with_nothing(metric):
 def test_a_set_metric_is_not_drawn_anew(metric):
     with pytest.raises(rf.RecframeError, match="is one function of all lists"):
         asked_of().summarize(metric, method="bootstrap")
-
-
-# ---- the bar
 
 
 class Shown:

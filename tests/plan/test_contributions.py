@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from compared_lists import asked_of, some_policies, thorough
+from compared_lists import POLICIES, asked_of, some_policies
+from lanes import crossed, in_turn
 from plain_uncertainty import values_of
 from plans import POLARS_2, fallbacks, python_functions
 from recframe.namespace.question import question
@@ -19,9 +20,7 @@ from recframe.uncertainty.pairs import BASELINE, MODEL, Pairing, sums_of_all, su
 
 METRICS = ["ndcg@3", "recall", "first_rank", "hit_rate@2", "judged@4", "list_length", "novelty@3"]
 SETS = ["coverage@3", "entropy@3", "personalization@3", "f_score(average=means)@3"]
-each_by = pytest.mark.parametrize(
-    "by", thorough([None, "country", "genre", "week", ["country", "genre"]])
-)
+BYS = [None, "country", "genre", "week", ["country", "genre"]]
 
 
 def lazy(frame):
@@ -44,17 +43,16 @@ def sums(rec, metrics, by, baseline, run):
     return found.sort(keys).collect()
 
 
-@each_by
-@some_policies
-def test_parts_of_the_users_give_the_sums_of_one_piece(policy, by):
+@pytest.mark.parametrize(("policy", "by", "baseline"), crossed(POLICIES, BYS, ["a", None]))
+def test_parts_of_the_users_give_the_sums_of_one_piece(policy, by, baseline):
     rec = asked_of(make=lazy, **policy)
     metrics = METRICS if by is None or "genre" not in by else METRICS[:-1]
 
-    for baseline in ("a", None):
-        whole = sums(rec, metrics, by, baseline, Run())
-        parts = sums(rec, metrics, by, baseline, Run(n_parts=3))
-        assert_frame_equal(parts, whole, rel_tol=1e-12, abs_tol=1e-12, check_column_order=False)
-        assert whole["n 0"].sum() > 0
+    whole = sums(rec, metrics, by, baseline, Run())
+    parts = sums(rec, metrics, by, baseline, Run(n_parts=3))
+
+    assert_frame_equal(parts, whole, rel_tol=1e-12, abs_tol=1e-12, check_column_order=False)
+    assert whole["n 0"].sum() > 0
 
 
 def test_parts_give_the_same_contributions_of_lists_to_set_metrics():
@@ -133,8 +131,7 @@ def scanned(tmp_path_factory):
     return asked_of(make=scan)
 
 
-@each_by
-@pytest.mark.parametrize("method", thorough(["auto", "t"], 1))
+@pytest.mark.parametrize(("by", "method"), in_turn(BYS, ["auto", "t"], fast=2))
 def test_a_summary_is_a_plan_without_python_that_travels(scanned, method, by):
     plan = scanned.summarize(*METRICS, *SETS, by=by, method=method)
     assert isinstance(plan, pl.LazyFrame)

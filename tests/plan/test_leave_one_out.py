@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import recframe as rf
+from lanes import crossed
 from plans import POLARS_2, fallbacks, python_functions
 from recframe.frames.collecting import LARGE, run_by_size
 from recframe.metrics.language import registry
@@ -221,7 +222,10 @@ def test_a_gini_is_off_by_the_pairs_of_a_list_that_stand_in_equally_many_lists_a
         assert max(off.values()) > 0.01  # or the lists say nothing
 
 
-@pytest.mark.parametrize(("metric", "most"), [("gini@5", 0.01), ("gini(weight=log)@5", 0.02)])
+@pytest.mark.parametrize(
+    ("metric", "most"),
+    [("gini@5", 0.01), pytest.param("gini(weight=log)@5", 0.02, marks=pytest.mark.slow)],
+)
 def test_the_deviation_of_a_gini_is_close_with_many_lists(metric, most):
     scene = Scene(4, n_users=150, n_items=400)
     sparse = pl.col("model") == "a"
@@ -306,15 +310,14 @@ def test_no_list_at_all_contributes_nothing():
     assert found(scene.rec(scene.recs.clear()), ["coverage@3", "gini", "personalization"], []) == {}
 
 
-# ---- metrics made of means over users
-
-
 MEANS = ["f_score(average=means)@3", "f_score(beta=2,average=means)"]
 
 
-@pytest.mark.parametrize("policies", [{}, {"universe": "recs"}, {"no_relevant": "null"}], ids=str)
-@pytest.mark.parametrize("by", [[], ["country"]], ids=["all", "users"])
-def test_a_user_contributes_what_the_means_change_without_the_user(by, policies):
+@pytest.mark.parametrize(
+    ("policies", "by"),
+    crossed([{}, {"universe": "recs"}, {"no_relevant": "null"}], [[], ["country"]]),
+)
+def test_a_user_contributes_what_the_means_change_without_the_user(policies, by):
     scene, metrics = Scene(9), [str(rf.parse(metric)) for metric in MEANS]
     truth = scene.truth.filter(pl.col("user") > 1).with_columns(
         relevance=pl.when(pl.col("user") == 4).then(0).otherwise(1)
@@ -347,9 +350,6 @@ def test_parts_change_no_contribution_to_a_metric_of_means():
 
     parts = Run(n_parts=2, n_plans=1)
     assert_same(found(scene.rec(lazy=True), MEANS, ["country"], parts), expected, 1e-12)
-
-
-# ---- which metrics have contributions, and their plans
 
 
 def test_every_set_metric_has_contributions_or_says_why_not():

@@ -9,6 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
+from lanes import crossed, in_turn, thorough
 
 METRICS = ["ndcg@3", "recall", "mrr@2", "auc", "bpref@5", "judged@4", "first_rank"]
 
@@ -31,35 +32,31 @@ def frames(seed: int = 0) -> tuple[pl.LazyFrame, pl.LazyFrame, pl.LazyFrame]:
     return pl.LazyFrame(recs), pl.LazyFrame(truth), pl.LazyFrame(users)
 
 
+OF_USERS = [
+    {},
+    {"universe": "all"},
+    {"universe": "both", "no_relevant": "skip"},
+    {"no_relevant": "null", "min_relevance": 2},
+]
+
+
 @pytest.mark.parametrize(
-    "by",
-    [
-        "country",
-        *(pytest.param(one, marks=pytest.mark.slow) for one in (None, "user", ["country", "user"])),
-    ],
+    ("by", "policies", "parts"),
+    crossed(["country", None, "user", ["country", "user"]], OF_USERS, [2, 7]),
 )
-@pytest.mark.parametrize(
-    "policies",
-    [
-        {},
-        pytest.param({"universe": "all"}, marks=pytest.mark.slow),
-        pytest.param({"universe": "both", "no_relevant": "skip"}, marks=pytest.mark.slow),
-        pytest.param({"no_relevant": "null", "min_relevance": 2}, marks=pytest.mark.slow),
-    ],
-    ids=str,
-)
-def test_parts_change_no_number(by, policies):
+def test_parts_change_no_number(by, policies, parts):
     recs, truth, users = frames()
     rec = recs.rec(truth=truth, users=users, model="model", **policies)
-    expected = rec.evaluate(*METRICS, by=by).collect()
 
-    for parts in (2, 7, *[100] * (by == "country")):  # 100 are more than there are users
-        assert_frame_equal(
-            rec.collect(*METRICS, by=by, parts=parts), expected, rel_tol=1e-12, abs_tol=1e-12
-        )
+    assert_parts_agree(rec, METRICS, by, parts)
 
 
-# ---- every metric of the registry
+@pytest.mark.slow
+def test_more_parts_than_users_change_no_number():
+    recs, truth, users = frames()
+
+    # there are 50
+    assert_parts_agree(recs.rec(truth=truth, users=users, model="model"), METRICS, "country", 51)
 
 
 GIVEN_A_COLUMN = {
@@ -116,30 +113,31 @@ def rows_of(order: str, *, model: bool) -> tuple[pl.LazyFrame, pl.LazyFrame]:
 
 
 def assert_parts_agree(
-    rec: rf.Rec[pl.LazyFrame], metrics: list[rf.Metric[...]], by: object, parts: int = 3
+    rec: rf.Rec[pl.LazyFrame], metrics: list[rf.Metric[...] | str], by: object, parts: int = 3
 ) -> None:
     one = rec.evaluate(*metrics, by=by).collect()
 
     assert_frame_equal(rec.collect(*metrics, by=by, parts=parts), one, rel_tol=1e-12, abs_tol=1e-12)
 
 
+IN_PARTS = {
+    "two frames": ((), None),
+    "two frames by week": ((), "week"),
+    "all by week": (ALL_SIDES, "week"),
+    "two frames by user": ((), "user"),
+    "train": (("train",), None),
+    "items by kind": (("items",), "kind"),
+    "all by user": (ALL_SIDES, "user"),
+    "all by item": (ALL_SIDES, "item"),
+    "all by kind and country": (ALL_SIDES, ["kind", "country"]),
+}
+
+
 @pytest.mark.parametrize(
-    ("sides", "by"),
-    [
-        *(((), by) for by in (None, "week")),
-        *(
-            pytest.param(sides, by, marks=pytest.mark.slow)
-            for sides, by in (((), "user"), (("train",), None), (("items",), "kind"))
-        ),
-        *(
-            pytest.param(ALL_SIDES, by, marks=pytest.mark.slow)
-            for by in ("user", "week", "item", ["kind", "country"])
-        ),
-    ],
-    ids=str,
+    ("sides_by", "ranked"), in_turn(IN_PARTS, [("rank", False), ("score", True)], fast=2)
 )
-@pytest.mark.parametrize(("order", "model"), [("rank", False), ("score", True)])
-def test_every_metric_is_in_parts_what_it_is_in_one(order, model, sides, by):
+def test_every_metric_is_in_parts_what_it_is_in_one(sides_by, ranked):
+    (sides, by), (order, model) = sides_by, ranked
     recs, truth = rows_of(order, model=model)
     options = {"model": "model", "reference": "b"} if model else {}
 
@@ -179,12 +177,13 @@ def test_parts_hold_under_every_policy(policies):
 PROFILED = {"recall", "ndcg", "mrr", "hit_rate"}
 
 
-def test_expectations_over_ties_are_in_parts_what_they_are_in_one():
+@pytest.mark.parametrize("parts", thorough([5, 60], 1))
+def test_expectations_over_ties_are_in_parts_what_they_are_in_one(parts):
     recs, truth = rows_of("score", model=True)
     rec = recs.rec(truth=truth, users=frames()[2], model="model", ties="expected")
 
     assert_parts_agree(
-        rec, [rf.parse(name) for name in ("ndcg@3", "recall@3", "mrr", "auc")], "country", parts=60
+        rec, [rf.parse(name) for name in ("ndcg@3", "recall@3", "mrr", "auc")], "country", parts
     )
 
 
@@ -262,10 +261,12 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize(("sides", "message"), BROKEN.values(), ids=BROKEN)
-@pytest.mark.parametrize("metric", ["recall", "coverage", "fall_out"])
-@pytest.mark.parametrize("universe", [pytest.param("truth", marks=pytest.mark.slow), "both"])
-def test_every_check_is_made_whoever_counts_and_in_every_part(universe, metric, sides, message):
+@pytest.mark.parametrize(
+    ("metric", "broken", "universe"),
+    crossed(["recall", "coverage", "fall_out"], BROKEN, ["both", "truth"]),
+)
+def test_every_check_is_made_whoever_counts_and_in_every_part(metric, broken, universe):
+    sides, message = broken
     # one user has a list and another one a truth: with universe="both" nobody counts, and most parts have nobody
     recs = pl.LazyFrame(
         {"user": [1, 1], "item": [1, 2], "rank": [1, 0 if "rank" in message else 2]}

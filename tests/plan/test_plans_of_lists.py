@@ -9,6 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
+from lanes import in_turn
 from plans import (
     POLARS_2,
     SIX,
@@ -64,20 +65,14 @@ VARIANTS = [
     rf.exposure_disparity(of="genre", target="relevant") @ 10,
 ]
 BY = {
+    "items": {"by": "genre"},
     "all": {},
     "users": {"by": "country"},
-    "items": {"by": "genre"},
     "user": {"by": "user"},
     "models": {"model": "model"},
 }
-# without segments there are no joins on them, and segments of items have the most; the rest is thorough
-each_by = pytest.mark.parametrize(
-    "by",
-    [
-        pytest.param(by, id=name, marks=[pytest.mark.slow] * (name not in {"all", "items"}))
-        for name, by in BY.items()
-    ],
-)
+# segments of items have the most joins; the rest is thorough
+each_by = pytest.mark.parametrize("by", in_turn(BY, fast=1))
 
 
 def asked(

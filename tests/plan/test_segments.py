@@ -27,9 +27,6 @@ def exactly(value):
     return pytest.approx(value, rel=1e-12, abs=1e-12)
 
 
-# ---- who counts in which segment
-
-
 def test_a_property_of_users_splits_the_users(kind):
     found = ask(kind, RECS, "mrr", truth=TRUTH, users=USERS, by="country")
 
@@ -200,9 +197,6 @@ def test_null_users_of_the_attributes_are_nobody(kind):
     assert everyone["n_users"].sum() == 3
 
 
-# ---- group_by
-
-
 def test_group_by_is_by(kind):
     rec = kind(RECS).rec(
         truth=kind(TRUTH), users=kind(USERS.with_columns(device=pl.Series(["tv", "tv", "phone"])))
@@ -221,8 +215,6 @@ def test_group_by_leaves_the_object_it_was_asked_of(kind):
 
     assert kind.read(rec.evaluate("mrr")).columns == ["n_users", "mrr"]
 
-
-# ---- models
 
 TWO_MODELS = pl.concat(
     [
@@ -329,8 +321,6 @@ def test_judge_gives_every_model_the_whole_truth(kind):
         ("late", "u", "b", None, 1),
     ]
 
-
-# ---- dtypes and order of by columns
 
 DAY = dt.date(2026, 1, 2)
 VALUES = [

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import functools
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import polars as pl
 import pytest
 
 import recframe as rf
+from lanes import thorough
 
 COUNTRIES = ["A", "B", "C", None]
 
 
-def frames(
-    seed: int = 0, n_users: int = 60, models: str = "abc", n_items: int = 14
+def frames(seed: int = 0, n_users: int = 60, **sizes: Any) -> dict[str, pl.DataFrame]:
+    """Return recommendations, a truth, and the side frames, which `_made` makes once."""
+    return dict(_made(seed, n_users, **sizes))
+
+
+@functools.cache
+def _made(
+    seed: int, n_users: int, models: str = "abc", n_items: int = 14
 ) -> dict[str, pl.DataFrame]:
-    """Return recommendations, a truth, and the side frames.
+    """Make the frames.
 
     The first model has a list for each user; others lack some, and the last has none of the users of one country. Users 0 to 4
     have no truth, the last five no list; each fifth has no relevant item.
@@ -75,14 +83,6 @@ POLICIES: list[dict[str, Any]] = [
     {"relevant_from": "list", "no_relevant": "skip"},
     {"relevant_from": "list", "no_relevant": "null"},
 ]
-
-
-def thorough(cases: Iterable[Any], fast: int = 2) -> list[Any]:
-    """Return cases of which the fast lane has the first few."""
-    slow = pytest.mark.slow
-    return [
-        one if place < fast else pytest.param(one, marks=slow) for place, one in enumerate(cases)
-    ]
 
 
 some_policies = pytest.mark.parametrize("policy", thorough(POLICIES, 3), ids=map(str, POLICIES))

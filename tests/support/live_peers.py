@@ -53,6 +53,7 @@ def run() -> dict[str, dict[str, float]]:
     return found
 
 
+@functools.cache
 def qrels(grade: Any = int) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = {}
     for row in users()[1]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -103,14 +103,22 @@ def check(
     kind: Kind = KINDS[0],
     dtypes: Mapping[str, Any] | None = None,
 ) -> None:
-    found = kind.read(
-        bound(case, kind, dtypes).evaluate(*map(str, asked), by=list(case.by) or None)
-    )
-    compare(
-        found.to_dicts(),
-        evaluate(asked, case),
-        ["model"] * (case.policy.model and "model" not in case.by) + [*case.by],
-    )
+    check_on([kind], case, asked, dtypes)
+
+
+def check_on(
+    kinds: Iterable[Kind],
+    case: Case,
+    asked: Sequence[Asked],
+    dtypes: Mapping[str, Any] | None = None,
+) -> None:
+    """Every kind of frame gives what the plain definitions do, which are asked once."""
+    expected = evaluate(asked, case)
+    keys = ["model"] * (case.policy.model and "model" not in case.by) + [*case.by]
+    for kind in kinds:
+        rec = bound(case, kind, dtypes)
+        found = kind.read(rec.evaluate(*map(str, asked), by=list(case.by) or None))
+        compare(found.to_dicts(), expected, keys)
 
 
 def compare(found: Sequence[Row], expected: Sequence[Row], keys: Sequence[str]) -> None:
@@ -148,6 +156,12 @@ def padded(some: pl.DataFrame) -> pl.DataFrame:
 
 
 ALL_KINDS = [*KINDS, Kind("large", padded, eager)]
+
+
+def kinds_in_turn(place: int) -> list[Kind]:
+    """Polars' frames and large ones, which have plans of their own, and one of the others in turn."""
+    others = ALL_KINDS[1:-1]
+    return [ALL_KINDS[0], others[place % len(others)], ALL_KINDS[-1]]
 
 
 def share(cases: Sequence[Any], kind: Kind) -> Sequence[Any]:

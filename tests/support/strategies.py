@@ -16,8 +16,8 @@ ranks = st.one_of(st.none(), st.integers(1, 12))
 
 
 def examples(number: int) -> settings:
-    """So many examples of a law where others have fifteen; in the fast lane few of them, and two at least."""
-    return settings(max_examples=max(2, number * settings.default.max_examples // 15))
+    """So many examples of a law where others have ten; in the fast lane few of them, and two at least."""
+    return settings(max_examples=max(2, number * settings.default.max_examples // 10))
 
 
 @st.composite

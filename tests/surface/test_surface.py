@@ -13,7 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ SOURCES = {
     path.relative_to(FOLDER).as_posix(): ast.parse(path.read_text())
     for path in sorted(FOLDER.rglob("*.py"))
 }
+LINES = {path: (FOLDER / path).read_text(encoding="utf-8").splitlines() for path in SOURCES}
 # the command line, which collects and prints
 EDGE = {path for path in SOURCES if path.startswith("cli/")} | {"demo.py"}
 MODULES = {
@@ -78,10 +79,16 @@ def two_hits(at: At) -> pl.Expr:
 """What is written on a page to add a metric."""
 
 each_metric = pytest.mark.parametrize("metric", BUILTIN.values(), ids=str)
-each_source = pytest.mark.parametrize("tree", SOURCES.values(), ids=SOURCES)
 
 
-# ---- the metrics stand in one list
+def nodes(path: str, *kinds: type[ast.AST]) -> list[Any]:
+    """Return the nodes of some kinds in a source."""
+    return [node for node in ast.walk(SOURCES[path]) if isinstance(node, kinds)]
+
+
+def offenders(finds: Callable[[str], Any], paths: Iterable[str] = SOURCES) -> dict[str, Any]:
+    """Return what is found against a rule of the house, by file."""
+    return {path: found for path in paths if (found := finds(path))}
 
 
 def test_the_package_exports_every_metric_and_no_other():
@@ -125,21 +132,19 @@ def test_a_metric_is_written_on_its_page_alone(tmp_path):
     subprocess.run([sys.executable, "-c", inspect.cleandoc(asks)], check=True, env=environment)  # noqa: S603
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_a_page_of_metrics_names_them_and_says_of_each_what_it_is(page):
-    defined = {
-        one.name: one.decorator_list[-1]
-        for one in PAGES[page].body
-        if getattr(one, "decorator_list", None)
-    }
+def test_a_page_of_metrics_names_them_and_says_of_each_what_it_is():
+    for page, tree in PAGES.items():
+        module = importlib.import_module(f"recframe.{page[:-3].replace('/', '.')}")
+        defined = {
+            one.name: one.decorator_list[-1]
+            for one in tree.body
+            if getattr(one, "decorator_list", None)
+        }
 
-    assert (
-        sorted(defined)
-        == importlib.import_module(f"recframe.{page[:-3].replace('/', '.')}").__all__
-    )
-    for name, about in defined.items():
-        stated = {keyword.arg for keyword in about.keywords}
-        assert stated >= {"range", "direction", "formula"}, name
+        assert sorted(defined) == module.__all__, page
+        for name, about in defined.items():
+            stated = {keyword.arg for keyword in about.keywords}
+            assert stated >= {"range", "direction", "formula"}, name
 
 
 def test_the_names_that_are_exported_are_sorted_and_exist():
@@ -187,42 +192,35 @@ def test_every_alias_of_the_table_parses_to_its_metric():
             assert rf.parse(alias) == rf.parse(alias.upper()) == registered()[row["name"]]
 
 
-# ---- what is said of a metric
+def test_a_metric_says_what_it_is():
+    for name, metric in BUILTIN.items():
+        about = metric.definition
+
+        assert about.formula, name
+        assert about.range[0] < about.range[1], name
+        assert about.shape in {"user", "set"}, name
+        assert about.direction in {"higher", "lower", ""}, name
 
 
-@each_metric
-def test_a_metric_says_what_it_is(metric):
-    about = metric.definition
+def test_a_metric_needs_what_its_words_ask_for():
+    for name, metric in BUILTIN.items():
+        about = metric.definition
+        asked = {need for fact in needs_of(metric).facts for need in fact.builder.needs}
 
-    assert about.formula
-    assert about.range[0] < about.range[1]
-    assert about.shape in {"user", "set"}
-    assert about.direction in {"higher", "lower", ""}
-
-
-@each_metric
-def test_a_metric_needs_what_its_words_ask_for(metric):
-    about = metric.definition
-    assert about.over == "lists" or about.shape == "user"
-    assert {need for fact in needs_of(metric).facts for need in fact.builder.needs} == set(
-        about.needs
-    )
+        assert about.over == "lists" or about.shape == "user", name
+        assert asked == set(about.needs), name
 
 
-@each_metric
-def test_a_metric_has_a_docstring_with_its_empty_case_parameters_and_source(metric):
-    text = metric.__doc__
+def test_a_metric_has_a_docstring_with_its_empty_case_parameters_and_source():
+    for name, metric in BUILTIN.items():
+        text = metric.__doc__
 
-    first = text.splitlines()[0]
-    assert first.endswith(".") or text.split("\n\n")[0].endswith(".")
-    for parameter in metric.definition.parameters:
-        assert re.search(rf"`{parameter}\b|\b{parameter} cancels|base of the logarithm", text), (
-            parameter
-        )
-    if metric.name in COUNTS:
-        assert "Source:" not in text
-    else:
-        assert re.search(r"\nSource: \w.*\.$", text)
+        assert text.split("\n\n")[0].endswith("."), name
+        for parameter in metric.definition.parameters:
+            said = rf"`{parameter}\b|\b{parameter} cancels|base of the logarithm"
+            assert re.search(said, text), (name, parameter)
+        assert bool(re.search(r"\nSource: \w.*\.$", text)) == (name not in COUNTS), name
+        assert ("Source:" in text) == (name not in COUNTS), name
 
 
 @each_metric
@@ -242,9 +240,6 @@ def test_the_example_of_a_metric_runs(metric):
     )
 
 
-# ---- what is said of everything else
-
-
 def public_functions() -> Iterator[tuple[str, Any]]:
     """Walk the public functions and the public methods of public classes, under their names."""
     for name in rf.__all__:
@@ -262,33 +257,24 @@ def public_functions() -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-PUBLIC = dict(public_functions())
-each_function = pytest.mark.parametrize("function", PUBLIC.values(), ids=PUBLIC)
+def test_a_public_object_has_a_docstring_of_its_own():
+    for name in rf.__all__:
+        value = getattr(rf, name)
+        text = vars(value).get("__doc__") if inspect.isclass(value) else value.__doc__
+
+        assert text, name
+        assert text.strip().partition("\n\n")[0].rstrip().endswith((".", ":")), name
 
 
-@pytest.mark.parametrize("name", rf.__all__)
-def test_a_public_object_has_a_docstring_of_its_own(name):
-    value = getattr(rf, name)
-
-    text = vars(value).get("__doc__") if inspect.isclass(value) else value.__doc__
-    assert text
-    assert text.strip().partition("\n\n")[0].rstrip().endswith((".", ":"))
-
-
-@each_function
-def test_a_public_function_has_a_docstring_that_is_a_sentence(function):
-    assert function.__doc__
-    assert "." in function.__doc__
-
-
-@each_function
-def test_arguments_after_the_first_two_go_by_name(function):
+def test_a_public_function_has_a_docstring_and_takes_all_but_two_arguments_by_name():
     positional = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
-    parameters = [
-        one for one in inspect.signature(function).parameters.values() if one.name != "self"
-    ]
+    for name, function in public_functions():
+        parameters = [
+            one for one in inspect.signature(function).parameters.values() if one.name != "self"
+        ]
 
-    assert sum(one.kind in positional for one in parameters) <= 2
+        assert "." in (function.__doc__ or ""), name
+        assert sum(one.kind in positional for one in parameters) <= 2, name
 
 
 def words(of: type) -> dict[str, Any]:
@@ -317,15 +303,13 @@ def test_there_are_words_to_write_metrics_in():
     }
 
 
-@pytest.mark.parametrize(
-    ("of", "word"), [(of, word) for of in (rf.At, rf.AtLists) for word in words(of)]
-)
-def test_a_word_is_documented_and_named_in_the_overview(of, word):
-    value = vars(of)[word]
-    text = (value.fget if isinstance(value, property) else value).__doc__
+@pytest.mark.parametrize("of", [rf.At, rf.AtLists])
+def test_a_word_is_documented_and_named_in_the_overview(of):
+    for word, value in words(of).items():
+        text = (value.fget if isinstance(value, property) else value).__doc__
 
-    assert text.strip().partition("\n")[0].endswith((".", ";", ","))
-    assert re.search(rf"`{word}\b", of.__doc__), f"{word} is not in the docstring of {of.__name__}"
+        assert text.strip().partition("\n")[0].endswith((".", ";", ",")), word
+        assert re.search(rf"`{word}\b", of.__doc__), word
 
 
 def test_an_unknown_word_says_which_there_are():
@@ -363,9 +347,6 @@ def test_every_option_of_rec_is_in_its_docstring():
         assert field.name in {"by", "given"} or re.search(
             rf"\b{field.name}(:|,)", rf.Rec.__call__.__doc__
         ), field.name
-
-
-# ---- the house rules
 
 
 def test_no_module_is_named_like_a_public_object_or_for_nothing():
@@ -444,18 +425,16 @@ def test_files_of_tests_are_short_and_have_names_of_their_own():
     ]
 
 
-@pytest.mark.parametrize("path", SOURCES)
-def test_a_file_is_short_and_says_what_it_is_for(path):
-    lines = (FOLDER / path).read_text().splitlines()
+def test_a_file_is_short_and_says_what_it_is_for():
+    def first_line(path: str) -> str:
+        return (ast.get_docstring(SOURCES[path]) or "").partition("\n")[0]
 
-    assert len(lines) < 500
-    assert (ast.get_docstring(SOURCES[path]) or "").partition("\n")[0].endswith(".")
+    assert not offenders(lambda path: len(LINES[path]) >= 500)
+    assert not offenders(lambda path: not first_line(path).endswith("."))
 
 
-def functions(tree: ast.AST) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return [
-        node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    ]
+def functions(path: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return nodes(path, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def code_lines(path: str, function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -463,147 +442,157 @@ def code_lines(path: str, function: ast.FunctionDef | ast.AsyncFunctionDef) -> i
     body = function.body[1:] if ast.get_docstring(function) is not None else function.body
     if not body:
         return 0
-    lines = (FOLDER / path).read_text().splitlines()[body[0].lineno - 1 : function.end_lineno]
+    lines = LINES[path][body[0].lineno - 1 : function.end_lineno]
     return sum(bool(line.strip()) and not line.strip().startswith("#") for line in lines)
 
 
-@pytest.mark.parametrize("path", SOURCES)
-def test_functions_are_short(path):
-    long = {function.name: code_lines(path, function) for function in functions(SOURCES[path])}
+def test_functions_are_short():
+    def long(path: str) -> dict[str, int]:
+        lengths = {one.name: code_lines(path, one) for one in functions(path)}
+        return {name: length for name, length in lengths.items() if length >= 30}
 
-    assert not {name: length for name, length in long.items() if length >= 30}
+    assert not offenders(long)
 
 
 OF_HINTS = [
     path
     for path in SOURCES
     if path.partition("/")[0] in {"frames", "judging", "facts", "plan", "audit"}
+    and path != "frames/hints.py"
 ]
 
 
-@pytest.mark.parametrize("path", [path for path in OF_HINTS if path != "frames/hints.py"])
-def test_what_a_message_tells_to_bind_is_a_hint(path):
-    # cli/shell.py has other words for it
-    in_python = [
-        node
-        for node in ast.walk(SOURCES[path])
-        if isinstance(node, ast.Expr)
-        or (isinstance(node, ast.Call) and ast.unparse(node.func) == "Either")
-    ]
-    allowed = {inner for node in in_python for inner in ast.walk(node)}
-    written = {node for node in ast.walk(SOURCES[path]) if isinstance(node, ast.Constant)} - allowed
+def test_what_a_message_tells_to_bind_is_a_hint():
+    def written_out(path: str) -> list[Any]:
+        # cli/shell.py has other words for it
+        in_python = [
+            *nodes(path, ast.Expr),
+            *(call for call in nodes(path, ast.Call) if ast.unparse(call.func) == "Either"),
+        ]
+        allowed = {inner for node in in_python for inner in ast.walk(node)}
+        written = {*nodes(path, ast.Constant)} - allowed
+        return [node.value for node in written if "rec(" in str(node.value)]
 
-    assert not [node.value for node in written if "rec(" in str(node.value)]
+    assert not offenders(written_out, OF_HINTS)
 
 
-@each_source
-def test_nothing_is_asserted_of_what_users_give(tree):
-    assert not [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Assert)]
+def test_nothing_is_asserted_of_what_users_give():
+    assert not offenders(lambda path: [node.lineno for node in nodes(path, ast.Assert)])
 
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-@each_source
-def test_a_comprehension_holds_no_other(tree):
-    outer = [node for node in ast.walk(tree) if isinstance(node, COMPREHENSIONS)]
+def test_a_comprehension_holds_no_other():
+    def holding(path: str) -> list[int]:
+        return [
+            one.lineno
+            for one in nodes(path, *COMPREHENSIONS)
+            for inner in ast.walk(one)
+            if inner is not one and isinstance(inner, COMPREHENSIONS)
+        ]
 
-    assert not [
-        one.lineno
-        for one in outer
-        for inner in ast.walk(one)
-        if inner is not one and isinstance(inner, COMPREHENSIONS)
-    ]
-
-
-@pytest.mark.parametrize("path", SOURCES)
-def test_a_comment_is_no_banner(path):
-    assert not re.search(r"^ *# *[-=#*]{2,}", (FOLDER / path).read_text(), re.MULTILINE)
+    assert not offenders(holding)
 
 
-@each_source
-def test_no_default_is_mutable(tree):
+def test_a_comment_is_no_banner():
+    def banners(path: str) -> list[str]:
+        return [line for line in LINES[path] if re.match(r" *# *[-=#*]{2,}", line)]
+
+    assert not offenders(banners)
+
+
+def test_no_default_is_mutable():
     mutable = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 
-    for function in functions(tree):
-        for default in [*function.args.defaults, *filter(None, function.args.kw_defaults)]:
-            made = isinstance(default, ast.Call) and isinstance(default.func, ast.Name)
-            assert not isinstance(default, mutable), function.name
-            assert not (made and default.func.id in {"list", "dict", "set"}), function.name
+    def is_mutable(default: ast.expr) -> bool:
+        made = isinstance(default, ast.Call) and isinstance(default.func, ast.Name)
+        return isinstance(default, mutable) or (made and default.func.id in {"list", "dict", "set"})
+
+    def defaults(path: str) -> list[str]:
+        return [
+            function.name
+            for function in functions(path)
+            if any(
+                is_mutable(one)
+                for one in [*function.args.defaults, *filter(None, function.args.kw_defaults)]
+            )
+        ]
+
+    assert not offenders(defaults)
 
 
-def called(tree: ast.AST) -> set[str]:
+def called(path: str) -> set[str]:
     """Return the names of the methods that a file calls."""
-    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    calls = [node.func for node in nodes(path, ast.Call)]
     return {call.attr for call in calls if isinstance(call, ast.Attribute)}
 
 
-@pytest.mark.parametrize("path", SOURCES)
-def test_no_row_user_or_group_is_visited_by_python(path):
-    visits = {
-        "map_elements",
-        "map_batches",
-        "map_groups",
-        "map_rows",
-        "iter_slices",
-        "partition_by",
-        "iterrows",
-        "itertuples",
-    }
-    allowed = {"iter_rows"} if path in EDGE else set()  # which prints results
-    # a seam that finishes the result of a plan, a row for each segment, with NumPy
-    allowed |= {"map_batches"} if path == "frames/kinds/kind.py" else set()
-
-    assert not called(SOURCES[path]) & (visits | {"iter_rows", "rows_by_key"}) - allowed
+VISITS = {
+    "iter_rows",
+    "iter_slices",
+    "iterrows",
+    "itertuples",
+    "map_batches",
+    "map_elements",
+    "map_groups",
+    "map_rows",
+    "partition_by",
+    "rows_by_key",
+}
 
 
-@pytest.mark.parametrize("path", SOURCES)
-def test_plans_are_collected_at_the_edge_alone(path):
-    collects = called(SOURCES[path]) & {
-        "collect",
-        "collect_all",
-        "collect_async",
-        "collect_batches",
-        "fetch",
-        "profile",
-    }
+def test_no_row_user_or_group_is_visited_by_python():
+    def visits(path: str) -> set[str]:
+        allowed = {"iter_rows"} if path in EDGE else set()  # which prints results
+        # a seam that finishes the result of a plan, a row for each segment, with NumPy
+        allowed |= {"map_batches"} if path == "frames/kinds/kind.py" else set()
+        return called(path) & VISITS - allowed
 
-    assert not collects or path in {"frames/collecting.py", *EDGE}
+    assert not offenders(visits)
 
 
-@pytest.mark.parametrize("path", [path for path in SOURCES if path not in KINDS])
-def test_the_kind_of_frame_is_asked_for_in_its_own_file(path):
-    names = {node.attr for node in ast.walk(SOURCES[path]) if isinstance(node, ast.Attribute)}
-    asked = {
-        name.attr
-        for node in ast.walk(SOURCES[path])
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id == "isinstance"
-        for name in ast.walk(node)
-        if isinstance(name, ast.Attribute)
-    }
-
-    assert not asked & {"DataFrame", "LazyFrame", "Series"}
-    assert path in EDGE or not names & {"to_pandas", "from_pandas", "to_arrow", "from_arrow"}
+COLLECTS = {"collect", "collect_all", "collect_async", "collect_batches", "fetch", "profile"}
 
 
-@pytest.mark.parametrize("path", [path for path in SOURCES if not path.startswith("metrics/")])
-def test_no_branch_is_on_the_name_of_a_metric(path):
+def test_plans_are_collected_at_the_edge_alone():
+    collecting = offenders(lambda path: called(path) & COLLECTS)
+
+    assert collecting.keys() <= {"frames/collecting.py", *EDGE}
+
+
+def test_the_kind_of_frame_is_asked_for_in_its_own_file():
+    def asked(path: str) -> set[str]:
+        names = {
+            name.attr
+            for call in nodes(path, ast.Call)
+            if isinstance(call.func, ast.Name) and call.func.id == "isinstance"
+            for name in ast.walk(call)
+            if isinstance(name, ast.Attribute)
+        }
+        return names & {"DataFrame", "LazyFrame", "Series"}
+
+    def turned(path: str) -> set[str]:
+        names = {node.attr for node in nodes(path, ast.Attribute)}
+        return names & {"to_pandas", "from_pandas", "to_arrow", "from_arrow"}
+
+    assert not offenders(asked, SOURCES.keys() - KINDS)
+    assert not offenders(turned, SOURCES.keys() - KINDS - EDGE)
+
+
+def test_no_branch_is_on_the_name_of_a_metric():
     # also words of Python and of this package, and a model of the demo
     names = BUILTIN.keys() - {"map", "judged", "popularity"}
-    compared = {
-        constant.value
-        for node in ast.walk(SOURCES[path])
-        if isinstance(node, ast.Compare | ast.match_case)
-        for constant in ast.walk(node)
-        if isinstance(constant, ast.Constant)
-    }
 
-    assert not compared & names
+    def compared(path: str) -> set[Any]:
+        return names & {
+            constant.value
+            for node in nodes(path, ast.Compare, ast.match_case)
+            for constant in ast.walk(node)
+            if isinstance(constant, ast.Constant)
+        }
 
-
-# ---- the package
+    assert not offenders(compared, [path for path in SOURCES if not path.startswith("metrics/")])
 
 
 def test_the_version_is_the_one_that_is_installed():

@@ -13,7 +13,8 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import recframe as rf
-from compared_lists import POLICIES, asked_of, frames, some_policies
+from compared_lists import POLICIES, asked_of, frames
+from lanes import crossed, in_turn
 from plain_uncertainty import clustered_error, comparison, differing, quantile, values_of
 from strategies import examples, frame_pairs
 
@@ -24,7 +25,6 @@ METRICS = {
     "lists": ["novelty@3"],
     "several plans": ["recall@3", "popularity", "first_rank"],
 }
-each_group = pytest.mark.parametrize("metrics", METRICS.values(), ids=METRICS)
 BYS = [(), ("country",), ("genre",), ("week",), ("country", "genre")]
 
 
@@ -51,14 +51,17 @@ def assert_compared(rec, metrics, by, baseline, margin=0.05, models="abc"):
     return expected
 
 
-@each_group
-@some_policies
-@pytest.mark.parametrize("main", ["recs", "judged"])
-def test_a_comparison_is_what_the_users_differences_say(main, policy, metrics):
-    choose = POLICIES.index(policy)
-    for seed, baseline in enumerate(["a", None]):
-        by = BYS[(choose + seed) % (len(BYS) if main == "recs" else 3)]
-        assert assert_compared(asked_of(main, seed, **policy), metrics, by, baseline)
+@pytest.mark.parametrize(
+    ("policy", "metrics", "main", "baseline", "by"),
+    crossed(POLICIES, METRICS, ["recs", "judged"], ["a", None], BYS[:3]),
+)
+def test_a_comparison_is_what_the_users_differences_say(policy, metrics, main, baseline, by):
+    assert assert_compared(asked_of(main, **policy), metrics, by, baseline)
+
+
+@pytest.mark.parametrize(("by", "metrics"), crossed(BYS[3:], METRICS))
+def test_a_comparison_in_segments_of_rows_is_what_the_users_differences_say(by, metrics):
+    assert assert_compared(asked_of(seed=1), metrics, by, None)
 
 
 @pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
@@ -93,9 +96,10 @@ def test_a_difference_that_is_the_same_for_all_is_worse_by_any_margin():
 CORRECTIONS = {"holm": "holm", "bonferroni": "bonferroni", "benjamini-hochberg": "fdr_bh"}
 
 
-@pytest.mark.parametrize("family", ["table", "metric", "segment"])
-@pytest.mark.parametrize("correction", CORRECTIONS)
-def test_corrections_are_those_of_statsmodels_in_each_family(correction, family):
+@pytest.mark.parametrize(
+    ("family", "correction"), in_turn(["table", "metric", "segment"], CORRECTIONS.keys())
+)
+def test_corrections_are_those_of_statsmodels_in_each_family(family, correction):
     found = asked_of().compare(
         "ndcg@3", "recall", "auc", by="country", correction=correction, family=family
     )
@@ -156,9 +160,6 @@ def test_resampled_p_values_are_near_students_where_there_are_many_users(test):
 
     # three binomial errors of 9,999 draws, and what skewness does
     assert (by_t - by_draws).abs().max() < 0.02
-
-
-# ---- laws
 
 
 @pytest.mark.parametrize("by", [None, "country", "genre"])
@@ -239,9 +240,6 @@ def test_a_difference_of_few_users_is_no_rounding():
     assert not found["verdict"].is_in(["same"]).any()
 
 
-# ---- what is told
-
-
 def test_too_few_resamples_for_a_correction_are_told():
     rec = asked_of()
     with pytest.warns(rf.RecframeWarning) as told:
@@ -278,9 +276,6 @@ def test_a_bootstrap_of_fewer_than_five_users_tests_nothing(n, is_tested):
     assert (found["note"] == few) == (not is_tested)
     assert found["difference_low"] is not None
     assert rec.compare("mrr", test="permutation")["p_value"][0] is not None
-
-
-# ---- trials
 
 
 @pytest.mark.parametrize("test", ["t", "permutation", "bootstrap"])

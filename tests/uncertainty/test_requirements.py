@@ -252,7 +252,7 @@ def alarms(factor: float, on: str, n_tables: int) -> int:
     return failing
 
 
-@pytest.mark.parametrize("factor", [1.0, 0.99])
+@pytest.mark.parametrize("factor", [1.0, pytest.param(0.99, marks=pytest.mark.slow)])
 def test_equal_systems_fail_in_as_many_tables_as_the_level_says(factor):
     # at most 5 % of 100 tables, whatever the margin: above the quantile one run in ten thousand
     assert alarms(factor, "interval", 100) <= stats.binom.ppf(0.9999, 100, 0.05)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import recframe as rf
-from compared_lists import POLICIES, asked_of, frames, some_policies
+from compared_lists import POLICIES, asked_of, frames
+from lanes import crossed
 from plain_uncertainty import differing, summary, values_of
 from strategies import examples, frame_pairs
 
@@ -46,14 +47,17 @@ def assert_summary(rec, metrics, by, clusters=None, **options):
     return expected
 
 
-@each_group
-@some_policies
-@pytest.mark.parametrize("main", ["recs", "judged"])
-def test_a_summary_is_what_the_users_values_say(main, policy, metrics):
-    choose = POLICIES.index(policy)
-    for seed in range(2):
-        by = BYS[(choose + seed) % (len(BYS) if main == "recs" else 3)]
-        assert assert_summary(asked_of(main, seed, **policy), metrics, by)
+@pytest.mark.parametrize(
+    ("policy", "metrics", "main", "by"),
+    crossed(POLICIES, METRICS, ["recs", "judged"], BYS[:3]),
+)
+def test_a_summary_is_what_the_users_values_say(policy, metrics, main, by):
+    assert assert_summary(asked_of(main, **policy), metrics, by)
+
+
+@pytest.mark.parametrize(("by", "metrics"), crossed(BYS[3:], METRICS))
+def test_a_summary_of_segments_of_rows_is_what_the_users_values_say(by, metrics):
+    assert assert_summary(asked_of(seed=1), metrics, by)
 
 
 @pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
@@ -135,9 +139,6 @@ def test_shares_have_wilsons_interval():
     assert found["value_high"] == pytest.approx(high, abs=1e-5)
 
 
-# ---- trials
-
-
 TRIALS, USERS = 600, 300
 
 
@@ -202,7 +203,7 @@ def test_ten_lists_of_one_size_decide_whatever_rounding(n, is_known):
     recs = users.with_columns(item=own, rank=1)
     truth = users.with_columns(item=0)
 
-    for n_items in range(30, 70):
+    for n_items in range(30, 70, 3):
         found = recs.rec(truth=truth, items=pl.DataFrame({"item": range(n_items)})).summarize(
             "coverage"
         )
