@@ -95,8 +95,15 @@ def _marks(
     legend, shown = data["row"].n_unique() < len(data), data["model"].to_list()
     colour = series.colour(legend=legend, shown=shown)
     shape = series.shape(legend=legend, shown=shown)
-    axis = alt.Axis(format="+%" if how.metric is None else "+", tickCount=look.width // 90)
-    low = alt.X("low:Q", title=_difference_title(how, look), axis=axis, scale=alt.Scale(zero=True))
+    # nothing is no more than it
+    signed = alt.Axis(
+        format="+%" if how.metric is None else "+",
+        labelExpr="datum.value === 0 ? '0' : datum.label",
+        tickCount=look.width // 90,
+    )
+    low = alt.X(
+        "low:Q", title=_difference_title(how, look), axis=signed, scale=alt.Scale(zero=True)
+    )
     rule = base.mark_rule(strokeWidth=2).encode(x=low, x2="high:Q", color=colour)
     ground = "white" if look.theme is None else look.colours.background
     filled = _rows(data.filter(~is_open), series, how, data)
@@ -162,8 +169,16 @@ def tradeoff(
     )
     layers = [front, wide, tall, dots, *(names if is_named else [])]
     chart = layered(data, *layers, height=HEIGHT)
-    told = f"Crosses: intervals at {level:.0%}. Dashed: the Pareto front, models that no other beats in both."
+    told = f"Crosses: intervals at {level:.0%}. {_front(data)}"
     return finished(chart, look, f"{y} against {x}", told, empty=is_bare(data, "x", "y"))
+
+
+def _front(data: pl.DataFrame) -> str:
+    """Return what is to be said of the Pareto front, which takes two models to be drawn."""
+    best = data.filter("best")["model"].to_list()
+    if len(best) > 1:
+        return "Dashed: the Pareto front, models that no other beats in both."
+    return f"No other model beats {best[0]} in either." if best and len(data) > 1 else ""
 
 
 def _names(
