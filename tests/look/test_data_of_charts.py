@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 import polars as pl
 import pytest
+from altair.utils import schemapi
 
 import recframe as rf
 from frame_kinds import KINDS, sharp_and_thorough
@@ -22,6 +24,13 @@ others = {one.name for one in KINDS} - {"polars"}
 each_kind_thoroughly = pytest.mark.parametrize("kind", sharp_and_thorough(KINDS, others), ids=str)
 KS = [1, 2, 3, 5]
 ABS = 1e-12
+
+
+@pytest.fixture(autouse=True)
+def _unchecked() -> Iterator[None]:
+    """Spare Altair's checks of specifications, since here nobody looks at one."""
+    with schemapi.debug_mode(False):
+        yield
 
 
 def bound(kind: Any = None, **options: Any) -> Any:
