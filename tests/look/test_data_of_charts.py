@@ -29,7 +29,7 @@ ABS = 1e-12
 @pytest.fixture(autouse=True)
 def _unchecked() -> Iterator[None]:
     """Spare Altair's checks of specifications, since here nobody looks at one."""
-    with schemapi.debug_mode(False):
+    with schemapi.debug_mode(arg=False):
         yield
 
 

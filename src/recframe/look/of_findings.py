@@ -49,9 +49,9 @@ def _labelled(data: pl.DataFrame) -> pl.DataFrame:
     """Return findings with what is written on each."""
     words = [f"{n:,} row{'' if n == 1 else 's'}" for n in data["rows"]]
     # some checks find something in each of several columns, which the examples name
-    where = pl.when(pl.struct("check", "frame").is_unique()).then("frame")
+    alone = pl.when(pl.struct("check", "frame").is_unique()).then("frame")
     column = pl.col("example").str.extract("(column .+)$").fill_null(pl.col("example"))
-    where = where.otherwise(pl.format("{}, {}", "frame", column))
+    where = alone.otherwise(pl.format("{}, {}", "frame", column))
     name = pl.col("check").str.replace_all("_", " ")
     return data.with_columns(
         place=pl.int_range(pl.len()),

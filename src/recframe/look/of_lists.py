@@ -147,8 +147,9 @@ def _groups(series: Series, model: str, shown: list[str]) -> tuple[Any, alt.Stro
     of, group = series.look.colours, alt.datum.group
     own = series.colours[series.names.index(model)]
     # NOTE: without a scale, since views that stand together share theirs
-    colour = alt.when(group == GROUPS[0]).then(alt.value(own))
-    colour = colour.when(group == GROUPS[1]).then(alt.value(of.ink)).otherwise(alt.value(of.quiet))
+    relevant, judged = group == GROUPS[0], group == GROUPS[1]
+    known = alt.when(relevant).then(alt.value(own)).when(judged).then(alt.value(of.ink))
+    colour = known.otherwise(alt.value(of.quiet))
     dashes = alt.Scale(domain=list(GROUPS), range=list(DASHES[:3]))
     legend = legend_of(shown, series.look) if shown else None
     return colour, alt.StrokeDash("group:N", scale=dashes, legend=legend)
