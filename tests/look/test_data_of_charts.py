@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 import polars as pl
 import pytest
+from altair.utils import schemapi
 
 import recframe as rf
 from frame_kinds import KINDS, sharp_and_thorough
@@ -17,8 +19,18 @@ from planted_shop import shop
 SHOP = shop(n=120)
 TRAIN = pl.DataFrame({"user": [1, 2, 3, 3], "item": [0, 0, 0, 5]})
 each_kind = pytest.mark.parametrize("kind", sharp_and_thorough(KINDS), ids=str)
+# whose numbers are those of a method, which other tests ask of every kind of frame
+others = {one.name for one in KINDS} - {"polars"}
+each_kind_thoroughly = pytest.mark.parametrize("kind", sharp_and_thorough(KINDS, others), ids=str)
 KS = [1, 2, 3, 5]
 ABS = 1e-12
+
+
+@pytest.fixture(autouse=True)
+def _unchecked() -> Iterator[None]:
+    """Spare Altair's checks of specifications, since here nobody looks at one."""
+    with schemapi.debug_mode(arg=False):
+        yield
 
 
 def bound(kind: Any = None, **options: Any) -> Any:
@@ -39,7 +51,7 @@ def test_a_curve_has_the_values_and_intervals_of_summarize(kind):
     assert data.select("k", "value", "low", "high", "n_users").rows() == expected
 
 
-@each_kind
+@each_kind_thoroughly
 def test_segments_have_the_values_of_summarize_and_pooled_those_of_slices(kind):
     rec = bound(kind)
     data = rec.plot.segments("ndcg@5", by="country", min_users=40).data.sort("segment", "model")
@@ -112,7 +124,7 @@ def test_bins_of_a_metric_without_an_end_run_over_its_values():
     assert above.select("low", "high", "n").rows() == [(0.0, 1.5, 1), (1.5, 3.0, 1)]
 
 
-@each_kind
+@each_kind_thoroughly
 def test_differences_are_those_of_compare(kind):
     options = {"baseline": "old", "by": "country", "margin": 0.1}
     data = bound(kind).plot.compare("ndcg@5", **options).data
@@ -145,7 +157,7 @@ def test_without_a_baseline_each_two_models_have_a_row():
     assert data["row"].to_list() == ["b - a", "c - a", "c - b"]
 
 
-@each_kind
+@each_kind_thoroughly
 def test_a_tradeoff_has_the_values_and_intervals_of_both_metrics(kind):
     data = bound(kind).plot.tradeoff("ndcg", "recall", k=5).data
     found = bound().summarize("ndcg@5", "recall@5")
@@ -184,7 +196,7 @@ def test_the_front_has_what_no_other_beats_in_both():
     }
 
 
-@each_kind
+@each_kind_thoroughly
 def test_hits_by_rank_are_what_n_hits_grows_by(kind):
     data = bound(kind).plot.hits_by_rank(k=5).data
     found = bound().evaluate("n_hits", k=range(1, 6))
@@ -196,7 +208,7 @@ def test_hits_by_rank_are_what_n_hits_grows_by(kind):
         assert of_model["value"].to_list() == pytest.approx(steps, abs=ABS)
 
 
-@each_kind
+@each_kind_thoroughly
 def test_precision_and_recall_are_those_of_evaluate(kind):
     data = bound(kind).plot.precision_recall(k=KS).data
     found = bound().evaluate("precision", "recall", k=KS)
@@ -207,7 +219,7 @@ def test_precision_and_recall_are_those_of_evaluate(kind):
             assert row[name] == pytest.approx(of_model[f"{name}@{row['k']}"], abs=ABS)
 
 
-@each_kind
+@each_kind_thoroughly
 def test_interpolated_precision_has_the_intervals_of_summarize(kind):
     data = bound(kind).plot.interpolated_precision(k=5).data
     found = bound().summarize(rf.interpolated_precision(recall=0.3) @ 5)
@@ -217,7 +229,7 @@ def test_interpolated_precision_has_the_intervals_of_summarize(kind):
     assert data["recall"].unique().sort().to_list() == [tenth / 10 for tenth in range(11)]
 
 
-@each_kind
+@each_kind_thoroughly
 def test_gains_add_up_over_k_below_those_of_the_best_order(kind):
     recs = pl.DataFrame({"user": [1, 1, 2], "item": [1, 2, 3], "rank": [1, 2, 1]})
     truth = pl.DataFrame({"user": [1, 1, 2], "item": [2, 9, 8], "relevance": [2, 5, 3]})
@@ -294,7 +306,7 @@ def test_scores_are_read_beside_ranks_that_are_given():
     }
 
 
-@each_kind
+@each_kind_thoroughly
 def test_overlap_is_each_model_held_against_each(kind):
     data = bound(kind).plot.overlap("rbo@5").data
     old = bound(reference="old").rbo(k=5)
@@ -305,7 +317,7 @@ def test_overlap_is_each_model_held_against_each(kind):
     assert found["new", "old"] == pytest.approx(found["old", "new"])
 
 
-@each_kind
+@each_kind_thoroughly
 def test_findings_are_those_of_the_audit(kind):
     data = bound(kind).plot.audit(k=9).data
     # whose example is any of the rows

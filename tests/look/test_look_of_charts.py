@@ -2,73 +2,44 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import struct
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import altair as alt
 import polars as pl
 import pytest
+import vl_convert
+from hypothesis import given
+from hypothesis import strategies as st
 
 import recframe as rf
-from planted_shop import shop
+from charts_asked import (
+    ASKED,
+    REC,
+    SCORED,
+    SHOP,
+    WIDTH,
+    channels,
+    chart_of,
+    each_sharply,
+    parts,
+    spec_of,
+)
+from recframe.audit.rule import SEVERITIES
 from recframe.errors import CallError
-from recframe.look.themes import THEMES
+from recframe.look.of_cutoffs import ticks
+from recframe.look.style import LETTER, SYMBOL, legend_of
+from recframe.look.themes import THEMES, Look
 from recframe.namespace.plots import CHARTS
 
-SHOP = shop(n=60)
-SCORED = SHOP.recs.with_columns(score=-pl.col("rank").cast(pl.Float64))
-REC = SCORED.rec(
-    truth=SHOP.truth,
-    users=SHOP.users,
-    items=SHOP.items,
-    train=pl.DataFrame({"user": [1, 2, 3], "item": [0, 0, 1]}),
-    model="model",
-)
-ASKED: dict[str, Callable[[Any], Any]] = {
-    "curve": lambda plot: plot.curve("ndcg", k=[1, 2, 5]),
-    "gains": lambda plot: plot.gains(k=[1, 2, 5]),
-    "hits_by_rank": lambda plot: plot.hits_by_rank(k=5),
-    "precision_recall": lambda plot: plot.precision_recall(k=[1, 2, 5]),
-    "interpolated_precision": lambda plot: plot.interpolated_precision(),
-    "segments": lambda plot: plot.segments("ndcg@5", by="country"),
-    "distribution": lambda plot: plot.distribution("ndcg@5"),
-    "compare": lambda plot: plot.compare("ndcg@5", baseline="old", by="age", margin=0.02),
-    "tradeoff": lambda plot: plot.tradeoff("ndcg@5", "novelty@5"),
-    "exposure": lambda plot: plot.exposure(k=5),
-    "scores": lambda plot: plot.scores(bins=5),
-    "overlap": lambda plot: plot.overlap("rbo@5"),
-    "audit": lambda plot: plot.audit(),
-}
-NO_MODELS = {"scores", "overlap", "audit"}
-"""Whose colours tell other things apart than models."""
 OF_MODELS = {"compare", "overlap"}
 each_chart = pytest.mark.parametrize("name", ASKED)
 SCRIPT = "</script><script>alert(1)</script>"
-
-
-def parts(spec: Any) -> Iterator[dict[str, Any]]:
-    """Walk a specification, but for its data."""
-    if isinstance(spec, dict):
-        yield spec
-        for name, one in spec.items():
-            if name not in {"datasets", "data"}:
-                yield from parts(one)
-    elif isinstance(spec, list):
-        for one in spec:
-            yield from parts(one)
-
-
-def encodings(chart: Any) -> list[dict[str, Any]]:
-    return [one["encoding"] for one in parts(chart.to_dict()) if "encoding" in one]
-
-
-def channels(chart: Any, *names: str) -> list[dict[str, Any]]:
-    return [one[name] for one in encodings(chart) for name in names if name in one]
 
 
 def test_every_chart_is_asked_for_here():
@@ -77,7 +48,7 @@ def test_every_chart_is_asked_for_here():
 
 @each_chart
 def test_a_chart_has_a_title_and_says_below_it_what_is_drawn(name):
-    title = ASKED[name](REC.plot).to_dict()["title"]
+    title = spec_of(name)["title"]
 
     assert " ".join(title["text"])
     assert " ".join(title["subtitle"]).endswith(".")
@@ -85,7 +56,7 @@ def test_a_chart_has_a_title_and_says_below_it_what_is_drawn(name):
 
 @each_chart
 def test_every_axis_of_numbers_has_a_title_and_every_mark_a_tooltip(name):
-    chart = ASKED[name](REC.plot)
+    chart = spec_of(name)
 
     axes = [one for one in channels(chart, "x", "y") if one.get("type") == "quantitative"]
     # layers share an axis, which the first one names
@@ -94,10 +65,11 @@ def test_every_axis_of_numbers_has_a_title_and_every_mark_a_tooltip(name):
     tooltips = channels(chart, "tooltip")
     assert tooltips
     assert all(field["title"] for one in tooltips for field in one)
+    assert all("format" in field for one in tooltips for field in one if field["type"] != "nominal")
 
 
 def test_axes_of_metrics_have_their_range_and_their_better_end():
-    chart = REC.plot.tradeoff("ndcg@5", "novelty@5")
+    chart = spec_of("tradeoff")
     titles = {" ".join(one["title"]) for one in channels(chart, "x", "y") if one.get("title")}
 
     assert titles == {
@@ -106,20 +78,65 @@ def test_axes_of_metrics_have_their_range_and_their_better_end():
     }
 
 
-@pytest.mark.parametrize("name", set(ASKED) - NO_MODELS)
-def test_a_model_has_the_same_colour_in_all_charts(name):
-    colours = THEMES["light"].models
-    scales = [
-        one["scale"]
-        for one in channels(ASKED[name](REC.plot), "color", "fill")
-        if one.get("field") == "model"
+@pytest.mark.parametrize("longest", [1, 9, 30, 300])
+@pytest.mark.parametrize("n", [1, 3, 12])
+def test_a_legend_is_no_wider_than_the_chart(n, longest):
+    names = [f"{place:02}".ljust(longest, "m")[:longest] for place in range(n)]
+    for width in (240, 400, 600):
+        legend = legend_of(names, Look(width=width)).to_dict()
+
+        widths = [min(len(one) * LETTER, legend["labelLimit"]) + SYMBOL for one in names]
+        in_rows = [widths[at : at + legend["columns"]] for at in range(0, n, legend["columns"])]
+        assert all(sum(row) <= width - 60 for row in in_rows)
+
+
+@given(st.sets(st.integers(1, 5000), min_size=1, max_size=60))
+def test_an_axis_of_places_names_whole_ones_and_the_first(places):
+    found = ticks(pl.Series(sorted(places)))
+
+    assert found[0] == min(places)
+    assert found == sorted(set(found))
+    assert found[-1] <= max(places)
+    assert len(found) <= 10
+
+
+def test_an_interval_at_one_cut_off_is_a_rule():
+    marks = [
+        one["mark"]["type"]
+        for one in parts(REC.plot.curve("mrr", k=[3]).to_dict())
+        if "mark" in one
     ]
 
-    assert scales
-    for one in scales:
-        found = dict(zip(one["domain"], one["range"], strict=True))
-        assert found.pop("train", None) in {None, THEMES["light"].ink}
-        assert found == {"new": colours[0], "old": colours[1]}
+    assert marks == ["rule", "line", "point"]
+
+
+def test_the_front_is_told_of_where_there_is_one():
+    frames = {
+        name: SHOP.recs.filter(pl.col("model") == name).drop("model") for name in ("old", "new")
+    }
+    rec = rf.rec(frames, truth=SHOP.truth)
+
+    def told(x: str, y: str) -> str:
+        return " ".join(rec.plot.tradeoff(x, y).to_dict()["title"]["subtitle"])
+
+    value = dict(rec.evaluate("mrr").select("model", "mrr").rows())
+    best = max(value, key=value.__getitem__)
+    assert told("mrr", "hit_rate@30").endswith(f"No other model beats {best} in either.")
+    assert told("mrr", "list_length") == "Crosses: intervals at 95%."
+
+
+def test_findings_of_two_columns_say_which_and_a_legend_has_their_severities():
+    items = pl.DataFrame({"item": [1, 2], "genre": [None, "a"], "brand": [None, "b"]})
+    frame = pl.DataFrame({"user": [1], "item": [2], "rank": [1], "relevance": [1]})
+    spec = frame.rec(items=items).plot.audit().to_dict()
+    (rows,) = spec["datasets"].values()
+
+    labels = [one["label"] for one in rows if one["check"] == "items_without_features"]
+    assert labels == [
+        f"items without features: 1 row (items, column '{one}')" for one in ("genre", "brand")
+    ]
+    shown = {tuple(one["legend"]["values"]) for one in channels(spec, "color") if "legend" in one}
+    assert shown == {tuple(one for one in SEVERITIES if one in {row["severity"] for row in rows})}
 
 
 def test_models_stand_in_their_own_order():
@@ -146,11 +163,11 @@ def test_more_models_than_colours_are_told_apart_by_shapes_and_dashes():
     assert len(set(zip(*looks, strict=True))) == 10
 
 
-@each_chart
+@each_sharply(ASKED, ["curve", "exposure"])
 def test_charts_come_light_and_dark_and_bare(name):
-    light, dark, bare = (ASKED[name](REC.plot(theme=one)) for one in ("light", "dark", None))
+    dark, bare = (ASKED[name](REC.plot(theme=one)) for one in ("dark", None))
 
-    assert light.to_dict()["config"]["background"] == "#ffffff"
+    assert spec_of(name)["config"]["background"] == "#ffffff"
     assert dark.to_dict()["config"]["background"] == THEMES["dark"].background
     assert "background" not in bare.to_dict().get("config", {})
     assert bare.config is alt.Undefined
@@ -171,20 +188,29 @@ def test_a_chart_is_restyled_as_any_of_altair():
 
 
 @each_chart
-def test_a_chart_is_saved_without_browser_or_network(name, tmp_path):
-    chart = ASKED[name](REC.plot(width=400))
-    chart.save(tmp_path / "chart.svg")
-    chart.save(tmp_path / "chart.png")
+def test_a_chart_is_drawn_without_browser_or_network_as_wide_as_asked(name):
+    drawn = io.StringIO()
+    chart_of(name).save(drawn, format="svg")
 
-    assert (tmp_path / "chart.svg").read_text(encoding="utf-8").startswith("<svg")
-    image = (tmp_path / "chart.png").read_bytes()
-    width, height = struct.unpack(">II", image[16:24])
-    assert image.startswith(b"\x89PNG")
-    assert 300 <= width <= 430
+    width, height = map(
+        float, re.match(r'<svg.* width="(\d+)" height="(\d+)"', drawn.getvalue()).groups()
+    )
+    assert 300 <= width <= WIDTH + 30
     assert height > 60
 
 
-def test_a_page_loads_nothing_and_names_end_no_script_of_it(tmp_path):
+@each_sharply(ASKED, ["curve", "exposure"])
+def test_a_chart_is_saved_as_a_picture(name, tmp_path):
+    chart_of(name).save(tmp_path / "chart.png")
+
+    image = (tmp_path / "chart.png").read_bytes()
+    width, height = struct.unpack(">II", image[16:24])
+    assert image.startswith(b"\x89PNG")
+    assert 300 <= width <= WIDTH + 30
+    assert height > 60
+
+
+def test_names_end_no_script_of_a_page():
     old = SHOP.recs.drop("model")
     truth = SHOP.truth.with_columns(place=pl.lit(f"<!--{SCRIPT}"))
     rec = rf.rec({SCRIPT: old, "b": old}, truth=truth)
@@ -194,12 +220,23 @@ def test_a_page_loads_nothing_and_names_end_no_script_of_it(tmp_path):
         rec.plot.segments("ndcg@5", by="place"),
         rec.plot.overlap("rbo@5"),
     ):
-        chart.save(tmp_path / "chart.html", inline=True)
-        page = (tmp_path / "chart.html").read_text(encoding="utf-8")
-        assert not re.findall(r"<(?:script|link)[^>]+(?:src|href)=", page)
-        assert "alert(1)" in page
-        assert "</script><script>" not in page.replace("</script>\n", "")
-        assert "<!--<" not in page
+        # what a page has of a chart is its specification, as it is
+        spec = json.dumps(chart.to_dict(), ensure_ascii=False)
+        assert "alert(1)" in spec
+        assert not re.search(r"</script|<!--|<script", spec, re.IGNORECASE)
+
+
+@pytest.mark.slow
+def test_a_page_loads_nothing():
+    truth = SHOP.truth.with_columns(place=pl.lit(f"<!--{SCRIPT}"))
+    rec = rf.rec({SCRIPT: SHOP.recs.drop("model")}, truth=truth)
+    page = io.StringIO()
+    rec.plot.segments("ndcg@5", by="place").save(page, format="html", inline=True)
+
+    assert not re.findall(r"<(?:script|link)[^>]+(?:src|href)=", page.getvalue())
+    assert "alert(1)" in page.getvalue()
+    assert "</script><script>" not in page.getvalue().replace("</script>\n", "")
+    assert "<!--<" not in page.getvalue()
 
 
 HARDEST = 'it\'s "x" \\ \n 日本 🙂'
@@ -207,7 +244,7 @@ OTHERS = [pytest.param(one, marks=pytest.mark.slow) for one in ("^.*$", "a.b[0]"
 
 
 @pytest.mark.parametrize("name", [HARDEST, *OTHERS])
-def test_models_and_segments_may_have_any_name(name, tmp_path):
+def test_models_and_segments_may_have_any_name(name):
     old = SHOP.recs.drop("model")
     old = old.with_columns(score=-pl.col("rank").cast(pl.Float64))
     users = SHOP.users.with_columns(pl.lit(name).alias(name))
@@ -222,21 +259,22 @@ def test_models_and_segments_may_have_any_name(name, tmp_path):
         rec.plot.overlap("rbo@5"),
         rec.plot.scores(),
     ):
-        chart.save(tmp_path / "chart.svg")
+        chart.save(io.StringIO(), format="svg")
         assert json.dumps(name) in json.dumps(chart.to_dict())
 
 
-@each_chart
-def test_charts_of_nothing_say_so(name, tmp_path):
+@each_sharply(ASKED)
+def test_charts_of_nothing_say_so(name):
     if name == "compare":
         with pytest.raises(rf.RecframeError, match="no two models"):
             ASKED[name](nothing().plot)
         return
     chart = ASKED[name](nothing().plot)
+    spec = chart.to_dict()
 
-    told = " ".join(chart.to_dict()["title"]["subtitle"])
+    told = " ".join(spec["title"]["subtitle"])
     assert "nothing" in told or "No row" in told
-    chart.save(tmp_path / "chart.png")
+    vl_convert.vegalite_to_svg(json.dumps(spec))
 
 
 def nothing() -> Any:
@@ -245,11 +283,11 @@ def nothing() -> Any:
     return SCORED.clear().rec(**sides, items=SHOP.items, train=SHOP.truth.clear(), model="model")
 
 
-@pytest.mark.parametrize("name", set(ASKED) - OF_MODELS)
+@each_sharply(sorted(set(ASKED) - OF_MODELS))
 def test_without_models_there_is_no_legend_of_them(name):
     one = SCORED.filter(pl.col("model") == "old").drop("model")
     rec = one.rec(truth=SHOP.truth, users=SHOP.users, items=SHOP.items, train=SHOP.truth)
-    chart = ASKED[name](rec.plot)
+    chart = ASKED[name](rec.plot).to_dict()
 
     shown = [one for one in channels(chart, "color") if one.get("field") == "model"]
     assert all(not one.get("legend") or "train" in one["scale"]["domain"] for one in shown)
@@ -288,7 +326,7 @@ def test_an_option_or_a_chart_that_there_is_not_has_the_closest_one_named():
         REC.plot.curves  # noqa: B018
 
 
-@pytest.mark.parametrize("name", set(ASKED) - {"segments", "compare", "audit"})
+@pytest.mark.parametrize("name", sorted(set(ASKED) - {"segments", "compare", "audit"}))
 def test_charts_without_segments_say_so_where_some_are_bound(name):
     with pytest.raises(rf.RecframeError, match=rf"plot.{name}\(\) draws no segments, and by='age'"):
         ASKED[name](REC.group_by("age").plot)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 import sys
 
 import polars as pl
@@ -68,6 +70,19 @@ def test_what_looks_alike_is_equally_good_and_a_metric_without_direction_has_no_
         "0.2500",
     ]
     assert "**" not in rec.table("list_length").markdown()
+    assert "lowest" not in rec.table("mrr").markdown()
+    assert "Bold: the best model; of first_rank the lowest." in rec.table("mrr", "first_rank").notes
+
+
+def test_where_all_look_alike_none_is_the_best():
+    rec = rf.rec({"a": BETTER, "b": WORSE}, PEOPLE)
+
+    # all have the only item among four places
+    assert [row[1:] for row in rows(rec.table("recall@4", "mrr", intervals=False))[2:]] == [
+        ["1.000", "**0.750**"],
+        ["1.000", "0.250"],
+    ]
+    assert "Bold" not in rec.table("recall@4").markdown()
 
 
 def test_the_interval_is_that_of_summarize():
@@ -200,8 +215,8 @@ def test_html_has_what_markdown_has_and_names_are_text():
     assert "<b>" not in html
     assert "country: a|b_&lt;i&gt;" in html
     assert "A &lt;b&gt; &amp; c" in html
-    assert "<strong>0.750</strong><sup>*</sup><br><span" in html
-    assert "0.250<sup>†</sup>" in html
+    assert re.search(r"<strong>0.750</strong><sup[^>]*>\*</sup><br><span", html)
+    assert re.search("0.250<sup[^>]*>†</sup>", html)
     assert "* better, † worse than popular" in html
 
 
@@ -209,8 +224,10 @@ def test_latex_has_what_markdown_has_and_names_are_text():
     pytest.importorskip("great_tables")
     latex = REC.table("mrr", "first_rank", baseline="popular").latex()
 
-    assert r"svd\_\&\textless{}b\textgreater{} & \textbf{0.750}$^{*}$ {\scriptsize [" in latex
-    assert r"0.250$^{\dag}$ {\scriptsize [" in latex
+    cell = r"\begin{tabular}[t]{@{}r@{}}"
+    named = r"svd\_\&\textless{}b\textgreater{}"
+    assert rf"{named} & {cell}\textbf{{0.750}}$^{{*}}$\\{{\scriptsize [" in latex
+    assert rf"{cell}0.250$^{{\dag}}$\\{{\scriptsize [" in latex
     assert r"first\_rank" in latex
     assert r"$^{\dag}$ worse than popular" in latex
     assert latex.isascii()
@@ -248,6 +265,57 @@ def test_a_table_is_saved_by_the_ending(tmp_path):
             table.save(tmp_path / name)
 
 
+TRICKY = {
+    "a_b & 50% #1 $x$ \\foo {}": r"a\_b \& 50\% \#1 \$x\$ \textbackslash{}foo \{\}",
+    "a--b `c` ~ ^": r"a-{}-b \textasciigrave{}c\textasciigrave{} \textasciitilde{} \textasciicircum{}",
+}
+
+
+@pytest.mark.parametrize(("name", "written"), TRICKY.items())
+def test_names_are_read_in_latex_as_they_are(name, written, tmp_path):
+    pytest.importorskip("great_tables")
+    lists = PEOPLE.with_columns(pl.lit(name).alias(name))
+    rec = rf.rec({name: POPULAR, "b": WORSE}, PEOPLE, users=lists.drop("item"))
+    latex = rec.table("mrr", "first_rank", by=name, baseline=name, title=name).latex()
+
+    # above the table, as a segment with its column's name, as a model, and as the baseline in the legend
+    assert latex.count(written) == 5
+    assert name not in latex
+    compiler = shutil.which("pdflatex")
+    if compiler:
+        document = "\\documentclass{article}\\usepackage{booktabs,caption}\\begin{document}\n"
+        page = tmp_path / "page.tex"
+        page.write_text(document + latex + "\\end{document}", encoding="utf-8")
+        options = ["-interaction=nonstopmode", "-halt-on-error", page.name]
+        found = subprocess.run([compiler, *options], cwd=tmp_path, capture_output=True, check=False)  # noqa: S603
+        assert found.returncode == 0, found.stdout.decode(errors="replace")[-2000:]
+
+
+def test_the_letters_of_a_table_in_latex_are_as_large_as_those_around_it():
+    pytest.importorskip("great_tables")
+
+    assert "fontsize" not in REC.table("mrr", title="T").latex()
+
+
+def test_rows_that_read_alike_are_told_apart():
+    models = {"null": POPULAR, "b": WORSE}
+    recs = pl.concat([one.with_columns(model=pl.lit(name)) for name, one in models.items()])
+    none = BETTER.with_columns(model=pl.lit(None, pl.String))
+    half = pl.col("user") < N // 2
+    users = PEOPLE.select(
+        "user",
+        x=pl.when(half).then(pl.lit("a, b")).otherwise(pl.lit("a")),
+        y=pl.when(half).then(pl.lit("c")).otherwise(pl.lit("b, c")),
+    )
+    rec = pl.concat([recs, none]).rec(PEOPLE, users=users, model="model")
+
+    assert [row[0] for row in rows(rec.table("mrr"))[2:]] == ["b", "null", "(null)"]
+    assert [above for above, _, _ in rec.table("mrr", by=["x", "y"]).rows] == [
+        *["a, b, c"] * 3,
+        *["a, b, c (2)"] * 3,
+    ]
+
+
 def test_a_model_whose_name_begins_with_a_bracket_is_no_option_of_latex():
     pytest.importorskip("great_tables")
     table = rf.rec({"a": POPULAR, "[x]": WORSE}, PEOPLE).table("mrr")
@@ -259,5 +327,6 @@ def test_a_cell_in_each_form():
     cell = Cell("0.5", "[0.4, 0.6]", "*", best=True)
 
     assert cell.markdown == "**0.5**\\* [0.4, 0.6]"
-    assert cell.latex == r"\textbf{0.5}$^{*}$ {\scriptsize [0.4, 0.6]}"
+    lines = r"\textbf{0.5}$^{*}$\\{\scriptsize [0.4, 0.6]}"
+    assert cell.latex == rf"\begin{{tabular}}[t]{{@{{}}r@{{}}}}{lines}\end{{tabular}}"
     assert Cell("0.5").html == Cell("0.5").latex == Cell("0.5").markdown == "0.5"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,8 +93,8 @@ def slow_after_the_first(kinds: Iterable[Kind]) -> list[Any]:
 THOROUGH = {"chunked", "streaming", "pandas-nullable", "pandas-arrow"}
 
 
-def sharp_and_thorough(kinds: Iterable[Kind]) -> list[Any]:
+def sharp_and_thorough(kinds: Iterable[Kind], thorough: Collection[str] = THOROUGH) -> list[Any]:
     """Kinds to run a test on, of which the fast lane leaves out those that are near to others."""
     return [
-        pytest.param(one, marks=pytest.mark.slow) if one.name in THOROUGH else one for one in kinds
+        pytest.param(one, marks=pytest.mark.slow) if one.name in thorough else one for one in kinds
     ]

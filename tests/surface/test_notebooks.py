@@ -1,4 +1,4 @@
-"""The notebooks run from top to bottom, and are committed as they were written: without output or traces of a machine."""
+"""The notebooks run from top to bottom, and are committed as they were written, with pictures of charts and no other output."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import json
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
 
-NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+import pictures
+
+NOTEBOOKS = pictures.NOTEBOOKS
 MACHINE = re.compile(r"/(home|Users|root|tmp|work|mnt|opt|var)/|[A-Z]:\\", re.ASCII)
 
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -40,17 +42,24 @@ def test_the_notebooks_are_found():
 
 @pytest.mark.slow
 @each_notebook
-def test_a_notebook_runs_without_a_warning(path: Path, kernel: str, tmp_path: Path):
-    notebook = nbformat.read(path, as_version=4)
+def test_a_notebook_runs_without_a_warning_and_its_pictures_show_what_it_draws(
+    path: Path, kernel: str, tmp_path: Path
+):
     working = tmp_path / "working"
     working.mkdir()
-    client = NotebookClient(
-        notebook, kernel_name=kernel, timeout=120, resources={"metadata": {"path": str(working)}}
-    )
-    client.execute()
+    notebook = pictures.run(path, working, kernel)
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     assert [output["text"] for output in outputs if output.get("name") == "stderr"] == []
     assert any(output["output_type"] == "execute_result" for output in outputs)
+
+    drawn = [(cell.id, pictures.fingerprint(spec)) for cell, spec in pictures.charts(notebook)]
+    shown = [(cell.id, output.metadata["fingerprint"]) for cell, output in stored(path)]
+    assert shown == drawn, "write: python tests/surface/pictures.py"
+
+
+def stored(path: Path) -> list[tuple[Any, Any]]:
+    notebook = nbformat.read(path, as_version=nbformat.NO_CONVERT)
+    return [(cell, output) for cell in notebook.cells for output in cell.get("outputs", [])]
 
 
 @each_notebook
@@ -61,8 +70,31 @@ def test_a_notebook_is_committed_as_it_was_written(path: Path):
     ids = [cell.id for cell in notebook.cells]
     assert len(set(ids)) == len(ids)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    assert [cell.id for cell in code if cell.outputs or cell.execution_count is not None] == []
-    assert MACHINE.search(path.read_text(encoding="utf-8")) is None
+    assert [cell.id for cell in code if cell.execution_count is not None] == []
+    text = path.read_text(encoding="utf-8")
+    for _, output in stored(path):
+        text = text.replace(output.data["image/png"], "")
+    assert MACHINE.search(text) is None
+
+
+@each_notebook
+def test_a_notebook_has_pictures_that_are_small_and_said_in_words(path: Path):
+    outputs = [output for _, output in stored(path)]
+    assert outputs
+    for output in outputs:
+        assert set(output.data) == {"image/png", "text/plain"}
+        assert len(output.data["image/png"]) <= pictures.MOST_BYTES
+        assert re.search(r"\w: \w", output.data["text/plain"])
+    assert path.stat().st_size <= pictures.MOST_OF_ALL
+
+
+def test_a_fingerprint_is_that_of_words_and_numbers_but_for_their_last_digits():
+    def of(value: float, title: str = "Title") -> str:
+        spec = {"title": {"text": [title], "subtitle": ["below"]}}
+        return pictures.fingerprint({**spec, "datasets": {"a name": [{"x": value, "y": None}]}})
+
+    assert of(1 / 3) == of(1 / 3 + 1e-12)
+    assert len({of(1 / 3), of(0.33333), of(-1 / 3), of(1 / 3, "Another")}) == 4
 
 
 @each_notebook

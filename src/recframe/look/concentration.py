@@ -43,7 +43,9 @@ def lorenz(found: pl.DataFrame, catalogue: int) -> pl.DataFrame:
         exposure=pl.col("taken") / pl.col("total"),
     )
     points = points.sort(*OF_MODEL, "items", "exposure")
-    return _thinned(points, (pl.col("items", "exposure") * POINTS).floor())
+    # the corner up to which nothing is shown has a step of its own
+    steps = [(pl.col("items", "exposure") * POINTS).floor(), (pl.col("exposure") > 0).alias("seen")]
+    return _thinned(points, steps)
 
 
 def tail(found: pl.DataFrame) -> pl.DataFrame:
@@ -55,11 +57,12 @@ def tail(found: pl.DataFrame) -> pl.DataFrame:
     first = first.filter(pl.col("place") > 1).with_columns(place=pl.lit(1, pl.Int64))
     columns = ["model", *OF_MODEL, "place", "share"]
     points = pl.concat([first, ordered]).select(columns).sort(*OF_MODEL, "place")
-    return _thinned(points, (pl.col("place").log() * DECADE).floor())
+    return _thinned(points, [(pl.col("place").log() * DECADE).floor()])
 
 
-def _thinned(points: pl.DataFrame, step: pl.Expr) -> pl.DataFrame:
+def _thinned(points: pl.DataFrame, steps: list[pl.Expr]) -> pl.DataFrame:
     """Return the last point of each step, and the first and the last of each curve."""
-    differs = pl.any_horizontal((step != step.shift(-1)).over(OF_MODEL).fill_null(value=True))
+    ends = [(one != one.shift(-1)).over(OF_MODEL).fill_null(value=True) for one in steps]
+    differs = pl.any_horizontal(ends)
     first = pl.int_range(pl.len()).over(OF_MODEL) == 0
     return points.filter(differs | first)

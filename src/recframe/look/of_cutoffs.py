@@ -25,6 +25,8 @@ from recframe.metrics.language.definition import Metric
 HEIGHT = 280
 MOST_POINTS = 30
 """Lines of more points have none drawn on them."""
+MOST_TICKS, STEPS = 10, 8
+"""So many places are all named on an axis, and of more so many steps."""
 K_AXIS = "cut-off k (places of the list that count)"
 
 
@@ -163,17 +165,20 @@ def _with_bands(data: pl.DataFrame, series: Series, axes: Axes) -> alt.LayerChar
         alt.Tooltip(f"{end}:Q", title=end, format=axes.y_format) for end in ("low", "high")
     )
     base = _base(data, series, axes, low, high)
-    band = base.mark_area(opacity=0.16).encode(
-        y=alt.Y("low:Q", title=axes.y_title),
-        y2="high:Q",
-        color=series.colour(),
-    )
+    # an area of one point has no width
+    alone = data[axes.x].n_unique() == 1
+    seen = base.mark_rule(strokeWidth=2) if alone else base.mark_area(opacity=0.16)
+    band = seen.encode(y=alt.Y("low:Q", title=axes.y_title), y2="high:Q", color=series.colour())
     line, points = _line(base, series, axes), _points(base, series, axes, data)
     return layered(data, band, line, points, height=HEIGHT)
 
 
 def _base(data: pl.DataFrame, series: Series, axes: Axes, *told: alt.Tooltip) -> alt.Chart:
-    whole: dict[str, Any] = {"tickMinStep": 1} if axes.x_format == "d" else {}
+    whole: dict[str, Any] = {}
+    if axes.x_format == "d" and len(data):
+        named = ticks(data[axes.x])
+        # NOTE: where there are more values than the theme's tickCount, Vega leaves some of them out
+        whole = {"values": named, "tickCount": len(named), "labelOverlap": "greedy"}
     kind = "%" if axes.y_format.endswith("%") else ""
     base: alt.Chart = drawn(data).encode(
         x=alt.X(
@@ -196,6 +201,18 @@ def _base(data: pl.DataFrame, series: Series, axes: Axes, *told: alt.Tooltip) ->
         ),
     )
     return base
+
+
+def ticks(places: pl.Series) -> list[int]:
+    """Return the places that an axis names: all of them where they are few, or the first one and those of a round step."""
+    every: list[int] = places.unique().sort().to_list()
+    first, last = every[0], every[-1]
+    if len(every) <= MOST_TICKS:
+        return every
+    decades = (factor * 10**power for power in range(len(str(last))) for factor in (1, 2, 5))
+    step = next((one for one in decades if last - first <= STEPS * one), last)
+    round_ones = range(step, last + 1, step)
+    return [first, *(one for one in round_ones if one - first >= step / 2)]
 
 
 def _across(data: pl.DataFrame, axes: Axes) -> alt.Scale:

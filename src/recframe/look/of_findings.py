@@ -28,7 +28,8 @@ def audit(data: pl.DataFrame, look: Look) -> alt.LayerChart:
     data, n = _labelled(safe(data)), len(data)
     base = _base(data, look)
     colours, domain = look.colours.severities, list(SEVERITIES)
-    legend = alt.Legend(title=None, orient="top", symbolOpacity=1)
+    found = [one for one in domain if one in data["severity"]]
+    legend = alt.Legend(title=None, orient="top", symbolOpacity=1, values=found)
     scale = alt.Scale(domain=domain, range=[colours[one] for one in domain])
     colour = alt.Color("severity:N", scale=scale, legend=legend)
     shapes = alt.Scale(domain=domain, range=list(SHAPES))
@@ -36,7 +37,7 @@ def audit(data: pl.DataFrame, look: Look) -> alt.LayerChart:
     dots = base.mark_point(filled=True, size=80, opacity=1).encode(
         color=colour, shape=alt.Shape("severity:N", scale=shapes, legend=legend)
     )
-    words = base.mark_text(align="left", baseline="bottom", dy=-6)
+    words = base.mark_text(align="left", baseline="bottom", dy=-6, limit=look.width - 30)
     words = words.encode(x=alt.value(2), text="label:N")
     chart = layered(data, stems, dots, words, height=max(n, 1) * STEP + 16)
     told = f"{n} finding{'' if n == 1 else 's'} of the audit, the most severe first."
@@ -46,12 +47,16 @@ def audit(data: pl.DataFrame, look: Look) -> alt.LayerChart:
 
 def _labelled(data: pl.DataFrame) -> pl.DataFrame:
     """Return findings with what is written on each."""
-    rows = pl.when(pl.col("rows") == 1).then(pl.lit("row")).otherwise(pl.lit("rows"))
+    words = [f"{n:,} row{'' if n == 1 else 's'}" for n in data["rows"]]
+    # some checks find something in each of several columns, which the examples name
+    alone = pl.when(pl.struct("check", "frame").is_unique()).then("frame")
+    column = pl.col("example").str.extract("(column .+)$").fill_null(pl.col("example"))
+    where = alone.otherwise(pl.format("{}, {}", "frame", column))
     name = pl.col("check").str.replace_all("_", " ")
     return data.with_columns(
         place=pl.int_range(pl.len()),
         drawn=pl.max_horizontal("rows", 1),
-        label=pl.format("{} ({}): {} {}", name, "frame", "rows", rows),
+        label=pl.format("{}: {} ({})", name, pl.Series(words, dtype=pl.String), where),
     )
 
 
@@ -60,7 +65,7 @@ def _base(data: pl.DataFrame, look: Look) -> alt.Chart:
         "drawn:Q",
         title=lines("rows concerned (logarithmic)", look.width - 40),
         scale=alt.Scale(type="log", domainMin=LEAST, padding=4),
-        axis=alt.Axis(format="~s", tickCount=5),
+        axis=alt.Axis(format="~s", tickCount=5, grid=False),
     )
     base: alt.Chart = drawn(data).encode(
         y=alt.Y("place:O", axis=None),

@@ -79,7 +79,7 @@ def _tail(tail: pl.DataFrame, series: Series, encodings: Encodings, places: str)
     place = alt.X(
         "place:Q",
         title=lines("items from the most shown to the least (place, logarithmic)", width),
-        scale=alt.Scale(type="log"),
+        scale=alt.Scale(type="log", nice=False),
         axis=alt.Axis(grid=False, format="~s"),
     )
     share = alt.Y(

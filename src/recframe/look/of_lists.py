@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 
 from recframe.look.style import (
@@ -13,6 +15,7 @@ from recframe.look.style import (
     finished,
     inner_width,
     layered,
+    legend_of,
     lines,
     number_format,
     safe,
@@ -97,8 +100,9 @@ def _others(data: pl.DataFrame, series: Series, metric: Metric[...], width: int)
 def scores(data: pl.DataFrame, series: Series) -> alt.VConcatChart:
     """Return scores in bins, by what is known of the item: model, group, low, high, share, n."""
     data, width = safe(data), inner_width(series.look)
+    drawn_of = [one for one in series.names if one in data["model"]]
     panels = [
-        _scores_of(data, name, series, legend=place == 0) for place, name in enumerate(series.names)
+        _scores_of(data, name, series, legend=place == 0) for place, name in enumerate(drawn_of)
     ]
     empty = drawn(data).mark_point().properties(width=width, height=PANEL)
     chart = alt.vconcat(*(panels or [empty]), data=data, spacing=14)
@@ -109,7 +113,8 @@ def scores(data: pl.DataFrame, series: Series) -> alt.VConcatChart:
 def _scores_of(data: pl.DataFrame, name: str, series: Series, *, legend: bool) -> alt.Chart:
     """Return the scores of one model."""
     width = inner_width(series.look)
-    colour, dash = _groups(series, width, legend=legend)
+    shown = [one for one in GROUPS if one in data["group"]] if legend else []
+    colour, dash = _groups(series, name, shown)
     title = f"score of {name}" if series.named else "score"
     low = alt.X(
         "low:Q",
@@ -137,16 +142,17 @@ def _scores_of(data: pl.DataFrame, name: str, series: Series, *, legend: bool) -
     return panel.properties(width=width, height=PANEL)
 
 
-def _groups(series: Series, width: int, *, legend: bool) -> tuple[alt.Color, alt.StrokeDash]:
-    """Return the encodings of what is known of an item."""
-    of = series.look.colours
-    colours = alt.Scale(domain=list(GROUPS), range=[*of.models[:2], of.quiet])
+def _groups(series: Series, model: str, shown: list[str]) -> tuple[Any, alt.StrokeDash]:
+    """Return the encodings of what is known of an item, with a legend of what is shown: relevant ones in the model's colour."""
+    of, group = series.look.colours, alt.datum.group
+    own = series.colours[series.names.index(model)]
+    # NOTE: without a scale, since views that stand together share theirs
+    relevant, judged = group == GROUPS[0], group == GROUPS[1]
+    known = alt.when(relevant).then(alt.value(own)).when(judged).then(alt.value(of.ink))
+    colour = known.otherwise(alt.value(of.quiet))
     dashes = alt.Scale(domain=list(GROUPS), range=list(DASHES[:3]))
-    shown = alt.Legend(title=None, orient="top", columns=2, labelLimit=width) if legend else None
-    return (
-        alt.Color("group:N", scale=colours, legend=shown),
-        alt.StrokeDash("group:N", scale=dashes, legend=shown),
-    )
+    legend = legend_of(shown, series.look) if shown else None
+    return colour, alt.StrokeDash("group:N", scale=dashes, legend=legend)
 
 
 def _left(series: Series) -> float:

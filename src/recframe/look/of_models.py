@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
 
 import polars as pl
 
@@ -31,6 +30,8 @@ STEP = 18
 HEIGHT = 320
 MOST_NAMED = 6
 """Points of more models are named by a legend, since names would lie upon one another."""
+NEAR = 0.25
+"""So near is a point, as a share of a view's width and height, that a name would lie upon it."""
 LONGEST = 26
 """Of the names beside a heat map, in letters."""
 WIDEST_CELL = 80
@@ -74,7 +75,7 @@ def compare(data: pl.DataFrame, series: Series, how: Differences) -> alt.LayerCh
     rows = data.group_by("row").len()["len"]
     height = len(rows) * (max(rows.to_list(), default=1) * STEP + 12) + 10
     chart = layered(data, *([] if how.margin is None else [band]), *layers, height=height)
-    told = f"Users' values paired; each interval at {how.level:.0%} by itself. Hollow: open, nothing is shown."
+    told = f"Users' values paired; each interval at {how.level:.0%} by itself. Hollow marks: open, nothing could be shown."
     if how.margin is not None:
         of_margin = (
             f"Band: within {how.margin * 100:.3g}% of the baseline's value, which does not matter."
@@ -95,8 +96,15 @@ def _marks(
     legend, shown = data["row"].n_unique() < len(data), data["model"].to_list()
     colour = series.colour(legend=legend, shown=shown)
     shape = series.shape(legend=legend, shown=shown)
-    axis = alt.Axis(format="+%" if how.metric is None else "+", tickCount=look.width // 90)
-    low = alt.X("low:Q", title=_difference_title(how, look), axis=axis, scale=alt.Scale(zero=True))
+    # nothing is no more than it
+    signed = alt.Axis(
+        format="+%" if how.metric is None else "+",
+        labelExpr="datum.value === 0 ? '0' : datum.label",
+        tickCount=look.width // 90,
+    )
+    low = alt.X(
+        "low:Q", title=_difference_title(how, look), axis=signed, scale=alt.Scale(zero=True)
+    )
     rule = base.mark_rule(strokeWidth=2).encode(x=low, x2="high:Q", color=colour)
     ground = "white" if look.theme is None else look.colours.background
     filled = _rows(data.filter(~is_open), series, how, data)
@@ -151,29 +159,56 @@ def tradeoff(
     wide = base.mark_rule(strokeWidth=1.5, opacity=0.7).encode(x="x_low:Q", x2="x_high:Q", y=up)
     tall = base.mark_rule(strokeWidth=1.5, opacity=0.7).encode(y="y_low:Q", y2="y_high:Q", x=across)
     dots = base.mark_point(filled=True, size=90, opacity=1).encode(x=across, y=up, shape=shape)
-    middle = data.select((pl.col("x").min() + pl.col("x").max()) / 2).item()
-    names = [
-        _names(base, alt.datum.x <= middle, "left", across, up),
-        _names(base, alt.datum.x > middle, "right", across, up),
-    ]
+    names = _names(data, series, across, up) if is_named else []
     of_front = drawn(data.filter("best").sort("x"))
     front = of_front.mark_line(color=look.colours.quiet, strokeDash=[4, 3], strokeWidth=1.5).encode(
         x=across, y=up, order="x:Q"
     )
-    layers = [front, wide, tall, dots, *(names if is_named else [])]
+    layers = [front, wide, tall, dots, *names]
     chart = layered(data, *layers, height=HEIGHT)
-    told = f"Crosses: intervals at {level:.0%}. Dashed: the Pareto front, models that no other beats in both."
+    told = f"Crosses: intervals at {level:.0%}. {_front(data)}"
     return finished(chart, look, f"{y} against {x}", told, empty=is_bare(data, "x", "y"))
 
 
-def _names(
-    base: alt.Chart, where: Any, align: Literal["left", "right"], x: alt.X, y: alt.Y
-) -> alt.Chart:
-    """Return the names of some models, beside their points and inside of the view."""
-    away = 9 if align == "left" else -9
-    text = base.transform_filter(where).mark_text(align=align, dx=away, dy=-9, fontSize=12)
-    named: alt.Chart = text.encode(x=x, y=y, text="model:N")
-    return named
+def _front(data: pl.DataFrame) -> str:
+    """Return what is to be said of the Pareto front, which takes two models to be drawn."""
+    best = data.filter("best")["model"].to_list()
+    if len(best) > 1:
+        return "Dashed: the Pareto front, models that no other beats in both."
+    return f"No other model beats {best[0]} in either." if best and len(data) > 1 else ""
+
+
+def _names(data: pl.DataFrame, series: Series, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """Return the names of the models beside their points: inside of the view, and away from a point near by."""
+    look = series.look
+    ground = "white" if look.theme is None else look.colours.background
+    layers = []
+    for (align, below), rows in _placed(data).partition_by("align", "below", as_dict=True).items():
+        away = 9 if align == "left" else -9
+        text = drawn(rows).encode(x=x, y=y, text="model:N")
+        of = {"align": align, "dx": away, "dy": 13 if below else -9, "fontSize": 12}
+        # on its ground, which keeps what lies below from crossing letters out
+        layers += [
+            text.mark_text(stroke=ground, strokeWidth=4, strokeJoin="round", color=ground, **of),
+            text.mark_text(**of).encode(color=series.colour(legend=False)),
+        ]
+    return layers
+
+
+def _placed(data: pl.DataFrame) -> pl.DataFrame:
+    """Return models with where their names stand: to the right of a point on the left, and below one that has another above."""
+    known = data.filter(pl.col("x").is_not_null() & pl.col("y").is_not_null())
+    x, y = pl.col("x"), pl.col("y")
+    across, up = ((one - one.min()) / (one.max() - one.min()).replace(0.0, 1.0) for one in (x, y))
+    places = known.select("model", across=across, up=up)
+    pairs = places.join(places, how="cross", suffix="_other")
+    near = (pl.col("across_other") - pl.col("across")).abs() < NEAR
+    above = (pl.col("up_other") - pl.col("up")).is_between(0, NEAR)
+    crowded = pairs.filter(near & above & (pl.col("model") != pl.col("model_other")))
+    return known.with_columns(
+        align=pl.when(across <= 0.5).then(pl.lit("left")).otherwise(pl.lit("right")),  # noqa: PLR2004  the middle
+        below=pl.col("model").is_in(crowded["model"].unique().implode()),
+    )
 
 
 def _values(axis: str, metric: Metric[...]) -> list[alt.Tooltip]:

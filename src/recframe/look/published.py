@@ -14,6 +14,8 @@ from recframe.metrics.language.definition import Metric
 
 MISSING = "\N{EN DASH}"
 Row = dict[str, Any]
+Written = tuple[str, str, tuple[Cell, ...]]
+"""The group, the name and the cells of a row."""
 Verdicts = Mapping[tuple[Any, ...], str]
 """Verdicts by the segment, the model and the metric."""
 
@@ -50,10 +52,12 @@ def published(
         group = tuple(row[key] for key in groups)
         of_model = found.setdefault(group, {}).setdefault(row.get(model or ""), {})
         of_model[row["metric"]] = row
-    rows: list[tuple[str, str, tuple[Cell, ...]]] = []
+    rows: list[Written] = []
+    titles_of = _names(list(found))
+    names_of = _names([(name,) for models in found.values() for name in models])
     for group, models in found.items():
         best = {str(one): _best(one, models, looks) for one in metrics} if len(models) > 1 else {}
-        above = ", ".join(map(_shown, group))
+        above = titles_of[group]
         for name, values in models.items():
             cells = tuple(
                 _cell(
@@ -61,15 +65,25 @@ def published(
                 )
                 for one in metrics
             )
-            rows.append((above, _shown(name), cells) if model else ("", above, cells))
+            rows.append((above, names_of[name,], cells) if model else ("", above, cells))
     title = ", ".join(keys[key] for key in groups)
     titles = (title, keys[model]) if model else ("", title)
-    notes = [*_notes(summary, metrics, looks), *_legend(rows, verdicts, looks)]
+    notes = [*_notes(summary, metrics, looks), *_legend(rows, metrics, verdicts, looks)]
     return Table(_columns(metrics), titles, tuple(rows), tuple(notes), looks.title)
 
 
-def _shown(value: object) -> str:
-    return "null" if value is None else str(value)
+def _names(keys: Sequence[tuple[Any, ...]]) -> dict[tuple[Any, ...], str]:
+    """Return keys as text, no two of them alike: null is "null", or "(null)" beside that text."""
+    columns = (map(str, column) for column in zip(*keys, strict=True))
+    none = ["(null)" if "null" in texts else "null" for texts in columns]
+    found: dict[tuple[Any, ...], str] = {}
+    seen = Counter[str]()
+    for key in dict.fromkeys(keys):
+        parts = (n if one is None else str(one) for one, n in zip(key, none, strict=True))
+        text = ", ".join(parts)
+        seen[text] += 1
+        found[key] = text if seen[text] == 1 else f"{text} ({seen[text]})"
+    return found
 
 
 def _columns(metrics: Sequence[Metric[...]]) -> tuple[tuple[str, str], ...]:
@@ -87,7 +101,8 @@ def _best(metric: Metric[...], models: Mapping[Any, Mapping[str, Row]], looks: L
     values = [values[str(metric)]["value"] for values in models.values()]
     known = [value for value in values if value is not None]
     direction = metric.definition.direction
-    if not known or not direction:
+    # where all look alike, none is better
+    if not direction or len({_number(value, looks) for value in known}) < min(len(values), 2):
         return None
     return _number(max(known) if direction == "higher" else min(known), looks)
 
@@ -124,11 +139,13 @@ def _notes(summary: pl.DataFrame, metrics: Sequence[Metric[...]], looks: Looks) 
 
 
 def _legend(
-    rows: Sequence[tuple[str, str, tuple[Cell, ...]]], verdicts: Verdicts, looks: Looks
+    rows: Sequence[Written], metrics: Sequence[Metric[...]], verdicts: Verdicts, looks: Looks
 ) -> list[str]:
     """Return what the signs of a table say, those that stand in it."""
     cells = [cell for _, _, of_row in rows for cell in of_row]
-    notes = ["Bold: the best model."] if any(cell.best for cell in cells) else []
+    lowest = ", ".join(str(one) for one in metrics if one.definition.direction == "lower")
+    best = f"Bold: the best model; of {lowest} the lowest." if lowest else "Bold: the best model."
+    notes = [best] if any(cell.best for cell in cells) else []
     if looks.baseline is None:
         return notes
     said = {*verdicts.values()}

@@ -31,6 +31,8 @@ LETTER = 6.4
 """The width of a letter in pixels, about."""
 SIDES = 110
 """What stands beside the marks: the axis on the left and the padding."""
+SYMBOL = 34
+"""The width of a symbol in a legend and of what is left free behind a name."""
 TITLE = {"fontSize": 15, "subtitleFontSize": 12, "font": FONT, "subtitleFont": FONT}
 
 __all__ = [
@@ -118,14 +120,16 @@ class Series:
 def legend_of(names: Sequence[str], look: Look, shown: Collection[str] | None = None) -> alt.Legend:
     """Return a legend above the marks, in as many columns as fit."""
     kept = [one for one in names if shown is None or one in shown]
-    longest = min(max(map(len, kept), default=1) * LETTER, look.width - 60)
-    fit = max(int((look.width - 40) // (longest + 34)), 1)
+    # a legend begins where the marks do, and each name has a symbol and a gap beside it
+    room = look.width - SIDES
+    widths = [min(len(one) * LETTER, room - SYMBOL) + SYMBOL for one in kept]
+    fit = len(kept) if sum(widths) <= room else int(room // max(widths, default=room))
     return alt.Legend(
         title=None,
         orient="top",
         direction="horizontal",
         columns=max(min(fit, len(kept)), 1),
-        labelLimit=math.ceil(longest) + 10,
+        labelLimit=math.ceil(max(widths, default=SYMBOL)),
         values=kept,
         symbolOpacity=1,
     )
@@ -250,6 +254,8 @@ def _themed(chart: Chart, look: Look) -> Chart:
         font=FONT,
         padding=10,
         axis=axis,
+        # more ticks than have room for their numbers would have none
+        axisXQuantitative={"tickCount": max(look.width // 80, 3)},
         legend={**text, "labelColor": of.ink, "labelFontSize": 12, "symbolStrokeWidth": 2},
         header={**text, "labelColor": of.ink, "labelFontSize": 12},
         title={**TITLE, "color": of.ink, "subtitleColor": of.quiet},

@@ -16,6 +16,10 @@ from recframe.errors import RecframeError
 BETTER, WORSE = "*", "†"
 MARKS = {"better": BETTER, "higher": BETTER, "worse": WORSE, "lower": WORSE}
 """What stands behind a value of a verdict."""
+APART = "\ue000"
+"""Stands in names for what LaTeX alone has to read."""
+LATEX = {WORSE: r"$^{\dag}$", APART: "{}", "`": r"\textasciigrave{}"}
+"""What signs are in LaTeX, beyond those that Great Tables escapes."""
 FORMS = {".html": "html", ".tex": "latex", ".md": "markdown"}
 """What a table is written as, by the ending of the file."""
 
@@ -33,17 +37,21 @@ class Cell:
     def html(self) -> str:
         """The cell in HTML, with the interval small below the value."""
         value = f"<strong>{self.value}</strong>" if self.best else self.value
-        mark = f"<sup>{self.mark}</sup>" if self.mark else ""
+        # which leaves rows with a mark as high as the others
+        mark = f'<sup style="line-height:0">{self.mark}</sup>' if self.mark else ""
         small = f'<br><span style="font-size:75%;color:#767676">{self.interval}</span>'
         return value + mark + (small if self.interval else "")
 
     @property
     def latex(self) -> str:
-        """The cell in LaTeX, with the interval small beside the value."""
+        """The cell in LaTeX, with the interval small below the value."""
         value = rf"\textbf{{{self.value}}}" if self.best else self.value
         marks = {BETTER: "*", WORSE: r"\dag"}
         mark = f"$^{{{marks[self.mark]}}}$" if self.mark else ""
-        return value + mark + (rf" {{\scriptsize {self.interval}}}" if self.interval else "")
+        if not self.interval:
+            return value + mark
+        lines = rf"{value}{mark}\\{{\scriptsize {self.interval}}}"
+        return rf"\begin{{tabular}}[t]{{@{{}}r@{{}}}}{lines}\end{{tabular}}"
 
     @property
     def markdown(self) -> str:
@@ -78,10 +86,13 @@ class Table:
         return text
 
     def latex(self) -> str:
-        """Return the table as LaTeX, for the packages booktabs and amsmath; it needs recframe[table]."""
-        found: str = self._great(lambda cell: cell.latex).as_latex()
-        # NOTE: Great Tables escapes names and notes, and leaves this sign to the encoding of the document
-        return found.replace(WORSE, r"$^{\dag}$")
+        """Return the table as LaTeX, for the package booktabs, and caption where it has a title; it needs recframe[table]."""
+        found: str = self._great(lambda cell: cell.latex, _apart).as_latex()
+        # NOTE: Great Tables escapes names and notes, and leaves these signs to the encoding and the fonts of the document
+        for sign, written in LATEX.items():
+            found = found.replace(sign, written)
+        # a table stands in the letters of the text around it
+        return re.sub(r"\\fontsize\{.*?\}\{.*?\}\\selectfont\n+", "", found)
 
     def markdown(self) -> str:
         """Return the table as Markdown."""
@@ -123,16 +134,16 @@ class Table:
     def _repr_markdown_(self) -> str:
         return self.markdown()
 
-    def _great(self, shown: Callable[[Cell], str]) -> Any:
-        """Return the table as an object of Great Tables, its cells in one form."""
+    def _great(self, shown: Callable[[Cell], str], named: Callable[[str], str] = str) -> Any:
+        """Return the table as an object of Great Tables, its cells and its other text in one form."""
         great = _great_tables()
         group, name = self.titles
         numbers = [f"number {place}" for place in range(len(self.columns))]
         cells = [tuple(map(shown, row)) for _, _, row in self.rows]
         frame = pl.DataFrame(cells, schema=dict.fromkeys(numbers, pl.String), orient="row")
         frame = frame.with_columns(
-            pl.Series("row", [row for _, row, _ in self.rows]),
-            pl.Series("group", [f"{group}: {above}" for above, _, _ in self.rows]),
+            pl.Series("row", [named(row) for _, row, _ in self.rows]),
+            pl.Series("group", [named(f"{group}: {above}") for above, _, _ in self.rows]),
         )
         leads = [one for one, title in (("row", name), ("group", group)) if title]
         made = great.GT(
@@ -146,10 +157,10 @@ class Table:
         )
         for above, columns in _spanned(numbers, self.columns).items():
             made = made.tab_spanner(above, columns)
-        made = made.tab_stubhead(name) if name else made
-        made = made.tab_header(self.title) if self.title else made
+        made = made.tab_stubhead(named(name)) if name else made
+        made = made.tab_header(named(self.title)) if self.title else made
         for note in self.notes:
-            made = made.tab_source_note(note)
+            made = made.tab_source_note(named(note))
         return made
 
 
@@ -169,6 +180,11 @@ def _spanned(names: Sequence[str], columns: Sequence[tuple[str, str]]) -> dict[s
         if above:
             found.setdefault(above, []).append(name)
     return found
+
+
+def _apart(text: str) -> str:
+    """Return text with what keeps two signs from becoming one in LaTeX, where -- would be a dash."""
+    return re.sub(r"(?<=[-`',<>!?])(?=[-`',<>!?])", APART, text)
 
 
 def _plain(text: str) -> str:

@@ -5,7 +5,7 @@ Charts are drawn at once, so that a LazyFrame's plan is collected here, by the s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -24,11 +24,12 @@ from recframe.metrics import catalogue_metrics
 from recframe.metrics.language import registry
 from recframe.metrics.language.at import At
 from recframe.metrics.language.definition import Definition, Metric
+from recframe.namespace import chart_names
 from recframe.namespace.bound_metric import Cutoffs
+from recframe.namespace.chart_names import Names
 from recframe.plan.needs import needs_of
 from recframe.plan.segments import keys_of, numbered
 
-NOBODY = "(none)"
 ROUNDING = 1e-9
 """A value on the upper end of a bin is in it, whatever its last bits."""
 
@@ -85,72 +86,20 @@ def keyed(rec: Any, result: pl.DataFrame) -> pl.DataFrame:
 
     `known` says whether no segment is null, and `place` and `model_place` number segments and models in their own order.
     """
-    n = result.columns.index("metric")
-    names, model = result.columns[:n], rec._context.model  # noqa: SLF001
+    names, model = chart_names.keys_of_result(result), rec._context.model  # noqa: SLF001
     others = [place for place, name in enumerate(names) if name not in {model, "baseline"}]
-    found = {
-        "model": _text(names.index(model)) if model in names else pl.lit(ALL),
-        "segment": pl.concat_str([_text(place) for place in others], separator=" · ")
-        if others
-        else pl.lit(""),
-        "known": pl.all_horizontal([pl.nth(place).is_not_null() for place in others])
-        if others
-        else pl.lit(value=True),
+    of_models = chart_names.named_in(rec, result)
+    named = {
+        role: of_models.text(pl.nth(names.index(name)))
+        for role, name in (("model", model), ("baseline", "baseline"))
+        if name in names and model in names
     }
-    if "baseline" in names and model in names:
-        found["baseline"] = _text(names.index("baseline"))
-    keys = [one.alias(name) for name, one in found.items()]
-    rest = result.select(result.columns[n:])
-    made = pl.concat([result.select(keys) if n else _one(keys, result), rest], how="horizontal")
-    order = model_names(rec, result)
-    return made.with_columns(
-        place=pl.col("segment").rank("dense").cast(pl.Int64) - 1,
-        model_place=place_in(order),
-    )
-
-
-def _one(keys: Sequence[pl.Expr], result: pl.DataFrame) -> pl.DataFrame:
-    return (
-        result.select(pl.len().alias("n rows"))
-        .select(keys)
-        .select(pl.all().repeat_by(len(result)).explode())
-    )
-
-
-def _text(place: int) -> pl.Expr:
-    return pl.nth(place).cast(pl.String).fill_null(NOBODY)
-
-
-def model_names(rec: Any, *results: pl.DataFrame) -> list[str]:
-    """Return the names of the models of some results, in their own order."""
-    model = rec._context.model  # noqa: SLF001
-    if model is None:
-        return [ALL]
-    columns = [
-        one[name]
-        for one in results
-        for name in (model, "baseline")
-        if name in one.columns[: _n(one)]
+    parts = [
+        result.select(**named) if named else pl.DataFrame({"model": [ALL] * len(result)}),
+        chart_names.segments_of(result, others),
+        result.select(result.columns[len(names) :]),
     ]
-    return names_of(columns)
-
-
-def names_of(columns: Iterable[pl.Series]) -> list[str]:
-    """Return the values of some columns as text, each once, in their own order."""
-    every = pl.concat([one.alias("name") for one in columns]).unique().sort(nulls_last=True)
-    return every.cast(pl.String).fill_null(NOBODY).to_list()
-
-
-def place_in(names: Sequence[str]) -> pl.Expr:
-    """Return the place of a model among some names."""
-    places = dict(zip(names, range(len(names)), strict=True))
-    # NOTE: without a name to replace, Polars gives the names themselves
-    none = pl.lit(None, pl.Int64)
-    return pl.col("model").replace_strict(places, return_dtype=pl.Int64) if names else none
-
-
-def _n(result: pl.DataFrame) -> int:
-    return result.columns.index("metric") if "metric" in result.columns else result.width
+    return pl.concat(parts, how="horizontal").with_columns(model_place=of_models.place)
 
 
 def counted(data: pl.DataFrame, column: str = "n_users", noun: str = "user") -> str:
@@ -170,7 +119,7 @@ def noun_of(metric: Metric[...]) -> str:
 
 
 def users_values(
-    rec: Any, metric: Metric[...], profile: str | None, bins: int
+    rec: Any, metric: Metric[...], profile: str | None, bins: int, names: Names
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return how many users have a value in each bin, and how many have 0: the bins first, then the zeros."""
     context = rec._context  # noqa: SLF001
@@ -179,7 +128,7 @@ def users_values(
     keys = [inside for inside, _ in keys_of(inputs, [metric])]
     named = numbered(values, keys).select(*inputs.model, value=pl.col(str(metric)))
     found = rec._kind.give(_in_bins(named.drop_nulls("value"), inputs.model, metric, bins), {})  # noqa: SLF001
-    found = _with_model(found, inputs)
+    found = _with_model(found, inputs, names)
     zeros = found.group_by("model", "model_place").agg(
         n=pl.col("n").filter("zero").sum(), users=pl.col("n").sum()
     )
@@ -217,13 +166,10 @@ def _in_bins(
     return found.with_columns(low=start, high=start + pl.col("width"))
 
 
-def _with_model(found: pl.DataFrame, inputs: Inputs) -> pl.DataFrame:
+def _with_model(found: pl.DataFrame, inputs: Inputs, names: Names) -> pl.DataFrame:
     """Return sums with the names of their models as text, and the places of these in their own order."""
-    if not inputs.model:
-        return found.with_columns(model=pl.lit(ALL), model_place=pl.lit(0, pl.Int64))
-    order = names_of([found["model"]])
-    text = pl.col("model").cast(pl.String).fill_null(NOBODY)
-    return found.with_columns(model=text).with_columns(model_place=place_in(order))
+    model = names.text(pl.col("model")) if inputs.model else pl.lit(ALL)
+    return found.with_columns(model=model).with_columns(model_place=names.place)
 
 
 def filled(data: pl.DataFrame, keys: Sequence[str], bins: int) -> pl.DataFrame:
@@ -276,7 +222,7 @@ def _items_of(items: pl.LazyFrame, sides: Sides, model: Sequence[str]) -> pl.Laz
     return items.group_by(*model, "exposure").agg(items=pl.len().cast(pl.Int64))
 
 
-def binned_scores(rec: Any, bins: int) -> pl.DataFrame:
+def binned_scores(rec: Any, bins: int, names: Names) -> pl.DataFrame:
     """Return how many rows have a score in each bin, by what is known of their items."""
     context = rec._context  # noqa: SLF001
     scored = context.having(rank=None, score=context.name_of("score"), ties="item")
@@ -300,12 +246,12 @@ def binned_scores(rec: Any, bins: int) -> pl.DataFrame:
     plan = rows.group_by(*model, "group", "bin").agg(
         n=pl.len().cast(pl.Int64), least=pl.col("least").first(), width=width.first()
     )
-    found = _with_model(rec._kind.give(plan, {}), inputs)  # noqa: SLF001
+    found = _with_model(rec._kind.give(plan, {}), inputs, names)  # noqa: SLF001
     start = pl.col("least") + pl.col("bin") * pl.col("width")
     share = pl.col("n") / pl.col("n").sum().over("model", "group")
     found = found.with_columns(low=start, high=start + pl.col("width"), share=share)
-    names = dict(enumerate(GROUPS))
-    group = pl.col("group").replace_strict(names, return_dtype=pl.String)
+    groups = dict(enumerate(GROUPS))
+    group = pl.col("group").replace_strict(groups, return_dtype=pl.String)
     return found.with_columns(group).sort("model_place", "group", "bin")
 
 
@@ -319,14 +265,13 @@ def _by_relevance(lists: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
     return lists.with_columns(group=group.cast(pl.Int8))
 
 
-def models_bound(rec: Any, call: str) -> list[str]:
+def models_bound(rec: Any, call: str) -> Names:
     """Return the names of the models, or say that none are bound."""
-    inputs = rec._inputs(None, None, [])  # noqa: SLF001
-    models = judge(inputs).models
-    if models is None:
+    names = chart_names.of_models(rec)
+    if names == chart_names.WITHOUT_MODELS:
         msg = (
             f"plot.{call} holds models against one another: {bind(model=repr('model'))}, or a frame for each: "
             "rf.rec({'a': a, 'b': b}, truth=truth)"
         )
         raise RecframeError(msg)
-    return names_of([rec._kind.give(models, {})["model"].drop_nulls()])  # noqa: SLF001
+    return names

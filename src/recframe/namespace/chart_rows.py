@@ -9,7 +9,7 @@ import polars as pl
 
 from recframe.look.themes import ALL
 from recframe.metrics.language.definition import Metric
-from recframe.namespace.chart_data import NOBODY, names_of, place_in
+from recframe.namespace.chart_names import Names
 
 TRAIN = "train"
 
@@ -65,17 +65,14 @@ def rows_compared(data: pl.DataFrame, *, margin: float | None) -> pl.DataFrame:
     )
 
 
-def with_train(rec: Any, found: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """Return exposures with the names of models as text, that of train among them, and these names but train's."""
-    of_lists, of_train = found.filter(~pl.col("is_train")), found.filter("is_train")
-    if rec._context.model is None:  # noqa: SLF001  the methods of this room are those of a Rec
-        names = [ALL]
-        of_lists, of_train = (one.with_columns(model=pl.lit(ALL)) for one in (of_lists, of_train))
-    else:
-        names = names_of([of_lists["model"]])
-    train = TRAIN if TRAIN not in names else f"{TRAIN} (data)"
-    text = pl.col("model").cast(pl.String).fill_null(NOBODY)
-    of_lists = of_lists.with_columns(model=text)
-    of_lists = of_lists.with_columns(model_place=place_in(names))
-    of_train = of_train.with_columns(model=pl.lit(train), model_place=pl.lit(len(names), pl.Int64))
-    return pl.concat([of_lists, of_train.select(of_lists.columns)]), names
+def with_train(rec: Any, found: pl.DataFrame, names: Names) -> pl.DataFrame:
+    """Return exposures with the names of models as text, that of train among them, which is the last."""
+    order = names.order
+    train = next(one for one in (TRAIN, f"{TRAIN} (data)") if one not in order)
+    has_models = rec._context.model is not None  # noqa: SLF001  the methods of this room are those of a Rec
+    model = names.text(pl.col("model")) if has_models else pl.lit(ALL)
+    of_lists = found.filter(~pl.col("is_train")).with_columns(model=model)
+    of_lists = of_lists.with_columns(model_place=names.place)
+    of_train = found.filter("is_train")
+    of_train = of_train.with_columns(model=pl.lit(train), model_place=pl.lit(len(order), pl.Int64))
+    return pl.concat([of_lists, of_train.select(of_lists.columns)])

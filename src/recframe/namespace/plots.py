@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from recframe.look.themes import Look, ThemeName
 from recframe.metrics import accuracy, accuracy_curves
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
-from recframe.namespace import calls, chart_data, chart_rows
+from recframe.namespace import calls, chart_data, chart_names, chart_rows
 from recframe.namespace.bound_metric import Asked, By, Cutoffs
 from recframe.uncertainty import options
 
@@ -59,7 +58,7 @@ class Plot:
     def _series(self, *results: pl.DataFrame) -> Any:
         from recframe.look.style import Series  # noqa: PLC0415  Altair is an extra
 
-        return Series(chart_data.model_names(self._of, *results), self._look)
+        return Series(chart_names.named_in(self._of, *results).order, self._look)
 
     @calls.understood
     def curve(
@@ -279,8 +278,9 @@ class Plot:
         if one.shape == "set":
             msg = f"{one} is one number for all lists of a segment, and no user has a value of it; "
             raise RecframeError(msg + "ask for one that users have, such as 'ndcg@10'")
-        above, zeros = chart_data.users_values(self._rec, one, profile, n_bins)
-        series = self._of_names(zeros["model"].to_list())
+        names = chart_names.of_models(self._rec)
+        above, zeros = chart_data.users_values(self._rec, one, profile, n_bins, names)
+        series = self._of_names(names)
         above = chart_data.filled(above, ["model", "model_place"], n_bins)
         if not series.named:
             above = above.filter(pl.col("low") < pl.col("high"))
@@ -392,8 +392,8 @@ class Plot:
         chart_data.check_whole(self._of, "exposure()")
         cut = None if k is None else options.whole("k", k, 1)
         found, catalogue = chart_data.exposures(self._rec, cut)
-        found, names = chart_rows.with_train(self._of, found)
-        series = self._of_names(names)
+        names = chart_names.of_models(self._rec)
+        found, series = chart_rows.with_train(self._of, found, names), self._of_names(names)
         curve, tail = concentration.lorenz(found, catalogue), concentration.tail(found)
         where = "places" if cut is None else f"places up to {cut}"
         return of_items.exposure(curve, tail, series, where)
@@ -418,8 +418,8 @@ class Plot:
 
         chart_data.check_whole(self._of, "scores()")
         n_bins = options.whole("bins", bins, 1)
-        found = chart_data.binned_scores(self._rec, n_bins)
-        names = found.sort("model_place")["model"].unique(maintain_order=True).to_list()
+        names = chart_names.of_models(self._rec)
+        found = chart_data.binned_scores(self._rec, n_bins, names)
         data = chart_data.filled(found, ["model", "model_place", "group"], n_bins)
         return of_lists.scores(data, self._of_names(names))
 
@@ -451,7 +451,7 @@ class Plot:
             raise RecframeError(msg)
         names = chart_data.models_bound(self._rec, "overlap()")
         parts = []
-        for name in names:
+        for name in names.given:
             bound = self._rec(reference=name)
             result = bound.evaluate(one, tidy=True, profile=profile)
             parts.append(chart_data.keyed(self._of, result).with_columns(other=pl.lit(name)))
@@ -471,10 +471,10 @@ class Plot:
 
         return of_findings.audit(self._rec.audit(k), self._look)
 
-    def _of_names(self, names: Iterable[str]) -> Any:
+    def _of_names(self, names: chart_names.Names) -> Any:
         from recframe.look.style import Series  # noqa: PLC0415
 
-        return Series(list(names), self._look)
+        return Series(names.order, self._look)
 
     if not TYPE_CHECKING:
 

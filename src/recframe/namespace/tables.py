@@ -49,7 +49,8 @@ class Tables(Generic[F]):
             baseline: the name of a model: others are marked * where they are shown to be better, † where worse, by the paired
                 t test of `compare` after Holm's correction for the whole table. It needs recframe[stats].
             level: that of the intervals, which are those of `summarize`; p values are held against 1 - level.
-            decimals: how many each number has. Models whose numbers look alike are equally good, and all of them bold.
+            decimals: how many each number has. Models whose numbers look alike are equally good, and all of them bold; where
+                all models do, none is.
             intervals: False leaves them out.
             title: what stands above the table.
 
