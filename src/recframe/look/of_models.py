@@ -182,8 +182,9 @@ def _names(data: pl.DataFrame, series: Series, x: alt.X, y: alt.Y) -> list[alt.C
     """Return the names of the models beside their points: inside of the view, and away from a point near by."""
     look = series.look
     ground = "white" if look.theme is None else look.colours.background
-    layers = []
-    for (align, below), rows in _placed(data).partition_by("align", "below", as_dict=True).items():
+    layers, placed = [], _placed(data)
+    for align, below in placed.select("align", "below").unique(maintain_order=True).rows():
+        rows = placed.filter(pl.col("align") == align, pl.col("below") == below)
         away = 9 if align == "left" else -9
         text = drawn(rows).encode(x=x, y=y, text="model:N")
         of = {"align": align, "dx": away, "dy": 13 if below else -9, "fontSize": 12}

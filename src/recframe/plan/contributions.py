@@ -102,7 +102,7 @@ def contributions(
     found += [[one] for one in of_sets(inputs, conventions, run)]
     if run.ask is None or models is None:
         return found
-    known = models.collect()
+    known = run.ask([models])[0]
     return [of_models(parts, known) for parts in found]
 
 
