@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from polars.testing import assert_frame_equal
 
 import recframe as rf
+from lanes import thorough
 from recframe import demo
 from recframe.cli.commands import main
 
@@ -65,7 +66,7 @@ def test_few_items_make_up_a_third_of_the_training_rows(shop):
     assert share < 0.15
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", thorough([0, 1, 2], 1))
 def test_the_personalised_models_beat_popularity_clearly(seed):
     shop = demo.simulate(seed, n_users=500, n_items=200)
     values = dict(
@@ -99,7 +100,8 @@ def test_a_matrix_factorisation_scores_what_similar_users_kept_above_the_rest():
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--users", "50", "--items", "50"], ["--users", "50", "--items", "300"]]
+    "arguments",
+    thorough([["--users", "50", "--items", "50"], ["--users", "50", "--items", "300"]], 1),
 )
 def test_small_shops_work(arguments):
     result = CliRunner().invoke(main, ["demo", *arguments])

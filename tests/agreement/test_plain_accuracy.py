@@ -257,8 +257,8 @@ def a_crowd(n_users: int, n_items: int) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("first", "order"), enumerate(["sorted", "shuffled", "with duplicates"]))
-def test_a_large_frame_agrees(first: int, order: str):
+@pytest.mark.parametrize("order", ["sorted", "shuffled", "with duplicates"])
+def test_a_large_frame_agrees(order: str):
     rows = a_crowd(1200, 20)
     if order != "sorted":
         seeded("shuffle").shuffle(rows)
@@ -267,7 +267,8 @@ def test_a_large_frame_agrees(first: int, order: str):
             {**row, "rank": rank, "relevance": 2} for rank, row in enumerate(rows[:50], start=1)
         ]
     kinds = [one for one in KINDS if one.name in {"polars", "streaming", "pandas-arrow"}]
-    check_on(kinds, Case(rows), AT_ONE_CUT[first::3], INTEGERS)
+    # what is asked of a large frame hangs on no metric's parameter
+    check_on(kinds, Case(rows), AT_ONE_CUT[::3], INTEGERS)
 
 
 def expressions(asked: Sequence[Asked]) -> list[pl.Expr]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from choices import BEYOND, CHOICES
 from frame_kinds import KINDS, Kind
-from lanes import in_turn
+from lanes import crossed, in_turn
 from plain_beyond import OF_LISTS, OF_SETS, OF_USERS
 from plain_cases import Asked
 from random_lists import KS, RELEVANCES, SEGMENTS, a_case, asked_of, check, seeded
@@ -109,9 +109,14 @@ def test_it_agrees_on_a_judged_frame(name: str, by: tuple[str, ...]):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("universe", ["truth", "recs", "both", "all"])
-@pytest.mark.parametrize("no_relevant", ["zero", "skip", "null"])
-@pytest.mark.parametrize("by", [(), ("country",), ("genre",)], ids="-".join)
+@pytest.mark.parametrize(
+    ("universe", "no_relevant", "by"),
+    crossed(
+        ["truth", "recs", "both", "all"],
+        ["zero", "skip", "null"],
+        [(), ("country",), ("genre",)],
+    ),
+)
 def test_it_agrees_over_every_universe(universe: str, no_relevant: str, by: tuple[str, ...]):
     rng = seeded(f"universe {universe} {no_relevant} {by}")
     names = {

@@ -26,7 +26,8 @@ from audited_frames import (
     found,
     with_row,
 )
-from frame_kinds import KINDS, Kind, slow_after_the_first
+from frame_kinds import KINDS, Kind
+from lanes import in_turn
 from recframe.audit.checks import CHECKS
 from recframe.audit.report import COLUMNS
 from recframe.audit.rule import SEVERITIES
@@ -429,27 +430,15 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
         [("unknown_reference", "error", "recommendations", 4, 2)],
     ),
 }
-# the others are made of these
+# the other kinds are made of these
 PLAIN = [kind for kind in KINDS if kind.name in {"polars", "lazy", "pandas"}]
-on_plain_kinds = pytest.mark.parametrize("kind", slow_after_the_first(PLAIN), ids=repr)
-each_case = pytest.mark.parametrize(("frame", "options", "findings"), CASES.values(), ids=CASES)
-OTHERS = [kind for kind in KINDS if kind not in PLAIN]
-each_pair = pytest.mark.parametrize(
-    ("kind", "frame", "options", "findings"),
-    [
-        pytest.param(
-            kind, *case, id=f"{kind}-{name}", marks=[pytest.mark.slow] * (kind is not PLAIN[0])
-        )
-        for number, (name, case) in enumerate(CASES.items())
-        for kind in [*PLAIN, OTHERS[number % len(OTHERS)]]
-    ],
+
+
+@pytest.mark.parametrize(
+    ("case", "kind"), [*in_turn(CASES, KINDS[:1]), *in_turn(CASES, KINDS[1:], fast=0)]
 )
-
-
-@each_pair
-def test_a_check_finds_its_defect_and_no_other_and_fills_in_every_word(
-    kind, frame, options, findings
-):
+def test_a_check_finds_its_defect_and_no_other_and_fills_in_every_word(case, kind):
+    frame, options, findings = case
     result = audit(kind, frame, **options)
 
     assert result.select("check", "severity", "frame", "rows", "users").rows() == findings
@@ -526,20 +515,6 @@ def test_every_check_has_a_case():
     assert cases | {"id_dtypes"} == {check.name for check in CHECKS}
 
 
-@on_plain_kinds
-@each_case
-def test_no_number_changes(kind, frame, options, findings):
-    options = {name: value for name, value in options.items() if name not in {"k", "by"}}
-    sides = {
-        name: kind(value) for name, value in options.items() if isinstance(value, pl.DataFrame)
-    }
-    rec = kind(frame).rec(**options | sides)
-    if not any(severity == "error" for _, severity, *_ in findings):
-        before = kind.read(rec.evaluate("ndcg@2", "recall@2"))
-        kind.read(rec.audit())
-        assert_frame_equal(kind.read(rec.evaluate("ndcg@2", "recall@2")), before)
-
-
 def raises(kind: Kind, call: Any, *words: str) -> None:
     """Expect an error with some words, which a LazyFrame raises when it is collected."""
     error: Any = pl.exceptions.PolarsError if kind.name in {"lazy", "streaming"} else rf.DataError
@@ -548,11 +523,9 @@ def raises(kind: Kind, call: Any, *words: str) -> None:
     assert all(word in str(caught.value) for word in words)
 
 
-@on_plain_kinds
-@each_case
-def test_strict_raises_what_the_audit_finds_as_an_error_and_nothing_else(
-    kind, frame, options, findings
-):
+@pytest.mark.parametrize(("case", "kind"), in_turn(CASES, PLAIN))
+def test_strict_raises_what_the_audit_finds_as_an_error_and_no_number_changes(case, kind):
+    frame, options, findings = case
     by, options = (
         options.get("by"),
         {name: value for name, value in options.items() if name not in {"k", "by"}},
@@ -572,5 +545,8 @@ def test_strict_raises_what_the_audit_finds_as_an_error_and_nothing_else(
             *(f"{name}: " for name in errors),
         )
     else:
-        usual = kind(frame).rec(**options).evaluate("ndcg@2", by=by)
-        assert_frame_equal(kind.read(strict.evaluate("ndcg@2", by=by)), kind.read(usual))
+        rec = kind(frame).rec(**options)
+        usual = kind.read(rec.evaluate("ndcg@2", by=by))
+        assert_frame_equal(kind.read(strict.evaluate("ndcg@2", by=by)), usual)
+        kind.read(rec.audit())
+        assert_frame_equal(kind.read(rec.evaluate("ndcg@2", by=by)), usual)

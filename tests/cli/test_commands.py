@@ -356,6 +356,7 @@ def test_the_program_has_its_version():
     assert shell("-m", "recframe", "--version").stdout == f"recframe, version {rf.__version__}\n"
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_early_is_no_error():
     pl.DataFrame({"user": range(20_000), "item": 1, "rank": 1, "relevance": 1}).write_parquet(
         "many.parquet"

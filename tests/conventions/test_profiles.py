@@ -14,7 +14,7 @@ import pytest
 import recframe as rf
 from asking import liked, recommended, rows
 from frame_kinds import KINDS, Kind
-from lanes import in_turn
+from lanes import in_turn, thorough
 from plain_profiles import DEFINED, a_crowd, expected
 from recframe.conventions.profiles import PROFILES
 from recframe.frames.context import DEFAULTS, Context
@@ -170,9 +170,7 @@ def test_elliot_raises_gains_from_its_threshold_up():
 
 
 @pytest.mark.parametrize("profile", DEFINED)
-@pytest.mark.parametrize(
-    "k", [3, None, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 10, 40))]
-)
+@pytest.mark.parametrize("k", thorough([3, None, 1, 10, 40], 1))
 def test_the_definitions_of_the_library_in_plain_python_agree(profile: str, k: int | None):
     lists, truth = a_crowd()
     recs = [

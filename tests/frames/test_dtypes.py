@@ -19,9 +19,7 @@ from frame_kinds import KINDS
 from lanes import in_turn
 from recframe.frames import collecting
 
-in_polars = pytest.mark.parametrize(
-    "kind", [kind for kind in KINDS if kind.name in {"polars", "streaming"}], ids=repr
-)
+POLARS = [kind for kind in KINDS if kind.name in {"polars", "streaming"}]
 on_plain_kinds = pytest.mark.parametrize(
     "kind", [kind for kind in KINDS if kind.name in {"lazy", "pandas"}], ids=repr
 )
@@ -67,9 +65,9 @@ IDS: list[tuple[Any, list[Any]]] = [
         [{"shop": shop, "number": 1} for shop in "abc"],
     ),
 ]
-every_dtype = pytest.mark.parametrize(
-    ("dtype", "ids"), IDS, ids=[f"{dtype}-{ids[1]!r}" for dtype, ids in IDS]
-)
+OF_EACH_DTYPE = {f"{dtype}-{ids[1]!r}": (dtype, ids) for dtype, ids in IDS}
+every_dtype = pytest.mark.parametrize(("dtype", "ids"), OF_EACH_DTYPE.values(), ids=OF_EACH_DTYPE)
+in_polars = pytest.mark.parametrize(("of_a_dtype", "kind"), in_turn(OF_EACH_DTYPE, POLARS))
 
 # Lists: u finds its item at 1, v at 2, w not at all; places in the list of ids stand for users and items.
 PLACES = [(0, 0, 1, 1), (0, 1, 2, 0), (1, 0, 1, 0), (1, 1, 2, 1), (2, 0, 1, 0), (2, 2, None, 1)]
@@ -88,8 +86,8 @@ def two_frames(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 @in_polars
-@every_dtype
-def test_ids_of_a_judged_frame_come_back_in_their_dtype(kind, dtype, ids):
+def test_ids_of_a_judged_frame_come_back_in_their_dtype(of_a_dtype, kind):
+    dtype, ids = of_a_dtype
     found = ask(kind, judged_by(pl.Series(ids, dtype=dtype)), "mrr", by="user")
 
     assert found.schema["user"] == dtype
@@ -98,8 +96,8 @@ def test_ids_of_a_judged_frame_come_back_in_their_dtype(kind, dtype, ids):
 
 
 @in_polars
-@every_dtype
-def test_ids_of_two_frames_come_back_in_their_dtype(kind, dtype, ids):
+def test_ids_of_two_frames_come_back_in_their_dtype(of_a_dtype, kind):
+    dtype, ids = of_a_dtype
     recs, truth = two_frames(judged_by(pl.Series(ids, dtype=dtype)))
     users = pl.DataFrame({"user": pl.Series(ids, dtype=dtype), "country": ["FR", "DE", "FR"]})
 

@@ -12,6 +12,7 @@ import pytest
 import recframe as rf
 from asking import liked, recommended
 from frame_kinds import KINDS, Kind
+from lanes import in_turn
 
 ARROW = Kind("arrow", pl.DataFrame.to_arrow, pl.DataFrame)
 on_kinds = pytest.mark.parametrize("kind", [*KINDS, ARROW], ids=str)
@@ -29,8 +30,9 @@ def frames(kind, **models: pl.DataFrame) -> dict[str, object]:
     return {name: kind(frame) for name, frame in models.items()}
 
 
-@on_kinds
-@pytest.mark.parametrize("by", [None, "user", "country", ["country", "model"]])
+@pytest.mark.parametrize(
+    ("kind", "by"), in_turn([*KINDS, ARROW], [None, "user", "country", ["country", "model"], None])
+)
 def test_models_of_a_dict_are_those_of_a_column(kind, by):
     rec = rf.rec(frames(kind, svd=SVD, knn=KNN), kind(TRUTH), users=kind(USERS))
     expected = one_frame(svd=SVD, knn=KNN).rec(TRUTH, users=USERS, model="model")

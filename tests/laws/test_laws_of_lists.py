@@ -15,7 +15,8 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from choices import CHOICES
-from frame_kinds import KINDS, Kind, sharp_and_thorough
+from frame_kinds import KINDS, Kind
+from lanes import in_turn
 from plain_beyond import OF_LISTS, OF_SETS
 from strategies import examples
 
@@ -30,8 +31,10 @@ AT_EVERY_K = [
     *EVERY,
     *(metric @ k for metric in METRICS for k in (1, 3) if metric @ k not in EVERY),
 ]
-# A plan of them all takes four times as long as plans of some: laws that do not speak of what stands beside a metric ask these.
+# A plan of them all takes four times as long as plans of some: laws that do not speak of what stands beside a metric ask these,
+# each example some of them.
 BATCHES = [EVERY[start : start + 31] for start in range(0, len(EVERY), 31)]
+AT_EVERY_K_BY_31 = [AT_EVERY_K[start : start + 31] for start in range(0, len(AT_EVERY_K), 31)]
 OF_A_LIST = [metric for metric in EVERY if metric.name in OF_LISTS and metric.shape == "user"]
 OF_A_SET = [metric for metric in EVERY if metric.name in OF_SETS or metric.shape == "set"]
 
@@ -95,60 +98,54 @@ def assert_same(found: pl.DataFrame, expected: pl.DataFrame) -> None:
     assert_frame_equal(found, expected, rel_tol=1e-12, abs_tol=1e-12, check_dtypes=False)
 
 
-def assert_same_answers(
-    found: Frames, expected: Frames, *, by: Any = None, kind: Kind = KINDS[0]
-) -> None:
-    """Every metric is the same of the frames found, of any kind, as of those expected."""
-    for metrics in BATCHES:
-        assert_same(ask(found, *metrics, by=by, kind=kind), ask(expected, *metrics, by=by))
-
-
 few = settings(
     examples(5), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
+of_some_metrics = settings(few, max_examples=examples(12).max_examples)
+batches = st.sampled_from(BATCHES)
 some = settings(few, max_examples=examples(5).max_examples)
 segments = st.sampled_from([None, "user", "country", "genre", ["country", "genre"]])
 
 
-@some
-@given(all_frames(), segments)
-def test_a_metric_stays_in_its_range(frames: Frames, by: Any):
-    for start in range(0, len(AT_EVERY_K), 31):
-        metrics = AT_EVERY_K[start : start + 31]
-        found = ask(frames, *metrics, by=by)
+@settings(few, max_examples=examples(25).max_examples)
+@given(all_frames(), st.sampled_from(AT_EVERY_K_BY_31), segments)
+def test_a_metric_stays_in_its_range(frames: Frames, metrics: Any, by: Any):
+    found = ask(frames, *metrics, by=by)
 
-        for metric in metrics:
-            low, high = metric.range
-            values = found[str(metric)].drop_nulls()
-            assert values.is_finite().all(), metric
-            assert ((values >= low - 1e-12) & (values <= high + 1e-12)).all(), metric
+    for metric in metrics:
+        low, high = metric.range
+        values = found[str(metric)].drop_nulls()
+        assert values.is_finite().all(), metric
+        assert ((values >= low - 1e-12) & (values <= high + 1e-12)).all(), metric
 
 
-@few
-@given(all_frames(), segments, st.randoms(use_true_random=False))
-def test_the_order_of_rows_changes_nothing(frames: Frames, by: Any, rng: random.Random):
+@of_some_metrics
+@given(all_frames(), batches, segments, st.randoms(use_true_random=False))
+def test_the_order_of_rows_changes_nothing(
+    frames: Frames, metrics: Any, by: Any, rng: random.Random
+):
     shuffled = {
         name: frame[rng.sample(range(len(frame)), len(frame))] for name, frame in frames.items()
     }
 
-    assert_same_answers(shuffled, frames, by=by)
+    assert_same(ask(shuffled, *metrics, by=by), ask(frames, *metrics, by=by))
 
 
-@few
-@given(all_frames())
-def test_saying_a_row_twice_changes_nothing(frames: Frames):
+@of_some_metrics
+@given(all_frames(), batches)
+def test_saying_a_row_twice_changes_nothing(frames: Frames, metrics: Any):
     twice = {
         name: frame if name in UNIQUE else pl.concat([frame, frame[::-1]])
         for name, frame in frames.items()
     }
 
-    assert_same_answers(twice, frames)
+    assert_same(ask(twice, *metrics), ask(frames, *metrics))
 
 
 @pytest.mark.slow
-@few
-@given(all_frames())
-def test_new_names_for_users_and_items_change_nothing(frames: Frames):
+@of_some_metrics
+@given(all_frames(), batches)
+def test_new_names_for_users_and_items_change_nothing(frames: Frames, metrics: Any):
     def renamed(frame: pl.DataFrame) -> pl.DataFrame:
         # The new names keep the order of items, which decides between repeated ranks and equal popularity.
         others = dict(zip("vwxyz", "zyxwv", strict=True))
@@ -158,12 +155,13 @@ def test_new_names_for_users_and_items_change_nothing(frames: Frames):
         }
         return frame.with_columns(**{name: new[name] for name in new if name in frame.columns})
 
-    assert_same_answers({name: renamed(frame) for name, frame in frames.items()}, frames)
+    of_others = {name: renamed(frame) for name, frame in frames.items()}
+    assert_same(ask(of_others, *metrics), ask(frames, *metrics))
 
 
-@few
-@given(all_frames())
-def test_new_names_for_categories_change_nothing(frames: Frames):
+@of_some_metrics
+@given(all_frames(), batches)
+def test_new_names_for_categories_change_nothing(frames: Frames, metrics: Any):
     def renamed(one: pl.Expr) -> pl.Expr:
         return one.replace_strict(
             {"p": "z", "q": "y", "r": "x"}, default=None, return_dtype=pl.String
@@ -173,14 +171,14 @@ def test_new_names_for_categories_change_nothing(frames: Frames):
         genre=renamed(pl.col("genre")), tags=pl.col("tags").list.eval(renamed(pl.element()))
     )
 
-    assert_same_answers({**frames, "items": described}, frames)
+    assert_same(ask({**frames, "items": described}, *metrics), ask(frames, *metrics))
 
 
-@pytest.mark.parametrize("kind", sharp_and_thorough(KINDS[1:]), ids=repr)
-@settings(few, max_examples=examples(3).max_examples)  # of each kind
-@given(frames=all_frames(), by=segments)
-def test_every_kind_of_frame_gives_the_same(kind: Kind, frames: Frames, by: Any):
-    assert_same_answers(frames, frames, by=by, kind=kind)
+@pytest.mark.parametrize("kind", in_turn(reversed(KINDS[1:]), fast=1))
+@settings(few, max_examples=examples(9).max_examples)  # of each kind
+@given(frames=all_frames(), metrics=batches, by=segments)
+def test_every_kind_of_frame_gives_the_same(kind: Kind, frames: Frames, metrics: Any, by: Any):
+    assert_same(ask(frames, *metrics, by=by, kind=kind), ask(frames, *metrics, by=by))
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ import pytest
 import recframe as rf
 from asking import liked, recommended
 from frame_kinds import KINDS, Kind, sharp_and_thorough
+from lanes import crossed
 
 ARROW = Kind("arrow", pl.DataFrame.to_arrow, pl.DataFrame)
 on_kinds = pytest.mark.parametrize("kind", [*sharp_and_thorough(KINDS), ARROW], ids=str)
@@ -53,9 +54,8 @@ def with_columns(by: pl.Expr) -> tuple[pl.DataFrame, dict[str, pl.DataFrame], st
     return made.pop("recs"), made, name
 
 
-@on_kinds
-@pytest.mark.parametrize("case", CASES)
-def test_an_expression_is_the_column_that_it_makes(kind, case):
+@pytest.mark.parametrize(("case", "kind"), crossed(CASES.keys(), [*KINDS, ARROW]))
+def test_an_expression_is_the_column_that_it_makes(case, kind):
     recs, sides, name = with_columns(CASES[case])
     expected = recs.rec(**sides).evaluate("recall@2", "mrr", by=name)
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import recframe as rf
-from lanes import crossed
+from lanes import crossed, in_turn
 from plans import POLARS_2, fallbacks, python_functions
 from recframe.frames.collecting import LARGE, run_by_size
 from recframe.metrics.language import registry
@@ -173,9 +173,8 @@ def own(monkeypatch) -> list[str]:
     return ["items_with_hits@3", "spread_by_rank", "spread_by_rank@2"]
 
 
-@each_by
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
-def test_a_list_contributes_what_the_number_changes_without_it(own, by, seed):
+@pytest.mark.parametrize(("seed", "by"), [*in_turn([0], BY, fast=2), *in_turn([1], BY, fast=0)])
+def test_a_list_contributes_what_the_number_changes_without_it(own, seed, by):
     scene, metrics = Scene(seed), [*EXACT, *own]
     expected = asked_again(scene, metrics, by)
 

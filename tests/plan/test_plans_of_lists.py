@@ -197,7 +197,8 @@ def test_what_large_frames_are_asked_changes_no_number(ids, order, repeats, by):
     recs = (frames := large(ids=ids, order=order, repeats=repeats)).pop("recs")
     lazy = {name: frame.lazy() for name, frame in frames.items()}
 
-    for metrics in batches(VARIANTS[order == "sorted" :: 2] if ids == "int" else VARIANTS):
+    # of integers and of text, each has its other half in other segments
+    for metrics in batches(VARIANTS[(order == "sorted") ^ (by == "country") :: 2]):
         found = recs.rec(**frames).evaluate(*metrics, by=by)
 
         assert_frame_equal(
@@ -209,9 +210,7 @@ def test_what_large_frames_are_asked_changes_no_number(ids, order, repeats, by):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("by", "turn"), [(None, 0), ("country", 1), ("genre", 0), ("genre", 1), ("user", 0)]
-)
+@pytest.mark.parametrize(("by", "turn"), [("country", 1), ("genre", 0)])
 def test_parts_of_the_users_change_no_number(by, turn):
     frames = {
         name: frame.lazy()

@@ -37,14 +37,20 @@ Call = Callable[[Files, tuple[str, ...]], pl.LazyFrame]
 def call(
     main: str = "judged", *, by: str | list[str] | None = None, **options: str | float
 ) -> Call:
-    """Return a call of evaluate; options whose value is a file's name take that file."""
+    """Return a call of evaluate, which makes a plan once; options whose value is a file's name take that file."""
+    plans: dict[tuple[int, tuple[str, ...]], tuple[Files, pl.LazyFrame]] = {}
 
     def made(files: Files, metrics: tuple[str, ...]) -> pl.LazyFrame:
-        bound = {
-            name: getattr(files, value) if name in vars(files) else value
-            for name, value in options.items()
-        }
-        return getattr(files, main).rec(**bound).evaluate(*metrics, by=by)
+        key = (id(files), metrics)
+        if key not in plans:
+            bound = {
+                name: getattr(files, value) if name in vars(files) else value
+                for name, value in options.items()
+            }
+            plan = getattr(files, main).rec(**bound).evaluate(*metrics, by=by)
+            # the files are held, so that no others have their id
+            plans[key] = files, plan
+        return plans[key][1]
 
     return made
 

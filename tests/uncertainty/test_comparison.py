@@ -14,7 +14,7 @@ from statsmodels.stats.multitest import multipletests
 
 import recframe as rf
 from compared_lists import POLICIES, asked_of, frames
-from lanes import crossed, in_turn
+from lanes import crossed, in_turn, thorough
 from plain_uncertainty import clustered_error, comparison, differing, quantile, values_of
 from strategies import examples, frame_pairs
 
@@ -278,7 +278,7 @@ def test_a_bootstrap_of_fewer_than_five_users_tests_nothing(n, is_tested):
     assert rec.compare("mrr", test="permutation")["p_value"][0] is not None
 
 
-@pytest.mark.parametrize("test", ["t", "permutation", "bootstrap"])
+@pytest.mark.parametrize("test", thorough(["t", "permutation", "bootstrap"], 1))
 def test_equal_models_are_told_apart_as_rarely_as_is_said(test):
     samples, users = 400, 200
     random, n = np.random.default_rng(2), 400 * 200

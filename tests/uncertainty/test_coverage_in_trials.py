@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from lanes import crossed
 from recframe.uncertainty.corrections import adjusted
 from recframe.uncertainty.p_values import p_two_sided, t_quantile, t_statistic
 from recframe.uncertainty.pooling import (
@@ -70,6 +71,7 @@ def test_a_true_null_is_rejected_as_often_as_is_said(test):
     assert within(p_values <= 0.01, 0.005, 0.02)
 
 
+@pytest.mark.slow
 @each_test
 def test_groups_of_users_reject_as_often_as_users(test):
     # 3,000 users in 100 groups
@@ -86,6 +88,7 @@ def test_a_difference_that_is_there_is_found(test):
     assert within(test(values) <= 0.05, 0.85, 0.98)
 
 
+@pytest.mark.slow
 def test_a_family_of_ten_metrics_errs_as_often_as_is_said_and_max_t_finds_more_than_holm():
     random, trials, metrics = np.random.default_rng(3), 400, 10
     families = np.repeat(np.arange(trials), metrics)
@@ -164,7 +167,7 @@ def test_twelve_equal_segments_have_no_gap_but_seem_to():
     assert within([one.least > 0 for one in gaps], 0.035, 0.06)
 
 
-@pytest.mark.parametrize("sizes", [(30, 30), (30, 3_000)])
+@pytest.mark.parametrize("sizes", [(30, 30), pytest.param((30, 3_000), marks=pytest.mark.slow)])
 def test_sparse_values_in_segments_of_any_size_are_rarely_taken_for_a_gap(sizes):
     # the reciprocal rank of the one hit that every fifth user has
     random, trials = np.random.default_rng(8), 500
@@ -185,8 +188,7 @@ def test_sparse_values_in_segments_of_any_size_are_rarely_taken_for_a_gap(sizes)
     assert within(p_of_no_spread(means, errors, freedom=freedom[:, None]) <= 0.05, 0.0, 0.09)
 
 
-@pytest.mark.parametrize("k", [4, 12, 50])
-@pytest.mark.parametrize("spread", [0.0, 0.03, 0.15])
+@pytest.mark.parametrize(("k", "spread"), crossed([4, 12, 50], [0.0, 0.03, 0.15]))
 def test_pooled_intervals_cover_and_their_middles_are_nearer(k, spread):
     random, trials = np.random.default_rng(9), 400
     n = np.geomspace(5, 200, k).astype(int)[:, None]

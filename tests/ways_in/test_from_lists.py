@@ -81,6 +81,7 @@ def test_a_frame_with_list_columns_stays_of_its_kind(kind, with_scores):
     assert kind.read(found).rows() == (SCORED if with_scores else LONG)
 
 
+@pytest.mark.slow
 def test_a_large_frame_streams_and_keeps_the_order_of_its_lists():
     nested = pl.DataFrame({"user": range(700_000)}).with_columns(
         item=pl.concat_list(pl.col("user") + n for n in range(3))

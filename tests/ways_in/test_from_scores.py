@@ -386,6 +386,7 @@ def test_ids_of_another_kind_warn_since_they_would_exclude_nothing():
     assert seen[0].filename == __file__
 
 
+@pytest.mark.slow
 def test_memory_is_that_of_a_block():
     # 40 MB, ten million cells
     matrix = np.random.default_rng(0).random((4_000, 2_500), dtype=np.float32)
