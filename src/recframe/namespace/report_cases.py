@@ -21,11 +21,9 @@ from recframe.namespace.chart_data import NOBODY
 from recframe.namespace.lists_shown import joined_on, rows_of_lists
 from recframe.plan.segments import numbered
 
-N = 12
-"""So many cases of each kind are shown of a model."""
+SIZES = ((12, 15), (10, 10), (8, 10), (6, 10), (5, 8), (4, 6), (2, 5), (1, 3), (1, 1))
+"""How many cases of each kind are shown of a model, and how many items of each list: the first that are small enough."""
 MOST_MODELS = 6
-MOST_ITEMS = 20
-"""Of a list, of what it missed and of a history."""
 LONGEST = 120
 """Of a title, in letters."""
 MOST_BYTES = 100_000
@@ -37,8 +35,8 @@ TITLES = ("title", "name", "item_title", "item_name", "product_name", "product_t
 class Shown:
     """How many cases are shown, and how much of each."""
 
-    n: int = N
-    items: int = MOST_ITEMS
+    n: int
+    items: int
 
 
 def title_column(inputs: Inputs, asked: Asked) -> str | None:
@@ -66,13 +64,14 @@ def cases(rec: Any, inputs: Inputs, metric: Metric[...], asked: Asked) -> dict[s
     if values.is_empty():
         return None
     title = title_column(inputs, asked)
-    shown = Shown()
-    while True:
-        chosen = _chosen(values, metric, asked, shown.n)
+    found: dict[str, Any] = {}
+    for n, items in SIZES:
+        chosen = _chosen(values, metric, asked, n)
+        shown = Shown(n, items)
         found = _told(rec, inputs, metric, chosen, (title, asked.baseline), shown)
-        if len(json.dumps(found)) <= MOST_BYTES or shown == Shown(1, 1):
-            return found
-        shown = Shown(max(shown.n * 2 // 3, 1), max(shown.items * 2 // 3, 1))
+        if len(json.dumps(found, separators=(",", ":"))) <= MOST_BYTES:
+            break
+    return found
 
 
 def _values(rec: Any, inputs: Inputs, metric: Metric[...]) -> pl.DataFrame:

@@ -213,7 +213,7 @@ class Gathering:
         home = self.plain._in_polars()  # noqa: SLF001
         found = home.evaluate(served, tidy=True)
         self._draw("costs", "exposure", home.plot.exposure(k=self.k))
-        return chart_data.keyed(home, found)
+        return chart_data.keyed(home, found).with_columns(metric=_with_cutoff())
 
     def _is_served(self, metric: Metric[...]) -> bool:
         """Return whether the frames that a metric needs are bound."""
@@ -257,6 +257,12 @@ class Gathering:
             ("Intervals", f"{self.asked.level:.0%}"),
             ("recframe", recframe.__version__),
         ]
+
+
+def _with_cutoff() -> pl.Expr:
+    """Return a metric's name with its cut-off, of a result in long form."""
+    name, k = pl.col("metric"), pl.col("k")
+    return pl.when(k.is_null()).then(name).otherwise(pl.format("{}@{}", name, k))
 
 
 def gather(rec: Any, by: Sequence[Any], asked: Asked) -> Gathered:

@@ -79,11 +79,9 @@ class Page:
         return dict(self.content.data)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file that ends in .html."""
+        """Write the page to a file that ends in .html, which is there whole or not at all."""
         target = Path(path).expanduser()
-        if target.suffix.lower() not in ENDINGS:
-            msg = f"cannot write {str(path)!r}: its ending is {target.suffix or 'missing'!r}; a page is an .html file"
-            raise RecframeError(msg)
+        check_ending(str(path))
         if not target.parent.is_dir():
             msg = f"cannot write {str(path)!r}: there is no directory {str(target.parent)!r}"
             raise RecframeError(msg)
@@ -104,6 +102,16 @@ class Page:
             f'style="width:100%;height:{HEIGHT}px;border:1px solid #8884;border-radius:6px" '
             f'srcdoc="{escape(self.html)}"></iframe>'
         )
+
+
+def check_ending(path: str) -> None:
+    """Say that a file's ending is not that of a page."""
+    ending = Path(path).suffix
+    if ending.lower() not in ENDINGS:
+        msg = (
+            f"cannot write {path!r}: its ending is {ending or 'missing'!r}; a page is an .html file"
+        )
+        raise RecframeError(msg)
 
 
 def in_json(value: Any) -> str:

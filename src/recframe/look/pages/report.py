@@ -21,7 +21,6 @@ SECTIONS: tuple[Callable[[Gathered], Section | None], ...] = (
     report_beside.costs,
     report_beside.cases,
     report_beside.findings,
-    report_models.meanings,
 )
 """The sections in their order; those of which there is nothing to show are left out."""
 

@@ -15,6 +15,7 @@ from recframe.look.pages.report_models import figures
 from recframe.metrics.language import registry
 
 Row = Mapping[str, Any]
+NOUNS = {"error": "error", "warning": "warning", "info": "note"}
 
 
 def costs(found: Gathered) -> Section | None:
@@ -99,8 +100,8 @@ def findings(found: Gathered) -> Section | None:
     if not rows:
         return Section("findings", "Audit of the data", "The audit finds nothing odd in the data.")
     counts = Counter(row["severity"] for row in rows)
-    each = [words.counted(counts[one], one) for one in SEVERITIES if counts[one]]
-    lead = f"The audit finds {words.listed(each)} in the data."
+    each = [words.counted(counts[one], NOUNS[one]) for one in SEVERITIES if counts[one]]
+    lead = f"What the audit finds in the data: {words.listed(each)}."
     columns = [Column("finding"), Column("severity", "verdict"), Column("in")]
     columns += [Column("rows", "number"), Column("users", "number")]
     columns += [Column("example"), Column("what recframe does"), Column("remedy")]
@@ -110,7 +111,7 @@ def findings(found: Gathered) -> Section | None:
 
 def _finding(row: Row) -> list[Cell]:
     return [
-        Cell(row["check"].replace("_", " "), row["what"]),
+        Cell(row["check"].replace("_", " "), row["what"].replace("`", "")),
         Cell(row["severity"], "", row["severity"]),
         Cell(row["frame"]),
         Cell(words.count(row["rows"])),

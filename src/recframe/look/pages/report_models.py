@@ -1,4 +1,4 @@
-"""The sections of a report on models: their values, how they compare, over the cut-off, how users differ, what metrics mean."""
+"""The sections of a report on models: their values, how they compare, over the cut-off, and how users differ."""
 
 from __future__ import annotations
 
@@ -114,8 +114,10 @@ def _best(found: Gathered) -> str:
 
 def overview(found: Gathered) -> Section:
     """Return the values with their intervals."""
-    parts = [_values(found)] if found.summary is not None and len(found.summary) else []
+    parts: list[Any] = [_values(found)] if found.summary is not None and len(found.summary) else []
     lead = _best(found) if parts else "No metric of accuracy could be asked."
+    for name, text in found.meanings:
+        parts.append(Text(words.blocks(text.partition("\n\n")[2]), f"What {name} means"))
     notes = [*found.warnings, *_notes(found)]
     return Section("overview", "Overview", lead, parts, notes, found.missing.get("overview", ()))
 
@@ -261,12 +263,3 @@ def distributions(found: Gathered) -> Section | None:
     ]
     lead = f"The share of users with {metric} = 0: {words.listed(shares)}. A mean hides who they are; see the cases."
     return Section("distributions", "How users differ", lead, parts)
-
-
-def meanings(found: Gathered) -> Section | None:
-    """Return what each metric means."""
-    if not found.meanings:
-        return None
-    parts = [Text(text.partition("\n\n")[2], name) for name, text in found.meanings]
-    lead = "What each metric says, of which users, and what counts as what."
-    return Section("meanings", "What the metrics mean", lead, parts)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +12,8 @@ MINUS = "\N{MINUS SIGN}"
 DIGITS = 3
 SMALL = 0.001
 """Below it a number has digits of its own."""
+LEAST = 1e-6
+"""Below it a number is written as 0."""
 LEAST_P = 0.001
 
 
@@ -22,8 +26,8 @@ def number(value: float | None, *, sign: bool = False) -> str:
         text = f"{value:+,.0f}"
     elif size >= 10:  # noqa: PLR2004  two digits before the point
         text = f"{value:+.1f}"
-    elif 0 < size < SMALL:
-        text = f"{value:+.2g}"
+    elif LEAST < size < SMALL:
+        text = f"{value:+.{1 - math.floor(math.log10(size))}f}"
     else:
         text = f"{value + 0.0:+.{DIGITS}f}"
     text = text.replace("-", MINUS)
@@ -84,3 +88,19 @@ def listed(names: list[str], most: int = 6) -> str:
 def of_model(text: str, model: str) -> str:
     """Return what is told of a model, with its name where there are several."""
     return f"{text} with {model}" if model else text
+
+
+def blocks(text: str) -> list[str | list[str]]:
+    """Return the paragraphs of a text that was folded for a terminal; lines that begin with a dash are a list."""
+    found: list[str | list[str]] = []
+    for part in text.split("\n\n"):
+        if part.startswith("- "):
+            lines = re.split(r"\n(?=- )", part)
+            found.append([_plain(one.removeprefix("- ")) for one in lines])
+        elif part.strip():
+            found.append(_plain(part))
+    return found
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.replace("`", "").split())

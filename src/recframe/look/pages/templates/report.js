@@ -14,7 +14,7 @@
 
   function number(value) {
     if (value === null) return "–";
-    return Number.isInteger(value) ? String(value) : value.toFixed(3);
+    return Math.abs(value) < 1000 ? value.toFixed(3) : Math.round(value).toLocaleString("en");
   }
 
   function made(name, className, text) {
