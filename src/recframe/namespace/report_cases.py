@@ -58,17 +58,21 @@ def title_column(inputs: Inputs, asked: Asked) -> str | None:
     return next((names[one] for one in TITLES if one in names), None)
 
 
-def cases(rec: Any, inputs: Inputs, metric: Metric[...], asked: Asked) -> dict[str, Any] | None:
-    """Return the cases as plain data, as much of them as `MOST_BYTES` take; None without a user."""
+def cases(
+    rec: Any, inputs: Inputs, metric: Metric[...], named: tuple[str | None, str | None]
+) -> dict[str, Any] | None:
+    """Return the cases as plain data, as much of them as `MOST_BYTES` take; None without a user.
+
+    `named` are the column of titles, and the baseline.
+    """
     values = _values(rec, inputs, metric)
     if values.is_empty():
         return None
-    title = title_column(inputs, asked)
     found: dict[str, Any] = {}
     for n, items in SIZES:
-        chosen = _chosen(values, metric, asked, n)
+        chosen = _chosen(values, metric, named[1], n)
         shown = Shown(n, items)
-        found = _told(rec, inputs, metric, chosen, (title, asked.baseline), shown)
+        found = _told(rec, inputs, metric, chosen, named, shown)
         if len(json.dumps(found, separators=(",", ":"))) <= MOST_BYTES:
             break
     return found
@@ -87,20 +91,22 @@ def _values(rec: Any, inputs: Inputs, metric: Metric[...]) -> pl.DataFrame:
     return found.with_columns(shown=text)
 
 
-def _chosen(values: pl.DataFrame, metric: Metric[...], asked: Asked, n: int) -> pl.DataFrame:
+def _chosen(
+    values: pl.DataFrame, metric: Metric[...], baseline: str | None, n: int
+) -> pl.DataFrame:
     """Return who is shown: kind, model's text in `shown`, user, value, and the baseline's value in `other`."""
     low_is_best = metric.definition.direction == "lower"
     models = values["shown"].unique().sort().to_list()
     # the baseline is held against the others
-    models = [one for one in models if one != asked.baseline][:MOST_MODELS]
-    if asked.baseline is not None:
-        models.append(asked.baseline)
+    models = [one for one in models if one != baseline][:MOST_MODELS]
+    if baseline is not None:
+        models.append(baseline)
     parts = []
     none = pl.lit(None, pl.Float64)
     for model in models:
         own = values.filter(pl.col("shown") == model).select("shown", "user", "value")
-        if asked.baseline not in {None, model}:
-            parts.append(_changed(own, values.filter(pl.col("shown") == asked.baseline), n))
+        if baseline not in {None, model}:
+            parts.append(_changed(own, values.filter(pl.col("shown") == baseline), n))
         for kind, descending in (("worst", low_is_best), ("best", not low_is_best)):
             first = own.sort("value", "user", descending=[descending, False]).head(n)
             parts.append(first.with_columns(other=none, kind=pl.lit(kind)))

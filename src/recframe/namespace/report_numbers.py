@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from recframe.audit import notices
 from recframe.audit.findings import meanings_of_checks
 from recframe.audit.seen import Seen
 from recframe.conventions import explanation, under_profile
-from recframe.errors import RecframeError, RecframeWarning
+from recframe.errors import DataError, RecframeError, RecframeWarning
 from recframe.facts.requirements import check_needs
 from recframe.frames.collecting import stream
 from recframe.frames.inputs import Inputs
@@ -96,13 +96,16 @@ class Gathering:
     def _holding(self) -> Any:
         """Return the same with the users' values of all that is asked for collected."""
         rec = self.plain._in_polars()  # noqa: SLF001
-        asked = [*self.metrics]
-        asked += [replace(one, k=k) for one in self.over_cutoffs for k in CUTOFFS]
-        if self.of_users:
-            asked += [replace(accuracy.n_hits, k=k) for k in range(1, self._last_rank() + 1)]
-        conventions = under_profile.asked(self.inputs.context, asked)
-        home = under_profile.at_home(self.inputs)
-        rec._held = held_values(home, conventions, rec._run(), rec._kind.run) if asked else None  # noqa: SLF001
+        conventions = under_profile.asked(self.inputs.context, self.metrics)
+        over_k = [replace(one, k=k) for one in self.over_cutoffs for k in CUTOFFS]
+        by_rank = [replace(accuracy.n_hits, k=k) for k in range(1, self._last_rank() + 1)]
+        for more in (over_k, by_rank if self.of_users else []):
+            # a profile's library may have them without a cut-off alone
+            with suppress(RecframeError):
+                conventions += under_profile.asked(self.inputs.context, more)
+        if conventions:
+            home = under_profile.at_home(self.inputs)
+            rec._held = held_values(home, conventions, rec._run(), rec._kind.run)  # noqa: SLF001
         return rec
 
     def _last_rank(self) -> int:
@@ -110,6 +113,16 @@ class Gathering:
 
     def _lacks(self, section: str, words: str) -> None:
         self.missing.setdefault(section, []).append(words)
+
+    @contextmanager
+    def _where_it_can(self, section: str) -> Iterator[None]:
+        """Leave out what these frames or policies do not allow, and say why; errors in the data are raised."""
+        try:
+            yield
+        except DataError:
+            raise
+        except RecframeError as error:
+            self._lacks(section, str(error))
 
     def _draw(self, section: str, name: str, chart: Any) -> None:
         self.charts.setdefault(section, []).append(Drawn(f"chart-{name}", chart))
@@ -161,6 +174,8 @@ class Gathering:
         if not self.of_users:
             return {}
         first = self.of_users[0]
+        given = {"by": self.by, "min_users": self.asked.min_users, "level": self.asked.level}
+        gaps = self.rec.gaps(self.of_users, **given)
         for place, one in enumerate(self.by):
             chart = self.rec.plot.segments(
                 first,
@@ -170,8 +185,6 @@ class Gathering:
                 level=self.asked.level,
             )
             self._draw("segments", f"segments-{place}", chart)
-        given = {"by": self.by, "min_users": self.asked.min_users, "level": self.asked.level}
-        gaps = self.rec.gaps(self.of_users, **given)
         slices = self.rec.slices(first, **given, depth=1)
         return {"gaps": self._keyed_by_model(gaps), "slices": self._keyed_by_model(slices)}
 
@@ -195,11 +208,12 @@ class Gathering:
 
     def _curves(self) -> None:
         plot = self.rec.plot
-        for one in self.over_cutoffs:
-            chart = plot.curve(one, k=CUTOFFS, level=self.asked.level)
-            self._draw("curves", f"curve-{one.name}", chart)
-        if self.of_users:
-            self._draw("curves", "hits", plot.hits_by_rank(k=self._last_rank()))
+        with self._where_it_can("curves"):
+            for one in self.over_cutoffs:
+                chart = plot.curve(one, k=CUTOFFS, level=self.asked.level)
+                self._draw("curves", f"curve-{one.name}", chart)
+            if self.of_users:
+                self._draw("curves", "hits", plot.hits_by_rank(k=self._last_rank()))
 
     def _costs(self) -> pl.DataFrame | None:
         """Return what is beyond accuracy, and draw who is shown what."""
@@ -211,9 +225,11 @@ class Gathering:
         if not served:
             return None
         home = self.plain._in_polars()  # noqa: SLF001
-        found = home.evaluate(served, tidy=True)
-        self._draw("costs", "exposure", home.plot.exposure(k=self.k))
-        return chart_data.keyed(home, found).with_columns(metric=_with_cutoff())
+        with self._where_it_can("costs"):
+            found = home.evaluate(served, tidy=True)
+            self._draw("costs", "exposure", home.plot.exposure(k=self.k))
+            return chart_data.keyed(home, found).with_columns(metric=_with_cutoff())
+        return None
 
     def _is_served(self, metric: Metric[...]) -> bool:
         """Return whether the frames that a metric needs are bound."""
@@ -223,7 +239,10 @@ class Gathering:
             return False
         return True
 
-    def _findings(self) -> pl.DataFrame:
+    def _findings(self) -> pl.DataFrame | None:
+        if not self.inputs.judged:
+            self._lacks("findings", "truth= has the audit look at the data")
+            return None
         found: pl.DataFrame = self.plain._in_polars().audit(self.k, by=self.by or None)  # noqa: SLF001
         what = meanings_of_checks()
         told = pl.col("check").replace_strict(what, default="", return_dtype=pl.String)
@@ -238,7 +257,11 @@ class Gathering:
             self._lacks("cases", "train= shows each user's history")
         if len(models) > 1 and self.asked.baseline is None:
             self._lacks("cases", "baseline= shows the users that a model changes the most")
-        return report_cases.cases(self.rec, self.inputs, self.of_users[0], self.asked)
+        title = report_cases.title_column(self.inputs, self.asked)
+        with self._where_it_can("cases"):
+            first = self.of_users[0]
+            return report_cases.cases(self.rec, self.inputs, first, (title, self.asked.baseline))
+        return None
 
     def _facts(self, models: Sequence[str], summary: pl.DataFrame | None) -> list[tuple[str, str]]:
         found = []

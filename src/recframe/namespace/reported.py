@@ -118,9 +118,8 @@ def _check(title: object, title_of: object) -> None:
 
 def _metrics(rec: Any, metrics: Sequence[Asked], k: Cutoffs) -> list[Metric[...]]:
     """Return the metrics that are asked for; else those that are sensible, and none where nothing says what is relevant."""
-    found = registry.asked(registry.each(metrics), k)
-    if found:
-        return found
+    if metrics:
+        return registry.asked(registry.each(metrics), k)
     judged = rec._inputs(None, None, []).judged  # noqa: SLF001  the methods of this room are those of a Rec
     return registry.asked(DEFAULTS, DEFAULT_K if k is None else k) if judged else []
 

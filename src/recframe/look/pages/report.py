@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -10,7 +10,7 @@ import recframe
 from recframe.look.pages import report_beside, report_models, report_segments
 from recframe.look.pages.findings_of_a_report import Gathered
 from recframe.look.pages.page import Page
-from recframe.look.pages.parts import Content, Section
+from recframe.look.pages.parts import Content, Section, Text
 
 SECTIONS: tuple[Callable[[Gathered], Section | None], ...] = (
     report_models.overview,
@@ -37,7 +37,8 @@ class Report(Page):
 
 def report(found: Gathered) -> Report:
     """Return the report of some numbers."""
-    sections = [section for make in SECTIONS if (section := make(found)) is not None]
+    made = [section for make in SECTIONS if (section := make(found)) is not None]
+    sections = [*made, *_left_out(found, [one.name for one in made])]
     day = datetime.now().astimezone()
     content = Content(
         title=found.asked.title,
@@ -49,6 +50,15 @@ def report(found: Gathered) -> Report:
         "any network.",
     )
     return Report(content, "report.html.j2", ("report.css",), ("report.js",))
+
+
+def _left_out(found: Gathered, shown: Sequence[str]) -> Iterator[Section]:
+    """Give a section on the sections that are not shown, and what to bind to see them."""
+    lines = [words for name, told in found.missing.items() if name not in shown for words in told]
+    if lines:
+        yield Section(
+            "more", "What else a report can show", "With more bound to it.", [Text([lines])]
+        )
 
 
 def _data(found: Gathered) -> Iterator[tuple[str, Any]]:

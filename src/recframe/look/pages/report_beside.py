@@ -22,8 +22,7 @@ def costs(found: Gathered) -> Section | None:
     """Return what is beyond accuracy."""
     missing = found.missing.get("costs", ())
     if found.costs is None or found.costs.is_empty():
-        lead = "What accuracy costs is not known here."
-        return Section("costs", "Beyond accuracy", lead, missing=missing) if missing else None
+        return None
     rows = found.costs.to_dicts()
     parts = [_values(found, rows), *figures(found, "costs")]
     return Section("costs", "Beyond accuracy", _cost(found, rows), parts, missing=missing)

@@ -112,8 +112,10 @@ def _best(found: Gathered) -> str:
     return f"{best['model']} has the {extreme} {metric}: {value}, over {users}."
 
 
-def overview(found: Gathered) -> Section:
+def overview(found: Gathered) -> Section | None:
     """Return the values with their intervals."""
+    if not found.asked.metrics and not found.warnings:
+        return None
     parts: list[Any] = [_values(found)] if found.summary is not None and len(found.summary) else []
     lead = _best(found) if parts else "No metric of accuracy could be asked."
     for name, text in found.meanings:
@@ -187,10 +189,7 @@ def comparison(found: Gathered) -> Section | None:
     """Return models held against one another."""
     missing = found.missing.get("comparison", ())
     if found.compared is None:
-        if not missing or not found.asked.metrics:
-            return None
-        lead = "There is one model, and nothing to hold it against."
-        return Section("comparison", "Comparison of models", lead, missing=missing)
+        return None
     rows = found.compared.to_dicts()
     lead = _verdict(_first_compared(found)) if rows else "There are no two models to compare."
     parts = [*figures(found, "comparison"), _differences(found, rows[:MOST_ROWS], len(rows))]

@@ -19,9 +19,7 @@ def segments(found: Gathered) -> Section | None:
     """Return segments with their gaps."""
     missing = found.missing.get("segments", ())
     if found.gaps is None:
-        if not missing or not found.asked.metrics:
-            return None
-        return Section("segments", "Segments", "All users are looked at together.", missing=missing)
+        return None
     gaps = found.gaps.to_dicts()
     parts: list[Any] = [_gaps(found, gaps)]
     parts += figures(found, "segments")

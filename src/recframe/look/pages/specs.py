@@ -39,7 +39,7 @@ def of_page(chart: Any) -> tuple[dict[str, Any], str, str]:
     NOTE: colours become names of the page's styles, so that a drawn chart follows the theme, on paper too, without being
     drawn again. Data is left as it is: a title of an item may look like a colour.
     """
-    spec = _short(chart.to_dict(validate=False))
+    spec = short(chart.to_dict(validate=False))
     datasets = spec.pop("datasets", {})
     heading = spec.pop("title", {})
     spec.pop("usermeta", None)
@@ -53,14 +53,14 @@ def _said(lines: str | list[str]) -> str:
     return lines if isinstance(lines, str) else " ".join(lines)
 
 
-def _short(value: Any) -> Any:
-    """Return a specification whose texts have an end: names of models and segments, wherever they stand."""
+def short(value: Any) -> Any:
+    """Return plain data whose texts have an end: names of models and segments, wherever they stand."""
     if isinstance(value, str):
         return value if len(value) <= LONGEST else value[:LONGEST] + "\u2026"
     if isinstance(value, Mapping):
-        return {name: _short(inner) for name, inner in value.items()}
+        return {name: short(inner) for name, inner in value.items()}
     if isinstance(value, list):
-        return [_short(inner) for inner in value]
+        return [short(inner) for inner in value]
     return value
 
 
