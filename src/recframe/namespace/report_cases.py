@@ -197,6 +197,7 @@ def _items(
     """Return each item of some frames once: item, its id as text in `name`, its title."""
     items = pl.concat([one.select("item") for one in frames]).unique(maintain_order=True)
     named = items.with_columns(as_text(pl.col("item"), items.schema["item"]).alias("name"))
+    named = named.with_row_index("place")
     if title is None:
         return named.with_columns(title=pl.lit(None, pl.String))
     segment = Segment("title", title, "items")
@@ -204,7 +205,7 @@ def _items(
     found: pl.DataFrame = run(joined_on(named.lazy(), taken, ["item"]))
     text = as_text(pl.col("title"), found.schema["title"])
     short = pl.when(text.str.len_chars() > LONGEST).then(text.str.head(LONGEST) + "\u2026")
-    return found.with_columns(title=short.otherwise(text)).unique("item", maintain_order=True)
+    return found.with_columns(title=short.otherwise(text)).unique("place").sort("place")
 
 
 def _by_list(
