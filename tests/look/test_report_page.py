@@ -329,7 +329,7 @@ def test_titles_are_of_the_column_that_is_named_or_called_so():
     assert all(name == title for name, title in named["items"])
     with pytest.raises(rf.ColumnError, match=r"title_of='titel' is no column .* it has 'item'"):
         bound.report("ndcg@3", title_of="titel")
-    with pytest.raises(rf.ColumnError, match="and none is bound: items=items"):
+    with pytest.raises(rf.ColumnError, match="and there are none: rec(items=items)"):
         SHOP.recs.rec(SHOP.truth, model="model").report("ndcg@3", title_of="film")
 
 
