@@ -6,6 +6,7 @@ import json
 import os
 import re
 import stat
+import sys
 import warnings
 from datetime import date
 from html.parser import HTMLParser
@@ -353,6 +354,25 @@ def test_titles_are_of_the_column_that_is_named_or_called_so():
 def test_what_is_wrong_with_a_call_is_said(options, message):
     with pytest.raises(rf.RecframeError, match=re.escape(message)):
         rec().report("ndcg@3", **options)
+
+
+@pytest.mark.parametrize("name", ["jinja2", "altair", "vl_convert"])
+def test_what_is_not_installed_is_said_before_anything_is_asked(name, monkeypatch):
+    monkeypatch.setitem(sys.modules, name, None)
+
+    with pytest.raises(rf.RecframeError, match=rf"needs {name}, .* 'recframe\[report\]'"):
+        rec().report("ndcg@3")
+
+
+def test_many_models_make_charts_of_a_size_that_is_read():
+    recs = pl.concat([SHOP.recs.with_columns(model=pl.lit(f"m{one}")) for one in range(20)])
+    page = recs.rec(SHOP.truth, users=SHOP.users, model="model").report("ndcg@3", by="country")
+    sizes = {name: spec["height"] for name, spec in page.content.specs.items() if "height" in spec}
+
+    assert "chart-compare" not in page.content.specs  # 190 pairs
+    assert len(page.data["compared"]) == 190
+    assert "130 more rows are not shown." in page.html
+    assert max(sizes.values()) < 2_500
 
 
 def test_a_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
