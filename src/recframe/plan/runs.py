@@ -12,6 +12,7 @@ from recframe.frames.inputs import Inputs
 from recframe.frames.rows.joins import aggregate
 from recframe.judging.judged_frame import judge
 from recframe.judging.settled import models_of
+from recframe.plan.user_values import HeldValues
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class Run:
     """How many parts of the users have plans of their own, each in the memory that it takes alone."""
     n_plans: int = 1
     """How many plans each part takes."""
+    held: HeldValues | None = None
+    """Values of users that were collected before, of the same frames."""
     tell: Callable[[float], object] | None = None
     """Is called with the share of the parts' plans that are done."""
     done: list[int] = field(default_factory=list)
@@ -39,6 +42,8 @@ class Run:
 
     def models(self, inputs: Inputs) -> pl.LazyFrame | None:
         """Return the models of all parts, of which one may not show all; None leaves it to the plan to look for them."""
+        if self.held is not None and self.held.models is not None:
+            return self.held.models.lazy()
         if self.ask is not None and inputs.model:
             return models_of(inputs).lazy()
         return judge(inputs).models if self.n_parts > 1 else None
