@@ -51,6 +51,28 @@ def test_a_curve_has_the_values_and_intervals_of_summarize(kind):
     assert data.select("k", "value", "low", "high", "n_users").rows() == expected
 
 
+def test_curves_by_segment_have_the_values_and_intervals_of_summarize():
+    rec = bound()
+    data = rec.plot.curve("ndcg", k=KS, by="country").data.sort("place", "model", "k")
+    found = rec.summarize("ndcg", k=KS, by="country").sort("country", "model", "k", nulls_last=True)
+
+    assert data["segment"].to_list() == found["country"].fill_null("(none)").to_list()
+    columns = ["model", "k", "value", "value_low", "value_high", "n_users"]
+    drawn = data.select("model", "k", "value", "low", "high", "n_users").rows()
+    assert drawn == [
+        (*row[:2], *map(approximately, row[2:])) for row in found.select(columns).rows()
+    ]
+    assert (
+        rec.group_by("country")
+        .plot.curve("ndcg", k=KS)
+        .data.equals(rec.plot.curve("ndcg", k=KS, by="country").data)
+    )
+
+
+def approximately(value: Any) -> Any:
+    return pytest.approx(value, abs=ABS)
+
+
 @each_kind_thoroughly
 def test_segments_have_the_values_of_summarize_and_pooled_those_of_slices(kind):
     rec = bound(kind)

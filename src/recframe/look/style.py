@@ -26,7 +26,7 @@ except ModuleNotFoundError as missing:
     )
     raise RecframeError(message) from None
 
-Chart = TypeVar("Chart", "alt.LayerChart", "alt.VConcatChart")
+Chart = TypeVar("Chart", "alt.LayerChart", "alt.VConcatChart", "alt.FacetChart")
 LETTER = 6.4
 """The width of a letter in pixels, about."""
 SIDES = 110
