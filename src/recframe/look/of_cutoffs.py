@@ -30,7 +30,7 @@ LEAST_VIEW, BETWEEN = 200, 60
 """The width of each of several views, and what stands between them: the axis on its left."""
 MOST_VIEWS = 12
 MOST_POINTS = 30
-"""Lines of more points have none drawn on them."""
+"""Of more points on a line some are seen."""
 MOST_TICKS, STEPS = 10, 8
 """So many places are all named on an axis, and of more so many steps."""
 K_AXIS = "cut-off k (places of the list that count)"
@@ -124,8 +124,8 @@ def precision_recall(data: pl.DataFrame, series: Series, users: str) -> alt.Laye
         x_zero=True,
     )
     data = safe(data)
-    first, last = data.select(pl.col("k").min(), pl.col("k").max().alias("last")).row(0)
-    told = f"A point for each cut-off k, from {first} to {last} along the line; mean over {users}."
+    along = ", ".join(map(str, ticks(data["k"])))
+    told = f"Along each line k = {along}; mean over {users}."
     base = _base(data, series, axes, alt.Tooltip("k:Q", title="k", format="d"))
     lines_of = _line(base, series, axes)
     chart = layered(data, lines_of, _points(base, series, axes, data), height=HEIGHT)
@@ -237,9 +237,9 @@ def _base(data: pl.DataFrame, series: Series, axes: Axes, *told: alt.Tooltip) ->
 def ticks(places: pl.Series) -> list[int]:
     """Return the places that an axis names: all of them where they are few, or the first one and those of a round step."""
     every: list[int] = places.unique().sort().to_list()
-    first, last = every[0], every[-1]
     if len(every) <= MOST_TICKS:
         return every
+    first, last = every[0], every[-1]
     decades = (factor * 10**power for power in range(len(str(last))) for factor in (1, 2, 5))
     step = next((one for one in decades if last - first <= STEPS * one), last)
     round_ones = range(step, last + 1, step)
@@ -261,13 +261,17 @@ def _line(base: alt.Chart, series: Series, axes: Axes) -> alt.Chart:
 
 
 def _points(base: alt.Chart, series: Series, axes: Axes, data: pl.DataFrame) -> alt.Chart:
-    """Return points on the lines: seen where they are few, and there to be pointed at where they are many."""
-    few = data[axes.ordered_by].n_unique() <= MOST_POINTS
-    seen = base.mark_point(filled=True, size=34, opacity=1.0 if few else 0.0)
-    points: alt.Chart = seen.encode(
+    """Return points to point at: all of them are seen where they are few, and else those at the ticks."""
+    places = data[axes.ordered_by]
+    opacity: Any = alt.value(1)
+    if places.n_unique() > MOST_POINTS:
+        seen = alt.FieldOneOfPredicate(field=axes.ordered_by, oneOf=ticks(places))
+        opacity = alt.condition(seen, alt.value(1), alt.value(0))
+    points: alt.Chart = base.mark_point(filled=True, size=38).encode(
         color=series.colour(),
         shape=series.shape(),
         strokeDash=alt.value([]),
+        opacity=opacity,
     )
     return points
 
