@@ -69,8 +69,11 @@ def test_a_report_has_a_name_and_metrics_of_its_own(folder):
         ),
         (("-o", "none/shop.html"), "cannot write 'none/shop.html': there is no directory 'none'"),
         (("--baseline", "nope"), "baseline='nope' is no model: the column 'model' has new, old"),
-        (("--by", "country"), "--by country is not a column"),
-        (("--title-of", "title"), "title_of='title' names a column of the items frame"),
+        (("--by", "country"), "--by 'country' is not a column"),
+        (
+            ("--title-of", "title"),
+            "--title-of 'title' names a column of items, and there are none: --items FILE",
+        ),
     ],
     ids=str,
 )
