@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 from altair.utils import schemapi
+from polars.testing import assert_frame_equal
 
 import recframe as rf
 from frame_kinds import KINDS, sharp_and_thorough
@@ -49,6 +50,25 @@ def test_a_curve_has_the_values_and_intervals_of_summarize(kind):
     assert data["model"].to_list() == found["model"].to_list()
     expected = values(found, "k", "value", "value_low", "value_high", "n_users")
     assert data.select("k", "value", "low", "high", "n_users").rows() == expected
+
+
+def test_curves_by_segment_have_the_values_and_intervals_of_summarize():
+    rec = bound()
+    data = rec.plot.curve("ndcg", k=KS, by="country").data.sort("place", "model", "k")
+    found = rec.summarize("ndcg", k=KS, by="country").sort("country", "model", "k", nulls_last=True)
+
+    assert data["segment"].to_list() == found["country"].fill_null("(none)").to_list()
+    columns = ["model", "k", "value", "value_low", "value_high", "n_users"]
+    drawn = data.select("model", "k", "value", "low", "high", "n_users").rows()
+    assert drawn == [
+        (*row[:2], *map(approximately, row[2:])) for row in found.select(columns).rows()
+    ]
+    grouped = rec.group_by("country").plot.curve("ndcg", k=KS).data.sort("place", "model", "k")
+    assert_frame_equal(grouped, data)
+
+
+def approximately(value: Any) -> Any:
+    return pytest.approx(value, abs=ABS)
 
 
 @each_kind_thoroughly

@@ -33,6 +33,7 @@ from charts_asked import (
 from recframe.audit.rule import SEVERITIES
 from recframe.errors import CallError
 from recframe.look.of_cutoffs import ticks
+from recframe.look.of_models import placed
 from recframe.look.style import LETTER, SYMBOL, legend_of
 from recframe.look.themes import THEMES, Look
 from recframe.namespace.plots import CHARTS
@@ -100,6 +101,24 @@ def test_an_axis_of_places_names_whole_ones_and_the_first(places):
     assert len(found) <= 10
 
 
+@pytest.mark.parametrize(("theme", "width"), [("light", 400), (None, 600)])
+def test_curves_by_segment_have_a_view_for_each_of_the_largest(theme, width):
+    many = SHOP.users.with_columns(town=pl.col("user") // 3)
+    rec = rf.rec(SCORED, truth=SHOP.truth, users=many, model="model")
+    chart = rec.plot(theme=theme, width=width).curve("mrr", k=[1, 2], by="town")
+    spec = chart.to_dict()
+
+    assert chart.data["label"].n_unique() == 12
+    assert "12 of 20 segments" in " ".join(spec["title"]["subtitle"])
+    drawn = vl_convert.vegalite_to_svg(json.dumps(spec))
+    across = float(re.match(r'<svg.* width="(\d+)"', drawn).group(1))
+    assert 0.75 * width <= across <= width + 30
+    assert "town" in [field["title"] for one in channels(spec, "tooltip") for field in one]
+    nobody = rf.rec(SCORED.clear(), truth=SHOP.truth.clear(), users=many.clear(), model="model")
+    empty = nobody.plot.curve("mrr", by="town").to_dict()
+    assert "nothing to draw" in " ".join(empty["title"]["subtitle"])
+
+
 def test_an_interval_at_one_cut_off_is_a_rule():
     marks = [
         one["mark"]["type"]
@@ -123,6 +142,21 @@ def test_the_front_is_told_of_where_there_is_one():
     best = max(value, key=value.__getitem__)
     assert told("mrr", "hit_rate@30").endswith(f"No other model beats {best} in either.")
     assert told("mrr", "list_length") == "Crosses: intervals at 95%."
+
+
+def test_a_name_on_a_tradeoff_stands_away_from_a_point_above_it():
+    # b close below a, c far from both
+    points = {"a": (0.8, 0.8), "b": (0.9, 0.75), "c": (0.1, 0.1)}
+    data = pl.DataFrame(
+        [(name, *at) for name, at in points.items()], schema=["model", "x", "y"], orient="row"
+    )
+    found = dict(
+        placed(data)
+        .select("model", pl.concat_list("align", pl.col("below").cast(pl.String)))
+        .rows()
+    )
+
+    assert found == {"a": ["right", "false"], "b": ["right", "true"], "c": ["left", "false"]}
 
 
 def test_findings_of_two_columns_say_which_and_a_legend_has_their_severities():
@@ -326,7 +360,7 @@ def test_an_option_or_a_chart_that_there_is_not_has_the_closest_one_named():
         REC.plot.curves  # noqa: B018
 
 
-@pytest.mark.parametrize("name", sorted(set(ASKED) - {"segments", "compare", "audit"}))
+@pytest.mark.parametrize("name", sorted(set(ASKED) - {"curve", "segments", "compare", "audit"}))
 def test_charts_without_segments_say_so_where_some_are_bound(name):
     with pytest.raises(rf.RecframeError, match=rf"plot.{name}\(\) draws no segments, and by='age'"):
         ASKED[name](REC.group_by("age").plot)

@@ -1,19 +1,23 @@
 """Draws the pictures that notebooks have stored, `python tests/surface/pictures.py [part of a name]`; tests compare them.
 
-GitHub shows a stored picture, and no chart that a script of the page would draw. So each chart of a notebook is stored as a
-PNG, with a fingerprint of its numbers and words, which tells when it no longer shows what the cell would draw. Other outputs
-are not stored. It takes Pillow, which makes pictures small.
+GitHub shows a stored picture, and no chart or page that a script would draw. So each chart of a notebook is stored as a PNG,
+and of a report what is seen first, with a fingerprint of numbers and words, which tells when the cell would show others. Other
+outputs are not stored. It takes Pillow, which makes pictures small, and for a report Chromium.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import io
 import json
+import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +29,8 @@ SPECIFICATION = "application/vnd.vegalite+json"
 SCALE = 2
 """Pixels of a picture for each pixel of its chart: screens have two and more."""
 COLOURS = 48
+VIEW, SECONDS = {"width": 860, "height": 1120}, 3
+"""How much of a report is seen, and how long its charts may take."""
 MOST_BYTES, MOST_OF_ALL = 60_000, 300_000
 """Of a picture as it is stored, and of a notebook."""
 DIGITS = 6
@@ -45,47 +51,100 @@ def run(path: Path, working: Path, kernel: str = "python3") -> nbformat.Notebook
     return notebook
 
 
-def charts(notebook: nbformat.NotebookNode) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Walk the charts of a notebook that has been run: the cell, and the specification."""
+def shown(notebook: nbformat.NotebookNode) -> Iterator[tuple[Any, Chart | Report]]:
+    """Walk what a notebook that has been run shows a picture of: the cell, and the chart or the report."""
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
-            spec = output.get("data", {}).get(SPECIFICATION)
-            if spec is not None:
-                yield cell, spec
+            data = output.get("data", {})
+            if SPECIFICATION in data:
+                yield cell, Chart(data[SPECIFICATION])
+            elif data.get("text/html", "").startswith("<iframe"):
+                yield cell, Report(html.unescape(data["text/html"].partition('srcdoc="')[2]))
 
 
-def words(spec: dict[str, Any]) -> str:
-    """Return the title of a chart and what stands below it."""
-    title = spec["title"]
-    return ": ".join(" ".join(title[part]) for part in ("text", "subtitle"))
+@dataclass(frozen=True)
+class Chart:
+    """A chart by its specification."""
+
+    spec: dict[str, Any]
+
+    @property
+    def words(self) -> str:
+        """Its title and what stands below it."""
+        title = self.spec["title"]
+        return ": ".join(" ".join(title[part]) for part in ("text", "subtitle"))
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """What it is drawn of."""
+        return [row for rows in self.spec["datasets"].values() for row in rows]
+
+    def png(self) -> bytes:
+        """Draw it."""
+        import vl_convert  # noqa: PLC0415  tests that compare draw nothing
+
+        drawn: bytes = vl_convert.vegalite_to_png(json.dumps(self.spec), scale=SCALE)
+        return drawn
 
 
-def fingerprint(spec: dict[str, Any]) -> str:
-    """Return what changes when a chart has other numbers or words, whatever drew it."""
-    rows = [_rounded(row) for rows in spec["datasets"].values() for row in rows]
-    shown = [words(spec), *sorted(json.dumps(row, sort_keys=True) for row in rows)]
-    return hashlib.sha256("\n".join(shown).encode()).hexdigest()[:16]
+@dataclass(frozen=True)
+class Report:
+    """A report by its page."""
+
+    page: str
+
+    @property
+    def words(self) -> str:
+        """Its title and what stands below it."""
+        found = re.search(r"<h1[^>]*>(.*?)</h1>\s*<p[^>]*>(.*?)</p>", self.page, re.DOTALL)
+        return ": ".join(" ".join(one.split()) for one in found.groups()) if found else ""
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The numbers that are seen first."""
+        found = re.search(r'id="page-data">(.*?)</script>', self.page, re.DOTALL)
+        data = json.loads(found.group(1)) if found else {}
+        names = ("model", "metric", "value", "difference")
+        rows = [*data.get("summary", []), *data.get("compared", [])]
+        return [{name: row[name] for name in names if name in row} for row in rows]
+
+    def png(self) -> bytes:
+        """Photograph the top of it."""
+        from playwright.sync_api import sync_playwright  # noqa: PLC0415
+
+        path = shutil.which("chromium") or shutil.which("chromium-browser")
+        with sync_playwright() as started:
+            browser = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
+            seen = browser.new_page(viewport=VIEW)
+            seen.set_content(self.page)
+            seen.wait_for_timeout(SECONDS * 1000)
+            return seen.screenshot()
 
 
-def _rounded(row: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: f"{value + 0.0:.{DIGITS}g}" if isinstance(value, int | float) else value
-        for name, value in row.items()
-    }
+def fingerprint(one: Chart | Report) -> str:
+    """Return what changes when there are other numbers or words, whatever drew them."""
+    rows = [{name: _rounded(value) for name, value in row.items()} for row in one.rows]
+    lines = [one.words, *sorted(json.dumps(row, sort_keys=True) for row in rows)]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
-def picture(spec: dict[str, Any]) -> nbformat.NotebookNode:
-    """Return a chart as an output that GitHub shows."""
-    import vl_convert  # noqa: PLC0415  tests that compare draw nothing
+def _rounded(value: Any) -> Any:
+    return f"{value + 0.0:.{DIGITS}g}" if isinstance(value, int | float) else value
+
+
+def picture(one: Chart | Report) -> nbformat.NotebookNode:
+    """Return a chart or a report as an output that GitHub shows."""
     from PIL import Image  # noqa: PLC0415
 
-    drawn = Image.open(io.BytesIO(vl_convert.vegalite_to_png(json.dumps(spec), scale=SCALE)))
+    drawn = Image.open(io.BytesIO(one.png())).convert("RGB")
     small = io.BytesIO()
-    palette = drawn.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    rare_ones_too = Image.Quantize.MAXCOVERAGE
+    palette = drawn.quantize(COLOURS, rare_ones_too, kmeans=3, dither=Image.Dither.NONE)
     palette.save(small, "PNG", optimize=True)
-    size = {"width": drawn.width // SCALE, "height": drawn.height // SCALE}
-    data = {"image/png": base64.b64encode(small.getvalue()).decode(), "text/plain": words(spec)}
-    metadata = {"image/png": size, "fingerprint": fingerprint(spec)}
+    scale = SCALE if isinstance(one, Chart) else 1
+    size = {"width": drawn.width // scale, "height": drawn.height // scale}
+    data = {"image/png": base64.b64encode(small.getvalue()).decode(), "text/plain": one.words}
+    metadata = {"image/png": size, "fingerprint": fingerprint(one)}
     return nbformat.v4.new_output("display_data", data=data, metadata=metadata)
 
 
@@ -99,8 +158,8 @@ def main(part: str = "") -> None:
         for cell in stored.cells:
             if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = [], None
-        for cell, spec in charts(ran):
-            cells[cell.id].outputs.append(picture(spec))
+        for cell, one in shown(ran):
+            cells[cell.id].outputs.append(picture(one))
         text = json.dumps(stored, indent=1, ensure_ascii=False, sort_keys=False) + "\n"
         path.write_text(text, encoding="utf-8", newline="\n")
         sys.stdout.write(f"{path.name}: {len(text):,} bytes\n")

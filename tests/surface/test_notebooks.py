@@ -52,7 +52,7 @@ def test_a_notebook_runs_without_a_warning_and_its_pictures_show_what_it_draws(
     assert [output["text"] for output in outputs if output.get("name") == "stderr"] == []
     assert any(output["output_type"] == "execute_result" for output in outputs)
 
-    drawn = [(cell.id, pictures.fingerprint(spec)) for cell, spec in pictures.charts(notebook)]
+    drawn = [(cell.id, pictures.fingerprint(one)) for cell, one in pictures.shown(notebook)]
     shown = [(cell.id, output.metadata["fingerprint"]) for cell, output in stored(path)]
     assert shown == drawn, "write: python tests/surface/pictures.py"
 
@@ -90,8 +90,9 @@ def test_a_notebook_has_pictures_that_are_small_and_said_in_words(path: Path):
 
 def test_a_fingerprint_is_that_of_words_and_numbers_but_for_their_last_digits():
     def of(value: float, title: str = "Title") -> str:
-        spec = {"title": {"text": [title], "subtitle": ["below"]}}
-        return pictures.fingerprint({**spec, "datasets": {"a name": [{"x": value, "y": None}]}})
+        rows = {"a name": [{"x": value, "y": None}]}
+        spec = {"title": {"text": [title], "subtitle": ["below"]}, "datasets": rows}
+        return pictures.fingerprint(pictures.Chart(spec))
 
     assert of(1 / 3) == of(1 / 3 + 1e-12)
     assert len({of(1 / 3), of(0.33333), of(-1 / 3), of(1 / 3, "Another")}) == 4

@@ -7,12 +7,14 @@ from typing import Any
 
 import polars as pl
 
+from recframe.look.of_segments import largest, told_of
 from recframe.look.style import (
     Series,
     alt,
     axis_title,
     drawn,
     finished,
+    inner_width,
     is_bare,
     layered,
     lines,
@@ -22,9 +24,13 @@ from recframe.look.style import (
 )
 from recframe.metrics.language.definition import Metric
 
-HEIGHT = 280
+HEIGHT, VIEW = 280, 150
+"""Of a chart of one view, and of each of several."""
+LEAST_VIEW, BETWEEN = 200, 60
+"""The width of each of several views, and what stands between them: the axis on its left."""
+MOST_VIEWS = 12
 MOST_POINTS = 30
-"""Lines of more points have none drawn on them."""
+"""Of more points on a line some are seen."""
 MOST_TICKS, STEPS = 10, 8
 """So many places are all named on an axis, and of more so many steps."""
 K_AXIS = "cut-off k (places of the list that count)"
@@ -52,16 +58,39 @@ def curve(
     data: pl.DataFrame, series: Series, metric: Metric[...], users: str, level: float
 ) -> alt.LayerChart:
     """Return a metric over k: model, k, value, low, high, n_users."""
-    look, data = series.look, safe(data)
-    axes = Axes(
-        *("k", "value", K_AXIS, axis_title(metric, look, length=HEIGHT)),
-        y_format=number_format(metric),
-        y_label=spoken(str(metric)),
+    data = safe(data)
+    chart = _with_bands(
+        data, series, _over_cutoffs(metric, axis_title(metric, series.look, length=HEIGHT))
     )
-    chart = _with_bands(data, series, axes)
-    title = f"{metric} over the cut-off k"
     told = f"Mean over {users}; band: interval at {level:.0%}."
-    return finished(chart, look, title, told, empty=is_bare(data, "value"))
+    title = f"{metric} over the cut-off k"
+    return finished(chart, series.look, title, told, empty=is_bare(data, "value"))
+
+
+def curves(
+    data: pl.DataFrame, series: Series, metric: Metric[...], by: str, level: float
+) -> alt.FacetChart:
+    """Return the same in a view for each segment: segment, place, model, k, value, low, high, n_users."""
+    look, n = series.look, data["place"].n_unique()
+    data = safe(largest(data, MOST_VIEWS))
+    columns = max(min(look.width // LEAST_VIEW, n), 1)
+    names = data.sort("place")["label"].unique(maintain_order=True).to_list()
+    axes = replace(_over_cutoffs(metric, lines(str(metric), VIEW)), x_title="cut-off k")
+    told = alt.Tooltip("segment:N", title=spoken(by))
+    view = _with_bands(data, series, axes, told).properties(
+        width=inner_width(look, BETWEEN * columns) // columns, height=VIEW
+    )
+    header = alt.Header(title=None, labelLimit=look.width // columns, labelAnchor="start")
+    chart = view.facet(alt.Facet("label:N", sort=names, header=header), columns=columns)
+    words = [f"In brackets: users; band: interval at {level:.0%}.", told_of(n, MOST_VIEWS)]
+    title = f"{metric} over the cut-off k, by {by}"
+    subtitle = " ".join(filter(None, words))
+    return finished(chart, look, title, subtitle, empty=is_bare(data, "value"))
+
+
+def _over_cutoffs(metric: Metric[...], y_title: list[str]) -> Axes:
+    kind, label = number_format(metric), spoken(str(metric))
+    return Axes("k", "value", K_AXIS, y_title, y_format=kind, y_label=label)
 
 
 def interpolated_precision(
@@ -95,8 +124,8 @@ def precision_recall(data: pl.DataFrame, series: Series, users: str) -> alt.Laye
         x_zero=True,
     )
     data = safe(data)
-    first, last = data.select(pl.col("k").min(), pl.col("k").max().alias("last")).row(0)
-    told = f"A point for each cut-off k, from {first} to {last} along the line; mean over {users}."
+    along = ", ".join(map(str, ticks(data["k"])))
+    told = f"Along each line k = {along}; mean over {users}."
     base = _base(data, series, axes, alt.Tooltip("k:Q", title="k", format="d"))
     lines_of = _line(base, series, axes)
     chart = layered(data, lines_of, _points(base, series, axes, data), height=HEIGHT)
@@ -159,12 +188,14 @@ def gains(data: pl.DataFrame, series: Series, users: str, level: float) -> alt.L
     )
 
 
-def _with_bands(data: pl.DataFrame, series: Series, axes: Axes) -> alt.LayerChart:
+def _with_bands(
+    data: pl.DataFrame, series: Series, axes: Axes, *told: alt.Tooltip
+) -> alt.LayerChart:
     """Return lines with points to point at, and the bands of their intervals."""
     low, high = (
         alt.Tooltip(f"{end}:Q", title=end, format=axes.y_format) for end in ("low", "high")
     )
-    base = _base(data, series, axes, low, high)
+    base = _base(data, series, axes, *told, low, high)
     # an area of one point has no width
     alone = data[axes.x].n_unique() == 1
     seen = base.mark_rule(strokeWidth=2) if alone else base.mark_area(opacity=0.16)
@@ -206,9 +237,9 @@ def _base(data: pl.DataFrame, series: Series, axes: Axes, *told: alt.Tooltip) ->
 def ticks(places: pl.Series) -> list[int]:
     """Return the places that an axis names: all of them where they are few, or the first one and those of a round step."""
     every: list[int] = places.unique().sort().to_list()
-    first, last = every[0], every[-1]
     if len(every) <= MOST_TICKS:
         return every
+    first, last = every[0], every[-1]
     decades = (factor * 10**power for power in range(len(str(last))) for factor in (1, 2, 5))
     step = next((one for one in decades if last - first <= STEPS * one), last)
     round_ones = range(step, last + 1, step)
@@ -230,13 +261,17 @@ def _line(base: alt.Chart, series: Series, axes: Axes) -> alt.Chart:
 
 
 def _points(base: alt.Chart, series: Series, axes: Axes, data: pl.DataFrame) -> alt.Chart:
-    """Return points on the lines: seen where they are few, and there to be pointed at where they are many."""
-    few = data[axes.ordered_by].n_unique() <= MOST_POINTS
-    seen = base.mark_point(filled=True, size=34, opacity=1.0 if few else 0.0)
-    points: alt.Chart = seen.encode(
+    """Return points to point at: all of them are seen where they are few, and else those at the ticks."""
+    places = data[axes.ordered_by]
+    opacity: Any = alt.value(1)
+    if places.n_unique() > MOST_POINTS:
+        seen = alt.FieldOneOfPredicate(field=axes.ordered_by, oneOf=ticks(places))
+        opacity = alt.condition(seen, alt.value(1), alt.value(0))
+    points: alt.Chart = base.mark_point(filled=True, size=38).encode(
         color=series.colour(),
         shape=series.shape(),
         strokeDash=alt.value([]),
+        opacity=opacity,
     )
     return points
 

@@ -182,9 +182,9 @@ def _names(data: pl.DataFrame, series: Series, x: alt.X, y: alt.Y) -> list[alt.C
     """Return the names of the models beside their points: inside of the view, and away from a point near by."""
     look = series.look
     ground = "white" if look.theme is None else look.colours.background
-    layers, placed = [], _placed(data)
-    for align, below in placed.select("align", "below").unique(maintain_order=True).rows():
-        rows = placed.filter(pl.col("align") == align, pl.col("below") == below)
+    layers, every = [], placed(data)
+    for align, below in every.select("align", "below").unique(maintain_order=True).rows():
+        rows = every.filter(align=align, below=below)
         away = 9 if align == "left" else -9
         text = drawn(rows).encode(x=x, y=y, text="model:N")
         of = {"align": align, "dx": away, "dy": 13 if below else -9, "fontSize": 12}
@@ -196,7 +196,7 @@ def _names(data: pl.DataFrame, series: Series, x: alt.X, y: alt.Y) -> list[alt.C
     return layers
 
 
-def _placed(data: pl.DataFrame) -> pl.DataFrame:
+def placed(data: pl.DataFrame) -> pl.DataFrame:
     """Return models with where their names stand: to the right of a point on the left, and below one that has another above."""
     known = data.filter(pl.col("x").is_not_null() & pl.col("y").is_not_null())
     x, y = pl.col("x"), pl.col("y")

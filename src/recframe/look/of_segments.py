@@ -63,7 +63,7 @@ def segments(data: pl.DataFrame, series: Series, how: Segments) -> alt.LayerChar
     """Return a metric in each segment: segment, place, model, value, low, high, n_users, known, pooled."""
     look = series.look
     small, n = pl.col("n_users") < how.min_users, data["segment"].n_unique()
-    shown = _ordered(_largest(data, how.most)).with_columns(
+    shown = _ordered(largest(data, how.most)).with_columns(
         pl.when(small).then("pooled").alias("pooled")
     )
     shown = safe(shown)
@@ -85,10 +85,9 @@ def segments(data: pl.DataFrame, series: Series, how: Segments) -> alt.LayerChar
         told.append(
             f"Diamonds: pooled estimates of segments with fewer than {how.min_users} users."
         )
-    if n > how.most:
-        told.append(f"{how.most} of {n:,} segments, those with the most users.")
+    told.append(told_of(n, how.most))
     title = f"{how.metric} by {how.by}"
-    return finished(chart, look, title, " ".join(told), empty=data.is_empty())
+    return finished(chart, look, title, " ".join(filter(None, told)), empty=data.is_empty())
 
 
 def _base(data: pl.DataFrame, series: Series, how: Segments, names: list[str]) -> alt.Chart:
@@ -116,18 +115,25 @@ def _base(data: pl.DataFrame, series: Series, how: Segments, names: list[str]) -
     return base.encode(yOffset=offset)
 
 
-def _largest(data: pl.DataFrame, most: int) -> pl.DataFrame:
-    """Return the segments with the most users."""
+def largest(data: pl.DataFrame, most: int) -> pl.DataFrame:
+    """Return the segments with the most users, and what is written beside each: its name and its number of users."""
     sizes = data.group_by("place").agg(pl.col("n_users").max()).sort("n_users", "place")
     kept = sizes.tail(most)["place"]
-    return data.filter(pl.col("place").is_in(kept.implode()))
+    found = data.filter(pl.col("place").is_in(kept.implode()))
+    found = found.with_columns(users=pl.col("n_users").max().over("place"))
+    counts = found["users"].unique().to_list()
+    written = pl.col("users").replace_strict(
+        counts, [f"{one:,}" for one in counts], return_dtype=pl.String
+    )
+    return found.with_columns(label=pl.format("{} ({})", "segment", written)).drop("users")
+
+
+def told_of(n: int, most: int) -> str:
+    """Return what a chart says where it does not show all segments."""
+    return f"{most} of {n:,} segments, those with the most users." if n > most else ""
 
 
 def _ordered(data: pl.DataFrame) -> pl.DataFrame:
-    """Return segments from the highest mean value over the models to the lowest, with what is written beside them."""
-    users, mean = (pl.col("n_users").max().over("place"), pl.col("value").mean().over("place"))
-    sized = data.with_columns(users=users, mean=mean)
-    counts = sized["users"].unique().to_list()
-    written = pl.col("users").replace_strict(counts, [f"{one:,}" for one in counts])
-    ordered = sized.with_columns(label=pl.format("{} ({})", "segment", written)).drop("users")
-    return ordered.sort("mean", "place", descending=[True, False], nulls_last=True).drop("mean")
+    """Return segments from the highest mean value over the models to the lowest."""
+    means = data.with_columns(mean=pl.col("value").mean().over("place"))
+    return means.sort("mean", "place", descending=[True, False], nulls_last=True).drop("mean")

@@ -26,7 +26,7 @@ except ModuleNotFoundError as missing:
     )
     raise RecframeError(message) from None
 
-Chart = TypeVar("Chart", "alt.LayerChart", "alt.VConcatChart")
+Chart = TypeVar("Chart", "alt.LayerChart", "alt.VConcatChart", "alt.FacetChart")
 LETTER = 6.4
 """The width of a letter in pixels, about."""
 SIDES = 110
@@ -97,8 +97,9 @@ class Series:
         return alt.StrokeDash("model:N", scale=scale, legend=self._legend(legend))
 
     def shape(self, *, legend: bool = True, shown: Collection[str] | None = None) -> alt.Shape:
-        """Return the encoding of models by shapes, beyond the colours."""
-        scale = alt.Scale(domain=self.names, range=self._rounds(SHAPES))
+        """Return the encoding of models by shapes, which are told apart on paper without colours, too."""
+        shapes = [SHAPES[place % len(SHAPES)] for place in range(len(self.names))]
+        scale = alt.Scale(domain=self.names, range=shapes)
         return alt.Shape("model:N", scale=scale, legend=self._legend(legend, shown))
 
     def tooltips(self, *others: alt.Tooltip) -> list[alt.Tooltip]:

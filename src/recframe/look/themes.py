@@ -21,7 +21,7 @@ GROUPS = ("relevant", "judged not relevant", "not judged")
 FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 SHAPES = ("circle", "square", "triangle-up", "diamond")
-"""What tells models apart beyond the colours: the first ones go with the first round of colours, and so on."""
+"""What tells models apart beyond the colours: dashes change with each round of colours, shapes with each model."""
 
 
 @dataclass(frozen=True)

@@ -102,6 +102,12 @@ def keyed(rec: Any, result: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(parts, how="horizontal").with_columns(model_place=of_models.place)
 
 
+def columns_of_segments(rec: Any, result: pl.DataFrame) -> str:
+    """Return the names of the columns that make the segments of a result, or ""."""
+    names = chart_names.keys_of_result(result)
+    return ", ".join(name for name in names if name != rec._context.model)  # noqa: SLF001
+
+
 def counted(data: pl.DataFrame, column: str = "n_users", noun: str = "user") -> str:
     """Return of how many users a chart speaks, in words."""
     numbers = data[column].drop_nulls()

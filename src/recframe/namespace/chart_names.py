@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
 from recframe.judging.judged_frame import judge
 from recframe.look.themes import ALL
 
+Values = TypeVar("Values", pl.Expr, pl.Series)
 NOBODY = "(none)"
 """What a null is called, where nothing else has that name."""
 
@@ -39,7 +40,7 @@ class Names:
         """Those that are not of a null."""
         return [one for one in self.order if one != self.none]
 
-    def text(self, values: pl.Expr) -> pl.Expr:
+    def text(self, values: Values) -> Values:
         """Return values as their names."""
         return values.cast(pl.String).fill_null(self.none)
 

@@ -62,11 +62,18 @@ class Plot:
 
     @calls.understood
     def curve(
-        self, metric: One, *, k: Cutoffs = CUTOFFS, level: float = 0.95, profile: str | None = None
-    ) -> alt.LayerChart:
+        self,
+        metric: One,
+        *,
+        k: Cutoffs = CUTOFFS,
+        by: By = None,
+        level: float = 0.95,
+        profile: str | None = None,
+    ) -> alt.LayerChart | alt.FacetChart:
         """Draw a metric over the cut-off k: a line for each model, and a band for its intervals.
 
-        The numbers are those of `summarize(metric, k=k)`; without users there is nothing but the axes, and the chart says so.
+        The numbers are those of `summarize(metric, k=k, by=by)`; without users there is nothing but the axes, and the chart
+        says so. By segment there is a view for each, at most twelve: those with the most users.
 
             metric: without a cut-off of its own. k: the cut-offs. level: that of the intervals.
 
@@ -79,13 +86,15 @@ class Plot:
         """
         from recframe.look import of_cutoffs  # noqa: PLC0415  Altair is an extra
 
-        chart_data.check_whole(self._of, "curve()")
         metrics = chart_data.over_cutoffs("curve", metric, k)
-        result = self._rec.summarize(metrics, level=level, profile=profile)
+        result = self._rec.summarize(metrics, by=by, level=level, profile=profile)
         data = chart_rows.with_interval(chart_data.keyed(self._of, result))
+        plain, series = replace(metrics[0], k=None), self._series(result)
+        names = chart_data.columns_of_segments(self._of, result)
+        if names:
+            return of_cutoffs.curves(data, series, plain, names, level)
         users = chart_data.counted(data, noun=chart_data.noun_of(metrics[0]))
-        plain = replace(metrics[0], k=None)
-        return of_cutoffs.curve(data, self._series(result), plain, users, level)
+        return of_cutoffs.curve(data, series, plain, users, level)
 
     @calls.understood
     def gains(
@@ -236,18 +245,14 @@ class Plot:
             options.whole("most", most, 1),
         )
         result = self._rec.summarize(one, by=by, level=level, profile=profile)
-        names = [
-            name
-            for name in result.columns[: result.columns.index("metric")]
-            if name != self._of._context.model  # noqa: SLF001
-        ]
+        names = chart_data.columns_of_segments(self._of, result)
         if not names:
             msg = "plot.segments needs the columns that make segments: segments(..., by='country')"
             raise RecframeError(msg)
         data = chart_rows.with_interval(chart_data.keyed(self._of, result))
         none = data.with_columns(pooled=pl.lit(None, pl.Float64))
         data = none if one.shape == "set" else of_segments.with_pooled(data)
-        how = replace(how, by=", ".join(names))
+        how = replace(how, by=names)
         return of_segments.segments(data, self._series(result), how)
 
     @calls.understood

@@ -18,7 +18,7 @@ from recframe.frames.roles import Segment
 from recframe.look.pages.findings_of_a_report import Asked
 from recframe.look.themes import ALL
 from recframe.metrics.language.definition import Metric
-from recframe.namespace.chart_data import NOBODY
+from recframe.namespace.chart_names import NOBODY
 from recframe.namespace.lists_shown import joined_on, rows_of_lists
 from recframe.plan.segments import numbered
 

@@ -26,6 +26,7 @@ from recframe.look.themes import ALL
 from recframe.metrics import accuracy, catalogue_metrics, popularity_metrics
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import chart_data, report_cases
+from recframe.namespace.chart_names import Names
 from recframe.plan.held_values import held_values
 from recframe.plan.leave_one_out import reason_without
 from recframe.plan.needs import is_of_segment, needs_of
@@ -151,7 +152,7 @@ class Gathering:
         if held is None:
             lists = self.inputs.identified("recommendations").select("model").unique()
             held = self.rec._kind.run(lists.drop_nulls())  # noqa: SLF001
-        return chart_data.names_of([held["model"]])
+        return Names.of([held["model"]]).order
 
     def _summary(self) -> pl.DataFrame:
         result = self.rec.summarize(self.metrics, level=self.asked.level)
@@ -209,7 +210,7 @@ class Gathering:
         name = self.rec._context.model  # noqa: SLF001
         if name is None:
             return found.with_columns(model=pl.lit(ALL))
-        text = found[name].cast(pl.String).fill_null(chart_data.NOBODY)
+        text = Names.of([found[name]]).text(found[name])
         return found.drop(name).with_columns(text.alias("model"))
 
     def _spread(self) -> dict[str, Any]:
