@@ -12,8 +12,11 @@ from polars.testing import assert_frame_equal
 
 from asking import ask_one, liked, ranking
 from frame_kinds import Kind
+from lanes import in_turn
 from recframe.frames.context import Sharing, Ties
 from tied_lists import ONE_SCORE, exactly
+
+TIES = [ties for ties in get_args(Ties) if ties != "item"]
 
 log2 = math.log2
 
@@ -176,9 +179,11 @@ def test_the_judged_frame_has_the_effective_ranks(kind: Kind, ranks, effective):
     ).rows() == [*zip(recs["item"], effective, strict=True)]
 
 
-@pytest.mark.parametrize("ties", [ties for ties in get_args(Ties) if ties != "item"])
-@pytest.mark.parametrize("n_users", [30, pytest.param(1_500, marks=pytest.mark.slow)])
-def test_competition_ranks_of_scores_are_the_scores(n_users, ties):
+@pytest.mark.parametrize(
+    ("ties", "n_users"),
+    [*in_turn(TIES, [30], fast=3), *in_turn(TIES, [1_500], fast=0)],
+)
+def test_competition_ranks_of_scores_are_the_scores(ties, n_users):
     # as rank() in SQL gives them; large frames, of two models, too
     rng = np.random.default_rng(3)
     pairs = pl.DataFrame({"user": range(n_users)}).join(

@@ -43,7 +43,7 @@ def sums(rec, metrics, by, baseline, run):
     return found.sort(keys).collect()
 
 
-@pytest.mark.parametrize(("policy", "by", "baseline"), crossed(POLICIES, BYS, ["a", None]))
+@pytest.mark.parametrize(("policy", "by", "baseline"), crossed(POLICIES, BYS, ["a", None], fast=4))
 def test_parts_of_the_users_give_the_sums_of_one_piece(policy, by, baseline):
     rec = asked_of(make=lazy, **policy)
     metrics = METRICS if by is None or "genre" not in by else METRICS[:-1]

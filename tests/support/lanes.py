@@ -27,31 +27,36 @@ def in_turn(*axes: Axis, fast: int | None = None) -> list[Any]:
     """
     named = [_named(axis) for axis in axes]
     longest = max(map(len, named))
-    step = -(-longest // fast) if fast else 1
-    in_fast = {*range(0, 0 if fast == 0 else longest, step)}
+    sharp = _in_fast(longest, fast)
     return [
-        _case([axis[place % len(axis)] for axis in named], slow=place not in in_fast)
+        _case([axis[place % len(axis)] for axis in named], slow=place not in sharp)
         for place in range(longest)
     ]
 
 
-def crossed(first: Axis, second: Axis, *others: Axis) -> list[Any]:
+def crossed(first: Axis, second: Axis, *others: Axis, fast: int | None = None) -> list[Any]:
     """Return a case for each pair of the first two parameters, with values of the others in turn.
 
-    The fast lane has those that `in_turn` has of the two.
+    The fast lane has those that it has of the two `in_turn`.
     """
     rows, columns, *rest = map(_named, (first, second, *others))
-    fast = {
-        (place % len(rows), place % len(columns)) for place in range(max(len(rows), len(columns)))
-    }
+    places = _in_fast(max(len(rows), len(columns)), fast)
+    sharp = {(place % len(rows), place % len(columns)) for place in places}
     found = []
     for row, column in itertools.product(range(len(rows)), range(len(columns))):
         values, turn = [rows[row], columns[column]], row + column
         for axis in rest:
             turn, place = divmod(turn, len(axis))
             values.append(axis[place])
-        found.append(_case(values, slow=(row, column) not in fast))
+        found.append(_case(values, slow=(row, column) not in sharp))
     return found
+
+
+def _in_fast(n_cases: int, fast: int | None) -> range:
+    """Return the places of so many cases, as far apart as they can be."""
+    if fast is None:
+        return range(n_cases)
+    return range(0, n_cases, -(-n_cases // fast)) if fast else range(0)
 
 
 def _named(axis: Axis) -> list[tuple[str, Any]]:
