@@ -112,7 +112,7 @@ def test_the_numbers_of_a_page_are_those_of_the_calls():
     costs = asked.evaluate("coverage@3", "gini@3", "novelty@3", "popularity_lift@3")
     by_model = {row["model"]: row for row in costs.to_dicts()}
     for row in PAGE.data["costs"]:
-        assert row["value"] == by_model[row["model"]][row["metric"]]
+        assert row["value"] == close(by_model[row["model"]][row["metric"]])
 
 
 def test_charts_of_a_page_have_the_numbers_of_the_calls():
@@ -121,7 +121,7 @@ def test_charts_of_a_page_have_the_numbers_of_the_calls():
     curve = specs_of["chart-curve-ndcg"]
     found = [row for one in curve["datasets"].values() for row in one]
     value = next(row["value"] for row in found if row["model"] == "new" and row["k"] == 3)
-    assert value == rec().evaluate("ndcg@3").filter(model="new")["ndcg@3"].item()
+    assert value == close(rec().evaluate("ndcg@3").filter(model="new")["ndcg@3"].item())
     assert {tag["data-chart"] for name, tag in PAGE.tags if name == "figure"} == {*specs_of}
 
 
@@ -319,7 +319,7 @@ def test_a_report_of_a_profile_is_that_of_its_conventions():
     page = rec().report("ndcg@3", profile="trec_eval")
     found = rec(profile="trec_eval").summarize("ndcg@3")
 
-    assert [row["value"] for row in page.data["summary"]] == found["value"].to_list()
+    assert [row["value"] for row in page.data["summary"]] == close(found["value"].to_list())
 
 
 def test_titles_are_of_the_column_that_is_named_or_called_so():
