@@ -8,6 +8,7 @@ import re
 import stat
 import sys
 import warnings
+from collections.abc import Callable
 from datetime import date
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -226,6 +227,46 @@ def test_no_users_make_a_page_that_says_so():
 
     assert "There" in page.html
     assert page.data["summary"] == []
+
+
+ODD_USERS = SHOP.users.select(
+    "user",
+    nan=pl.when(pl.col("age") == 20).then(float("nan")).otherwise(pl.col("age").cast(pl.Float64)),
+    day=pl.lit(date(2026, 11, 22)),
+    null=pl.lit(None, pl.String),
+)
+ODD: dict[str, Callable[[], Any]] = {
+    "a model without a name": lambda: (
+        SHOP.recs.with_columns(model=pl.col("model").replace("new", None))
+        .rec(SHOP.truth, model="model")
+        .report("ndcg@3", baseline="old")
+    ),
+    "segments of every kind": lambda: (
+        SHOP.recs.filter(model="new")
+        .drop("model")
+        .rec(SHOP.truth, users=ODD_USERS)
+        .report("ndcg@3", by=["nan", "day", "null", pl.col("nan").is_nan().alias("is nan")])
+    ),
+    "scores with ties": lambda: (
+        SHOP.recs.drop("rank")
+        .with_columns(score=0.5)
+        .rec(SHOP.truth, model="model", ties="expected")
+        .report("ndcg@3", baseline="old")
+    ),
+    "a judged frame": lambda: rec().judge().rec(model="model").report("ndcg@3", baseline="old"),
+    "metrics of lists": lambda: rec().report("novelty@3", "coverage@3", baseline="old", by="age"),
+    "less is better": lambda: rec().report("first_rank", baseline="old", by="age"),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_frames_make_a_page_of_plain_data(name):
+    page = ODD[name]()
+    read = Read(page.html)
+
+    assert read.data["summary"]
+    assert read.data["metrics"] == [str(one) for one in page.data["metrics"]]
+    assert all(section.lead for section in page.content.sections)
 
 
 HOSTILE_ITEMS = ITEMS.with_columns(title=pl.lit(EVIL + "x" * 1_000_000))
