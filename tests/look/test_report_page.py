@@ -6,6 +6,7 @@ import json
 import os
 import re
 import stat
+import sys
 import warnings
 from datetime import date
 from html.parser import HTMLParser
@@ -355,6 +356,25 @@ def test_what_is_wrong_with_a_call_is_said(options, message):
         rec().report("ndcg@3", **options)
 
 
+@pytest.mark.parametrize("name", ["jinja2", "altair", "vl_convert"])
+def test_what_is_not_installed_is_said_before_anything_is_asked(name, monkeypatch):
+    monkeypatch.setitem(sys.modules, name, None)
+
+    with pytest.raises(rf.RecframeError, match=rf"needs {name}, .* 'recframe\[report\]'"):
+        rec().report("ndcg@3")
+
+
+def test_many_models_make_charts_of_a_size_that_is_read():
+    recs = pl.concat([SHOP.recs.with_columns(model=pl.lit(f"m{one}")) for one in range(20)])
+    page = recs.rec(SHOP.truth, users=SHOP.users, model="model").report("ndcg@3", by="country")
+    sizes = {name: spec["height"] for name, spec in page.content.specs.items() if "height" in spec}
+
+    assert "chart-compare" not in page.content.specs  # 190 pairs
+    assert len(page.data["compared"]) == 190
+    assert "130 more rows are not shown." in page.html
+    assert max(sizes.values()) < 2_500
+
+
 def test_a_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     path = tmp_path / "report.html"
 
@@ -442,7 +462,13 @@ def test_another_page_is_made_of_the_same_parts():
             (12.345, "12.3"),
             (12345.6, "12,346"),
         ),
-        *((0.00042, "0.00042"), (0.0, "0.000"), (1e-9, "0.000"), (-0.0, "0.000")),
+        *(
+            (0.00042, "0.00042"),
+            (1e-5, "0.00001"),
+            (0.0, "0.000"),
+            (1e-9, "0.000"),
+            (-0.0, "0.000"),
+        ),
     ],
 )
 def test_numbers_are_written_as_they_are_read(value, written):
