@@ -160,7 +160,7 @@ def main(part: str = "") -> None:
                 cell.outputs, cell.execution_count = [], None
         for cell, one in shown(ran):
             cells[cell.id].outputs.append(picture(one))
-        text = json.dumps(stored, indent=1, ensure_ascii=False, sort_keys=False) + "\n"
+        text = nbformat.writes(stored).rstrip() + "\n"
         path.write_text(text, encoding="utf-8", newline="\n")
         sys.stdout.write(f"{path.name}: {len(text):,} bytes\n")
 
