@@ -16,6 +16,7 @@ import pytest
 
 import recframe as rf
 from planted_shop import shop
+from runs_over_time import history
 from recframe.errors import CallError
 from recframe.look.themes import THEMES
 from recframe.namespace.plots import CHARTS
@@ -29,6 +30,16 @@ REC = SCORED.rec(
     train=pl.DataFrame({"user": [1, 2, 3], "item": [0, 0, 1]}),
     model="model",
 )
+RUNS = history(runs=30, models=("new", "old"), drop={20: -0.05, 25: 0.05})
+
+
+def of_history(plot: Any) -> Any:
+    """Ask for the chart of a history, in the look of another chart."""
+    look = plot._look
+    runs = RUNS if plot._of._context.model else history()
+    return runs.rec.plot(theme=look.theme, width=look.width).timeline("ndcg@10")
+
+
 ASKED: dict[str, Callable[[Any], Any]] = {
     "curve": lambda plot: plot.curve("ndcg", k=[1, 2, 5]),
     "gains": lambda plot: plot.gains(k=[1, 2, 5]),
@@ -43,6 +54,7 @@ ASKED: dict[str, Callable[[Any], Any]] = {
     "scores": lambda plot: plot.scores(bins=5),
     "overlap": lambda plot: plot.overlap("rbo@5"),
     "audit": lambda plot: plot.audit(),
+    "timeline": of_history,
 }
 NO_MODELS = {"scores", "overlap", "audit"}
 """Whose colours tell other things apart than models."""
@@ -232,6 +244,10 @@ def test_charts_of_nothing_say_so(name, tmp_path):
         with pytest.raises(rf.RecframeError, match="no two models"):
             ASKED[name](nothing().plot)
         return
+    if name == "timeline":
+        with pytest.raises(rf.RecframeError, match="it has no numbers"):
+            RUNS.head(0).rec.plot.timeline("ndcg@10")
+        return
     chart = ASKED[name](nothing().plot)
 
     told = " ".join(chart.to_dict()["title"]["subtitle"])
@@ -288,7 +304,7 @@ def test_an_option_or_a_chart_that_there_is_not_has_the_closest_one_named():
         REC.plot.curves  # noqa: B018
 
 
-@pytest.mark.parametrize("name", set(ASKED) - {"segments", "compare", "audit"})
+@pytest.mark.parametrize("name", set(ASKED) - {"segments", "compare", "audit", "timeline"})
 def test_charts_without_segments_say_so_where_some_are_bound(name):
     with pytest.raises(rf.RecframeError, match=rf"plot.{name}\(\) draws no segments, and by='age'"):
         ASKED[name](REC.group_by("age").plot)

@@ -171,11 +171,18 @@ def runs_of(kind: Kind, how: Watched) -> Runs:
     if not rows.schema["as_of"].is_temporal():
         msg = f"the column 'as_of' has times; found {rows.schema['as_of']}: pl.col('as_of').str.to_datetime()"
         raise ColumnError(msg)
-    return Runs(_numbered(_with_all(rows), [f"key {place}" for place in range(len(keys))]), keys)
+    runs = Runs(rows, keys)
+    return Runs(_numbered(_with_all(runs), runs.inside), keys)
 
 
-def _with_all(rows: pl.DataFrame) -> pl.DataFrame:
+def _with_all(runs: Runs) -> pl.DataFrame:
     """Return rows with all columns, null for those that a history does not have."""
+    rows = runs.rows
+    if "split_by" not in rows.columns:
+        named = zip(runs.inside, runs.keys, strict=True)
+        there = [pl.when(pl.col(one).is_not_null()).then(pl.lit(name)) for one, name in named]
+        text = pl.concat_str(there, separator=", ", ignore_nulls=True) if there else pl.lit("")
+        rows = rows.with_columns(split_by=pl.when(text != "").then(text))
     floats = [*NUMBERS, "std", "n_users"]
     wanted = {**{one: ABOUT[one] for one in KNOWN}, **dict.fromkeys(floats, pl.Float64)}
     lacking = [pl.lit(None, dtype).alias(one) for one, dtype in wanted.items() if one not in rows.columns]
@@ -206,17 +213,22 @@ def _numbered(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     return rows.with_columns(place=pl.coalesce(place, "before"), anew=begins, of=of)
 
 
+def judged(runs: Runs, how: Watched) -> pl.DataFrame:
+    """Return the rows of a history with the columns of `changes` beside them."""
+    rows = _with_bands(runs.rows, how)
+    return rows.with_columns(verdict=_verdict(), rule=_rule(how), note=_note(how))
+
+
 def changed(runs: Runs, how: Watched) -> pl.DataFrame:
     """Return the columns of `changes` for the numbers of a history."""
-    rows = _judged(runs.rows, how)
-    rows = rows.with_columns(verdict=_verdict(), rule=_rule(how), note=_note(how))
+    rows = judged(runs, how)
     kept = rows.select("as_of", "name", "fingerprint", *runs.inside, "metric", "k", *COLUMNS)
     columns = kept.get_columns()
     names = ["as_of", "name", "fingerprint", *runs.keys, "metric", "k", *COLUMNS]
     return pl.DataFrame([one.alias(name) for one, name in zip(columns, names, strict=True)])
 
 
-def _judged(rows: pl.DataFrame, how: Watched) -> pl.DataFrame:
+def _with_bands(rows: pl.DataFrame, how: Watched) -> pl.DataFrame:
     """Return rows with what is expected of them, and how sure it is that they differ from it."""
     from recframe.tracking.bands import Bands  # noqa: PLC0415  NumPy and SciPy are an extra
     from recframe.uncertainty.windows import least  # noqa: PLC0415
