@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -61,7 +62,7 @@ def weekly(dip: float) -> Callable[..., Runs]:
 
     def made(random: np.random.Generator, n: int, trials: int, metrics: int) -> Runs:
         day = (np.arange(n)[:, None, None] + random.integers(0, 7, (1, trials, 1))) % 7
-        return independent(random, n, trials, metrics) - dip * (day < 2)  # noqa: PLR2004  a weekend
+        return independent(random, n, trials, metrics) - dip * (day < 2)
 
     return made
 
@@ -164,13 +165,18 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     told = parser.parse_args()
     tables = {"false_alarms": list(false_alarms(told)), "drops": list(drops(told))}
-    for rows in tables.values():
-        for row in rows:
-            print(*(f"{value:.4g}" if isinstance(value, float) else value for value in row.values()))
+    for row in (row for rows in tables.values() for row in rows):
+        shown = (f"{one:.4g}" if isinstance(one, float) else str(one) for one in row.values())
+        sys.stdout.write(f"{'  '.join(shown)}\n")
     if told.json is not None:
         settings = {"trials": told.trials, "seed": told.seed, "alike": ALIKE, "runs": RUNS}
         versions = {name: version(name) for name in ("numpy", "scipy")}
-        whole = {"settings": settings, "machine": machine.describe(), "versions": versions, **tables}
+        whole = {
+            "settings": settings,
+            "machine": machine.describe(),
+            "versions": versions,
+            **tables,
+        }
         told.json.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
 
 

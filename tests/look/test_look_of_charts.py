@@ -16,10 +16,10 @@ import pytest
 
 import recframe as rf
 from planted_shop import shop
-from runs_over_time import history
 from recframe.errors import CallError
 from recframe.look.themes import THEMES
 from recframe.namespace.plots import CHARTS
+from runs_over_time import history
 
 SHOP = shop(n=60)
 SCORED = SHOP.recs.with_columns(score=-pl.col("rank").cast(pl.Float64))

@@ -22,7 +22,7 @@ def history(  # noqa: PLR0913  what runs differ in
     seed: int = 0,
 ) -> pl.DataFrame:
     """Return a history of a run a day, whose values are normal; `drop` has what is added to the values of some days."""
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311
     split = ", ".join([*(["model"] if models else []), *(["country"] if countries else [])])
     rows = [
         {

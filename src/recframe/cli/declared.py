@@ -57,26 +57,37 @@ TRUTH = click.argument(
 BY = by_option(
     "A column to split the result by: of RECS, TRUTH, USERS or ITEMS; user gives every user's own values."
 )
-METRICS = declared(
-    click.option(
+
+
+def metrics_option(text: str, *, required: bool = False) -> Decorator:
+    """Return the option that names metrics."""
+    return click.option(
         "-m",
         "--metric",
         "metrics",
         multiple=True,
+        required=required,
         callback=split_metrics,
         metavar="METRIC",
         shell_complete=completion.metrics,
-        help="A metric, such as ndcg@10 or 'map(normalizer=min)@10'; see recframe metrics. "
-        f"Default: {', '.join(DEFAULT_METRICS)}, each at 10 or at every -k.",
+        help=text,
+    )
+
+
+CUTOFFS = click.option(
+    "-k",
+    "cutoffs",
+    multiple=True,
+    callback=split_numbers,
+    metavar="K",
+    help="A cut-off for the metrics without an @.",
+)
+METRICS = declared(
+    metrics_option(
+        "A metric, such as ndcg@10 or 'map(normalizer=min)@10'; see recframe metrics. "
+        f"Default: {', '.join(DEFAULT_METRICS)}, each at 10 or at every -k."
     ),
-    click.option(
-        "-k",
-        "cutoffs",
-        multiple=True,
-        callback=split_numbers,
-        metavar="K",
-        help="A cut-off for the metrics without an @.",
-    ),
+    CUTOFFS,
 )
 DESCRIBED = declared(
     file_option("users", "A table of users, one row each; its columns serve --by."),

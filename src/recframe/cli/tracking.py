@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import click
@@ -13,6 +14,7 @@ from recframe.cli import completion
 from recframe.cli.declared import (
     BY,
     COLUMNS,
+    CUTOFFS,
     DECIMALS,
     OUTPUT,
     POLICIES,
@@ -21,14 +23,17 @@ from recframe.cli.declared import (
     SIDES,
     TRUTH,
     declared,
+    metrics_option,
 )
-from recframe.cli.given import bound, paths_of, scanned
-from recframe.cli.options import split, split_metrics, split_numbers
+from recframe.cli.given import bound_at_once, paths_of, scanned
+from recframe.cli.options import split, time_of
 from recframe.cli.results import STDOUT, check_output, give, is_table
-from recframe.cli.shell import noted, read_errors, words_of_the_shell
-from recframe.tracking.tracked_run import moment
+from recframe.cli.shell import noted, words_of_the_shell
+from recframe.cli.uncertain import answered
 
-DROPPED = ("run", "fingerprint", "tracked_at", "recframe", "polars", "definition", "note")
+DROPPED = (
+    *("run", "fingerprint", "tracked_at", "recframe", "polars", "definition", "split_by", "note"),
+)
 """What a history has beside its numbers, which a table to look at leaves out."""
 SHOWN = ("value", "value_low", "value_high", "n_users", "difference", "p_adjusted", "verdict")
 
@@ -46,38 +51,12 @@ def tags_of(
     return {name: value for name, _, value in pairs}
 
 
-def time_of(ctx: click.Context, parameter: click.Parameter, value: str | None) -> datetime | None:
-    """Return a time, or say that there is none."""
-    del ctx, parameter
-    try:
-        return None if value is None else moment(value)
-    except rf.RecframeError:
-        raise click.BadParameter(f"{value!r} is no day or time; write 2026-11-22") from None
-
-
 @click.command(short_help="Compute metrics with intervals, and append them to a history.")
 @declared(
     RECS,
     TRUTH,
-    click.option(
-        "-m",
-        "--metric",
-        "metrics",
-        multiple=True,
-        required=True,
-        callback=split_metrics,
-        metavar="METRIC",
-        shell_complete=completion.metrics,
-        help="A metric, such as ndcg@10; see recframe metrics.",
-    ),
-    click.option(
-        "-k",
-        "cutoffs",
-        multiple=True,
-        callback=split_numbers,
-        metavar="K",
-        help="A cut-off for the metrics without an @.",
-    ),
+    metrics_option("A metric, such as ndcg@10; see recframe metrics.", required=True),
+    CUTOFFS,
     click.option(
         "--history",
         required=True,
@@ -122,17 +101,11 @@ def track(recs: str, truth: str | None, **options: Any) -> None:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     paths = paths_of(recs, truth, options)
     with words_of_the_shell(paths):
-        rec = bound(scanned(paths, options), options)
-        with noted(ids_as_text=options["ids_as_text"]), read_errors():
-            result = rec.track(
-                *options["metrics"],
-                k=list(options["cutoffs"]) or None,
-                by=options["by"],
-                history=options["history"],
-                as_of=options["as_of"],
-                name=options["name"],
-                tags=options["tags"],
-            ).collect()
+        kept = {one: options[one] for one in ("by", "history", "as_of", "name", "tags")}
+        ask = bound_at_once(scanned(paths, options), options).track
+        cutoffs = list(options["cutoffs"]) or None
+        with noted(ids_as_text=options["ids_as_text"]):
+            result = answered(partial(ask, *options["metrics"], k=cutoffs, **kept))
     _give(result, options)
     click.echo(f"tracked in {options['history']}", err=True)
 
@@ -140,16 +113,7 @@ def track(recs: str, truth: str | None, **options: Any) -> None:
 @click.command(short_help="Print the runs of a history.")
 @declared(
     click.argument("history", metavar="DIR", shell_complete=completion.files),
-    click.option(
-        "-m",
-        "--metric",
-        "metrics",
-        multiple=True,
-        callback=split_metrics,
-        metavar="METRIC",
-        shell_complete=completion.metrics,
-        help="The metrics to print, such as ndcg@10.  [default: all]",
-    ),
+    metrics_option("The metrics to print, such as ndcg@10.  [default: all]"),
     click.option(
         "--since", callback=time_of, metavar="TIME", help="The first day or time to print."
     ),

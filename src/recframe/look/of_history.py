@@ -70,12 +70,13 @@ def timeline(
         return finished(chart, series.look, title, told, empty=empty)
     width = inner_width(series.look)
     views = [
-        _panel(data.filter(pl.col("segment") == one), series, how, data, OF_SEGMENT)
-        .properties(width=width, title=_heading(one, series))
+        _panel(data.filter(pl.col("segment") == one), series, how, data, OF_SEGMENT).properties(
+            width=width, title=_heading(one, series)
+        )
         for one in panels
     ]
-    chart = alt.vconcat(*views, spacing=14)
-    return finished(chart, series.look, f"{title}, by {', '.join(how.by)}", told, empty=empty)
+    whole = alt.vconcat(*views, spacing=14)
+    return finished(whole, series.look, f"{title}, by {', '.join(how.by)}", told, empty=empty)
 
 
 def _heading(segment: str, series: Series) -> alt.TitleParams:
@@ -164,7 +165,7 @@ def _bars(
     return bars
 
 
-def _points(  # noqa: PLR0913, PLR0917  what views have in common
+def _points(
     base: alt.Chart,
     data: pl.DataFrame,
     series: Series,
@@ -197,15 +198,6 @@ def _points(  # noqa: PLR0913, PLR0917  what views have in common
 def _base(
     data: pl.DataFrame, series: Series, how: Timeline, whole: pl.DataFrame, height: int
 ) -> alt.Chart:
-    kind = how.kind
-    numbers = {
-        "value": spoken(safe_text(how.name)),
-        "value_low": "low",
-        "value_high": "high",
-        "expected": "expected",
-        "expected_low": "expected from",
-        "expected_high": "expected up to",
-    }
     base: alt.Chart = drawn(data).encode(
         x=alt.X(
             "as_of:T",
@@ -218,17 +210,30 @@ def _base(
             title=how.axis(series, height),
             scale=alt.Scale(zero=False, padding=8, domain=_up(whole)),
         ),
-        tooltip=series.tooltips(
-            *([alt.Tooltip("segment:N", title=spoken(", ".join(how.by)))] if how.by else []),
-            alt.Tooltip("as_of:T", title="as of", format=_time_format(whole)),
-            *(alt.Tooltip(f"{name}:Q", title=title, format=kind) for name, title in numbers.items()),
-            alt.Tooltip("verdict:N", title="verdict"),
-            alt.Tooltip("rule:N", title="rule"),
-            alt.Tooltip("note:N", title="note"),
-            alt.Tooltip("n_users:Q", title="users", format=",d"),
-        ),
+        tooltip=_tooltips(series, how, whole),
     )
     return base
+
+
+def _tooltips(series: Series, how: Timeline, whole: pl.DataFrame) -> list[alt.Tooltip]:
+    """Return what is told of a run: its number, what is expected of it, and by which rule it is flagged."""
+    numbers = {
+        "value": spoken(safe_text(how.name)),
+        "value_low": "low",
+        "value_high": "high",
+        "expected": "expected",
+        "expected_low": "expected from",
+        "expected_high": "expected up to",
+    }
+    words = ("verdict", "rule", "note")
+    by = [alt.Tooltip("segment:N", title=spoken(", ".join(how.by)))] if how.by else []
+    return series.tooltips(
+        *by,
+        alt.Tooltip("as_of:T", title="as of", format=_time_format(whole)),
+        *(alt.Tooltip(f"{name}:Q", title=one, format=how.kind) for name, one in numbers.items()),
+        *(alt.Tooltip(f"{name}:N", title=name) for name in words),
+        alt.Tooltip("n_users:Q", title="users", format=",d"),
+    )
 
 
 def _time_format(data: pl.DataFrame) -> str:

@@ -487,7 +487,5 @@ class Plot(PlotOverTime):
             raise AttributeError(msg, name=name, obj=self)
 
 
-CHARTS = tuple(
-    name for name in (*vars(Plot), *vars(PlotOverTime)) if not name.startswith("_")
-)
+CHARTS = tuple(name for name in (*vars(Plot), *vars(PlotOverTime)) if not name.startswith("_"))
 _OVERLAP = {"model": pl.String, "other": pl.String, "value": pl.Float64, "n": pl.Int64}

@@ -13,7 +13,7 @@ from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls, chart_data
 from recframe.namespace.bound_metric import Cutoffs
 from recframe.namespace.chart_data import NOBODY
-from recframe.tracking.changes import LEVEL, WINDOW, Runs, judged, metric_of, runs_of, watched
+from recframe.tracking.changed_runs import LEVEL, WINDOW, Runs, judged, metric_of, runs_of, watched
 from recframe.uncertainty import options
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class PlotOverTime:
         _look: Any
 
     @calls.understood
-    def timeline(  # noqa: PLR0913  those of changes, and which numbers are drawn
+    def timeline(
         self,
         metric: str | Metric[...],
         *,
@@ -110,9 +110,7 @@ def _name_of(found: pl.DataFrame, metric: str | Metric[...], k: Cutoffs) -> str:
     return name
 
 
-def _of_split(
-    runs: Runs, found: pl.DataFrame, split: Sequence[str], model: str
-) -> pl.DataFrame:
+def _of_split(runs: Runs, found: pl.DataFrame, split: Sequence[str], model: str) -> pl.DataFrame:
     """Return the numbers that were split by some columns alone, with their models and segments as text."""
     names = found["split_by"].unique().to_list()
     columns = {one: _columns(one or "", model) for one in names}

@@ -57,7 +57,7 @@ def squared_error(windows: Windows, own: Numbers) -> Numbers:
 
 def widest(windows: Windows, own: Numbers) -> Labels:
     """Return which of `PARTS` makes the error of a prediction what it is."""
-    return np.stack(parts(windows, own)).argmax(axis=0).astype(np.int64)
+    return np.asarray(np.stack(parts(windows, own)).argmax(axis=0), dtype=np.int64)
 
 
 PARTS = ("spread of these runs", "errors of earlier predictions", "users of the run")

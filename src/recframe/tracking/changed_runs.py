@@ -122,7 +122,9 @@ def watched(window: object, level: object, of: object = "value") -> Watched:
     from recframe.uncertainty.windows import FEWEST_RUNS  # noqa: PLC0415  NumPy and SciPy are an extra
 
     if not isinstance(of, str):
-        msg = f"of={shown(of)}: of takes the name of a number, such as of='value' or of='difference'"
+        msg = (
+            f"of={shown(of)}: of takes the name of a number, such as of='value' or of='difference'"
+        )
         raise RecframeError(msg)
     sure = options.share("level", level, "0.99")
     return Watched(options.whole("window", window, FEWEST_RUNS), sure, of)
@@ -141,8 +143,8 @@ class Runs:
     """The numbers of a history under names of our own, each once, and which belong together."""
 
     rows: pl.DataFrame
-    """The columns of `KNOWN`, `key 0` and on, `metric`, `k`, those of `NUMBERS`, `std`, `n_users`; and of each row its `series`,
-    the `place` in it that it has or that of the run of the same data has, and whether it is the first of its data."""
+    """The columns of `KNOWN`, `key 0` and on, `metric`, `k`, those of `NUMBERS`, `std` and `n_users`; and when they are
+    `numbered` the `series` of each row, the `place` in it that the first run of its data has, and whether it is that run."""
     keys: list[str] = field(default_factory=list)
     """The names of the columns of segments and models."""
 
@@ -153,17 +155,28 @@ class Runs:
 
 
 def runs_of(kind: Kind, how: Watched) -> Runs:
-    """Return the numbers of a history, in the order of their time."""
+    """Return the numbers of a history, in the order of their time, each with its series and its place in it."""
+    runs = read(kind, how)
+    return Runs(numbered(runs.rows, runs.inside), runs.keys)
+
+
+def read(kind: Kind, how: Watched) -> Runs:
+    """Return the numbers of a history as they stand there, under names of our own."""
     columns = kind.columns
     missing = [one for one in ("as_of", "metric", "k", how.of) if one not in columns]
     if missing:
-        begins = "a frame of rf.history('history.parquet'), or its path"
-        msg = f"this takes a history, {begins}; found a frame without {missing[0]!r}, of the columns {', '.join(map(str, columns))}"
+        msg = (
+            "this takes a history, a frame of rf.history('history.parquet') or its path; found a frame without "
+            f"{missing[0]!r}, of the columns {', '.join(map(str, columns))}"
+        )
         raise ColumnError(msg)
     apart = {*ABOUT, *how.ends, "metric", "k"}
-    keys = [one for one in keys_of([str(one) for one in columns]) if one not in apart]
+    keys = [one for one in keys_of(list(map(str, columns))) if one not in apart]
     taken = {one: one for one in KNOWN if one in columns}
-    taken |= {f"key {place}": one for place, one in enumerate(keys)} | {"metric": "metric", "k": "k"}
+    taken |= {f"key {place}": one for place, one in enumerate(keys)} | {
+        "metric": "metric",
+        "k": "k",
+    }
     taken |= {new: one for new, one in zip(NUMBERS, how.ends, strict=True) if one in columns}
     if how.of == "value":
         taken |= {one: one for one in ("std", "n_users") if one in columns}
@@ -171,8 +184,7 @@ def runs_of(kind: Kind, how: Watched) -> Runs:
     if not rows.schema["as_of"].is_temporal():
         msg = f"the column 'as_of' has times; found {rows.schema['as_of']}: pl.col('as_of').str.to_datetime()"
         raise ColumnError(msg)
-    runs = Runs(rows, keys)
-    return Runs(_numbered(_with_all(runs), runs.inside), keys)
+    return Runs(_with_all(Runs(rows, keys)), keys)
 
 
 def _with_all(runs: Runs) -> pl.DataFrame:
@@ -185,13 +197,17 @@ def _with_all(runs: Runs) -> pl.DataFrame:
         rows = rows.with_columns(split_by=pl.when(text != "").then(text))
     floats = [*NUMBERS, "std", "n_users"]
     wanted = {**{one: ABOUT[one] for one in KNOWN}, **dict.fromkeys(floats, pl.Float64)}
-    lacking = [pl.lit(None, dtype).alias(one) for one, dtype in wanted.items() if one not in rows.columns]
+    lacking = [
+        pl.lit(None, dtype).alias(one) for one, dtype in wanted.items() if one not in rows.columns
+    ]
     return rows.with_columns(lacking).with_columns(
-        pl.col("metric").cast(pl.String), pl.col("k").cast(pl.Int64), pl.col(floats).cast(pl.Float64)
+        pl.col("metric").cast(pl.String),
+        pl.col("k").cast(pl.Int64),
+        pl.col(floats).cast(pl.Float64),
     )
 
 
-def _numbered(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+def numbered(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """Return each number once, with its series and its place in it."""
     about = ["name", "split_by", *keys, "metric", "k"]
     rows = rows.with_row_index("row").sort("as_of", "tracked_at", "row", maintain_order=True)
@@ -199,7 +215,9 @@ def _numbered(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     rows = rows.unique(["as_of", *about], keep="last", maintain_order=True)
     names = rows.select(*about, "definition").unique(maintain_order=True).with_row_index("series")
     names = names.with_columns(pl.col("series").cast(pl.Int64))
-    rows = rows.join(names, on=[*about, "definition"], how="left", nulls_equal=True, maintain_order="left")
+    rows = rows.join(
+        names, on=[*about, "definition"], how="left", nulls_equal=True, maintain_order="left"
+    )
     # a number that no run has is none of its result
     rows = rows.filter(pl.col("value").count().over("series") > 0)
     data = pl.col("fingerprint").fill_null(pl.format("row {}", "row"))
@@ -306,7 +324,10 @@ def _note(how: Watched) -> pl.Expr:
     words: list[tuple[pl.Expr, pl.Expr]] = [
         (~pl.col("known"), pl.lit("it has no value")),
         (few & pl.col("anew"), pl.lit("the metric stood for something else before")),
-        (few, pl.format("{} {} before it, fewer than {}", "n_runs", runs, pl.lit(least(how.window)))),
+        (
+            few,
+            pl.format("{} {} before it, fewer than {}", "n_runs", runs, pl.lit(least(how.window))),
+        ),
         (
             ~pl.col("first") & pl.col("known"),
             pl.format("the same data as on {}, and judged as then", _time(pl.col("of"))),
@@ -325,6 +346,5 @@ def _note(how: Watched) -> pl.Expr:
 
 
 def _time(column: pl.Expr) -> pl.Expr:
-    """Return times as text, days alone where all of them are."""
-    text = column.cast(pl.String).str.replace(r"\.0+$", "").str.replace(r"[ T]00:00:00$", "")
-    return text
+    """Return times as text, the first moment of a day as the day."""
+    return column.cast(pl.String).str.replace(r"\.0+$", "").str.replace(r"[ T]00:00:00$", "")
