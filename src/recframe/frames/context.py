@@ -106,6 +106,11 @@ class Context:
         changed = any(getattr(self, name) != value for name, value in policies.items())
         return replace(self, **policies) if changed else self
 
+    @property
+    def policies(self) -> tuple[object, ...]:
+        """What metrics that share a plan have in common."""
+        return tuple(getattr(self, name) for name in DEFAULTS)
+
     def grouped(self, by: Iterable[Any]) -> Context:
         """Return the context with `by` columns bound."""
         return replace(self, by=(*self.by, *by))

@@ -49,6 +49,8 @@ def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
     source = judged.inputs.identified("truth")
     if steep:
         found.append(source.select(check=fails_whole_if(highest > STEEPEST, STEEP_RELEVANCE)))
+    if judged.known.checked:
+        return [*found, *_of_segments(judged)]
     if judged.context.strict:  # the audit's errors, which have what follows among them
         return found
     if not judged.inputs.scored:
@@ -58,7 +60,13 @@ def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
         found.append(judged.inputs.check("recommendations", below, str(RANK_BELOW_1)))
     if judged.inputs.relevance_dtype.is_float():
         found.append(source.select(check=fails_whole_if(highest == math.inf, INFINITE_RELEVANCE)))
+    return [*found, *_of_segments(judged)]
+
+
+def _of_segments(judged: Judged) -> list[pl.LazyFrame]:
+    """Return the checks of properties of users that the lists or the truth have."""
     owners: tuple[Literal["recommendations", "truth"], ...] = ("recommendations", "truth")
+    found = []
     for owner in owners:
         segments = (one for one in judged.inputs.segments if one.owner == owner)
         found += [_two_values(judged.inputs.counted(owner), one) for one in segments]

@@ -29,6 +29,8 @@ class Known:
     """The users again, with fewer repeats."""
     first: pl.LazyFrame | None = None
     """The rows up to the largest k of the lists of the universe's users, where they are at hand, no item of a list twice."""
+    checked: bool = False
+    """Whether the frames have passed the checks of what only the data can show."""
     names: pl.LazyFrame | None = None
     """The users by their numbers, where lists are told apart by a number."""
 

@@ -39,6 +39,7 @@ from recframe.namespace.missing import no_method
 from recframe.plan import evaluation
 from recframe.plan.beside import SUPPORT
 from recframe.plan.runs import Run
+from recframe.plan.user_values import HeldValues
 
 if TYPE_CHECKING:
     from recframe.conventions import explanation
@@ -56,6 +57,9 @@ class Rec(Methods[F], Answers[F]):
     _context = Context()
     _answers: Callable[[Kind], Kind] | None = None
     """What makes another kind of the frame's own, in which results are given."""
+
+    _held: HeldValues | None = None
+    """Values of users that were collected before; a Rec that is bound anew has none."""
 
     def __init__(self, frame: F) -> None:
         # NOTE: Polars caches this object on the frame, and swallows an AttributeError raised here. So it stores the frame
@@ -397,7 +401,8 @@ class Rec(Methods[F], Answers[F]):
         from recframe.frames.kinds.in_polars import InPolars  # noqa: PLC0415
 
         bound = cast("Rec[pl.DataFrame]", self._with(self._context))
-        bound._answers = InPolars  # noqa: SLF001  a cast hides that it is one of this class
+        # a cast hides that it is one of this class
+        bound._answers, bound._held = InPolars, self._held  # noqa: SLF001
         return bound
 
     def _inputs(
@@ -431,8 +436,11 @@ class Rec(Methods[F], Answers[F]):
         asked: Sequence[evaluation.Convention],
         beside: Sequence[str] = (),
     ) -> pl.LazyFrame:
-        run = Run(self._kind.asks)
-        return evaluation.evaluate(under_profile.at_home(inputs), asked, run, beside)
+        return evaluation.evaluate(under_profile.at_home(inputs), asked, self._run(), beside)
+
+    def _run(self) -> Run:
+        """Return how the plans of a call are run."""
+        return Run(self._kind.asks, held=self._held)
 
     def _bound(self, metric: Metric[...]) -> BoundMetric[F]:
         return BoundMetric(self, metric)

@@ -17,7 +17,7 @@ from recframe.judging.data_checks import after_checks
 from recframe.judging.judged_frame import Judged, judge
 from recframe.metrics.language.definition import Metric
 from recframe.plan import leave_one_out, of_lists
-from recframe.plan.evaluation import Convention, of_the_plan, policies
+from recframe.plan.evaluation import Convention, of_the_plan
 from recframe.plan.needs import is_of_segment, needs_of
 from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, n_users_of_segments, with_attributes
@@ -93,7 +93,7 @@ def contributions(
         if one.over == "lists":
             of_each_list.append(one)
         else:
-            plans.setdefault(policies(context), (context, []))[1].append(one.metric)
+            plans.setdefault(context.policies, (context, []))[1].append(one.metric)
     for context, metrics in plans.values():
         found.append(_of_users(inputs.under(context), metrics, run))
     if of_each_list:
@@ -102,6 +102,8 @@ def contributions(
     models = judge(inputs).models
     if run.ask is None or models is None:
         return found
+    if run.held is not None and (held := run.held.models) is not None:
+        return [of_models(parts, held) for parts in found]
     # NOTE: what is held for both sides of a pair shares no scan with the rest of the plan, which would look for models again
     known = run.ask([models])[0]
     return [of_models(parts, known) for parts in found]
@@ -120,7 +122,7 @@ def of_sets(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> list
         context = of_the_plan(one.context, inputs)
         if is_of_segment(one.metric) and leave_one_out.has_contributions(one.metric):
             of_means = bool(needs_of(one.metric).means)
-            plans.setdefault((of_means, *policies(context)), (context, []))[1].append(one.metric)
+            plans.setdefault((of_means, *context.policies), (context, []))[1].append(one.metric)
     return [
         _of_sets(inputs.under(context), metrics, run, of_means=bool(key[0]))
         for key, (context, metrics) in plans.items()
@@ -158,7 +160,7 @@ def _of_users(inputs: Inputs, metrics: list[Metric[...]], run: Run) -> list[Cont
     keys = [inside for inside, _ in keys_of(inputs, metrics)]
     found = []
     for part in parts:
-        values = values_of_users(judge(part, models), metrics, keys, run.ask)
+        values = values_of_users(judge(part, models), metrics, keys, run.ask, run.held)
         # who is left out in one model may count in another, where the relevant rows are the lists' own
         counts_absent = inputs.context.no_relevant != "skip"
         found.append(

@@ -9,7 +9,7 @@ import polars as pl
 
 from recframe.errors import ColumnError, RecframeError, without_order
 from recframe.facts.requirements import check_needs
-from recframe.frames.context import DEFAULTS, Context
+from recframe.frames.context import Context
 from recframe.frames.hints import Given
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows import joins
@@ -57,7 +57,7 @@ def evaluate(
         else:
             columns |= _from_users(one, inputs, asked, beside)
     first_context = of_the_plan(inputs.context, inputs)
-    first = policies(first_context)
+    first = first_context.policies
     asked = asked or {first: (first_context, [])}  # for n_users
     ordered = (
         asked[policies] for policies in sorted(asked, key=lambda policies: policies != first)
@@ -88,7 +88,7 @@ def _from_users(
             str(one.metric), context.ties, "it is made of means, which are uncertain together"
         )
     means = needs.means or (one.metric,)
-    asked.setdefault(policies(context), (context, []))[1].extend(means)
+    asked.setdefault(context.policies, (context, []))[1].extend(means)
     # without a counted user there is nothing to make
     known = [pl.col(str(mean)).is_not_null() for mean in needs.means]
     value = pl.when(*known).then(needs.value) if known else pl.col(str(one.metric))
@@ -123,7 +123,7 @@ def _of_lists(
         return None
     reading = [one for one in listed if needs_of(one.metric).reads_relevance] or listed
     planned = [of_the_plan(one.context, inputs) for one in reading]
-    contexts = {policies(context): context for context in planned}
+    contexts = {context.policies: context for context in planned}
     if len(contexts) > 1:
         msg = (
             f"{', '.join(str(one.metric) for one in reading)} run over different users by the profile "
@@ -144,18 +144,13 @@ def n_plans(inputs: Inputs, conventions: Sequence[Convention]) -> int:
     """Return how many frames of sums the conventions need, of users, of lists and of items."""
     listed = [one.metric for one in conventions if one.over == "lists"]
     contexts = [one.context for one in conventions if one.over == "users"]
-    users = {policies(of_the_plan(context, inputs)) for context in contexts}
+    users = {of_the_plan(context, inputs).policies for context in contexts}
     return max(len(users), 1) + (n_frames(listed) if listed else 0)
 
 
 def of_the_plan(context: Context, inputs: Inputs) -> Context:
     """Return the context with the policies that a plan knows; those that change nothing have their default."""
     return inputs.with_ties(context.having(decimals=None, min_relevance_for="all"))
-
-
-def policies(context: Context) -> tuple[object, ...]:
-    """Return what metrics that share a plan have in common."""
-    return tuple(getattr(context, name) for name in DEFAULTS)
 
 
 def _joined(

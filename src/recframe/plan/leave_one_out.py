@@ -164,7 +164,7 @@ def _users(
     """Return every user of each segment with their values of the metrics whose means are asked for."""
     models = judge(inputs).models if run.n_parts > 1 else None
     judged = [judge(part, models) for part in run.parts(inputs)]
-    users = [values_of_users(one, means, keys, run.ask).each() for one in judged]
+    users = [values_of_users(one, means, keys, run.ask, run.held).each() for one in judged]
     return run.added(users, distinct_names(*keys, "user"))
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from recframe.frames.collecting import Ask
 from recframe.frames.inputs import Inputs
 from recframe.judging.data_checks import after_checks
 from recframe.judging.judged_frame import Judged, judge
@@ -47,12 +46,12 @@ def evaluate(
     by = keys_of(inputs, metrics)
     keys = [inside for inside, _ in by]
     if "user" in keys:
-        each = [values_of_users(part, metrics, keys, run.ask).each() for part in judged]
+        each = [values_of_users(part, metrics, keys, run.ask, run.held).each() for part in judged]
         return _values(run.added(each, keys), by, metrics, beside)
     spread = WITHOUT_RELEVANT in beside
     summed = [*metrics, WITH_RELEVANT] if spread else metrics
     same = [f"empty value {number}" for number in range(len(summed))]
-    sums = [_sums(part, summed, keys, run.ask, spread=spread) for part in judged]
+    sums = [_sums(part, summed, keys, run, spread=spread) for part in judged]
     return _means(judged[0], by, run.added(sums, keys, same), metrics, beside)
 
 
@@ -72,14 +71,14 @@ def _sums(
     judged: Judged,
     metrics: Sequence[Metric[...]],
     keys: Sequence[str],
-    ask: Ask | None,
+    run: Run,
     *,
     spread: bool,
 ) -> pl.LazyFrame:
     """Return one row for each segment: the keys, n_users, and what the means are made of."""
     if metrics or judged.context.no_relevant == "skip":
-        return values_of_users(judged, metrics, keys, ask).sums(spread=spread)
-    judged = judged if ask is None else with_users(judged, ask)
+        return values_of_users(judged, metrics, keys, run.ask, run.held).sums(spread=spread)
+    judged = judged if run.ask is None else with_users(judged, run.ask)
     support = after_checks(
         n_users_of_segments(judged, keys), judged, "n_users", pl.Int64, steep=False
     )

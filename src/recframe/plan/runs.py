@@ -10,6 +10,7 @@ import polars as pl
 from recframe.frames.collecting import Ask, stream
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.joins import aggregate
+from recframe.plan.user_values import HeldValues
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,8 @@ class Run:
     """How many parts of the users have plans of their own, each in the memory that it takes alone."""
     n_plans: int = 1
     """How many plans each part takes."""
+    held: HeldValues | None = None
+    """Values of users that were collected before, of the same frames."""
     tell: Callable[[float], object] | None = None
     """Is called with the share of the parts' plans that are done."""
     done: list[int] = field(default_factory=list)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -99,10 +99,74 @@ class UserValues:
         return after_checks(rows, self.judged, "n_users", pl.Int64, steep=self.steep)
 
 
+@dataclass(frozen=True)
+class HeldPlan:
+    """The values of some metrics under the same policies, collected."""
+
+    columns: Mapping[tuple[object, ...], str]
+    """The names of the metrics' values, by what tells metrics apart."""
+    values: UserValues
+    models: pl.DataFrame | None
+
+    @staticmethod
+    def key(metric: Metric[...]) -> tuple[object, ...]:
+        """Return what tells a metric from others, whatever its column is called."""
+        return id(metric.definition), metric.settings, metric.k
+
+
+@dataclass(frozen=True)
+class HeldValues:
+    """The users' values of some metrics, collected, by the policies that they are under."""
+
+    plans: Mapping[tuple[object, ...], HeldPlan]
+
+    @property
+    def models(self) -> pl.DataFrame | None:
+        """The models, where there are some."""
+        return next((one.models for one in self.plans.values()), None)
+
+    def of(
+        self, judged: Judged, metrics: Sequence[Metric[...]], keys: Sequence[str]
+    ) -> UserValues | None:
+        """Return the values of some metrics, unless one is not held, or segments cut through the lists."""
+        plan = self.plans.get(judged.context.policies)
+        wanted = [HeldPlan.key(one) for one in metrics]
+        of_all = not judged.rows and judged.inputs.whole is None
+        if plan is None or not of_all or any(one not in plan.columns for one in wanted):
+            return None
+        held = plan.values
+        names = [f"value {number}" for number in range(len(metrics))]
+        taken = [
+            pl.col(plan.columns[one]).alias(name) for one, name in zip(wanted, names, strict=True)
+        ]
+        # the checks of the frames are passed
+        inputs = replace(judged.inputs, checks=())
+        return replace(
+            held,
+            judged=replace(held.judged, inputs=inputs),
+            keys=list(keys),
+            names=names,
+            present=held.present.select(*judged.model, "user", *taken),
+            empty=held.empty.select(taken),
+        )
+
+
 def values_of_users(
-    judged: Judged, metrics: Sequence[Metric[...]], keys: Sequence[str], ask: Ask | None = None
+    judged: Judged,
+    metrics: Sequence[Metric[...]],
+    keys: Sequence[str],
+    ask: Ask | None = None,
+    held: HeldValues | None = None,
 ) -> UserValues:
     """Return the values of some metrics for the users of a judgement, in the segments of some keys."""
+    found = None if held is None else held.of(judged, metrics, keys)
+    return _planned(judged, metrics, keys, ask) if found is None else found
+
+
+def _planned(
+    judged: Judged, metrics: Sequence[Metric[...]], keys: Sequence[str], ask: Ask | None
+) -> UserValues:
+    """Return the values as a plan makes them."""
     words = Recorder()
     deepest = deepest_of(metrics)
     values = values_of_lists(metrics, words, deepest, judged)
