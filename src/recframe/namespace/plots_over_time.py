@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from recframe.errors import ColumnError, RecframeError, shown, suggestion
-from recframe.look.themes import ALL
+from recframe.look.themes import ALL, Look
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls, chart_data
 from recframe.namespace.bound_metric import Cutoffs
@@ -65,19 +66,44 @@ class PlotOverTime:
         >>> runs.rec.plot.timeline("ndcg@10").data["value"].to_list()
         [0.3, 0.31, 0.29]
         """
+        runs, found = _judged(self._of, window, level)
+        bound = self._of._context.by  # noqa: SLF001  the methods of this room are those of a Rec
+        split = [str(one) for one in dict.fromkeys([*bound, *calls.names(by)])]
+        lines = Lines(runs, found, _model(self._of), window, level)
+        most = options.whole("most", most, 1)
+        return lines.chart(_name_of(found, metric, k), split, self._look, most)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Runs of a history, with what `rf.changes` says of them, as lines to draw."""
+
+    runs: Runs
+    judged: pl.DataFrame
+    model: str
+    """The column of models, if there is one."""
+    window: int
+    level: float
+
+    def splits_of(self, metric: str) -> list[list[str]]:
+        """Return the columns that the numbers of a metric were split by, but models: those of few columns first."""
+        rows = self.judged.filter(pl.col("metric") == metric)
+        found = {tuple(_columns(one or "", self.model)) for one in rows["split_by"].unique()}
+        return sorted(map(list, found), key=lambda one: (len(one), one))
+
+    def chart(
+        self, metric: str, split: Sequence[str], look: Look, most: int = MOST
+    ) -> alt.LayerChart | alt.VConcatChart:
+        """Return the chart of a metric, by segment where it is split."""
         from recframe.look import of_history  # noqa: PLC0415  Altair is an extra
         from recframe.look.style import Series  # noqa: PLC0415
 
-        runs, found = _judged(self._of, window, level)
-        name = _name_of(found, metric, k)
-        bound = self._of._context.by  # noqa: SLF001  the methods of this room are those of a Rec
-        split = [str(one) for one in dict.fromkeys([*bound, *calls.names(by)])]
-        data = _of_split(runs, found.filter(pl.col("metric") == name), split, _model(self._of))
-        kept = _largest(data, options.whole("most", most, 1))
-        series = Series(chart_data.names_of([kept["model"]]), self._look)
-        how = of_history.Timeline(
-            name, metric_of(name), tuple(split), window, level, data["segment"].n_unique()
-        )
+        rows = self.judged.filter(pl.col("metric") == metric)
+        data = _of_split(self.runs, rows, split, self.model)
+        kept = _largest(data, most)
+        series = Series(chart_data.names_of([kept["model"]]), look)
+        n = data["segment"].n_unique()
+        how = of_history.Timeline(metric, metric_of(metric), split, self.window, self.level, n)
         return of_history.timeline(_in_stretches(kept), series, how)
 
 

@@ -132,10 +132,11 @@ def watched(window: object, level: object, of: object = "value") -> Watched:
 
 def _given(given: Any, how: Watched) -> Any:
     if isinstance(given, str | os.PathLike):
-        return changed(runs_of(kind_for(history(given)), how), how)
+        runs = runs_of(kind_for(history(given)), how)
+        return changed(runs, judged(runs, how))
     kind = kind_for(given, "the first argument of changes()")
-    found = changed(runs_of(kind, how), how)
-    return kind.give(found.lazy(), {})
+    runs = runs_of(kind, how)
+    return kind.give(changed(runs, judged(runs, how)).lazy(), {})
 
 
 @dataclass(frozen=True)
@@ -237,9 +238,8 @@ def judged(runs: Runs, how: Watched) -> pl.DataFrame:
     return rows.with_columns(verdict=_verdict(), rule=_rule(how), note=_note(how))
 
 
-def changed(runs: Runs, how: Watched) -> pl.DataFrame:
-    """Return the columns of `changes` for the numbers of a history."""
-    rows = judged(runs, how)
+def changed(runs: Runs, rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the columns of `changes` for rows that are judged."""
     kept = rows.select("as_of", "name", "fingerprint", *runs.inside, "metric", "k", *COLUMNS)
     columns = kept.get_columns()
     names = ["as_of", "name", "fingerprint", *runs.keys, "metric", "k", *COLUMNS]
