@@ -172,7 +172,7 @@ def read(kind: Kind, how: Watched) -> Runs:
         )
         raise ColumnError(msg)
     apart = {*ABOUT, *how.ends, "metric", "k"}
-    keys = [one for one in keys_of(list(map(str, columns))) if one not in apart]
+    keys = [one for one in _keys(kind) if one not in apart]
     taken = {one: one for one in KNOWN if one in columns}
     taken |= {f"key {place}": one for place, one in enumerate(keys)} | {
         "metric": "metric",
@@ -186,6 +186,17 @@ def read(kind: Kind, how: Watched) -> Runs:
         msg = f"the column 'as_of' has times; found {rows.schema['as_of']}: pl.col('as_of').str.to_datetime()"
         raise ColumnError(msg)
     return Runs(_with_all(Runs(rows, keys)), keys)
+
+
+def _keys(kind: Kind) -> list[str]:
+    """Return the columns of segments and models: those before `k`, and wherever they stand those that runs were split by."""
+    columns = [str(one) for one in kind.columns]
+    found = keys_of(columns)
+    if "split_by" in columns:
+        known = stream(kind.take({"split_by": "split_by"}).lazy())["split_by"].drop_nulls().unique()
+        named = {name for text in known.to_list() for name in text.split(", ")}
+        found += [one for one in columns if one in named]
+    return list(dict.fromkeys(found))
 
 
 def _with_all(runs: Runs) -> pl.DataFrame:
