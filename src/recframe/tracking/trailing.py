@@ -43,7 +43,10 @@ def predictions(
         schema={"metric": pl.String, "meant": pl.String},
     )
     rows = rows.join(meant, on="metric", maintain_order="left")
-    same = (pl.col("definition") == pl.col("meant")).fill_null(value=True)
+    definition = pl.col("definition")
+    # of a result at hand nothing but the metric's name is known
+    same = (definition == pl.col("meant")) | (definition == pl.col("metric"))
+    same = same.fill_null(value=True)
     keys = [f"key {place}" for place in range(len(split))]
     others = rows.filter(~same).select(*keys, "metric").unique()
     known = rows.filter(same).with_columns(definition=pl.lit(None, pl.String))
