@@ -56,9 +56,14 @@ class Findings(Generic[T]):
         return f"{_counted(len(self.rows), 'finding')}: {', '.join(each)}"
 
 
+def meanings_of_checks() -> dict[str, str]:
+    """Return what each check looks for, by its name."""
+    return {check.name: check.meaning for check in CHECKS}
+
+
 def _told(row: Mapping[str, Any]) -> dict[str, str]:
     """Return what is told of a finding, in words."""
-    meanings = {check.name: check.meaning for check in CHECKS}
+    meanings = meanings_of_checks()
     users = f", {_counted(row['users'], 'user')}" if row["users"] else ""
     frame = row["frame"] if row["frame"] == "recommendations" else f"{row['frame']} frame"
     found = f"the {frame}: {_counted(row['rows'], 'row')}{users}"

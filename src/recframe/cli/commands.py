@@ -31,6 +31,7 @@ from recframe.cli.given import bound, columns_of, metrics_and_cutoffs, n_parts, 
 from recframe.cli.pages import explain, metrics, profiles
 from recframe.cli.printing import print_frame
 from recframe.cli.progress import bar
+from recframe.cli.reporting import report
 from recframe.cli.required import require
 from recframe.cli.results import give, is_table
 from recframe.cli.shell import Failure, note, noted, read_errors, words_of_the_shell
@@ -69,6 +70,7 @@ def main() -> None:
     recframe summarize recs.parquet truth.parquet         how sure the numbers are
     recframe compare recs.parquet truth.parquet --model model --baseline svd
     recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.28'
+    recframe report recs.parquet truth.parquet            all of it in one page
     recframe track recs.parquet truth.parquet ...         keep results from run to run
     recframe metrics                                      what can be computed
     recframe profiles                                     as which other library
@@ -200,6 +202,7 @@ ALL = (
     gaps,
     slices,
     require,
+    report,
     track,
     history,
     demo,

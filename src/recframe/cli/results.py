@@ -128,6 +128,11 @@ def check_output(path: str, form: str | None, inputs: Iterable[str] = ()) -> Non
     if form is not None and (form == TABLE or (ending in WRITERS and ENDINGS.get(ending) != form)):
         msg = f"cannot write {path!r}: --format {form} is not what its ending says; leave out one of the two"
         raise RecframeError(msg)
+    check_place(path, inputs)
+
+
+def check_place(path: str, inputs: Iterable[str]) -> None:
+    """Say that there is no such directory, or that an input would be overwritten."""
     target = Path(path).expanduser()
     if not target.parent.is_dir():
         msg = f"cannot write {path!r}: there is no directory {str(target.parent)!r}"

@@ -157,6 +157,11 @@ def _told(one: Convention) -> Iterator[str]:
         )
 
 
+def meaning(inputs: Inputs, metric: Metric[...]) -> str:
+    """Return in words what a metric means on some frames, under the options that are bound; no number is asked for."""
+    return _meaning(question(inputs, metric, (), None).sides[0], ())
+
+
 def _meaning(one: Convention, names: Sequence[str]) -> str:
     """Return the explanation of one convention."""
     metric = one.metric

@@ -77,7 +77,7 @@ def _others(data: pl.DataFrame, series: Series, metric: Metric[...], width: int)
             title=axis_title(metric, series.look, length=width),
             axis=alt.Axis(grid=False),
             scale=alt.Scale(zero=False, nice=False),
-            bin="binned",
+            bin=alt.Undefined if series.named else "binned",
         ),
         y=alt.Y("share:Q", title="share of users (%)", axis=alt.Axis(format="%")),
         color=series.colour(legend=False),

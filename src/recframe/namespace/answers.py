@@ -7,6 +7,7 @@ from recframe.namespace.charted import Charted
 from recframe.namespace.findings_shown import FindingsShown
 from recframe.namespace.gates import Gates
 from recframe.namespace.lists_shown import ListsShown
+from recframe.namespace.reported import Reported
 from recframe.namespace.segments_compared import SegmentsCompared
 from recframe.namespace.tables import Tables
 from recframe.namespace.tracked import Tracked
@@ -22,5 +23,6 @@ class Answers(
     Tracked[F],
     Tables[F],
     Charted[F],
+    Reported[F],
 ):
     """How sure numbers are, segments, gates, the lists and findings behind them, histories, tables and charts."""

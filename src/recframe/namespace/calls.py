@@ -26,6 +26,7 @@ METHODS = {
     "track": "'ndcg@10', history='history.parquet', as_of='2026-11-22'",
     "fingerprint": "",
     "table": "'ndcg@10'",
+    "report": "'ndcg@10', by='country', baseline='popularity'",
     "judge": "",
     "audit": "",
     "findings": "",

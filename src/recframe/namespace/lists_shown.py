@@ -141,12 +141,12 @@ def _given(rec: Any, asked: Asked, by: By, profile: str | None) -> Any:
     plain = replace(plain, context=convention[0].context.having(universe="all"))
     names = {inside: name for inside, name in keys_of(inputs, [asked.metric]) if inside != "user"}
     shown_items = _columns_of_items(plain, {*names.values()})
-    lists = _with_items(_rows(plain, asked.metric), plain, shown_items)
+    lists = _with_items(rows_of_lists(plain, asked.metric), plain, shown_items)
     names |= {PLACE: PLACE, "user": user, "value": str(asked.metric)}
     names |= {role: context.name_of(role) for role in ("rank", "item", "relevance")}
     names |= {HIT: HIT} | {one.inside: one.name for one in shown_items}
     _check_names(list(names.values()))
-    joined = _joined(values, lists, [*inputs.model, "user"])
+    joined = joined_on(values, lists, [*inputs.model, "user"])
     order = [*list(names)[: list(names).index("user") + 1], "rank", "item"]
     plan = joined.sort(order, nulls_last=True).select(
         pl.col(inside).alias(name) for inside, name in names.items()
@@ -172,7 +172,7 @@ def _first(values: pl.LazyFrame, inputs: Inputs, asked: Asked) -> pl.LazyFrame:
     return placed.filter(pl.col(PLACE) <= asked.n)
 
 
-def _rows(inputs: Inputs, metric: Metric[...]) -> pl.LazyFrame:
+def rows_of_lists(inputs: Inputs, metric: Metric[...]) -> pl.LazyFrame:
     """Return the rows that are listed up to the cut-off or relevant, under the names of their roles."""
     rows = as_frame(judge(inputs))
     roles = [*inputs.model, "user", "item", "rank", "relevance"]
@@ -180,7 +180,11 @@ def _rows(inputs: Inputs, metric: Metric[...]) -> pl.LazyFrame:
     listed = pl.col("rank").is_not_null() if k is None else (pl.col("rank") <= k)
     listed = listed.fill_null(value=False)
     relevant = is_relevant_row(inputs).fill_null(value=False)
-    return numbered(rows, roles).filter(listed | relevant).with_columns(hit=listed & relevant)
+    return (
+        numbered(rows, roles)
+        .filter(listed | relevant)
+        .with_columns(hit=listed & relevant, listed=listed)
+    )
 
 
 def _columns_of_items(inputs: Inputs, without: Collection[str]) -> list[Segment]:
@@ -197,10 +201,10 @@ def _with_items(rows: pl.LazyFrame, inputs: Inputs, columns: Sequence[Segment]) 
     if not columns or inputs.items is None:
         return rows
     taken = inputs.sides["items"].take(["item"], columns).lazy().drop_nulls("item")
-    return _joined(rows, taken, ["item"])
+    return joined_on(rows, taken, ["item"])
 
 
-def _joined(rows: pl.LazyFrame, others: pl.LazyFrame, on: list[str]) -> pl.LazyFrame:
+def joined_on(rows: pl.LazyFrame, others: pl.LazyFrame, on: list[str]) -> pl.LazyFrame:
     """Return rows with the others' columns; keys that came from frames of other widths match."""
     dtypes = rows.collect_schema()
     keys = [pl.col(key).cast(dtypes[key], strict=False) for key in on]

@@ -32,6 +32,8 @@ from recframe.look.pages.parts import Content, Figure
 from recframe.look.themes import FONT, THEMES
 
 ENDINGS = (".html", ".htm")
+LONGEST = 2000
+"""Of a text that stands in a page, in letters; cells and titles are shorter."""
 HEIGHT = 720
 """Of the frame that a page has in a notebook, in pixels."""
 
@@ -67,7 +69,7 @@ class Page:
                 styles="\n".join([_variables(), *map(_file, ("page.css", *self.styles))]),
                 early=early,
                 scripts=scripts,
-                blocks={"charts": in_json(charts), "data": in_json(self.content.data)},
+                blocks={"charts": in_json(charts), "data": in_json(specs.short(self.content.data))},
                 policy=_policy([early, *scripts]),
             )
         )
@@ -79,11 +81,9 @@ class Page:
         return dict(self.content.data)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file that ends in .html."""
+        """Write the page to a file that ends in .html, which is there whole or not at all."""
         target = Path(path).expanduser()
-        if target.suffix.lower() not in ENDINGS:
-            msg = f"cannot write {str(path)!r}: its ending is {target.suffix or 'missing'!r}; a page is an .html file"
-            raise RecframeError(msg)
+        check_ending(str(path))
         if not target.parent.is_dir():
             msg = f"cannot write {str(path)!r}: there is no directory {str(target.parent)!r}"
             raise RecframeError(msg)
@@ -104,6 +104,16 @@ class Page:
             f'style="width:100%;height:{HEIGHT}px;border:1px solid #8884;border-radius:6px" '
             f'srcdoc="{escape(self.html)}"></iframe>'
         )
+
+
+def check_ending(path: str) -> None:
+    """Say that a file's ending is not that of a page."""
+    ending = Path(path).suffix
+    if ending.lower() not in ENDINGS:
+        msg = (
+            f"cannot write {path!r}: its ending is {ending or 'missing'!r}; a page is an .html file"
+        )
+        raise RecframeError(msg)
 
 
 def in_json(value: Any) -> str:
@@ -162,6 +172,12 @@ def _file(name: str) -> str:
     return (resources.files(__package__) / "templates" / name).read_text(encoding="utf-8")
 
 
+def _with_an_end(value: Any) -> Any:
+    """Return what a template writes, of a plain text no more than anybody reads."""
+    is_long = type(value) is str and len(value) > LONGEST
+    return value[:LONGEST] + "\u2026" if is_long else value
+
+
 @lru_cache(maxsize=1)
 def _templates() -> Any:
     try:
@@ -171,6 +187,7 @@ def _templates() -> Any:
         raise RecframeError(msg) from None
     return jinja2.Environment(
         autoescape=True,
+        finalize=_with_an_end,
         loader=jinja2.FunctionLoader(_file),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

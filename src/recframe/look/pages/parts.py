@@ -55,12 +55,11 @@ class Figure:
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph, and if there is more to say, a text that unfolds."""
+    """Paragraphs and lists, which unfold below a title where there is one."""
 
     kind: ClassVar[str] = "text"
-    text: str
+    blocks: Sequence[str | Sequence[str]]
     title: str = ""
-    """Of what unfolds; without one the text is a paragraph."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ from typing import Any
 
 from recframe.look.themes import FONT, THEMES, Theme
 
+LONGEST = 200
+"""Of a text in a chart, in letters."""
 WIDTH = 600
 """Of the charts that a page is given, in pixels; its script fits them into the place that there is."""
 
@@ -37,7 +39,7 @@ def of_page(chart: Any) -> tuple[dict[str, Any], str, str]:
     NOTE: colours become names of the page's styles, so that a drawn chart follows the theme, on paper too, without being
     drawn again. Data is left as it is: a title of an item may look like a colour.
     """
-    spec = chart.to_dict(validate=False)
+    spec = short(chart.to_dict(validate=False))
     datasets = spec.pop("datasets", {})
     heading = spec.pop("title", {})
     spec.pop("usermeta", None)
@@ -49,6 +51,17 @@ def of_page(chart: Any) -> tuple[dict[str, Any], str, str]:
 
 def _said(lines: str | list[str]) -> str:
     return lines if isinstance(lines, str) else " ".join(lines)
+
+
+def short(value: Any) -> Any:
+    """Return plain data whose texts have an end: names of models and segments, wherever they stand."""
+    if isinstance(value, str):
+        return value if len(value) <= LONGEST else value[:LONGEST] + "\u2026"
+    if isinstance(value, Mapping):
+        return {name: short(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [short(inner) for inner in value]
+    return value
 
 
 def _in_variables(value: Any) -> Any:
