@@ -89,6 +89,14 @@ METRICS = declared(
     ),
     CUTOFFS,
 )
+WINDOW = click.option(
+    "--window",
+    type=click.IntRange(min=5),
+    default=14,
+    show_default=True,
+    metavar="N",
+    help="How many runs of a history predict the next; half of them are enough to begin with.",
+)
 DESCRIBED = declared(
     file_option("users", "A table of users, one row each; its columns serve --by."),
     file_option(

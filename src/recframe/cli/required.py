@@ -21,6 +21,7 @@ from recframe.cli.declared import (
     POLICIES,
     PROFILE,
     RECS,
+    WINDOW,
     by_option,
     declared,
     file_option,
@@ -120,14 +121,7 @@ def truth_and_requirements(
         shell_complete=completion.files,
         help="The runs of recframe track, whose last ones 'ndcg@10 >= 0.95 * trailing' holds values against.",
     ),
-    click.option(
-        "--window",
-        type=click.IntRange(min=5),
-        default=14,
-        show_default=True,
-        metavar="N",
-        help="How many of the last runs count; half of them are enough to begin with.",
-    ),
+    WINDOW,
     click.option(
         "--as-of",
         callback=time_of,

@@ -72,7 +72,7 @@ def _of_split(runs: Runs, split: Sequence[str]) -> pl.DataFrame:
         else pl.lit(None, pl.String)
         for one in split
     ]
-    names = rows["name"].unique(maintain_order=True).to_list()
+    names = rows["name"].unique().sort().to_list()
     if len(names) > 1:
         some = f"history=rf.history(...).filter(name={shown(next(filter(None, names)))})"
         msg = f"the history has runs of several names, {', '.join(map(repr, names))}; take those of one: "
