@@ -287,15 +287,15 @@ def change_tables() -> str:
     result: dict[str, Any] = json.loads(CHANGES.read_text(encoding="utf-8"))
     settings, level = result["settings"], 0.99
     head = (
-        f"Simulated runs, {settings['trials']:,} series of each kind for one number, a twentieth of that for twenty numbers, which "
-        f"are correlated by {settings['alike']}. Of 100 runs where nothing changed, how many have a flag, at the level of 99 %; "
-        "in brackets, of the first runs that are judged, when half a window has gone by:"
+        f"Simulated runs: {settings['trials']:,} series of each kind for one number, a twentieth of that for twenty numbers, "
+        f"which are correlated by {settings['alike']}. Of 100 runs where nothing changed, how many have a flag at the level of "
+        "99 %; in brackets, of the first runs that are judged, when half a window has gone by:"
     )
     alarms = [row for row in result["false_alarms"] if row["level"] == level]
     drops = [row for row in result["drops"] if row["level"] == level]
     found = (
-        "How many of 100 drops are found, of so many standard deviations from run to run, of one run and one number; and for how "
-        "many runs one is flagged that stays:"
+        "How many of 100 drops are found, of one run and one number, by how many standard deviations from run to run they are; "
+        "and for how many runs one is flagged that stays:"
     )
     return "\n\n".join([head, _alarms(alarms), found, _drops(drops)])
 

@@ -11,7 +11,7 @@ from recframe.errors import RecframeError, shown
 from recframe.frames.collecting import stream
 from recframe.frames.kinds.lookup import kind_for
 from recframe.look.themes import Look
-from recframe.namespace.plots_over_time import MOST, Lines
+from recframe.namespace.lines_of_runs import MOST, Lines
 from recframe.tracking import kept
 from recframe.tracking.changed_runs import LEVEL, WINDOW, changed, judged, runs_of, watched
 from recframe.tracking.tracked_run import ABOUT

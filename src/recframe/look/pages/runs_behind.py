@@ -17,41 +17,34 @@ NONE = "\N{EN DASH}"
 
 def about_definitions(about: pl.DataFrame) -> Section:
     """Return the section on what changed in how numbers were made: definitions and versions."""
-    meant = _turns(
-        about.filter(pl.col("definition").is_not_null()), ["name", "metric"], "definition"
-    )
+    known = about.filter(pl.col("definition").is_not_null())
+    meant = _turns(known, ["name", "metric"], "definition")
     made = [turn for one in VERSIONS for turn in _turns(about, ["name"], one)]
     tables = [
-        Table(
+        _table(
             "Metrics that stand for something else from a run on",
-            [Column("metric"), Column("from"), Column("stood for"), Column("stands for")],
-            [
-                [
-                    Cell(row["metric"]),
-                    Cell(time(row["as_of"])),
-                    Cell(row["before"]),
-                    Cell(row["now"]),
-                ]
-                for row in meant
-            ],
+            ["metric", "stood for", "stands for"],
+            meant,
         ),
-        Table(
-            "Versions that changed from a run on",
-            [Column("of"), Column("from"), Column("before"), Column("after")],
-            [
-                [Cell(row["what"]), Cell(time(row["as_of"])), Cell(row["before"]), Cell(row["now"])]
-                for row in made
-            ],
-        ),
+        _table("Versions that changed from a run on", ["what", "before", "after"], made),
     ]
     lead = (
         "From some runs on a metric stands for something else: numbers before and after are not held against each other."
         if meant
         else "Every metric stands for the same in all runs."
     )
-    return Section(
-        "definitions", "What the numbers stand for", lead, [one for one in tables if one.rows]
-    )
+    parts = [one for one in tables if one.rows]
+    return Section("definitions", "What the numbers stand for", lead, parts)
+
+
+def _table(caption: str, titles: Sequence[str], turns: Sequence[dict[str, Any]]) -> Table:
+    """Return a table of what turned into something else; the first title is also the name of what did."""
+    what, before, after = titles
+    rows = [
+        [Cell(row[what]), Cell(time(row["as_of"])), Cell(row["before"]), Cell(row["now"])]
+        for row in turns
+    ]
+    return Table(caption, [Column(one) for one in (what, "from", before, after)], rows)
 
 
 def _turns(about: pl.DataFrame, of: Sequence[str], what: str) -> list[dict[str, Any]]:
@@ -69,19 +62,7 @@ def _turns(about: pl.DataFrame, of: Sequence[str], what: str) -> list[dict[str, 
 def about_runs(about: pl.DataFrame, numbers: pl.DataFrame) -> Section:
     """Return the section on the runs: when, of which data, made by which versions, with which tags."""
     tags = [one for one in about.columns if one.startswith("tag_")]
-    key = ["as_of", "name", "fingerprint"]
-    runs = about.group_by(key, maintain_order=True).agg(
-        pl.col("metric").n_unique().alias("metrics"),
-        *(pl.col(one).last() for one in (*VERSIONS, *tags)),
-    )
-    runs = runs.sort("as_of", descending=True, nulls_last=True, maintain_order=True)
-    flags = numbers.group_by("as_of", "name").agg(pl.col("flagged").sum())
-    runs = runs.join(
-        flags, on=["as_of", "name"], how="left", nulls_equal=True, maintain_order="left"
-    )
-    first = pl.col("as_of").min().over("name", "fingerprint")
-    again = pl.col("fingerprint").is_not_null() & (pl.col("as_of") > first)
-    runs = runs.with_columns(same_as=pl.when(again).then(first))
+    runs = _runs(about, numbers, tags)
     n_again = runs["same_as"].count()
     lead = f"{runs.height:,} run{'s' * (runs.height != 1)}, the newest first; each with the fingerprint of its data."
     notes = [_repeated(n_again)] if n_again else []
@@ -98,6 +79,23 @@ def about_runs(about: pl.DataFrame, numbers: pl.DataFrame) -> Section:
         [f"{left:,} earlier left out."] if left else [],
     )
     return Section("runs", "Runs", lead, [table], notes)
+
+
+def _runs(about: pl.DataFrame, numbers: pl.DataFrame, tags: Sequence[str]) -> pl.DataFrame:
+    """Return a row for each run, with how many of its numbers are flagged, and which earlier one is of the same data."""
+    key = ["as_of", "name", "fingerprint"]
+    runs = about.group_by(key, maintain_order=True).agg(
+        pl.col("metric").n_unique().alias("metrics"),
+        *(pl.col(one).last() for one in (*VERSIONS, *tags)),
+    )
+    runs = runs.sort("as_of", descending=True, nulls_last=True, maintain_order=True)
+    flags = numbers.group_by("as_of", "name").agg(pl.col("flagged").sum())
+    runs = runs.join(
+        flags, on=["as_of", "name"], how="left", nulls_equal=True, maintain_order="left"
+    )
+    first = pl.col("as_of").min().over("name", "fingerprint")
+    again = pl.col("fingerprint").is_not_null() & (pl.col("as_of") > first)
+    return runs.with_columns(same_as=pl.when(again).then(first))
 
 
 def _repeated(n: int) -> str:
