@@ -116,6 +116,13 @@ def test_names_of_runs_are_told_apart_as_models_are():
     assert set(bound.rec(model="system").plot.timeline("ndcg@10").data["model"]) == {"a", "b"}
 
 
+def test_models_stand_in_their_own_order():
+    runs = history(runs=9, models=("10", "9")).with_columns(pl.col("model").cast(pl.Int64))
+    chart = runs.rec.plot.timeline("ndcg@10").to_dict()
+
+    assert chart["layer"][0]["encoding"]["color"]["scale"]["domain"] == ["9", "10"]
+
+
 def test_a_metric_of_ones_own_is_drawn_without_being_there():
     chart = history(runs=9, metrics=("of_a_shop@3",)).rec.plot.timeline("of_a_shop@3")
 

@@ -149,6 +149,22 @@ def test_of_several_runs_of_one_time_the_last_tracked_counts():
     )
 
 
+def test_results_without_the_number_take_nobodys_place(tmp_path):
+    df = pl.DataFrame({"user": [1, 2, 3], "item": 1, "rank": [1, 2, 3], "relevance": 1})
+    rec = rf.rec({"a": df, "b": df.with_columns(rank=1)})
+    for result in (rec.summarize("mrr"), rec.compare("mrr", baseline="a"), rec.power("mrr")):
+        rf.track(result, tmp_path, as_of="2026-11-22")
+    found = rf.changes(tmp_path)
+
+    assert found.select("model", "baseline", "value").rows() == [
+        ("b", "a", 1.0),
+        ("a", None, pytest.approx(11 / 18)),
+        ("b", None, 1.0),
+    ]
+    assert rf.changes(tmp_path, of="difference")["value"].to_list() == [pytest.approx(7 / 18)]
+    assert not found["note"].str.contains("several").any()
+
+
 def test_runs_of_the_same_data_are_one():
     runs = history(runs=16)
     stuck = runs.with_columns(

@@ -54,7 +54,7 @@ class Lines:
         rows = self.judged.filter(pl.col("metric") == metric)
         data = _of_split(self.runs, rows, split, self.model)
         kept = _largest(data, most)
-        series = Series(chart_data.names_of([kept["model"]]), look)
+        series = Series(_names(kept), look)
         n = data["segment"].n_unique()
         how = of_history.Timeline(metric, metric_of(metric), split, self.window, self.level, n)
         return of_history.timeline(_in_stretches(kept), series, how)
@@ -100,10 +100,18 @@ def _of_split(runs: Runs, found: pl.DataFrame, split: Sequence[str], model: str)
     told += ["name"] if rows["name"].n_unique() > 1 else []
     who = pl.concat_str([_text(one) for one in told], separator=" · ", ignore_nulls=True)
     segment = [_text(inside[one]).fill_null(NOBODY) for one in split]
+    order = pl.col(inside[model]).rank("dense") if model in inside else pl.lit(0)
     return rows.with_columns(
+        order=order,
         model=pl.when(who != "").then(who).otherwise(pl.lit(ALL)) if told else pl.lit(ALL),
         segment=pl.concat_str(segment, separator=" · ") if segment else pl.lit(""),
     )
+
+
+def _names(data: pl.DataFrame) -> list[str]:
+    """Return the names of models in their own order: numbers by their size."""
+    found = data.select("model", "order").sort("order", "model", nulls_last=True)
+    return found["model"].unique(maintain_order=True).to_list()
 
 
 def _columns(split_by: str, model: str) -> list[str]:
@@ -128,7 +136,7 @@ def _largest(data: pl.DataFrame, most: int) -> pl.DataFrame:
     sizes = data.group_by("segment", maintain_order=True).agg(pl.col("n_users").max())
     kept = sizes.sort("n_users", descending=True, nulls_last=True, maintain_order=True).head(most)
     return data.filter(pl.col("segment").is_in(kept["segment"].implode())).sort(
-        "segment", "model", "as_of", maintain_order=True
+        "segment", "order", "model", "as_of", maintain_order=True
     )
 
 

@@ -121,7 +121,7 @@ def changes(
     │ ---        ┆ ---   ┆ ---          ┆ ---           ┆ ---     │
     │ date       ┆ f64   ┆ f64          ┆ f64           ┆ str     │
     ╞════════════╪═══════╪══════════════╪═══════════════╪═════════╡
-    │ 2026-11-08 ┆ 0.2   ┆ 0.267606     ┆ 0.332394      ┆ worse   │
+    │ 2026-11-08 ┆ 0.2   ┆ 0.267639     ┆ 0.332361      ┆ worse   │
     └────────────┴───────┴──────────────┴───────────────┴─────────┘
 
     Source: Shewhart 1931 (charts of runs); Hahn 1969 (the interval of one more observation).
@@ -234,8 +234,14 @@ def _with_all(runs: Runs) -> pl.DataFrame:
 def numbered(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """Return each number once, with its series and its place in it."""
     about = ["name", "split_by", *keys, "metric", "k"]
-    rows = rows.with_row_index("row").sort("as_of", "tracked_at", "row", maintain_order=True)
-    rows = rows.with_columns(twice=pl.len().over("as_of", *about) > 1)
+    # NOTE: results of other methods, of the same time, model and metric, may lack the number that is watched, or its interval
+    told = pl.col("value").is_not_null().cast(pl.Int8) + pl.col("value_low").is_not_null()
+    rows = rows.with_row_index("row").with_columns(known=pl.col("value").is_not_null(), told=told)
+    rows = rows.sort("as_of", "told", "tracked_at", "row", maintain_order=True)
+    rows = rows.unique(["as_of", *about, "fingerprint"], keep="last", maintain_order=True)
+    rows = rows.sort("as_of", "tracked_at", "row", maintain_order=True)
+    twice = pl.col("value").min() < pl.col("value").max()
+    rows = rows.with_columns(twice=twice.over("as_of", *about).fill_null(value=False))
     rows = rows.unique(["as_of", *about], keep="last", maintain_order=True)
     names = rows.select(*about, "definition").unique(maintain_order=True).with_row_index("series")
     names = names.with_columns(pl.col("series").cast(pl.Int64))
@@ -245,7 +251,7 @@ def numbered(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     # a number that no run has is none of its result
     rows = rows.filter(pl.col("value").count().over("series") > 0)
     data = pl.col("fingerprint").fill_null(pl.format("row {}", "row"))
-    rows = rows.with_columns(data=data, known=pl.col("value").is_not_null())
+    rows = rows.with_columns(data=data)
     first = pl.col("known") & pl.int_range(pl.len()).over("series", "known", "data").eq(0)
     rows = rows.with_columns(first=first)
     rows = rows.with_columns(before=pl.col("first").cast(pl.Int64).cum_sum().over("series"))
