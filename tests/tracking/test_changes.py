@@ -157,9 +157,9 @@ def test_results_without_the_number_take_nobodys_place(tmp_path):
     found = rf.changes(tmp_path)
 
     assert found.select("model", "baseline", "value").rows() == [
-        ("b", "a", 1.0),
         ("a", None, pytest.approx(11 / 18)),
         ("b", None, 1.0),
+        ("b", "a", 1.0),
     ]
     assert rf.changes(tmp_path, of="difference")["value"].to_list() == [pytest.approx(7 / 18)]
     assert not found["note"].str.contains("several").any()
