@@ -145,11 +145,11 @@ def safe_text(text: str) -> str:
     """Return a text that ends no script where it is written into a page.
 
     NOTE: Altair writes names into a script of the page as they are, and "</script>" would end it. A word joiner, which nobody
-    sees, stands in between.
+    sees, stands in between. Vega-Lite writes them into expressions too, in which U+2028 and U+2029 would end a line.
     """
     for after in "/!sS":
         text = text.replace(f"<{after}", f"<\u2060{after}")
-    return text
+    return text.replace("\u2028", " ").replace("\u2029", " ")
 
 
 def spoken(text: str) -> str:
@@ -164,6 +164,7 @@ def spoken(text: str) -> str:
 def safe(data: pl.DataFrame) -> pl.DataFrame:
     """Return data whose texts end no script where they are written into a page."""
     texts = pl.col(pl.String).str.replace_all(r"<([/!sS])", "<\u2060${1}")
+    texts = texts.str.replace_all("[\u2028\u2029]", " ")
     return data.with_columns(texts) if pl.String in data.dtypes else data
 
 

@@ -12,6 +12,7 @@ import polars as pl
 from recframe.conventions import under_profile
 from recframe.errors import ColumnError, suggestion
 from recframe.frames.dtypes import as_text
+from recframe.frames.hints import FrameOf, Given, bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.roles import Segment
 from recframe.look.pages.findings_of_a_report import Asked
@@ -43,13 +44,15 @@ def title_column(inputs: Inputs, asked: Asked) -> str | None:
     """Return the column of the items frame that names them: the one that is asked for, or one that is called a title."""
     if inputs.items is None:
         if asked.title_of is not None:
-            msg = f"title_of={asked.title_of!r} names a column of the items frame, and none is bound: items=items"
+            named = Given("title_of", asked.title_of)
+            msg = f"{named} names a column of items, and there are none: {bind(items='items')}"
             raise ColumnError(msg)
         return None
     columns = inputs.sides["items"].columns
     if asked.title_of is not None and asked.title_of not in columns:
         found = suggestion(asked.title_of, columns)
-        msg = f"title_of={asked.title_of!r} is no column of the items frame{found}; it has {', '.join(map(repr, columns))}"
+        named = Given("title_of", asked.title_of)
+        msg = f"{named} is no column of {FrameOf('items')}{found}; it has {', '.join(map(repr, columns))}"
         raise ColumnError(msg)
     if asked.title_of is not None:
         return asked.title_of
@@ -197,6 +200,7 @@ def _items(
     """Return each item of some frames once: item, its id as text in `name`, its title."""
     items = pl.concat([one.select("item") for one in frames]).unique(maintain_order=True)
     named = items.with_columns(as_text(pl.col("item"), items.schema["item"]).alias("name"))
+    named = named.with_row_index("place")
     if title is None:
         return named.with_columns(title=pl.lit(None, pl.String))
     segment = Segment("title", title, "items")
@@ -204,7 +208,7 @@ def _items(
     found: pl.DataFrame = run(joined_on(named.lazy(), taken, ["item"]))
     text = as_text(pl.col("title"), found.schema["title"])
     short = pl.when(text.str.len_chars() > LONGEST).then(text.str.head(LONGEST) + "\u2026")
-    return found.with_columns(title=short.otherwise(text)).unique("item", maintain_order=True)
+    return found.with_columns(title=short.otherwise(text)).unique("place").sort("place")
 
 
 def _by_list(

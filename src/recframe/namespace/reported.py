@@ -75,7 +75,7 @@ class Reported(Generic[F]):
         >>> b = pl.DataFrame({"user": [1, 2, 3, 4], "item": [9, 9, 9, 9], "rank": 1})
         >>> report = rf.rec({"a": a, "b": b}, truth).report("hit_rate@1", baseline="a", title="Two models")
         >>> report
-        <Two models: 6 sections; .save('report.html') writes it>
+        <Two models: 7 sections; .save('report.html') writes it>
         >>> [row["value"] for row in report.data["summary"]]
         [0.5, 0.5]
         """

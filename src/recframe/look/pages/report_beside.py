@@ -49,15 +49,14 @@ def _values(found: Gathered, rows: list[Any]) -> Table:
     metrics = list(dict.fromkeys(row["metric"] for row in rows))
     columns = [Column("model" if found.has_models else "")]
     columns += [Column(one, "number", registry.parse(one).definition.formula) for one in metrics]
-    lines = [
-        [
-            Cell(model),
-            *(Cell(words.number(values[one]["value"])) for one in metrics if one in values),
-        ]
-        for model, values in by_model.items()
-    ]
+    lines = [_line(model, values, metrics) for model, values in by_model.items()]
     notes = [f"{one}: {_first_sentence(one)}" for one in metrics]
     return Table("Beyond accuracy", columns, lines, notes)
+
+
+def _line(model: str, values: Mapping[str, Row], metrics: list[str]) -> list[Cell]:
+    numbers = (Cell(words.number(values[one]["value"])) for one in metrics if one in values)
+    return [Cell(model), *numbers]
 
 
 def _first_sentence(metric: str) -> str:

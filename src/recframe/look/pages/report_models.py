@@ -128,13 +128,16 @@ def _notes(found: Gathered) -> Iterator[str]:
     """Give what is to be known of the intervals, each once."""
     if found.summary is None:
         return
-    told: dict[str, list[str]] = {}
-    for row in found.summary.to_dicts():
-        if row["note"]:
-            of = f"{row['model']}, {row['metric']}" if found.has_models else row["metric"]
-            told.setdefault(row["note"], []).append(of)
-    for note, where in told.items():
-        yield f"{words.listed(where)}: {note}."
+    rows = found.summary.to_dicts()
+    yield from words.noted(
+        [
+            (
+                row["note"],
+                f"{row['model']} ({row['metric']})" if found.has_models else row["metric"],
+            )
+            for row in rows
+        ]
+    )
 
 
 def _values(found: Gathered) -> Table:
@@ -194,7 +197,7 @@ def comparison(found: Gathered) -> Section | None:
     lead = _verdict(_first_compared(found)) if rows else "There are no two models to compare."
     parts = [*figures(found, "comparison"), _differences(found, rows[:MOST_ROWS], len(rows))]
     notes = [f"{one}: no test is known." for one in found.untested]
-    notes += [f"{one}." for one in dict.fromkeys(row["note"] for row in rows if row["note"])]
+    notes += words.noted([(row["note"], f"{row['model']} ({row['metric']})") for row in rows])
     return Section("comparison", "Comparison of models", lead, parts, notes, missing)
 
 

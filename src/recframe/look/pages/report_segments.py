@@ -25,7 +25,7 @@ def segments(found: Gathered) -> Section | None:
     parts += figures(found, "segments")
     if found.slices is not None and len(found.slices):
         parts.append(_slices(found, found.slices.to_dicts()))
-    notes = [f"{one}." for one in dict.fromkeys(row["note"] for row in gaps if row["note"])][:6]
+    notes = words.noted([(row["note"], row["by"]) for row in gaps])
     return Section("segments", "Segments", _lead(gaps), parts, notes, missing)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 NONE = "\N{EN DASH}"
@@ -104,3 +104,14 @@ def blocks(text: str) -> list[str | list[str]]:
 
 def _plain(text: str) -> str:
     return " ".join(text.replace("`", "").split())
+
+
+def noted(rows: Sequence[tuple[str | None, str]], most: int = 5) -> list[str]:
+    """Return each note once, behind what it is about; rows have a note or None, and what they are about."""
+    told: dict[str, dict[str, None]] = {}
+    for note, about in rows:
+        if note:
+            told.setdefault(note, {})[about] = None
+    lines = [f"{listed([*about])}: {note}." for note, about in told.items()]
+    more = [f"{len(lines) - most:,} more notes are in the numbers of this page."]
+    return lines[:most] + (more if len(lines) > most else [])

@@ -1,0 +1,86 @@
+"""`recframe report` writes the page that `rec.report` returns, and refuses before it reads."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from planted_shop import shop
+from shop_files import run
+
+SHOP = shop(n=60)
+FILES = ("lists.parquet", "liked.parquet", "--model", "model")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder that has the tables."""
+    monkeypatch.chdir(tmp_path)
+    SHOP.recs.write_parquet("lists.parquet")
+    SHOP.truth.write_parquet("liked.parquet")
+    SHOP.users.write_parquet("people.parquet")
+    return tmp_path
+
+
+def test_a_report_is_written_with_the_numbers_of_the_call(folder):
+    given = (
+        "-m",
+        "ndcg@3",
+        "--baseline",
+        "old",
+        "--users",
+        "people.parquet",
+        "--by",
+        "country,age",
+    )
+    result = run("report", *FILES, *given, "--title", "A shop", "-o", "shop.html")
+
+    assert result.exit_code == 0, result.output
+    page = (folder / "shop.html").read_text(encoding="utf-8")
+    size = (folder / "shop.html").stat().st_size
+    assert result.stderr == f"wrote shop.html ({size / 1000:,.0f} kB)\n"
+    assert result.stdout == ""
+    assert '<h1 dir="auto">A shop</h1>' in page
+    data = json.loads(re.findall(r'id="page-data">(.*?)</script>', page)[0])
+    found = SHOP.rec().report("ndcg@3", baseline="old", by=["country", "age"])
+    assert data["baseline"] == "old"
+    assert data["by"] == ["country", "age"]
+    for row, wanted in zip(data["summary"], found.data["summary"], strict=True):
+        assert row["value"] == pytest.approx(wanted["value"], rel=1e-12)
+
+
+def test_a_report_has_a_name_and_metrics_of_its_own(folder):
+    result = run("report", "lists.parquet", "liked.parquet", "--model", "model", "-k", "2")
+
+    assert result.exit_code == 0, result.output
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert '"metrics":["ndcg@2","recall@2","precision@2","hit_rate@2","mrr@2","map@2"]' in page
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            ("-o", "shop.pdf"),
+            "cannot write 'shop.pdf': its ending is '.pdf'; a page is an .html file",
+        ),
+        (("-o", "none/shop.html"), "cannot write 'none/shop.html': there is no directory 'none'"),
+        (("--baseline", "nope"), "baseline='nope' is no model: the column 'model' has new, old"),
+        (("--by", "country"), "--by 'country' is not a column"),
+        (
+            ("--title-of", "title"),
+            "--title-of 'title' names a column of items, and there are none: --items FILE",
+        ),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_written_is_refused_in_a_line(folder, given, message):
+    result = run("report", *FILES, "-m", "ndcg@3", *given)
+
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not [*folder.glob("**/*.html")]
