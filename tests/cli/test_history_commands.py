@@ -95,6 +95,44 @@ def test_what_is_wrong_with_a_history_is_said_in_words_of_the_shell():
         assert words in result.stderr.replace("\n", " ")
 
 
+def test_changes_are_printed_as_the_library_has_them():
+    write_shop(20, 0.05)
+    shop = rf.rec(pl.read_parquet("shop.parquet"))
+    shop.track("mrr", "recall@1", history="history", as_of="2026-11-20", name="nightly")
+
+    shown = run("changes", "history", "-m", "MRR", "--flagged").stdout.splitlines()
+    head = [
+        "as_of",
+        "name",
+        "metric",
+        "value",
+        "value_low",
+        "value_high",
+        "expected_low",
+        "expected_high",
+    ]
+    assert shown[0].split() == [*head, "p_adjusted", "verdict"]
+    assert [(line.split()[0], line.split()[-1]) for line in shown[2:3]] == [("2026-11-20", "worse")]
+    result = run(
+        "changes",
+        "history",
+        "--window",
+        "6",
+        "--level",
+        "0.9",
+        "--since",
+        "2026-11-05",
+        "-o",
+        "all.parquet",
+    )
+    assert result.exit_code == 0, result.output
+    found = rf.changes("history", window=6, level=0.9)
+    found = found.filter(pl.col("as_of") >= pl.date(2026, 11, 5))
+    assert pl.read_parquet("all.parquet").equals(found)
+    assert failure("changes", "none") == "there is no history at 'none'; recframe track begins one"
+    assert run("changes", "history", "--window", "4").exit_code == 2
+
+
 def test_a_page_of_a_history_is_written():
     result = run("report", "--history", "history", "-o", "dashboard.html", "--title", "Nightly")
 

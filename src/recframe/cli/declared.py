@@ -31,11 +31,22 @@ def declared(*options: Decorator) -> Decorator:
     return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
 
 
-def file_option(name: str, text: str) -> Decorator:
+def file_option(
+    name: str, text: str, *, metavar: str | None = None, required: bool = False
+) -> Decorator:
     """Return an option that takes a file."""
     return click.option(
-        f"--{name}", metavar=name.upper(), help=text, shell_complete=completion.files
+        f"--{name}",
+        metavar=metavar or name.upper(),
+        required=required,
+        help=text,
+        shell_complete=completion.files,
     )
+
+
+def history_option(text: str, *, required: bool = False) -> Decorator:
+    """Return the option that takes a history."""
+    return file_option("history", text, metavar="DIR", required=required)
 
 
 def by_option(text: str) -> Decorator:

@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 import recframe as rf
 from recframe.cli import completion
-from recframe.cli.declared import BY, METRICS, TRUTH, WINDOW, declared
+from recframe.cli.declared import BY, METRICS, TRUTH, WINDOW, declared, history_option
 from recframe.cli.given import bound_at_once, metrics_and_cutoffs, paths_of, scanned
 from recframe.cli.progress import bar
 from recframe.cli.results import check_place
@@ -44,12 +44,7 @@ KILO = 1000
     MIN_USERS,
     click.option("--title", metavar="TEXT", help="What stands above the page."),
     click.option("--title-of", metavar="COLUMN", help="The column of ITEMS that names an item."),
-    click.option(
-        "--history",
-        metavar="DIR",
-        shell_complete=completion.files,
-        help="Write a page of the runs that recframe track has put there, in place of RECS.",
-    ),
+    history_option("Write a page of the runs that recframe track has put there, in place of RECS."),
     WINDOW,
     FRAMES,
     OUTPUT,

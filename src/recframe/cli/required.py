@@ -25,6 +25,7 @@ from recframe.cli.declared import (
     by_option,
     declared,
     file_option,
+    history_option,
 )
 from recframe.cli.given import bound_at_once, columns_of, paths_of, scanned
 from recframe.cli.junit import junit
@@ -115,11 +116,8 @@ def truth_and_requirements(
         "An earlier result, of --store or recframe summarize -o, that '0.99 * reference' stands for; or a table of "
         "recommendations to compare with, or the name of a model.",
     ),
-    click.option(
-        "--history",
-        metavar="DIR",
-        shell_complete=completion.files,
-        help="The runs of recframe track, whose last ones 'ndcg@10 >= 0.95 * trailing' holds values against.",
+    history_option(
+        "The runs of recframe track, whose last ones 'ndcg@10 >= 0.95 * trailing' holds values against."
     ),
     WINDOW,
     click.option(
@@ -131,11 +129,10 @@ def truth_and_requirements(
     click.option(
         "--name", metavar="WORD", help="Which runs count, where the history has several names."
     ),
-    click.option(
-        "--store",
+    file_option(
+        "store",
+        "Write the result to a file, for a later --reference; not where a requirement fails.",
         metavar="FILE",
-        shell_complete=completion.files,
-        help="Write the result to a file, for a later --reference; not where a requirement fails.",
     ),
     click.option(
         "--users-values",

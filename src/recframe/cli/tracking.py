@@ -22,7 +22,9 @@ from recframe.cli.declared import (
     RECS,
     SIDES,
     TRUTH,
+    WINDOW,
     declared,
+    history_option,
     metrics_option,
 )
 from recframe.cli.given import bound_at_once, paths_of, scanned
@@ -35,7 +37,10 @@ DROPPED = (
     *("run", "fingerprint", "tracked_at", "recframe", "polars", "definition", "split_by", "note"),
 )
 """What a history has beside its numbers, which a table to look at leaves out."""
-SHOWN = ("value", "value_low", "value_high", "n_users", "difference", "p_adjusted", "verdict")
+SHOWN = (
+    *("value", "value_low", "value_high", "n_users", "expected_low", "expected_high", "difference"),
+    *("p_adjusted", "verdict"),
+)
 
 
 def tags_of(
@@ -57,12 +62,9 @@ def tags_of(
     TRUTH,
     metrics_option("A metric, such as ndcg@10; see recframe metrics.", required=True),
     CUTOFFS,
-    click.option(
-        "--history",
+    history_option(
+        "The folder that the run goes into, which is made where it is missing; or a .duckdb file.",
         required=True,
-        metavar="DIR",
-        shell_complete=completion.files,
-        help="The folder that the run goes into, which is made where it is missing; or a .duckdb file.",
     ),
     click.option(
         "--as-of",
@@ -110,15 +112,17 @@ def track(recs: str, truth: str | None, **options: Any) -> None:
     click.echo(f"tracked in {options['history']}", err=True)
 
 
-@click.command(short_help="Print the runs of a history.")
-@declared(
+OF_A_HISTORY = declared(
     click.argument("history", metavar="DIR", shell_complete=completion.files),
     metrics_option("The metrics to print, such as ndcg@10.  [default: all]"),
     click.option(
         "--since", callback=time_of, metavar="TIME", help="The first day or time to print."
     ),
-    OUTPUT,
 )
+
+
+@click.command(short_help="Print the runs of a history.")
+@declared(OF_A_HISTORY, OUTPUT)
 def history(history: str, metrics: list[str], since: datetime | None, **options: Any) -> None:
     """Print the runs that recframe track has put into DIR, a folder or a .duckdb file, by the time that they hold for.
 
@@ -132,13 +136,48 @@ def history(history: str, metrics: list[str], since: datetime | None, **options:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     check_output(options["output"] or STDOUT, options["form"])
     with words_of_the_shell({}):
-        found = rf.history(history)
-    if metrics:
-        names = [str(rf.parse(one)) for one in metrics]
-        found = found.filter(pl.col("metric").is_in(names))
-    if since is not None:
-        found = found.filter(pl.col("as_of") >= since)
-    _give(found, options)
+        found = _some(rf.history(history), metrics)
+    _give(_since(found, since), options)
+
+
+@click.command(short_help="Print which runs of a history are not as expected.")
+@declared(
+    OF_A_HISTORY,
+    WINDOW,
+    click.option(
+        "--level", type=float, default=0.99, show_default=True, help="How sure a flag is."
+    ),
+    click.option("--flagged", is_flag=True, help="Print what is flagged, and nothing else."),
+    OUTPUT,
+)
+def changes(history: str, metrics: list[str], since: datetime | None, **options: Any) -> None:
+    """Print each number of the history in DIR beside what the runs before it predict, and whether it is flagged as a change.
+
+    The band allows for all numbers of a run; of those that -m leaves out it knows nothing. In a --format, and with -o FILE,
+    stands all that is known: p values, the rule, and the fingerprint of the data. It needs pip install 'recframe[stats]'.
+
+    \b
+    Examples:
+      recframe changes history.parquet --flagged
+      recframe changes history.parquet -m ndcg@10 --window 28 --since 2026-11-01
+    """  # noqa: D301  click reads the backspace as: leave these lines as they are
+    check_output(options["output"] or STDOUT, options["form"])
+    with words_of_the_shell({}):
+        runs = _some(rf.history(history), metrics)
+        found = rf.changes(runs, window=options["window"], level=options["level"])
+    found = found.filter("flagged") if options["flagged"] else found
+    _give(_since(found, since), options)
+
+
+def _some(runs: pl.DataFrame, metrics: list[str]) -> pl.DataFrame:
+    """Return the runs of some metrics, of all where none are named."""
+    names = [str(rf.parse(one)) for one in metrics]
+    return runs.filter(pl.col("metric").is_in(names)) if names else runs
+
+
+def _since(runs: pl.DataFrame, since: datetime | None) -> pl.DataFrame:
+    """Return the runs from a time on."""
+    return runs if since is None else runs.filter(pl.col("as_of") >= since)
 
 
 def _give(result: pl.DataFrame, options: dict[str, Any]) -> None:
