@@ -197,9 +197,10 @@ def test_a_metric_that_stands_for_something_else_begins_anew():
     assert "something else" not in at(found, 3)["note"]
 
 
-def test_a_run_without_a_value_counts_nowhere():
+@pytest.mark.parametrize("nothing", [None, math.nan, math.inf, -math.inf])
+def test_a_run_without_a_value_counts_nowhere(nothing):
     runs = history(runs=16).with_columns(
-        value=pl.when(pl.col("as_of") == day(8)).then(None).otherwise("value")
+        value=pl.when(pl.col("as_of") == day(8)).then(nothing).otherwise("value")
     )
     found = rf.changes(runs)
 

@@ -225,10 +225,16 @@ def _with_all(runs: Runs) -> pl.DataFrame:
         pl.lit(None, dtype).alias(one) for one, dtype in wanted.items() if one not in rows.columns
     ]
     return rows.with_columns(lacking).with_columns(
-        pl.col("metric").cast(pl.String),
+        pl.col("metric", "name", "fingerprint", "definition", "split_by").cast(pl.String),
         pl.col("k").cast(pl.Int64),
-        pl.col(floats).cast(pl.Float64),
+        *(_finite(one) for one in floats),
     )
+
+
+def _finite(name: str) -> pl.Expr:
+    """Return a number as it is, null where it is infinite or none."""
+    number = pl.col(name).cast(pl.Float64)
+    return pl.when(number.is_finite()).then(number).alias(name)
 
 
 def numbered(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:

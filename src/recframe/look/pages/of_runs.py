@@ -10,7 +10,7 @@ import polars as pl
 
 import recframe
 from recframe.look.pages.page import Page, figure
-from recframe.look.pages.parts import Cell, Column, Content, Section, Table
+from recframe.look.pages.parts import Cell, Column, Content, Section, Table, Text
 from recframe.look.pages.runs_behind import about_definitions, about_runs, time
 from recframe.uncertainty.rounded import rounded
 
@@ -140,7 +140,7 @@ def _flagged(told: Told) -> Section:
     left = len(rows) - len(cells)
     notes = [f"{_counted(left, 'earlier one')} left out."] if left else []
     table = Table("Flagged changes, the newest first", columns, cells, notes)
-    return Section("flagged", "Flagged changes", lead, [table] if cells else [], [rule])
+    return Section("flagged", "Flagged changes", lead, [Text([rule]), *([table] if cells else [])])
 
 
 def _over_time(told: Told) -> Section:
