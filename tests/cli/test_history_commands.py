@@ -166,5 +166,8 @@ def test_what_is_wrong_with_a_page_of_a_history_is_told():
     both = run("report", "shop.parquet", "--history", "history")
     assert both.exit_code == 2
     assert "--history makes a page of its own; leave out 'shop.parquet'" in both.stderr
+    beyond = run("report", "--history", "history", "--min-users", "5")
+    assert beyond.exit_code == 2
+    assert "a page of its own, which takes no --min-users" in beyond.stderr
     assert failure("report", "--history", "none").startswith("there is no history at 'none'")
     assert "a page is an .html file" in failure("report", "--history", "history", "-o", "a.pdf")

@@ -124,7 +124,8 @@ def test_runs_that_hang_together_raise_few_more(kind):
 
 
 def test_the_stored_trials_keep_what_the_docstring_says():
-    rows = json.loads(STORED.read_text(encoding="utf-8"))["false_alarms"]
+    stored = json.loads(STORED.read_text(encoding="utf-8"))
+    rows = stored["false_alarms"]
     at = [row for row in rows if row["level"] == 0.99]
     usual = [row for row in at if row["numbers"] == 1 and "heavy" not in row["runs"]]
     heavy = [row["flagged"] for row in at if "heavy" in row["runs"]]
@@ -132,3 +133,6 @@ def test_the_stored_trials_keep_what_the_docstring_says():
     assert max(row["flagged"] for row in usual) < 0.0115
     assert max(row["flagged at first"] for row in usual) < 0.025
     assert 0.02 < min(heavy) < max(heavy) < 0.08
+    wanted = {"window": 14, "numbers": 1, "level": 0.99}
+    found = {row["drop"]: row["found"] for row in stored["drops"] if wanted.items() <= row.items()}
+    assert {drop: round(100 * share) for drop, share in found.items()} == {2: 18, 3: 46, 5: 94}

@@ -31,6 +31,8 @@ OUTPUT = click.option(
     help="The page to write, a file that ends in .html.",
 )
 KILO = 1000
+OF_A_HISTORY = {"history", "output", "title", "window", "model", "metrics", "level"}
+"""The options of the page of a history."""
 
 
 @click.command(short_help="Write a page with everything, which works offline.")
@@ -93,10 +95,14 @@ def _of_history(recs: str | None, options: dict[str, Any]) -> None:
     """Write the page of a history."""
     if recs is not None:
         raise click.UsageError(f"--history makes a page of its own; leave out {recs!r}")
+    written = _written()
+    beyond = [one for one in written if one not in OF_A_HISTORY]
+    if beyond:
+        name = beyond[0].replace("_", "-")
+        raise click.UsageError(f"--history makes a page of its own, which takes no --{name}")
     output, given = options["output"], some(options, "title", "window", "model")
     # intervals have another default than flags
-    source = click.get_current_context().get_parameter_source("level")
-    given |= some(options, "level") if source is not ParameterSource.DEFAULT else {}
+    given |= some(options, "level") if "level" in written else {}
     with words_of_the_shell({}):
         check_ending(output)
         check_place(output, [])
@@ -106,6 +112,13 @@ def _of_history(recs: str | None, options: dict[str, Any]) -> None:
         with plan_errors():
             rf.dashboard(runs, **given).save(output)
     _wrote(output)
+
+
+def _written() -> list[str]:
+    """Return the names of the options that stand in the command."""
+    context = click.get_current_context()
+    sources = {one: context.get_parameter_source(one) for one in context.params}
+    return [one for one, source in sources.items() if source is ParameterSource.COMMANDLINE]
 
 
 def _wrote(output: str) -> None:
