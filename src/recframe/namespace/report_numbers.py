@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from contextvars import copy_context
 from dataclasses import replace
 from typing import Any
 
@@ -34,9 +36,8 @@ MOST_CURVES = 2
 MOST_RANKS = 20
 MOST_SEGMENTS = 30
 """So many segments of a column are drawn, the largest."""
-MOST_SLICES = 15
-MOST_CROSSED = 2_000
-"""Columns with more values than these are not crossed with others."""
+MOST_MARKS = 120
+"""So many marks a chart of segments or differences has, one below the other."""
 BEYOND = (
     catalogue_metrics.coverage,
     catalogue_metrics.gini,
@@ -75,19 +76,32 @@ class Gathering:
 
     def gathered(self) -> Gathered:
         """Return all numbers."""
+        with ThreadPoolExecutor(1) as other:
+            return self._gathered(self._audited(other))
+
+    def _audited(self, other: Executor) -> Callable[[], pl.DataFrame | None]:
+        """Return what gives the findings; of a large frame they are looked for while charts are drawn.
+
+        NOTE: Polars and Altair leave each other a core. A LazyFrame's source may not be one that two may read at a time.
+        """
+        if self.plain._kind.asks is None:  # noqa: SLF001
+            return self._findings
+        # the words that messages are in are those of this thread
+        return other.submit(copy_context().run, self._findings).result
+
+    def _gathered(self, findings: Callable[[], pl.DataFrame | None]) -> Gathered:
         models = self._models()
         found: dict[str, Any] = {"models": models}
         if self.metrics:
             found |= {"summary": self._summary(), "meanings": self._meanings()}
-            found |= self._comparison(models) | self._segments() | self._spread()
+            found |= self._comparison(models) | self._segments(models) | self._spread()
             self._curves()
         else:
             self._lacks(
                 "overview",
                 "the truth (truth=, or a column of relevance) shows how good the lists are",
             )
-        found |= {"costs": self._costs(), "findings": self._findings()}
-        found["cases"] = self._cases(models)
+        found |= {"costs": self._costs(), "cases": self._cases(models), "findings": findings()}
         facts = self._facts(models, found.get("summary"))
         return Gathered(
             asked=self.asked, facts=facts, charts=self.charts, missing=self.missing, **found
@@ -163,10 +177,11 @@ class Gathering:
         found = self.rec.compare(tested, **given)
         if self.asked.baseline is None:
             self._lacks("comparison", "baseline= names the model that all others are held against")
-        self._draw("comparison", "compare", self.rec.plot.compare(tested, **given))
+        if len(found) <= MOST_MARKS:
+            self._draw("comparison", "compare", self.rec.plot.compare(tested, **given))
         return {"compared": self._keyed(found), "untested": [str(one) for one in untested]}
 
-    def _segments(self) -> dict[str, Any]:
+    def _segments(self, models: Sequence[str]) -> dict[str, Any]:
         """Return gaps between segments and the worst slices, and draw each column."""
         if not self.by:
             self._lacks("segments", "by= (columns of users=, items= or the lists) shows segments")
@@ -176,12 +191,13 @@ class Gathering:
         first = self.of_users[0]
         given = {"by": self.by, "min_users": self.asked.min_users, "level": self.asked.level}
         gaps = self.rec.gaps(self.of_users, **given)
+        most = max(min(MOST_SEGMENTS, MOST_MARKS // len(models)), 3) if models else MOST_SEGMENTS
         for place, one in enumerate(self.by):
             chart = self.rec.plot.segments(
                 first,
                 by=one,
                 min_users=self.asked.min_users,
-                most=MOST_SEGMENTS,
+                most=most,
                 level=self.asked.level,
             )
             self._draw("segments", f"segments-{place}", chart)

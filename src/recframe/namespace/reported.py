@@ -80,10 +80,12 @@ class Reported(Generic[F]):
         [0.5, 0.5]
         """
         from recframe.look.pages.findings_of_a_report import Asked as Wanted  # noqa: PLC0415
-        from recframe.look.pages.report import report  # noqa: PLC0415  Altair and Jinja2 are extras
+        from recframe.look.pages.page import check_installed  # noqa: PLC0415
+        from recframe.look.pages.report import report  # noqa: PLC0415
         from recframe.namespace.report_numbers import gather  # noqa: PLC0415
 
         _check(title, title_of)
+        check_installed()
         rec, columns = _without_segments(self, profile)
         columns += calls.names(by)
         wanted = Wanted(

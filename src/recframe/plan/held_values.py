@@ -40,20 +40,22 @@ def held_values(
 
 def _plan(inputs: Inputs, metrics: Sequence[Metric[...]], run: Run, collect: Collect) -> HeldPlan:
     """Return the values of some metrics under the same policies."""
-    judged = judge(inputs)
+    found = judge(inputs).models
+    models = None if found is None else collect(found)
+    # which the plan then does not look for once more
+    judged = judge(inputs, None if models is None else models.lazy())
     values = values_of_users(judged, metrics, inputs.model, run.ask)
     columns = [*inputs.model, "user", *values.names]
     rows = values.judged.named(values.present).select(*columns, n_users=pl.lit(1, pl.Int64))
     checked = after_checks(rows, values.judged, "n_users", pl.Int64, steep=values.steep)
     present = collect(checked.select(columns))
     crowd = collect(values.judged.users.select("user").unique())
-    models = None if judged.models is None else collect(judged.models)
     known = Known(n_users=len(crowd), crowd=crowd.lazy(), checked=True)
     return HeldPlan(
         columns={HeldPlan.key(one): name for one, name in zip(metrics, values.names, strict=True)},
         values=replace(
             values,
-            judged=replace(judged, models=None if models is None else models.lazy(), known=known),
+            judged=replace(judged, known=known),
             present=present.lazy(),
             empty=collect(values.empty).lazy(),
             steep=False,

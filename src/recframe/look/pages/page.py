@@ -22,7 +22,7 @@ import os
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from html import escape
-from importlib import resources
+from importlib import import_module, resources
 from pathlib import Path
 from typing import Any
 
@@ -178,13 +178,21 @@ def _with_an_end(value: Any) -> Any:
     return value[:LONGEST] + "\u2026" if is_long else value
 
 
+def check_installed() -> None:
+    """Say what is not installed that a page with charts needs."""
+    try:
+        for name in ("jinja2", "altair", "vl_convert"):
+            import_module(name)
+    except ModuleNotFoundError as missing:
+        msg = f"a report needs {missing.name}, which is not installed; write: pip install 'recframe[report]'"
+        raise RecframeError(msg) from None
+
+
 @lru_cache(maxsize=1)
 def _templates() -> Any:
-    try:
-        import jinja2  # noqa: PLC0415  an extra
-    except ModuleNotFoundError:
-        msg = "a report needs Jinja2, which is not installed; write: pip install 'recframe[report]'"
-        raise RecframeError(msg) from None
+    check_installed()
+    import jinja2  # noqa: PLC0415  an extra
+
     return jinja2.Environment(
         autoescape=True,
         finalize=_with_an_end,

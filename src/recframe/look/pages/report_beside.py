@@ -51,7 +51,7 @@ def _values(found: Gathered, rows: list[Any]) -> Table:
     columns += [Column(one, "number", registry.parse(one).definition.formula) for one in metrics]
     lines = [_line(model, values, metrics) for model, values in by_model.items()]
     notes = [f"{one}: {_first_sentence(one)}" for one in metrics]
-    return Table("Beyond accuracy", columns, lines, notes)
+    return Table("What the lists are like", columns, lines, notes)
 
 
 def _line(model: str, values: Mapping[str, Row], metrics: list[str]) -> list[Cell]:

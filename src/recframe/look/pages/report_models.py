@@ -14,7 +14,6 @@ from recframe.metrics.language.definition import Metric
 Row = Mapping[str, Any]
 MOST_ROWS = 60
 """Of a table; a page says how many were left out."""
-SHOWN = {"better", "worse", "higher", "lower", "same", "not worse", "not better"}
 MARKS = {
     **dict.fromkeys(("better", "not worse"), "better"),
     **dict.fromkeys(("worse", "not better"), "worse"),
@@ -203,7 +202,7 @@ def comparison(found: Gathered) -> Section | None:
 
 def _differences(found: Gathered, rows: Sequence[Row], n: int) -> Table:
     names = ["model", "against", "metric"]
-    columns = [Column(one) for one in names]
+    columns = [*(Column(one) for one in names), Column("verdict", "verdict")]
     columns += [
         Column("difference", "number", "mean over users with both values, and its interval"),
         Column("relative", "number", "difference over the baseline's value"),
@@ -213,7 +212,6 @@ def _differences(found: Gathered, rows: Sequence[Row], n: int) -> Table:
         Column(
             "users better / same / worse", "number", "users whose value is higher, the same, lower"
         ),
-        Column("verdict", "verdict"),
         Column("users", "number"),
     ]
     lines = [_difference(row) for row in rows]
@@ -233,11 +231,11 @@ def _difference(row: Row) -> list[Cell]:
         Cell(row["model"]),
         Cell(row["baseline"]),
         Cell(row["metric"]),
+        Cell(row["verdict"] or words.NONE, "", MARKS.get(row["verdict"], "open")),
         Cell(words.number(row["difference"], sign=True), ends),
         Cell(words.per_cent(row["relative"], sign=True)),
         Cell(words.p_value(row["p_adjusted"])),
         Cell(counts),
-        Cell(row["verdict"] or words.NONE, "", MARKS.get(row["verdict"], "open")),
         Cell(words.count(row["n_users"])),
     ]
 

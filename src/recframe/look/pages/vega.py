@@ -8,7 +8,6 @@ from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 
-from recframe.errors import RecframeError
 from recframe.look.pages import whole
 
 SNIPPET = "window.vegaEmbed = vegaEmbed;"
@@ -21,12 +20,9 @@ def script() -> str:
     NOTE: to put it together takes vl-convert some seconds, so that it is kept, under the versions that it is made of. Where
     the folder cannot be written to, it is made once in each process.
     """
-    try:
-        import altair as alt  # noqa: PLC0415  an extra
-        import vl_convert  # noqa: PLC0415
-    except ModuleNotFoundError as missing:
-        msg = f"a report needs {missing.name}, which is not installed; write: pip install 'recframe[report]'"
-        raise RecframeError(msg) from None
+    import altair as alt  # noqa: PLC0415  an extra
+    import vl_convert  # noqa: PLC0415
+
     grammar = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
     kept = _folder() / f"vega-{version('vl-convert-python')}-{grammar}.js"
     with suppress(OSError, UnicodeError):

@@ -27,7 +27,7 @@ def number(value: float | None, *, sign: bool = False) -> str:
     elif size >= 10:  # noqa: PLR2004  two digits before the point
         text = f"{value:+.1f}"
     elif LEAST < size < SMALL:
-        text = f"{value:+.{1 - math.floor(math.log10(size))}f}"
+        text = f"{value:+.{1 - math.floor(math.log10(size))}f}".rstrip("0")
     else:
         text = f"{value + 0.0:+.{DIGITS}f}"
     text = text.replace("-", MINUS)
