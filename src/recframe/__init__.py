@@ -29,6 +29,8 @@ from recframe.namespace.rec_of_a_frame import rec as rec
 
 if TYPE_CHECKING:
     from recframe.conventions.explanation import explain as explain
+    from recframe.namespace.dashboards import dashboard as dashboard
+    from recframe.tracking.changed_runs import changes as changes
     from recframe.tracking.flattened import flat as flat
     from recframe.tracking.kept import history as history
     from recframe.tracking.kept import track as track
@@ -54,6 +56,8 @@ if not TYPE_CHECKING:
         "Requirement": "uncertainty.requirements",
         **dict.fromkeys(["from_lists", "from_truth"], "ways_in.nested_lists"),
         "from_scores": "ways_in.score_matrix",
+        "dashboard": "namespace.dashboards",
+        "changes": "tracking.changed_runs",
         "flat": "tracking.flattened",
         **dict.fromkeys(["history", "track"], "tracking.kept"),
         **dict.fromkeys(

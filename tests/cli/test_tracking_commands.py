@@ -53,6 +53,17 @@ def test_a_run_is_shown_and_kept_as_the_library_does():
     assert own.equals(other)
 
 
+def test_what_is_rarely_meant_is_told():
+    asked = ("two.parquet", "two.parquet", "-m", "mrr")
+    result = run("track", *asked, "--history", "history", "--as-of", "2026-11-22")
+
+    notes = [line for line in result.stderr.splitlines() if line.startswith("note: ")]
+    assert notes
+    assert notes == [
+        line for line in run("summarize", *asked).stderr.splitlines() if line.startswith("note: ")
+    ]
+
+
 def test_the_numbers_of_a_history_are_printed_by_day():
     for day in ("2026-11-22", "2026-11-21"):
         track("--as-of", day)

@@ -21,6 +21,7 @@ import recframe as rf
 from charts_asked import (
     ASKED,
     REC,
+    RUNS,
     SCORED,
     SHOP,
     WIDTH,
@@ -301,6 +302,10 @@ def test_charts_of_nothing_say_so(name):
         with pytest.raises(rf.RecframeError, match="no two models"):
             ASKED[name](nothing().plot)
         return
+    if name == "timeline":
+        with pytest.raises(rf.RecframeError, match="it has no numbers"):
+            RUNS.head(0).rec.plot.timeline("ndcg@10")
+        return
     chart = ASKED[name](nothing().plot)
     spec = chart.to_dict()
 
@@ -358,7 +363,9 @@ def test_an_option_or_a_chart_that_there_is_not_has_the_closest_one_named():
         REC.plot.curves  # noqa: B018
 
 
-@pytest.mark.parametrize("name", sorted(set(ASKED) - {"curve", "segments", "compare", "audit"}))
+@pytest.mark.parametrize(
+    "name", sorted(set(ASKED) - {"curve", "segments", "compare", "audit", "timeline"})
+)
 def test_charts_without_segments_say_so_where_some_are_bound(name):
     with pytest.raises(rf.RecframeError, match=rf"plot.{name}\(\) draws no segments, and by='age'"):
         ASKED[name](REC.group_by("age").plot)

@@ -11,6 +11,7 @@ import pytest
 
 import recframe as rf
 from planted_shop import shop
+from runs_over_time import history
 
 SHOP = shop(n=60)
 SCORED = SHOP.recs.with_columns(score=-pl.col("rank").cast(pl.Float64))
@@ -23,7 +24,17 @@ REC = rf.rec(
     train=TRAIN,
     model="model",
 )
+RUNS = history(runs=30, models=("new", "old"), drop={20: -0.05, 25: 0.05})
 WIDTH = 400
+
+
+def of_history(plot: Any) -> Any:
+    """Ask for the chart of a history, in the look of another chart."""
+    look = plot._look
+    runs = RUNS if plot._of._context.model else history()
+    return runs.rec.plot(theme=look.theme, width=look.width).timeline("ndcg@10")
+
+
 ASKED: dict[str, Callable[[Any], Any]] = {
     "curve": lambda plot: plot.curve("ndcg", k=[1, 2, 5]),
     "gains": lambda plot: plot.gains(k=[1, 2, 5]),
@@ -38,6 +49,7 @@ ASKED: dict[str, Callable[[Any], Any]] = {
     "scores": lambda plot: plot.scores(bins=5),
     "overlap": lambda plot: plot.overlap("rbo@5"),
     "audit": lambda plot: plot.audit(),
+    "timeline": of_history,
 }
 
 

@@ -21,12 +21,15 @@ from recframe.metrics.language.registry import registered
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 UNCERTAINTY = ROOT / "docs" / "uncertainty.md"
+OVER_TIME = ROOT / "docs" / "over_time.md"
 METHODS = Path(rf.__file__).parent / "namespace" / "methods.py"
 RESULT = ROOT / "tests" / "benchmarks" / "result.json"
 LARGE = ROOT / "tests" / "benchmarks" / "large.json"
 CASES = ROOT / "tests" / "benchmarks" / "cases.json"
 APART = ROOT / "tests" / "benchmarks" / "apart.json"
 TRIALS = ROOT / "tests" / "benchmarks" / "coverage_in_trials.json"
+
+CHANGES = ROOT / "tests" / "benchmarks" / "changes_in_trials.json"
 
 
 def metric_table() -> str:
@@ -279,6 +282,56 @@ def _families_of_trials(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def change_tables() -> str:
+    """Return the last full run of the trials of flagged runs, as it was stored, as text and Markdown tables."""
+    result: dict[str, Any] = json.loads(CHANGES.read_text(encoding="utf-8"))
+    settings, level = result["settings"], 0.99
+    head = (
+        f"Simulated runs: {settings['trials']:,} series of each kind for one number, a twentieth of that for twenty numbers, "
+        f"which are correlated by {settings['alike']}. Of 100 runs where nothing changed, how many have a flag at the level of "
+        "99 %; in brackets, of the first runs that are judged, when half a window has gone by:"
+    )
+    alarms = [row for row in result["false_alarms"] if row["level"] == level]
+    drops = [row for row in result["drops"] if row["level"] == level]
+    found = (
+        "How many of 100 drops are found, of one run and one number, by how many standard deviations from run to run they are; "
+        "and for how many runs one is flagged that stays:"
+    )
+    return "\n\n".join([head, _alarms(alarms), found, _drops(drops)])
+
+
+def _alarms(rows: list[dict[str, Any]]) -> str:
+    """Return false alarms, a row for each kind of runs, a column for each window and number of numbers."""
+    columns = list(dict.fromkeys((row["window"], row["numbers"]) for row in rows))
+    lines = [_row(["runs", *(f"{_numbers(m)}, window {n}" for n, m in columns)])]
+    lines.append(f"|{'---|' * (len(columns) + 1)}")
+    for kind in dict.fromkeys(row["runs"] for row in rows):
+        at = {(row["window"], row["numbers"]): row for row in rows if row["runs"] == kind}
+        cells = [
+            f"{100 * at[one]['flagged']:.1f} ({100 * at[one]['flagged at first']:.1f})"
+            for one in columns
+        ]
+        lines.append(_row([kind, *cells]))
+    return "\n".join(lines)
+
+
+def _drops(rows: list[dict[str, Any]]) -> str:
+    """Return drops that are found, a row for each size of window and number of numbers."""
+    sizes = list(dict.fromkeys(row["drop"] for row in rows))
+    titles = ["window", "numbers", *(f"{one} sd" for one in sizes), f"stays, {sizes[-1]} sd"]
+    lines = [_row(titles), f"|{'---|' * len(titles)}"]
+    for window, numbers in dict.fromkeys((row["window"], row["numbers"]) for row in rows):
+        of = [row for row in rows if (row["window"], row["numbers"]) == (window, numbers)]
+        cells = [f"{100 * row['found']:.0f}" for row in of]
+        stays = f"{of[-1]['runs flagged where it stays']:.1f} runs"
+        lines.append(_row([str(window), str(numbers), *cells, stays]))
+    return "\n".join(lines)
+
+
+def _numbers(n: int) -> str:
+    return "one number" if n == 1 else f"{n} numbers"
+
+
 def written(text: str) -> str:
     """Return a README, or another page, with its generated parts made anew."""
     parts = {
@@ -289,6 +342,7 @@ def written(text: str) -> str:
         "apart": apart_table,
         "large": large_table,
         "trials": trial_tables,
+        "changes": change_tables,
     }
     for name, made in parts.items():
         pattern = rf"(<!-- {name}: [^\n]*-->\n).*?(<!-- end -->)"
@@ -377,5 +431,5 @@ def _quoted(value: object) -> str:
 if __name__ == "__main__":
     METHODS.with_suffix(".pyi").write_text(stubs(), encoding="utf-8")
     METHODS.write_text(methods(), encoding="utf-8")
-    for page in (README, UNCERTAINTY):
+    for page in (README, UNCERTAINTY, OVER_TIME):
         page.write_text(written(page.read_text(encoding="utf-8")), encoding="utf-8")

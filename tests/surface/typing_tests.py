@@ -212,6 +212,8 @@ def what_is_tracked_keeps_its_kind(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
     assert_type(rf.rec(lf).track("ndcg@10", history="h", as_of="2026-11-22"), pl.LazyFrame)
     assert_type(rf.track(df, "h", as_of="2026-11-22"), pl.DataFrame)
     assert_type(rf.history("h"), pl.DataFrame)
+    assert_type(rf.changes(df), pl.DataFrame)
+    assert_type(rf.changes("h"), pl.DataFrame)
     assert_type(rf.flat(df), dict[str, float])
     assert_type(rf.rec(df).fingerprint(), str)
     assert_type(rf.rec(lf).table("ndcg@10").markdown(), str)

@@ -463,6 +463,31 @@ for n in range(int(sys.argv[3])):
     assert set(found["value"]) == {1.0}
 
 
+def test_whoever_reads_while_two_append_sees_whole_runs_alone(tmp_path):
+    place = tmp_path / "history"
+    place.mkdir()
+    # what somebody who was killed has left
+    (place / f".run-0-x{folder.UNFINISHED}").write_bytes(b"PAR1 half")
+    code = """
+both = pl.concat([result, result.with_columns(metric=pl.lit("other"))])
+for n in range(25):
+    rf.track(both, place, as_of=dt.date(2026, 1, n + 1), name=sys.argv[2])
+    rf.track(both, place, as_of=dt.date(2026, 1, 1), name="all")
+"""
+    running = [process(code, place, name) for name in "ab"]
+    seen = []
+    while any(one.poll() is None for one in running):
+        found = rf.history(place)
+        seen.append(found.height)
+        assert found.group_by("as_of", "name").len()["len"].unique().to_list() in ([], [2])
+        assert rf.changes(found).height == found.height
+    for one in running:
+        ended(one)
+
+    assert seen == sorted(seen)
+    assert rf.history(place).height == 2 * (25 + 25 + 1)
+
+
 def test_a_process_that_is_killed_in_the_middle_leaves_all_of_a_run_or_nothing(place):
     rf.track(DF.rec.summarize("mrr"), place, as_of="2025-01-01")
     code = """

@@ -35,7 +35,7 @@ from recframe.cli.reporting import report
 from recframe.cli.required import require
 from recframe.cli.results import give, is_table
 from recframe.cli.shell import Failure, note, noted, read_errors, words_of_the_shell
-from recframe.cli.tracking import history, track
+from recframe.cli.tracking import changes, history, track
 from recframe.cli.uncertain import compare, gaps, power, slices, summarize
 from recframe.errors import plan_errors
 
@@ -205,6 +205,7 @@ ALL = (
     report,
     track,
     history,
+    changes,
     demo,
     metrics,
     profiles,

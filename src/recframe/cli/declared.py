@@ -31,11 +31,22 @@ def declared(*options: Decorator) -> Decorator:
     return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
 
 
-def file_option(name: str, text: str) -> Decorator:
+def file_option(
+    name: str, text: str, *, metavar: str | None = None, required: bool = False
+) -> Decorator:
     """Return an option that takes a file."""
     return click.option(
-        f"--{name}", metavar=name.upper(), help=text, shell_complete=completion.files
+        f"--{name}",
+        metavar=metavar or name.upper(),
+        required=required,
+        help=text,
+        shell_complete=completion.files,
     )
+
+
+def history_option(text: str, *, required: bool = False) -> Decorator:
+    """Return the option that takes a history."""
+    return file_option("history", text, metavar="DIR", required=required)
 
 
 def by_option(text: str) -> Decorator:
@@ -57,26 +68,45 @@ TRUTH = click.argument(
 BY = by_option(
     "A column to split the result by: of RECS, TRUTH, USERS or ITEMS; user gives every user's own values."
 )
-METRICS = declared(
-    click.option(
+
+
+def metrics_option(text: str, *, required: bool = False) -> Decorator:
+    """Return the option that names metrics."""
+    return click.option(
         "-m",
         "--metric",
         "metrics",
         multiple=True,
+        required=required,
         callback=split_metrics,
         metavar="METRIC",
         shell_complete=completion.metrics,
-        help="A metric, such as ndcg@10 or 'map(normalizer=min)@10'; see recframe metrics. "
-        f"Default: {', '.join(DEFAULT_METRICS)}, each at 10 or at every -k.",
+        help=text,
+    )
+
+
+CUTOFFS = click.option(
+    "-k",
+    "cutoffs",
+    multiple=True,
+    callback=split_numbers,
+    metavar="K",
+    help="A cut-off for the metrics without an @.",
+)
+METRICS = declared(
+    metrics_option(
+        "A metric, such as ndcg@10 or 'map(normalizer=min)@10'; see recframe metrics. "
+        f"Default: {', '.join(DEFAULT_METRICS)}, each at 10 or at every -k."
     ),
-    click.option(
-        "-k",
-        "cutoffs",
-        multiple=True,
-        callback=split_numbers,
-        metavar="K",
-        help="A cut-off for the metrics without an @.",
-    ),
+    CUTOFFS,
+)
+WINDOW = click.option(
+    "--window",
+    type=click.IntRange(min=5),
+    default=14,
+    show_default=True,
+    metavar="N",
+    help="How many runs of a history predict the next; half of them are enough to begin with.",
 )
 DESCRIBED = declared(
     file_option("users", "A table of users, one row each; its columns serve --by."),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import re
+from datetime import datetime
 
 import click
 
 from recframe.cli.readers import Form
-from recframe.errors import suggestion
+from recframe.errors import RecframeError, suggestion
 from recframe.frames.context import ROLES
+from recframe.tracking.tracked_run import moment
 
 
 def split(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> list[str]:
@@ -132,3 +134,12 @@ def one_truth(
             "put a pattern in quotes, so that the shell leaves it as it is: 'recs/*.parquet'"
         )
     return values[0] if values else None
+
+
+def time_of(ctx: click.Context, parameter: click.Parameter, value: str | None) -> datetime | None:
+    """Return a time, or say that there is none."""
+    del ctx, parameter
+    try:
+        return None if value is None else moment(value)
+    except RecframeError:
+        raise click.BadParameter(f"{value!r} is no day or time; write 2026-11-22") from None

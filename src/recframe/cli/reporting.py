@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import click
+import polars as pl
+from click.core import ParameterSource
 
+import recframe as rf
 from recframe.cli import completion
-from recframe.cli.declared import BY, METRICS, RECS, TRUTH, declared
+from recframe.cli.declared import BY, METRICS, TRUTH, WINDOW, declared, history_option
 from recframe.cli.given import bound_at_once, metrics_and_cutoffs, paths_of, scanned
 from recframe.cli.progress import bar
 from recframe.cli.results import check_place
@@ -28,11 +31,13 @@ OUTPUT = click.option(
     help="The page to write, a file that ends in .html.",
 )
 KILO = 1000
+OF_A_HISTORY = {"history", "output", "title", "window", "model", "metrics", "level"}
+"""The options of the page of a history."""
 
 
 @click.command(short_help="Write a page with everything, which works offline.")
 @declared(
-    RECS,
+    click.argument("recs", required=False, shell_complete=completion.files),
     TRUTH,
     METRICS,
     BASELINE,
@@ -41,21 +46,32 @@ KILO = 1000
     MIN_USERS,
     click.option("--title", metavar="TEXT", help="What stands above the page."),
     click.option("--title-of", metavar="COLUMN", help="The column of ITEMS that names an item."),
+    history_option("Write a page of the runs that recframe track has put there, in place of RECS."),
+    WINDOW,
     FRAMES,
     OUTPUT,
 )
-def report(recs: str, truth: str | None, **options: Any) -> None:
+def report(recs: str | None, truth: str | None, **options: Any) -> None:
     """Write a page in one file: values with intervals, models compared, segments, curves, costs, findings and real cases.
 
     The files and options are those of recframe evaluate. The page works offline and asks nothing of any network. It needs
     pip install 'recframe[report]'.
+
+    With --history, and without RECS, it is a page of all runs of a history: the newest numbers, what was flagged as a change,
+    each metric over time, and the runs behind them. --level is then that of the flags.  [default: 0.99]
 
     \b
     Examples:
       recframe report recs.parquet truth.parquet -m ndcg@10 -o report.html
       recframe report recs.parquet truth.parquet --model model --baseline popularity --users users.parquet --by country
       recframe report recs.parquet truth.parquet --items items.parquet --train train.parquet --title 'Week 47'
+      recframe report --history history.parquet -o dashboard.html
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
+    if options["history"] is not None:
+        _of_history(recs, options)
+        return
+    if recs is None:
+        raise click.UsageError("Missing argument 'RECS'; or write --history DIR.")
     paths, output = paths_of(recs, truth, options), options["output"]
     with words_of_the_shell(paths):
         check_ending(output)
@@ -72,5 +88,39 @@ def report(recs: str, truth: str | None, **options: Any) -> None:
         ):
             page = ask(**given)
         page.save(output)
+    _wrote(output)
+
+
+def _of_history(recs: str | None, options: dict[str, Any]) -> None:
+    """Write the page of a history."""
+    if recs is not None:
+        raise click.UsageError(f"--history makes a page of its own; leave out {recs!r}")
+    written = _written()
+    beyond = [one for one in written if one not in OF_A_HISTORY]
+    if beyond:
+        name = beyond[0].replace("_", "-")
+        raise click.UsageError(f"--history makes a page of its own, which takes no --{name}")
+    output, given = options["output"], some(options, "title", "window", "model")
+    # intervals have another default than flags
+    given |= some(options, "level") if "level" in written else {}
+    with words_of_the_shell({}):
+        check_ending(output)
+        check_place(output, [])
+        runs = rf.history(options["history"])
+        names = [str(rf.parse(one)) for one in options["metrics"]]
+        runs = runs.filter(pl.col("metric").is_in(names)) if names else runs
+        with plan_errors():
+            rf.dashboard(runs, **given).save(output)
+    _wrote(output)
+
+
+def _written() -> list[str]:
+    """Return the names of the options that stand in the command."""
+    context = click.get_current_context()
+    sources = {one: context.get_parameter_source(one) for one in context.params}
+    return [one for one, source in sources.items() if source is ParameterSource.COMMANDLINE]
+
+
+def _wrote(output: str) -> None:
     size = Path(output).expanduser().stat().st_size
     click.echo(f"wrote {output} ({size / KILO:,.0f} kB)", err=True)

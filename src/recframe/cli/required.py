@@ -21,13 +21,15 @@ from recframe.cli.declared import (
     POLICIES,
     PROFILE,
     RECS,
+    WINDOW,
     by_option,
     declared,
     file_option,
+    history_option,
 )
 from recframe.cli.given import bound_at_once, columns_of, paths_of, scanned
 from recframe.cli.junit import junit
-from recframe.cli.options import split
+from recframe.cli.options import split, time_of
 from recframe.cli.readers import READERS, ending_of
 from recframe.cli.results import FORMATS, STDOUT, TABLE, check_output, is_table, write
 from recframe.cli.shell import Failure, note, noted, words_of_the_shell
@@ -114,11 +116,23 @@ def truth_and_requirements(
         "An earlier result, of --store or recframe summarize -o, that '0.99 * reference' stands for; or a table of "
         "recommendations to compare with, or the name of a model.",
     ),
+    history_option(
+        "The runs of recframe track, whose last ones 'ndcg@10 >= 0.95 * trailing' holds values against."
+    ),
+    WINDOW,
     click.option(
-        "--store",
+        "--as-of",
+        callback=time_of,
+        metavar="TIME",
+        help="The day or time of this run: those before it count.  [default: all runs]",
+    ),
+    click.option(
+        "--name", metavar="WORD", help="Which runs count, where the history has several names."
+    ),
+    file_option(
+        "store",
+        "Write the result to a file, for a later --reference; not where a requirement fails.",
         metavar="FILE",
-        shell_complete=completion.files,
-        help="Write the result to a file, for a later --reference; not where a requirement fails.",
     ),
     click.option(
         "--users-values",
@@ -148,8 +162,9 @@ def require(recs: str, given: Given, **options: Any) -> None:
     """Hold the recommendations in RECS against REQUIREMENTs, such as 'ndcg@10 >= 0.28', each in quotes.
 
     A bound is a number, or a share of a model's value: 'ndcg@10 >= 0.99 * popularity', with --model; of an earlier result it
-    is 'ndcg@10 >= 0.99 * reference', with --reference. Each requirement holds, fails or is open: it fails where it is shown
-    not to be met, and is open where there are too few users to tell.
+    is 'ndcg@10 >= 0.99 * reference', with --reference; of what the last runs of a history predict it is 'ndcg@10 >= trailing'
+    or 'ndcg@10 >= 0.95 * trailing', with --history. Each requirement holds, fails or is open: it fails where it is shown not
+    to be met, and is open where there are too few users, or runs, to tell.
 
     Exit status: 0 where nothing fails, 1 where a requirement fails (with --strict, also where it is open), 2 for options,
     files, columns, metrics and data that cannot be judged. It needs SciPy: pip install 'recframe[stats]'.
@@ -159,6 +174,7 @@ def require(recs: str, given: Given, **options: Any) -> None:
       recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.28' 'mrr@10 >= 0.2'
       recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.99 * popularity' --model model --by country --users users.csv
       recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.99 * reference' --reference last.json --store last.json
+      recframe require recs.parquet truth.parquet 'ndcg@10 >= trailing' --history history.parquet --as-of 2026-11-22
       recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.28' --format junit -o report.xml
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     with as_not_judged():
@@ -168,7 +184,8 @@ def require(recs: str, given: Given, **options: Any) -> None:
             _check_outputs(options, list(paths.values()))
             rec = bound_at_once(scanned(paths, {**options, "output": None, "form": None}), options)
             arguments = _arguments(options)
-            ask = partial(rec.require, *given.requirements, **arguments, last=earlier, raises=False)
+            before = {"last": earlier, "history": _before(options), "window": options["window"]}
+            ask = partial(rec.require, *given.requirements, **arguments, **before, raises=False)
             with noted(ids_as_text=options["ids_as_text"]):
                 result = answered(ask)
             fails = _unmet(result, given.requirements, arguments)
@@ -196,6 +213,16 @@ def _arguments(options: dict[str, Any]) -> dict[str, Any]:
         "models": options["models"] or None,
         "level": options["level"],
     }
+
+
+def _before(options: dict[str, Any]) -> pl.DataFrame | None:
+    """Return the runs of a history before a time and of a name, where they are given."""
+    if options["history"] is None:
+        return None
+    runs = rf.history(options["history"])
+    if options["as_of"] is not None:
+        runs = runs.filter(pl.col("as_of") < options["as_of"])
+    return runs if options["name"] is None else runs.filter(pl.col("name") == options["name"])
 
 
 def _earlier(options: dict[str, Any]) -> list[pl.LazyFrame] | None:

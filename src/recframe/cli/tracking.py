@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import click
@@ -13,6 +14,7 @@ from recframe.cli import completion
 from recframe.cli.declared import (
     BY,
     COLUMNS,
+    CUTOFFS,
     DECIMALS,
     OUTPUT,
     POLICIES,
@@ -20,17 +22,25 @@ from recframe.cli.declared import (
     RECS,
     SIDES,
     TRUTH,
+    WINDOW,
     declared,
+    history_option,
+    metrics_option,
 )
-from recframe.cli.given import bound, paths_of, scanned
-from recframe.cli.options import split, split_metrics, split_numbers
+from recframe.cli.given import bound_at_once, paths_of, scanned
+from recframe.cli.options import split, time_of
 from recframe.cli.results import STDOUT, check_output, give, is_table
-from recframe.cli.shell import noted, read_errors, words_of_the_shell
-from recframe.tracking.tracked_run import moment
+from recframe.cli.shell import noted, words_of_the_shell
+from recframe.cli.uncertain import answered
 
-DROPPED = ("run", "fingerprint", "tracked_at", "recframe", "polars", "definition", "note")
+DROPPED = (
+    *("run", "fingerprint", "tracked_at", "recframe", "polars", "definition", "split_by", "note"),
+)
 """What a history has beside its numbers, which a table to look at leaves out."""
-SHOWN = ("value", "value_low", "value_high", "n_users", "difference", "p_adjusted", "verdict")
+SHOWN = (
+    *("value", "value_low", "value_high", "n_users", "expected_low", "expected_high", "difference"),
+    *("p_adjusted", "verdict"),
+)
 
 
 def tags_of(
@@ -46,44 +56,15 @@ def tags_of(
     return {name: value for name, _, value in pairs}
 
 
-def time_of(ctx: click.Context, parameter: click.Parameter, value: str | None) -> datetime | None:
-    """Return a time, or say that there is none."""
-    del ctx, parameter
-    try:
-        return None if value is None else moment(value)
-    except rf.RecframeError:
-        raise click.BadParameter(f"{value!r} is no day or time; write 2026-11-22") from None
-
-
 @click.command(short_help="Compute metrics with intervals, and append them to a history.")
 @declared(
     RECS,
     TRUTH,
-    click.option(
-        "-m",
-        "--metric",
-        "metrics",
-        multiple=True,
+    metrics_option("A metric, such as ndcg@10; see recframe metrics.", required=True),
+    CUTOFFS,
+    history_option(
+        "The folder that the run goes into, which is made where it is missing; or a .duckdb file.",
         required=True,
-        callback=split_metrics,
-        metavar="METRIC",
-        shell_complete=completion.metrics,
-        help="A metric, such as ndcg@10; see recframe metrics.",
-    ),
-    click.option(
-        "-k",
-        "cutoffs",
-        multiple=True,
-        callback=split_numbers,
-        metavar="K",
-        help="A cut-off for the metrics without an @.",
-    ),
-    click.option(
-        "--history",
-        required=True,
-        metavar="DIR",
-        shell_complete=completion.files,
-        help="The folder that the run goes into, which is made where it is missing; or a .duckdb file.",
     ),
     click.option(
         "--as-of",
@@ -122,39 +103,26 @@ def track(recs: str, truth: str | None, **options: Any) -> None:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     paths = paths_of(recs, truth, options)
     with words_of_the_shell(paths):
-        rec = bound(scanned(paths, options), options)
-        with noted(ids_as_text=options["ids_as_text"]), read_errors():
-            result = rec.track(
-                *options["metrics"],
-                k=list(options["cutoffs"]) or None,
-                by=options["by"],
-                history=options["history"],
-                as_of=options["as_of"],
-                name=options["name"],
-                tags=options["tags"],
-            ).collect()
+        kept = {one: options[one] for one in ("by", "history", "as_of", "name", "tags")}
+        ask = bound_at_once(scanned(paths, options), options).track
+        cutoffs = list(options["cutoffs"]) or None
+        with noted(ids_as_text=options["ids_as_text"]):
+            result = answered(partial(ask, *options["metrics"], k=cutoffs, **kept))
     _give(result, options)
     click.echo(f"tracked in {options['history']}", err=True)
 
 
-@click.command(short_help="Print the runs of a history.")
-@declared(
+OF_A_HISTORY = declared(
     click.argument("history", metavar="DIR", shell_complete=completion.files),
-    click.option(
-        "-m",
-        "--metric",
-        "metrics",
-        multiple=True,
-        callback=split_metrics,
-        metavar="METRIC",
-        shell_complete=completion.metrics,
-        help="The metrics to print, such as ndcg@10.  [default: all]",
-    ),
+    metrics_option("The metrics to print, such as ndcg@10.  [default: all]"),
     click.option(
         "--since", callback=time_of, metavar="TIME", help="The first day or time to print."
     ),
-    OUTPUT,
 )
+
+
+@click.command(short_help="Print the runs of a history.")
+@declared(OF_A_HISTORY, OUTPUT)
 def history(history: str, metrics: list[str], since: datetime | None, **options: Any) -> None:
     """Print the runs that recframe track has put into DIR, a folder or a .duckdb file, by the time that they hold for.
 
@@ -168,13 +136,48 @@ def history(history: str, metrics: list[str], since: datetime | None, **options:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     check_output(options["output"] or STDOUT, options["form"])
     with words_of_the_shell({}):
-        found = rf.history(history)
-    if metrics:
-        names = [str(rf.parse(one)) for one in metrics]
-        found = found.filter(pl.col("metric").is_in(names))
-    if since is not None:
-        found = found.filter(pl.col("as_of") >= since)
-    _give(found, options)
+        found = _some(rf.history(history), metrics)
+    _give(_since(found, since), options)
+
+
+@click.command(short_help="Print which runs of a history are not as expected.")
+@declared(
+    OF_A_HISTORY,
+    WINDOW,
+    click.option(
+        "--level", type=float, default=0.99, show_default=True, help="How sure a flag is."
+    ),
+    click.option("--flagged", is_flag=True, help="Print what is flagged, and nothing else."),
+    OUTPUT,
+)
+def changes(history: str, metrics: list[str], since: datetime | None, **options: Any) -> None:
+    """Print each number of the history in DIR beside what the runs before it predict, and whether it is flagged as a change.
+
+    The band allows for all numbers of a run; of those that -m leaves out it knows nothing. In a --format, and with -o FILE,
+    stands all that is known: p values, the rule, and the fingerprint of the data. It needs pip install 'recframe[stats]'.
+
+    \b
+    Examples:
+      recframe changes history.parquet --flagged
+      recframe changes history.parquet -m ndcg@10 --window 28 --since 2026-11-01
+    """  # noqa: D301  click reads the backspace as: leave these lines as they are
+    check_output(options["output"] or STDOUT, options["form"])
+    with words_of_the_shell({}):
+        runs = _some(rf.history(history), metrics)
+        found = rf.changes(runs, window=options["window"], level=options["level"])
+    found = found.filter("flagged") if options["flagged"] else found
+    _give(_since(found, since), options)
+
+
+def _some(runs: pl.DataFrame, metrics: list[str]) -> pl.DataFrame:
+    """Return the runs of some metrics, of all where none are named."""
+    names = [str(rf.parse(one)) for one in metrics]
+    return runs.filter(pl.col("metric").is_in(names)) if names else runs
+
+
+def _since(runs: pl.DataFrame, since: datetime | None) -> pl.DataFrame:
+    """Return the runs from a time on."""
+    return runs if since is None else runs.filter(pl.col("as_of") >= since)
 
 
 def _give(result: pl.DataFrame, options: dict[str, Any]) -> None:

@@ -61,6 +61,7 @@ ALL_COLUMNS = click.option(
     is_flag=True,
     help="Show every column, in full precision, in tables, Markdown and LaTeX too.",
 )
+COMPARED = declared(RECS, TRUTH, METRICS, BASELINE, BY)
 FRAMES = declared(SIDES, COLUMNS, POLICIES, PROFILE)
 
 
@@ -133,11 +134,7 @@ def summarize(recs: str, truth: str | None, **options: Any) -> None:
 
 @click.command(short_help="Hold models against one another.")
 @declared(
-    RECS,
-    TRUTH,
-    METRICS,
-    BASELINE,
-    BY,
+    COMPARED,
     LEVEL,
     click.option(
         "--margin",
@@ -188,11 +185,7 @@ def compare(recs: str, truth: str | None, **options: Any) -> None:
 
 @click.command(short_help="Say what differences the users can show.")
 @declared(
-    RECS,
-    TRUTH,
-    METRICS,
-    BASELINE,
-    BY,
+    COMPARED,
     click.option(
         "--wanted",
         type=float,

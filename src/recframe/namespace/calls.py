@@ -49,6 +49,7 @@ METHODS = {
     "plot.scores": "",
     "plot.overlap": "'rbo@10'",
     "plot.audit": "",
+    "plot.timeline": "'ndcg@10'",
 }
 """The methods that are no metric, with what they are asked for."""
 
@@ -132,7 +133,7 @@ def _name(one: object) -> str | Made:
 def understood(method: C) -> C:
     """Have arguments that a method does not take answered with what to write instead; its signature stays."""
     takes = inspect.signature(method).parameters
-    of_charts = "plot." * method.__qualname__.startswith("Plot.")
+    of_charts = "plot." * method.__qualname__.startswith("Plot")
     checked = check_options if method.__qualname__ == "Rec.__call__" else check_call
 
     @wraps(method)

@@ -14,6 +14,7 @@ from recframe.frames.hints import Either, bind
 from recframe.namespace import calls
 from recframe.namespace.bound_metric import By, Cutoffs, F
 from recframe.namespace.earlier import Earlier, earlier
+from recframe.namespace.predicted import predicted
 from recframe.namespace.question import Question, check_contributions, question
 from recframe.plan.beside import SPREAD
 from recframe.plan.contributions import contributions
@@ -24,6 +25,7 @@ from recframe.uncertainty.pairs import MODEL, Pairing, sums_of_all
 from recframe.uncertainty.requirements import (
     COLUMNS,
     EARLIER,
+    TRAILING,
     Gate,
     Requirement,
     metrics_of,
@@ -50,6 +52,8 @@ class Gates(Generic[F]):
         on: Literal["interval", "value"] = "interval",
         models: str | Sequence[str] | None = None,
         last: Any = None,
+        history: Any = None,
+        window: int = 14,
         level: float = 0.95,
         raises: bool = True,
         profile: str | None = None,
@@ -79,6 +83,12 @@ class Gates(Generic[F]):
         `last` is an earlier result, which `"ndcg@10 >= 0.99 * last"` holds values against: one of `summarize` or `require`,
         whose intervals count as if they were of other users, so that less can be shown; or, better, users' values, of
         `evaluate(..., by="user")`, who are paired; or both in a list.
+
+        `history` holds values against what the last runs before predict, in `"ndcg@10 >= trailing"` or `"ndcg@10 >= 0.95 *
+        trailing"`: a frame of `rf.history(...)`, or its path. The prediction and its error are those of `rf.changes`, from the
+        last `window` runs that were split by the same columns and whose metric stood for the same. So it fails where the
+        value lies below the band, and holds where a value of that factor would. With too few runs it is open, and its note
+        says so. Have runs in it that were before: track this one after the gate, or filter the history by `as_of`.
 
         Columns: the `by` columns and a bound model; `requirement`, `metric`, `k`; `value`, `bound` (times the other's value),
         `baseline_value`, `difference`; `state`, `n_users`, `detectable`, `p_value`, `p_adjusted`, `note`. A null value (nobody
@@ -120,10 +130,12 @@ class Gates(Generic[F]):
             models=_names(models),
             raises=raises,
             earlier=last is not None,
+            trailing=history is not None,
         )
         found = question(self, metrics_of(asked), None, by, None, profile)
         then = earlier(last, found.by, found.inputs, found.metrics)
-        result: F = Asked(found, calls.names(by), gate, then, profile).result()
+        before = predicted(history, window, gate, found)
+        result: F = Asked(found, calls.names(by), gate, then, before, profile).result()
         return result
 
 
@@ -145,6 +157,7 @@ class Asked:
     by: Sequence[Any]
     gate: Gate
     earlier: Earlier | None
+    predicted: pl.DataFrame | None
     profile: str | None
 
     @property
@@ -181,12 +194,15 @@ class Asked:
         bounds: dict[int, Requirement] = {}
         users: dict[int, Requirement] = {}
         summaries: dict[int, Requirement] = {}
+        trailing: dict[int, Requirement] = {}
         models: dict[str, dict[int, Requirement]] = {}
         for place, one in self._under_profile():
             if self.earlier is not None and self.gate.is_earlier(one):
                 self.earlier.check(one.metric)
                 paired = self.earlier.has_users_of(one.metric)
                 (users if paired else summaries)[place] = one
+            elif self.gate.is_trailing(one):
+                trailing[place] = one
             elif one.model is not None:
                 models.setdefault(one.model, {})[place] = one
             else:
@@ -198,6 +214,9 @@ class Asked:
         if summaries and self.earlier is not None and self.earlier.summary is not None:
             rows = self._from_bounds(summaries)
             yield distances.with_earlier(rows, self.keys, summaries, self.earlier.summary)
+        if trailing and self.predicted is not None:
+            rows = self._from_bounds(trailing)
+            yield distances.with_predictions(rows, self.keys, trailing, self.predicted)
         if users and self.earlier is not None and self.earlier.users is not None:
             yield self._from_users(users, self.earlier.users)
 
@@ -221,7 +240,7 @@ class Asked:
     def _from_model(self, model: str, places: Mapping[int, Requirement]) -> pl.LazyFrame:
         asked, first = self.question, next(iter(places.values()))
         if not asked.inputs.model:
-            raise RecframeError(_without_model(repr(str(first)), earlier=model in EARLIER))
+            raise RecframeError(_without_model(repr(str(first)), model))
         inputs, conventions = under_profile.at_home(asked.inputs), self._conventions(places)
         metrics = [one.metric for one in conventions]
         check_contributions(metrics)
@@ -247,8 +266,10 @@ class Asked:
         return distances.from_pairs(sums, self.keys, metrics, places, self.how)
 
 
-def _without_model(what: str, *, earlier: bool = False) -> str:
+def _without_model(what: str, model: str = "") -> str:
     frames = Either(", or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)")
     msg = f"{what} needs a column that tells models apart: {bind(model=repr('model'))}{frames}"
     result = Either("require(..., last=frame)", "--reference FILE")
-    return f"{msg}; or an earlier result: {result}" if earlier else msg
+    history = Either("require(..., history='history.parquet')", "--history DIR")
+    msg += f"; or an earlier result: {result}" * (model in EARLIER)
+    return msg + f"; or the runs before: {history}" * (model == TRAILING)

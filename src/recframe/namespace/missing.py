@@ -10,7 +10,17 @@ from recframe.metrics.language import registry
 _TESTS = "compare('ndcg@10', baseline='...') tests differences of models"
 _INTERVALS = "summarize('ndcg@10') gives intervals"
 _GATES = "require('ndcg@10 >= 0.28') is a gate"
+_TIMELINE = "rf.history('history.parquet').rec.plot.timeline('ndcg@10') draws a history"
+_CHANGES = "rf.changes('history.parquet') flags the runs of a history that are not as expected"
+_HISTORY = "rf.history('history.parquet') has the runs that were tracked"
+OVER_TIME = {
+    **dict.fromkeys(("timeline", "plot_timeline", "plot_history"), _TIMELINE),
+    **dict.fromkeys(("changes", "drift", "alerts", "anomalies", "monitor", "flagged"), _CHANGES),
+}
+"""What others call something that is done with a history, with the call that does it."""
 MEANT = {
+    **OVER_TIME,
+    "history": _HISTORY,
     **dict.fromkeys(("test", "ttest", "t_test", "significance", "significant", "wilcoxon"), _TESTS),
     **dict.fromkeys(
         ("ci", "interval", "intervals", "confidence_interval", "bootstrap"), _INTERVALS
@@ -40,6 +50,8 @@ def no_method(name: str, methods: Iterable[str]) -> str:
 def no_attribute(name: str, names: Iterable[str]) -> str:
     """Return the words on a name that the package does not have."""
     msg = f"module 'recframe' has no attribute {name!r}"
+    if name.casefold() in OVER_TIME:
+        return f"{msg}; {OVER_TIME[name.casefold()]}"
     if close := suggestion(name, names, closeness=0.99):
         return msg + close
     if meant := registry.spelled(name):

@@ -14,6 +14,7 @@ from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls, chart_data, chart_names, chart_rows
 from recframe.namespace.bound_metric import Asked, By, Cutoffs
+from recframe.namespace.plots_over_time import PlotOverTime
 from recframe.uncertainty import options
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ POINTS = [tenth / 10 for tenth in range(11)]
 """The recalls at which interpolated precision is drawn."""
 
 
-class Plot:
+class Plot(PlotOverTime):
     """Charts of a frame: each method asks for numbers, sums them up in Polars, and returns an Altair chart.
 
     A chart is yours to restyle (`chart.properties(height=200)`) and to save: `chart.save("ndcg.svg")`, `"ndcg.png"`, and
@@ -491,5 +492,5 @@ class Plot:
             raise AttributeError(msg, name=name, obj=self)
 
 
-CHARTS = tuple(name for name in vars(Plot) if not name.startswith("_"))
+CHARTS = tuple(name for name in (*vars(Plot), *vars(PlotOverTime)) if not name.startswith("_"))
 _OVERLAP = {"model": pl.String, "other": pl.String, "value": pl.Float64, "n": pl.Int64}

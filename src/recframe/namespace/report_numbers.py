@@ -8,16 +8,16 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import replace
+from importlib.metadata import version
 from typing import Any
 
 import polars as pl
 
-import recframe
 from recframe.audit import notices
 from recframe.audit.findings import meanings_of_checks
 from recframe.audit.seen import Seen
 from recframe.conventions import explanation, under_profile
-from recframe.errors import DataError, RecframeError, RecframeWarning
+from recframe.errors import DataError, RecframeError, RecframeWarning, warn
 from recframe.facts.requirements import check_needs
 from recframe.frames.collecting import stream
 from recframe.frames.inputs import Inputs
@@ -295,7 +295,7 @@ class Gathering:
         return [
             *found,
             ("Intervals", f"{self.asked.level:.0%}"),
-            ("recframe", recframe.__version__),
+            ("recframe", version("recframe")),
         ]
 
 
@@ -311,7 +311,7 @@ def gather(rec: Any, by: Sequence[Any], asked: Asked) -> Gathered:
     with _kept(told):
         found = Gathering(rec, by, asked).gathered()
     for text in dict.fromkeys(told):
-        recframe.errors.warn(text)
+        warn(text)
     return replace(found, warnings=list(dict.fromkeys(told)))
 
 

@@ -83,7 +83,7 @@ class Tracked(Generic[F]):
             fingerprint=fingerprint(asked.inputs, asked.metrics),
             name=name,
             tags=tags,
-            definitions=_definitions(asked.conventions),
+            definitions=definitions(asked.conventions),
         )
         append(history, run)
         back: Any = rows.lazy() if kind.is_lazy else result
@@ -112,7 +112,7 @@ class Tracked(Generic[F]):
         return fingerprint(rec._inputs(by))  # noqa: SLF001  the methods of this room are those of a Rec
 
 
-def _definitions(conventions: Sequence[Convention]) -> dict[str, str]:
+def definitions(conventions: Sequence[Convention]) -> dict[str, str]:
     """Return what each metric stands for, by its string: all of its parameters, and the policies it is under."""
     return {str(one.metric): f"{one.metric.in_full}; {_policies(one)}" for one in conventions}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from datetime import date
@@ -16,7 +17,7 @@ from recframe.frames.collecting import stream
 from recframe.frames.hints import Either
 from recframe.frames.kinds.lookup import kind_for
 from recframe.tracking import duckdb_file, folder
-from recframe.tracking.tracked_run import ABOUT, Run, Table, moment, run_of
+from recframe.tracking.tracked_run import ABOUT, Run, Table, keys_of, moment, run_of
 
 F = TypeVar("F")
 History = str | os.PathLike[str]
@@ -98,9 +99,10 @@ def history(history: History) -> pl.DataFrame:
     """Return all runs of a history as a frame: a row for each number, sorted by `as_of`.
 
     Columns: `as_of` (in UTC), `name`, `run` (what a rerun has too), `fingerprint` of the data, `tracked_at`, the versions of
-    `recframe` and `polars`, `definition` (the metric with every parameter, and the policies), `tag_...`, and then those of
-    the results, `by` columns first; null where a run does not have a column. A `by` column that is not of one dtype in all
-    runs is text.
+    `recframe` and `polars`, `definition` (the metric with every parameter, and the policies), `split_by` (the names of the
+    columns that the result was split by, null for none: it tells all users from those of a null segment), `tag_...`, and then
+    those of the results, `by` columns first; null where a run does not have a column. A `by` column that is not of one dtype
+    in all runs is text.
 
     A number that was tracked twice, for one `as_of`, `name` and fingerprint, is there as it was tracked last. Other data for
     the same `as_of`, such as a truth that has grown, have another fingerprint and rows of their own.
@@ -161,11 +163,19 @@ def _together(tables: list[Table]) -> pl.DataFrame:
     whole = pl.concat([pl.DataFrame(schema=ABOUT | NUMBERS), *frames], how="diagonal_relaxed")
     # NOTE: `metric` and `k` behind all others that say what a number is about, as in each result
     about = [*(key for key in keys if key not in LAST_KEYS), *LAST_KEYS]
-    whole = _latest(whole, [*SAME, *about])
+    whole = _latest(whole, [*SAME, *about]).with_columns(_split_by(whole["columns"]))
     tags = [one for one in whole.columns if one.startswith("tag_")]
     own = [one for one in whole.columns if one not in {*ABOUT, *tags, *about}]
     ordered = [*ABOUT, *tags, *about, *own]
     return pl.DataFrame([whole.get_column(name) for name in ordered if name != "columns"])
+
+
+def _split_by(columns: pl.Series) -> pl.Expr:
+    """Return the names of the columns that results were split by, from those of the results."""
+    known = columns.drop_nulls().unique()
+    names = {one: [*keys_of(json.loads(one))][: -len(LAST_KEYS)] for one in known}
+    split = {one: ", ".join(some) or None for one, some in names.items()}
+    return pl.col("columns").replace_strict(split, return_dtype=pl.String).alias("split_by")
 
 
 def _latest(rows: pl.DataFrame, same: list[str]) -> pl.DataFrame:

@@ -25,10 +25,11 @@ ABOUT: dict[str, Any] = {
     "recframe": pl.String,
     "polars": pl.String,
     "definition": pl.String,
+    "split_by": pl.String,
     "columns": pl.String,
 }
 """What stands before the columns of a result, behind which those of its tags stand. `columns` are those of the result: rows of
-a summary and of a comparison that speak of one thing are apart by it."""
+a summary and of a comparison that speak of one thing are apart by it. `split_by` follows from them where a history is read."""
 LAST_KEY = "k"
 """The column of a tidy result up to which its columns say what the numbers are about."""
 TAG = re.compile(r"[A-Za-z_]\w*", re.ASCII)

@@ -40,11 +40,18 @@ ROW = {
     "other_high": pl.Float64,
     "other_n": pl.Int64,
     "unpaired": pl.Int64,
+    "window_n": pl.Float64,
+    "window_mean": pl.Float64,
+    "window_spread": pl.Float64,
+    "window_errors": pl.Float64,
+    "window_own": pl.Float64,
+    "window_note": pl.String,
 }
 """What follows the keys: the place of the requirement; the value with its interval, squared standard error and degrees of
 freedom; whether it hangs on so few lists that no interval is known to hold; the other model's value, the mean gap between the
-value and its share of the other, user by user, with the squared error; of an earlier result the interval; and how many users
-have but one of the two values."""
+value and its share of the other, user by user, with the squared error; of an earlier result the interval; how many users have
+but one of the two values; and of a history what its last runs predict."""
+NO_SUCH_RUN = "the history has no such number"
 TWICE = "the earlier result has a user twice in one segment; ask both by the same columns"
 Places = Mapping[int, Requirement]
 """Requirements by their places."""
@@ -149,6 +156,29 @@ def with_earlier(
         )
     )
     return _rows(now.join(then, on=[*on, "metric"], how="left", nulls_equal=True), keys)
+
+
+def with_predictions(
+    rows: pl.LazyFrame, keys: Sequence[str], required: Places, predicted: pl.DataFrame
+) -> pl.LazyFrame:
+    """Return rows of `from_bounds` with what the last runs of a history predict of the same number.
+
+    `predicted` has the keys as text, as `key 0` and on, `metric`, and the columns of `ROW` that begin with `window_`.
+    """
+    own, columns = rows.collect_schema(), [one for one in ROW if one.startswith("window_")]
+    on = [f"key {place}" for place in range(len(keys))]
+    metrics = pl.LazyFrame(
+        {"place": list(required), "metric": [str(one.metric) for one in required.values()]},
+        schema={"place": pl.Int64, "metric": pl.String},
+    )
+    now = rows.drop(columns).join(metrics, on="place", how="left")
+    now = now.with_columns(
+        as_text(pl.col(key), own[key]).alias(name) for key, name in zip(keys, on, strict=True)
+    )
+    then = predicted.lazy().select(*on, "metric", *columns)
+    found = now.join(then, on=[*on, "metric"], how="left", nulls_equal=True)
+    nothing = pl.when(pl.col("window_n").is_null()).then(pl.lit(NO_SUCH_RUN))
+    return _rows(found.with_columns(pl.coalesce("window_note", nothing)), keys)
 
 
 def sums_with_earlier(

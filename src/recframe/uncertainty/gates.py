@@ -15,6 +15,7 @@ from recframe.uncertainty.p_values import p_below, t_quantile, t_statistic
 from recframe.uncertainty.paired_power import detectable_difference
 from recframe.uncertainty.pairs import MODEL
 from recframe.uncertainty.requirements import AT_LEAST, COLUMNS, FAILS, HOLDS, OPEN, Gate
+from recframe.uncertainty.windows import Windows, squared_error
 
 ROUNDING = 1e-12
 """A value this near to its bound meets it."""
@@ -46,6 +47,8 @@ class Rows(NamedTuple):
     absolute: Flags
     earlier: Flags
     """Whether it is held against an interval of other users, or of unknown ones."""
+    trailing: Flags
+    """Whether it is held against what the last runs of a history predict."""
 
     @property
     def bound(self) -> Numbers:
@@ -73,10 +76,10 @@ def judged(rows: pl.DataFrame, keys: Sequence[str], gate: Gate) -> pl.DataFrame:
     Source: Wilson 1927 (the test of a share is its interval's); Newcombe 1998; Holm 1979.
     """
     rows = _of_models(rows, gate).sort([*keys, "place"], nulls_last=True)
-    taken = _arrays(rows, gate)
+    taken = _with_windows(_arrays(rows, gate), rows, gate)
     found = _tested(taken, gate)
     found["state"] = _states(taken, found, gate)
-    found["note"] = _notes(taken, found, rows["note"], gate)
+    found["note"] = rows["window_note"].fill_null(_notes(taken, found, rows["note"], gate))
     asked = [gate.requirements[place] for place in rows["place"]]
     found |= {
         "requirement": [str(one) for one in asked],
@@ -163,6 +166,28 @@ def _arrays(rows: pl.DataFrame, gate: Gate) -> Rows:
         np.array([one.bound for one in asked]),
         np.array([one.model is None for one in asked], dtype=bool),
         np.array([gate.is_earlier(one) for one in asked], dtype=bool) & np.isnan(column("gap")),
+        np.array([gate.is_trailing(one) for one in asked], dtype=bool),
+    )
+
+
+def _with_windows(rows: Rows, found: pl.DataFrame, gate: Gate) -> Rows:
+    """Return rows with their distance to what the last runs of a history predict, where they are held against that.
+
+    Its error is that of `rf.changes`, with the t of as many runs.
+    """
+    if not rows.trailing.any():
+        return rows
+    windows = Windows(
+        *(found[f"window_{one}"].cast(pl.Float64).to_numpy() for one in Windows._fields)
+    )
+    by_interval = (rows.high - rows.low) / 2 / t_quantile(gate.level, rows.freedom)
+    own = np.nan_to_num(np.fmax(rows.error, by_interval**2))
+    at = rows.trailing
+    return rows._replace(
+        other=np.where(at, windows.mean, rows.other),
+        gap=np.where(at, rows.mean - rows.factor * windows.mean, rows.gap),
+        gap_error=np.where(at, squared_error(windows, own), rows.gap_error),
+        freedom=np.where(at, windows.n - 1.0, rows.freedom),
     )
 
 
@@ -228,7 +253,7 @@ def _notes(rows: Rows, found: Mapping[str, Any], known: pl.Series, gate: Gate) -
     on_interval = gate.on == "interval"
     tests = int(np.count_nonzero(~np.isnan(found["p_adjusted"])))
     alone = (found["state"] == OPEN) & (found["p_value"] <= 1.0 - gate.level)
-    pairs = ~rows.absolute & ~rows.earlier
+    pairs = ~rows.absolute & ~rows.earlier & ~rows.trailing
     many = rows.unpaired > MANY_UNPAIRED * (rows.n + rows.unpaired)
     words = {
         "the earlier result has no such row": rows.earlier & np.isnan(rows.other),

@@ -25,6 +25,8 @@ MEANT: dict[str, Direction] = {
 """Signs that are none here, and the one that is meant."""
 EARLIER = ("last", "reference")
 """The words for an earlier result, where one is given; a model of that name is meant where none is."""
+TRAILING = "trailing"
+"""The word for what the last runs of a history predict, where there is one."""
 EXAMPLE = "'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'"
 
 On = Literal["interval", "value"]
@@ -80,7 +82,7 @@ class Requirement:
     bound: float
     """The number, or the factor of the other model's value."""
     model: str | None = None
-    """The other model, or `last` for an earlier result."""
+    """The other model, `last` for an earlier result, or `trailing` for the last runs of a history."""
 
     def __init__(
         self,
@@ -187,6 +189,12 @@ class Gate:
     raises: bool = True
     earlier: bool = False
     """Whether there is an earlier result to hold values against."""
+    trailing: bool = False
+    """Whether there is a history to hold values against."""
+
+    def is_trailing(self, one: Requirement) -> bool:
+        """Return whether a requirement is about the last runs of a history."""
+        return self.trailing and one.model == TRAILING
 
     def is_earlier(self, one: Requirement) -> bool:
         """Return whether a requirement is about an earlier result."""
@@ -248,6 +256,9 @@ def _wrong_bound(text: str, before: str, right: str) -> str:
         return (
             f"{text!r}: write the percentage as a number: '{before} {float(percentage[1]) / 100:g}'"
         )
+    if less := re.fullmatch(rf"({_NAME})\s*([+-])\s*({_NUMBER})\s*%", right):
+        factor = 1 + float(f"{less[2]}{less[3]}") / 100
+        return f"{text!r}: a share stands as a factor: '{before} {factor:.6g} * {less[1]}'"
     _, star, name = right.rpartition("*")
     if star and name.strip() and "'" not in name:
         return f"{text!r}: put a name with other signs than letters first in quotes: 0.99 * '{name.strip()}'"

@@ -1,0 +1,102 @@
+"""What the last runs of a history predict of the next: what a gate holds the numbers of a run against."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from recframe.errors import RecframeError, shown
+from recframe.frames.dtypes import as_text
+from recframe.frames.hints import Either
+from recframe.frames.kinds.lookup import kind_for
+from recframe.tracking import kept
+from recframe.tracking.changed_runs import Runs, Watched, numbered, read
+
+PREDICTED = {
+    "window_n": pl.Float64,
+    "window_mean": pl.Float64,
+    "window_spread": pl.Float64,
+    "window_errors": pl.Float64,
+    "window_own": pl.Float64,
+    "window_note": pl.String,
+}
+"""What is said of a number of the next run: see `windows.Windows`; and why it cannot be said."""
+OTHERWISE = "the metric stands for something else than in the history"
+
+
+def predictions(
+    given: Any, how: Watched, split: Sequence[str], definitions: Mapping[str, str]
+) -> pl.DataFrame:
+    """Return what the last runs predict of the next, for each segment, model and metric that the history has.
+
+    The columns of `split` as text, in their order, as `key 0` and on; `metric`, and those of `PREDICTED`. Runs count that were
+    split by these columns, and whose metric stood for the same, or for what nobody knows.
+    """
+    path = isinstance(given, str | os.PathLike)
+    runs = read(kind_for(kept.history(given) if path else given, "history="), how)
+    rows = _of_split(runs, split)
+    meant = pl.DataFrame(
+        {"metric": list(definitions), "meant": list(definitions.values())},
+        schema={"metric": pl.String, "meant": pl.String},
+    )
+    rows = rows.join(meant, on="metric", maintain_order="left")
+    definition = pl.col("definition")
+    # of a result at hand nothing but the metric's name is known
+    same = (definition == pl.col("meant")) | (definition == pl.col("metric"))
+    same = same.fill_null(value=True)
+    keys = [f"key {place}" for place in range(len(split))]
+    others = rows.filter(~same).select(*keys, "metric").unique()
+    known = rows.filter(same).with_columns(definition=pl.lit(None, pl.String))
+    found = _next(numbered(known, keys), [*keys, "metric"], how)
+    otherwise = others.join(found, on=[*keys, "metric"], how="anti", nulls_equal=True)
+    empty = [pl.lit(None, dtype).alias(one) for one, dtype in PREDICTED.items()]
+    otherwise = otherwise.with_columns(empty).with_columns(window_note=pl.lit(OTHERWISE))
+    return pl.concat([found, otherwise.select(found.columns)])
+
+
+def _of_split(runs: Runs, split: Sequence[str]) -> pl.DataFrame:
+    """Return the rows that were split by some columns alone, these as text under the names of their places."""
+    names = runs.rows["split_by"].unique().to_list()
+    wanted = sorted(", ".join(split).split(", "))
+    alike = [one for one in names if sorted((one or "").split(", ")) == wanted]
+    inside = dict(zip(runs.keys, runs.inside, strict=True))
+    rows = runs.rows.filter(pl.col("split_by").is_in(alike, nulls_equal=True))
+    schema = rows.schema
+    # without a row there may be no column either
+    keys = [
+        as_text(pl.col(inside[one]), schema[inside[one]])
+        if one in inside
+        else pl.lit(None, pl.String)
+        for one in split
+    ]
+    names = rows["name"].unique().sort().to_list()
+    if len(names) > 1:
+        some = f"history=rf.history(...).filter(name={shown(next(filter(None, names)))})"
+        msg = f"the history has runs of several names, {', '.join(map(repr, names))}; take those of one: "
+        raise RecframeError(msg + str(Either(some, "--name WORD")))
+    taken = [one for one in rows.columns if not one.startswith("key ")]
+    return rows.select(*taken, *(key.alias(f"key {place}") for place, key in enumerate(keys)))
+
+
+def _next(rows: pl.DataFrame, keys: Sequence[str], how: Watched) -> pl.DataFrame:
+    """Return what is said of the run behind the last one of each series."""
+    from recframe.tracking.bands import Bands  # noqa: PLC0415  NumPy and SciPy are an extra
+    from recframe.uncertainty.windows import least  # noqa: PLC0415
+
+    last = rows.group_by("series", maintain_order=True).agg(
+        pl.col(*keys).first(), place=pl.col("first").sum().cast(pl.Int64)
+    )
+    windows = Bands(rows, how.window).at(last["series"].to_numpy(), last["place"].to_numpy())
+    columns = dict(zip(PREDICTED, windows, strict=False))
+    found = last.select(*keys).with_columns(
+        pl.Series(name, one, pl.Float64).fill_nan(None) for name, one in columns.items()
+    )
+    n = pl.col("window_n").cast(pl.Int64)
+    runs = pl.when(n == 1).then(pl.lit("run")).otherwise(pl.lit("runs"))
+    few = pl.format(
+        "the history has {} {} of it, fewer than {}", n, runs, pl.lit(least(how.window))
+    )
+    return found.with_columns(window_note=pl.when(pl.col("window_mean").is_null()).then(few))

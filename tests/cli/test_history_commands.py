@@ -1,0 +1,173 @@
+"""A history in a shell: gates against its last runs, and the page of all of them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import recframe as rf
+from shop_files import failure, run
+
+FIRST = dt.date(2026, 11, 1)
+
+
+def write_shop(day: int, hits: float = 0.3) -> None:
+    """Write a judged table of a day."""
+    chance = random.Random(day)  # noqa: S311
+    ranks = [1 if chance.random() < hits else 5 for _ in range(300)]
+    frame = pl.DataFrame({"user": range(300), "item": 1, "rank": ranks, "relevance": 1})
+    frame.write_parquet("shop.parquet")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Work in a folder that has a history of nine days."""
+    monkeypatch.chdir(tmp_path)
+    for day in range(9):
+        write_shop(day)
+        track = rf.rec(pl.read_parquet("shop.parquet")).track
+        track("mrr", "recall@1", history="history", as_of=FIRST + dt.timedelta(day), name="nightly")
+
+
+@pytest.mark.parametrize(
+    ("hits", "asked", "status", "said"),
+    [
+        (0.3, ("mrr >= trailing",), 0, "1 open\n"),
+        (0.3, ("mrr >= trailing", "--strict"), 1, "of 1 requirement, 1 is open\n"),
+        (0.3, ("mrr >= 0.5 * trailing",), 0, "1 hold\n"),
+        (0.05, ("mrr >= trailing",), 1, "of 1 requirement, 1 fails\n"),
+        # before this day there are three runs
+        (0.05, ("mrr >= trailing", "--as-of", "2026-11-04"), 0, "1 open\n"),
+        (
+            0.05,
+            ("mrr >= trailing", "--as-of", "2026-11-04", "--strict"),
+            1,
+            "of 1 requirement, 1 is open\n",
+        ),
+        (0.05, ("mrr >= trailing", "--window", "30"), 0, "1 open\n"),
+        (0.05, ("mrr >= trailing", "--name", "nightly"), 1, "of 1 requirement, 1 fails\n"),
+        (0.05, ("mrr >= trailing", "--name", "other"), 0, "1 open\n"),
+    ],
+)
+def test_the_exit_status_says_whether_it_fails(hits, asked, status, said):
+    write_shop(20, hits)
+
+    result = run("require", "shop.parquet", *asked, "--history", "history")
+
+    assert result.exit_code == status, result.output
+    assert result.stderr.endswith(said)
+
+
+def test_with_too_few_runs_the_table_says_so():
+    result = run(
+        "require", "shop.parquet", "mrr >= trailing", "--history", "history", "--window", "30"
+    )
+
+    assert "the history has 9 runs of it, fewer than 15" in result.stdout
+
+
+def test_what_is_wrong_with_a_history_is_said_in_words_of_the_shell():
+    asked = ("require", "shop.parquet", "mrr >= trailing")
+    write_shop(21)
+    rf.rec(pl.read_parquet("shop.parquet")).track("mrr", history="history", as_of="2026-11-20")
+    for arguments, words in (
+        (asked, "or the runs before: --history DIR"),
+        ((*asked, "--history", "none"), "there is no history at 'none'; recframe track begins one"),
+        (
+            (*asked, "--history", "history"),
+            "runs of several names, None, 'nightly'; take those of one: --name WORD",
+        ),
+        (
+            ("require", "shop.parquet", "mrr >= 0.1", "--history", "history"),
+            "--history is there, and nothing is held against it",
+        ),
+        (
+            (*asked, "--history", "history", "--as-of", "soon"),
+            "'soon' is no day or time; write 2026-11-22",
+        ),
+    ):
+        result = run(*arguments)
+        assert result.exit_code == 2
+        assert words in result.stderr.replace("\n", " ")
+
+
+def test_changes_are_printed_as_the_library_has_them():
+    write_shop(20, 0.05)
+    shop = rf.rec(pl.read_parquet("shop.parquet"))
+    shop.track("mrr", "recall@1", history="history", as_of="2026-11-20", name="nightly")
+
+    shown = run("changes", "history", "-m", "MRR", "--flagged").stdout.splitlines()
+    head = [
+        "as_of",
+        "name",
+        "metric",
+        "value",
+        "value_low",
+        "value_high",
+        "expected_low",
+        "expected_high",
+    ]
+    assert shown[0].split() == [*head, "p_adjusted", "verdict"]
+    assert [(line.split()[0], line.split()[-1]) for line in shown[2:3]] == [("2026-11-20", "worse")]
+    result = run(
+        "changes",
+        "history",
+        "--window",
+        "6",
+        "--level",
+        "0.9",
+        "--since",
+        "2026-11-05",
+        "-o",
+        "all.parquet",
+    )
+    assert result.exit_code == 0, result.output
+    found = rf.changes("history", window=6, level=0.9)
+    found = found.filter(pl.col("as_of") >= pl.date(2026, 11, 5))
+    assert pl.read_parquet("all.parquet").equals(found)
+    assert failure("changes", "none") == "there is no history at 'none'; recframe track begins one"
+    assert run("changes", "history", "--window", "4").exit_code == 2
+
+
+def test_a_page_of_a_history_is_written():
+    result = run("report", "--history", "history", "-o", "dashboard.html", "--title", "Nightly")
+
+    assert result.exit_code == 0, result.output
+    assert result.stdout == ""
+    assert result.stderr.startswith("wrote dashboard.html (")
+    page = Path("dashboard.html").read_text(encoding="utf-8")
+    assert "<h1" in page
+    assert "Nightly" in page
+    assert page.count("<figure") == 2
+    run(
+        "report",
+        "--history",
+        "history",
+        "-m",
+        "MRR",
+        "-o",
+        "one.html",
+        "--window",
+        "6",
+        "--level",
+        "0.9",
+    )
+    page = Path("one.html").read_text(encoding="utf-8")
+    assert page.count("<figure") == 1
+    assert "up to 6 runs before predict, at 90 %" in page
+
+
+def test_what_is_wrong_with_a_page_of_a_history_is_told():
+    assert run("report").stderr.endswith("Missing argument 'RECS'; or write --history DIR.\n")
+    both = run("report", "shop.parquet", "--history", "history")
+    assert both.exit_code == 2
+    assert "--history makes a page of its own; leave out 'shop.parquet'" in both.stderr
+    beyond = run("report", "--history", "history", "--min-users", "5")
+    assert beyond.exit_code == 2
+    assert "a page of its own, which takes no --min-users" in beyond.stderr
+    assert failure("report", "--history", "none").startswith("there is no history at 'none'")
+    assert "a page is an .html file" in failure("report", "--history", "history", "-o", "a.pdf")
