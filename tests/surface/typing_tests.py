@@ -215,6 +215,7 @@ def what_is_tracked_keeps_its_kind(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
     assert_type(rf.flat(df), dict[str, float])
     assert_type(rf.rec(df).fingerprint(), str)
     assert_type(rf.rec(lf).table("ndcg@10").markdown(), str)
+    assert_type(rf.rec(lf).report("ndcg@10", by=["country"], baseline="popularity").html, str)
 
 
 def the_registry_is_a_frame() -> None:

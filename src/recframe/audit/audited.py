@@ -153,6 +153,10 @@ class Audited:
         """The judged users: their judged rows as `rows`, how many are relevant, and how many of those stand in no list."""
         return self._shared("judged users")
 
+    def ids_of_lists(self, role: str) -> pl.LazyFrame:
+        """Return the users or the items of the frame of the lists, each once."""
+        return self._shared(_ids(role))
+
     def suspected(self, name: str) -> pl.LazyFrame | None:
         """Return some suspects, unless there are known to be none or the question does not arise."""
         if name not in self._questions or (name in self.known and self.known[name].is_empty()):
@@ -189,6 +193,9 @@ class Audited:
             order = "score" if self.inputs.scored else "rank"
             plans[order] = _repeated(self.lists, [*self.keys, order])
         plans |= {role: self._spellings(role) for role in PAIR if self._is_text(role)}
+        for role in PAIR:
+            if len(self.having(role)) > 1:
+                plans[_ids(role)] = self.inputs.lists.select(role).drop_nulls().unique()
         return plans
 
     def _answers_of_blocks(self, run: Collect) -> dict[str, pl.DataFrame]:
@@ -284,6 +291,11 @@ class Audited:
             return bool(is_right and ascending)
         is_right, n_blocks = run(rows.select(**right, n_blocks=other.sum())).row(0)
         return bool(is_right and n_blocks == run(heads(rows).select(user.n_unique())).item())
+
+
+def _ids(role: str) -> str:
+    """Return the name of the question which ids the lists have."""
+    return f"ids of {role}s"
 
 
 def _repeated(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:

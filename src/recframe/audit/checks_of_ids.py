@@ -58,7 +58,7 @@ def _apart(data: Audited, role: str) -> Iterator[Found]:
         return
     for name, rows in data.having(role).items():
         if name != data.main:
-            counts = in_common(data.inputs.lists, rows, role)
+            counts = in_common(data.inputs.lists, rows, role, data.ids_of_lists(role))
             fewer = pl.min_horizontal("here", "there")
             found = counts.filter((fewer > 0) & (pl.col("common") < HARDLY * fewer))
             n_ids = pl.col("there").cast(pl.Int64).alias("rows")

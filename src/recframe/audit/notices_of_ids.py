@@ -50,13 +50,20 @@ def hardly_any_in_common(seen: Seen) -> str | None:
     return None
 
 
-def in_common(rows: pl.LazyFrame, others: pl.LazyFrame, role: str) -> pl.LazyFrame:
-    """Return one row: how many ids two frames have, `here` and `there`, how many in `common`, and one of each."""
+def in_common(
+    rows: pl.LazyFrame, others: pl.LazyFrame, role: str, known: pl.LazyFrame | None = None
+) -> pl.LazyFrame:
+    """Return one row: how many ids two frames have, `here` and `there`, how many in `common`, and one of each.
+
+    `known` are the ids of the rows, each once, where they are at hand.
+    """
     ids = pl.col(role)
     here, there = (one.select(role).drop_nulls() for one in (rows, others))
-    common = here.unique().join(there.unique(), on=role, how="semi").select(common=pl.len())
+    distinct = here.unique() if known is None else known
+    common = distinct.join(there.unique(), on=role, how="semi").select(common=pl.len())
     counts = [
-        here.select(here=ids.n_unique(), such_here=ids.first()),
+        distinct.select(here=pl.len()),
+        here.select(such_here=ids.first()),
         there.select(there=ids.n_unique(), such_there=ids.first()),
         common,
     ]
