@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 import polars as pl
 import pytest
-from altair.utils import schemapi
 from polars.testing import assert_frame_equal
 
 import recframe as rf
 from frame_kinds import KINDS, sharp_and_thorough
 from planted_shop import shop
+from recframe.look.concentration import lorenz
 
 SHOP = shop(n=120)
 TRAIN = pl.DataFrame({"user": [1, 2, 3, 3], "item": [0, 0, 0, 5]})
@@ -25,13 +24,6 @@ others = {one.name for one in KINDS} - {"polars"}
 each_kind_thoroughly = pytest.mark.parametrize("kind", sharp_and_thorough(KINDS, others), ids=str)
 KS = [1, 2, 3, 5]
 ABS = 1e-12
-
-
-@pytest.fixture(autouse=True)
-def _unchecked() -> Iterator[None]:
-    """Spare Altair's checks of specifications, since here nobody looks at one."""
-    with schemapi.debug_mode(arg=False):
-        yield
 
 
 def bound(kind: Any = None, **options: Any) -> Any:
@@ -286,6 +278,15 @@ def test_the_lorenz_curve_lies_around_the_gini_of_the_metric(kind):
     # of 30 items 28 have no user in train, one has one and one has three
     train = curve.filter(pl.col("model") == "train").select("items", "exposure").rows()
     assert train == [(0.0, 0.0), (28 / 30, 0.0), (29 / 30, 0.25), (1.0, 1.0)]
+
+
+def test_the_lorenz_curve_keeps_the_corner_up_to_which_nothing_is_shown():
+    # of 1,000 items two have one place each and one has 998: steps of a hundredth hold both and the corner
+    found = pl.DataFrame({"exposure": [1, 998], "items": [2, 1]})
+    curve = lorenz(found.with_columns(model=pl.lit("m"), model_place=0, is_train=False), 1000)
+
+    points = curve.select("items", "exposure").rows()
+    assert points == [(0.0, 0.0), (0.997, 0.0), (0.999, 0.002), (1.0, 1.0)]
 
 
 def test_the_tail_has_the_share_of_each_place():

@@ -236,11 +236,16 @@ def test_a_notebook_runs_the_page_in_its_frame(browser, page_file):
     page.on("console", lambda one: wrong.append(one.text))
     page.on("pageerror", lambda one: wrong.append(str(one)))
     text = page_file.read_text(encoding="utf-8")
-    page.set_content("<iframe id='cell' sandbox='allow-scripts allow-popups'></iframe>")
+    page.set_content("<iframe id='cell' sandbox='allow-scripts'></iframe>")
     page.evaluate("(text) => { document.getElementById('cell').srcdoc = text; }", text)
 
     frame = page.frame_locator("#cell")
     frame.locator(DRAWN).wait_for(state="attached", timeout=60_000)
     frame.locator("#theme").click()
+    if not frame.locator("#contents").get_attribute("open"):
+        frame.locator("#contents summary").click()
+    frame.locator("#contents a[href='#findings']").click()
+    assert frame.locator(DRAWN).count() == 1
+    assert page.frames[1].evaluate("scrollY") > 100
     assert wrong == []
     context.close()

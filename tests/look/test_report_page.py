@@ -454,7 +454,7 @@ def test_a_notebook_shows_a_report_in_a_frame_of_its_own():
 
     assert [name for name, _ in frame.tags] == ["iframe"]
     assert frame.tags[0][1]["srcdoc"] == REPORT.html
-    assert frame.tags[0][1]["sandbox"] == "allow-scripts allow-popups"
+    assert frame.tags[0][1]["sandbox"] == "allow-scripts"
     assert repr(REPORT) == "<A shop: 8 sections; .save('report.html') writes it>"
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from altair.utils import schemapi
 
 import recframe as rf
 from planted_shop import shop
@@ -65,8 +66,9 @@ def each_sharply(names: Iterable[str], sharp: Sequence[str] = OF_FAMILIES) -> An
 
 @cache
 def chart_of(name: str) -> Any:
-    """Return a chart as narrow as it has to be readable, which is drawn once."""
-    return ASKED[name](REC.plot(width=WIDTH))
+    """Return a chart as narrow as it has to be readable, which is drawn once, with all checks of Altair."""
+    with schemapi.debug_mode(arg=True):
+        return ASKED[name](REC.plot(width=WIDTH))
 
 
 @cache

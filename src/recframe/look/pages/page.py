@@ -100,7 +100,7 @@ class Page:
     def _repr_html_(self) -> str:
         """Return the page in a frame of its own, whose scripts and styles do not reach the notebook."""
         return (
-            f'<iframe title="{escape(self.content.title)}" sandbox="allow-scripts allow-popups" '
+            f'<iframe title="{escape(self.content.title)}" sandbox="allow-scripts" '
             f'style="width:100%;height:{HEIGHT}px;border:1px solid #8884;border-radius:6px" '
             f'srcdoc="{escape(self.html)}"></iframe>'
         )

@@ -58,6 +58,20 @@
     }
   }
 
+  // In the frame of a notebook, whose address is not that of the page, a link would lead out of it.
+  function setUpLinks() {
+    if (window.parent === window) return;
+    document.addEventListener("click", (event) => {
+      const link = event.target.closest("a[href^='#']");
+      if (!link) return;
+      event.preventDefault();
+      const place = document.getElementById(link.getAttribute("href").slice(1));
+      if (!place) return;
+      place.scrollIntoView();
+      if (place.hasAttribute("tabindex")) place.focus({ preventScroll: true });
+    });
+  }
+
   // Charts
 
   // Texts that were folded for one width are folded for another.
@@ -205,6 +219,7 @@
   window.recframePage = { json, cell, written };
   setUpTheme();
   setUpContents();
+  setUpLinks();
   setUpPrint();
   setUpCharts();
 })();
