@@ -57,6 +57,7 @@ def test_a_report_has_a_name_and_metrics_of_its_own(folder):
 
     assert result.exit_code == 0, result.output
     page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "--train shows each user&#39;s history." in page
     assert '"metrics":["ndcg@2","recall@2","precision@2","hit_rate@2","mrr@2","map@2"]' in page
 
 

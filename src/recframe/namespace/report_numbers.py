@@ -20,6 +20,7 @@ from recframe.conventions import explanation, under_profile
 from recframe.errors import DataError, RecframeError, RecframeWarning, warn
 from recframe.facts.requirements import check_needs
 from recframe.frames.collecting import stream
+from recframe.frames.hints import Either
 from recframe.frames.inputs import Inputs
 from recframe.look.pages.findings_of_a_report import Asked, Drawn, Gathered
 from recframe.look.themes import ALL
@@ -39,6 +40,18 @@ MOST_SEGMENTS = 30
 """So many segments of a column are drawn, the largest."""
 MOST_MARKS = 120
 """So many marks a chart of segments or differences has, one below the other."""
+TO_BIND = {
+    "truth": Either("truth=, or a column of relevance,", "TRUTH, or a column of relevance,"),
+    "model": Either(
+        "model=, a column that tells models apart, or a frame for each, rf.rec({'a': a, 'b': b}),",
+        "--model, a column that tells models apart,",
+    ),
+    "baseline": Either("baseline=", "--baseline"),
+    "by": Either("by=", "--by"),
+    "train": Either("train=", "--train"),
+    "items": Either("items=", "--items"),
+}
+"""What to give for more to be shown, in Python and in a shell."""
 BEYOND = (
     catalogue_metrics.coverage,
     catalogue_metrics.gini,
@@ -100,7 +113,7 @@ class Gathering:
         else:
             self._lacks(
                 "overview",
-                "the truth (truth=, or a column of relevance) shows how good the lists are",
+                f"{TO_BIND['truth']} shows how good the lists are.",
             )
         found |= {"costs": self._costs(), "cases": self._cases(models), "findings": findings()}
         facts = self._facts(models, found.get("summary"))
@@ -167,8 +180,7 @@ class Gathering:
     def _comparison(self, models: Sequence[str]) -> dict[str, Any]:
         """Return models held against one another, and draw it."""
         if len(models) < 2 and self.asked.baseline is None:  # noqa: PLR2004  a pair
-            words = "model= (a column that tells models apart), or a frame for each, rf.rec({'a': a, 'b': b}), "
-            self._lacks("comparison", words + "holds models against one another")
+            self._lacks("comparison", f"{TO_BIND['model']} holds models against one another.")
             return {}
         untested = [one for one in self.metrics if is_of_segment(one) and reason_without(one)]
         tested = [one for one in self.metrics if one not in untested]
@@ -177,7 +189,10 @@ class Gathering:
         given = {"baseline": self.asked.baseline, "level": self.asked.level}
         found = self.rec.compare(tested, **given)
         if self.asked.baseline is None:
-            self._lacks("comparison", "baseline= names the model that all others are held against")
+            self._lacks(
+                "comparison",
+                f"{TO_BIND['baseline']} names the model that all others are held against.",
+            )
         if len(found) <= MOST_MARKS:
             self._draw("comparison", "compare", self.rec.plot.compare(tested, **given))
         return {"compared": self._keyed(found), "untested": [str(one) for one in untested]}
@@ -185,7 +200,9 @@ class Gathering:
     def _segments(self, models: Sequence[str]) -> dict[str, Any]:
         """Return gaps between segments and the worst slices, and draw each column."""
         if not self.by:
-            self._lacks("segments", "by= (columns of users=, items= or the lists) shows segments")
+            self._lacks(
+                "segments", f"{TO_BIND['by']} shows segments, by columns of users, items or lists."
+            )
             return {}
         if not self.of_users:
             return {}
@@ -237,8 +254,9 @@ class Gathering:
         metrics = [replace(one, k=self.k) for one in BEYOND]
         served = [one for one in metrics if self._is_served(one)]
         if len(served) < len(metrics):
-            words = "train= (what the models were fitted on) and items= (one row for each item) tell what accuracy costs: "
-            self._lacks("costs", words + "coverage, concentration, novelty and popularity")
+            words = f"{TO_BIND['train']}, what the models were fitted on, and {TO_BIND['items']}, one row for each item, "
+            words += "tell what accuracy costs: coverage, concentration, novelty and popularity."
+            self._lacks("costs", words)
         if not served:
             return None
         home = self.plain._in_polars()  # noqa: SLF001
@@ -258,7 +276,7 @@ class Gathering:
 
     def _findings(self) -> pl.DataFrame | None:
         if not self.inputs.judged:
-            self._lacks("findings", "truth= has the audit look at the data")
+            self._lacks("findings", f"{TO_BIND['truth']} has the audit look at the data.")
             return None
         found: pl.DataFrame = self.plain._in_polars().audit(self.k, by=self.by or None)  # noqa: SLF001
         what = meanings_of_checks()
@@ -269,11 +287,15 @@ class Gathering:
         if not self.of_users:
             return None
         if self.inputs.items is None:
-            self._lacks("cases", "items= (one row for each item, with a title) names the items")
+            self._lacks(
+                "cases", f"{TO_BIND['items']}, one row for each item with a title, names items."
+            )
         if self.inputs.train is None:
-            self._lacks("cases", "train= shows each user's history")
+            self._lacks("cases", f"{TO_BIND['train']} shows each user's history.")
         if len(models) > 1 and self.asked.baseline is None:
-            self._lacks("cases", "baseline= shows the users that a model changes the most")
+            self._lacks(
+                "cases", f"{TO_BIND['baseline']} shows the users that a model changes the most."
+            )
         title = report_cases.title_column(self.inputs, self.asked)
         with self._where_it_can("cases"):
             first = self.of_users[0]
