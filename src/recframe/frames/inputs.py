@@ -23,6 +23,7 @@ from recframe.frames.context import Context, Sharing
 from recframe.frames.dtypes import as_text, check_dtypes, matched
 from recframe.frames.hints import A_FRAME, Either, FrameOf, Given, SideFrame, bind
 from recframe.frames.kinds.kind import Taken
+from recframe.frames.kinds.tables import MODELS, Tables
 from recframe.frames.roles import (
     DESCRIBES,
     Owner,
@@ -74,6 +75,8 @@ class Inputs:
     """Whether anything is known of what is relevant."""
     units: tuple[str, ...] = ()
     """The segments that are clusters or random groups of users: a result has no row for each."""
+    tables: Tables | None = None
+    """What is known of all users, where these are those of a bucket."""
     draw: pl.Expr | None = None
     """What puts each user into one of some random groups, which are then the last segment."""
 
@@ -304,13 +307,17 @@ def read(
         reference=taken.get("reference") if named is None else named,
         sides=sides,
         segments=segments,
-        checks=(*_repeated_keys(taken, sides), *_unknown_reference(taken, context)),
+        checks=(
+            *_repeated_keys(taken, sides),
+            *_unknown_reference(taken, context, sides["recommendations"].kind.tables),
+        ),
         context=context,
         sources=_sources(segments, sides, context),
         labels={label.inside: label.name for label in labels},
         complete=_complete(given),
         given=eager(given),
         judged="truth" in given or "relevance" in given["recommendations"].collect_schema(),
+        tables=sides["recommendations"].kind.tables,
     )
 
 
@@ -397,11 +404,13 @@ def _is_of_model(lists: pl.LazyFrame, name: str) -> pl.Expr:
 
 
 def _unknown_reference(
-    taken: Mapping[str, pl.LazyFrame], context: Context
+    taken: Mapping[str, pl.LazyFrame], context: Context, tables: Tables | None
 ) -> tuple[pl.LazyFrame, ...]:
     if not isinstance(context.reference, str):
         return ()
     lists = taken["recommendations"]
+    if tables is not None:  # a bucket of users may not show all of the models
+        lists = tables.get(MODELS, {"model": lists.collect_schema()["model"]})
     message = (
         f"{Given('reference', context.reference)} names no model: the column {context.name_of('model')!r} does not have it; "
         f"name one of its models, or give lists as a {A_FRAME}: {bind(reference='reference')}"

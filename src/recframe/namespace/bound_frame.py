@@ -431,7 +431,7 @@ class Rec(Methods[F], Answers[F]):
         asked: Sequence[evaluation.Convention],
         beside: Sequence[str] = (),
     ) -> pl.LazyFrame:
-        run = Run(self._kind.asks)
+        run = Run.of(self._kind)
         return evaluation.evaluate(under_profile.at_home(inputs), asked, run, beside)
 
     def _bound(self, metric: Metric[...]) -> BoundMetric[F]:

@@ -215,7 +215,7 @@ class Asked:
     def _from_bounds(self, places: Mapping[int, Requirement]) -> pl.LazyFrame:
         asked, conventions = self.question, self._conventions(places)
         wide = numbered(asked.rec._evaluated(asked.inputs, conventions, SPREAD), self.keys)  # noqa: SLF001
-        home, run = under_profile.at_home(asked.inputs), Run(asked.rec._kind.asks)  # noqa: SLF001
+        home, run = under_profile.at_home(asked.inputs), Run.of(asked.rec._kind)  # noqa: SLF001
         wide = with_spread_of_sets(wide, self.keys, home, conventions, run)
         return distances.from_bounds(wide, self.keys, places, self.how)
 
@@ -226,7 +226,7 @@ class Asked:
         inputs, conventions = under_profile.at_home(asked.inputs), self._conventions(places)
         metrics = [one.metric for one in conventions]
         check_contributions(metrics)
-        run = Run(asked.rec._kind.asks)  # noqa: SLF001
+        run = Run.of(asked.rec._kind)  # noqa: SLF001
         plans = contributions(inputs, conventions, run)
         given = f"{str(first)!r}: {model!r}"
         pairing = Pairing(model, inputs.schema[MODEL], asked.by[MODEL], given)

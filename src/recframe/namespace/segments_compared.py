@@ -270,7 +270,7 @@ def _given(
     from recframe.uncertainty import cells  # noqa: PLC0415
 
     kind = asked.rec._kind  # noqa: SLF001  the methods of this room are those of a Rec
-    run = Run(kind.asks)
+    run = Run.of(kind)
     sums = cells.cells(asked.inputs, asked.conventions, baseline, crossed.plans, run)
     whole = kind.applied(sums, finished, schema)
     model = {MODEL: asked.inputs.context.name_of(MODEL)} if MODEL in schema else {}

@@ -265,7 +265,7 @@ def _summary(asked: Question, how: summary.Intervals) -> pl.LazyFrame:
     """Return metrics with their intervals, in expressions alone, under the names of the keys inside the plan."""
     inside = [inside for inside, _ in keys_of(asked.inputs, asked.metrics)]
     wide = numbered(asked.rec._evaluated(asked.inputs, asked.conventions, SPREAD), inside)  # noqa: SLF001
-    home, run = under_profile.at_home(asked.inputs), Run(asked.rec._kind.asks)  # noqa: SLF001
+    home, run = under_profile.at_home(asked.inputs), Run.of(asked.rec._kind)  # noqa: SLF001
     wide = with_spread_of_sets(wide, inside, home, asked.conventions, run)
     if asked.cluster is not None:
         wide = summary.of_clusters(wide, inside, asked.metrics)
@@ -334,7 +334,7 @@ def _of_pairs(
     inputs = under_profile.at_home(asked.inputs)
     inputs = inputs.drawn(_most_groups(keys), asked.cluster) if drawn else inputs
     kind = asked.rec._kind  # noqa: SLF001
-    run = Run(kind.asks)
+    run = Run.of(kind)
     plans = contributions(inputs, asked.conventions, run)
     pairing = Pairing(baseline, inputs.schema[MODEL], asked.by[MODEL])
     sums = sums_of_all(plans, asked.metrics, pairing, run)

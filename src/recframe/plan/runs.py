@@ -9,6 +9,8 @@ import polars as pl
 
 from recframe.frames.collecting import Ask, stream
 from recframe.frames.inputs import Inputs
+from recframe.frames.kinds.engine import Adds
+from recframe.frames.kinds.kind import Kind
 from recframe.frames.rows.joins import aggregate
 
 
@@ -26,6 +28,18 @@ class Run:
     """Is called with the share of the parts' plans that are done."""
     done: list[int] = field(default_factory=list)
     """The heights of the frames that were collected."""
+    adds: Adds | None = None
+    """Adds up sums over a bucket of users and those over all other buckets."""
+
+    @classmethod
+    def of(cls, kind: Kind) -> Run:
+        """Return how the plans of a frame are run."""
+        return cls(kind.asks, adds=kind.adds)
+
+    @property
+    def is_divided(self) -> bool:
+        """Whether a plan has some of the users alone."""
+        return self.n_parts > 1 or self.adds is not None
 
     def parts(self, inputs: Inputs) -> list[Inputs]:
         """Return the inputs part by part; together they have every row that has a user."""
@@ -42,6 +56,8 @@ class Run:
 
         A user has rows in one part alone, so that with the user as a key there is nothing to add.
         """
+        if self.adds is not None:
+            return self.adds(sums[0], keys, same)
         if len(sums) == 1:
             return sums[0]
         found = pl.concat([self._collected(one) for one in sums]).lazy()
