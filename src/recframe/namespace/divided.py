@@ -26,11 +26,13 @@ from recframe.metrics.language.cutoffs import reach
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls
 from recframe.namespace.replayed import LISTS, WHOLE, Call, Replayed, tried
+from recframe.plan.evaluation import Convention
 from recframe.plan.needs import is_of_segment, needs_of
 
 OF_ROWS = ("judge",)
 """The methods whose result has rows of users."""
-OF_OTHERS = {Level.IN_ALL: "users", Level.EVERYWHERE: "users", Level.ACROSS: "segments"}
+OF_OTHERS = (Level.IN_ALL, Level.EVERYWHERE, Level.ALONG_ALL)
+"""What holds the lists of a user against those of others."""
 
 
 def run(rec: Any, method: str, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
@@ -74,8 +76,8 @@ class Given:
             found = self.engine.distinct(self.frame, self.column(role), present, any_of)
             return pl.DataFrame(found).select(pl.nth(0).alias("value"))
         rows = pl.DataFrame(self.frame).drop_nulls(list(present))
-        some = pl.any_horizontal(pl.col(name).is_not_null() for name in any_of)
-        rows = rows.filter(some) if any_of else rows
+        if any_of:
+            rows = rows.filter(pl.any_horizontal([pl.col(name).is_not_null() for name in any_of]))
         return rows.select(pl.col(self.column(role)).alias("value")).unique()
 
     def counted(self) -> tuple[pl.DataFrame, int]:
@@ -107,8 +109,8 @@ class Divided:
     def result(self) -> Any:
         """Return what the method returns."""
         divided = not self._has_rows_of_users
-        trial = tried(self.call, {name: one.none for name, one in self.given.items()}, divided=divided)
         self._check(divided=divided)
+        trial = tried(self.call, {name: one.none for name, one in self.given.items()}, divided=divided)
         whole = {
             name: self.given[name].read(list(trial.columns.get(name, {})))
             for name in WHOLE
@@ -161,7 +163,7 @@ class Divided:
 
     def _check(self, *, divided: bool) -> None:
         """Say which metric is no sum over the users of a bucket."""
-        if self.context.ties == "order":
+        if self._goes_by_order:
             msg = (
                 f"ties='order' goes by how rows stand, and those of {self.engine.name} stand in no order; give each row a "
                 "rank, or write another ties="
@@ -175,10 +177,25 @@ class Divided:
                 )
                 raise RecframeError(msg)
         for one in () if divided else self.metrics:
-            beyond = [others for level, others in OF_OTHERS.items() if level in needs_of(one).levels]
-            if beyond:
-                msg = f"{one} by user holds each user against other {beyond[0]}, whom no bucket has; ask it by segment"
+            if {*OF_OTHERS} & needs_of(one).levels:
+                msg = f"{one} by user holds each user against all others, whom no bucket has; ask it by segment"
                 raise RecframeError(msg)
+
+    @property
+    def _goes_by_order(self) -> bool:
+        """Whether ties are broken by how rows stand; a profile's are where ranks come from scores."""
+        contexts = [under_profile.own(self._context_of_call), *(one.context for one in self._conventions)]
+        bound = self.context.ties == "order"
+        return bound or (self._is_scored and any(one.ties == "order" for one in contexts))
+
+    @property
+    def _context_of_call(self) -> Context:
+        profile = self.options.get("profile")
+        return under_profile.bind(self.context, {"profile": profile}) if profile else self.context
+
+    @cached_property
+    def _conventions(self) -> list[Convention]:
+        return under_profile.asked(self._context_of_call, self.metrics)
 
     @cached_property
     def given(self) -> dict[str, Given]:
@@ -228,9 +245,7 @@ class Divided:
             return None
         if rank not in columns or not columns <= roles or self.context.strict:
             return None
-        profile = self.options.get("profile")
-        context = under_profile.bind(self.context, {"profile": profile}) if profile else self.context
-        conventions = under_profile.asked(context, self.metrics)
+        context, conventions = self._context_of_call, self._conventions
         universes = [one.context.universe for one in conventions] + [under_profile.own(context).universe]
         ks = [reach(one.metric.k) for one in conventions]
         of_users = all(one.over == "users" for one in conventions)

@@ -1,0 +1,309 @@
+"""Calls on frames that an engine holds: the numbers of one machine, whatever engine adds up the sums of its buckets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+import random_cases
+import recframe as rf
+from many_frames import MANY, many, read
+from parted_frames import ALL_SIDES, METRICS, every, frames, rows_of, sides_of
+
+BROKEN = {
+    "a repeated item": ({"items": pl.DataFrame({"item": [1, 1]})}, "has an item twice"),
+    "a repeated user": (
+        {"users": pl.DataFrame({"user": [7, 7], "country": ["DE", "DE"]})},
+        "has a user twice",
+    ),
+    "a rank below 1": ({}, "a rank is below 1"),
+}
+COLLECTED = {name: one.collect() for name, one in sides_of(*ALL_SIDES).items()}
+
+
+def eager(order: str = "rank", *, model: bool = True) -> tuple[pl.DataFrame, pl.DataFrame]:
+    recs, truth = rows_of(order, model=model)
+    return recs.collect(), truth.collect()
+
+
+def asked(call: str, recs, truth, options: dict, /, *metrics, sides=(), **arguments):
+    """The answer of one machine, and that of buckets."""
+    found = []
+    for make in (lambda one: one, many):
+        given = {name: make(COLLECTED[name]) for name in sides}
+        frames = {} if truth is None else {"truth": make(truth)}
+        rec = rf.rec(make(recs), **frames, **given, **options)
+        found.append(getattr(rec, call)(*metrics, **arguments))
+    return found[0], read(found[1])
+
+
+def assert_same(one: pl.DataFrame, other: pl.DataFrame, *, ordered: bool) -> None:
+    if not ordered:
+        columns = one.columns[:4]
+        one, other = one.sort(columns, nulls_last=True), other.sort(columns, nulls_last=True)
+    assert_frame_equal(other, one, rel_tol=1e-12, abs_tol=1e-12)
+
+
+@pytest.mark.parametrize("sides", [(), ("train",), ("items",), ALL_SIDES], ids=str)
+@pytest.mark.parametrize("by", [None, "week", "user", "country", "item", ["kind", "country"]], ids=str)
+@pytest.mark.parametrize(("order", "model"), [("rank", False), ("score", True)])
+def test_every_metric_is_in_buckets_what_it_is_on_one_machine(order, model, by, sides):
+    if ("users" not in sides and "country" in str(by)) or ("items" not in sides and "kind" in str(by)):
+        pytest.skip("there is no such column")
+    recs, truth = eager(order, model=model)
+    options = {"model": "model", "reference": "b"} if model else {}
+
+    one, other = asked("evaluate", recs, truth, options, *every(*sides, **options), sides=sides, by=by)
+
+    assert_same(one, other, ordered=by != "user")
+
+
+POLICIES = [
+    {"universe": "recs", "relevant_from": "list", "no_relevant": "null"},
+    {"universe": "all"},
+    {"universe": "both", "no_relevant": "skip"},
+    {"no_relevant": "null", "min_relevance": 2},
+    {"strict": True},
+    {"min_relevance": 2, "min_relevance_for": "binary", "decimals": 3},
+    *({"ties": ties} for ties in ("pessimistic", "optimistic", "item_desc", "item_text_reverse")),
+]
+
+
+@pytest.mark.parametrize("by", [None, "country", "user"])
+@pytest.mark.parametrize("policies", POLICIES, ids=str)
+def test_every_policy_holds_in_buckets(policies, by):
+    recs, truth = eager("score" if "ties" in policies else "rank", model=False)
+
+    one, other = asked("evaluate", recs, truth, policies, *every(*ALL_SIDES), sides=ALL_SIDES, by=by)
+
+    assert_same(one, other, ordered=by != "user")
+
+
+OF_PROFILES = ("recall@3", "ndcg@3", "mrr@2", "mrr", "hit_rate@1", "precision@5", "map@4", "map", "auc")
+
+
+def has(rec: rf.Rec[pl.DataFrame], metric: str) -> bool:
+    """Whether a profile has a metric."""
+    try:
+        rec.evaluate(metric)
+    except rf.RecframeError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("profile", rf.list_profiles()["profile"])
+def test_every_profile_holds_in_buckets(profile):
+    recs, truth = eager(model=True)
+    options = {"profile": profile, "model": "model"}
+    metrics = [one for one in OF_PROFILES if has(recs.rec(truth=truth, **options), one)]
+
+    one, other = asked(
+        "evaluate", recs, truth, options, *metrics, support=True, sides=("users",), by="country"
+    )
+
+    assert_same(one, other, ordered=True)
+
+
+@pytest.mark.parametrize("ties", ["expected", "last"])
+def test_tied_items_without_an_order_count_in_buckets_too(ties):
+    recs, truth = eager("score")
+    metrics = ("ndcg@3", "recall@3", "mrr", "auc")
+
+    one, other = asked("evaluate", recs, truth, {"ties": ties, "model": "model"}, *metrics, sides=("users",), by="country")
+
+    assert_same(one, other, ordered=True)
+
+
+@pytest.mark.parametrize("empty", ["both", "ids", "recs", "truth"])
+@pytest.mark.parametrize("by", [None, ["country", "week"], "user"], ids=str)
+def test_buckets_of_nothing_are_what_nothing_is(empty, by):
+    recs, truth = eager(model=False)
+    if empty == "ids":
+        recs, truth = (one.with_columns(user=pl.lit(None, dtype=pl.Int64)) for one in (recs, truth))
+    recs = recs.clear() if empty in {"recs", "both"} else recs
+    truth = truth.clear() if empty in {"truth", "both"} else truth
+
+    one, other = asked("evaluate", recs, truth, {}, *every(*ALL_SIDES), sides=ALL_SIDES, by=by)
+
+    assert_same(one, other, ordered=by != "user")
+
+
+@pytest.mark.parametrize("k", [2, None])
+@pytest.mark.parametrize("by", [None, "country", "user"])
+def test_support_and_tables_in_long_form_come_from_buckets(by, k):
+    recs, truth = eager()
+    for form in ({"support": True}, {"tidy": True}):
+        one, other = asked(
+            "evaluate", recs, truth, {"model": "model"}, "ndcg", "auc", "precision", k=k, by=by, sides=("users",), **form
+        )
+        assert_same(one, other, ordered=by != "user")
+
+
+@pytest.mark.parametrize("options", [{}, {"universe": "all"}, {"universe": "recs", "model": "model"}], ids=str)
+@pytest.mark.parametrize("order", ["rank", "score"])
+def test_a_judged_frame_comes_from_buckets(order, options):
+    recs, truth = eager(order, model="model" in options)
+
+    one, other = asked("judge", recs.drop("week"), truth.drop("week"), options)
+
+    assert_frame_equal(other, one, check_row_order=False)
+    judged = one.filter(pl.col("model") == "a").drop("model") if "model" in options else one
+    one, other = asked("evaluate", judged, None, {}, *METRICS)
+    assert_same(one, other, ordered=True)
+
+
+@pytest.mark.parametrize("by", [None, "country", "week"])
+@pytest.mark.parametrize("arguments", [{}, {"method": "t", "level": 0.9}, {"cluster": "country"}], ids=str)
+def test_intervals_come_from_sums_of_buckets(arguments, by):
+    if arguments.get("cluster") == by:
+        pytest.skip("which is each segment")
+    recs, truth = eager()
+
+    one, other = asked(
+        "summarize", recs, truth, {"model": "model"}, *METRICS, "novelty@3", "diversity(of=genre)@3", by=by, sides=ALL_SIDES, **arguments
+    )
+
+    assert_same(one, other, ordered=True)
+
+
+@pytest.mark.parametrize("by", [None, "country", "week"])
+@pytest.mark.parametrize(
+    "arguments",
+    [{}, {"baseline": "b", "margin": 0.1}, {"cluster": "country"}, {"test": "permutation", "correction": "max_t", "n_resamples": 99}],
+    ids=str,
+)
+@pytest.mark.parametrize("policies", [{}, {"universe": "recs", "relevant_from": "list", "no_relevant": "skip"}], ids=str)
+def test_comparisons_come_from_sums_of_buckets(policies, arguments, by):
+    if arguments.get("cluster") == by:
+        pytest.skip("which is each segment")
+    recs, truth = eager()
+
+    one, other = asked(
+        "compare", recs, truth, {"model": "model", **policies}, "ndcg@3", "recall", "auc", "novelty@3", by=by, sides=ALL_SIDES, **arguments
+    )
+
+    assert_same(one, other, ordered=True)
+
+
+def test_resampled_intervals_come_from_random_groups_in_buckets():
+    recs, truth = eager()
+
+    one, other = asked("summarize", recs, truth, {"model": "model"}, "ndcg@3", "recall", method="bootstrap", n_resamples=50)
+
+    assert_same(one, other, ordered=True)
+
+
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
+@random_cases.exploring
+@given(case=random_cases.cases(), metrics=random_cases.some_metrics)
+def test_random_cases_have_the_numbers_of_one_machine(case, metrics):
+    assert_cases_agree(case, metrics)
+
+
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
+@random_cases.exploring
+@given(case=random_cases.cases("score"), metrics=random_cases.some_metrics, ties=st.sampled_from(random_cases.TIES[:-1]))
+def test_random_scores_have_the_numbers_of_one_machine(case, metrics, ties):
+    assert_cases_agree(replace(case, policy=replace(case.policy, ties=ties)), metrics)
+
+
+def assert_cases_agree(case, metrics) -> None:
+    assume(case.policy.ties != "order")  # which no engine has
+    found = []
+    for kind in (random_cases.KINDS[0], MANY):
+        rec = random_cases.bound(case, kind)
+        try:
+            found.append(kind.read(rec.evaluate(*map(str, metrics), by=list(case.by) or None)))
+        except rf.RecframeError as error:
+            found.append(str(error))
+    if isinstance(found[0], str) or isinstance(found[1], str):
+        assert found[0] == found[1]
+        return
+    assert_same(*found, ordered="user" not in case.by)
+
+
+@pytest.mark.parametrize(("sides", "message"), BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize("metric", ["recall", "coverage"])
+@pytest.mark.parametrize("by", [None, "country", "user"])
+def test_what_only_the_data_shows_fails_in_a_bucket(by, metric, sides, message):
+    recs = pl.DataFrame(
+        {"user": [1, 1], "item": [1, 2], "rank": [1, 0 if "rank" in message else 2]}
+    )
+    truth = pl.DataFrame({"user": [2], "item": [1]})
+    users = pl.DataFrame({"user": [1], "country": ["FR"]})
+    given = {"users": users, "items": pl.DataFrame({"item": [1, 2]})} | sides
+    rec = rf.rec(many(recs), truth=many(truth), **{name: many(one) for name, one in given.items()})
+
+    with pytest.raises(rf.DataError, match=message):
+        rec.evaluate(metric, by=by)
+
+
+def test_rows_of_engines_stand_in_no_order():
+    recs, truth = eager("score", model=False)
+    rec = rf.rec(many(recs), truth=many(truth))
+
+    with pytest.raises(rf.RecframeError, match="ties='order' goes by how rows stand"):
+        rec(ties="order").evaluate("mrr")
+    with pytest.raises(rf.RecframeError, match="ties='order' goes by how rows stand"):
+        rec(profile="trec_eval").evaluate("rbp")
+
+
+@pytest.mark.parametrize("method", ["collect", "require", "power", "gaps", "table", "worst", "explain", "findings"])
+def test_what_is_no_sum_over_users_says_what_to_ask_instead(method):
+    recs, truth = eager(model=False)
+    rec = rf.rec(many(recs), truth=many(truth))
+
+    with pytest.raises(rf.RecframeError, match=rf"rec\.{method} is no sum over users, .* ask "):
+        getattr(rec, method)("ndcg@3")
+    with pytest.raises(rf.RecframeError, match=r"rec\.plot is no sum over users"):
+        rec.plot.curve("ndcg")
+
+
+def test_an_interval_of_a_set_metric_takes_all_lists():
+    recs, truth = eager(model=False)
+    rec = rf.rec(many(recs), truth=many(truth), items=COLLECTED["items"])
+
+    with pytest.raises(rf.RecframeError, match="what each list changes in coverage@3 takes all lists"):
+        rec.summarize("ndcg@3", "coverage@3")
+
+
+@pytest.mark.parametrize("similarity", ["overlap", "cosine"])
+def test_lists_held_against_all_others_are_refused(similarity):
+    recs, truth = eager(model=False)
+    rec = rf.rec(many(recs), truth=many(truth))
+    metric = rf.personalization(similarity=similarity, against="all") @ 3
+
+    with pytest.raises(rf.RecframeError, match="by user holds each user against all others"):
+        rec.evaluate(metric, by="user")
+
+
+def twice_the_first(at):
+    return (at.rank == 1).sum() * 2
+
+
+def test_a_metric_of_the_users_own_is_known_where_the_data_is():
+    metric = rf.metric(twice_the_first)
+    recs, truth = eager(model=False)
+
+    for written in ("twice_the_first@3", metric @ 3):
+        one, other = asked("evaluate", recs, truth, {}, written)
+        assert_same(one, other, ordered=True)
+
+
+def test_sides_at_hand_and_columns_of_other_names_travel_too():
+    recs, truth = eager(model=False)
+    users, items = COLLECTED["users"].rename({"user": "who"}), COLLECTED["items"].rename({"item": "what"})
+    renamed = recs.rename({"user": "who", "item": "what"})
+    named = rf.frame(many(truth), user="user", item="item")
+
+    home = rf.rec(renamed, truth=rf.frame(truth, user="user", item="item"), user="who", item="what")
+    rec = rf.rec(many(renamed), truth=named, user="who", item="what")
+    for users_given in (users, users.to_pandas(), users.lazy()):
+        found = rec(users=users_given, items=items.to_pandas()).evaluate("ndcg@3", "coverage@3", by=["country", "kind"])
+        expected = home(users=users, items=items).evaluate("ndcg@3", "coverage@3", by=["country", "kind"])
+        assert_same(expected, read(found), ordered=True)
