@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import polars as pl
 import pytest
@@ -12,8 +13,10 @@ from polars.testing import assert_frame_equal
 
 import random_cases
 import recframe as rf
+from asked_twice import COLLECTED, asked_twice, assert_same, eager
 from many_frames import MANY, many, read
-from parted_frames import ALL_SIDES, METRICS, every, frames, rows_of, sides_of
+from parted_frames import ALL_SIDES, METRICS, every
+from recframe.audit.checks import CHECKS
 
 BROKEN = {
     "a repeated item": ({"items": pl.DataFrame({"item": [1, 1]})}, "has an item twice"),
@@ -23,30 +26,7 @@ BROKEN = {
     ),
     "a rank below 1": ({}, "a rank is below 1"),
 }
-COLLECTED = {name: one.collect() for name, one in sides_of(*ALL_SIDES).items()}
-
-
-def eager(order: str = "rank", *, model: bool = True) -> tuple[pl.DataFrame, pl.DataFrame]:
-    recs, truth = rows_of(order, model=model)
-    return recs.collect(), truth.collect()
-
-
-def asked(call: str, recs, truth, options: dict, /, *metrics, sides=(), **arguments):
-    """The answer of one machine, and that of buckets."""
-    found = []
-    for make in (lambda one: one, many):
-        given = {name: make(COLLECTED[name]) for name in sides}
-        frames = {} if truth is None else {"truth": make(truth)}
-        rec = rf.rec(make(recs), **frames, **given, **options)
-        found.append(getattr(rec, call)(*metrics, **arguments))
-    return found[0], read(found[1])
-
-
-def assert_same(one: pl.DataFrame, other: pl.DataFrame, *, ordered: bool) -> None:
-    if not ordered:
-        columns = one.columns[:4]
-        one, other = one.sort(columns, nulls_last=True), other.sort(columns, nulls_last=True)
-    assert_frame_equal(other, one, rel_tol=1e-12, abs_tol=1e-12)
+asked = partial(asked_twice, MANY)
 
 
 @pytest.mark.parametrize("sides", [(), ("train",), ("items",), ALL_SIDES], ids=str)
@@ -253,7 +233,7 @@ def test_rows_of_engines_stand_in_no_order():
         rec(profile="trec_eval").evaluate("rbp")
 
 
-@pytest.mark.parametrize("method", ["collect", "require", "power", "gaps", "table", "worst", "explain", "findings"])
+@pytest.mark.parametrize("method", ["collect", "slices", "table", "worst", "explain", "findings"])
 def test_what_is_no_sum_over_users_says_what_to_ask_instead(method):
     recs, truth = eager(model=False)
     rec = rf.rec(many(recs), truth=many(truth))
@@ -307,3 +287,81 @@ def test_sides_at_hand_and_columns_of_other_names_travel_too():
         found = rec(users=users_given, items=items.to_pandas()).evaluate("ndcg@3", "coverage@3", by=["country", "kind"])
         expected = home(users=users, items=items).evaluate("ndcg@3", "coverage@3", by=["country", "kind"])
         assert_same(expected, read(found), ordered=True)
+
+
+COUNTABLE = {one.name for one in CHECKS if not one.of_all}
+FINDINGS = ["check", "severity", "frame", "rows", "users", "treatment", "remedy"]
+
+
+def odd_frames() -> tuple[pl.DataFrame, pl.DataFrame, dict[str, pl.DataFrame]]:
+    """Frames with something for most checks."""
+    recs, truth = eager(model=True)
+    odd = pl.DataFrame(
+        {"model": ["a", "a", "b", "b"], "user": [None, 7, 7, 500], "item": [1, None, 99, 3], "rank": [1, 2, None, 0]}
+    )
+    recs = pl.concat([recs, recs.head(9), odd.with_columns(week=pl.lit(0))], how="vertical_relaxed")
+    truth = pl.concat([truth, truth.head(5).with_columns(relevance=-1)], how="vertical_relaxed")
+    items = pl.concat([COLLECTED["items"], COLLECTED["items"].head(2)]).with_columns(
+        genre=pl.when(pl.col("item") == 3).then(None).otherwise("genre")
+    )
+    users = pl.concat([COLLECTED["users"], COLLECTED["users"].head(3)])
+    return recs, truth, {"items": items, "users": users, "train": COLLECTED["train"].head(60)}
+
+
+@pytest.mark.parametrize("arguments", [{}, {"k": 5}, {"by": "week"}], ids=str)
+@pytest.mark.parametrize("two", [True, False])
+def test_findings_are_counted_in_buckets(two, arguments):
+    recs, truth, sides = odd_frames()
+    options = {"model": "model"}
+    if not two:
+        recs = recs.join(truth.select("user", "item", "relevance"), on=["user", "item"], how="left")
+
+    one, other = asked("audit", recs, truth if two else None, options, sides=sides, **arguments)
+
+    one = one.filter(pl.col("check").is_in(COUNTABLE))
+    assert len(one) > 8
+    assert_frame_equal(other.select(FINDINGS), one.select(FINDINGS))
+    assert other["example"].null_count() == 0
+
+
+def test_nothing_odd_is_found_where_nothing_is():
+    recs = pl.DataFrame({"user": [1, 2], "item": [1, 2], "rank": [1, 1]})
+
+    one, other = asked("audit", recs, recs.select("user", "item"), {})
+
+    assert_frame_equal(one, other)
+
+
+def test_strict_asks_no_bucket_what_is_asked_of_all_users():
+    # each user's items are of their own, so that a bucket's lists and truth have few in common
+    recs = pl.DataFrame({"user": range(40), "item": range(40), "rank": [1] * 40})
+    truth = pl.DataFrame({"user": range(40), "item": [*range(39, -1, -1)]})
+
+    one, other = asked("evaluate", recs, truth, {"strict": True}, "recall")
+
+    assert_same(one, other, ordered=True)
+
+
+@pytest.mark.parametrize(
+    ("method", "asked_for", "arguments"),
+    [
+        ("power", ("ndcg@3",), {}),
+        ("power", ("ndcg@3",), {"baseline": "a"}),
+        ("gaps", ("ndcg@3",), {"by": "country"}),
+        ("require", ("ndcg@3 >= 0.2", "recall@3 >= 0.9 * a"), {"raises": False, "by": "country"}),
+    ],
+    ids=str,
+)
+def test_power_gaps_and_gates_come_from_sums_of_buckets(method, asked_for, arguments):
+    recs, truth = eager()
+
+    one, other = asked(method, recs, truth, {"model": "model"}, *asked_for, sides=("users",), **arguments)
+
+    assert_same(one, other, ordered=True)
+
+
+def test_a_gate_that_is_not_met_raises_where_its_result_is_made():
+    recs, truth = eager(model=False)
+
+    with pytest.raises(rf.RequirementError, match="ndcg@3"):
+        rf.rec(many(recs), truth=many(truth)).require("ndcg@3 >= 0.99")

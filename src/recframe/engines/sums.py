@@ -35,7 +35,7 @@ class Sums:
 
     def _wide(self, name: str) -> pl.DataType:
         dtype = self.schema[name]
-        if name in self.keys:
+        if name in self.keys or (name in self.same and not dtype.is_numeric()):
             return pl.String() if dtype in (pl.Categorical, pl.Enum) else dtype
         if not dtype.is_numeric() and dtype not in (pl.Boolean, pl.Null):
             msg = f"the sums {name!r} are {dtype}, which no engine adds up"

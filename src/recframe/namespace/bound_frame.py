@@ -316,7 +316,7 @@ class Rec(Methods[F], Answers[F]):
         data = Audited(inputs, None if k is None else cutoffs.cutoff(k), clashes)
         if self._kind.asks is not None:
             data = data.settled(collecting.stream, lambda plan: collecting.ask([plan])[0])
-        result: F = self._kind.give(audit.audit(data), {})
+        result: F = self._kind.give(audit.audit(data, Run.of(self._kind)), {})
         return result
 
     @calls.understood

@@ -29,6 +29,7 @@ from recframe.namespace.replayed import LISTS, WHOLE, Call, Replayed, tried
 from recframe.plan.evaluation import Convention
 from recframe.plan.needs import is_of_segment, needs_of
 
+WITHOUT_METRICS = ("judge", "audit")
 OF_ROWS = ("judge",)
 """The methods whose result has rows of users."""
 OF_OTHERS = (Level.IN_ALL, Level.EVERYWHERE, Level.ALONG_ALL)
@@ -147,8 +148,11 @@ class Divided:
     @cached_property
     def metrics(self) -> list[Metric[...]]:
         """The metrics that are asked for."""
-        if self.method in OF_ROWS:
+        if self.method in WITHOUT_METRICS:
             return []
+        if self.method == "require":
+            from recframe.namespace.gates import metrics_of, required  # noqa: PLC0415
+            return metrics_of(required(self.arguments, self.options.get("k")))
         return registry.asked(registry.each(self.arguments), self.options.get("k"))
 
     @property
@@ -228,7 +232,7 @@ class Divided:
         one = self.given[name]
         roles = {"users": ("user",), "truth": ("user", "item", "relevance")}
         present = one.present(*roles.get(name, ("user", "item")))
-        present = tuple(column for column in present if column in columns)
+        present = tuple(one for one in present if one in columns and self.method != "audit")
         most = self._deepest(trial) if name == LISTS else None
         return Routed(one.frame, columns, one.column("user"), present, most)
 

@@ -13,13 +13,10 @@ from recframe.namespace import calls
 from recframe.namespace.bound_frame import Rec
 from recframe.namespace.bound_metric import F
 
-BY_BUCKET = ("evaluate", "summarize", "compare", "judge")
+BY_BUCKET = ("evaluate", "summarize", "compare", "power", "gaps", "require", "judge", "audit")
 """The methods whose plans are sums over users, or rows of them."""
 INSTEAD = {
     "collect": "evaluate(...), whose result is a frame of {engine}",
-    "require": "summarize(...) or compare(...), and hold their columns against the bounds",
-    "power": "summarize(...), whose std and n_users tell what can be shown",
-    "gaps": "summarize(..., by=...), which has the segments' values and intervals",
     "slices": "summarize(..., by=...), which has the segments' values and intervals",
     "worst": "evaluate(..., by='user'), and sort that frame",
     "best": "evaluate(..., by='user'), and sort that frame",

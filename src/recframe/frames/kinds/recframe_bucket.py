@@ -70,6 +70,10 @@ class BucketOfUsers(Arrow):
         self.task.takes(self.name, named.values())
         return self.task.taken(super().take(named, ids, numbers))
 
+    def labels(self) -> list[str]:
+        """Return no names: whether a column names systems is asked of all users at once."""
+        return []
+
     @property
     def asks(self) -> Ask | None:
         """What collects questions, where rows are at hand."""
