@@ -30,15 +30,21 @@ asked = partial(asked_twice, MANY)
 
 
 @pytest.mark.parametrize("sides", [(), ("train",), ("items",), ALL_SIDES], ids=str)
-@pytest.mark.parametrize("by", [None, "week", "user", "country", "item", ["kind", "country"]], ids=str)
+@pytest.mark.parametrize(
+    "by", [None, "week", "user", "country", "item", ["kind", "country"]], ids=str
+)
 @pytest.mark.parametrize(("order", "model"), [("rank", False), ("score", True)])
 def test_every_metric_is_in_buckets_what_it_is_on_one_machine(order, model, by, sides):
-    if ("users" not in sides and "country" in str(by)) or ("items" not in sides and "kind" in str(by)):
+    if ("users" not in sides and "country" in str(by)) or (
+        "items" not in sides and "kind" in str(by)
+    ):
         pytest.skip("there is no such column")
     recs, truth = eager(order, model=model)
     options = {"model": "model", "reference": "b"} if model else {}
 
-    one, other = asked("evaluate", recs, truth, options, *every(*sides, **options), sides=sides, by=by)
+    one, other = asked(
+        "evaluate", recs, truth, options, *every(*sides, **options), sides=sides, by=by
+    )
 
     assert_same(one, other, ordered=by != "user")
 
@@ -59,12 +65,24 @@ POLICIES = [
 def test_every_policy_holds_in_buckets(policies, by):
     recs, truth = eager("score" if "ties" in policies else "rank", model=False)
 
-    one, other = asked("evaluate", recs, truth, policies, *every(*ALL_SIDES), sides=ALL_SIDES, by=by)
+    one, other = asked(
+        "evaluate", recs, truth, policies, *every(*ALL_SIDES), sides=ALL_SIDES, by=by
+    )
 
     assert_same(one, other, ordered=by != "user")
 
 
-OF_PROFILES = ("recall@3", "ndcg@3", "mrr@2", "mrr", "hit_rate@1", "precision@5", "map@4", "map", "auc")
+OF_PROFILES = (
+    "recall@3",
+    "ndcg@3",
+    "mrr@2",
+    "mrr",
+    "hit_rate@1",
+    "precision@5",
+    "map@4",
+    "map",
+    "auc",
+)
 
 
 def has(rec: rf.Rec[pl.DataFrame], metric: str) -> bool:
@@ -94,7 +112,15 @@ def test_tied_items_without_an_order_count_in_buckets_too(ties):
     recs, truth = eager("score")
     metrics = ("ndcg@3", "recall@3", "mrr", "auc")
 
-    one, other = asked("evaluate", recs, truth, {"ties": ties, "model": "model"}, *metrics, sides=("users",), by="country")
+    one, other = asked(
+        "evaluate",
+        recs,
+        truth,
+        {"ties": ties, "model": "model"},
+        *metrics,
+        sides=("users",),
+        by="country",
+    )
 
     assert_same(one, other, ordered=True)
 
@@ -119,12 +145,24 @@ def test_support_and_tables_in_long_form_come_from_buckets(by, k):
     recs, truth = eager()
     for form in ({"support": True}, {"tidy": True}):
         one, other = asked(
-            "evaluate", recs, truth, {"model": "model"}, "ndcg", "auc", "precision", k=k, by=by, sides=("users",), **form
+            "evaluate",
+            recs,
+            truth,
+            {"model": "model"},
+            "ndcg",
+            "auc",
+            "precision",
+            k=k,
+            by=by,
+            sides=("users",),
+            **form,
         )
         assert_same(one, other, ordered=by != "user")
 
 
-@pytest.mark.parametrize("options", [{}, {"universe": "all"}, {"universe": "recs", "model": "model"}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"universe": "all"}, {"universe": "recs", "model": "model"}], ids=str
+)
 @pytest.mark.parametrize("order", ["rank", "score"])
 def test_a_judged_frame_comes_from_buckets(order, options):
     recs, truth = eager(order, model="model" in options)
@@ -138,14 +176,25 @@ def test_a_judged_frame_comes_from_buckets(order, options):
 
 
 @pytest.mark.parametrize("by", [None, "country", "week"])
-@pytest.mark.parametrize("arguments", [{}, {"method": "t", "level": 0.9}, {"cluster": "country"}], ids=str)
+@pytest.mark.parametrize(
+    "arguments", [{}, {"method": "t", "level": 0.9}, {"cluster": "country"}], ids=str
+)
 def test_intervals_come_from_sums_of_buckets(arguments, by):
     if arguments.get("cluster") == by:
         pytest.skip("which is each segment")
     recs, truth = eager()
 
     one, other = asked(
-        "summarize", recs, truth, {"model": "model"}, *METRICS, "novelty@3", "diversity(of=genre)@3", by=by, sides=ALL_SIDES, **arguments
+        "summarize",
+        recs,
+        truth,
+        {"model": "model"},
+        *METRICS,
+        "novelty@3",
+        "diversity(of=genre)@3",
+        by=by,
+        sides=ALL_SIDES,
+        **arguments,
     )
 
     assert_same(one, other, ordered=True)
@@ -154,17 +203,34 @@ def test_intervals_come_from_sums_of_buckets(arguments, by):
 @pytest.mark.parametrize("by", [None, "country", "week"])
 @pytest.mark.parametrize(
     "arguments",
-    [{}, {"baseline": "b", "margin": 0.1}, {"cluster": "country"}, {"test": "permutation", "correction": "max_t", "n_resamples": 99}],
+    [
+        {},
+        {"baseline": "b", "margin": 0.1},
+        {"cluster": "country"},
+        {"test": "permutation", "correction": "max_t", "n_resamples": 99},
+    ],
     ids=str,
 )
-@pytest.mark.parametrize("policies", [{}, {"universe": "recs", "relevant_from": "list", "no_relevant": "skip"}], ids=str)
+@pytest.mark.parametrize(
+    "policies", [{}, {"universe": "recs", "relevant_from": "list", "no_relevant": "skip"}], ids=str
+)
 def test_comparisons_come_from_sums_of_buckets(policies, arguments, by):
     if arguments.get("cluster") == by:
         pytest.skip("which is each segment")
     recs, truth = eager()
 
     one, other = asked(
-        "compare", recs, truth, {"model": "model", **policies}, "ndcg@3", "recall", "auc", "novelty@3", by=by, sides=ALL_SIDES, **arguments
+        "compare",
+        recs,
+        truth,
+        {"model": "model", **policies},
+        "ndcg@3",
+        "recall",
+        "auc",
+        "novelty@3",
+        by=by,
+        sides=ALL_SIDES,
+        **arguments,
     )
 
     assert_same(one, other, ordered=True)
@@ -173,7 +239,16 @@ def test_comparisons_come_from_sums_of_buckets(policies, arguments, by):
 def test_resampled_intervals_come_from_random_groups_in_buckets():
     recs, truth = eager()
 
-    one, other = asked("summarize", recs, truth, {"model": "model"}, "ndcg@3", "recall", method="bootstrap", n_resamples=50)
+    one, other = asked(
+        "summarize",
+        recs,
+        truth,
+        {"model": "model"},
+        "ndcg@3",
+        "recall",
+        method="bootstrap",
+        n_resamples=50,
+    )
 
     assert_same(one, other, ordered=True)
 
@@ -187,7 +262,11 @@ def test_random_cases_have_the_numbers_of_one_machine(case, metrics):
 
 @pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 @random_cases.exploring
-@given(case=random_cases.cases("score"), metrics=random_cases.some_metrics, ties=st.sampled_from(random_cases.TIES[:-1]))
+@given(
+    case=random_cases.cases("score"),
+    metrics=random_cases.some_metrics,
+    ties=st.sampled_from(random_cases.TIES[:-1]),
+)
 def test_random_scores_have_the_numbers_of_one_machine(case, metrics, ties):
     assert_cases_agree(replace(case, policy=replace(case.policy, ties=ties)), metrics)
 
@@ -248,7 +327,9 @@ def test_an_interval_of_a_set_metric_takes_all_lists():
     recs, truth = eager(model=False)
     rec = rf.rec(many(recs), truth=many(truth), items=COLLECTED["items"])
 
-    with pytest.raises(rf.RecframeError, match="what each list changes in coverage@3 takes all lists"):
+    with pytest.raises(
+        rf.RecframeError, match="what each list changes in coverage@3 takes all lists"
+    ):
         rec.summarize("ndcg@3", "coverage@3")
 
 
@@ -277,15 +358,22 @@ def test_a_metric_of_the_users_own_is_known_where_the_data_is():
 
 def test_sides_at_hand_and_columns_of_other_names_travel_too():
     recs, truth = eager(model=False)
-    users, items = COLLECTED["users"].rename({"user": "who"}), COLLECTED["items"].rename({"item": "what"})
+    users, items = (
+        COLLECTED["users"].rename({"user": "who"}),
+        COLLECTED["items"].rename({"item": "what"}),
+    )
     renamed = recs.rename({"user": "who", "item": "what"})
     named = rf.frame(many(truth), user="user", item="item")
 
     home = rf.rec(renamed, truth=rf.frame(truth, user="user", item="item"), user="who", item="what")
     rec = rf.rec(many(renamed), truth=named, user="who", item="what")
     for users_given in (users, users.to_pandas(), users.lazy()):
-        found = rec(users=users_given, items=items.to_pandas()).evaluate("ndcg@3", "coverage@3", by=["country", "kind"])
-        expected = home(users=users, items=items).evaluate("ndcg@3", "coverage@3", by=["country", "kind"])
+        found = rec(users=users_given, items=items.to_pandas()).evaluate(
+            "ndcg@3", "coverage@3", by=["country", "kind"]
+        )
+        expected = home(users=users, items=items).evaluate(
+            "ndcg@3", "coverage@3", by=["country", "kind"]
+        )
         assert_same(expected, read(found), ordered=True)
 
 
@@ -297,7 +385,12 @@ def odd_frames() -> tuple[pl.DataFrame, pl.DataFrame, dict[str, pl.DataFrame]]:
     """Frames with something for most checks."""
     recs, truth = eager(model=True)
     odd = pl.DataFrame(
-        {"model": ["a", "a", "b", "b"], "user": [None, 7, 7, 500], "item": [1, None, 99, 3], "rank": [1, 2, None, 0]}
+        {
+            "model": ["a", "a", "b", "b"],
+            "user": [None, 7, 7, 500],
+            "item": [1, None, 99, 3],
+            "rank": [1, 2, None, 0],
+        }
     )
     recs = pl.concat([recs, recs.head(9), odd.with_columns(week=pl.lit(0))], how="vertical_relaxed")
     truth = pl.concat([truth, truth.head(5).with_columns(relevance=-1)], how="vertical_relaxed")
@@ -355,7 +448,9 @@ def test_strict_asks_no_bucket_what_is_asked_of_all_users():
 def test_power_gaps_and_gates_come_from_sums_of_buckets(method, asked_for, arguments):
     recs, truth = eager()
 
-    one, other = asked(method, recs, truth, {"model": "model"}, *asked_for, sides=("users",), **arguments)
+    one, other = asked(
+        method, recs, truth, {"model": "model"}, *asked_for, sides=("users",), **arguments
+    )
 
     assert_same(one, other, ordered=True)
 

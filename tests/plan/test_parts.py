@@ -7,7 +7,6 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-
 from parted_frames import ALL_SIDES, METRICS, every, frames, rows_of, sides_of
 
 

@@ -76,7 +76,11 @@ class InProcess(Engine):
 
 def _has(rows: pl.DataFrame, name: str) -> pl.Expr:
     column = pl.col(name)
-    return (column.is_not_nan() & column.is_not_null()) if rows.schema[name].is_float() else column.is_not_null()
+    return (
+        (column.is_not_nan() & column.is_not_null())
+        if rows.schema[name].is_float()
+        else column.is_not_null()
+    )
 
 
 def _bucket(user: str) -> pl.Expr:
@@ -96,9 +100,17 @@ def _taken(one: Routed) -> pl.DataFrame:
 def _added(rows: pl.DataFrame, how: Added) -> pl.DataFrame:
     summed = [pl.col(name).sum() for name in how.sums]
     # as SQL has it, the sum of nothing is nothing
-    summed = [pl.when(pl.col(name).count() > 0).then(one) for name, one in zip(how.sums, summed, strict=True)]
+    summed = [
+        pl.when(pl.col(name).count() > 0).then(one)
+        for name, one in zip(how.sums, summed, strict=True)
+    ]
     same = [pl.col(name).drop_nulls().first() for name in how.same]
-    return rows.group_by(how.keys).agg(*summed, *same).select(rows.columns).sample(fraction=1, shuffle=True, seed=1)
+    return (
+        rows.group_by(how.keys)
+        .agg(*summed, *same)
+        .select(rows.columns)
+        .sample(fraction=1, shuffle=True, seed=1)
+    )
 
 
 def many(frame: pl.DataFrame) -> ManyFrame:

@@ -34,7 +34,9 @@ def session(*, connect: bool = False) -> Any:
     from pyspark.sql import SparkSession  # noqa: PLC0415  where it is installed
 
     builder = SparkSession.builder.appName("recframe")
-    builder = builder.remote("local[2]") if connect else builder.master("local[2,3]")  # a task may fail twice
+    builder = (
+        builder.remote("local[2]") if connect else builder.master("local[2,3]")
+    )  # a task may fail twice
     for name, value in SETTINGS.items():
         builder = builder.config(name, value)
     with warnings.catch_warnings():

@@ -74,13 +74,17 @@ def _apart(data: Audited, role: str) -> Iterator[Found]:
 SAME_IDS = "give both frames the same ids, or name the column that has them: "
 
 
-@check("error", "nothing or hardly anything is found", text(SAME_IDS, bind(user=NAMED)), of_all=True)
+@check(
+    "error", "nothing or hardly anything is found", text(SAME_IDS, bind(user=NAMED)), of_all=True
+)
 def no_common_users(data: Audited) -> Iterator[Found]:
     """Frames whose user ids are hardly any of the lists', `rows` of them."""
     yield from _apart(data, "user")
 
 
-@check("error", "nothing or hardly anything is found", text(SAME_IDS, bind(item=NAMED)), of_all=True)
+@check(
+    "error", "nothing or hardly anything is found", text(SAME_IDS, bind(item=NAMED)), of_all=True
+)
 def no_common_items(data: Audited) -> Iterator[Found]:
     """Frames whose item ids are hardly any of the lists', `rows` of them."""
     yield from _apart(data, "item")

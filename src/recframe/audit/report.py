@@ -37,8 +37,12 @@ def _added(data: Audited, run: Run) -> pl.LazyFrame:
     counts = [_row(0, *one).with_columns(finding=pl.lit(name)) for name, one in found.items()]
     named = dict(zip(found, counts, strict=True))
     numbers = ("finding", "rows", "users", "example")
-    of_users = [named[name].select(numbers) for name, (_, one) in found.items() if one.frame != ITEMS]
-    of_items = [named[name].select(numbers) for name, (_, one) in found.items() if one.frame == ITEMS]
+    of_users = [
+        named[name].select(numbers) for name, (_, one) in found.items() if one.frame != ITEMS
+    ]
+    of_items = [
+        named[name].select(numbers) for name, (_, one) in found.items() if one.frame == ITEMS
+    ]
     sums = run.added([pl.concat(of_users)], ["finding"], ["example"])
     words = [_words(place, name, *one) for place, (name, one) in enumerate(found.items())]
     rows = pl.concat([sums, *of_items]).join(pl.LazyFrame(words), on="finding")

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
-import pyarrow as pa  # type: ignore[import-untyped]  # comes with every engine
 
 from recframe.errors import RecframeError
 from recframe.frames.kinds.engine import Added
@@ -44,7 +43,9 @@ class Sums:
 
     def sent(self, sums: pl.DataFrame) -> pl.DataFrame:
         """Return sums as rows of the table of all plans."""
-        columns = [pl.col(name).cast(self._wide(name)).alias(self.named(name)) for name in self.schema]
+        columns = [
+            pl.col(name).cast(self._wide(name)).alias(self.named(name)) for name in self.schema
+        ]
         return sums.select(pl.lit(self.place, pl.Int32).alias(PLAN), *columns)
 
     def received(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -73,31 +74,3 @@ def added_of(plans: Sequence[Sums]) -> Added:
     same = [one.named(name) for one in plans for name in one.same]
     sums = [name for name in schema_of(plans) if name not in {*keys, *same}]
     return Added(tuple(keys), tuple(sums), tuple(same))
-
-
-def table_of(rows: pl.DataFrame, schema: pl.Schema) -> pa.Table:
-    """Return rows as a table of Arrow in types that every engine has."""
-    return in_plain_types(rows.select(schema.names()).to_arrow())
-
-
-def in_plain_types(table: pa.Table) -> pa.Table:
-    """Return a table in types that every engine has: text and bytes with offsets of 32 bits, numbers with a sign."""
-    fields = [pa.field(field.name, plain(field.type)) for field in table.schema]
-    return table.cast(pa.schema(fields))
-
-
-def plain(kind: pa.DataType) -> pa.DataType:
-    """Return the type that every engine has for another."""
-    if pa.types.is_dictionary(kind):
-        return plain(kind.value_type)
-    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        return pa.string()
-    if pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
-        return pa.binary()
-    if pa.types.is_unsigned_integer(kind):
-        return pa.int64()
-    if pa.types.is_null(kind):
-        return pa.float64()
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return pa.list_(plain(kind.value_type))
-    return kind

@@ -9,10 +9,11 @@ import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # comes with every engine
 from polars.io.plugins import register_io_source
 
-from recframe.engines.sums import Sums, schema_of, table_of
+from recframe.engines.sums import Sums, schema_of
 from recframe.errors import RecframeError
 from recframe.frames.collecting import ask, run_by_size
 from recframe.frames.kinds.kind import Applied, Taken
+from recframe.frames.kinds.plain_tables import table_of
 from recframe.frames.kinds.recframe_bucket import Task
 from recframe.frames.kinds.tables import Tables
 
@@ -62,8 +63,8 @@ class Summing(Task):
 
     looks = True
 
-    def __init__(self, plans: Sequence[Sums], tables: Tables) -> None:
-        self.plans, self.tables = plans, tables
+    def __init__(self, plans: Sequence[Sums], tables: Tables, size: int) -> None:
+        self.plans, self.tables, self.size = plans, tables, size
         self.found: list[pl.LazyFrame] = []
 
     def adds(self, sums: pl.LazyFrame, keys: Sequence[str], same: Sequence[str]) -> pl.LazyFrame:
@@ -80,9 +81,9 @@ class Summing(Task):
     def gives(self, plan: pl.LazyFrame) -> None:
         """Make nothing of the plan, which has the sums of no bucket."""
 
-    def table(self, size: int) -> pa.Table:
-        """Return the sums of all plans, for a bucket of so many rows."""
-        sums = [run_by_size(one, size) for one in self.found]
+    def table(self) -> pa.Table:
+        """Return the sums of all plans."""
+        sums = [run_by_size(one, self.size) for one in self.found]
         rows = [plan.sent(one) for plan, one in zip(self.plans, sums, strict=True)]
         return table_of(pl.concat(rows, how="diagonal"), schema_of(self.plans))
 
@@ -93,9 +94,13 @@ class Whole(Task):
     divided = False
     looks = True
 
-    def __init__(self, tables: Tables, result: pl.Schema) -> None:
-        self.tables, self.result, self.size = tables, result, 0
+    def __init__(self, result: pl.Schema, tables: Tables, size: int) -> None:
+        self.result, self.tables, self.size = result, tables, size
         self.found: pa.Table = None
+
+    def table(self) -> pa.Table:
+        """Return the bucket's rows of the result."""
+        return self.found
 
     def applied(self, plan: pl.LazyFrame, to: Applied, schema: pl.Schema) -> pl.LazyFrame:
         """Return what a function makes of a plan's result."""
@@ -105,7 +110,7 @@ class Whole(Task):
     def gives(self, plan: pl.LazyFrame) -> None:
         """Keep the result."""
         rows = run_by_size(plan, self.size)
-        self.found = table_of(rows.cast(dict(self.result)), self.result)
+        self.found = table_of(rows.cast(self.result), self.result)
 
 
 class Finishing(Task):

@@ -75,10 +75,14 @@ class Inputs:
     """Whether anything is known of what is relevant."""
     units: tuple[str, ...] = ()
     """The segments that are clusters or random groups of users: a result has no row for each."""
-    tables: Tables | None = None
-    """What is known of all users, where these are those of a bucket."""
     draw: pl.Expr | None = None
     """What puts each user into one of some random groups, which are then the last segment."""
+
+    @cached_property
+    def tables(self) -> Tables | None:
+        """What is known of all users, where these are those of a bucket."""
+        lists = self.sides.get("recommendations")
+        return None if lists is None else lists.kind.tables
 
     @cached_property
     def schema(self) -> pl.Schema:
@@ -307,17 +311,13 @@ def read(
         reference=taken.get("reference") if named is None else named,
         sides=sides,
         segments=segments,
-        checks=(
-            *_repeated_keys(taken, sides),
-            *_unknown_reference(taken, context, sides["recommendations"].kind.tables),
-        ),
+        checks=_checks(taken, sides, context),
         context=context,
         sources=_sources(segments, sides, context),
         labels={label.inside: label.name for label in labels},
         complete=_complete(given),
         given=eager(given),
         judged="truth" in given or "relevance" in given["recommendations"].collect_schema(),
-        tables=sides["recommendations"].kind.tables,
     )
 
 
@@ -377,6 +377,14 @@ def _segments(
             msg = f"{Given('by', one)} would be a second column {new.name!r} of the result; name it: .alias('...')"
             raise ColumnError(msg)
     return tuple(found.values())
+
+
+def _checks(
+    taken: Mapping[str, pl.LazyFrame], sides: Mapping[str, Side], context: Context
+) -> tuple[pl.LazyFrame, ...]:
+    """Return frames of one row that fail when the plan runs: what is wrong with the side frames."""
+    tables = sides["recommendations"].kind.tables
+    return (*_repeated_keys(taken, sides), *_unknown_reference(taken, context, tables))
 
 
 def _repeated_keys(

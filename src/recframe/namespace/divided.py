@@ -11,13 +11,15 @@ import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # comes with every engine
 
 from recframe.conventions import under_profile
-from recframe.engines.sums import added_of, in_plain_types, schema_of, table_of
+from recframe.engines.sums import added_of, schema_of
 from recframe.engines.tasks import Trial
 from recframe.errors import RecframeError
 from recframe.facts.levels import Level
+from recframe.frames.collecting import stream
 from recframe.frames.context import SIDES, Context
 from recframe.frames.kinds.engine import Engine, Routed, Work
 from recframe.frames.kinds.lookup import kind_for
+from recframe.frames.kinds.plain_tables import in_plain_types, table_of, without_rows
 from recframe.frames.kinds.tables import CATALOGUE, MODELS, POPULARITY, TRAIN_USERS
 from recframe.frames.own_names import NamedFrame
 from recframe.frames.roles import IDS, READ_AS_GIVEN, role_named
@@ -28,6 +30,7 @@ from recframe.namespace import calls
 from recframe.namespace.replayed import LISTS, WHOLE, Call, Replayed, tried
 from recframe.plan.evaluation import Convention
 from recframe.plan.needs import is_of_segment, needs_of
+from recframe.uncertainty.requirements import metrics_of, required
 
 WITHOUT_METRICS = ("judge", "audit")
 OF_ROWS = ("judge",)
@@ -63,7 +66,9 @@ class Given:
 
     def present(self, *roles: str) -> tuple[str, ...]:
         """Return the columns of some roles, of those that it has."""
-        return tuple(self.column(role) for role in roles if self.column(role) in self.none.column_names)
+        return tuple(
+            self.column(role) for role in roles if self.column(role) in self.none.column_names
+        )
 
     def read(self, columns: Sequence[str]) -> pa.Table:
         """Return some columns with all rows."""
@@ -111,20 +116,28 @@ class Divided:
         """Return what the method returns."""
         divided = not self._has_rows_of_users
         self._check(divided=divided)
-        trial = tried(self.call, {name: one.none for name, one in self.given.items()}, divided=divided)
+        trial = tried(
+            self.call, {name: one.none for name, one in self.given.items()}, divided=divided
+        )
         whole = {
             name: self.given[name].read(list(trial.columns.get(name, {})))
             for name in WHOLE
             if name in self.given
         }
-        columns = {name: tuple(trial.columns.get(name, {})) for name in self.given if name not in WHOLE}
-        routed = {name: self._routed(name, wanted, trial) for name, wanted in columns.items() if wanted}
-        none = {name: self.given[name].none.select(list(wanted)) for name, wanted in columns.items()}
+        columns = {
+            name: tuple(trial.columns.get(name, {})) for name in self.given if name not in WHOLE
+        }
+        routed = {
+            name: self._routed(name, wanted, trial) for name, wanted in columns.items() if wanted
+        }
+        none = {
+            name: self.given[name].none.select(list(wanted)) for name, wanted in columns.items()
+        }
         replayed = Replayed(
             self.call, tuple(trial.plans), trial.result, self._tables(trial), none, whole
         )
-        result = _without_rows(trial.result)
-        of_bucket = _without_rows(schema_of(trial.plans)) if trial.plans else result
+        result = without_rows(trial.result)
+        of_bucket = without_rows(schema_of(trial.plans)) if trial.plans else result
         added = added_of(trial.plans) if trial.plans else None
         work = Work(routed, replayed.of_bucket, of_bucket, added, replayed.finished, result)
         return self.engine.run(self.frame, work)
@@ -133,7 +146,9 @@ class Divided:
     def call(self) -> Call:
         """The call without its frames."""
         none = dict.fromkeys(SIDES)
-        none["reference"] = self.context.reference if isinstance(self.context.reference, str) else None
+        none["reference"] = (
+            self.context.reference if isinstance(self.context.reference, str) else None
+        )
         own = {one.name: one.definition for one in self.metrics if not one.definition.builtin}
         names = {name: one.names for name, one in self.given.items() if one.names}
         return Call(
@@ -151,7 +166,6 @@ class Divided:
         if self.method in WITHOUT_METRICS:
             return []
         if self.method == "require":
-            from recframe.namespace.gates import metrics_of, required  # noqa: PLC0415
             return metrics_of(required(self.arguments, self.options.get("k")))
         return registry.asked(registry.each(self.arguments), self.options.get("k"))
 
@@ -188,7 +202,10 @@ class Divided:
     @property
     def _goes_by_order(self) -> bool:
         """Whether ties are broken by how rows stand; a profile's are where ranks come from scores."""
-        contexts = [under_profile.own(self._context_of_call), *(one.context for one in self._conventions)]
+        contexts = [
+            under_profile.own(self._context_of_call),
+            *(one.context for one in self._conventions),
+        ]
         bound = self.context.ties == "order"
         return bound or (self._is_scored and any(one.ties == "order" for one in contexts))
 
@@ -224,7 +241,7 @@ class Divided:
         ids = [context.name_of(role) for role in IDS]
         numbers = [context.name_of(role) for role in READ_AS_GIVEN]
         taken = kind.take({name: name for name in kind.columns}, ids, numbers)
-        table = in_plain_types(taken.lazy().collect().to_arrow())
+        table = table_of(stream(taken.lazy()))
         return Given(table, names, context, self.engine, is_engines=False)
 
     def _routed(self, name: str, columns: tuple[str, ...], trial: Trial) -> Routed:
@@ -250,10 +267,17 @@ class Divided:
         if rank not in columns or not columns <= roles or self.context.strict:
             return None
         context, conventions = self._context_of_call, self._conventions
-        universes = [one.context.universe for one in conventions] + [under_profile.own(context).universe]
+        universes = [one.context.universe for one in conventions] + [
+            under_profile.own(context).universe
+        ]
         ks = [reach(one.metric.k) for one in conventions]
         of_users = all(one.over == "users" for one in conventions)
-        if None in ks or not of_users or {*universes} - {None, "truth"} or "reference" in self.given:
+        if (
+            None in ks
+            or not of_users
+            or {*universes} - {None, "truth"}
+            or "reference" in self.given
+        ):
             return None
         return rank, max(k for k in ks if k is not None)
 
@@ -264,7 +288,9 @@ class Divided:
             found[MODELS] = self._models().rename({"value": "model"})
         if CATALOGUE in asked:
             items = [one.values("item", one.present("user", "item")) for one in self._judging()]
-            found[CATALOGUE] = pl.concat(items, how="vertical_relaxed").unique().rename({"value": "item"})
+            found[CATALOGUE] = (
+                pl.concat(items, how="vertical_relaxed").unique().rename({"value": "item"})
+            )
         if asked & {POPULARITY, TRAIN_USERS}:
             counts, n_users = self.given["train"].counted()
             found[POPULARITY] = counts
@@ -292,7 +318,3 @@ def _as_text(asked: Any) -> Any:
     if isinstance(asked, Metric):
         return asked.as_stated
     return [_as_text(one) for one in asked] if isinstance(asked, list | tuple) else asked
-
-
-def _without_rows(schema: pl.Schema) -> pa.Table:
-    return table_of(pl.DataFrame(schema=schema), schema)

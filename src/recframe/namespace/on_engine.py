@@ -51,7 +51,9 @@ def _refused(name: str) -> Callable[..., Any]:
 def _no_sum(rec: Any, name: str) -> RecframeError:
     engine = kind_for(rec._frame).engine.name  # type: ignore[union-attr]  # noqa: SLF001  a Rec's own frame
     instead = INSTEAD.get(name, SOME).format(engine=engine)
-    return RecframeError(f"rec.{name} is no sum over users, which {engine} could add up; ask {instead}")
+    return RecframeError(
+        f"rec.{name} is no sum over users, which {engine} could add up; ask {instead}"
+    )
 
 
 REFUSED = tuple(name for name in calls.METHODS if "." not in name and name not in BY_BUCKET)

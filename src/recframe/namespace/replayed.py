@@ -45,13 +45,14 @@ class Call:
             name: rows if name in plain else Bucket(rows, name, task)
             for name, rows in frames.items()
         }
-        sides = {
+        sides: dict[str, Any] = {
             name: NamedFrame(given[name], self.names[name]) if name in self.names else given[name]
             for name in SIDES
             if name in given
         }
-        rec = Rec(given[LISTS])._with(replace(self.context, **sides))  # noqa: SLF001  a call's own frames
-        return getattr(rec, self.method)(*self.arguments, **self.options)
+        rec: Rec[Any] = Rec(given[LISTS])
+        bound = rec._with(replace(self.context, **sides))  # noqa: SLF001  a call's own frames
+        return getattr(bound, self.method)(*self.arguments, **self.options)
 
 
 @dataclass(frozen=True)
@@ -71,14 +72,10 @@ class Replayed:
     def of_bucket(self, frames: Mapping[str, pa.Table]) -> pa.Table:
         """Return a bucket's sums, or its rows of the result."""
         given = {**self.none, **frames}
-        task = self._task()
-        task.size = sum(rows.num_rows for rows in given.values())
+        size, tables = sum(rows.num_rows for rows in given.values()), Tables(self.tables)
+        task = Summing(self.plans, tables, size) if self.plans else Whole(self.result, tables, size)
         self.call.made(task, {**given, **self.whole})
-        return task.table(task.size) if isinstance(task, Summing) else task.found
-
-    def _task(self) -> Any:
-        tables = Tables(self.tables)
-        return Summing(self.plans, tables) if self.plans else Whole(tables, self.result)
+        return task.table()
 
     def finished(self, sums: pa.Table) -> pa.Table:
         """Return the result, from the sums of all buckets."""

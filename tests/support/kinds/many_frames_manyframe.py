@@ -25,7 +25,9 @@ class Many(Kind):
     def numbers(self) -> list[str]:
         return []
 
-    def take(self, named: Mapping[str, str], ids: Collection[str] = (), numbers: Collection[str] = ()) -> Any:
+    def take(
+        self, named: Mapping[str, str], ids: Collection[str] = (), numbers: Collection[str] = ()
+    ) -> Any:
         raise NotImplementedError
 
     def give(self, plan: pl.LazyFrame, sources: Mapping[str, Any], seen: Any = None) -> Any:

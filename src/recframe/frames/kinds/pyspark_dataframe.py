@@ -24,8 +24,9 @@ import pyarrow as pa  # type: ignore[import-untyped]  # comes with pyspark[sql] 
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 from pyspark.sql import functions as F  # noqa: N812  as everyone writes it
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.types import LongType
 
-from recframe.errors import RecframeError
+from recframe.errors import ColumnError, RecframeError
 from recframe.frames.kinds.engine import Added, Engine, Routed, Work
 from recframe.frames.kinds.kind import Kind, Seen, Taken
 from recframe.frames.kinds.polars_dataframe import may_be_labels, of_numbers
@@ -41,7 +42,10 @@ SETTING = "spark.recframe.buckets"
 """The number of buckets, where the user sets it: spark.conf.set("spark.recframe.buckets", 4000)."""
 SIDE = "side"
 _SIZE = re.compile(r"sizeInBytes=([0-9.E+]+) ?(\w+)(?:, rowCount=([0-9.E+]+))?")
-_UNITS = {unit: 1024.0**power for power, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"))}
+_UNITS = {
+    unit: 1024.0**power
+    for power, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"))
+}
 
 
 class Spark(Engine):
@@ -51,7 +55,8 @@ class Spark(Engine):
 
     def none(self, frame: Any) -> pa.Table:
         """Return a table without rows, whose schema is a frame's."""
-        return to_arrow_schema(frame.schema).empty_table()
+        # NOTE: in UTC, as Spark wants times back, whatever zone it shows them in
+        return to_arrow_schema(frame.schema, timezone="UTC").empty_table()
 
     def read(self, frame: Any, columns: Sequence[str]) -> pa.Table:
         """Return some columns of a small frame."""
@@ -72,7 +77,8 @@ class Spark(Engine):
             _column(user).alias("user"), _column(item).alias("item")
         )
         items = pairs.distinct().groupBy("item").agg(F.count(F.lit(1)).alias("value")).toArrow()
-        return items, pairs.agg(F.countDistinct("user").alias("n")).collect()[0]["n"]
+        n_users = pairs.agg(F.countDistinct("user").alias("n")).toArrow()
+        return items, n_users["n"][0].as_py()
 
     def run(self, frame: Any, work: Work) -> Any:
         """Return the result of a call, which Spark makes when it is asked for."""
@@ -120,8 +126,8 @@ class SparkFrame(Kind):
         """Say that the lists have to be Spark's, too."""
         del named, ids, numbers
         msg = (
-            "a side frame is Spark's and the lists are not: give them to Spark, "
-            "rf.rec(spark.createDataFrame(recs), truth=truth), or the side frame as truth.toPandas()"
+            "a side frame is Spark's and the lists are not: give them to Spark, spark.createDataFrame(recs), or take the "
+            "side frame from it, truth.toPandas()"
         )
         raise RecframeError(msg)
 
@@ -142,22 +148,19 @@ class Packed:
         self.session, self.routed = session, routed
         self.frames = {name: _cut(session, one) for name, one in routed.items()}
         ids = {name: one.columns.index(one.user) for name, one in routed.items()}
-        types = {name: [field.dataType for field in one.schema] for name, one in self.frames.items()}
+        types = {name: _types(one) for name, one in self.frames.items()}
         self.slots: list[Any] = [_common([types[name][place] for name, place in ids.items()])]
-        self.places: dict[str, list[int]] = {}
-        for name, found in types.items():
-            self.places[name] = self._placed(found, ids[name])
+        self.places = {name: self._placed(found, ids[name]) for name, found in types.items()}
 
     def _placed(self, types: Sequence[Any], user: int) -> list[int]:
         """Return the slot of each column: users in the first, others in one of their type that the frame has free."""
-        taken = {0}
-        places = []
+        places: list[int] = []
         for place, kind in enumerate(types):
-            free = (slot for slot, other in enumerate(self.slots) if slot not in taken and other == kind)
+            fits = [slot > 0 and one == kind for slot, one in enumerate(self.slots)]
+            free = (slot for slot, good in enumerate(fits) if good and slot not in places)
             slot = 0 if place == user else next(free, len(self.slots))
             if slot == len(self.slots):
                 self.slots.append(kind)
-            taken.add(slot)
             places.append(slot)
         return places
 
@@ -174,7 +177,9 @@ class Packed:
 
     def _slots(self, columns: Mapping[int, str]) -> list[Any]:
         return [
-            (_column(columns[slot]) if slot in columns else F.lit(None)).cast(kind).alias(f"slot{slot}")
+            (_column(columns[slot]) if slot in columns else F.lit(None))
+            .cast(kind)
+            .alias(f"slot{slot}")
             for slot, kind in enumerate(self.slots)
         ]
 
@@ -232,7 +237,9 @@ def _has(frame: Any, name: str) -> Any:
     """Return whether a row has a value, which NaN is none."""
     kind = frame.schema[name].dataType.typeName()
     column = _column(name)
-    return column.isNotNull() & ~F.isnan(column) if kind in {"float", "double"} else column.isNotNull()
+    return (
+        column.isNotNull() & ~F.isnan(column) if kind in {"float", "double"} else column.isNotNull()
+    )
 
 
 def _present(frame: Any, names: Sequence[str]) -> Any:
@@ -243,10 +250,15 @@ def _common(types: Sequence[Any]) -> Any:
     """Return the type of the users of all frames, whose hashes have to be the same."""
     names = {one.typeName() for one in types}
     if len(names) > 1 and names <= {"byte", "short", "integer", "long"}:
-        from pyspark.sql.types import LongType  # noqa: PLC0415
-
         return LongType()
+    if len(names) > 1:
+        msg = f"the user ids have different types, {', '.join(sorted(names))}; cast them to one, so that they can meet"
+        raise ColumnError(msg)
     return types[0]
+
+
+def _types(frame: Any) -> list[Any]:
+    return [field.dataType for field in frame.schema]
 
 
 def _spark_schema(none: pa.Table) -> Any:
@@ -260,7 +272,9 @@ def _buckets(session: Any, frames: Mapping[str, Any]) -> int:
         return max(int(setting), 1)
     n_rows = sum(_rows(frame) for frame in frames.values())
     partitions = int(session.conf.get("spark.sql.shuffle.partitions", "200"))
-    return max(math.ceil(n_rows / ROWS_OF_BUCKET), min(partitions, math.ceil(n_rows / FEWEST_ROWS)), 1)
+    return max(
+        math.ceil(n_rows / ROWS_OF_BUCKET), min(partitions, math.ceil(n_rows / FEWEST_ROWS)), 1
+    )
 
 
 def _rows(frame: Any) -> float:
@@ -275,7 +289,11 @@ def _rows(frame: Any) -> float:
     if rows is not None:
         return float(rows)
     n_bytes = float(size) * _UNITS.get(unit, 1.0)
-    return n_bytes / (BYTES_OF_VALUE * len(frame.columns)) if n_bytes < UNKNOWN else float(frame.count())
+    return (
+        n_bytes / (BYTES_OF_VALUE * len(frame.columns))
+        if n_bytes < UNKNOWN
+        else float(frame.count())
+    )
 
 
 KIND = SparkFrame
