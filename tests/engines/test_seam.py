@@ -460,3 +460,14 @@ def test_a_gate_that_is_not_met_raises_where_its_result_is_made():
 
     with pytest.raises(rf.RequirementError, match="ndcg@3"):
         rf.rec(many(recs), truth=many(truth)).require("ndcg@3 >= 0.99")
+
+
+def test_frames_of_several_models_are_one():
+    recs, truth = eager()
+    frames = {name: recs.filter(pl.col("model") == name).drop("model") for name in "ab"}
+    held = {name: many(one) for name, one in frames.items()}
+
+    for call in ("evaluate", "compare"):
+        expected = getattr(rf.rec(frames, truth), call)("ndcg@3", "recall@2")
+        found = getattr(rf.rec(held, many(truth)), call)("ndcg@3", "recall@2")
+        assert_same(expected, read(found), ordered=True)

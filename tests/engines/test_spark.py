@@ -6,6 +6,8 @@ import contextlib
 import io
 import os
 import shutil
+import subprocess
+import sys
 from datetime import date
 from functools import partial
 
@@ -269,3 +271,83 @@ def test_a_user_with_a_million_rows_is_one_user():
     one, other = asked("evaluate", recs, truth, {}, "ndcg", "recall@10", "auc")
 
     assert_same(one, other, ordered=True)
+
+
+def test_frames_of_several_models_are_one():
+    recs, truth = eager()
+    frames = {name: recs.filter(pl.col("model") == name).drop("model") for name in "ab"}
+
+    found = rf.rec({name: made(one) for name, one in frames.items()}, made(truth)).compare("ndcg@3")
+
+    assert_same(rf.rec(frames, truth).compare("ndcg@3"), read(found), ordered=True)
+
+
+def test_findings_are_counted():
+    recs, truth = eager(model=False)
+    recs = pl.concat([recs, recs.head(7)])
+    columns = ["check", "severity", "frame", "rows", "users"]
+
+    one, other = asked("audit", recs, truth, {}, sides=("users",), k=4)
+
+    there = set(other["check"])
+    assert "duplicate_items" in there
+    assert_same(
+        one.filter(pl.col("check").is_in(there)).select(columns),
+        other.select(columns),
+        ordered=True,
+    )
+
+
+@pytest.mark.parametrize("by", [[], ["--by", "country"], ["--by", "user"]], ids=str)
+def test_the_shell_has_the_same_numbers(by, tmp_path):
+    pytest.importorskip("click")
+    from click.testing import CliRunner  # noqa: PLC0415  an extra
+
+    from recframe.cli.commands import main  # noqa: PLC0415
+
+    recs, truth = eager(model=False)
+    recs.write_parquet(tmp_path / "recs.parquet")
+    truth.write_csv(tmp_path / "truth.csv")
+    COLLECTED["users"].write_parquet(tmp_path / "users.parquet")
+    session()
+    files = [str(tmp_path / name) for name in ("recs.parquet", "truth.csv")]
+    files += ["--users", str(tmp_path / "users.parquet")]
+
+    found = []
+    for engine in ([], ["--engine", "spark", "--master", "local[2]"]):
+        out = str(tmp_path / "out.parquet")
+        result = CliRunner().invoke(
+            main, ["evaluate", *files, *by, *engine, "-m", "ndcg@3,mrr", "-o", out]
+        )
+        assert result.exit_code == 0, result.output
+        found.append(pl.read_parquet(out))
+    assert_same(*found, ordered=True)
+
+
+SCRIPT = """
+import sys
+sys.path[:0] = {path!r}
+import spark_session
+from asked_twice import asked_twice, assert_same, eager
+from frame_kinds import Kind
+
+connected = spark_session.session(connect=True)
+kind = Kind("connect", lambda one: connected.createDataFrame(one.to_arrow()), spark_session.read)
+recs, truth = eager()
+for call, metrics, by, ordered in (
+    ("evaluate", ("ndcg@3", "coverage@3"), "country", True),
+    ("evaluate", ("ndcg@3",), "user", False),
+    ("compare", ("ndcg@3",), None, True),
+):
+    one, other = asked_twice(kind, call, recs, truth, {{"model": "model"}}, *metrics, by=by, sides=("users", "items"))
+    assert_same(one, other, ordered=ordered)
+assert "connect" in type(connected).__module__
+"""
+
+
+def test_spark_connect_has_the_same_numbers():
+    pytest.importorskip("grpc")
+    script = SCRIPT.format(path=[one for one in sys.path if one.endswith("support")])
+
+    # a process has either of the two
+    subprocess.run([sys.executable, "-W", "ignore", "-c", script], check=True, timeout=300)  # noqa: S603  ours

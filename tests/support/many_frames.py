@@ -52,6 +52,12 @@ class InProcess(Engine):
         pairs = frame.collected.select(user=user, item=item).drop_nulls().unique()
         return pairs.group_by("item").agg(value=pl.len()).to_arrow(), pairs["user"].n_unique()
 
+    def stacked(self, frames: Mapping[str, ManyFrame], model: str) -> ManyFrame:
+        named = [
+            one.collected.with_columns(pl.lit(name).alias(model)) for name, one in frames.items()
+        ]
+        return ManyFrame(pl.concat(named, how="diagonal").to_arrow())
+
     def run(self, frame: ManyFrame, work: Work) -> ManyFrame:
         del frame
         taken = {name: _taken(one) for name, one in work.routed.items()}

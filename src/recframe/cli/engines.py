@@ -82,19 +82,21 @@ def _words_of_failures() -> Iterator[None]:
 
 @contextmanager
 def _session(master: str) -> Iterator[Any]:
-    """Give a session of Spark, and stop it."""
+    """Give a session of Spark, which is stopped again unless it was there before."""
     from pyspark.sql import SparkSession  # noqa: PLC0415  an extra
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     # one thread for each task, of which Spark runs as many as there are cores
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
+    there = SparkSession.getActiveSession()
     builder = SparkSession.builder.appName("recframe")
     builder = builder.remote(master) if master.startswith("sc:") else builder.master(master)
     session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
     try:
         yield session
     finally:
-        session.stop()
+        if there is None:
+            session.stop()
 
 
 def _read_all(session: Any, paths: dict[str, str], options: dict[str, Any]) -> dict[str, Any]:

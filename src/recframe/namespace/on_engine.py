@@ -9,6 +9,7 @@ from typing import Any
 from recframe.errors import RecframeError
 from recframe.frames.context import Context
 from recframe.frames.kinds.lookup import kind_for
+from recframe.frames.kinds.recframe_models import Models
 from recframe.namespace import calls
 from recframe.namespace.bound_frame import Rec
 from recframe.namespace.bound_metric import F
@@ -26,8 +27,13 @@ SOME = "it of some users, in frames of Polars or pandas"
 
 
 def rec_for(frame: Any) -> Rec[Any]:
-    """Return the `.rec` of a frame of any kind."""
-    return Rec(frame) if kind_for(frame).engine is None else OnEngine(frame)
+    """Return the `.rec` of a frame of any kind; the frames of several models become one of their engine's."""
+    kind = kind_for(frame)
+    several = next(iter(frame.frames.values())) if isinstance(frame, Models) else frame
+    engine = kind.engine if several is frame else kind_for(several).engine
+    if engine is None:
+        return Rec(frame)
+    return OnEngine(frame if several is frame else engine.stacked(frame.frames, frame.model))
 
 
 def _by_bucket(name: str) -> Callable[..., Any]:

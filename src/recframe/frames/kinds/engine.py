@@ -16,6 +16,7 @@ whose `engine` has these methods:
     columns, schema     what the frame has, as a schema of Arrow, without looking at its rows
     read                some columns of a small frame (items), as a table
     distinct, counted   small tables of all users: models, items of the catalogue, popularities
+    stacked             the frames of several models as one
     run                 routes rows to buckets by a hash of their user, in one shuffle for each frame; has `work.bucket` make
                         a table of each bucket's tables; adds sums up (`work.added`); has `work.finish` make the result
 
@@ -104,6 +105,10 @@ class Engine(ABC):
     @abstractmethod
     def counted(self, frame: Any, user: str, item: str) -> tuple[Table, int]:
         """Return each item with its number of users, as `item` and `value`, and the number of users of all items."""
+
+    @abstractmethod
+    def stacked(self, frames: Mapping[str, Any], model: str) -> Any:
+        """Return frames of one kind below each other, with a column that has their names."""
 
     @abstractmethod
     def run(self, frame: Any, work: Work) -> Any:

@@ -80,6 +80,11 @@ class Spark(Engine):
         n_users = pairs.agg(F.countDistinct("user").alias("n")).toArrow()
         return items, n_users["n"][0].as_py()
 
+    def stacked(self, frames: Mapping[str, Any], model: str) -> Any:
+        """Return frames below each other, with a column that has their names; where one lacks a column, it is null there."""
+        named = [frame.withColumn(model, F.lit(name)) for name, frame in frames.items()]
+        return reduce(lambda a, b: a.unionByName(b, allowMissingColumns=True), named)
+
     def run(self, frame: Any, work: Work) -> Any:
         """Return the result of a call, which Spark makes when it is asked for."""
         session = frame.sparkSession
@@ -102,6 +107,12 @@ class SparkFrame(Kind):
 
     engine = Spark()
     is_lazy = True
+
+    def __init__(self, frame: Any) -> None:
+        super().__init__(frame)
+        if not hasattr(frame, "sparkSession"):  # of pyspark.pandas, whose class has the same name
+            msg = "the frame is pandas' on Spark, which has an order of its own; give Spark's: frame.to_spark()"
+            raise RecframeError(msg)
 
     @property
     def columns(self) -> list[str]:
