@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from functools import partial
 
@@ -377,6 +378,7 @@ def test_sides_at_hand_and_columns_of_other_names_travel_too():
         assert_same(expected, read(found), ordered=True)
 
 
+METRICS_OF_TIES = ["ndcg@3", "recall@2", "mrr@3", "precision@3", "list_length@2", "judged@3"]
 COUNTABLE = {one.name for one in CHECKS if not one.of_all}
 FINDINGS = ["check", "severity", "frame", "rows", "users", "treatment", "remedy"]
 
@@ -471,3 +473,45 @@ def test_frames_of_several_models_are_one():
         expected = getattr(rf.rec(frames, truth), call)("ndcg@3", "recall@2")
         found = getattr(rf.rec(held, many(truth)), call)("ndcg@3", "recall@2")
         assert_same(expected, read(found), ordered=True)
+
+
+@pytest.mark.parametrize("rank", [None, float("nan"), float("inf"), 1.0])
+def test_a_row_without_a_model_is_one_only_where_it_ranks(rank):
+    rows = [("u", "A", 1.0, "m1"), ("u", "B", rank, None)]
+    schema = {"user": pl.String, "item": pl.String, "rank": pl.Float64, "model": pl.String}
+    recs = pl.DataFrame(rows, schema=schema, orient="row").with_columns(relevance=1)
+
+    one, other = asked("evaluate", recs, None, {"model": "model"}, "hit_rate")
+
+    assert one["model"].to_list() == ["m1", None][: 2 if rank == 1 else 1]
+    assert_same(one, other, ordered=True)
+
+
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
+@pytest.mark.parametrize(
+    "policies",
+    [
+        {},
+        {"no_relevant": "skip"},
+        {"relevant_from": "list"},
+        {"universe": "both"},
+        {"ties": "item_reverse"},
+        {"ties": "last"},
+    ],
+    ids=str,
+)
+def test_what_stands_behind_the_largest_cut_off_changes_nothing(policies):
+    choose = random.Random("cut-offs")  # noqa: S311  test data
+    metrics = (
+        METRICS_OF_TIES if "ties" in policies else [str(one) for one in random_cases.AT_ONE_CUT]
+    )
+    for number, metric in enumerate(metrics):
+        case = random_cases.two_frames(choose.choice, 40, 4, "rank")
+        recs = random_cases.frame(case.recs, {}).select("user", "item", "rank")
+        truth = random_cases.frame(case.truth, {})
+        graded = ["relevance"] * (number % 2 and "relevance" in truth.columns)
+        # alone, since others may read all ranks
+        one, other = asked(
+            "evaluate", recs, truth.select("user", "item", *graded), policies, metric
+        )
+        assert_same(one, other, ordered=True)

@@ -82,11 +82,8 @@ class InProcess(Engine):
 
 def _has(rows: pl.DataFrame, name: str) -> pl.Expr:
     column = pl.col(name)
-    return (
-        (column.is_not_nan() & column.is_not_null())
-        if rows.schema[name].is_float()
-        else column.is_not_null()
-    )
+    is_there = column.is_finite() if rows.schema[name].is_float() else column.is_not_null()
+    return is_there.fill_null(value=False)
 
 
 def _bucket(user: str) -> pl.Expr:

@@ -30,6 +30,7 @@ from recframe.namespace import calls
 from recframe.namespace.replayed import LISTS, WHOLE, Call, Replayed, tried
 from recframe.plan.evaluation import Convention
 from recframe.plan.needs import is_of_segment, needs_of
+from recframe.plan.recorder import LISTED
 from recframe.uncertainty.requirements import metrics_of, required
 
 WITHOUT_METRICS = ("judge", "audit")
@@ -83,7 +84,7 @@ class Given:
             return pl.DataFrame(found).select(pl.nth(0).alias("value"))
         rows = pl.DataFrame(self.frame).drop_nulls(list(present))
         if any_of:
-            rows = rows.filter(pl.any_horizontal([pl.col(name).is_not_null() for name in any_of]))
+            rows = rows.filter(pl.any_horizontal([_is_finite(rows, name) for name in any_of]))
         return rows.select(pl.col(self.column(role)).alias("value")).unique()
 
     def counted(self) -> tuple[pl.DataFrame, int]:
@@ -256,8 +257,8 @@ class Divided:
     def _deepest(self, trial: Trial) -> tuple[str, float] | None:
         """Return the column of ranks and the largest that is read; None where rows behind it say something.
 
-        NOTE: those tell which users have a list, what `by` columns of the lists are, and where ranks come from scores, which
-        rank a row has.
+        NOTE: those tell which users have a list and how long it is, what is relevant by the list alone, what `by` columns of
+        the lists are, and where ranks come from scores, which rank a row has.
         """
         lists, rank = self.given[LISTS], self.context.name_of("rank")
         columns = {*trial.columns[LISTS]}
@@ -266,18 +267,14 @@ class Divided:
             return None
         if rank not in columns or not columns <= roles or self.context.strict:
             return None
-        context, conventions = self._context_of_call, self._conventions
-        universes = [one.context.universe for one in conventions] + [
-            under_profile.own(context).universe
-        ]
-        ks = [reach(one.metric.k) for one in conventions]
-        of_users = all(one.over == "users" for one in conventions)
-        if (
-            None in ks
-            or not of_users
-            or {*universes} - {None, "truth"}
-            or "reference" in self.given
-        ):
+        contexts = [under_profile.own(self._context_of_call)]
+        contexts += [one.context for one in self._conventions]
+        plain = all(one.universe in {None, "truth"} for one in contexts)
+        plain &= all(one.relevant_from == "truth" for one in contexts)
+        needs = [needs_of(one.metric) for one in self._conventions]
+        plain &= all(one.over == "users" and not one.columns & LISTED for one in needs)
+        ks = [reach(one.metric.k) for one in self._conventions]
+        if not plain or None in ks or "reference" in self.given:
             return None
         return rank, max(k for k in ks if k is not None)
 
@@ -311,6 +308,13 @@ class Divided:
     def _judging(self) -> Iterable[Given]:
         """Return the frames whose items are those of the catalogue, where there is no frame of items."""
         return [self.given[name] for name in (LISTS, "truth", "train") if name in self.given]
+
+
+def _is_finite(rows: pl.DataFrame, name: str) -> pl.Expr:
+    """Return whether a row has a value, which NaN and infinite ones are none."""
+    column = pl.col(name)
+    there = column.is_finite() if rows.schema[name].is_float() else column.is_not_null()
+    return there.fill_null(value=False)
 
 
 def _as_text(asked: Any) -> Any:

@@ -100,7 +100,7 @@ class Engine(ABC):
     def distinct(
         self, frame: Any, column: str, present: Sequence[str], any_of: Sequence[str]
     ) -> Table:
-        """Return the values of a column of rows with a value in all columns of `present`, and in one of `any_of`."""
+        """Return a column's values, of rows with a value in all of `present`, and a finite one in any of `any_of`."""
 
     @abstractmethod
     def counted(self, frame: Any, user: str, item: str) -> tuple[Table, int]:

@@ -41,6 +41,7 @@ UNKNOWN = 2**60
 SETTING = "spark.recframe.buckets"
 """The number of buckets, where the user sets it: spark.conf.set("spark.recframe.buckets", 4000)."""
 SIDE = "side"
+FLOATS = {"float", "double"}
 _SIZE = re.compile(r"sizeInBytes=([0-9.E+]+) ?(\w+)(?:, rowCount=([0-9.E+]+))?")
 _UNITS = {
     unit: 1024.0**power
@@ -68,7 +69,9 @@ class Spark(Engine):
         """Return the values of a column, of rows that have others."""
         rows = _present(frame, present)
         if any_of:
-            rows = rows.filter(reduce(lambda a, b: a | b, (_has(rows, name) for name in any_of)))
+            rows = rows.filter(
+                reduce(lambda a, b: a | b, (_is_finite(rows, name) for name in any_of))
+            )
         return rows.select(_column(column)).distinct().toArrow()
 
     def counted(self, frame: Any, user: str, item: str) -> tuple[pa.Table, int]:
@@ -246,11 +249,15 @@ def _column(name: str) -> Any:
 
 def _has(frame: Any, name: str) -> Any:
     """Return whether a row has a value, which NaN is none."""
-    kind = frame.schema[name].dataType.typeName()
-    column = _column(name)
-    return (
-        column.isNotNull() & ~F.isnan(column) if kind in {"float", "double"} else column.isNotNull()
-    )
+    kind, column = frame.schema[name].dataType.typeName(), _column(name)
+    return column.isNotNull() & ~F.isnan(column) if kind in FLOATS else column.isNotNull()
+
+
+def _is_finite(frame: Any, name: str) -> Any:
+    """Return whether a row has a value, which an infinite one is none."""
+    is_float = frame.schema[name].dataType.typeName() in FLOATS
+    bounded = F.abs(_column(name)) < F.lit(math.inf)
+    return _has(frame, name) & bounded if is_float else _has(frame, name)
 
 
 def _present(frame: Any, names: Sequence[str]) -> Any:
