@@ -29,6 +29,7 @@ from recframe.namespace.rec_of_a_frame import rec as rec
 
 if TYPE_CHECKING:
     from recframe.conventions.explanation import explain as explain
+    from recframe.namespace.registered import register as register
     from recframe.tracking.flattened import flat as flat
     from recframe.tracking.kept import history as history
     from recframe.tracking.kept import track as track
@@ -52,6 +53,7 @@ if not TYPE_CHECKING:
     _LATER = {
         "explain": "conventions.explanation",
         "Requirement": "uncertainty.requirements",
+        "register": "namespace.registered",
         **dict.fromkeys(["from_lists", "from_truth"], "ways_in.nested_lists"),
         "from_scores": "ways_in.score_matrix",
         "flat": "tracking.flattened",

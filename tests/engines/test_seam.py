@@ -10,7 +10,7 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from asked_twice import COLLECTED, asked_twice, assert_same, eager
-from many_frames import MANY, many, read
+from many_frames import MANY, ManyFrame, many, read
 from parted_frames import ALL_SIDES, METRICS
 from recframe.audit.checks import CHECKS
 
@@ -340,3 +340,27 @@ def test_a_row_without_a_model_is_one_only_where_it_ranks(rank):
 
     assert one["model"].to_list() == ["m1", None][: 2 if rank == 1 else 1]
     assert_same(one, other, ordered=True)
+
+
+def test_rec_is_put_on_frames_without_taking_a_column_away():
+    class Held(ManyFrame):
+        @property
+        def columns(self):
+            return self.rows.column_names
+
+        def __getitem__(self, name):
+            return self.collected[name]
+
+    recs, truth = eager(model=False)
+    rf.register(Held)
+    rf.register(Held)
+
+    held = Held(recs.to_arrow())
+    assert read(held.rec(truth=many(truth)).mrr()).equals(read(rf.rec(held, many(truth)).mrr()))
+    assert Held(recs.rename({"week": "rec"}).to_arrow()).rec.equals(recs["week"].alias("rec"))
+
+
+@pytest.mark.parametrize("wrong", [pl.DataFrame, int, "DataFrame"])
+def test_what_no_engine_holds_has_no_rec_registered(wrong):
+    with pytest.raises(rf.RecframeError, match="is no class of frames that an engine holds"):
+        rf.register(wrong)

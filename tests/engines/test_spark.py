@@ -351,3 +351,17 @@ def test_spark_connect_has_the_same_numbers():
 
     # a process has either of the two
     subprocess.run([sys.executable, "-W", "ignore", "-c", script], check=True, timeout=300)  # noqa: S603  ours
+
+
+def test_rec_can_be_registered():
+    from pyspark.sql import DataFrame  # noqa: PLC0415  where it is installed
+
+    recs, truth = eager(model=False)
+    rf.register(DataFrame)
+
+    assert_same(
+        recs.rec(truth=truth).evaluate("mrr"),
+        read(made(recs).rec(truth=made(truth)).mrr()),
+        ordered=True,
+    )
+    assert made(recs.rename({"week": "rec"})).rec.__class__ is made(recs)["week"].__class__
