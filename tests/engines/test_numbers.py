@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import many_frames
 import random_cases
 import random_lists
 import recframe as rf
@@ -220,3 +221,43 @@ def test_every_metric_beyond_accuracy_agrees_on_random_frames(by, name):
             continue  # each list against all others, which is refused
         found = MANY.read(buckets.evaluate(metric, by=list(by) or None))
         assert_same(home.evaluate(metric, by=list(by) or None), found, ordered="user" not in by)
+
+
+def large_frames() -> tuple[pl.DataFrame, pl.DataFrame, dict[str, pl.DataFrame]]:
+    """Frames whose buckets are large, so that their rows are asked before a plan is made."""
+    n_users, n_rows = 3_000, 20
+    users = pl.DataFrame({"user": range(n_users + 100)}).with_columns(country=pl.col("user") % 7)
+    lists = users.head(n_users).join(pl.DataFrame({"rank": range(1, n_rows + 1)}), how="cross")
+    item = (pl.col("user") * 31 + pl.col("rank") * (17 + pl.col("model").str.len_chars())) % 500
+    models = [lists.with_columns(model=pl.lit(name)) for name in ("a", "bb")]
+    recs = pl.concat(models).with_columns(item=item).drop("country")
+    truth = users.join(pl.DataFrame({"n": range(4)}), how="cross")
+    truth = truth.select(
+        "user", item=(pl.col("user") * 13 + pl.col("n") * 37) % 520, relevance=pl.col("n")
+    )
+    items = pl.DataFrame({"item": range(510)}).with_columns(
+        genre=pl.format("g{}", pl.col("item") % 5)
+    )
+    train = recs.filter(pl.col("rank") % 5 == 0).select("user", "item")
+    return recs, truth, {"users": users, "items": items, "train": train}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("call", "metrics", "arguments"),
+    [
+        ("evaluate", tuple(every(*ALL_SIDES)), {"by": "country"}),
+        ("evaluate", tuple(every(*ALL_SIDES)), {}),
+        ("summarize", ("ndcg@5", "auc", "novelty@3"), {"by": "country"}),
+        ("compare", ("ndcg@5", "recall", "novelty@3"), {"by": "country"}),
+        ("compare", ("ndcg@5",), {"test": "permutation", "n_resamples": 99}),
+    ],
+    ids=lambda one: one if isinstance(one, str) else "",
+)
+def test_large_buckets_have_the_numbers_of_one_machine(call, metrics, arguments, monkeypatch):
+    monkeypatch.setattr(many_frames, "N_BUCKETS", 2)
+    recs, truth, sides = large_frames()
+
+    one, other = asked(call, recs, truth, {"model": "model"}, *metrics, sides=sides, **arguments)
+
+    assert_same(one, other, ordered=True)

@@ -364,3 +364,30 @@ def test_rec_is_put_on_frames_without_taking_a_column_away():
 def test_what_no_engine_holds_has_no_rec_registered(wrong):
     with pytest.raises(rf.RecframeError, match="is no class of frames that an engine holds"):
         rf.register(wrong)
+
+
+def test_what_can_be_read_once_is_read_once():
+    recs, truth = eager(model=False)
+
+    one = recs.rec(truth=truth).evaluate("recall", k=[1, 2], by=["week"])
+    found = rf.rec(many(recs), truth=many(truth)).evaluate(
+        "recall", k=(k for k in (1, 2)), by=(name for name in ["week"])
+    )
+
+    assert_same(one, read(found), ordered=True)
+
+
+def test_requirements_as_objects_and_users_by_a_name_of_their_own_travel():
+    recs, truth = eager(model=False)
+    named = rf.frame(many(truth.rename({"user": "who"})), user="who")
+    rec, home = rf.rec(many(recs), truth=named), recs.rec(truth=truth)
+
+    assert_same(home.evaluate("mrr", by="user"), read(rec.evaluate("mrr", by="who")), ordered=False)
+    needed = rf.Requirement(twice_the_first_metric() @ 3, ">=", 0.1)
+    assert_same(
+        home.require(needed, raises=False), read(rec.require(needed, raises=False)), ordered=True
+    )
+
+
+def twice_the_first_metric():
+    return rf.metric(twice_the_first)

@@ -21,7 +21,7 @@ from recframe.frames.kinds.engine import Engine, Routed, Work
 from recframe.frames.kinds.lookup import kind_for
 from recframe.frames.kinds.plain_tables import in_plain_types, table_of, without_rows
 from recframe.frames.kinds.tables import CATALOGUE, MODELS, POPULARITY, TRAIN_USERS
-from recframe.frames.own_names import NamedFrame
+from recframe.frames.own_names import NamedFrame, is_side
 from recframe.frames.roles import IDS, READ_AS_GIVEN, role_named
 from recframe.metrics.language import registry
 from recframe.metrics.language.cutoffs import reach
@@ -31,7 +31,7 @@ from recframe.namespace.replayed import LISTS, WHOLE, Call, Replayed, tried
 from recframe.plan.evaluation import Convention
 from recframe.plan.needs import is_of_segment, needs_of
 from recframe.plan.recorder import LISTED
-from recframe.uncertainty.requirements import metrics_of, required
+from recframe.uncertainty.requirements import Requirement, metrics_of, required
 
 WITHOUT_METRICS = ("judge", "audit")
 OF_ROWS = ("judge",)
@@ -105,8 +105,11 @@ class Divided:
     ) -> None:
         self.frame, self.context = rec._frame, rec._context  # noqa: SLF001  a Rec's own
         self.method, self.arguments, self.options = method, arguments, dict(options)
-        if isinstance(k := self.options.get("k"), Iterable) and not isinstance(k, str):
-            self.options["k"] = list(k)  # it is read several times
+        for name in ("k", "by"):  # which are read several times
+            given = self.options.get(name)
+            is_one = isinstance(given, str) or is_side(given)
+            if isinstance(given, Iterable) and not is_one:
+                self.options[name] = list(given)
         engine = kind_for(self.frame).engine
         if engine is None:
             msg = "the frame is of no engine"
@@ -177,8 +180,10 @@ class Divided:
     @property
     def _has_rows_of_users(self) -> bool:
         """Whether the result has rows of users, so that a bucket's are those of the result."""
-        roles = [role_named(one, self.context) for one in self._by if isinstance(one, str)]
-        return self.method in OF_ROWS or "user" in roles
+        users = {one.names["user"] for one in self.given.values() if "user" in one.names}
+        names = [one for one in self._by if isinstance(one, str)]
+        by_user = any(one in users or role_named(one, self.context) == "user" for one in names)
+        return self.method in OF_ROWS or by_user
 
     def _check(self, *, divided: bool) -> None:
         """Say which metric is no sum over the users of a bucket."""
@@ -318,7 +323,9 @@ def _is_finite(rows: pl.DataFrame, name: str) -> pl.Expr:
 
 
 def _as_text(asked: Any) -> Any:
-    """Return metrics as texts, which stand for them where the data is."""
+    """Return metrics and requirements as texts, which stand for them where the data is."""
+    if isinstance(asked, Requirement):
+        return str(asked)
     if isinstance(asked, Metric):
         return asked.as_stated
     return [_as_text(one) for one in asked] if isinstance(asked, list | tuple) else asked

@@ -13,7 +13,7 @@ A call by user has no third step: a bucket's rows are rows of the result (`Whole
 `Work` says all of this to an engine, which knows no metric. So a further engine is one file in `frames/kinds`, with a `Kind`
 whose `engine` has these methods:
 
-    columns, schema     what the frame has, as a schema of Arrow, without looking at its rows
+    none                a table without rows, whose schema is a frame's
     read                some columns of a small frame (items), as a table
     distinct, counted   small tables of all users: models, items of the catalogue, popularities
     stacked             the frames of several models as one
