@@ -391,3 +391,25 @@ def test_requirements_as_objects_and_users_by_a_name_of_their_own_travel():
 
 def twice_the_first_metric():
     return rf.metric(twice_the_first)
+
+
+@pytest.mark.parametrize(
+    "by",
+    ["kind", "item", "week", ["kind", "country"], "country", "user", pl.col("item") % 2],
+    ids=str,
+)
+def test_what_stands_behind_the_cut_off_counts_in_segments(by):
+    recs, truth = eager()
+    kept = [] if str(by) == "week" else ["week"]
+
+    one, other = asked(
+        "evaluate",
+        recs.drop(kept),
+        truth.drop(kept),
+        {"model": "model"},
+        "recall@2",
+        by=by,
+        sides=ALL_SIDES,
+    )
+
+    assert_same(one, other, ordered=str(by) != "user")

@@ -316,7 +316,7 @@ class Rec(Methods[F], Answers[F]):
         data = Audited(inputs, None if k is None else cutoffs.cutoff(k), clashes)
         if self._kind.asks is not None:
             data = data.settled(collecting.stream, lambda plan: collecting.ask([plan])[0])
-        result: F = self._kind.give(audit.audit(data, Run.of(self._kind)), {})
+        result: F = self._kind.give(audit.audit(data, self._run()), {})
         return result
 
     @calls.understood
@@ -431,8 +431,11 @@ class Rec(Methods[F], Answers[F]):
         asked: Sequence[evaluation.Convention],
         beside: Sequence[str] = (),
     ) -> pl.LazyFrame:
-        run = Run.of(self._kind)
-        return evaluation.evaluate(under_profile.at_home(inputs), asked, run, beside)
+        return evaluation.evaluate(under_profile.at_home(inputs), asked, self._run(), beside)
+
+    def _run(self) -> Run:
+        """Return how the plans of a call are run."""
+        return Run.of(self._kind)
 
     def _bound(self, metric: Metric[...]) -> BoundMetric[F]:
         return BoundMetric(self, metric)

@@ -262,8 +262,8 @@ class Divided:
     def _deepest(self, trial: Trial) -> tuple[str, float] | None:
         """Return the column of ranks and the largest that is read; None where rows behind it say something.
 
-        NOTE: those tell which users have a list and how long it is, what is relevant by the list alone, what `by` columns of
-        the lists are, and where ranks come from scores, which rank a row has.
+        NOTE: those tell which users have a list and how long it is, who has a row in a segment of items, what is relevant by
+        the list alone, what `by` columns of the lists are, and where ranks come from scores, which rank a row has.
         """
         lists, rank = self.given[LISTS], self.context.name_of("rank")
         columns = {*trial.columns[LISTS]}
@@ -279,9 +279,17 @@ class Divided:
         needs = [needs_of(one.metric) for one in self._conventions]
         plain &= all(one.over == "users" and not one.columns & LISTED for one in needs)
         ks = [reach(one.metric.k) for one in self._conventions]
-        if not plain or None in ks or "reference" in self.given:
+        if not plain or None in ks or "reference" in self.given or not self._is_by_users:
             return None
         return rank, max(k for k in ks if k is not None)
+
+    @property
+    def _is_by_users(self) -> bool:
+        """Whether all segments are of users: in one of items a user counts by rows of any rank."""
+        columns = self.given["users"].none.column_names if "users" in self.given else []
+        roles = [role_named(one, self.context) for one in self._by if isinstance(one, str)]
+        others = [one for one in self._by if not isinstance(one, str) or one not in columns]
+        return len(others) == len([role for role in roles if role in {"user", "model"}])
 
     def _tables(self, trial: Trial) -> dict[str, pl.DataFrame]:
         """Return the tables of all users that the trial asked for."""

@@ -18,7 +18,6 @@ from recframe.namespace.question import Question, check_contributions, question
 from recframe.plan.beside import SPREAD
 from recframe.plan.contributions import contributions
 from recframe.plan.evaluation import Convention
-from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, numbered
 from recframe.uncertainty import distances, options, unmet
 from recframe.uncertainty.pairs import MODEL, Pairing, sums_of_all
@@ -215,7 +214,7 @@ class Asked:
     def _from_bounds(self, places: Mapping[int, Requirement]) -> pl.LazyFrame:
         asked, conventions = self.question, self._conventions(places)
         wide = numbered(asked.rec._evaluated(asked.inputs, conventions, SPREAD), self.keys)  # noqa: SLF001
-        home, run = under_profile.at_home(asked.inputs), Run.of(asked.rec._kind)  # noqa: SLF001
+        home, run = under_profile.at_home(asked.inputs), asked.rec._run()  # noqa: SLF001
         wide = with_spread_of_sets(wide, self.keys, home, conventions, run)
         return distances.from_bounds(wide, self.keys, places, self.how)
 
@@ -226,7 +225,7 @@ class Asked:
         inputs, conventions = under_profile.at_home(asked.inputs), self._conventions(places)
         metrics = [one.metric for one in conventions]
         check_contributions(metrics)
-        run = Run.of(asked.rec._kind)  # noqa: SLF001
+        run = asked.rec._run()  # noqa: SLF001
         plans = contributions(inputs, conventions, run)
         given = f"{str(first)!r}: {model!r}"
         pairing = Pairing(model, inputs.schema[MODEL], asked.by[MODEL], given)

@@ -14,7 +14,6 @@ from recframe.namespace import calls
 from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
 from recframe.namespace.question import Question, question
 from recframe.plan.needs import needs_of
-from recframe.plan.runs import Run
 from recframe.uncertainty import options
 from recframe.uncertainty.pairs import MODEL
 
@@ -269,8 +268,8 @@ def _given(
     """Return what is made of the sums of segments, as a frame of the kind that came in."""
     from recframe.uncertainty import cells  # noqa: PLC0415
 
-    kind = asked.rec._kind  # noqa: SLF001  the methods of this room are those of a Rec
-    run = Run.of(kind)
+    # the methods of this room are those of a Rec
+    kind, run = asked.rec._kind, asked.rec._run()  # noqa: SLF001
     sums = cells.cells(asked.inputs, asked.conventions, baseline, crossed.plans, run)
     whole = kind.applied(sums, finished, schema)
     model = {MODEL: asked.inputs.context.name_of(MODEL)} if MODEL in schema else {}

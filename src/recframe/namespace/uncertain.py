@@ -18,7 +18,6 @@ from recframe.namespace.question import Question, check_contributions, question
 from recframe.plan.beside import SPREAD
 from recframe.plan.contributions import contributions
 from recframe.plan.needs import is_of_segment
-from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, numbered
 from recframe.uncertainty import options, summary
 from recframe.uncertainty.pairs import BASELINE, MODEL, Pairing, sums_of_all
@@ -265,7 +264,7 @@ def _summary(asked: Question, how: summary.Intervals) -> pl.LazyFrame:
     """Return metrics with their intervals, in expressions alone, under the names of the keys inside the plan."""
     inside = [inside for inside, _ in keys_of(asked.inputs, asked.metrics)]
     wide = numbered(asked.rec._evaluated(asked.inputs, asked.conventions, SPREAD), inside)  # noqa: SLF001
-    home, run = under_profile.at_home(asked.inputs), Run.of(asked.rec._kind)  # noqa: SLF001
+    home, run = under_profile.at_home(asked.inputs), asked.rec._run()  # noqa: SLF001
     wide = with_spread_of_sets(wide, inside, home, asked.conventions, run)
     if asked.cluster is not None:
         wide = summary.of_clusters(wide, inside, asked.metrics)
@@ -333,8 +332,7 @@ def _of_pairs(
     keys = [inside for inside in asked.by if inside != MODEL]
     inputs = under_profile.at_home(asked.inputs)
     inputs = inputs.drawn(_most_groups(keys), asked.cluster) if drawn else inputs
-    kind = asked.rec._kind  # noqa: SLF001
-    run = Run.of(kind)
+    kind, run = asked.rec._kind, asked.rec._run()  # noqa: SLF001
     plans = contributions(inputs, asked.conventions, run)
     pairing = Pairing(baseline, inputs.schema[MODEL], asked.by[MODEL])
     sums = sums_of_all(plans, asked.metrics, pairing, run)
