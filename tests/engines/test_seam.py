@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+import many_frames
 import recframe as rf
 from asked_twice import COLLECTED, asked_twice, assert_same, eager
 from many_frames import MANY, ManyFrame, many, read
@@ -413,3 +414,20 @@ def test_what_stands_behind_the_cut_off_counts_in_segments(by):
     )
 
     assert_same(one, other, ordered=str(by) != "user")
+
+
+def test_a_large_bucket_that_lacks_a_model_counts_its_users_all_the_same(monkeypatch):
+    # one user alone has a list of the second model, so that one of two buckets does not show it
+    monkeypatch.setattr(many_frames, "N_BUCKETS", 2)
+    users = pl.DataFrame({"user": range(2_500)}).join(
+        pl.DataFrame({"rank": range(1, 21)}), how="cross"
+    )
+    rows = users.with_columns(item=(pl.col("user") * 7 + pl.col("rank")) % 90)
+    first, second = (rows.with_columns(model=pl.lit(name)) for name in "ab")
+    recs = pl.concat([first, second.filter(pl.col("user") == 17)])
+    truth = rows.filter(pl.col("rank") % 3 == 0).select("user", "item")
+
+    for call in ("evaluate", "compare"):
+        one, other = asked(call, recs, truth, {"model": "model"}, "ndcg@5", "recall")
+        assert one["n_users"].to_list() == [2_500] * len(one)
+        assert_same(one, other, ordered=True)
