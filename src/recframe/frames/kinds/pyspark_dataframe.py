@@ -17,6 +17,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import reduce
+from inspect import signature
 from typing import Any
 
 import polars as pl
@@ -40,6 +41,10 @@ UNKNOWN = 2**60
 """Spark gives the sizes of frames that it knows nothing of as such numbers of bytes."""
 SETTING = "spark.recframe.buckets"
 """The number of buckets, where the user sets it: spark.conf.set("spark.recframe.buckets", 4000)."""
+# NOTE: Spark wants times back in UTC, whatever zone it shows them in; older versions know no other.
+IN_UTC: dict[str, Any] = (
+    {"timezone": "UTC"} if "timezone" in signature(to_arrow_schema).parameters else {}
+)
 SIDE = "side"
 FLOATS = {"float", "double"}
 _SIZE = re.compile(r"sizeInBytes=([0-9.E+]+) ?(\w+)(?:, rowCount=([0-9.E+]+))?")
@@ -56,8 +61,7 @@ class Spark(Engine):
 
     def none(self, frame: Any) -> pa.Table:
         """Return a table without rows, whose schema is a frame's."""
-        # NOTE: in UTC, as Spark wants times back, whatever zone it shows them in
-        return to_arrow_schema(frame.schema, timezone="UTC").empty_table()
+        return to_arrow_schema(frame.schema, **IN_UTC).empty_table()
 
     def read(self, frame: Any, columns: Sequence[str]) -> pa.Table:
         """Return some columns of a small frame."""
@@ -280,7 +284,7 @@ def _types(frame: Any) -> list[Any]:
 
 
 def _spark_schema(none: pa.Table) -> Any:
-    return from_arrow_schema(none.schema)
+    return from_arrow_schema(none.schema, prefer_timestamp_ntz=True)
 
 
 def _buckets(session: Any, frames: Mapping[str, Any]) -> int:
