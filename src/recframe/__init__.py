@@ -30,6 +30,7 @@ from recframe.namespace.rec_of_a_frame import rec as rec
 if TYPE_CHECKING:
     from recframe.conventions.explanation import explain as explain
     from recframe.namespace.dashboards import dashboard as dashboard
+    from recframe.namespace.registered import register as register
     from recframe.tracking.changed_runs import changes as changes
     from recframe.tracking.flattened import flat as flat
     from recframe.tracking.kept import history as history
@@ -54,6 +55,7 @@ if not TYPE_CHECKING:
     _LATER = {
         "explain": "conventions.explanation",
         "Requirement": "uncertainty.requirements",
+        "register": "namespace.registered",
         **dict.fromkeys(["from_lists", "from_truth"], "ways_in.nested_lists"),
         "from_scores": "ways_in.score_matrix",
         "dashboard": "namespace.dashboards",

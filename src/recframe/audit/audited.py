@@ -12,6 +12,7 @@ from recframe.frames.collecting import Collect
 from recframe.frames.context import Context
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Inputs
+from recframe.frames.kinds.tables import MODELS, POPULARITY
 from recframe.frames.roles import Segment
 from recframe.frames.rows.packing import key_hash
 from recframe.frames.rows.questions import heads
@@ -123,6 +124,20 @@ class Audited:
         if self.inputs.scored or self.context.name_of("score") not in side.kind.numbers():
             return None
         return side.take([*self.keys, "rank", "score"]).lazy().drop_nulls()
+
+    def items_of_train(self) -> pl.LazyFrame:
+        """Return the items that anybody has in train, each once."""
+        if self.inputs.tables is not None:
+            dtypes = {"item": self.inputs.schema["item"]}
+            return self.inputs.tables.get(POPULARITY, dtypes)
+        train = self.inputs.train
+        return self.lists.clear() if train is None else train.select("item").drop_nulls().unique()
+
+    def models(self) -> pl.LazyFrame:
+        """Return the models that have a list."""
+        if self.inputs.tables is not None:
+            return self.inputs.tables.get(MODELS, {"model": self.inputs.schema["model"]})
+        return self.lists.select("model").unique()
 
     @property
     def features(self) -> dict[str, pl.LazyFrame]:

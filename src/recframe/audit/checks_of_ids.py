@@ -38,6 +38,7 @@ def id_dtypes(data: Audited) -> Iterator[Found]:
     "error",
     "the ids are different ones, and nothing matches them",
     "strip the ids and cast them before they become text",
+    of_all=True,
 )
 def id_spellings(data: Audited) -> Iterator[Found]:
     """Ids that are another one's but for blanks around them or a point and noughts behind them: ' a' and 'a', '1.0' and '1'."""
@@ -73,13 +74,17 @@ def _apart(data: Audited, role: str) -> Iterator[Found]:
 SAME_IDS = "give both frames the same ids, or name the column that has them: "
 
 
-@check("error", "nothing or hardly anything is found", text(SAME_IDS, bind(user=NAMED)))
+@check(
+    "error", "nothing or hardly anything is found", text(SAME_IDS, bind(user=NAMED)), of_all=True
+)
 def no_common_users(data: Audited) -> Iterator[Found]:
     """Frames whose user ids are hardly any of the lists', `rows` of them."""
     yield from _apart(data, "user")
 
 
-@check("error", "nothing or hardly anything is found", text(SAME_IDS, bind(item=NAMED)))
+@check(
+    "error", "nothing or hardly anything is found", text(SAME_IDS, bind(item=NAMED)), of_all=True
+)
 def no_common_items(data: Audited) -> Iterator[Found]:
     """Frames whose item ids are hardly any of the lists', `rows` of them."""
     yield from _apart(data, "item")

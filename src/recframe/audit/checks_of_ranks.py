@@ -99,7 +99,7 @@ def repeated_ranks(data: Audited) -> Iterator[Found]:
         )
 
 
-@check("error", "all rows of a user count as one list", "tell the systems apart")
+@check("error", "all rows of a user count as one list", "tell the systems apart", of_all=True)
 def pooled_models(data: Audited) -> Iterator[Found]:
     """Ranks repeated for half of the users or more, as often as a column has values that tell their rows apart."""
     rows = _sharing_a_rank(data)

@@ -60,7 +60,7 @@ def unknown_items(data: Audited) -> Iterator[Found]:
 def cold_items(data: Audited) -> Iterator[Found]:
     """Recommended items that nobody has in train."""
     if data.inputs.train is not None:
-        known = data.inputs.train.select("item").drop_nulls().unique()
+        known = data.items_of_train()
         yield Found(data.main, data.lists.join(known, on="item", how="anti"))
 
 
@@ -126,6 +126,7 @@ def missing_propensity(data: Audited) -> Iterator[Found]:
         " of lists: ",
         bind(reference="reference"),
     ),
+    of_all=True,
 )
 def unknown_reference(data: Audited) -> Iterator[Found]:
     """Lists of models none of which is the one that `reference=` names."""

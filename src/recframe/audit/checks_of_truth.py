@@ -50,6 +50,7 @@ def negative_relevance(data: Audited) -> Iterator[Found]:
     "warning",
     "every value above 0 is relevant, with itself as gain",
     text("give grades, or a threshold: ", bind(min_relevance="...")),
+    of_all=True,
 )
 def relevance_like_scores(data: Audited) -> Iterator[Found]:
     """Relevances none of which is a whole number, as a model's scores are."""
@@ -63,6 +64,7 @@ def relevance_like_scores(data: Audited) -> Iterator[Found]:
     "warning",
     "what was not recommended is unknown, so recall, map and ndcg speak of the list alone",
     "join all of the truth",
+    of_all=True,
 )
 def no_relevant_beyond_lists(data: Audited) -> Iterator[Found]:
     """A judged frame whose relevant rows all stand in lists."""

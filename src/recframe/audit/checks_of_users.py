@@ -32,6 +32,7 @@ def short_lists(data: Audited) -> Iterator[Found]:
     "info",
     "without a cut-off precision divides by each list's own length",
     "ask with a k that all lists reach",
+    of_all=True,
 )
 def uneven_lists(data: Audited) -> Iterator[Found]:
     """Lists that are shorter than the longest one."""
@@ -66,7 +67,7 @@ def users_without_lists(data: Audited) -> Iterator[Found]:
     """Users, of each model, who have a judged row and no list."""
     users = data.judged_users
     if data.inputs.model:
-        users = users.join(data.lists.select("model").unique(), how="cross")
+        users = users.join(data.models(), how="cross")
     rows = users.join(data.lengths, on=data.keys, how="anti")
     if data.context.universe in {"recs", "both"}:
         yield Found(
@@ -129,6 +130,7 @@ def users_in_two_segments(data: Audited) -> Iterator[Found]:
     text(
         "fill the column in on all rows of the user, or give it as a column of ", bind(users="...")
     ),
+    of_all=True,
 )
 def users_in_two_halves(data: Audited) -> Iterator[Found]:
     """Users with a value of a column of `by` on some rows of a judged frame and null on others, where nobody has two values."""

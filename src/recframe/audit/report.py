@@ -9,21 +9,59 @@ from recframe.audit.checks import CHECKS
 from recframe.audit.rule import SEVERITIES, Check, Found
 from recframe.errors import fails_whole_if
 from recframe.frames.inputs import Inputs
+from recframe.plan.runs import Run
 
+ITEMS = "items"
+"""The frame of which each bucket of users has all rows."""
 COLUMNS = ("check", "severity", "frame", "rows", "users", "example", "treatment", "remedy")
 
 
-def audit(data: Audited) -> pl.LazyFrame:
+def audit(data: Audited, run: Run) -> pl.LazyFrame:
     """Return one row for each finding, the most severe first."""
+    if run.is_divided:
+        return _added(data, run).select(COLUMNS)
     found = [(check, one) for check in CHECKS for one in check.findings(data)]
     return _table(found).select(COLUMNS)
+
+
+def _added(data: Audited, run: Run) -> pl.LazyFrame:
+    """Return the findings of checks that add up over buckets of users; those of items are made once, of all items.
+
+    NOTE: a finding is known by its check and its place among the check's, since buckets differ in what they can leave out.
+    """
+    found = {
+        f"{check.name} {place}": (check, one)
+        for check in _checks(data)
+        for place, one in enumerate(check.findings(data))
+    }
+    counts = [_row(0, *one).with_columns(finding=pl.lit(name)) for name, one in found.items()]
+    named = dict(zip(found, counts, strict=True))
+    numbers = ("finding", "rows", "users", "example")
+    of_users = [
+        named[name].select(numbers) for name, (_, one) in found.items() if one.frame != ITEMS
+    ]
+    of_items = [
+        named[name].select(numbers) for name, (_, one) in found.items() if one.frame == ITEMS
+    ]
+    sums = run.added([pl.concat(of_users)], ["finding"], ["example"])
+    words = [_words(place, name, *one) for place, (name, one) in enumerate(found.items())]
+    rows = pl.concat([sums, *of_items]).join(pl.LazyFrame(words), on="finding")
+    return rows.sort("severity order", "place")
+
+
+def _checks(data: Audited) -> list[Check]:
+    """Return the checks that can be made: of some of the users those that do not ask of all at once."""
+    return [one for one in CHECKS if data.inputs.tables is None or not one.of_all]
 
 
 def errors(inputs: Inputs) -> pl.LazyFrame:
     """Return a frame of one row that fails when the plan runs and a check finds an error."""
     data = Audited(inputs)
     found = [
-        (check, one) for check in CHECKS for one in check.findings(data) if one.severity == "error"
+        (check, one)
+        for check in _checks(data)
+        for one in check.findings(data)
+        if one.severity == "error"
     ]
     rows_of = pl.when(pl.col("rows") == 1).then(pl.lit(" row of ")).otherwise(pl.lit(" rows of "))
     told = pl.format("{}: {}{}{} ({})", "check", "rows", rows_of, "frame", "example")
@@ -58,18 +96,23 @@ def _row(place: int, check: Check, found: Found) -> pl.LazyFrame:
         users=users.cast(pl.Int64),
         example=example(found.shown, schema),
     )
-    words = {
-        "check": check.name,
-        "frame": found.frame,
-        "treatment": found.treatment,
-        "remedy": found.remedy,
-    }
     return one.filter(pl.lit(found.always) | (pl.col("rows") > 0)).select(
-        *(pl.lit(text).alias(name) for name, text in words.items()),
-        pl.lit(found.severity).alias("severity"),
-        pl.lit(SEVERITIES.index(found.severity or check.severity)).alias("severity order"),
-        pl.lit(place).alias("place"),
+        *(pl.lit(word).alias(name) for name, word in _words(place, "", check, found).items()),
         "rows",
         "users",
         "example",
     )
+
+
+def _words(place: int, name: str, check: Check, found: Found) -> dict[str, str | int | None]:
+    """Return what is said of a finding, and its place among others."""
+    return {
+        "finding": name,
+        "check": check.name,
+        "frame": found.frame,
+        "treatment": found.treatment,
+        "remedy": None if found.remedy is None else str(found.remedy),
+        "severity": found.severity,
+        "severity order": SEVERITIES.index(found.severity or check.severity),
+        "place": place,
+    }

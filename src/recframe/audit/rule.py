@@ -46,6 +46,8 @@ class Check:
     severity: Severity
     treatment: str
     remedy: str | Text
+    of_all: bool = False
+    """Whether it asks of all users at once, so that what it finds among some of them does not add up."""
 
     @property
     def name(self) -> str:
@@ -70,6 +72,8 @@ class Check:
         ]
 
 
-def check(severity: Severity, treatment: str, remedy: str | Text) -> Callable[[Finding], Check]:
+def check(
+    severity: Severity, treatment: str, remedy: str | Text, *, of_all: bool = False
+) -> Callable[[Finding], Check]:
     """Make a check of a function, which gives nothing where the rule does not apply."""
-    return lambda function: Check(function, severity, treatment, remedy)
+    return lambda function: Check(function, severity, treatment, remedy, of_all)

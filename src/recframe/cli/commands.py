@@ -27,6 +27,7 @@ from recframe.cli.declared import (
     declared,
 )
 from recframe.cli.demonstration import demo
+from recframe.cli.engines import ENGINE, is_on_spark, on_spark
 from recframe.cli.given import bound, columns_of, metrics_and_cutoffs, n_parts, paths_of, scanned
 from recframe.cli.pages import explain, metrics, profiles
 from recframe.cli.printing import print_frame
@@ -98,6 +99,7 @@ def main() -> None:
         is_flag=True,
         help="Put behind each metric the number of users or lists that it was averaged over.",
     ),
+    ENGINE,
     OUTPUT,
 )
 def evaluate(recs: str, truth: str | None, **options: Any) -> None:
@@ -123,20 +125,30 @@ def evaluate(recs: str, truth: str | None, **options: Any) -> None:
       recframe evaluate r.txt t.txt --separator tab --header recs=user,item,rank --header truth=user,item
       recframe evaluate svd.run test.qrels -m ndcg@10 --format json
       recframe evaluate judged.parquet -m ndcg,recall -k 5,10,20 -o table.md
+      recframe evaluate s3a://bucket/recs s3a://bucket/truth --engine spark --master yarn
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     paths = paths_of(recs, truth, options)
     with words_of_the_shell(paths):
         asked, cutoffs = metrics_and_cutoffs(options["metrics"], options["cutoffs"])
-        frames = scanned(paths, options)
-        rec = bound(frames, options)
         arguments = {"k": cutoffs, "by": options["by"], "support": options["support"]}
-        rec.evaluate(*asked, **arguments)  # what a schema can show is said before a file is read
-        with noted(ids_as_text=options["ids_as_text"]):
-            with read_errors(), bar("reading") as tell:
-                result = rec.collect(*asked, **arguments, parts=n_parts(frames), tell=tell)
-            for text in _notes(frames, options):
-                note(text)
+        evaluated = on_spark if is_on_spark(options) else _here
+        result = evaluated(paths, options, asked, arguments)
     give(result, options["output"], options["form"])
+
+
+def _here(
+    paths: dict[str, str], options: dict[str, Any], asked: Any, arguments: dict[str, Any]
+) -> pl.DataFrame:
+    """Return what Polars evaluates in this process."""
+    frames = scanned(paths, options)
+    rec = bound(frames, options)
+    rec.evaluate(*asked, **arguments)  # what a schema can show is said before a file is read
+    with noted(ids_as_text=options["ids_as_text"]):
+        with read_errors(), bar("reading") as tell:
+            result = rec.collect(*asked, **arguments, parts=n_parts(frames), tell=tell)
+        for text in _notes(frames, options):
+            note(text)
+    return result
 
 
 def _notes(frames: dict[str, pl.LazyFrame], options: dict[str, Any]) -> Iterator[str]:

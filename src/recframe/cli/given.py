@@ -49,7 +49,7 @@ def scanned(paths: dict[str, str], options: dict[str, Any]) -> dict[str, pl.Lazy
         frame = files.scan(path, text, form)
         wanted = ids["item" if name == "items" else "user"]
         files.check_header(frame.collect_schema(), path, wanted, form)
-        is_same = name == "truth" and path == paths["recs"]
+        is_same = name == "truth" and path == paths.get("recs")
         frames[name] = frames["recs"] if is_same else frame
     return frames
 

@@ -8,6 +8,7 @@ import polars as pl
 
 from recframe.facts.features import ANY, CATEGORIES
 from recframe.facts.sides import COUNT, VALUE, Sides, counted_items, fact
+from recframe.frames.kinds.tables import TRAIN_USERS
 from recframe.frames.rows.places import by_item
 
 # Of items
@@ -154,12 +155,16 @@ def _counted(sides: Sides, items: pl.LazyFrame, *, empty: bool = False) -> pl.La
 @fact("whole", "train")
 def n_train_users(sides: Sides) -> pl.LazyFrame:
     """The number of users in train."""
+    if sides.inputs.tables is not None:
+        return sides.inputs.tables.get(TRAIN_USERS, {"value": pl.Float64()})
     return sides.train.select(value=pl.col("user").n_unique().cast(pl.Float64))
 
 
 @fact("whole", "train")
 def n_interactions(sides: Sides) -> pl.LazyFrame:
     """The number of pairs in train."""
+    if sides.inputs.tables is not None:
+        return sides.popularity.select(VALUE.sum())
     return sides.train.select(value=pl.len().cast(pl.Float64))
 
 

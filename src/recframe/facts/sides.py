@@ -15,6 +15,7 @@ from recframe.facts.features import CATEGORIES, Feature, Shape
 from recframe.frames.collecting import Ask
 from recframe.frames.hints import FrameOf
 from recframe.frames.inputs import Inputs
+from recframe.frames.kinds.tables import CATALOGUE, POPULARITY
 from recframe.frames.rows.joins import joined
 from recframe.frames.rows.packing import distinct, fits_31_bits, joined_as_numbers
 from recframe.frames.rows.questions import are_distinct, marked_sorted
@@ -166,6 +167,9 @@ class Sides:
         """The items of train with their number of users."""
         if self.popular is not None:
             return self.popular
+        if self.inputs.tables is not None:
+            schema = {"item": self.inputs.schema["item"], "value": pl.Float64()}
+            return self.inputs.tables.get(POPULARITY, schema)
         return self.train.group_by("item").agg(value=pl.len().cast(pl.Float64))
 
     @cached_property
@@ -173,6 +177,8 @@ class Sides:
         """The items of the catalogue, each once, with the segments that are properties of them."""
         if self.inputs.items is not None:
             return self.inputs.items.filter(pl.col("item").is_not_null())
+        if self.inputs.tables is not None:
+            return self.inputs.tables.get(CATALOGUE, {"item": self.inputs.schema["item"]})
         given = [self.inputs.counted("recommendations")]
         given += [] if self.inputs.truth is None else [self.inputs.counted("truth")]
         given += [] if self.inputs.train is None else [self.inputs.train.drop_nulls()]

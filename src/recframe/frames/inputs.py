@@ -23,6 +23,7 @@ from recframe.frames.context import Context, Sharing
 from recframe.frames.dtypes import as_text, check_dtypes, matched
 from recframe.frames.hints import A_FRAME, Either, FrameOf, Given, SideFrame, bind
 from recframe.frames.kinds.kind import Taken
+from recframe.frames.kinds.tables import MODELS, Tables
 from recframe.frames.roles import (
     DESCRIBES,
     Owner,
@@ -76,6 +77,12 @@ class Inputs:
     """The segments that are clusters or random groups of users: a result has no row for each."""
     draw: pl.Expr | None = None
     """What puts each user into one of some random groups, which are then the last segment."""
+
+    @cached_property
+    def tables(self) -> Tables | None:
+        """What is known of all users, where these are those of a bucket."""
+        lists = self.sides.get("recommendations")
+        return None if lists is None else lists.kind.tables
 
     @cached_property
     def schema(self) -> pl.Schema:
@@ -304,7 +311,7 @@ def read(
         reference=taken.get("reference") if named is None else named,
         sides=sides,
         segments=segments,
-        checks=(*_repeated_keys(taken, sides), *_unknown_reference(taken, context)),
+        checks=_checks(taken, sides, context),
         context=context,
         sources=_sources(segments, sides, context),
         labels={label.inside: label.name for label in labels},
@@ -372,6 +379,14 @@ def _segments(
     return tuple(found.values())
 
 
+def _checks(
+    taken: Mapping[str, pl.LazyFrame], sides: Mapping[str, Side], context: Context
+) -> tuple[pl.LazyFrame, ...]:
+    """Return frames of one row that fail when the plan runs: what is wrong with the side frames."""
+    tables = sides["recommendations"].kind.tables
+    return (*_repeated_keys(taken, sides), *_unknown_reference(taken, context, tables))
+
+
 def _repeated_keys(
     taken: Mapping[str, pl.LazyFrame], sides: Mapping[str, Side]
 ) -> tuple[pl.LazyFrame, ...]:
@@ -397,11 +412,13 @@ def _is_of_model(lists: pl.LazyFrame, name: str) -> pl.Expr:
 
 
 def _unknown_reference(
-    taken: Mapping[str, pl.LazyFrame], context: Context
+    taken: Mapping[str, pl.LazyFrame], context: Context, tables: Tables | None
 ) -> tuple[pl.LazyFrame, ...]:
     if not isinstance(context.reference, str):
         return ()
     lists = taken["recommendations"]
+    if tables is not None:  # a bucket of users may not show all of the models
+        lists = tables.get(MODELS, {"model": lists.collect_schema()["model"]})
     message = (
         f"{Given('reference', context.reference)} names no model: the column {context.name_of('model')!r} does not have it; "
         f"name one of its models, or give lists as a {A_FRAME}: {bind(reference='reference')}"

@@ -11,6 +11,7 @@ import polars as pl
 
 from recframe.frames.context import Context, Sharing
 from recframe.frames.inputs import Inputs
+from recframe.frames.kinds.tables import MODELS
 from recframe.frames.rows.joins import at_best_rank, distinct_names
 from recframe.frames.rows.packing import SMALL_INTEGERS, each_once, joined_as_numbers
 from recframe.judging.equal_ranks import told_apart
@@ -50,7 +51,9 @@ def held(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
     if inputs.truth is None:
         truth = truth.select(*PAIR, "relevance", *inputs.inside("row"))
     truth = _with_items(truth.filter(pl.col("relevance").is_not_null()), inputs)
-    if inputs.model and models is None:
+    if inputs.model and models is None and inputs.tables is not None:
+        models = inputs.tables.get(MODELS, {"model": inputs.schema["model"]})
+    elif inputs.model and models is None:
         models = rows_of_models(inputs).unique()
     return Judged(inputs, _told_apart(lists, truth, inputs), truth, models, scores)
 

@@ -320,7 +320,7 @@ class Rec(Methods[F], Answers[F]):
         data = Audited(inputs, None if k is None else cutoffs.cutoff(k), clashes)
         if self._kind.asks is not None:
             data = data.settled(collecting.stream, lambda plan: collecting.ask([plan])[0])
-        result: F = self._kind.give(audit.audit(data), {})
+        result: F = self._kind.give(audit.audit(data, self._run()), {})
         return result
 
     @calls.understood
@@ -440,7 +440,7 @@ class Rec(Methods[F], Answers[F]):
 
     def _run(self) -> Run:
         """Return how the plans of a call are run."""
-        return Run(self._kind.asks, held=self._held)
+        return Run.of(self._kind, self._held)
 
     def _bound(self, metric: Metric[...]) -> BoundMetric[F]:
         return BoundMetric(self, metric)

@@ -11,6 +11,7 @@ from recframe.frames.kinds.lookup import ArrowStream, in_memory, kind_for
 from recframe.frames.kinds.recframe_models import held
 from recframe.namespace.bound_frame import Rec
 from recframe.namespace.bound_metric import F
+from recframe.namespace.on_engine import rec_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,5 +44,5 @@ def rec(frame: Any, *truth: Any, **options: Any) -> Rec[Any]:
     title = "the first argument of rec()"
     frame, options = held(in_memory(frame, title), options)
     kind_for(frame, title)
-    found = Rec(frame)
+    found = rec_for(frame)
     return found(*truth, **options) if truth or options else found

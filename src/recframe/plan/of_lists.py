@@ -82,9 +82,10 @@ def evaluate(
     made = {str(metric): value_of(metric, asked, most, beside) for metric in metrics}
     values = {name: value for name, (value, _) in made.items()}
     found = {name: parts for name, (_, parts) in made.items()}
-    if run.n_parts > 1 and {Level.ALONG, Level.ALONG_ALL} & asked.columns.keys():
+    if run.is_divided and {Level.ALONG, Level.ALONG_ALL} & asked.columns.keys():
         shown = f"one of {', '.join(values)} holds each list against all others"
-        msg = f"{shown}, which parts of the users do not have; ask it with parts=1"
+        whole = "with parts=1" if run.adds is None else "of frames of one machine"
+        msg = f"{shown}, which parts of the users do not have; ask it {whole}"
         raise RecframeError(msg)
     cuts = cuts_of(inputs, asked, keys, most, run)
     if SQUARE in beside:

@@ -9,6 +9,8 @@ import polars as pl
 
 from recframe.frames.collecting import Ask, stream
 from recframe.frames.inputs import Inputs
+from recframe.frames.kinds.engine import Adds
+from recframe.frames.kinds.kind import Kind
 from recframe.frames.rows.joins import aggregate
 from recframe.judging.judged_frame import judge
 from recframe.judging.settled import models_of
@@ -31,6 +33,18 @@ class Run:
     """Is called with the share of the parts' plans that are done."""
     done: list[int] = field(default_factory=list)
     """The heights of the frames that were collected."""
+    adds: Adds | None = None
+    """Adds up sums over a bucket of users and those over all other buckets."""
+
+    @classmethod
+    def of(cls, kind: Kind, held: HeldValues | None = None) -> Run:
+        """Return how the plans of a frame are run."""
+        return cls(kind.asks, held=held, adds=kind.adds)
+
+    @property
+    def is_divided(self) -> bool:
+        """Whether a plan has some of the users alone."""
+        return self.n_parts > 1 or self.adds is not None
 
     def parts(self, inputs: Inputs) -> list[Inputs]:
         """Return the inputs part by part; together they have every row that has a user."""
@@ -44,7 +58,7 @@ class Run:
         """Return the models of all parts, of which one may not show all; None leaves it to the plan to look for them."""
         if self.held is not None and self.held.models is not None:
             return self.held.models.lazy()
-        if self.ask is not None and inputs.model:
+        if self.ask is not None and inputs.model and inputs.tables is None:
             return models_of(inputs).lazy()
         return judge(inputs).models if self.n_parts > 1 else None
 
@@ -55,6 +69,8 @@ class Run:
 
         A user has rows in one part alone, so that with the user as a key there is nothing to add.
         """
+        if self.adds is not None:
+            return self.adds(sums[0], keys, same)
         if len(sums) == 1:
             return sums[0]
         found = pl.concat([self._collected(one) for one in sums]).lazy()

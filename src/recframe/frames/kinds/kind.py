@@ -9,6 +9,8 @@ from typing import Any
 import polars as pl
 
 from recframe.frames.collecting import LARGE, Ask, Collect, ask, run_by_size
+from recframe.frames.kinds.engine import Adds, Engine
+from recframe.frames.kinds.tables import Tables
 
 Taken = pl.LazyFrame | pl.DataFrame
 """Columns of a frame under the names of their roles; eager where the frame is."""
@@ -30,6 +32,12 @@ class Kind(ABC):
 
     is_lazy = False
     """Whether results stay lazy."""
+    engine: Engine | None = None
+    """What holds the frame, where that is no library of this process: calls are then run bucket by bucket of users."""
+    adds: Adds | None = None
+    """What adds up the sums of plans over some of the users, where these are those of a bucket."""
+    tables: Tables | None = None
+    """What is known of all users, where the frame has those of a bucket."""
 
     @property
     @abstractmethod

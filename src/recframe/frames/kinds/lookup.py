@@ -67,11 +67,11 @@ def _is_stream(thing: object) -> bool:
 
 
 def _kind_of(thing: object) -> type[Kind] | None:
-    return _kind_of_class(type(thing))  # type: ignore[arg-type]  # a class can be hashed
+    return kind_of_class(type(thing))  # type: ignore[arg-type]  # a class can be hashed
 
 
 @cache
-def _kind_of_class(frame_class: type) -> type[Kind] | None:
+def kind_of_class(frame_class: type) -> type[Kind] | None:
     """Return the kind whose file bears the name of a class or of one that it is made from.
 
     NOTE: a file is imported for a frame of its own library alone, which is then loaded, so that no kind costs anything

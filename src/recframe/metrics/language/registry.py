@@ -105,6 +105,11 @@ def _register(function: Callable[..., pl.Expr], **about: Any) -> Metric[...]:
     return new
 
 
+def know(definition: Definition) -> None:
+    """Register a metric of the user's own as it was defined in another process, where it may have been defined anew."""
+    _registry[definition.name] = Metric(definition)
+
+
 def _check_names(definition: Definition) -> None:
     reserved = frozenset() if definition.builtin else frozenset(_reserved)
     taken = _spellings(without="" if definition.name in reserved else definition.name)

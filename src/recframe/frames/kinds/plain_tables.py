@@ -1,0 +1,41 @@
+"""Tables of Arrow in types that every engine has."""
+
+from __future__ import annotations
+
+import polars as pl
+import pyarrow as pa  # type: ignore[import-untyped]  # comes with every engine
+
+PLAIN = {
+    pa.types.is_large_string: pa.string(),
+    pa.types.is_string_view: pa.string(),
+    pa.types.is_large_binary: pa.binary(),
+    pa.types.is_binary_view: pa.binary(),
+    pa.types.is_unsigned_integer: pa.int64(),
+    pa.types.is_null: pa.float64(),
+}
+
+
+def table_of(rows: pl.DataFrame, schema: pl.Schema | None = None) -> pa.Table:
+    """Return rows as a table, with the columns of a schema in its order."""
+    chosen = rows if schema is None else rows.select(schema.names())
+    return in_plain_types(chosen.to_arrow())
+
+
+def without_rows(schema: pl.Schema) -> pa.Table:
+    """Return a table of some dtypes without rows."""
+    return table_of(pl.DataFrame(schema=schema))
+
+
+def in_plain_types(table: pa.Table) -> pa.Table:
+    """Return a table in types that every engine has: text and bytes with offsets of 32 bits, numbers with a sign."""
+    fields = [pa.field(field.name, plain(field.type)) for field in table.schema]
+    return table.cast(pa.schema(fields))
+
+
+def plain(kind: pa.DataType) -> pa.DataType:
+    """Return the type that every engine has for another."""
+    if pa.types.is_dictionary(kind):
+        return plain(kind.value_type)
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return pa.list_(plain(kind.value_type))
+    return next((other for is_one, other in PLAIN.items() if is_one(kind)), kind)

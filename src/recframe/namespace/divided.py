@@ -1,0 +1,339 @@
+"""A call on a frame that an engine holds: what is told to the engine, from a trial of the call over frames without rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+import pyarrow as pa  # type: ignore[import-untyped]  # comes with every engine
+
+from recframe.conventions import under_profile
+from recframe.engines.sums import added_of, schema_of
+from recframe.engines.tasks import Trial
+from recframe.errors import RecframeError
+from recframe.facts.levels import Level
+from recframe.frames.collecting import stream
+from recframe.frames.context import SIDES, Context
+from recframe.frames.kinds.engine import Engine, Routed, Work
+from recframe.frames.kinds.lookup import kind_for
+from recframe.frames.kinds.plain_tables import in_plain_types, table_of, without_rows
+from recframe.frames.kinds.tables import CATALOGUE, MODELS, POPULARITY, TRAIN_USERS
+from recframe.frames.own_names import NamedFrame, is_side
+from recframe.frames.roles import IDS, READ_AS_GIVEN, role_named
+from recframe.metrics.language import registry
+from recframe.metrics.language.cutoffs import reach
+from recframe.metrics.language.definition import Metric
+from recframe.namespace import calls
+from recframe.namespace.replayed import LISTS, WHOLE, Call, Replayed, tried
+from recframe.plan.evaluation import Convention
+from recframe.plan.needs import is_of_segment, needs_of
+from recframe.plan.recorder import LISTED
+from recframe.uncertainty.requirements import Requirement, metrics_of, required
+
+WITHOUT_METRICS = ("judge", "audit")
+OF_ROWS = ("judge",)
+"""The methods whose result has rows of users."""
+OF_OTHERS = (Level.IN_ALL, Level.EVERYWHERE, Level.ALONG_ALL)
+"""What holds the lists of a user against those of others."""
+
+
+def run(rec: Any, method: str, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+    """Return what a method returns, as a frame of the engine's."""
+    return Divided(rec, method, arguments, options).result()
+
+
+@dataclass(frozen=True)
+class Given:
+    """A frame of the call: the engine's, or a table of one that was at hand."""
+
+    frame: Any
+    names: Mapping[str, str]
+    context: Context
+    engine: Engine
+    is_engines: bool
+
+    @cached_property
+    def none(self) -> pa.Table:
+        """A table without its rows."""
+        found = self.engine.none(self.frame) if self.is_engines else self.frame.slice(0, 0)
+        return in_plain_types(found)
+
+    def column(self, role: str) -> str:
+        """Return the name of a role's column."""
+        return self.context.name_of(role)
+
+    def present(self, *roles: str) -> tuple[str, ...]:
+        """Return the columns of some roles, of those that it has."""
+        return tuple(
+            self.column(role) for role in roles if self.column(role) in self.none.column_names
+        )
+
+    def read(self, columns: Sequence[str]) -> pa.Table:
+        """Return some columns with all rows."""
+        if self.is_engines:
+            return in_plain_types(self.engine.read(self.frame, columns))
+        return self.frame.select(list(columns))
+
+    def values(self, role: str, present: Sequence[str], any_of: Sequence[str] = ()) -> pl.DataFrame:
+        """Return the values of a role's column once, of rows that have some columns: `value`."""
+        if self.is_engines:
+            found = self.engine.distinct(self.frame, self.column(role), present, any_of)
+            return pl.DataFrame(found).select(pl.nth(0).alias("value"))
+        rows = pl.DataFrame(self.frame).drop_nulls(list(present))
+        if any_of:
+            rows = rows.filter(pl.any_horizontal([_is_finite(rows, name) for name in any_of]))
+        return rows.select(pl.col(self.column(role)).alias("value")).unique()
+
+    def counted(self) -> tuple[pl.DataFrame, int]:
+        """Return each item with its number of users, and the number of users."""
+        user, item = self.column("user"), self.column("item")
+        if self.is_engines:
+            found, n_users = self.engine.counted(self.frame, user, item)
+            return pl.DataFrame(found), n_users
+        rows = pl.DataFrame(self.frame).select(user=user, item=item).drop_nulls().unique()
+        return rows.group_by("item").agg(value=pl.len()), rows["user"].n_unique()
+
+
+class Divided:
+    """A call on a frame that an engine holds."""
+
+    def __init__(
+        self, rec: Any, method: str, arguments: tuple[Any, ...], options: Mapping[str, Any]
+    ) -> None:
+        self.frame, self.context = rec._frame, rec._context  # noqa: SLF001  a Rec's own
+        self.method, self.arguments, self.options = method, arguments, dict(options)
+        for name in ("k", "by"):  # which are read several times
+            given = self.options.get(name)
+            is_one = isinstance(given, str) or is_side(given)
+            if isinstance(given, Iterable) and not is_one:
+                self.options[name] = list(given)
+        engine = kind_for(self.frame).engine
+        if engine is None:
+            msg = "the frame is of no engine"
+            raise RecframeError(msg)
+        self.engine = engine
+
+    def result(self) -> Any:
+        """Return what the method returns."""
+        divided = not self._has_rows_of_users
+        self._check(divided=divided)
+        trial = tried(
+            self.call, {name: one.none for name, one in self.given.items()}, divided=divided
+        )
+        whole = {
+            name: self.given[name].read(list(trial.columns.get(name, {})))
+            for name in WHOLE
+            if name in self.given
+        }
+        columns = {
+            name: tuple(trial.columns.get(name, {})) for name in self.given if name not in WHOLE
+        }
+        routed = {
+            name: self._routed(name, wanted, trial) for name, wanted in columns.items() if wanted
+        }
+        none = {
+            name: self.given[name].none.select(list(wanted)) for name, wanted in columns.items()
+        }
+        replayed = Replayed(
+            self.call, tuple(trial.plans), trial.result, self._tables(trial), none, whole
+        )
+        result = without_rows(trial.result)
+        of_bucket = without_rows(schema_of(trial.plans)) if trial.plans else result
+        added = added_of(trial.plans) if trial.plans else None
+        work = Work(routed, replayed.of_bucket, of_bucket, added, replayed.finished, result)
+        return self.engine.run(self.frame, work)
+
+    @cached_property
+    def call(self) -> Call:
+        """The call without its frames."""
+        none = dict.fromkeys(SIDES)
+        none["reference"] = (
+            self.context.reference if isinstance(self.context.reference, str) else None
+        )
+        own = {one.name: one.definition for one in self.metrics if not one.definition.builtin}
+        names = {name: one.names for name, one in self.given.items() if one.names}
+        return Call(
+            self.method,
+            tuple(_as_text(one) for one in self.arguments),
+            {name: _as_text(one) for name, one in self.options.items()},
+            replace(self.context, **none),
+            names,
+            tuple(own.values()),
+        )
+
+    @cached_property
+    def metrics(self) -> list[Metric[...]]:
+        """The metrics that are asked for."""
+        if self.method in WITHOUT_METRICS:
+            return []
+        if self.method == "require":
+            return metrics_of(required(self.arguments, self.options.get("k")))
+        return registry.asked(registry.each(self.arguments), self.options.get("k"))
+
+    @property
+    def _by(self) -> list[Any]:
+        return [*self.context.by, *calls.names(self.options.get("by"))]
+
+    @property
+    def _has_rows_of_users(self) -> bool:
+        """Whether the result has rows of users, so that a bucket's are those of the result."""
+        users = {one.names["user"] for one in self.given.values() if "user" in one.names}
+        names = [one for one in self._by if isinstance(one, str)]
+        by_user = any(one in users or role_named(one, self.context) == "user" for one in names)
+        return self.method in OF_ROWS or by_user
+
+    def _check(self, *, divided: bool) -> None:
+        """Say which metric is no sum over the users of a bucket."""
+        if self._goes_by_order:
+            msg = (
+                f"ties='order' goes by how rows stand, and those of {self.engine.name} stand in no order; give each row a "
+                "rank, or write another ties="
+            )
+            raise RecframeError(msg)
+        for one in self.metrics if self.method in {"summarize", "compare"} else ():
+            if is_of_segment(one):
+                msg = (
+                    f"what each list changes in {one} takes all lists at once, which no bucket of users has; evaluate() has "
+                    "its values, without intervals"
+                )
+                raise RecframeError(msg)
+        for one in () if divided else self.metrics:
+            if {*OF_OTHERS} & needs_of(one).levels:
+                msg = f"{one} by user holds each user against all others, whom no bucket has; ask it by segment"
+                raise RecframeError(msg)
+
+    @property
+    def _goes_by_order(self) -> bool:
+        """Whether ties are broken by how rows stand; a profile's are where ranks come from scores."""
+        contexts = [
+            under_profile.own(self._context_of_call),
+            *(one.context for one in self._conventions),
+        ]
+        bound = self.context.ties == "order"
+        return bound or (self._is_scored and any(one.ties == "order" for one in contexts))
+
+    @property
+    def _context_of_call(self) -> Context:
+        profile = self.options.get("profile")
+        return under_profile.bind(self.context, {"profile": profile}) if profile else self.context
+
+    @cached_property
+    def _conventions(self) -> list[Convention]:
+        return under_profile.asked(self._context_of_call, self.metrics)
+
+    @cached_property
+    def given(self) -> dict[str, Given]:
+        """The frames of the call, by their names."""
+        sides = {name: getattr(self.context, name) for name in SIDES}
+        frames = {LISTS: self.frame} | {
+            name: one for name, one in sides.items() if one is not None and not isinstance(one, str)
+        }
+        return {name: self._given(one) for name, one in frames.items()}
+
+    def _given(self, frame: Any) -> Given:
+        names: Mapping[str, str] = {}
+        if isinstance(frame, NamedFrame):
+            names, frame = frame.names, frame.frame
+        context = self.context.bind(names) if names else self.context
+        kind = kind_for(frame)
+        if kind.engine is not None and kind.engine.name != self.engine.name:
+            msg = f"the lists are a frame of {self.engine.name}, and a side frame of {kind.engine.name}; give both of one"
+            raise RecframeError(msg)
+        if kind.engine is not None:
+            return Given(frame, names, context, self.engine, is_engines=True)
+        ids = [context.name_of(role) for role in IDS]
+        numbers = [context.name_of(role) for role in READ_AS_GIVEN]
+        taken = kind.take({name: name for name in kind.columns}, ids, numbers)
+        table = table_of(stream(taken.lazy()))
+        return Given(table, names, context, self.engine, is_engines=False)
+
+    def _routed(self, name: str, columns: tuple[str, ...], trial: Trial) -> Routed:
+        """Return a frame that travels, without the rows that no plan reads."""
+        one = self.given[name]
+        roles = {"users": ("user",), "truth": ("user", "item", "relevance")}
+        present = one.present(*roles.get(name, ("user", "item")))
+        present = tuple(one for one in present if one in columns and self.method != "audit")
+        most = self._deepest(trial) if name == LISTS else None
+        return Routed(one.frame, columns, one.column("user"), present, most)
+
+    def _deepest(self, trial: Trial) -> tuple[str, float] | None:
+        """Return the column of ranks and the largest that is read; None where rows behind it say something.
+
+        NOTE: those tell which users have a list and how long it is, who has a row in a segment of items, what is relevant by
+        the list alone, what `by` columns of the lists are, and where ranks come from scores, which rank a row has.
+        """
+        lists, rank = self.given[LISTS], self.context.name_of("rank")
+        columns = {*trial.columns[LISTS]}
+        roles = {lists.column(role) for role in (*IDS, "rank")}
+        if self.method not in {"evaluate", "summarize", "compare"} or "truth" not in self.given:
+            return None
+        if rank not in columns or not columns <= roles or self.context.strict:
+            return None
+        contexts = [under_profile.own(self._context_of_call)]
+        contexts += [one.context for one in self._conventions]
+        plain = all(one.universe in {None, "truth"} for one in contexts)
+        plain &= all(one.relevant_from == "truth" for one in contexts)
+        needs = [needs_of(one.metric) for one in self._conventions]
+        plain &= all(one.over == "users" and not one.columns & LISTED for one in needs)
+        ks = [reach(one.metric.k) for one in self._conventions]
+        if not plain or None in ks or "reference" in self.given or not self._is_by_users:
+            return None
+        return rank, max(k for k in ks if k is not None)
+
+    @property
+    def _is_by_users(self) -> bool:
+        """Whether all segments are of users: in one of items a user counts by rows of any rank."""
+        columns = self.given["users"].none.column_names if "users" in self.given else []
+        roles = [role_named(one, self.context) for one in self._by if isinstance(one, str)]
+        others = [one for one in self._by if not isinstance(one, str) or one not in columns]
+        return len(others) == len([role for role in roles if role in {"user", "model"}])
+
+    def _tables(self, trial: Trial) -> dict[str, pl.DataFrame]:
+        """Return the tables of all users that the trial asked for."""
+        asked, found = trial.tables.asked, {}
+        if MODELS in asked:
+            found[MODELS] = self._models().rename({"value": "model"})
+        if CATALOGUE in asked:
+            items = [one.values("item", one.present("user", "item")) for one in self._judging()]
+            found[CATALOGUE] = (
+                pl.concat(items, how="vertical_relaxed").unique().rename({"value": "item"})
+            )
+        if asked & {POPULARITY, TRAIN_USERS}:
+            counts, n_users = self.given["train"].counted()
+            found[POPULARITY] = counts
+            found[TRAIN_USERS] = pl.DataFrame({"value": [float(n_users)]})
+        return found
+
+    def _models(self) -> pl.DataFrame:
+        """Return the models of all lists; one that is null is a model where it ranks anything."""
+        lists = self.given[LISTS]
+        named = () if self._is_scored else lists.present("model", "rank")
+        return lists.values("model", lists.present("user", "item"), named)
+
+    @property
+    def _is_scored(self) -> bool:
+        lists = self.given[LISTS]
+        return lists.column("rank") not in lists.none.column_names
+
+    def _judging(self) -> Iterable[Given]:
+        """Return the frames whose items are those of the catalogue, where there is no frame of items."""
+        return [self.given[name] for name in (LISTS, "truth", "train") if name in self.given]
+
+
+def _is_finite(rows: pl.DataFrame, name: str) -> pl.Expr:
+    """Return whether a row has a value, which NaN and infinite ones are none."""
+    column = pl.col(name)
+    there = column.is_finite() if rows.schema[name].is_float() else column.is_not_null()
+    return there.fill_null(value=False)
+
+
+def _as_text(asked: Any) -> Any:
+    """Return metrics and requirements as texts, which stand for them where the data is."""
+    if isinstance(asked, Requirement):
+        return str(asked)
+    if isinstance(asked, Metric):
+        return asked.as_stated
+    return [_as_text(one) for one in asked] if isinstance(asked, list | tuple) else asked

@@ -1,0 +1,263 @@
+"""Every metric, policy and profile in buckets of users: the numbers of one machine, to 1e-12."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from functools import partial
+
+import polars as pl
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import many_frames
+import random_cases
+import random_lists
+import recframe as rf
+from asked_twice import asked_twice, assert_same, eager
+from choices import CHOICES
+from frame_kinds import slow_after_the_first
+from many_frames import MANY
+from parted_frames import ALL_SIDES, every
+
+asked = partial(asked_twice, MANY)
+
+
+@pytest.mark.parametrize(
+    "sides", slow_after_the_first([ALL_SIDES, (), ("train",), ("items",)]), ids=str
+)
+@pytest.mark.parametrize(
+    "by",
+    slow_after_the_first([["kind", "country"], None, "week", "user", "country", "item"]),
+    ids=str,
+)
+@pytest.mark.parametrize(("order", "model"), [("rank", False), ("score", True)])
+def test_every_metric_is_in_buckets_what_it_is_on_one_machine(order, model, by, sides):
+    if ("users" not in sides and "country" in str(by)) or (
+        "items" not in sides and "kind" in str(by)
+    ):
+        pytest.skip("there is no such column")
+    recs, truth = eager(order, model=model)
+    options = {"model": "model", "reference": "b"} if model else {}
+
+    one, other = asked(
+        "evaluate", recs, truth, options, *every(*sides, **options), sides=sides, by=by
+    )
+
+    assert_same(one, other, ordered=by != "user")
+
+
+POLICIES = [
+    {"universe": "recs", "relevant_from": "list", "no_relevant": "null"},
+    {"universe": "all"},
+    {"universe": "both", "no_relevant": "skip"},
+    {"no_relevant": "null", "min_relevance": 2},
+    {"strict": True},
+    {"min_relevance": 2, "min_relevance_for": "binary", "decimals": 3},
+    *({"ties": ties} for ties in ("pessimistic", "optimistic", "item_desc", "item_text_reverse")),
+]
+
+
+@pytest.mark.parametrize("by", slow_after_the_first(["country", None, "user"]))
+@pytest.mark.parametrize("policies", slow_after_the_first(POLICIES), ids=str)
+def test_every_policy_holds_in_buckets(policies, by):
+    recs, truth = eager("score" if "ties" in policies else "rank", model=False)
+
+    one, other = asked(
+        "evaluate", recs, truth, policies, *every(*ALL_SIDES), sides=ALL_SIDES, by=by
+    )
+
+    assert_same(one, other, ordered=by != "user")
+
+
+OF_PROFILES = (
+    "recall@3",
+    "ndcg@3",
+    "mrr@2",
+    "mrr",
+    "hit_rate@1",
+    "precision@5",
+    "map@4",
+    "map",
+    "auc",
+)
+
+
+def has(rec: rf.Rec[pl.DataFrame], metric: str) -> bool:
+    """Whether a profile has a metric."""
+    try:
+        rec.evaluate(metric)
+    except rf.RecframeError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("profile", slow_after_the_first(rf.list_profiles()["profile"]))
+def test_every_profile_holds_in_buckets(profile):
+    recs, truth = eager(model=True)
+    options = {"profile": profile, "model": "model"}
+    metrics = [one for one in OF_PROFILES if has(recs.rec(truth=truth, **options), one)]
+
+    one, other = asked(
+        "evaluate", recs, truth, options, *metrics, support=True, sides=("users",), by="country"
+    )
+
+    assert_same(one, other, ordered=True)
+
+
+@pytest.mark.parametrize("ties", ["expected", "last"])
+def test_tied_items_without_an_order_count_in_buckets_too(ties):
+    recs, truth = eager("score")
+    metrics = ("ndcg@3", "recall@3", "mrr", "auc")
+
+    one, other = asked(
+        "evaluate",
+        recs,
+        truth,
+        {"ties": ties, "model": "model"},
+        *metrics,
+        sides=("users",),
+        by="country",
+    )
+
+    assert_same(one, other, ordered=True)
+
+
+@pytest.mark.parametrize("empty", slow_after_the_first(["both", "ids", "recs", "truth"]))
+@pytest.mark.parametrize("by", slow_after_the_first([None, ["country", "week"], "user"]), ids=str)
+def test_buckets_of_nothing_are_what_nothing_is(empty, by):
+    recs, truth = eager(model=False)
+    if empty == "ids":
+        recs, truth = (one.with_columns(user=pl.lit(None, dtype=pl.Int64)) for one in (recs, truth))
+    recs = recs.clear() if empty in {"recs", "both"} else recs
+    truth = truth.clear() if empty in {"truth", "both"} else truth
+
+    one, other = asked("evaluate", recs, truth, {}, *every(*ALL_SIDES), sides=ALL_SIDES, by=by)
+
+    assert_same(one, other, ordered=by != "user")
+
+
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
+@random_cases.exploring
+@given(case=random_cases.cases(), metrics=random_cases.some_metrics)
+def test_random_cases_have_the_numbers_of_one_machine(case, metrics):
+    assert_cases_agree(case, metrics)
+
+
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
+@random_cases.exploring
+@given(
+    case=random_cases.cases("score"),
+    metrics=random_cases.some_metrics,
+    ties=st.sampled_from(random_cases.TIES[:-1]),
+)
+def test_random_scores_have_the_numbers_of_one_machine(case, metrics, ties):
+    assert_cases_agree(replace(case, policy=replace(case.policy, ties=ties)), metrics)
+
+
+def assert_cases_agree(case, metrics) -> None:
+    assume(case.policy.ties != "order")  # which no engine has
+    found = []
+    for kind in (random_cases.KINDS[0], MANY):
+        rec = random_cases.bound(case, kind)
+        try:
+            found.append(kind.read(rec.evaluate(*map(str, metrics), by=list(case.by) or None)))
+        except rf.RecframeError as error:
+            found.append(str(error))
+    if isinstance(found[0], str) or isinstance(found[1], str):
+        assert found[0] == found[1]
+        return
+    assert_same(*found, ordered="user" not in case.by)
+
+
+METRICS_OF_TIES = ["ndcg@3", "recall@2", "mrr@3", "precision@3", "list_length@2", "judged@3"]
+
+
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
+@pytest.mark.parametrize(
+    "policies",
+    slow_after_the_first(
+        [
+            {"ties": "last"},
+            {},
+            {"no_relevant": "skip"},
+            {"relevant_from": "list"},
+            {"universe": "both"},
+            {"ties": "item_reverse"},
+        ]
+    ),
+    ids=str,
+)
+def test_what_stands_behind_the_largest_cut_off_changes_nothing(policies):
+    choose = random.Random("cut-offs")  # noqa: S311  test data
+    metrics = (
+        METRICS_OF_TIES if "ties" in policies else [str(one) for one in random_cases.AT_ONE_CUT]
+    )
+    for number, metric in enumerate(metrics):
+        case = random_cases.two_frames(choose.choice, 40, 4, "rank")
+        recs = random_cases.frame(case.recs, {}).select("user", "item", "rank")
+        truth = random_cases.frame(case.truth, {})
+        graded = ["relevance"] * (number % 2 and "relevance" in truth.columns)
+        # alone, since others may read all ranks
+        one, other = asked(
+            "evaluate", recs, truth.select("user", "item", *graded), policies, metric
+        )
+        assert_same(one, other, ordered=True)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
+@pytest.mark.parametrize("name", CHOICES)
+@pytest.mark.parametrize("by", random_lists.SEGMENTS, ids="-".join)
+def test_every_metric_beyond_accuracy_agrees_on_random_frames(by, name):
+    case = random_lists.a_case(
+        random_lists.seeded(f"buckets {name}").choice, 80, 9, by, model="country" in by
+    )
+    for asked_for in random_lists.asked_of(name, [3, None]):
+        metric = random_lists.metric(asked_for)
+        home, buckets = (random_lists.bound(case, kind) for kind in (random_cases.KINDS[0], MANY))
+        if metric.name == "personalization" and ("overlap" in str(metric) or "user" in by):
+            continue  # each list against all others, which is refused
+        found = MANY.read(buckets.evaluate(metric, by=list(by) or None))
+        assert_same(home.evaluate(metric, by=list(by) or None), found, ordered="user" not in by)
+
+
+def large_frames() -> tuple[pl.DataFrame, pl.DataFrame, dict[str, pl.DataFrame]]:
+    """Frames whose buckets are large, so that their rows are asked before a plan is made."""
+    n_users, n_rows = 3_000, 20
+    users = pl.DataFrame({"user": range(n_users + 100)}).with_columns(country=pl.col("user") % 7)
+    lists = users.head(n_users).join(pl.DataFrame({"rank": range(1, n_rows + 1)}), how="cross")
+    item = (pl.col("user") * 31 + pl.col("rank") * (17 + pl.col("model").str.len_chars())) % 500
+    models = [lists.with_columns(model=pl.lit(name)) for name in ("a", "bb")]
+    recs = pl.concat(models).with_columns(item=item).drop("country")
+    truth = users.join(pl.DataFrame({"n": range(4)}), how="cross")
+    truth = truth.select(
+        "user", item=(pl.col("user") * 13 + pl.col("n") * 37) % 520, relevance=pl.col("n")
+    )
+    items = pl.DataFrame({"item": range(510)}).with_columns(
+        genre=pl.format("g{}", pl.col("item") % 5)
+    )
+    train = recs.filter(pl.col("rank") % 5 == 0).select("user", "item")
+    return recs, truth, {"users": users, "items": items, "train": train}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("call", "metrics", "arguments"),
+    [
+        ("evaluate", tuple(every(*ALL_SIDES)), {"by": "country"}),
+        ("evaluate", tuple(every(*ALL_SIDES)), {}),
+        ("summarize", ("ndcg@5", "auc", "novelty@3"), {"by": "country"}),
+        ("compare", ("ndcg@5", "recall", "novelty@3"), {"by": "country"}),
+        ("compare", ("ndcg@5",), {"test": "permutation", "n_resamples": 99}),
+    ],
+    ids=lambda one: one if isinstance(one, str) else "",
+)
+def test_large_buckets_have_the_numbers_of_one_machine(call, metrics, arguments, monkeypatch):
+    monkeypatch.setattr(many_frames, "N_BUCKETS", 2)
+    recs, truth, sides = large_frames()
+
+    one, other = asked(call, recs, truth, {"model": "model"}, *metrics, sides=sides, **arguments)
+
+    assert_same(one, other, ordered=True)

@@ -1,0 +1,433 @@
+"""Calls on frames that an engine holds: the numbers of one machine, whatever engine adds up the sums of its buckets."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import many_frames
+import recframe as rf
+from asked_twice import COLLECTED, asked_twice, assert_same, eager
+from many_frames import MANY, ManyFrame, many, read
+from parted_frames import ALL_SIDES, METRICS
+from recframe.audit.checks import CHECKS
+
+asked = partial(asked_twice, MANY)
+BROKEN = {
+    "a repeated item": ({"items": pl.DataFrame({"item": [1, 1]})}, "has an item twice"),
+    "a repeated user": (
+        {"users": pl.DataFrame({"user": [7, 7], "country": ["DE", "DE"]})},
+        "has a user twice",
+    ),
+    "a rank below 1": ({}, "a rank is below 1"),
+}
+
+
+@pytest.mark.parametrize("k", [2, None])
+@pytest.mark.parametrize("by", [None, "country", "user"])
+def test_support_and_tables_in_long_form_come_from_buckets(by, k):
+    recs, truth = eager()
+    for form in ({"support": True}, {"tidy": True}):
+        one, other = asked(
+            "evaluate",
+            recs,
+            truth,
+            {"model": "model"},
+            "ndcg",
+            "auc",
+            "precision",
+            k=k,
+            by=by,
+            sides=("users",),
+            **form,
+        )
+        assert_same(one, other, ordered=by != "user")
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"universe": "all"}, {"universe": "recs", "model": "model"}], ids=str
+)
+@pytest.mark.parametrize("order", ["rank", "score"])
+def test_a_judged_frame_comes_from_buckets(order, options):
+    recs, truth = eager(order, model="model" in options)
+
+    one, other = asked("judge", recs.drop("week"), truth.drop("week"), options)
+
+    assert_frame_equal(other, one, check_row_order=False)
+    judged = one.filter(pl.col("model") == "a").drop("model") if "model" in options else one
+    one, other = asked("evaluate", judged, None, {}, *METRICS)
+    assert_same(one, other, ordered=True)
+
+
+@pytest.mark.parametrize("by", [None, "country", "week"])
+@pytest.mark.parametrize(
+    "arguments", [{}, {"method": "t", "level": 0.9}, {"cluster": "country"}], ids=str
+)
+def test_intervals_come_from_sums_of_buckets(arguments, by):
+    if arguments.get("cluster") == by:
+        pytest.skip("which is each segment")
+    recs, truth = eager()
+
+    one, other = asked(
+        "summarize",
+        recs,
+        truth,
+        {"model": "model"},
+        *METRICS,
+        "novelty@3",
+        "diversity(of=genre)@3",
+        by=by,
+        sides=ALL_SIDES,
+        **arguments,
+    )
+
+    assert_same(one, other, ordered=True)
+
+
+@pytest.mark.parametrize("by", [None, "country", "week"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"baseline": "b", "margin": 0.1},
+        {"cluster": "country"},
+        {"test": "permutation", "correction": "max_t", "n_resamples": 99},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize(
+    "policies", [{}, {"universe": "recs", "relevant_from": "list", "no_relevant": "skip"}], ids=str
+)
+def test_comparisons_come_from_sums_of_buckets(policies, arguments, by):
+    if arguments.get("cluster") == by:
+        pytest.skip("which is each segment")
+    recs, truth = eager()
+
+    one, other = asked(
+        "compare",
+        recs,
+        truth,
+        {"model": "model", **policies},
+        "ndcg@3",
+        "recall",
+        "auc",
+        "novelty@3",
+        by=by,
+        sides=ALL_SIDES,
+        **arguments,
+    )
+
+    assert_same(one, other, ordered=True)
+
+
+def test_resampled_intervals_come_from_random_groups_in_buckets():
+    recs, truth = eager()
+
+    one, other = asked(
+        "summarize",
+        recs,
+        truth,
+        {"model": "model"},
+        "ndcg@3",
+        "recall",
+        method="bootstrap",
+        n_resamples=50,
+    )
+
+    assert_same(one, other, ordered=True)
+
+
+@pytest.mark.parametrize(("sides", "message"), BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize("metric", ["recall", "coverage"])
+@pytest.mark.parametrize("by", [None, "country", "user"])
+def test_what_only_the_data_shows_fails_in_a_bucket(by, metric, sides, message):
+    recs = pl.DataFrame(
+        {"user": [1, 1], "item": [1, 2], "rank": [1, 0 if "rank" in message else 2]}
+    )
+    truth = pl.DataFrame({"user": [2], "item": [1]})
+    users = pl.DataFrame({"user": [1], "country": ["FR"]})
+    given = {"users": users, "items": pl.DataFrame({"item": [1, 2]})} | sides
+    rec = rf.rec(many(recs), truth=many(truth), **{name: many(one) for name, one in given.items()})
+
+    with pytest.raises(rf.DataError, match=message):
+        rec.evaluate(metric, by=by)
+
+
+def test_rows_of_engines_stand_in_no_order():
+    recs, truth = eager("score", model=False)
+    rec = rf.rec(many(recs), truth=many(truth))
+
+    with pytest.raises(rf.RecframeError, match="ties='order' goes by how rows stand"):
+        rec(ties="order").evaluate("mrr")
+    with pytest.raises(rf.RecframeError, match="ties='order' goes by how rows stand"):
+        rec(profile="trec_eval").evaluate("rbp")
+
+
+@pytest.mark.parametrize("method", ["collect", "slices", "table", "worst", "explain", "findings"])
+def test_what_is_no_sum_over_users_says_what_to_ask_instead(method):
+    recs, truth = eager(model=False)
+    rec = rf.rec(many(recs), truth=many(truth))
+
+    with pytest.raises(rf.RecframeError, match=rf"rec\.{method} is no sum over users, .* ask "):
+        getattr(rec, method)("ndcg@3")
+    with pytest.raises(rf.RecframeError, match=r"rec\.plot is no sum over users"):
+        rec.plot.curve("ndcg")
+
+
+def test_an_interval_of_a_set_metric_takes_all_lists():
+    recs, truth = eager(model=False)
+    rec = rf.rec(many(recs), truth=many(truth), items=COLLECTED["items"])
+
+    with pytest.raises(
+        rf.RecframeError, match="what each list changes in coverage@3 takes all lists"
+    ):
+        rec.summarize("ndcg@3", "coverage@3")
+
+
+@pytest.mark.parametrize("similarity", ["overlap", "cosine"])
+def test_lists_held_against_all_others_are_refused(similarity):
+    recs, truth = eager(model=False)
+    rec = rf.rec(many(recs), truth=many(truth))
+    metric = rf.personalization(similarity=similarity, against="all") @ 3
+
+    with pytest.raises(rf.RecframeError, match="by user holds each user against all others"):
+        rec.evaluate(metric, by="user")
+    with pytest.raises(rf.RecframeError, match="ask it of frames of one machine"):
+        rec.evaluate(rf.personalization(similarity="overlap") @ 3)
+
+
+def twice_the_first(at):
+    return (at.rank == 1).sum() * 2
+
+
+def test_a_metric_of_the_users_own_is_known_where_the_data_is():
+    metric = rf.metric(twice_the_first)
+    recs, truth = eager(model=False)
+
+    for written in ("twice_the_first@3", metric @ 3):
+        one, other = asked("evaluate", recs, truth, {}, written)
+        assert_same(one, other, ordered=True)
+
+
+def test_sides_at_hand_and_columns_of_other_names_travel_too():
+    recs, truth = eager(model=False)
+    users, items = (
+        COLLECTED["users"].rename({"user": "who"}),
+        COLLECTED["items"].rename({"item": "what"}),
+    )
+    renamed = recs.rename({"user": "who", "item": "what"})
+    named = rf.frame(many(truth), user="user", item="item")
+
+    home = rf.rec(renamed, truth=rf.frame(truth, user="user", item="item"), user="who", item="what")
+    rec = rf.rec(many(renamed), truth=named, user="who", item="what")
+    for users_given in (users, users.to_pandas(), users.lazy()):
+        found = rec(users=users_given, items=items.to_pandas()).evaluate(
+            "ndcg@3", "coverage@3", by=["country", "kind"]
+        )
+        expected = home(users=users, items=items).evaluate(
+            "ndcg@3", "coverage@3", by=["country", "kind"]
+        )
+        assert_same(expected, read(found), ordered=True)
+
+
+COUNTABLE = {one.name for one in CHECKS if not one.of_all}
+
+
+FINDINGS = ["check", "severity", "frame", "rows", "users", "treatment", "remedy"]
+
+
+def odd_frames() -> tuple[pl.DataFrame, pl.DataFrame, dict[str, pl.DataFrame]]:
+    """Frames with something for most checks."""
+    recs, truth = eager(model=True)
+    odd = pl.DataFrame(
+        {
+            "model": ["a", "a", "b", "b"],
+            "user": [None, 7, 7, 500],
+            "item": [1, None, 99, 3],
+            "rank": [1, 2, None, 0],
+        }
+    )
+    recs = pl.concat([recs, recs.head(9), odd.with_columns(week=pl.lit(0))], how="vertical_relaxed")
+    truth = pl.concat([truth, truth.head(5).with_columns(relevance=-1)], how="vertical_relaxed")
+    items = pl.concat([COLLECTED["items"], COLLECTED["items"].head(2)]).with_columns(
+        genre=pl.when(pl.col("item") == 3).then(None).otherwise("genre")
+    )
+    users = pl.concat([COLLECTED["users"], COLLECTED["users"].head(3)])
+    return recs, truth, {"items": items, "users": users, "train": COLLECTED["train"].head(60)}
+
+
+@pytest.mark.parametrize("arguments", [{}, {"k": 5}, {"by": "week"}], ids=str)
+@pytest.mark.parametrize("two", [True, False])
+def test_findings_are_counted_in_buckets(two, arguments):
+    recs, truth, sides = odd_frames()
+    options = {"model": "model"}
+    if not two:
+        recs = recs.join(truth.select("user", "item", "relevance"), on=["user", "item"], how="left")
+
+    one, other = asked("audit", recs, truth if two else None, options, sides=sides, **arguments)
+
+    one = one.filter(pl.col("check").is_in(COUNTABLE))
+    assert len(one) > 8
+    assert_frame_equal(other.select(FINDINGS), one.select(FINDINGS))
+    assert other["example"].null_count() == 0
+
+
+def test_nothing_odd_is_found_where_nothing_is():
+    recs = pl.DataFrame({"user": [1, 2], "item": [1, 2], "rank": [1, 1]})
+
+    one, other = asked("audit", recs, recs.select("user", "item"), {})
+
+    assert_frame_equal(one, other)
+
+
+def test_strict_asks_no_bucket_what_is_asked_of_all_users():
+    # each user's items are of their own, so that a bucket's lists and truth have few in common
+    recs = pl.DataFrame({"user": range(40), "item": range(40), "rank": [1] * 40})
+    truth = pl.DataFrame({"user": range(40), "item": [*range(39, -1, -1)]})
+
+    one, other = asked("evaluate", recs, truth, {"strict": True}, "recall")
+
+    assert_same(one, other, ordered=True)
+
+
+@pytest.mark.parametrize(
+    ("method", "asked_for", "arguments"),
+    [
+        ("power", ("ndcg@3",), {}),
+        ("power", ("ndcg@3",), {"baseline": "a"}),
+        ("gaps", ("ndcg@3",), {"by": "country"}),
+        ("require", ("ndcg@3 >= 0.2", "recall@3 >= 0.9 * a"), {"raises": False, "by": "country"}),
+    ],
+    ids=str,
+)
+def test_power_gaps_and_gates_come_from_sums_of_buckets(method, asked_for, arguments):
+    recs, truth = eager()
+
+    one, other = asked(
+        method, recs, truth, {"model": "model"}, *asked_for, sides=("users",), **arguments
+    )
+
+    assert_same(one, other, ordered=True)
+
+
+def test_a_gate_that_is_not_met_raises_where_its_result_is_made():
+    recs, truth = eager(model=False)
+
+    with pytest.raises(rf.RequirementError, match="ndcg@3"):
+        rf.rec(many(recs), truth=many(truth)).require("ndcg@3 >= 0.99")
+
+
+def test_frames_of_several_models_are_one():
+    recs, truth = eager()
+    frames = {name: recs.filter(pl.col("model") == name).drop("model") for name in "ab"}
+    held = {name: many(one) for name, one in frames.items()}
+
+    for call in ("evaluate", "compare"):
+        expected = getattr(rf.rec(frames, truth), call)("ndcg@3", "recall@2")
+        found = getattr(rf.rec(held, many(truth)), call)("ndcg@3", "recall@2")
+        assert_same(expected, read(found), ordered=True)
+
+
+@pytest.mark.parametrize("rank", [None, float("nan"), float("inf"), 1.0])
+def test_a_row_without_a_model_is_one_only_where_it_ranks(rank):
+    rows = [("u", "A", 1.0, "m1"), ("u", "B", rank, None)]
+    schema = {"user": pl.String, "item": pl.String, "rank": pl.Float64, "model": pl.String}
+    recs = pl.DataFrame(rows, schema=schema, orient="row").with_columns(relevance=1)
+
+    one, other = asked("evaluate", recs, None, {"model": "model"}, "hit_rate")
+
+    assert one["model"].to_list() == ["m1", None][: 2 if rank == 1 else 1]
+    assert_same(one, other, ordered=True)
+
+
+def test_rec_is_put_on_frames_without_taking_a_column_away():
+    class Held(ManyFrame):
+        @property
+        def columns(self):
+            return self.rows.column_names
+
+        def __getitem__(self, name):
+            return self.collected[name]
+
+    recs, truth = eager(model=False)
+    rf.register(Held)
+    rf.register(Held)
+
+    held = Held(recs.to_arrow())
+    assert read(held.rec(truth=many(truth)).mrr()).equals(read(rf.rec(held, many(truth)).mrr()))
+    assert Held(recs.rename({"week": "rec"}).to_arrow()).rec.equals(recs["week"].alias("rec"))
+
+
+@pytest.mark.parametrize("wrong", [pl.DataFrame, int, "DataFrame"])
+def test_what_no_engine_holds_has_no_rec_registered(wrong):
+    with pytest.raises(rf.RecframeError, match="is no class of frames that an engine holds"):
+        rf.register(wrong)
+
+
+def test_what_can_be_read_once_is_read_once():
+    recs, truth = eager(model=False)
+
+    one = recs.rec(truth=truth).evaluate("recall", k=[1, 2], by=["week"])
+    found = rf.rec(many(recs), truth=many(truth)).evaluate(
+        "recall", k=(k for k in (1, 2)), by=(name for name in ["week"])
+    )
+
+    assert_same(one, read(found), ordered=True)
+
+
+def test_requirements_as_objects_and_users_by_a_name_of_their_own_travel():
+    recs, truth = eager(model=False)
+    named = rf.frame(many(truth.rename({"user": "who"})), user="who")
+    rec, home = rf.rec(many(recs), truth=named), recs.rec(truth=truth)
+
+    assert_same(home.evaluate("mrr", by="user"), read(rec.evaluate("mrr", by="who")), ordered=False)
+    needed = rf.Requirement(twice_the_first_metric() @ 3, ">=", 0.1)
+    assert_same(
+        home.require(needed, raises=False), read(rec.require(needed, raises=False)), ordered=True
+    )
+
+
+def twice_the_first_metric():
+    return rf.metric(twice_the_first)
+
+
+@pytest.mark.parametrize(
+    "by",
+    ["kind", "item", "week", ["kind", "country"], "country", "user", pl.col("item") % 2],
+    ids=str,
+)
+def test_what_stands_behind_the_cut_off_counts_in_segments(by):
+    recs, truth = eager()
+    kept = [] if str(by) == "week" else ["week"]
+
+    one, other = asked(
+        "evaluate",
+        recs.drop(kept),
+        truth.drop(kept),
+        {"model": "model"},
+        "recall@2",
+        by=by,
+        sides=ALL_SIDES,
+    )
+
+    assert_same(one, other, ordered=str(by) != "user")
+
+
+def test_a_large_bucket_that_lacks_a_model_counts_its_users_all_the_same(monkeypatch):
+    # one user alone has a list of the second model, so that one of two buckets does not show it
+    monkeypatch.setattr(many_frames, "N_BUCKETS", 2)
+    users = pl.DataFrame({"user": range(2_500)}).join(
+        pl.DataFrame({"rank": range(1, 21)}), how="cross"
+    )
+    rows = users.with_columns(item=(pl.col("user") * 7 + pl.col("rank")) % 90)
+    first, second = (rows.with_columns(model=pl.lit(name)) for name in "ab")
+    recs = pl.concat([first, second.filter(pl.col("user") == 17)])
+    truth = rows.filter(pl.col("rank") % 3 == 0).select("user", "item")
+
+    for call in ("evaluate", "compare"):
+        one, other = asked(call, recs, truth, {"model": "model"}, "ndcg@5", "recall")
+        assert one["n_users"].to_list() == [2_500] * len(one)
+        assert_same(one, other, ordered=True)

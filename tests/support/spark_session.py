@@ -1,0 +1,57 @@
+"""A session of Spark on this machine, and frames of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import recframe as rf
+from frame_kinds import Kind
+
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "3",
+    "spark.recframe.buckets": "4",
+    "spark.driver.bindAddress": "127.0.0.1",
+}
+
+
+@cache
+def session(*, connect: bool = False) -> Any:
+    """The session, whose workers read the sources that this process does."""
+    sources = str(Path(rf.__file__).parents[1])
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYTHONPATH"] = os.pathsep.join([sources, os.environ.get("PYTHONPATH", "")])
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    from pyspark.sql import SparkSession  # noqa: PLC0415  where it is installed
+
+    builder = SparkSession.builder.appName("recframe")
+    builder = (
+        builder.remote("local[2]") if connect else builder.master("local[2,3]")
+    )  # a task may fail twice
+    for name, value in SETTINGS.items():
+        builder = builder.config(name, value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return builder.getOrCreate()
+
+
+def made(frame: pl.DataFrame) -> Any:
+    """A frame of Spark's."""
+    return session().createDataFrame(frame.to_arrow())
+
+
+def read(frame: Any) -> pl.DataFrame:
+    """The rows of a frame of Spark's."""
+    return pl.DataFrame(frame.toArrow())
+
+
+SPARK = Kind("spark", made, read)
