@@ -66,7 +66,7 @@ def users_without_lists(data: Audited) -> Iterator[Found]:
     """Users, of each model, who have a judged row and no list."""
     users = data.judged_users
     if data.inputs.model:
-        users = users.join(data.lists.select("model").unique(), how="cross")
+        users = users.join(data.lengths.select("model").unique(), how="cross")
     rows = users.join(data.lengths, on=data.keys, how="anti")
     if data.context.universe in {"recs", "both"}:
         yield Found(
