@@ -62,7 +62,7 @@ def answers(rec: Any, ask: Any) -> pl.DataFrame | str:
 @pytest.mark.parametrize("lazy", [False, True], ids=["eager", "lazy"])
 def test_held_values_answer_as_the_frames_do(policies, lazy, monkeypatch):
     # as of a large frame, which is asked questions first
-    monkeypatch.setattr(collecting, "LARGE", 10)
+    monkeypatch.setattr("recframe.frames.kinds.kind.LARGE", 10)
     rec = SHOP.rec(pl.DataFrame.lazy if lazy else lambda frame: frame, **policies)
     held = holding(rec, METRICS)
 
