@@ -238,6 +238,72 @@ def test_a_large_eager_frame_has_the_findings_of_the_lazy_one(order, dtype, defe
     assert result.rows() == (repeated if defects else [])
 
 
+def of_models() -> pl.DataFrame:
+    """Return the lists of two models, of ten items each."""
+    row = pl.int_range(SIZE)
+    model, user, place = row // (SIZE // 2), row % (SIZE // 2) // 10, row % 10
+    item = (user + 3 * place + model) % 400
+    return pl.select(model=pl.format("m{}", model), user=user, item=item, rank=place + 1)
+
+
+def beside(lists: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """Return the truth, train and items of the lists' users."""
+    user = pl.col("user")
+    users = lists.select(user.unique())
+    return {
+        "truth": users.select("user", item=user % 400),
+        "train": users.select("user", item=(user + 5) % 400),
+        "items": pl.select(item=pl.int_range(450)),
+    }
+
+
+def with_ids(frame: pl.DataFrame, ids: str) -> pl.DataFrame:
+    """Return a frame with other ids: at an end of their dtype, or of another one."""
+    roles = pl.col(*({"user", "item"} & set(frame.columns)))
+    ends = {"lowest": (1, -(2**63)), "highest": (-1, 2**63 - 1), "beyond 31 bits": (-1, 2**31)}
+    sign, end = ends.get(ids, (1, 0))
+    dtype = pl.Int64 if ids in ends else getattr(pl, ids)
+    return frame.with_columns((roles * sign + end).cast(dtype))
+
+
+DEFECTS = {
+    "repeated_ranks": {"rank": 9},
+    "rank_gaps": {"rank": 99},
+    "missing_ranks": {"rank": None},
+    "duplicate_items": {"item": 24},
+    "null_ids": {"item": None},
+    "unknown_items": {"item": 500},
+    "cold_items": {"item": 420},
+    "recommended_in_train": {"item": 4},
+    "users_without_truth": {"user": 5_000},
+    "users_without_lists": {"model": "m2"},
+}
+"""What the last row is changed to, so that no few first rows show it."""
+
+
+@pytest.mark.parametrize(
+    "ids", ["Int64", "lowest", "highest", "beyond 31 bits", "UInt64", "Int16", "String"]
+)
+@pytest.mark.parametrize("order", ["model by model", "user by user", "shuffled"])
+def test_large_lists_of_models_have_the_findings_of_lazy_ones(order, ids):
+    lists = of_models()
+    frames = {name: with_ids(one, ids) for name, one in beside(lists).items()}
+    columns = ["check", "severity", "frame", "rows", "users", "treatment", "remedy"]
+    for defect, changed in {"": {}, **DEFECTS}.items():
+        last = lists[-1:].with_columns(**{name: pl.lit(one) for name, one in changed.items()})
+        recs = pl.concat([lists[:-1], last.cast(lists.schema)])
+        if order == "user by user":
+            recs = recs.sort("user", "model", "rank", nulls_last=True)
+        elif order == "shuffled":
+            recs = recs.sample(fraction=1, shuffle=True, seed=1)
+        recs = with_ids(recs, ids)
+        found = recs.rec(model="model", **frames).audit(10).select(columns)
+        plain = recs.lazy().rec(model="model", **frames).audit(10).select(columns).collect()
+
+        assert_frame_equal(found, plain)
+        assert not defect or defect in found["check"]
+
+
 def raises(kind: Kind, call: Any, *words: str) -> None:
     """Expect an error with some words, which a LazyFrame raises when it is collected."""
     error: Any = pl.exceptions.PolarsError if kind.name in {"lazy", "streaming"} else rf.DataError

@@ -20,7 +20,6 @@ import pytest
 
 import recframe as rf
 from planted_shop import shop
-from recframe.frames import collecting
 from recframe.look.pages import specs, words
 from recframe.look.pages.page import Page, figure, in_json
 from recframe.look.pages.parts import Cell, Column, Content, Section, Table, Text
@@ -526,7 +525,7 @@ def test_json_of_a_page_ends_no_script_and_knows_no_nan():
 
 @pytest.mark.slow
 def test_a_large_frame_makes_the_report_of_a_small_one(monkeypatch):
-    monkeypatch.setattr(collecting, "LARGE", 10)
+    monkeypatch.setattr("recframe.frames.kinds.kind.LARGE", 10)
     other = rec().report(METRICS, baseline="old", by=["country", "age"], min_users=3)
 
     for name in ("summary", "compared", "gaps", "cases"):

@@ -11,10 +11,11 @@ from polars.testing import assert_frame_equal
 import recframe as rf
 from planted_shop import shop
 from recframe.conventions import under_profile
-from recframe.frames import collecting
 from recframe.metrics.language import registry
 from recframe.plan import user_values
 from recframe.plan.held_values import held_values
+from recframe.plan.of_lists import Cut
+from recframe.plan.user_values import HeldValues
 
 METRICS = ["ndcg@3", "recall@5", "judged@3", "f_score(average=means)@3", "list_length"]
 ALONE = METRICS[:2]
@@ -60,7 +61,7 @@ def answers(rec: Any, ask: Any) -> pl.DataFrame | str:
 @pytest.mark.parametrize("lazy", [False, True], ids=["eager", "lazy"])
 def test_held_values_answer_as_the_frames_do(policies, lazy, monkeypatch):
     # as of a large frame, which is asked questions first
-    monkeypatch.setattr(collecting, "LARGE", 10)
+    monkeypatch.setattr("recframe.frames.kinds.kind.LARGE", 10)
     rec = SHOP.rec(pl.DataFrame.lazy if lazy else lambda frame: frame, **policies)
     held = holding(rec, METRICS)
 
@@ -90,3 +91,22 @@ def test_what_is_bound_anew_holds_nothing():
     assert held(truth=other).evaluate(ALONE)["n_users"].to_list() == [1, 1]
     assert held._held is not None
     assert held.group_by("age")._held is None
+
+
+@pytest.mark.parametrize("policies", [*POLICIES, {"universe": "both"}], ids=str)
+def test_lists_that_are_kept_are_taken_once_for_each_cut_off(policies, monkeypatch):
+    monkeypatch.setattr("recframe.frames.kinds.kind.LARGE", 10)
+    taken = []
+    of_cut = Cut._taken
+    monkeypatch.setattr(Cut, "_taken", lambda cut, ask: taken.append(cut.k) or of_cut(cut, ask))
+    plain, keeping = SHOP.rec(**policies), SHOP.rec(**policies)._in_polars()
+    keeping._held = HeldValues({}, cuts={})
+
+    for k in (3, 5):
+        metrics = [f"coverage@{k}", f"gini@{k}"]
+        assert_frame_equal(keeping.evaluate(metrics), plain._in_polars().evaluate(metrics))
+        taken.clear()
+        chart, same = keeping.plot.exposure(k=k), plain.plot.exposure(k=k)
+        assert chart.to_dict() == same.to_dict()
+        # the plain one's alone
+        assert taken == [k]

@@ -14,7 +14,12 @@ from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.tables import MODELS, POPULARITY
 from recframe.frames.roles import Segment
-from recframe.frames.rows.packing import key_hash
+from recframe.frames.rows.packing import (
+    SMALL_INTEGERS,
+    fits_31_bits,
+    joined_as_numbers,
+    key_hash,
+)
 from recframe.frames.rows.questions import heads
 from recframe.judging.judged_frame import PAIR
 from recframe.judging.relevance import is_rank, is_relevant
@@ -137,7 +142,7 @@ class Audited:
         """Return the models that have a list."""
         if self.inputs.tables is not None:
             return self.inputs.tables.get(MODELS, {"model": self.inputs.schema["model"]})
-        return self.lists.select("model").unique()
+        return self.lengths.select("model").unique()
 
     @property
     def features(self) -> dict[str, pl.LazyFrame]:
@@ -178,6 +183,20 @@ class Audited:
             return None
         return self._shared(name)
 
+    def lists_have_only_items_of(self, name: str) -> bool:
+        """Return whether all items of the lists are known to stand in another frame, as they mostly do."""
+        absent = self.known.get(_absent(name))
+        return absent is not None and absent.is_empty()
+
+    def in_train(self, rows: pl.LazyFrame, train: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the rows whose user has the item in train."""
+        schemas = [frame.collect_schema() for frame in (rows, train)]
+        small = all(schema[name] in SMALL_INTEGERS for schema in schemas for name in PAIR)
+        given = self.inputs.given.get("train") if self.known and small else None
+        if given is not None and fits_31_bits(given, PAIR):
+            return joined_as_numbers(rows, train.select(PAIR), PAIR, "semi")
+        return rows.join(train, on=PAIR, how="semi")
+
     def settled(self, run: Collect, group: Collect) -> Audited:
         """Return the same for a large eager frame, asked once what checks share; the answers change no finding.
 
@@ -186,6 +205,8 @@ class Audited:
         found = replace(self, consecutive=self._is_consecutive(run))
         known = found._answers_of_blocks(group) if found.consecutive else {}  # noqa: SLF001
         plans = {name: plan for name, plan in found._questions.items() if name not in known}  # noqa: SLF001
+        known |= {name: run(plan) for name, plan in plans.items()}
+        plans = replace(found, known=known)._absent_items()  # noqa: SLF001
         return replace(found, known=known | {name: run(plan) for name, plan in plans.items()})
 
     def _shared(self, name: str) -> pl.LazyFrame:
@@ -210,12 +231,21 @@ class Audited:
         plans |= {role: self._spellings(role) for role in PAIR if self._is_text(role)}
         for role in PAIR:
             if len(self.having(role)) > 1:
-                plans[_ids(role)] = self.inputs.lists.select(role).drop_nulls().unique()
+                plans[_ids(role)] = self._each_once(self.inputs.lists, role).drop_nulls().unique()
         return plans
+
+    def _absent_items(self) -> dict[str, pl.LazyFrame]:
+        """Return the items of the lists that the catalogue or train does not have; there are few items, and many rows."""
+        frames = {"items": self.inputs.items, "train": self.inputs.train}
+        return {
+            _absent(name): self.ids_of_lists("item").join(frame, on="item", how="anti")
+            for name, frame in frames.items()
+            if frame is not None
+        }
 
     def _answers_of_blocks(self, run: Collect) -> dict[str, pl.DataFrame]:
         """Return what one pass over rows that stand user by user answers."""
-        user = pl.col("user")
+        keys, user = self.keys, pl.col("user")
         distinct = pl.col("item").n_unique() == pl.len()
         sums = {"rows": self.ranked.sum(), "last": pl.col("rank").max(), "distinct": distinct}
         if self.is_judged:
@@ -227,12 +257,12 @@ class Audited:
                 "beyond": beyond.sum(),
             }
         # NOTE: groups of a column that is marked as sorted are not hashed.
-        number = (user != user.shift()).fill_null(value=True).cum_sum()
-        block = (user if self.inputs.schema["user"].is_integer() else number).set_sorted()
+        is_number = keys == ["user"] and self.inputs.schema["user"].is_integer()
+        block = (user if is_number else _starts(keys).cum_sum()).set_sorted()
         rows = self.pairs_of_lists.with_columns(block=block)
-        blocks = run(rows.group_by("block").agg(user.first(), **sums))
+        blocks = run(rows.group_by("block").agg(pl.col(keys).first(), **sums))
         lists = blocks.filter(pl.col("rows") > 0).select(
-            "user", pl.col("rows").cast(pl.Int64), "last"
+            *keys, pl.col("rows").cast(pl.Int64), "last"
         )
         known = {"lengths": lists}
         if blocks["distinct"].all():
@@ -240,7 +270,9 @@ class Audited:
         if self.is_judged:
             users = blocks.filter(pl.col("judged") > 0)
             n_rows = pl.col("judged").cast(pl.Int64).alias("rows")
-            known["judged users"] = users.select("user", n_rows, "relevant", "beyond")
+            users = users.select("user", n_rows, "relevant", "beyond")
+            # a user has a block for each model
+            known["judged users"] = users.group_by("user").sum() if len(keys) > 1 else users
         return known
 
     def _lengths(self) -> pl.LazyFrame:
@@ -276,8 +308,7 @@ class Audited:
     def _spellings(self, role: str) -> pl.LazyFrame:
         """Return ids that are another one's but for blanks around them or a point and noughts behind them."""
         having = self.having(role)
-        if role == "user" and self.consecutive:
-            having[self.main] = heads(having[self.main])
+        having[self.main] = self._each_once(having[self.main], role)
         ids = [frame.select(spelling=role).unique() for frame in having.values()]
         texts = [one.select(pl.col("spelling").cast(pl.String)) for one in ids]
         text = pl.concat(texts).unique().drop_nulls()
@@ -288,29 +319,45 @@ class Audited:
             pl.col("spelling") != pl.col("plain")
         )
 
+    def _each_once(self, rows: pl.LazyFrame, role: str) -> pl.LazyFrame:
+        """Return the ids of rows of the lists, with fewer repeats where the lists stand one behind the other."""
+        is_sorted = role == "user" and self.consecutive
+        return heads(rows) if is_sorted else rows.select(role)
+
     def _is_consecutive(self, run: Collect) -> bool:
-        """Return whether the rows stand user by user, and their ranks are 1, 2, 3 and so on, with those without one last."""
+        """Return whether the rows stand list by list, and their ranks are 1, 2, 3 and so on, with those without one last."""
         schema = self.inputs.schema
-        if self.inputs.scored or self.inputs.model or not schema["rank"].is_integer():
+        if self.inputs.scored or not schema["rank"].is_integer():
             return False
-        user, rank = pl.col("user"), pl.col("rank")
-        other = (user != user.shift()).fill_null(value=True)
+        user, rank, other = pl.col("user"), pl.col("rank"), _starts(self.keys)
         follows = (rank - rank.shift() == 1).fill_null(value=False)
         right = {"right": (follows & ~other | (other & (rank == 1)) | rank.is_null()).all()}
         rows = self.pairs_of_lists
         if not run(rows.head(SOME).select(**right)).item():  # most others are told by a few rows
             return False
-        if schema["user"].is_integer():
+        if self.keys == ["user"] and schema["user"].is_integer():
             in_order = (user >= user.shift()).all()
             is_right, ascending = run(rows.select(**right, ascending=in_order)).row(0)
             return bool(is_right and ascending)
-        is_right, n_blocks = run(rows.select(**right, n_blocks=other.sum())).row(0)
-        return bool(is_right and n_blocks == run(heads(rows).select(user.n_unique())).item())
+        if not run(rows.select(**right)).item():
+            return False
+        blocks = run(rows.select(self.keys).filter(other))
+        return len(blocks) == len(run(blocks.lazy().unique()))
+
+
+def _starts(keys: Sequence[str]) -> pl.Expr:
+    """Return whether a row has other keys than the one before it."""
+    return pl.any_horizontal(pl.col(key).ne_missing(pl.col(key).shift()) for key in keys)
 
 
 def _ids(role: str) -> str:
     """Return the name of the question which ids the lists have."""
     return f"ids of {role}s"
+
+
+def _absent(name: str) -> str:
+    """Return the name of the question which items of the lists a frame does not have."""
+    return f"items not in {name}"
 
 
 def _repeated(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:

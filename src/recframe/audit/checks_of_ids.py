@@ -58,6 +58,8 @@ def _apart(data: Audited, role: str) -> Iterator[Found]:
     if role in data.clashes:
         return
     for name, rows in data.having(role).items():
+        if role == "item" and data.lists_have_only_items_of(name):
+            continue
         if name != data.main:
             counts = in_common(data.inputs.lists, rows, role, data.ids_of_lists(role))
             fewer = pl.min_horizontal("here", "there")

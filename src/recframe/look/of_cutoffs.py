@@ -263,14 +263,15 @@ def _line(base: alt.Chart, series: Series, axes: Axes) -> alt.Chart:
 def _points(base: alt.Chart, series: Series, axes: Axes, data: pl.DataFrame) -> alt.Chart:
     """Return points to point at: all of them are seen where they are few, and else those at the ticks."""
     places = data[axes.ordered_by]
-    opacity: Any = alt.value(1)
+    # NOTE: a value of a channel is named as such: Altair takes milliseconds to find out what `alt.value` is one of
+    opacity: Any = alt.OpacityValue(1)
     if places.n_unique() > MOST_POINTS:
         seen = alt.FieldOneOfPredicate(field=axes.ordered_by, oneOf=ticks(places))
         opacity = alt.condition(seen, alt.value(1), alt.value(0))
     points: alt.Chart = base.mark_point(filled=True, size=38).encode(
         color=series.colour(),
         shape=series.shape(),
-        strokeDash=alt.value([]),
+        strokeDash=alt.StrokeDashValue([]),
         opacity=opacity,
     )
     return points

@@ -33,7 +33,7 @@ def audit(data: pl.DataFrame, look: Look) -> alt.LayerChart:
     scale = alt.Scale(domain=domain, range=[colours[one] for one in domain])
     colour = alt.Color("severity:N", scale=scale, legend=legend)
     shapes = alt.Scale(domain=domain, range=list(SHAPES))
-    stems = base.mark_rule(strokeWidth=3).encode(x2=alt.datum(LEAST), color=colour)
+    stems = base.mark_rule(strokeWidth=3).encode(x2=alt.X2Datum(LEAST), color=colour)
     dots = base.mark_point(filled=True, size=80, opacity=1).encode(
         color=colour, shape=alt.Shape("severity:N", scale=shapes, legend=legend)
     )

@@ -147,7 +147,7 @@ def _end(base: alt.Chart, series: Series, of_line: alt.Detail, name: str) -> alt
     end: alt.Chart = thin.encode(
         y=f"{name}:Q",
         color=series.colour(),
-        strokeDash=alt.value([2, 2]),
+        strokeDash=alt.StrokeDashValue([2, 2]),
         detail=of_line,
         order="as_of:T",
     )
@@ -177,7 +177,10 @@ def _points(
     few = whole["as_of"].n_unique() <= MOST_POINTS
     alone = alt.condition(alt.datum.alone, alt.value(1.0), alt.value(1.0 if few else 0.0))
     dots = base.mark_point(filled=True, size=30).encode(
-        color=series.colour(), shape=series.shape(), strokeDash=alt.value([]), opacity=alone
+        color=series.colour(),
+        shape=series.shape(),
+        strokeDash=alt.StrokeDashValue([]),
+        opacity=alone,
     )
     colours = series.look.colours
     triangles = [

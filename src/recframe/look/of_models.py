@@ -68,7 +68,7 @@ def compare(data: pl.DataFrame, series: Series, how: Differences) -> alt.LayerCh
     band = base.mark_bar(opacity=0.8).encode(
         x=alt.X("margin_low:Q", title=_difference_title(how, look)),
         x2="margin_high:Q",
-        color=alt.value(look.colours.band),
+        color=alt.ColorValue(look.colours.band),
     )
     zero = alt.Chart(pl.DataFrame({"x": [0.0]})).mark_rule(color=look.colours.quiet).encode(x="x:Q")
     layers = [zero, *_marks(base, data, series, how)]

@@ -77,7 +77,7 @@ def segments(data: pl.DataFrame, series: Series, how: Segments) -> alt.LayerChar
         x="value:Q", color=series.colour(), shape=series.shape()
     )
     drawn_in = base.mark_point(filled=False, size=70, shape="diamond", strokeWidth=1.8).encode(
-        x="pooled:Q", shape=alt.value("diamond")
+        x="pooled:Q", shape=alt.ShapeValue("diamond")
     )
     chart = layered(shown, rule, dots, drawn_in, height=len(names) * (rows * STEP + 6) + 10)
     told = [f"Dots: means with intervals at {how.level:.0%}; in brackets: users."]

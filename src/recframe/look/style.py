@@ -187,8 +187,7 @@ def layered(
     data: pl.DataFrame, *layers: alt.Chart | alt.LayerChart, height: float
 ) -> alt.LayerChart:
     """Return layers of one view; those of the same data share it, and it is the `data` of the chart."""
-    chart = alt.LayerChart(data=data, layer=list(layers))
-    return chart.properties(height=height)
+    return alt.LayerChart(data=data, layer=list(layers), height=height)
 
 
 def axis_title(metric: Metric[...], look: Look, *, length: float | None = None) -> list[str]:

@@ -12,6 +12,7 @@ import polars as pl
 
 from recframe.conventions import under_profile
 from recframe.errors import RecframeError, shown
+from recframe.facts.levels import Levels
 from recframe.facts.requirements import check_needs
 from recframe.facts.sides import Sides
 from recframe.frames.hints import bind
@@ -27,6 +28,7 @@ from recframe.metrics.language.definition import Definition, Metric
 from recframe.namespace import chart_names
 from recframe.namespace.bound_metric import Cutoffs
 from recframe.namespace.chart_names import Names
+from recframe.plan import of_lists
 from recframe.plan.needs import needs_of
 from recframe.plan.segments import keys_of, numbered
 
@@ -199,8 +201,10 @@ def exposures(rec: Any, k: int | None) -> tuple[pl.DataFrame, int]:
     # whose items are the catalogue is what that metric says
     check_needs(inputs, catalogue_metrics.gini, needs_of(catalogue_metrics.gini).facts)
     judged = judge(inputs)
-    sides = Sides(inputs, judged)
-    lists = judged.cut(k).group_by(*inputs.model, "item").agg(exposure=pl.len().cast(pl.Int64))
+    (cut,) = of_lists.cuts_of(inputs, Levels(), [], k, rec._run())  # noqa: SLF001
+    sides = cut.sides
+    rows_up_to_k = judged.counted(cut.rows, {"truth", "both"})
+    lists = rows_up_to_k.group_by(*inputs.model, "item").agg(exposure=pl.len().cast(pl.Int64))
     rows = [_items_of(lists, sides, inputs.model).with_columns(is_train=pl.lit(value=False))]
     if inputs.train is not None:
         popular = sides.popularity.select("item", exposure=pl.col("value").cast(pl.Int64))

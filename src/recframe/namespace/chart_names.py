@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from recframe.judging.judged_frame import judge
+from recframe.judging.judged_frame import rows_of_models
 from recframe.look.themes import ALL
 
 Values = TypeVar("Values", pl.Expr, pl.Series)
@@ -63,9 +63,11 @@ def of_models(rec: Any) -> Names:
     NOTE: the colour of a model is by its place among these, so that it is the same in all charts of a `rec`.
     """
     inputs = rec._inputs(None, None, [])  # noqa: SLF001  the methods of this room are those of a Rec
-    models = judge(inputs).models
-    if models is None:
+    if not inputs.model:
         return WITHOUT_MODELS
+    models = rec._run().models(inputs)  # noqa: SLF001
+    if models is None:
+        models = rows_of_models(inputs).unique()
     return Names.of([rec._kind.give(models, {})["model"]])  # noqa: SLF001
 
 

@@ -31,6 +31,7 @@ from recframe.namespace.chart_names import Names
 from recframe.plan.held_values import held_values
 from recframe.plan.leave_one_out import reason_without
 from recframe.plan.needs import is_of_segment, needs_of
+from recframe.plan.user_values import HeldValues
 
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
 """Where metrics are drawn over the cut-off."""
@@ -260,6 +261,8 @@ class Gathering:
         if not served:
             return None
         home = self.plain._in_polars()  # noqa: SLF001
+        # metrics and chart have the same lists, up to the same k
+        home._held = HeldValues({}, cuts={})  # noqa: SLF001
         with self._where_it_can("costs"):
             found = home.evaluate(served, tidy=True)
             self._draw("costs", "exposure", home.plot.exposure(k=self.k))

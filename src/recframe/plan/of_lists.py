@@ -27,6 +27,7 @@ from recframe.plan.beside import SQUARE, TOTAL, UNDEFINED, ZERO, N
 from recframe.plan.needs import needs_of
 from recframe.plan.runs import Run
 from recframe.plan.segments import deepest_of, keys_of, with_attributes
+from recframe.plan.user_values import CutsTaken
 
 OF_SEGMENTS = {
     Level.OVER_LISTS,
@@ -115,7 +116,10 @@ def cuts_of(
 ) -> list[Cut]:
     """Return the lists, cut at the largest k, part by part, with what is asked of them."""
     cuts = [Cut(Sides(inputs, held(part)), asked, keys, most) for part in run.parts(inputs)]
-    return cuts if run.ask is None else [cut.settled(run.ask) for cut in cuts]
+    if run.ask is None:
+        return cuts
+    kept = None if run.held is None or len(cuts) > 1 else run.held.cuts
+    return [cut.settled(run.ask, kept) for cut in cuts]
 
 
 def check(inputs: Inputs, metrics: Sequence[Metric[...]]) -> None:
@@ -213,17 +217,16 @@ class Cut:
     unusual: pl.DataFrame | None = None
     """The lists that have something else beside their rows, which are few where most lists are equally long."""
 
-    def settled(self, ask: Ask) -> Cut:
-        """Return the same for a large eager frame, whose rows are taken from it once; no answer changes a number."""
+    def settled(self, ask: Ask, kept: CutsTaken | None = None) -> Cut:
+        """Return the same for a large eager frame, whose rows are taken from it once; no answer changes a number.
+
+        `kept` has what was taken from the same frame before, and keeps what is.
+        """
         keys = self.held.list_keys
-        changes = [pl.col(key).ne_missing(pl.col(key).shift()) for key in keys]
-        heads = (
-            self.held.ranked().select(keys).filter(pl.any_horizontal(changes).fill_null(value=True))
-        )
-        rows, crowd = ask([self.held.ranked(self.k), heads])
-        rows = marked_sorted(rows, "user")
-        if self.held.scores is None:
-            rows = marked_sorted(each_item_once(rows, keys, ask), "user")
+        cut_as = (self.held.context.policies, *self.held.rows, self.k)
+        rows, crowd = (kept or {}).get(cut_as) or self._taken(ask)
+        if kept is not None:
+            kept[cut_as] = rows, crowd
         sides = self.sides.settled(ask, rows, self.asked.of_sides)
         cut = replace(self, sides=sides, given=rows.lazy(), crowd=crowd.lazy())
         if not (beside := self.asked.named(Level.BESIDE)):
@@ -242,6 +245,19 @@ class Cut:
             name: pl.lit(usual[name].item(), dtype=dtype) for name, dtype in usual.schema.items()
         }
         return replace(cut, summed=summed.lazy(), usual=literals, unusual=values.filter(odd))
+
+    def _taken(self, ask: Ask) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Return the rows up to k, and the lists with a ranked row, repeated as they come."""
+        keys = self.held.list_keys
+        changes = [pl.col(key).ne_missing(pl.col(key).shift()) for key in keys]
+        heads = (
+            self.held.ranked().select(keys).filter(pl.any_horizontal(changes).fill_null(value=True))
+        )
+        rows, crowd = ask([self.held.ranked(self.k), heads])
+        rows = marked_sorted(rows, "user")
+        if self.held.scores is None:
+            rows = marked_sorted(each_item_once(rows, keys, ask), "user")
+        return rows, crowd
 
     @property
     def held(self) -> Judged:

@@ -22,6 +22,9 @@ from recframe.plan.segments import (
 )
 from recframe.plan.values import check_shapes, is_counted, no_rows, settled_for, values_of_lists
 
+CutsTaken = dict[tuple[object, ...], tuple[pl.DataFrame, pl.DataFrame]]
+"""The rows of lists up to some k, and all lists, by the policies, the segments of rows and the k."""
+
 
 @dataclass(frozen=True)
 class UserValues:
@@ -119,6 +122,8 @@ class HeldValues:
     """The users' values of some metrics, collected, by the policies that they are under."""
 
     plans: Mapping[tuple[object, ...], HeldPlan]
+    cuts: CutsTaken | None = None
+    """The rows of lists that were taken from a large frame, where they are to be kept for questions that follow."""
 
     @property
     def models(self) -> pl.DataFrame | None:

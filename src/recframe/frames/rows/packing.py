@@ -73,7 +73,10 @@ def packed(keys: Sequence[str]) -> pl.Expr:
 
 
 def joined_as_numbers(
-    rows: pl.LazyFrame, others: pl.LazyFrame, keys: Sequence[str], how: Literal["left", "inner"]
+    rows: pl.LazyFrame,
+    others: pl.LazyFrame,
+    keys: Sequence[str],
+    how: Literal["left", "inner", "semi"],
 ) -> pl.LazyFrame:
     """Return rows joined with others on two keys, in half the time or less: as one number.
 
