@@ -531,3 +531,16 @@ def test_a_large_frame_makes_the_report_of_a_small_one(monkeypatch):
 
     for name in ("summary", "compared", "gaps", "cases"):
         assert json.loads(in_json(other.data[name])) == close(PAGE.data[name]), name
+
+
+def test_cases_of_a_null_model_are_not_those_of_one_called_none():
+    named = pl.when(pl.col("model") == "old").then(pl.lit("(none)")).alias("model")
+    found = SHOP.recs.with_columns(named).rec(truth=SHOP.truth, model="model").report("ndcg@3").data
+    plain = rec().report("ndcg@3").data
+
+    names = {"(none)": "old", "(null)": "new"}
+    cases, expected = (one["cases"]["cases"] for one in (found, plain))
+    shown = sorted((names[one["model"]], one["kind"], one["user"], one["value"]) for one in cases)
+    assert shown == sorted(
+        (one["model"], one["kind"], one["user"], one["value"]) for one in expected
+    )

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from recframe.frames.dtypes import text_of
 from recframe.look.table import BETTER, MARKS, WORSE, Cell, Table
 from recframe.metrics.language.definition import Metric
 
@@ -74,12 +75,12 @@ def published(
 
 def _names(keys: Sequence[tuple[Any, ...]]) -> dict[tuple[Any, ...], str]:
     """Return keys as text, no two of them alike: null is "null", or "(null)" beside that text."""
-    columns = (map(str, column) for column in zip(*keys, strict=True))
+    columns = (map(text_of, column) for column in zip(*keys, strict=True))
     none = ["(null)" if "null" in texts else "null" for texts in columns]
     found: dict[tuple[Any, ...], str] = {}
     seen = Counter[str]()
     for key in dict.fromkeys(keys):
-        parts = (n if one is None else str(one) for one, n in zip(key, none, strict=True))
+        parts = (n if one is None else text_of(one) for one, n in zip(key, none, strict=True))
         text = ", ".join(parts)
         seen[text] += 1
         found[key] = text if seen[text] == 1 else f"{text} ({seen[text]})"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from recframe.errors import RecframeError, suggestion
+from recframe.frames.dtypes import text_of
 from recframe.look.themes import Look, ThemeName
 from recframe.metrics import accuracy, accuracy_curves
 from recframe.metrics.language import registry
@@ -338,7 +339,7 @@ class Plot(PlotOverTime):
         found = registry.asked(registry.each(metrics), k)
         several = len(found) > 1
         data = chart_rows.rows_compared(chart_data.keyed(self._of, result), margin=margin)
-        from_ = f"from {baseline}" if baseline is not None else "of each two models"
+        from_ = f"from {text_of(baseline)}" if baseline is not None else "of each two models"
         title = f"{', '.join(map(str, found))}: differences {from_}"
         how = of_models.Differences(None if several else found[0], title, level, margin)
         return of_models.compare(data, self._series(result), how)

@@ -10,6 +10,7 @@ import polars as pl
 
 from recframe.conventions import under_profile
 from recframe.errors import RecframeError, UnknownMetricError
+from recframe.frames.dtypes import text_of
 from recframe.frames.hints import bind
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls, progress
@@ -196,7 +197,7 @@ class Uncertain(Generic[F]):
                 raise
             msg = f"{error}. If it is a model to compare with, write baseline="
             raise UnknownMetricError(msg) from None
-        result: F = _compared(asked, None if baseline is None else str(baseline), how)
+        result: F = _compared(asked, None if baseline is None else text_of(baseline), how)
         return result
 
     @calls.understood
@@ -256,7 +257,7 @@ class Uncertain(Generic[F]):
             msg = f"cluster={cluster!r} takes a baseline=, whose differences say how clusters vary"
             raise RecframeError(msg)
         asked = question(self, metrics, k, by, cluster, profile)
-        result: F = _powered(asked, None if baseline is None else str(baseline), how)
+        result: F = _powered(asked, None if baseline is None else text_of(baseline), how)
         return result
 
 
