@@ -181,7 +181,7 @@ def test_a_gate_that_no_run_can_decide_is_warned_of(place):
         (
             "mrr@10 >= trailing",
             None,
-            r"'mrr@10 >= trailing' stays open: .* 'mrr@10' of all rows.*; did you mean 'mrr'\?",
+            r"'mrr@10 >= trailing' stays open: .* 'mrr@10' of all users; did you mean 'mrr'\?",
         ),
         (
             "recall@1 >= trailing",

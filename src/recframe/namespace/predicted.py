@@ -35,7 +35,7 @@ def predicted(history: Any, window: object, gate: Gate, asked: Question) -> pl.D
 
 def _warn_of_unknown(gate: Gate, known: Sequence[str], split: Sequence[str]) -> None:
     """Tell of requirements that no run can ever decide, as where a cut-off was left out."""
-    whole = f"split by {', '.join(map(repr, split))}" if split else "of all rows together"
+    whole = f"split by {', '.join(map(repr, split))}" if split else "of all users"
     for one in gate.requirements:
         name = str(one.metric)
         if gate.is_trailing(one) and name not in known:

@@ -11,7 +11,7 @@ import polars as pl
 from recframe.conventions import under_profile
 from recframe.errors import RecframeError, UnknownMetricError
 from recframe.frames.dtypes import text_of
-from recframe.frames.hints import bind
+from recframe.frames.hints import Either, bind
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls, progress
 from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
@@ -319,14 +319,17 @@ def _compared(asked: Question, baseline: str | None, how: Comparing) -> Any:
     )
 
 
+FRAMES = ", or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)"
+
+
 def _of_pairs(
     asked: Question, baseline: str | None, made: Made, columns: Mapping[str, Any], *, drawn: bool
 ) -> Any:
     """Return what a function makes of the sums over pairs of models' users, and the keys of the segments."""
     if not asked.inputs.model:
         msg = (
-            f"there is nothing to compare without a column that tells models apart: {bind(model=repr('model'))}, "
-            "or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)"
+            f"there is nothing to compare without a column that tells models apart: {bind(model=repr('model'))}"
+            f"{Either(FRAMES)}"
         )
         raise RecframeError(msg)
     check_contributions(asked.metrics)

@@ -141,11 +141,11 @@ def _place(history: object) -> Path:
         msg = f"history={shown(history)}: history takes the path of a folder, such as history='history.parquet'"
         raise RecframeError(msg)
     if "://" in str(history):
-        msg = f"history={str(history)!r} is an address; a history is a folder on a disk, or a .duckdb file"
+        msg = f"{str(history)!r} is an address; a history is a folder on a disk, or a .duckdb file"
         raise RecframeError(msg)
     place = Path(history).expanduser()
     if place.is_file() and not _is_duckdb(place):
-        msg = f"history={str(history)!r} is a file; a history is a folder, with a file for each run: name another"
+        msg = f"{str(history)!r} is a file; a history is a folder, with a file for each run: name another"
         raise RecframeError(msg)
     return place
 
