@@ -544,3 +544,26 @@ def test_cases_of_a_null_model_are_not_those_of_one_called_none():
     assert shown == sorted(
         (one["model"], one["kind"], one["user"], one["value"]) for one in expected
     )
+
+
+def test_a_level_is_told_with_all_of_its_digits():
+    asked = rec()
+    told = {
+        "report": asked.report("ndcg@3", baseline="old", level=0.9975).html,
+        "table": asked.table("ndcg@3", level=0.99999).markdown(),
+        **{
+            name: json.dumps(chart.to_dict()["title"])
+            for name, chart in {
+                "curve": asked.plot.curve("ndcg", k=[1, 3], level=0.9975),
+                "gains": asked.plot.gains(k=[1, 3], level=0.9975),
+                "segments": asked.plot.segments("ndcg@3", by="country", level=0.9975),
+                "compare": asked.plot.compare("ndcg@3", level=0.9975),
+                "tradeoff": asked.plot.tradeoff("ndcg@3", "recall@3", level=0.9975),
+            }.items()
+        },
+    }
+
+    assert "interval at 0.99999 of" in told.pop("table")
+    for name, text in told.items():
+        assert "99.75%" in text, name
+        assert "at 100%" not in text, name

@@ -338,5 +338,5 @@ def _end(result: pl.DataFrame, fails: pl.Series, options: dict[str, Any]) -> Non
         click.get_current_context().exit(1)
     states = result["state"].value_counts(sort=True).rows()
     said = {"holds": "hold", "open": "open", "fails": "fail"}
-    words = (f"{n} {state if n == 1 else said[state]}" for state, n in states)
-    click.echo(", ".join(words), err=True)
+    counts = (f"{n} {state if n == 1 else said[state]}" for state, n in states)
+    click.echo(", ".join(counts), err=True)

@@ -135,7 +135,7 @@ def _notes(summary: pl.DataFrame, metrics: Sequence[Metric[...]], looks: Looks) 
     of = [first[0]] if not others else [f"{n} ({', '.join(names)})" for n, names in counts.items()]
     notes = [f"Users: {'; '.join(of)}."]
     if looks.intervals:
-        notes.append(f"In brackets: the interval at {looks.level:.4g} of each value.")
+        notes.append(f"In brackets: the interval at {looks.level:.10g} of each value.")
     return notes
 
 
@@ -154,7 +154,7 @@ def _legend(
     worse = "worse (lower, of a metric without a direction)" if "lower" in said else "worse"
     notes.append(
         f"{BETTER} {better}, {WORSE} {worse} than {looks.baseline}: paired t test, "
-        f"p of at most {1 - looks.level:.4g} after Holm's correction for all tests of the table."
+        f"p of at most {1 - looks.level:.6g} after Holm's correction for all tests of the table."
     )
     if looks.untested:
         notes.append(f"Not tested: {', '.join(looks.untested)}.")

@@ -31,6 +31,7 @@ from recframe.namespace.chart_names import WITHOUT_MODELS, Names
 from recframe.plan.held_values import held_values
 from recframe.plan.leave_one_out import reason_without
 from recframe.plan.needs import is_of_segment, needs_of
+from recframe.uncertainty import options
 
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
 """Where metrics are drawn over the cut-off."""
@@ -321,7 +322,7 @@ class Gathering:
             found.append(("Conventions of", self.inputs.context.profile))
         return [
             *found,
-            ("Intervals", f"{self.asked.level:.0%}"),
+            ("Intervals", f"{options.per_cent(self.asked.level)}"),
             ("recframe", version("recframe")),
         ]
 
