@@ -48,6 +48,7 @@ class Plot(PlotOverTime):
         self._of = rec
         self._look = look
 
+    @calls.understood
     def __call__(self, *, theme: ThemeName | None = "light", width: int = 600) -> Plot:
         """Return the same with another look: the theme "light", "dark" or None, and the width of charts in pixels."""
         return Plot(self._of, Look(theme, width))
