@@ -76,6 +76,11 @@ def warn(message: str) -> None:
     warnings.warn(message, RecframeWarning, stacklevel=level)
 
 
+def wrong_ending(ending: str) -> str:
+    """Return what is said of the ending of a path that is not known."""
+    return f"its ending is {ending!r}" if ending else "it has no ending"
+
+
 def suggestion(name: str, known: Iterable[str], closeness: float = 0.6) -> str:
     """Return `; did you mean 'x'?` for the closest known name, or nothing where none is close."""
     import difflib  # noqa: PLC0415  importing recframe should take no time

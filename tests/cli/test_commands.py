@@ -180,7 +180,7 @@ def test_ranks_that_begin_at_zero_are_an_error_of_the_data():
             b"PK",
             "cannot read 'recs.xlsx': its ending is '.xlsx'; known are .parquet, .pq, .csv,",
         ),
-        ("recs", b"user,item\n", "cannot read 'recs': its ending is 'missing'; known are"),
+        ("recs", b"user,item\n", "cannot read 'recs': it has no ending; known are"),
         (
             "ragged.csv",
             b"user,item,rank\n1,A,1\n1,B,2,3\n",

@@ -38,7 +38,7 @@ def folder(tmp_path, monkeypatch):
     [
         (0.3, ("mrr >= trailing",), 0, "1 open\n"),
         (0.3, ("mrr >= trailing", "--strict"), 1, "of 1 requirement, 1 is open\n"),
-        (0.3, ("mrr >= 0.5 * trailing",), 0, "1 hold\n"),
+        (0.3, ("mrr >= 0.5 * trailing",), 0, "1 holds\n"),
         (0.05, ("mrr >= trailing",), 1, "of 1 requirement, 1 fails\n"),
         # before this day there are three runs
         (0.05, ("mrr >= trailing", "--as-of", "2026-11-04"), 0, "1 open\n"),

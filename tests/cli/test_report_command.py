@@ -85,3 +85,19 @@ def test_what_cannot_be_written_is_refused_in_a_line(folder, given, message):
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
     assert not [*folder.glob("**/*.html")]
+
+
+def test_a_report_goes_to_the_standard_output(folder):
+    result = run("report", *FILES, "-m", "ndcg@3", "-o", "-")
+
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("<!doctype html>")
+    assert result.stdout.rstrip().endswith("</html>")
+    assert result.stderr == ""
+    assert not [one for one in folder.iterdir() if one.suffix == ".html"]
+
+
+def test_a_baseline_without_models_is_told_in_words_of_the_shell():
+    result = run("report", "lists.parquet", "liked.parquet", "-m", "ndcg@3", "--baseline", "old")
+
+    assert "without a column that tells models apart: --model model\n" in result.stderr

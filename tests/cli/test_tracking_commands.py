@@ -118,3 +118,16 @@ def test_what_is_wrong_is_said_in_words_of_the_shell():
         result = run(*arguments)
         assert result.exit_code == 2
         assert words in result.stderr
+
+
+def test_a_metric_that_the_history_does_not_have_is_told():
+    assert track("--as-of", "2026-11-21").exit_code == 0
+    for command in (
+        ["history", "history"],
+        ["changes", "history"],
+        ["report", "--history", "history"],
+    ):
+        result = run(*command, "-m", "ndcg")
+
+        assert result.exit_code == 1, result.output
+        assert "the history has nothing of 'ndcg'; did you mean 'ndcg@10'?" in result.stderr

@@ -442,7 +442,7 @@ def _umask() -> int:
 def test_a_bad_path_is_told_of(tmp_path):
     with pytest.raises(rf.RecframeError, match=r"its ending is '\.pdf'; a page is an \.html file"):
         REPORT.save("report.pdf")
-    with pytest.raises(rf.RecframeError, match="its ending is 'missing'"):
+    with pytest.raises(rf.RecframeError, match=r"cannot write .*: it has no ending; a page is an"):
         REPORT.save("report")
     with pytest.raises(rf.RecframeError, match="there is no directory"):
         REPORT.save(tmp_path / "none" / "report.html")
@@ -530,3 +530,39 @@ def test_a_large_frame_makes_the_report_of_a_small_one(monkeypatch):
 
     for name in ("summary", "compared", "gaps", "cases"):
         assert json.loads(in_json(other.data[name])) == close(PAGE.data[name]), name
+
+
+def test_cases_of_a_null_model_are_not_those_of_one_called_none():
+    named = pl.when(pl.col("model") == "old").then(pl.lit("(none)")).alias("model")
+    found = SHOP.recs.with_columns(named).rec(truth=SHOP.truth, model="model").report("ndcg@3").data
+    plain = rec().report("ndcg@3").data
+
+    names = {"(none)": "old", "(null)": "new"}
+    cases, expected = (one["cases"]["cases"] for one in (found, plain))
+    shown = sorted((names[one["model"]], one["kind"], one["user"], one["value"]) for one in cases)
+    assert shown == sorted(
+        (one["model"], one["kind"], one["user"], one["value"]) for one in expected
+    )
+
+
+def test_a_level_is_told_with_all_of_its_digits():
+    asked = rec()
+    told = {
+        "report": asked.report("ndcg@3", baseline="old", level=0.9975).html,
+        "table": asked.table("ndcg@3", level=0.99999).markdown(),
+        **{
+            name: json.dumps(chart.to_dict()["title"])
+            for name, chart in {
+                "curve": asked.plot.curve("ndcg", k=[1, 3], level=0.9975),
+                "gains": asked.plot.gains(k=[1, 3], level=0.9975),
+                "segments": asked.plot.segments("ndcg@3", by="country", level=0.9975),
+                "compare": asked.plot.compare("ndcg@3", level=0.9975),
+                "tradeoff": asked.plot.tradeoff("ndcg@3", "recall@3", level=0.9975),
+            }.items()
+        },
+    }
+
+    assert "interval at 0.99999 of" in told.pop("table")
+    for name, text in told.items():
+        assert "99.75%" in text, name
+        assert "at 100%" not in text, name

@@ -264,3 +264,40 @@ def test_the_call_that_a_message_shows_keeps_the_parameters():
         match=re.escape("recs.rec(truth=truth, train=train).recall(k=2, weights='ips')") + "$",
     ):
         RECS.rec(truth=TRUTH).recall(k=2, weights="ips")
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (
+            lambda rec: rec.plot.curve(),
+            "plot.curve() needs metric; write rec.plot.curve('ndcg', k=range(1, 51))",
+        ),
+        (
+            lambda rec: rec.plot.curve("ndcg", "recall"),
+            (
+                "plot.curve() takes metric by position, and found 'recall' behind it; write "
+                "rec.plot.curve('ndcg', k=range(1, 51))"
+            ),
+        ),
+        (
+            lambda rec: rec.plot("ndcg@10"),
+            "plot() takes nothing by position, and found 'ndcg@10'; write rec.plot(theme='dark').curve('ndcg')",
+        ),
+        (lambda rec: rec.plot(kind="bar"), "plot() has no option 'kind'. It has theme, width"),
+        (
+            lambda rec: rec.plot.tradeoff("ndcg"),
+            "plot.tradeoff() needs y; write rec.plot.tradeoff('ndcg@10', 'novelty@10')",
+        ),
+        (
+            lambda rec: rec.track("ndcg", "history"),
+            "track() needs history and as_of; write rec.track('ndcg@10', history='history.parquet', as_of='2026-11-22')",
+        ),
+        (
+            lambda rec: rec.judge("x"),
+            "judge() takes nothing by position, and found 'x'; write rec.judge()",
+        ),
+    ],
+)
+def test_arguments_that_lack_or_are_too_many_are_told_with_a_call_that_runs(call, said):
+    assert answer(lambda: call(RECS.rec(truth=TRUTH))) == f"rec.{said}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import random
+from contextlib import nullcontext
 from pathlib import Path
 
 import polars as pl
@@ -109,14 +110,18 @@ def test_where_it_cannot_be_told_it_is_open_and_says_why(place, change, note):
     metric = change.pop("metric", "mrr")
     bound = {one: change.pop(one) for one in ("no_relevant",) if one in change}
     rec = shop(10).rec(**bound)
-    found = rec.require(f"{metric} >= trailing", history=place, raises=False, **change)
-
     if "k" in change:
         note = "the history has no such number"
+    unknown = note == "the history has no such number"
+    said = "stays open: no run of the history has a '.*@3'"
+    with pytest.warns(rf.RecframeWarning, match=said) if unknown else nullcontext():
+        found = rec.require(f"{metric} >= trailing", history=place, raises=False, **change)
+
     assert set(found["state"]) == {"open"}
     assert set(found["note"]) == {note}
     assert found["p_value"].null_count() == found.height
-    with pytest.raises(rf.RequirementError, match="open"):
+    warned = pytest.warns(rf.RecframeWarning, match=said) if unknown else nullcontext()
+    with warned, pytest.raises(rf.RequirementError, match="open"):
         rec.require(f"{metric} >= trailing", history=place, strict=True, **change)
 
 
@@ -169,3 +174,31 @@ def test_what_is_wrong_is_told(place):
     ):
         with pytest.raises(rf.RecframeError, match=said):
             rec.require(requirement, **more)
+
+
+def test_a_gate_that_no_run_can_decide_is_warned_of(place):
+    for requirement, by, said in (
+        (
+            "mrr@10 >= trailing",
+            None,
+            r"'mrr@10 >= trailing' stays open: .* 'mrr@10' of all users; did you mean 'mrr'\?",
+        ),
+        (
+            "recall@1 >= trailing",
+            "country",
+            "no run of the history has a 'recall@1' split by 'country'; it has mrr$",
+        ),
+    ):
+        with pytest.warns(rf.RecframeWarning, match=said):
+            found = shop(10).rec.require(requirement, history=place, by=by, raises=False)
+        assert set(found["state"]) == {"open"}
+
+
+def test_words_for_earlier_numbers_say_what_they_take():
+    rec = rf.rec({"a": shop(1), "b": shop(2)})
+    for word, option in (("trailing", "history="), ("last", "last=")):
+        said = (
+            f"'mrr >= {word}': without {option} '{word}' is no model: the column 'model' has a, b"
+        )
+        with pytest.raises(rf.DataError, match=said):
+            rec.require(f"mrr >= {word}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import functools
 
 import numpy as np
@@ -514,3 +515,35 @@ def test_richs_bar_is_one(monkeypatch):
         bar(done, 3)
 
     assert bar._shown is None
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        (1.0, 2.5),
+        (True, False),
+        (3, 4),
+        (dt.date(2026, 1, 1), dt.date(2026, 1, 2)),
+        (dt.datetime(2026, 1, 1), dt.datetime(2026, 1, 1, 6)),  # noqa: DTZ001
+    ],
+)
+def test_a_baseline_is_given_as_the_value_that_its_column_has(names):
+    lists = {"user": [1, 2, 3, 4], "item": [1, 2, 3, 4]}
+    worse, better = (pl.DataFrame({**lists, "rank": rank}) for rank in ([2, 2, 2, 2], [1, 2, 1, 2]))
+    recs = pl.concat(
+        [
+            one.with_columns(model=pl.lit(name))
+            for one, name in zip((worse, better), names, strict=True)
+        ]
+    )
+    rec = recs.rec(truth=pl.DataFrame(lists), model="model")
+    found = rec.compare("mrr", baseline=names[0])
+
+    # half of the users have 1 in place of 1/2
+    assert found.select("model", "baseline", "difference").rows() == [(names[1], names[0], 0.25)]
+    assert rec.power("mrr", baseline=names[0]).height == 1
+    # and in a report each of them is one model
+    report = rec.report("mrr", baseline=names[0]).data
+    gained = {one["model"] for one in report["cases"]["cases"] if one["kind"] == "gained most"}
+    assert gained == {*report["models"]} - {report["baseline"]}
+    assert len(gained) == 1

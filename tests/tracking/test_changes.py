@@ -343,3 +343,40 @@ def test_nothing_is_nan():
     assert not any(
         found[name].is_nan().any() for name in found.columns if found[name].dtype.is_float()
     )
+
+
+def test_numbers_that_nothing_tells_apart_are_told_and_not_one_of_them_taken():
+    runs = history(runs=8, models=("a", "b"), countries=("FR", "DE"))
+    said = "several values of ndcg@10 for 2026-10-01, such as .* and nothing that tells them apart"
+    behind = runs.select("as_of", "metric", "k", "value", "model", "country")
+    for lacking in (
+        runs.drop("model"),
+        runs.drop("country"),
+        runs.drop("country", "split_by", "run", "tracked_at", "fingerprint"),
+        behind,
+    ):
+        with pytest.raises(rf.DataError, match=said):
+            rf.changes(lacking)
+        with pytest.raises(rf.DataError, match=said):
+            lacking.rec.plot.timeline("ndcg@10")
+    # what is left of one model needs no column of it, and twice the same is no contradiction
+    one = runs.filter(model="a", country="FR").drop("model", "country")
+    assert rf.changes(pl.concat([one, one]))["value"].to_list() == one["value"].to_list()
+
+
+def test_columns_may_stand_in_any_order():
+    runs = history(runs=12, models=("a", "b"), countries=("FR", "DE"))
+    asked = ["as_of", "model", "country", "value", "expected", "n_runs"]
+    expected = rf.changes(runs).select(asked)
+
+    assert rf.changes(runs.select(reversed(runs.columns))).select(asked).equals(expected)
+    first = ["as_of", "n_users", "std", "value", "model", "country", "metric", "k"]
+    assert rf.changes(runs.select(first))["n_runs"].max() == 11
+
+
+def test_a_number_without_a_time_is_told():
+    runs = history(runs=8)
+    lost = runs.with_columns(pl.when(pl.col("as_of") > day(2)).then("as_of"))
+
+    with pytest.raises(rf.DataError, match=r"'as_of' is null in 3 of 8 rows, .* drop those rows"):
+        rf.changes(lost)

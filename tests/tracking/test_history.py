@@ -374,11 +374,28 @@ def test_a_folder_without_runs_is_a_frame_without_rows(tmp_path):
 
 def test_files_of_others_are_left_aside(tmp_path):
     (tmp_path / "notes.txt").write_text("x")
-    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "other.parquet")
     (tmp_path / "run-folder").mkdir()
+    DF.rec.track("mrr", history=tmp_path, as_of="2026-11-21")
+    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "other.parquet")
     DF.rec.track("mrr", history=tmp_path, as_of=DAY)
 
-    assert values(tmp_path) == [("mrr", 0.375)]
+    assert values(tmp_path) == [("mrr", 0.375), ("mrr", 0.375)]
+
+
+def test_a_folder_of_other_data_is_no_history(tmp_path):
+    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "part-0.parquet")
+    said = "is no history: it has 'part-0.parquet' and no run; a history has a folder of its own"
+    for call in (
+        lambda: rf.history(tmp_path),
+        lambda: rf.changes(tmp_path),
+        lambda: rf.dashboard(tmp_path),
+        lambda: DF.rec.require("mrr >= trailing", history=tmp_path),
+        lambda: DF.rec.track("mrr", history=tmp_path, as_of=DAY),
+    ):
+        with pytest.raises(rf.RecframeError, match=said):
+            call()
+    # what reads the data of the folder still does
+    assert pl.read_parquet(tmp_path / "*.parquet").columns == ["a"]
 
 
 def test_polars_reads_the_folder_itself(tmp_path):

@@ -22,7 +22,7 @@ from recframe.cli.readers import (
     scan_text,
     separator_in,
 )
-from recframe.errors import RecframeError, suggestion
+from recframe.errors import RecframeError, suggestion, wrong_ending
 from recframe.frames.dtypes import as_text
 
 FIRST_BYTES = {b"PAR1": ".parquet", b"ARROW1": ".arrow"}
@@ -117,7 +117,7 @@ def _ending(found: Sequence[str], path: str, form: Form) -> str:
         raise RecframeError(msg)
     ending = next(iter(endings))
     if ending not in READERS and not is_text(ending, form):
-        msg = f"cannot read {path!r}: its ending is {ending or 'missing'!r}; known are {', '.join(READERS)}. If it is text "
+        msg = f"cannot read {path!r}: {wrong_ending(ending)}; known are {', '.join(READERS)}. If it is text "
         raise RecframeError(msg + "in columns, say what stands between them: --separator tab")
     return ending
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
-import polars as pl
 from click.core import ParameterSource
 
 import recframe as rf
@@ -15,11 +15,12 @@ from recframe.cli import completion
 from recframe.cli.declared import BY, METRICS, TRUTH, WINDOW, declared, history_option
 from recframe.cli.given import bound_at_once, metrics_and_cutoffs, paths_of, scanned
 from recframe.cli.progress import bar
-from recframe.cli.results import check_place
+from recframe.cli.results import STDOUT, check_place
 from recframe.cli.shell import noted, read_errors, words_of_the_shell
+from recframe.cli.tracking import of_metrics
 from recframe.cli.uncertain import BASELINE, FRAMES, LEVEL, MIN_USERS, some
 from recframe.errors import plan_errors
-from recframe.look.pages.page import check_ending
+from recframe.look.pages.page import Page, check_ending
 
 OUTPUT = click.option(
     "-o",
@@ -28,7 +29,7 @@ OUTPUT = click.option(
     show_default=True,
     metavar="FILE",
     shell_complete=completion.files,
-    help="The page to write, a file that ends in .html.",
+    help="The page to write, a file that ends in .html; - is the standard output.",
 )
 KILO = 1000
 OF_A_HISTORY = {"history", "output", "title", "window", "model", "metrics", "level"}
@@ -74,8 +75,7 @@ def report(recs: str | None, truth: str | None, **options: Any) -> None:
         raise click.UsageError("Missing argument 'RECS'; or write --history DIR.")
     paths, output = paths_of(recs, truth, options), options["output"]
     with words_of_the_shell(paths):
-        check_ending(output)
-        check_place(output, paths.values())
+        _check_output(output, paths.values())
         metrics, cutoffs = metrics_and_cutoffs(options["metrics"], options["cutoffs"])
         frames = scanned(paths, options | {"output": None, "form": None})
         given = some(options, "baseline", "level", "min_users", "title", "title_of")
@@ -87,8 +87,7 @@ def report(recs: str | None, truth: str | None, **options: Any) -> None:
             bar("reading"),
         ):
             page = ask(**given)
-        page.save(output)
-    _wrote(output)
+        _write(page, output)
 
 
 def _of_history(recs: str | None, options: dict[str, Any]) -> None:
@@ -104,14 +103,12 @@ def _of_history(recs: str | None, options: dict[str, Any]) -> None:
     # intervals have another default than flags
     given |= some(options, "level") if "level" in written else {}
     with words_of_the_shell({}):
-        check_ending(output)
-        check_place(output, [])
+        _check_output(output, [])
         runs = rf.history(options["history"])
-        names = [str(rf.parse(one)) for one in options["metrics"]]
-        runs = runs.filter(pl.col("metric").is_in(names)) if names else runs
+        runs = of_metrics(runs, options["metrics"])
         with plan_errors():
-            rf.dashboard(runs, **given).save(output)
-    _wrote(output)
+            page = rf.dashboard(runs, **given)
+        _write(page, output)
 
 
 def _written() -> list[str]:
@@ -121,6 +118,18 @@ def _written() -> list[str]:
     return [one for one, source in sources.items() if source is ParameterSource.COMMANDLINE]
 
 
-def _wrote(output: str) -> None:
+def _check_output(output: str, inputs: Iterable[str]) -> None:
+    """Say what is wrong with where the page is to be written."""
+    if output != STDOUT:
+        check_ending(output)
+        check_place(output, inputs)
+
+
+def _write(page: Page, output: str) -> None:
+    """Write the page, and say so."""
+    if output == STDOUT:
+        click.echo(page.html)
+        return
+    page.save(output)
     size = Path(output).expanduser().stat().st_size
     click.echo(f"wrote {output} ({size / KILO:,.0f} kB)", err=True)

@@ -338,4 +338,5 @@ def _end(result: pl.DataFrame, fails: pl.Series, options: dict[str, Any]) -> Non
         click.get_current_context().exit(1)
     states = result["state"].value_counts(sort=True).rows()
     said = {"holds": "hold", "open": "open", "fails": "fail"}
-    click.echo(", ".join(f"{n} {said[state]}" for state, n in states), err=True)
+    counts = (f"{n} {state if n == 1 else said[state]}" for state, n in states)
+    click.echo(", ".join(counts), err=True)

@@ -13,7 +13,7 @@ import polars as pl
 from recframe.cli import files
 from recframe.cli.printing import print_frame
 from recframe.cli.readers import is_address
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, wrong_ending
 
 STDOUT = "-"
 TABLE = "table"
@@ -123,7 +123,7 @@ def check_output(path: str, form: str | None, inputs: Iterable[str] = ()) -> Non
         return
     ending = Path(path).suffix.lower()
     if form is None and ending not in WRITERS:
-        msg = f"cannot write {path!r}: its ending is {ending or 'missing'!r}; known are {', '.join(WRITERS)}"
+        msg = f"cannot write {path!r}: {wrong_ending(ending)}; known are {', '.join(WRITERS)}"
         raise RecframeError(msg)
     if form is not None and (form == TABLE or (ending in WRITERS and ENDINGS.get(ending) != form)):
         msg = f"cannot write {path!r}: --format {form} is not what its ending says; leave out one of the two"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -32,6 +33,7 @@ from recframe.cli.options import split, time_of
 from recframe.cli.results import STDOUT, check_output, give, is_table
 from recframe.cli.shell import noted, words_of_the_shell
 from recframe.cli.uncertain import answered
+from recframe.errors import RecframeError, suggestion
 
 DROPPED = (
     *("run", "fingerprint", "tracked_at", "recframe", "polars", "definition", "split_by", "note"),
@@ -136,7 +138,7 @@ def history(history: str, metrics: list[str], since: datetime | None, **options:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     check_output(options["output"] or STDOUT, options["form"])
     with words_of_the_shell({}):
-        found = _some(rf.history(history), metrics)
+        found = of_metrics(rf.history(history), metrics)
     _give(_since(found, since), options)
 
 
@@ -163,15 +165,21 @@ def changes(history: str, metrics: list[str], since: datetime | None, **options:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     check_output(options["output"] or STDOUT, options["form"])
     with words_of_the_shell({}):
-        runs = _some(rf.history(history), metrics)
+        runs = of_metrics(rf.history(history), metrics)
         found = rf.changes(runs, window=options["window"], level=options["level"])
     found = found.filter("flagged") if options["flagged"] else found
     _give(_since(found, since), options)
 
 
-def _some(runs: pl.DataFrame, metrics: list[str]) -> pl.DataFrame:
-    """Return the runs of some metrics, of all where none are named."""
-    names = [str(rf.parse(one)) for one in metrics]
+def of_metrics(runs: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
+    """Return the runs of some metrics, of all where none are named; or say which one the history does not have."""
+    known = runs["metric"].unique().sort().to_list()
+    names = [one if one in known else str(rf.parse(one)) for one in metrics]
+    for name in names:
+        if known and name not in known:
+            close = suggestion(name, known) or f"; it has {', '.join(known)}"
+            msg = f"the history has nothing of {name!r}{close}"
+            raise RecframeError(msg)
     return runs.filter(pl.col("metric").is_in(names)) if names else runs
 
 

@@ -93,6 +93,18 @@ def as_text(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     return column.hash().cast(pl.String) if dtype.is_nested() else column.cast(pl.String)
 
 
+def text_of(value: object) -> str:
+    """Return one value as `as_text` writes it in a column, such as a model's name that is no text."""
+    if isinstance(value, str):
+        return value
+    try:
+        column = pl.Series("value", [value])
+    except (TypeError, ValueError, pl.exceptions.PolarsError):
+        return str(value)
+    text = column.to_frame().select(as_text(pl.col("value"), column.dtype)).item()
+    return str(value) if text is None else str(text)
+
+
 def common(dtypes: Mapping[str, pl.DataType]) -> pl.DataType | None:
     """Return the dtype in which columns match in value, if there is one."""
     found = list(dict.fromkeys(dtype for dtype in dtypes.values() if dtype != pl.Null))

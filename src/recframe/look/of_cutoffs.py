@@ -23,6 +23,7 @@ from recframe.look.style import (
     spoken,
 )
 from recframe.metrics.language.definition import Metric
+from recframe.uncertainty import options
 
 HEIGHT, VIEW = 280, 150
 """Of a chart of one view, and of each of several."""
@@ -62,7 +63,7 @@ def curve(
     chart = _with_bands(
         data, series, _over_cutoffs(metric, axis_title(metric, series.look, length=HEIGHT))
     )
-    told = f"Mean over {users}; band: interval at {level:.0%}."
+    told = f"Mean over {users}; band: interval at {options.per_cent(level)}."
     title = f"{metric} over the cut-off k"
     return finished(chart, series.look, title, told, empty=is_bare(data, "value"))
 
@@ -82,7 +83,10 @@ def curves(
     )
     header = alt.Header(title=None, labelLimit=look.width // columns, labelAnchor="start")
     chart = view.facet(alt.Facet("label:N", sort=names, header=header), columns=columns)
-    words = [f"In brackets: users; band: interval at {level:.0%}.", told_of(n, MOST_VIEWS)]
+    words = [
+        f"In brackets: users; band: interval at {options.per_cent(level)}.",
+        told_of(n, MOST_VIEWS),
+    ]
     title = f"{metric} over the cut-off k, by {by}"
     subtitle = " ".join(filter(None, words))
     return finished(chart, look, title, subtitle, empty=is_bare(data, "value"))
@@ -107,7 +111,7 @@ def interpolated_precision(
     )
     told = (
         "The highest precision at any rank where so much is found, at 11 points of recall; "
-        f"mean over {users}; band: interval at {level:.0%}."
+        f"mean over {users}; band: interval at {options.per_cent(level)}."
     )
     chart = _with_bands(data, series, axes)
     return finished(
@@ -179,9 +183,7 @@ def gains(data: pl.DataFrame, series: Series, users: str, level: float) -> alt.L
             ],
         )
     )
-    told = (
-        f"Mean over {users}; grey dashes: the best possible order; band: interval at {level:.0%}."
-    )
+    told = f"Mean over {users}; grey dashes: the best possible order; band: interval at {options.per_cent(level)}."
     chart = layered(data, ideal, found, height=HEIGHT)
     return finished(
         chart, look, "Cumulative gain over the cut-off k", told, empty=is_bare(data, "value")

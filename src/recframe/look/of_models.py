@@ -24,6 +24,7 @@ from recframe.look.style import (
 )
 from recframe.look.themes import Look
 from recframe.metrics.language.definition import Metric
+from recframe.uncertainty import options
 
 STEP = 18
 """The height of a model's row, in pixels."""
@@ -75,7 +76,10 @@ def compare(data: pl.DataFrame, series: Series, how: Differences) -> alt.LayerCh
     rows = data.group_by("row").len()["len"]
     height = len(rows) * (max(rows.to_list(), default=1) * STEP + 12) + 10
     chart = layered(data, *([] if how.margin is None else [band]), *layers, height=height)
-    told = f"Users' values paired; each interval at {how.level:.0%} by itself. Hollow marks: open, nothing could be shown."
+    told = (
+        f"Users' values paired; each interval at {options.per_cent(how.level)} by itself. "
+        "Hollow marks: open, nothing could be shown."
+    )
     if how.margin is not None:
         of_margin = (
             f"Band: within {how.margin * 100:.3g}% of the baseline's value, which does not matter."
@@ -166,7 +170,7 @@ def tradeoff(
     )
     layers = [front, wide, tall, dots, *names]
     chart = layered(data, *layers, height=HEIGHT)
-    told = f"Crosses: intervals at {level:.0%}. {_front(data)}"
+    told = f"Crosses: intervals at {options.per_cent(level)}. {_front(data)}"
     return finished(chart, look, f"{y} against {x}", told, empty=is_bare(data, "x", "y"))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from recframe.frames.dtypes import text_of
 from recframe.look.table import BETTER, MARKS, WORSE, Cell, Table
 from recframe.metrics.language.definition import Metric
 
@@ -74,12 +75,12 @@ def published(
 
 def _names(keys: Sequence[tuple[Any, ...]]) -> dict[tuple[Any, ...], str]:
     """Return keys as text, no two of them alike: null is "null", or "(null)" beside that text."""
-    columns = (map(str, column) for column in zip(*keys, strict=True))
+    columns = (map(text_of, column) for column in zip(*keys, strict=True))
     none = ["(null)" if "null" in texts else "null" for texts in columns]
     found: dict[tuple[Any, ...], str] = {}
     seen = Counter[str]()
     for key in dict.fromkeys(keys):
-        parts = (n if one is None else str(one) for one, n in zip(key, none, strict=True))
+        parts = (n if one is None else text_of(one) for one, n in zip(key, none, strict=True))
         text = ", ".join(parts)
         seen[text] += 1
         found[key] = text if seen[text] == 1 else f"{text} ({seen[text]})"
@@ -134,7 +135,7 @@ def _notes(summary: pl.DataFrame, metrics: Sequence[Metric[...]], looks: Looks) 
     of = [first[0]] if not others else [f"{n} ({', '.join(names)})" for n, names in counts.items()]
     notes = [f"Users: {'; '.join(of)}."]
     if looks.intervals:
-        notes.append(f"In brackets: the interval at {looks.level:.4g} of each value.")
+        notes.append(f"In brackets: the interval at {looks.level:.10g} of each value.")
     return notes
 
 
@@ -153,7 +154,7 @@ def _legend(
     worse = "worse (lower, of a metric without a direction)" if "lower" in said else "worse"
     notes.append(
         f"{BETTER} {better}, {WORSE} {worse} than {looks.baseline}: paired t test, "
-        f"p of at most {1 - looks.level:.4g} after Holm's correction for all tests of the table."
+        f"p of at most {1 - looks.level:.6g} after Holm's correction for all tests of the table."
     )
     if looks.untested:
         notes.append(f"Not tested: {', '.join(looks.untested)}.")

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, wrong_ending
 
 BETTER, WORSE = "*", "†"
 MARKS = {"better": BETTER, "higher": BETTER, "worse": WORSE, "lower": WORSE}
@@ -112,7 +112,9 @@ class Table:
         """Write the table to a file, in the form that its ending names: `.html`, `.tex` or `.md`."""
         ending = Path(path).suffix.lower()
         if ending not in FORMS:
-            msg = f"cannot write {str(path)!r}: its ending is {ending or 'missing'!r}; known are {', '.join(FORMS)}"
+            msg = (
+                f"cannot write {str(path)!r}: {wrong_ending(ending)}; known are {', '.join(FORMS)}"
+            )
             raise RecframeError(msg)
         text = getattr(self, FORMS[ending])()
         try:

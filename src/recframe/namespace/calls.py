@@ -36,6 +36,7 @@ METHODS = {
     "require": "'ndcg@10 >= 0.28'",
     "gaps": "'ndcg@10', by='country'",
     "slices": "'ndcg@10', by=['country', 'age']",
+    "plot": "theme='dark').curve('ndcg'",
     "plot.curve": "'ndcg', k=range(1, 51)",
     "plot.gains": "",
     "plot.hits_by_rank": "",
@@ -80,6 +81,34 @@ def check_call(
             found = sentence(f"rec.{call}() has no option {name!r}", suggestion(name, named))
             msg = f"{found} It has {', '.join(named) or 'none'}"
             raise CallError(msg)
+    if call in METHODS:
+        _check_places(call, arguments, options, takes)
+
+
+def _check_places(
+    call: str, arguments: Sequence[object], options: Mapping[str, Any], takes: Takes
+) -> None:
+    """Say so where a method has more arguments by position than it takes, or lacks some."""
+    example = f"write rec.{call}({METHODS[call]})"
+    own = {name: one for name, one in takes.items() if name != "self"}
+    kinds = {one.kind for one in own.values()}
+    places = [name for name, one in own.items() if one.kind is Parameter.POSITIONAL_OR_KEYWORD]
+    if len(arguments) > len(places) and Parameter.VAR_POSITIONAL not in kinds:
+        takes_some = f"takes {', '.join(places) or 'nothing'} by position"
+        beyond = ", ".join(map(shown, arguments[len(places) :]))
+        msg = f"rec.{call}() {takes_some}, and found {beyond} behind it; {example}"
+        raise CallError(msg if places else msg.replace(" behind it", ""))
+    given = {*places[: len(arguments)], *options}
+    lacking = [
+        name
+        for name, one in own.items()
+        if one.default is Parameter.empty
+        and one.kind is not Parameter.VAR_POSITIONAL
+        and name not in given
+    ]
+    if lacking:
+        msg = f"rec.{call}() needs {' and '.join(lacking)}; {example}"
+        raise CallError(msg)
 
 
 def check_options(
@@ -140,10 +169,9 @@ def understood(method: C) -> C:
     def called(self: Any, *arguments: Any, **options: Any) -> Any:
         # of a metric that is bound; a Rec would look for a metric of that name
         metric = vars(self).get("metric")
+        own_name = "plot" if method.__qualname__ == "Plot.__call__" else of_charts + method.__name__
         name, own = (
-            (of_charts + method.__name__, {})
-            if metric is None
-            else (metric.name, metric.definition.parameters)
+            (own_name, {}) if metric is None else (metric.name, metric.definition.parameters)
         )
         checked(name, arguments, options, {**takes, **own})
         return method(self, *arguments, **options)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, count
-from typing import Any, TypeVar
+from typing import Any
 
 import polars as pl
 
+from recframe.frames.dtypes import as_text
 from recframe.judging.judged_frame import rows_of_models
 from recframe.look.themes import ALL
 
-Values = TypeVar("Values", pl.Expr, pl.Series)
 NOBODY = "(none)"
 """What a null is called, where nothing else has that name."""
 
@@ -24,25 +24,27 @@ class Names:
     order: list[str]
     none: str = NOBODY
     """What a null is called among them."""
+    dtype: pl.DataType = field(default_factory=pl.String)
+    """That of the values."""
 
     @classmethod
     def of(cls, columns: Iterable[pl.Series]) -> Names:
         """Return the names of the values of some columns."""
         every = pl.concat([one.alias("name") for one in columns]).unique().sort(nulls_last=True)
-        text = every.cast(pl.String)
+        text = every.to_frame().select(as_text(pl.col("name"), every.dtype)).to_series()
         taken = set(text.drop_nulls().to_list())
         others = chain([NOBODY, "(null)"], (f"(null {n})" for n in count(2)))
         none = next(name for name in others if name not in taken)
-        return cls(text.fill_null(none).to_list(), none)
+        return cls(text.fill_null(none).to_list(), none, every.dtype)
 
     @property
     def given(self) -> list[str]:
         """Those that are not of a null."""
         return [one for one in self.order if one != self.none]
 
-    def text(self, values: Values) -> Values:
+    def text(self, values: pl.Expr) -> pl.Expr:
         """Return values as their names."""
-        return values.cast(pl.String).fill_null(self.none)
+        return as_text(values, self.dtype).fill_null(self.none)
 
     @property
     def place(self) -> pl.Expr:

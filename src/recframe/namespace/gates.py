@@ -246,7 +246,7 @@ class Asked:
         check_contributions(metrics)
         run = asked.rec._run()  # noqa: SLF001
         plans = contributions(inputs, conventions, run)
-        given = f"{str(first)!r}: {model!r}"
+        given = f"{str(first)!r}: {_lacking(model)}{model!r}"
         pairing = Pairing(model, inputs.schema[MODEL], asked.by[MODEL], given)
         sums = sums_of_all(plans, metrics, pairing, run)
         return distances.from_pairs(sums, self.keys, metrics, places, self.how)
@@ -264,6 +264,13 @@ class Asked:
         then = then.select(*known, *named)
         sums = distances.sums_with_earlier(now, then, self.keys, metrics)
         return distances.from_pairs(sums, self.keys, metrics, places, self.how)
+
+
+def _lacking(model: str) -> str:
+    """Return what a name is no model without: what the words for earlier numbers take."""
+    options = dict.fromkeys(EARLIER, Either("last=", "--reference"))
+    options[TRAILING] = Either("history=", "--history")
+    return f"without {options[model]} " if model in options else ""
 
 
 def _without_model(what: str, model: str = "") -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from recframe.errors import RecframeError, suggestion
+from recframe.frames.dtypes import text_of
 from recframe.look.themes import Look, ThemeName
 from recframe.metrics import accuracy, accuracy_curves
 from recframe.metrics.language import registry
@@ -47,6 +48,7 @@ class Plot(PlotOverTime):
         self._of = rec
         self._look = look
 
+    @calls.understood
     def __call__(self, *, theme: ThemeName | None = "light", width: int = 600) -> Plot:
         """Return the same with another look: the theme "light", "dark" or None, and the width of charts in pixels."""
         return Plot(self._of, Look(theme, width))
@@ -338,7 +340,7 @@ class Plot(PlotOverTime):
         found = registry.asked(registry.each(metrics), k)
         several = len(found) > 1
         data = chart_rows.rows_compared(chart_data.keyed(self._of, result), margin=margin)
-        from_ = f"from {baseline}" if baseline is not None else "of each two models"
+        from_ = f"from {text_of(baseline)}" if baseline is not None else "of each two models"
         title = f"{', '.join(map(str, found))}: differences {from_}"
         how = of_models.Differences(None if several else found[0], title, level, margin)
         return of_models.compare(data, self._series(result), how)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, suggestion, warn
 from recframe.frames.hints import Either
 from recframe.namespace.question import Question
 from recframe.namespace.tracked import definitions
@@ -26,4 +27,19 @@ def predicted(history: Any, window: object, gate: Gate, asked: Question) -> pl.D
         msg = f"{given} is there, and nothing is held against it; write for example '{first} >= 0.95 * {TRAILING}'"
         raise RecframeError(msg)
     meant = definitions(asked.conventions)
-    return predictions(history, watched(window, gate.level), list(asked.by.values()), meant)
+    split = list(asked.by.values())
+    found, known = predictions(history, watched(window, gate.level), split, meant)
+    _warn_of_unknown(gate, known, split)
+    return found
+
+
+def _warn_of_unknown(gate: Gate, known: Sequence[str], split: Sequence[str]) -> None:
+    """Tell of requirements that no run can ever decide, as where a cut-off was left out."""
+    whole = f"split by {', '.join(map(repr, split))}" if split else "of all users"
+    for one in gate.requirements:
+        name = str(one.metric)
+        if gate.is_trailing(one) and name not in known:
+            has = f"; it has {', '.join(known)}" if known else ""
+            close = suggestion(name, known) or has
+            msg = f"{str(one)!r} stays open: no run of the history has a {name!r} {whole}{close}"
+            warn(msg)

@@ -18,7 +18,7 @@ from recframe.frames.roles import Segment
 from recframe.look.pages.findings_of_a_report import Asked
 from recframe.look.themes import ALL
 from recframe.metrics.language.definition import Metric
-from recframe.namespace.chart_names import NOBODY
+from recframe.namespace.chart_names import Names
 from recframe.namespace.lists_shown import joined_on, rows_of_lists
 from recframe.plan.segments import numbered
 
@@ -38,6 +38,15 @@ class Shown:
 
     n: int
     items: int
+
+
+@dataclass(frozen=True)
+class Words:
+    """What models are called, the column of titles, and the baseline."""
+
+    names: Names
+    title: str | None
+    baseline: str | None
 
 
 def title_column(inputs: Inputs, asked: Asked) -> str | None:
@@ -61,27 +70,22 @@ def title_column(inputs: Inputs, asked: Asked) -> str | None:
     return next((names[one] for one in TITLES if one in names), None)
 
 
-def cases(
-    rec: Any, inputs: Inputs, metric: Metric[...], named: tuple[str | None, str | None]
-) -> dict[str, Any] | None:
-    """Return the cases as plain data, as much of them as `MOST_BYTES` take; None without a user.
-
-    `named` are the column of titles, and the baseline.
-    """
-    values = _values(rec, inputs, metric)
+def cases(rec: Any, inputs: Inputs, metric: Metric[...], words: Words) -> dict[str, Any] | None:
+    """Return the cases as plain data, as much of them as `MOST_BYTES` take; None without a user."""
+    values = _values(rec, inputs, metric, words.names)
     if values.is_empty():
         return None
     found: dict[str, Any] = {}
     for n, items in SIZES:
-        chosen = _chosen(values, metric, named[1], n)
+        chosen = _chosen(values, metric, words.baseline, n)
         shown = Shown(n, items)
-        found = _told(rec, inputs, metric, chosen, named, shown)
+        found = _told(rec, inputs, metric, chosen, words, shown)
         if len(json.dumps(found, separators=(",", ":"))) <= MOST_BYTES:
             break
     return found
 
 
-def _values(rec: Any, inputs: Inputs, metric: Metric[...]) -> pl.DataFrame:
+def _values(rec: Any, inputs: Inputs, metric: Metric[...], names: Names) -> pl.DataFrame:
     """Return each user's value of each model: model, shown, user, value; without those who have none."""
     # the methods of this room are those of a Rec
     by = rec._inputs([inputs.context.name_of("user")], None, [metric])  # noqa: SLF001
@@ -90,7 +94,7 @@ def _values(rec: Any, inputs: Inputs, metric: Metric[...]) -> pl.DataFrame:
     values = numbered(rec._evaluated(by, convention), keys)  # noqa: SLF001
     named = values.select(*keys, value=pl.col(str(metric))).drop_nulls("value")
     found: pl.DataFrame = rec._kind.run(named)  # noqa: SLF001
-    text = pl.col("model").cast(pl.String).fill_null(NOBODY) if by.model else pl.lit(ALL)
+    text = names.text(pl.col("model")) if by.model else pl.lit(ALL)
     return found.with_columns(shown=text)
 
 
@@ -133,13 +137,13 @@ def _told(
     inputs: Inputs,
     metric: Metric[...],
     chosen: pl.DataFrame,
-    named: tuple[str | None, str | None],
+    words: Words,
     shown: Shown,
 ) -> dict[str, Any]:
     """Return cases with their lists as plain data: items are named by their places."""
-    run, (title, baseline) = rec._kind.run, named  # noqa: SLF001
+    run, title, baseline = rec._kind.run, words.title, words.baseline  # noqa: SLF001
     users = chosen.select("user").unique()
-    rows = _rows(run, inputs, metric, users)
+    rows = _rows(run, inputs, metric, users, words.names)
     history = _history(run, inputs, users, shown.items)
     items = _items(run, inputs, [rows, history], title)
     places = {one: place for place, one in enumerate(items["item"].to_list())}
@@ -162,12 +166,14 @@ def _told(
     }
 
 
-def _rows(run: Any, inputs: Inputs, metric: Metric[...], users: pl.DataFrame) -> pl.DataFrame:
+def _rows(
+    run: Any, inputs: Inputs, metric: Metric[...], users: pl.DataFrame, names: Names
+) -> pl.DataFrame:
     """Return what is listed up to the cut-off or relevant, of some users: model's text in `shown`, user, item, rank, hit."""
     convention = under_profile.asked(inputs.context, [metric])[0]
     whole = replace(inputs, segments=(), context=convention.context.having(universe="all"))
     found: pl.DataFrame = run(rows_of_lists(_of(whole, users), metric))
-    text = pl.col("model").cast(pl.String).fill_null(NOBODY) if inputs.model else pl.lit(ALL)
+    text = names.text(pl.col("model")) if inputs.model else pl.lit(ALL)
     order = ["shown", "user", "rank", "item"]
     return found.with_columns(shown=text).sort(order, nulls_last=True)
 

@@ -27,11 +27,12 @@ from recframe.look.themes import ALL
 from recframe.metrics import accuracy, catalogue_metrics, popularity_metrics
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import chart_data, report_cases
-from recframe.namespace.chart_names import Names
+from recframe.namespace.chart_names import WITHOUT_MODELS, Names
 from recframe.plan.held_values import held_values
 from recframe.plan.leave_one_out import reason_without
 from recframe.plan.needs import is_of_segment, needs_of
 from recframe.plan.user_values import HeldValues
+from recframe.uncertainty import options
 
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
 """Where metrics are drawn over the cut-off."""
@@ -72,6 +73,7 @@ class Gathering:
         self.missing: dict[str, list[str]] = {}
         self.charts: dict[str, list[Drawn]] = {}
         self.rec = self._holding()
+        self.names = self._names()
 
     @property
     def of_users(self) -> list[Metric[...]]:
@@ -105,7 +107,7 @@ class Gathering:
         return other.submit(copy_context().run, self._findings).result
 
     def _gathered(self, findings: Callable[[], pl.DataFrame | None]) -> Gathered:
-        models = self._models()
+        models = self.names.order
         found: dict[str, Any] = {"models": models}
         if self.metrics:
             found |= {"summary": self._summary(), "meanings": self._meanings()}
@@ -159,14 +161,15 @@ class Gathering:
     def _keyed(self, result: pl.DataFrame) -> pl.DataFrame:
         return chart_data.keyed(self.rec, result)
 
-    def _models(self) -> list[str]:
+    def _names(self) -> Names:
+        """Return what models are called in the page."""
         held = None if self.rec._held is None else self.rec._held.models  # noqa: SLF001
         if not self.inputs.model:
-            return [ALL]
+            return WITHOUT_MODELS
         if held is None:
             lists = self.inputs.identified("recommendations").select("model").unique()
             held = self.rec._kind.run(lists.drop_nulls())  # noqa: SLF001
-        return Names.of([held["model"]]).order
+        return Names.of([held["model"]])
 
     def _summary(self) -> pl.DataFrame:
         result = self.rec.summarize(self.metrics, level=self.asked.level)
@@ -228,8 +231,10 @@ class Gathering:
         name = self.rec._context.model  # noqa: SLF001
         if name is None:
             return found.with_columns(model=pl.lit(ALL))
-        text = Names.of([found[name]]).text(found[name])
-        return found.drop(name).with_columns(text.alias("model"))
+        # NOTE: under a name of our own, since one such as "^.*$" is a pattern to Polars
+        models = found[name].alias("model").to_frame()
+        text = models.select(self.names.text(pl.col("model"))).to_series()
+        return found.drop(name).with_columns(text)
 
     def _spread(self) -> dict[str, Any]:
         """Draw how users' values are spread, and return how many have 0."""
@@ -302,7 +307,8 @@ class Gathering:
         title = report_cases.title_column(self.inputs, self.asked)
         with self._where_it_can("cases"):
             first = self.of_users[0]
-            return report_cases.cases(self.rec, self.inputs, first, (title, self.asked.baseline))
+            words = report_cases.Words(self.names, title, self.asked.baseline)
+            return report_cases.cases(self.rec, self.inputs, first, words)
         return None
 
     def _facts(self, models: Sequence[str], summary: pl.DataFrame | None) -> list[tuple[str, str]]:
@@ -319,7 +325,7 @@ class Gathering:
             found.append(("Conventions of", self.inputs.context.profile))
         return [
             *found,
-            ("Intervals", f"{self.asked.level:.0%}"),
+            ("Intervals", f"{options.per_cent(self.asked.level)}"),
             ("recframe", version("recframe")),
         ]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from recframe.conventions import under_profile
 from recframe.errors import RecframeError, shown
+from recframe.frames.dtypes import text_of
 from recframe.metrics import accuracy
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
@@ -90,7 +91,7 @@ class Reported(Generic[F]):
         columns += calls.names(by)
         wanted = Wanted(
             metrics=_metrics(rec, metrics, k),
-            baseline=None if baseline is None else str(baseline),
+            baseline=None if baseline is None else text_of(baseline),
             by=[_name(one) for one in columns],
             level=options.share("level", level, "0.95"),
             min_users=options.whole("min_users", min_users, 1),

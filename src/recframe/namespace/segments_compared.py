@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, get_args
 import polars as pl
 
 from recframe.errors import ColumnError, RecframeError
+from recframe.frames.dtypes import text_of
 from recframe.frames.hints import Given, bind
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls
@@ -237,7 +238,7 @@ def _baseline(asked: Question, call: str, baseline: object) -> str | None:
         named = f"{call}(..., {Given('baseline', baseline)})"
         msg = f"{named} needs a column that tells models apart: {bind(model=repr('model'))}"
         raise RecframeError(msg)
-    return str(baseline)
+    return text_of(baseline)
 
 
 def _check_size(crossed: Crossings, depth: int) -> None:

@@ -10,6 +10,7 @@ import polars as pl
 from recframe.errors import RecframeError, shown
 from recframe.frames.collecting import stream
 from recframe.frames.context import MOST_DECIMALS
+from recframe.frames.dtypes import text_of
 from recframe.frames.hints import bind
 from recframe.frames.kinds.lookup import kind_for
 from recframe.metrics.language.parameters import plain_number
@@ -88,7 +89,7 @@ class Tables(Generic[F]):
             decimals,
             intervals,
             options.share("level", level, "0.95"),
-            None if baseline is None else str(baseline),
+            None if baseline is None else text_of(baseline),
             tuple(untested),
             title,
         )

@@ -10,7 +10,8 @@ import polars as pl
 
 from recframe.conventions import under_profile
 from recframe.errors import RecframeError, UnknownMetricError
-from recframe.frames.hints import bind
+from recframe.frames.dtypes import text_of
+from recframe.frames.hints import Either, bind
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls, progress
 from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
@@ -196,7 +197,7 @@ class Uncertain(Generic[F]):
                 raise
             msg = f"{error}. If it is a model to compare with, write baseline="
             raise UnknownMetricError(msg) from None
-        result: F = _compared(asked, None if baseline is None else str(baseline), how)
+        result: F = _compared(asked, None if baseline is None else text_of(baseline), how)
         return result
 
     @calls.understood
@@ -256,7 +257,7 @@ class Uncertain(Generic[F]):
             msg = f"cluster={cluster!r} takes a baseline=, whose differences say how clusters vary"
             raise RecframeError(msg)
         asked = question(self, metrics, k, by, cluster, profile)
-        result: F = _powered(asked, None if baseline is None else str(baseline), how)
+        result: F = _powered(asked, None if baseline is None else text_of(baseline), how)
         return result
 
 
@@ -318,14 +319,17 @@ def _compared(asked: Question, baseline: str | None, how: Comparing) -> Any:
     )
 
 
+FRAMES = ", or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)"
+
+
 def _of_pairs(
     asked: Question, baseline: str | None, made: Made, columns: Mapping[str, Any], *, drawn: bool
 ) -> Any:
     """Return what a function makes of the sums over pairs of models' users, and the keys of the segments."""
     if not asked.inputs.model:
         msg = (
-            f"there is nothing to compare without a column that tells models apart: {bind(model=repr('model'))}, "
-            "or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)"
+            f"there is nothing to compare without a column that tells models apart: {bind(model=repr('model'))}"
+            f"{Either(FRAMES)}"
         )
         raise RecframeError(msg)
     check_contributions(asked.metrics)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import polars as pl
 
-from recframe.errors import ColumnError, RecframeError, shown
+from recframe.errors import ColumnError, DataError, RecframeError, shown
 from recframe.frames.collecting import stream
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
@@ -17,13 +17,13 @@ from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import parse
 from recframe.tracking.kept import history
 from recframe.tracking.tracked_run import ABOUT, keys_of
-from recframe.uncertainty import options
+from recframe.uncertainty import options, summary
 
 if TYPE_CHECKING:
     import pandas as pd
 
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame, "pd.DataFrame")
-KNOWN = ("as_of", "name", "fingerprint", "tracked_at", "definition", "split_by")
+KNOWN = ("as_of", "name", "run", "fingerprint", "tracked_at", "definition", "split_by")
 """What is read of a run, where a history has it."""
 NUMBERS = ("value", "value_low", "value_high")
 COLUMNS = {
@@ -197,13 +197,44 @@ def read(kind: Kind, how: Watched) -> Runs:
     if not rows.schema["as_of"].is_temporal():
         msg = f"the column 'as_of' has times; found {rows.schema['as_of']}: pl.col('as_of').str.to_datetime()"
         raise ColumnError(msg)
-    return Runs(_with_all(Runs(rows, keys)), keys)
+    runs = Runs(_with_all(Runs(rows, keys)), keys)
+    _check_rows(runs)
+    return runs
+
+
+def _check_rows(runs: Runs) -> None:
+    """Say so where rows have no time, or where numbers of one run are not told apart."""
+    without = runs.rows["as_of"].null_count()
+    if without:
+        msg = (
+            f"the column 'as_of' is null in {without:,} of {len(runs.rows):,} rows, and each number of a history has a "
+            "time that it holds for; drop those rows, or read their times again"
+        )
+        raise DataError(msg)
+    of_run = ["as_of", "name", "run", "fingerprint", "tracked_at", "definition", "split_by"]
+    number = pl.col("value")
+    apart = runs.rows.group_by(*of_run, *runs.inside, "metric", "k").agg(
+        least=number.min(), most=number.max()
+    )
+    mixed = apart.filter(pl.col("least") < pl.col("most")).sort(
+        "as_of", "metric", "k", *runs.inside
+    )
+    if len(mixed):
+        first = mixed.select("metric", _time(pl.col("as_of")), "least", "most").row(0)
+        msg = (
+            "the history has several values of {} for {}, such as {:.6g} and {:.6g}, and nothing that tells them apart: keep "
+            "the columns of models and segments, before the column 'k', or filter the rows of one"
+        )
+        raise DataError(msg.format(*first))
 
 
 def _keys(kind: Kind) -> list[str]:
-    """Return the columns of segments and models: those before `k`, and wherever they stand those that runs were split by."""
+    """Return the columns of segments and models: those before `k`, and wherever they stand those that runs were split by.
+
+    NOTE: numbers may stand before `k` too, where columns were selected in another order.
+    """
     columns = [str(one) for one in kind.columns]
-    found = keys_of(columns)
+    found = [one for one in keys_of(columns) if one not in summary.COLUMNS]
     if "split_by" in columns:
         known = stream(kind.take({"split_by": "split_by"}).lazy())["split_by"].drop_nulls().unique()
         named = {name for text in known.to_list() for name in text.split(", ")}

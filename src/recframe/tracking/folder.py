@@ -13,9 +13,11 @@ from uuid import uuid4
 import polars as pl
 
 from recframe.errors import DataError, RecframeError
+from recframe.frames.hints import Either
 from recframe.tracking.tracked_run import Run, Table, keys_of
 
 ENDING, UNFINISHED = ".parquet", ".unfinished"
+RUNS = f"run-*{ENDING}"
 LEFT_AFTER = 3600.0
 """Seconds after which what is unfinished has nobody who writes it."""
 
@@ -28,6 +30,7 @@ def append(place: Path, run: Run) -> None:
     """
     with told(place):
         place.mkdir(parents=True, exist_ok=True)
+        _check_own(place, f"*{ENDING}")
         _clean(place)
         whole = place / f"run-{run.key}{ENDING}"
         unfinished = place / f".run-{run.key}-{uuid4().hex}{UNFINISHED}"
@@ -45,7 +48,8 @@ def tables(place: Path) -> list[Table]:
     """Return the runs of a folder, those of one schema together."""
     with told(place, "read"):
         # NOTE: the oldest first, so that columns stand in the order in which they came to the history
-        paths = sorted(place.glob(f"run-*{ENDING}"), key=lambda one: (one.stat().st_mtime_ns, one))
+        paths = sorted(place.glob(RUNS), key=lambda one: (one.stat().st_mtime_ns, one))
+        _check_own(place, "[!.]*")
     alike: dict[tuple[tuple[str, pl.DataType], ...], list[Path]] = defaultdict(list)
     for path in paths:
         alike[tuple(_schema(path).items())].append(path)
@@ -53,6 +57,18 @@ def tables(place: Path) -> list[Table]:
         (pl.scan_parquet(some, glob=False), keys_of(list(dict(schema))))
         for schema, some in alike.items()
     ]
+
+
+def _check_own(place: Path, others: str) -> None:
+    """Say so where a folder has other things in it and no run: it is data, or another folder than was meant.
+
+    NOTE: whoever reads the data of a folder as `folder/*.parquet` would read runs that were tracked into it with them.
+    """
+    found = min((one.name for one in place.glob(others)), default=None)
+    if found is not None and not any(place.glob(RUNS)):
+        own = Either("history='history.parquet'", "--history history.parquet")
+        msg = f"{str(place)!r} is no history: it has {found!r} and no run; a history has a folder of its own, such as {own}"
+        raise RecframeError(msg)
 
 
 def _schema(path: Path) -> dict[str, pl.DataType]:

@@ -107,9 +107,9 @@ def history(history: History) -> pl.DataFrame:
     A number that was tracked twice, for one `as_of`, `name` and fingerprint, is there as it was tracked last. Other data for
     the same `as_of`, such as a truth that has grown, have another fingerprint and rows of their own.
 
-    A folder without runs is a frame without rows. Files of other names are left aside.
+    An empty folder is a frame without rows. Files of other names beside runs are left aside.
 
-    Raises a RecframeError where there is no history, and a DataError for a file that cannot be read.
+    Raises a RecframeError where there is none, or a folder of other files, and a DataError for a file that cannot be read.
 
     >>> import polars as pl, recframe as rf, tempfile
     >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
@@ -141,11 +141,11 @@ def _place(history: object) -> Path:
         msg = f"history={shown(history)}: history takes the path of a folder, such as history='history.parquet'"
         raise RecframeError(msg)
     if "://" in str(history):
-        msg = f"history={str(history)!r} is an address; a history is a folder on a disk, or a .duckdb file"
+        msg = f"{str(history)!r} is an address; a history is a folder on a disk, or a .duckdb file"
         raise RecframeError(msg)
     place = Path(history).expanduser()
     if place.is_file() and not _is_duckdb(place):
-        msg = f"history={str(history)!r} is a file; a history is a folder, with a file for each run: name another"
+        msg = f"{str(history)!r} is a file; a history is a folder, with a file for each run: name another"
         raise RecframeError(msg)
     return place
 

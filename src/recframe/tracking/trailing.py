@@ -29,8 +29,8 @@ OTHERWISE = "the metric stands for something else than in the history"
 
 def predictions(
     given: Any, how: Watched, split: Sequence[str], definitions: Mapping[str, str]
-) -> pl.DataFrame:
-    """Return what the last runs predict of the next, for each segment, model and metric that the history has.
+) -> tuple[pl.DataFrame, list[str]]:
+    """Return what the last runs predict of the next, for each segment, model and metric, and which metrics the history has.
 
     The columns of `split` as text, in their order, as `key 0` and on; `metric`, and those of `PREDICTED`. Runs count that were
     split by these columns, and whose metric stood for the same, or for what nobody knows.
@@ -38,6 +38,7 @@ def predictions(
     path = isinstance(given, str | os.PathLike)
     runs = read(kind_for(kept.history(given) if path else given, "history="), how)
     rows = _of_split(runs, split)
+    names = rows["metric"].unique().sort().to_list()
     meant = pl.DataFrame(
         {"metric": list(definitions), "meant": list(definitions.values())},
         schema={"metric": pl.String, "meant": pl.String},
@@ -54,7 +55,7 @@ def predictions(
     otherwise = others.join(found, on=[*keys, "metric"], how="anti", nulls_equal=True)
     empty = [pl.lit(None, dtype).alias(one) for one, dtype in PREDICTED.items()]
     otherwise = otherwise.with_columns(empty).with_columns(window_note=pl.lit(OTHERWISE))
-    return pl.concat([found, otherwise.select(found.columns)])
+    return pl.concat([found, otherwise.select(found.columns)]), names
 
 
 def _of_split(runs: Runs, split: Sequence[str]) -> pl.DataFrame:

@@ -32,3 +32,8 @@ def whole(name: str, value: object, least: int) -> int:
         msg = f"{name}={shown(value)}: {name} takes a whole number from {least} up"
         raise RecframeError(msg)
     return number
+
+
+def per_cent(level: float) -> str:
+    """Return a level in per cent, with all of its digits: 0.995 is 99.5%, and no 100%."""
+    return f"{level * 100:.10g}%"

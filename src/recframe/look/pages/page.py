@@ -26,7 +26,7 @@ from importlib import import_module, resources
 from pathlib import Path
 from typing import Any
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, wrong_ending
 from recframe.look.pages import specs, vega, whole
 from recframe.look.pages.parts import Content, Figure
 from recframe.look.themes import FONT, THEMES
@@ -110,9 +110,7 @@ def check_ending(path: str) -> None:
     """Say that a file's ending is not that of a page."""
     ending = Path(path).suffix
     if ending.lower() not in ENDINGS:
-        msg = (
-            f"cannot write {path!r}: its ending is {ending or 'missing'!r}; a page is an .html file"
-        )
+        msg = f"cannot write {path!r}: {wrong_ending(ending)}; a page is an .html file"
         raise RecframeError(msg)
 
 

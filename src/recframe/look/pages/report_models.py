@@ -10,6 +10,7 @@ from recframe.look.pages.findings_of_a_report import Drawn, Gathered
 from recframe.look.pages.page import figure
 from recframe.look.pages.parts import Cell, Column, Figure, Section, Table, Text
 from recframe.metrics.language.definition import Metric
+from recframe.uncertainty import options
 
 Row = Mapping[str, Any]
 MOST_ROWS = 60
@@ -151,7 +152,7 @@ def _values(found: Gathered) -> Table:
         lines.append([Cell(model), *cells, Cell(words.count(users))])
     columns = [Column("model" if found.has_models else "")]
     columns += [Column(str(one), "number", _range_of(one)) for one in metrics]
-    caption = f"Mean of each metric, with its interval at {found.asked.level:.0%}"
+    caption = f"Mean of each metric, with its interval at {options.per_cent(found.asked.level)}"
     notes = ["Bold: the best value. An interval speaks of users like these."] if best else []
     return Table(caption, [*columns, Column("users", "number")], lines, notes)
 
@@ -218,7 +219,7 @@ def _differences(found: Gathered, rows: Sequence[Row], n: int) -> Table:
     notes = [
         "Verdicts by the paired t test after Holm's correction; open: nothing is shown, which is no sign that models are alike."
     ]
-    caption = f"Differences, with their intervals at {found.asked.level:.0%}"
+    caption = f"Differences, with their intervals at {options.per_cent(found.asked.level)}"
     return Table(caption, columns, lines, [*notes, *left_out(n, len(rows), "rows")])
 
 
