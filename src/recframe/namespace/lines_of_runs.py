@@ -145,9 +145,9 @@ def _in_stretches(data: pl.DataFrame) -> pl.DataFrame:
     line = ["segment", "model"]
     step = pl.col("as_of").cast(pl.Datetime("us")).diff().dt.total_microseconds().over(line)
     data = data.with_columns(step=step)
-    far = pl.col("step") > GAP * pl.col("step").median().over(line)
+    # NOTE: column by column, since Polars 1 allows no window in another
+    data = data.with_columns(usual=pl.col("step").median().over(line))
+    far = pl.col("step") > GAP * pl.col("usual")
     begins = far.fill_null(value=False) | pl.col("value").is_null()
-    stretch = begins.cast(pl.Int64).cum_sum().over(line)
-    return data.with_columns(stretch=stretch).with_columns(
-        alone=pl.len().over(*line, "stretch") == 1
-    )
+    data = data.with_columns(stretch=begins.cast(pl.Int64).cum_sum().over(line)).drop("usual")
+    return data.with_columns(alone=pl.len().over(*line, "stretch") == 1)
