@@ -20,7 +20,6 @@ import pytest
 
 import recframe as rf
 from planted_shop import shop
-from recframe.frames import collecting
 from recframe.look.pages import specs, words
 from recframe.look.pages.page import Page, figure, in_json
 from recframe.look.pages.parts import Cell, Column, Content, Section, Table, Text

@@ -11,7 +11,6 @@ from polars.testing import assert_frame_equal
 import recframe as rf
 from planted_shop import shop
 from recframe.conventions import under_profile
-from recframe.frames import collecting
 from recframe.metrics.language import registry
 from recframe.plan import user_values
 from recframe.plan.held_values import held_values
