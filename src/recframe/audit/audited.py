@@ -8,6 +8,7 @@ from functools import cached_property
 
 import polars as pl
 
+from recframe.audit.lists_by_number import lists_by_number
 from recframe.frames.collecting import Collect
 from recframe.frames.context import Context
 from recframe.frames.dtypes import as_text
@@ -203,7 +204,8 @@ class Audited:
         `group` collects plans that group sorted rows, `run` all others.
         """
         found = replace(self, consecutive=self._is_consecutive(run))
-        known = found._answers_of_blocks(group) if found.consecutive else {}  # noqa: SLF001
+        in_order, by_number = found._answers_of_blocks, found._answers_of_numbers  # noqa: SLF001
+        known = in_order(group) if found.consecutive else by_number(run)
         plans = {name: plan for name, plan in found._questions.items() if name not in known}  # noqa: SLF001
         known |= {name: run(plan) for name, plan in plans.items()}
         plans = replace(found, known=known)._absent_items()  # noqa: SLF001
@@ -274,6 +276,15 @@ class Audited:
             # a user has a block for each model
             known["judged users"] = users.group_by("user").sum() if len(keys) > 1 else users
         return known
+
+    def _answers_of_numbers(self, run: Collect) -> dict[str, pl.DataFrame]:
+        """Return what one sort of rows in any order answers."""
+        answer = None if self.inputs.scored else lists_by_number(self.lists, self.keys, run)
+        if answer is None:
+            return {}
+        lists, has_ties = answer
+        none = pl.DataFrame(schema={"number": pl.Int64})
+        return {"lengths": lists} | ({} if has_ties else {"rank": none})
 
     def _lengths(self) -> pl.LazyFrame:
         last = [] if self.inputs.scored else [pl.col("rank").max().alias("last")]
