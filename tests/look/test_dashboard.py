@@ -96,8 +96,7 @@ def test_what_changed_behind_the_numbers_is_told():
     ]
     assert rows(page, "definitions", 1) == [["recframe", "2026-10-11", "0.1.0", "0.2.0"]]
     assert (
-        rf.dashboard(WHOLE).content.sections[3].lead
-        == "Every metric stands for the same in all runs."
+        rf.dashboard(WHOLE).content.sections[3].lead == "Every metric means the same in all runs."
     )
 
 
