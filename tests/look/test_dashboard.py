@@ -96,8 +96,7 @@ def test_what_changed_behind_the_numbers_is_told():
     ]
     assert rows(page, "definitions", 1) == [["recframe", "2026-10-11", "0.1.0", "0.2.0"]]
     assert (
-        rf.dashboard(WHOLE).content.sections[3].lead
-        == "Every metric stands for the same in all runs."
+        rf.dashboard(WHOLE).content.sections[3].lead == "Every metric means the same in all runs."
     )
 
 
@@ -179,3 +178,20 @@ def test_a_browser_draws_it_without_a_network(page, tmp_path):
     assert all(one.startswith(("file:", "blob:", "data:")) for one in asked)
     assert wide <= 400
     assert "Content-Security-Policy" in page.html
+
+
+def test_a_column_of_models_that_is_none_is_told():
+    renamed = history(runs=3, models=("a", "b")).rename({"model": "system"})
+    runs = renamed.with_columns(split_by=pl.lit("system"))
+
+    assert rf.dashboard(runs, model="system").data["newest"]
+    with pytest.raises(
+        rf.ColumnError, match=r"model='sytem' is no column .*; did you mean 'system'\?"
+    ):
+        rf.dashboard(runs, model="sytem")
+    with pytest.raises(rf.ColumnError, match="numbers of one time differ by 'system', of which"):
+        rf.dashboard(renamed)
+    with pytest.raises(
+        rf.ColumnError, match="was split by 'model', and the frame has no such column"
+    ):
+        rf.dashboard(renamed, model="system")

@@ -288,8 +288,8 @@ def test_an_earlier_result_of_other_segments_is_not_taken():
         ),
         (
             "hit_rate@1 >= 0.9",
-            {"models": 1.5},
-            "models=1.5: models takes the name of a model, or a list of names",
+            {"models": [None]},
+            "models=[None]: models takes the name of a model, or a list of names",
         ),
         (
             "hit_rate@1 >= 0.9",

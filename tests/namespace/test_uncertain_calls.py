@@ -542,6 +542,8 @@ def test_a_baseline_is_given_as_the_value_that_its_column_has(names):
     # half of the users have 1 in place of 1/2
     assert found.select("model", "baseline", "difference").rows() == [(names[1], names[0], 0.25)]
     assert rec.power("mrr", baseline=names[0]).height == 1
+    required = rec.require("mrr >= 0.1", models=[names[1]], on="value")
+    assert required["model"].to_list() == [names[1]]
     # and in a report each of them is one model
     report = rec.report("mrr", baseline=names[0]).data
     gained = {one["model"] for one in report["cases"]["cases"] if one["kind"] == "gained most"}

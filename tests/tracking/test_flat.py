@@ -136,3 +136,13 @@ def test_a_store_of_mlflow_takes_it(tmp_path, monkeypatch):
         client.log_metric(run.info.run_id, name, value)
 
     assert client.get_run(run.info.run_id).data.metrics == pytest.approx(numbers)
+
+
+def test_a_history_is_no_result_of_one_run(tmp_path):
+    df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
+    tracked = df.rec.track("mrr", history=tmp_path, as_of="2026-11-22")
+
+    assert rf.flat(tracked)["mrr"] == 0.75
+    for runs in (rf.history(tmp_path), rf.changes(tmp_path)):
+        with pytest.raises(rf.RecframeError, match=r"found a history, .*'as_of': rf.flat\(rec.sum"):
+            rf.flat(runs)

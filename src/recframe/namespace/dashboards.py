@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from recframe.errors import RecframeError, shown
+from recframe.errors import ColumnError, RecframeError, shown, suggestion
 from recframe.frames.collecting import stream
 from recframe.frames.kinds.lookup import kind_for
 from recframe.look.themes import Look
@@ -64,6 +64,10 @@ def dashboard(
     if found.is_empty():
         msg = "the history has no numbers yet; track some: rec.track(..., history='history.parquet', as_of='2026-11-22')"
         raise RecframeError(msg)
+    if model != "model" and model not in runs.keys:
+        close = suggestion(str(model), runs.keys) or f"; it has {', '.join(runs.keys) or 'none'}"
+        msg = f"model={shown(model)} is no column of the history that tells models or segments apart{close}"
+        raise ColumnError(msg)
     lines = Lines(runs, found, model, window, level)
     names = found["metric"].unique(maintain_order=True).to_list()
     split = {one: lines.splits_of(one)[0] for one in names[:MOST_CHARTS]}

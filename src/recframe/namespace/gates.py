@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any, Generic, Literal
 
 import polars as pl
 
 from recframe.conventions import under_profile
 from recframe.errors import RecframeError, shown
+from recframe.frames.dtypes import text_of
 from recframe.frames.hints import Either, bind
 from recframe.namespace import calls
 from recframe.namespace.bound_metric import By, Cutoffs, F
@@ -143,10 +145,10 @@ def _names(models: object) -> list[str] | None:
     if models is None:
         return None
     names = list(models) if isinstance(models, list | tuple) else [models]
-    if not names or not all(isinstance(name, str | int) for name in names):
+    if not names or not all(isinstance(name, str | int | float | date) for name in names):
         msg = f"models={shown(models)}: models takes the name of a model, or a list of names"
         raise RecframeError(msg)
-    return [str(name) for name in names]
+    return [text_of(name) for name in names]
 
 
 @dataclass(frozen=True)

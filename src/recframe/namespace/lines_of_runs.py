@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -96,6 +96,7 @@ def _of_split(runs: Runs, found: pl.DataFrame, split: Sequence[str], model: str)
         raise RecframeError(_no_such_split(split, list(columns.values())))
     rows = found.filter(pl.col("split_by").is_in(kept, nulls_equal=True))
     inside = dict(zip(runs.keys, runs.inside, strict=True))
+    _check_columns(inside, rows, [*split, model])
     told = [inside[model]] if model in inside else []
     told += ["name"] if rows["name"].n_unique() > 1 else []
     who = pl.concat_str([_text(one) for one in told], separator=" · ", ignore_nulls=True)
@@ -106,6 +107,24 @@ def _of_split(runs: Runs, found: pl.DataFrame, split: Sequence[str], model: str)
         model=pl.when(who != "").then(who).otherwise(pl.lit(ALL)) if told else pl.lit(ALL),
         segment=pl.concat_str(segment, separator=" · ") if segment else pl.lit(""),
     )
+
+
+def _check_columns(inside: Mapping[str, str], rows: pl.DataFrame, asked: Sequence[str]) -> None:
+    """Say so where a column of segments is gone, or another one tells numbers apart: it was dropped or renamed."""
+    gone = [one for one in asked[:-1] if one not in inside]
+    if gone:
+        msg = (
+            f"the history was split by {gone[0]!r}, and the frame has no such column: keep it under its name, "
+            "or drop the rows that were split by it"
+        )
+        raise ColumnError(msg)
+    others = [one for one in inside if one not in asked and rows[inside[one]].n_unique() > 1]
+    if others:
+        msg = (
+            f"numbers of one time differ by {others[0]!r}, of which the history does not know that they were split by it: "
+            "keep its columns under their names, or filter the rows of one"
+        )
+        raise ColumnError(msg)
 
 
 def _names(data: pl.DataFrame) -> list[str]:

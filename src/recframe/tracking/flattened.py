@@ -47,6 +47,12 @@ def flat(result: Any, *, model: str = "model") -> dict[str, float]:
             f"of summarize or compare, or of evaluate(..., tidy=True); found the columns {', '.join(map(str, columns))}"
         )
         raise RecframeError(msg)
+    if "as_of" in columns and "fingerprint" in columns:
+        msg = (
+            "flat takes the result of one run, and found a history, whose runs are apart by 'as_of': "
+            "rf.flat(rec.summarize(...)), or what rec.track(...) returns"
+        )
+        raise RecframeError(msg)
     keys = [one for one in columns[: columns.index(LAST_KEY)] if one not in {"metric", model}]
     taken = [*keys, *([model] if model in columns else []), "metric", LAST_KEY, *numbers]
     rows = stream(kind.take({one: one for one in taken}).lazy())

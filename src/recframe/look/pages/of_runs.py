@@ -91,10 +91,10 @@ def page(told: Told) -> Page:
 
 
 COLUMNS = (
-    Column("metric", told="and below it whom the number is about"),
+    Column("metric", told="and below it the users that the number covers"),
     Column("value", "number", "the number, and below it its interval"),
     Column("expected", "number", "what the runs before predict, and below it the band"),
-    Column("change", "number", "the value less what is expected"),
+    Column("change", "number", "the value minus what is expected"),
     Column("verdict", "verdict"),
     Column("note"),
 )
@@ -133,7 +133,7 @@ def _flagged(told: Told) -> Section:
     rule = (
         f"A number is flagged where it lies outside the band that up to {told.window} runs before it predict, at "
         f"{told.level * 100:.6g} % for all numbers of a run together. So about one run in {1 / (1 - told.level):.0f} has a "
-        "flag though nothing changed; days of heavy tails have more."
+        "flag though nothing changed; numbers with heavy tails have more."
     )
     columns = [Column("as of"), *COLUMNS]
     cells = [[Cell(time(row["as_of"])), *_cells(row, told)] for row in rows[:MOST_FLAGGED]]

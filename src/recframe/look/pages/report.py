@@ -57,7 +57,7 @@ def _left_out(found: Gathered, shown: Sequence[str]) -> Iterator[Section]:
     lines = [words for name, told in found.missing.items() if name not in shown for words in told]
     if lines:
         yield Section(
-            "more", "What else a report can show", "With more bound to it.", [Text([lines])]
+            "more", "What else a report can show", "What to bind to see more.", [Text([lines])]
         )
 
 

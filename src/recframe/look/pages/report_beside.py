@@ -36,7 +36,7 @@ def _cost(found: Gathered, rows: list[Any]) -> str:
         for one in first
     ]
     return (
-        f"What the lists do beside being right: {rows[0]['metric']} is {words.listed(told)}."
+        f"What the lists are like besides being right: {rows[0]['metric']} is {words.listed(told)}."
         if told
         else ""
     )

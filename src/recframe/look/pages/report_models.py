@@ -100,7 +100,7 @@ def _best(found: Gathered) -> str:
     rows = [one for one in found.summary.to_dicts() if one["metric"] == str(metric)]
     known = [one for one in rows if one["value"] is not None]
     if not known:
-        return f"Nobody has a value of {metric}."
+        return f"No user has a value of {metric}."
     lower = metric.definition.direction == "lower"
     best = (min if lower else max)(known, key=lambda one: one["value"])
     value = words.with_interval(best, "value")
@@ -117,7 +117,7 @@ def overview(found: Gathered) -> Section | None:
     if not found.asked.metrics and not found.warnings:
         return None
     parts: list[Any] = [_values(found)] if found.summary is not None and len(found.summary) else []
-    lead = _best(found) if parts else "No metric of accuracy could be asked."
+    lead = _best(found) if parts else "No accuracy metric could be computed."
     for name, text in found.meanings:
         parts.append(Text(words.blocks(text.partition("\n\n")[2]), f"What {name} means"))
     notes = [*found.warnings, *_notes(found)]
@@ -153,7 +153,11 @@ def _values(found: Gathered) -> Table:
     columns = [Column("model" if found.has_models else "")]
     columns += [Column(str(one), "number", _range_of(one)) for one in metrics]
     caption = f"Mean of each metric, with its interval at {options.per_cent(found.asked.level)}"
-    notes = ["Bold: the best value. An interval speaks of users like these."] if best else []
+    notes = (
+        ["Bold: the best value. An interval shows how much a value varies among users like these."]
+        if best
+        else []
+    )
     return Table(caption, [*columns, Column("users", "number")], lines, notes)
 
 
@@ -194,7 +198,7 @@ def comparison(found: Gathered) -> Section | None:
     if found.compared is None:
         return None
     rows = found.compared.to_dicts()
-    lead = _verdict(_first_compared(found)) if rows else "There are no two models to compare."
+    lead = _verdict(_first_compared(found)) if rows else "There are not two models to compare."
     parts = [*figures(found, "comparison"), _differences(found, rows[:MOST_ROWS], len(rows))]
     notes = [f"{one}: no test is known." for one in found.untested]
     notes += words.noted([(row["note"], f"{row['model']} ({row['metric']})") for row in rows])
@@ -217,7 +221,7 @@ def _differences(found: Gathered, rows: Sequence[Row], n: int) -> Table:
     ]
     lines = [_difference(row) for row in rows]
     notes = [
-        "Verdicts by the paired t test after Holm's correction; open: nothing is shown, which is no sign that models are alike."
+        "Verdicts by the paired t test after Holm's correction; open: no difference is shown; the models need not be alike."
     ]
     caption = f"Differences, with their intervals at {options.per_cent(found.asked.level)}"
     return Table(caption, columns, lines, [*notes, *left_out(n, len(rows), "rows")])

@@ -33,7 +33,7 @@ def _lead(gaps: Sequence[Row]) -> str:
     """Return the surest of the widest gaps as a sentence."""
     known = [one for one in gaps if one["gap"] is not None]
     if not known:
-        return "No two segments are large enough to be held against each other."
+        return "No two segments are large enough to be compared."
     first = [one for one in known if one["metric"] == known[0]["metric"]]
     widest = max(first, key=lambda one: one["gap"])
     of = "" if widest["model"] == "all lists" else f" with {widest['model']}"
@@ -57,7 +57,7 @@ def _gaps(found: Gathered, rows: Sequence[Row]) -> Table:
             "number",
             "best minus worst; its interval holds for all pairs of segments at once",
         ),
-        Column("p", "number", "of the null that no two segments differ"),
+        Column("p", "number", "under the hypothesis that no two segments differ"),
         Column("segments", "number"),
     ]
     lines = [_gap(row, has_models=has_models) for row in rows[:MOST_ROWS]]

@@ -22,16 +22,16 @@ def about_definitions(about: pl.DataFrame) -> Section:
     made = [turn for one in VERSIONS for turn in _turns(about, ["name"], one)]
     tables = [
         _table(
-            "Metrics that stand for something else from a run on",
+            "Metrics whose meaning changed",
             ["metric", "stood for", "stands for"],
             meant,
         ),
-        _table("Versions that changed from a run on", ["what", "before", "after"], made),
+        _table("Versions that changed", ["what", "before", "after"], made),
     ]
     lead = (
-        "From some runs on a metric stands for something else: numbers before and after are not held against each other."
+        "The meaning of a metric changed: numbers from before and after the change are not compared."
         if meant
-        else "Every metric stands for the same in all runs."
+        else "Every metric means the same in all runs."
     )
     parts = [one for one in tables if one.rows]
     return Section("definitions", "What the numbers stand for", lead, parts)
@@ -100,7 +100,7 @@ def _runs(about: pl.DataFrame, numbers: pl.DataFrame, tags: Sequence[str]) -> pl
 
 def _repeated(n: int) -> str:
     return (
-        f"{n:,} run{' is' if n == 1 else 's are'} of the same data as an earlier one of their name: was the data not renewed? "
+        f"{n:,} run{' is' if n == 1 else 's are'} of the same data as an earlier one of their name: was the data not updated? "
         "They count once in what is expected."
     )
 
