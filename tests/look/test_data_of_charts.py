@@ -280,6 +280,17 @@ def test_the_lorenz_curve_lies_around_the_gini_of_the_metric(kind):
     assert train == [(0.0, 0.0), (28 / 30, 0.0), (29 / 30, 0.25), (1.0, 1.0)]
 
 
+def test_exposure_is_that_of_all_lists_whoever_is_in_the_truth():
+    # items 1, 2 and 3 have one place each, of which one is of a user with truth
+    recs = pl.DataFrame({"user": [1, 2, 3], "item": [1, 2, 3], "rank": [1, 1, 1]})
+    truth = pl.DataFrame({"user": [1], "item": [1]})
+
+    for universe in ("truth", "both"):
+        rec = recs.rec(truth=truth, items=pl.DataFrame({"item": [1, 2, 3]}), universe=universe)
+        gini = rec.plot.exposure(k=1).vconcat[0].layer[1].data["gini"]
+        assert gini.unique().to_list() == [rec.evaluate("gini@1")["gini@1"].item()] == [0.0]
+
+
 def test_the_lorenz_curve_keeps_the_corner_up_to_which_nothing_is_shown():
     # of 1,000 items two have one place each and one has 998: steps of a hundredth hold both and the corner
     found = pl.DataFrame({"exposure": [1, 998], "items": [2, 1]})

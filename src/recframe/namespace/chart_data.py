@@ -203,8 +203,8 @@ def exposures(rec: Any, k: int | None) -> tuple[pl.DataFrame, int]:
     judged = judge(inputs)
     (cut,) = of_lists.cuts_of(inputs, Levels(), [], k, rec._run())  # noqa: SLF001
     sides = cut.sides
-    rows_up_to_k = judged.counted(cut.rows, {"truth", "both"})
-    lists = rows_up_to_k.group_by(*inputs.model, "item").agg(exposure=pl.len().cast(pl.Int64))
+    # NOTE: lists of users outside the universe are shown too, as in gini, which reads no relevance
+    lists = cut.rows.group_by(*inputs.model, "item").agg(exposure=pl.len().cast(pl.Int64))
     rows = [_items_of(lists, sides, inputs.model).with_columns(is_train=pl.lit(value=False))]
     if inputs.train is not None:
         popular = sides.popularity.select("item", exposure=pl.col("value").cast(pl.Int64))
