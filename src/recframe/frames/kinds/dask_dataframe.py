@@ -251,10 +251,8 @@ def _packed(table: pa.Table, user: str, side: int, n_buckets: int) -> pd.DataFra
     order = np.argsort(buckets, kind="stable")
     numbers, starts = np.unique(buckets[order], return_index=True)
     rows = table.take(pa.array(order)).combine_chunks()
-    ends = [*starts[1:], len(rows)]
-    sent = [
-        _bytes(rows.slice(start, end - start)) for start, end in zip(starts, ends, strict=True)
-    ]
+    sizes = np.diff(starts, append=len(rows))
+    sent = [_bytes(rows.slice(start, size)) for start, size in zip(starts, sizes, strict=True)]
     return _sent(numbers, side, sent)
 
 
