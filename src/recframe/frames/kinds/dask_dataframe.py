@@ -102,9 +102,9 @@ class Dask(Engine):
 
         def of_bucket(tables: Mapping[str, pa.Table]) -> pa.Table:
             pairs = pl.DataFrame(tables["pairs"]).select(user=user, item=item).unique()
-            n_users = pl.DataFrame({"value": [pairs["user"].n_unique()]}).lazy()
-            items = pairs.lazy().group_by("item").agg(pl.len().alias("value").cast(pl.Int64))
-            both = pl.concat([items, n_users], how="diagonal").collect()
+            n_users = pl.DataFrame({"value": [pairs["user"].n_unique()]})
+            items = pairs.group_by("item").agg(pl.len().alias("value").cast(pl.Int64))
+            both = pl.concat([items, n_users], how="diagonal")
             return both.select("item", "value").to_arrow().cast(counts)
 
         routed = {"pairs": Routed(frame, (user, item), user, (user, item))}
@@ -260,7 +260,7 @@ def _sent(buckets: Any, side: int, sent: Sequence[bytes]) -> pd.DataFrame:
     columns = {
         TO: pd.Series(buckets, dtype="int64"),
         "side": pd.Series([side] * len(sent), dtype="int64"),
-        "rows": pd.Series(pd.array(sent, dtype=BYTES)),
+        "rows": pd.Series(sent, dtype=BYTES),
     }
     return pd.DataFrame(columns)
 
@@ -284,7 +284,9 @@ def _received(sent: pd.DataFrame, schema: pa.Schema) -> pa.Table:
     return pa.concat_tables([schema.empty_table(), *(one.cast(schema) for one in tables)])
 
 
-def _each(frame: Any, made: Callable[[pd.DataFrame], pd.DataFrame], meta: Any = NONE_TO_SEND) -> Any:
+def _each(
+    frame: Any, made: Callable[[pd.DataFrame], pd.DataFrame], meta: Any = NONE_TO_SEND
+) -> Any:
     return frame.map_partitions(Step(made), meta=meta, enforce_metadata=False).clear_divisions()
 
 
@@ -368,7 +370,8 @@ def _added(rows: pa.Table, how: Added, schema: pa.Schema) -> pa.Table:
 
 def in_pandas(table: pa.Table) -> pd.DataFrame:
     """Return a table in dtypes of pandas that hold its nulls: a partition without any has the same as others."""
-    return table.to_pandas(types_mapper=_dtype)
+    found: pd.DataFrame = table.to_pandas(types_mapper=_dtype)
+    return found
 
 
 def _dtype(kind: pa.DataType) -> Any:
