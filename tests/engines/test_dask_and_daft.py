@@ -11,7 +11,7 @@ import pytest
 
 import recframe as rf
 from asked_twice import COLLECTED, asked_twice, assert_same, eager
-from frame_kinds import Kind
+from frame_kinds import Kind, slow_after_the_first
 from parted_frames import ALL_SIDES, METRICS, every
 
 pytestmark = [
@@ -70,9 +70,15 @@ POLICIES = [
     {"universe": "all", "relevant_from": "list", "no_relevant": "null"},
     {"universe": "both", "no_relevant": "skip"},
     {"min_relevance": 2, "strict": True},
-    *({"ties": ties} for ties in ("pessimistic", "optimistic", "expected", "item_desc", "last")),
-    *({"profile": name} for name in rf.list_profiles()["profile"]),
+    {"ties": "pessimistic"},
+    {"ties": "expected"},
+    {"profile": "trec_eval"},
 ]
+THOROUGH = [
+    *({"ties": ties} for ties in ("optimistic", "item_desc", "last")),
+    *({"profile": name} for name in rf.list_profiles()["profile"] if name != "trec_eval"),
+]
+POLICIES += [pytest.param(one, marks=pytest.mark.slow) for one in THOROUGH]
 OF_PROFILES = ("recall@3", "ndcg@3", "mrr@2", "hit_rate@1", "precision@2", "map@4")
 
 
@@ -175,7 +181,7 @@ def test_nulls_and_users_of_one_side_count_as_on_one_machine(asked):
         assert_same(one, other, ordered=True)
 
 
-@pytest.mark.parametrize("empty", ["both", "recs", "truth", "ids"])
+@pytest.mark.parametrize("empty", slow_after_the_first(["both", "ids", "recs", "truth"]))
 @pytest.mark.parametrize("by", [None, "user"])
 def test_nothing_is_what_nothing_is_on_one_machine(asked, empty, by):
     recs, truth = eager(model=False)

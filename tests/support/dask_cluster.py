@@ -31,12 +31,12 @@ def client() -> Any:
 
 
 def made(frame: pl.DataFrame) -> Any:
-    """A frame of Dask's in three partitions, in dtypes of Arrow."""
+    """A frame of Dask's in two partitions, in dtypes of Arrow."""
     import dask.dataframe as dd  # noqa: PLC0415  where it is installed
 
     client()
     rows = frame.to_arrow().to_pandas(types_mapper=pd.ArrowDtype)
-    return dd.from_pandas(rows, npartitions=3, sort=False)
+    return dd.from_pandas(rows, npartitions=2, sort=False)
 
 
 def read(frame: Any) -> pl.DataFrame:
