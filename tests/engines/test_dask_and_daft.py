@@ -1,0 +1,279 @@
+"""Frames of Dask, on two worker processes, and of Daft: the numbers of one machine."""
+
+from __future__ import annotations
+
+from datetime import date
+from functools import partial
+from importlib.util import find_spec
+
+import polars as pl
+import pytest
+
+import recframe as rf
+from asked_twice import COLLECTED, asked_twice, assert_same, eager
+from frame_kinds import Kind, slow_after_the_first
+from parted_frames import ALL_SIDES, METRICS, every
+
+pytestmark = [
+    # their own, of pandas and of Python that are newer than they know
+    pytest.mark.filterwarnings("default"),
+    pytest.mark.filterwarnings("error::recframe.RecframeWarning"),
+]
+
+
+def kinds() -> list[Kind]:
+    found = []
+    if find_spec("dask") and find_spec("distributed"):
+        from dask_cluster import DASK  # noqa: PLC0415  where it is installed
+
+        found.append(pytest.param(DASK, marks=pytest.mark.dask))
+    if find_spec("daft"):
+        from daft_frames import DAFT  # noqa: PLC0415  likewise
+
+        found.append(pytest.param(DAFT, marks=pytest.mark.daft))
+    return found
+
+
+@pytest.fixture(params=kinds(), ids=repr)
+def engine(request):
+    return request.param
+
+
+@pytest.fixture
+def asked(engine):
+    return partial(asked_twice, engine)
+
+
+@pytest.mark.parametrize(
+    ("order", "model", "by"),
+    [
+        ("rank", False, None),
+        ("score", True, "week"),
+        ("rank", True, "user"),
+        ("rank", False, "item"),
+        ("score", True, ["kind", "country"]),
+    ],
+    ids=str,
+)
+def test_every_metric_has_the_number_of_one_machine(asked, order, model, by):
+    recs, truth = eager(order, model=model)
+    options = {"model": "model", "reference": "b"} if model else {}
+
+    one, other = asked(
+        "evaluate", recs, truth, options, *every(*ALL_SIDES, **options), sides=ALL_SIDES, by=by
+    )
+
+    assert_same(one, other, ordered=by != "user")
+
+
+POLICIES = [
+    {"universe": "all", "relevant_from": "list", "no_relevant": "null"},
+    {"universe": "both", "no_relevant": "skip"},
+    {"min_relevance": 2, "strict": True},
+    {"ties": "pessimistic"},
+    {"ties": "expected"},
+    {"profile": "trec_eval"},
+]
+THOROUGH = [
+    *({"ties": ties} for ties in ("optimistic", "item_desc", "last")),
+    *({"profile": name} for name in rf.list_profiles()["profile"] if name != "trec_eval"),
+]
+POLICIES += [pytest.param(one, marks=pytest.mark.slow) for one in THOROUGH]
+OF_PROFILES = ("recall@3", "ndcg@3", "mrr@2", "hit_rate@1", "precision@2", "map@4")
+
+
+def has(rec, metric) -> bool:
+    try:
+        rec.evaluate(metric)
+    except rf.RecframeError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("policies", POLICIES, ids=str)
+def test_every_policy_and_profile_holds(asked, policies):
+    recs, truth = eager("score" if "ties" in policies else "rank", model=True)
+    options = policies | {"model": "model"}
+    metrics = [one for one in OF_PROFILES if has(recs.rec(truth=truth, **options), one)]
+
+    one, other = asked("evaluate", recs, truth, options, *metrics, sides=("users",), by="country")
+
+    assert_same(one, other, ordered=True)
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments"),
+    [
+        ("summarize", {}),
+        ("summarize", {"cluster": "country"}),
+        ("compare", {"by": "country"}),
+        ("compare", {"baseline": "b", "test": "permutation", "n_resamples": 99}),
+        ("power", {}),
+        ("gaps", {"by": "country"}),
+    ],
+    ids=str,
+)
+def test_intervals_and_comparisons_come_from_sums(asked, call, arguments):
+    recs, truth = eager()
+
+    one, other = asked(
+        call, recs, truth, {"model": "model"}, *METRICS[:4], sides=("users",), **arguments
+    )
+
+    assert_same(one, other, ordered=True)
+
+
+def test_a_judged_frame_is_made_and_read(asked):
+    recs, truth = eager(model=False)
+
+    one, other = asked("judge", recs.drop("week"), truth.drop("week"), {"universe": "all"})
+    assert_same(one, other, ordered=False)
+    one, other = asked("evaluate", one, None, {}, *METRICS)
+    assert_same(one, other, ordered=True)
+
+
+IDS = {
+    "text": lambda n: pl.format("ü {} \u00e9", n),
+    "narrow": lambda n: n.cast(pl.Int16),
+    "large": lambda n: n.cast(pl.Int64) + 2**62,
+    "unsigned": lambda n: n.cast(pl.UInt32),
+    "decimal": lambda n: n.cast(pl.Decimal(12, 3)),
+    "time": lambda n: pl.datetime(2026, 1, 1) + pl.duration(seconds=n),
+    "instant": lambda n: pl.datetime(2026, 1, 1, time_zone="UTC") + pl.duration(seconds=n),
+    "day": lambda n: pl.lit(date(2026, 1, 1)) + pl.duration(days=n),
+    "bytes": lambda n: pl.format("id {}", n).cast(pl.Binary),
+}
+
+
+@pytest.mark.parametrize(("kind", "of"), IDS.items(), ids=IDS)
+def test_ids_of_any_type_compare_as_on_one_machine(asked, kind, of):
+    recs, truth = eager("score", model=False)
+    ids = [of(pl.col(name)).alias(name) for name in ("user", "item")]
+    recs, truth = recs.with_columns(ids), truth.with_columns(ids)
+    users = COLLECTED["users"].with_columns(ids[0])
+    if kind == "narrow":  # whole numbers of any width match
+        truth = truth.with_columns(pl.col("user").cast(pl.Int64))
+
+    one, other = asked("evaluate", recs, truth, {}, *METRICS, sides={"users": users}, by="country")
+    assert_same(one, other, ordered=True)
+    one, other = asked("evaluate", recs, truth, {}, "ndcg@3", by="user")
+    assert_same(one, other.cast(dict(one.schema)), ordered=False)
+
+
+def test_nulls_and_users_of_one_side_count_as_on_one_machine(asked):
+    recs = pl.DataFrame(
+        {
+            "user": ["a", "a", None, "b", "", "c"],
+            "item": ["x", None, "x", "y", "x", "z"],
+            "rank": [1.0, 2.0, 1.0, None, float("nan"), 1.0],
+        }
+    )
+    truth = pl.DataFrame(
+        {
+            "user": ["a", "b", "d", None, ""],
+            "item": ["x", "y", "x", "x", "x"],
+            "relevance": [1.0, float("nan"), 2.0, 1.0, None],
+        }
+    )
+
+    for universe in ("truth", "recs", "both", "all"):
+        one, other = asked("evaluate", recs, truth, {"universe": universe}, *METRICS, "list_length")
+        assert_same(one, other, ordered=True)
+
+
+@pytest.mark.parametrize("empty", slow_after_the_first(["both", "ids", "recs", "truth"]))
+@pytest.mark.parametrize("by", [None, "user"])
+def test_nothing_is_what_nothing_is_on_one_machine(asked, empty, by):
+    recs, truth = eager(model=False)
+    if empty == "ids":
+        recs, truth = (one.with_columns(user=pl.lit(None, pl.Int64)) for one in (recs, truth))
+    recs = recs.clear() if empty in {"recs", "both"} else recs
+    truth = truth.clear() if empty in {"truth", "both"} else truth
+    metrics = METRICS if by else [*METRICS, "coverage@3"]
+
+    one, other = asked("evaluate", recs, truth, {}, *metrics, sides=("items",), by=by)
+
+    assert_same(one, other, ordered=by is None)
+
+
+def test_skewed_and_empty_partitions_change_nothing(engine):
+    recs, truth = eager(model=False)
+    expected = recs.rec(truth=truth).evaluate(*METRICS)
+    frame = engine(recs)
+    if engine.name == "dask":
+        given = [frame.repartition(npartitions=n) for n in (1, 12)]
+        given.append(frame.shuffle("week", npartitions=5))
+    else:  # whose own runner has no partitions, but batches
+        given = [frame.into_batches(n) for n in (1, 37)]
+        given.append(frame.concat(frame.where(frame["week"] > 7)))
+
+    for one in given:
+        found = rf.rec(one, truth=engine(truth)).evaluate(*METRICS)
+        assert_same(expected, engine.read(found), ordered=True)
+
+
+def test_ranks_behind_the_largest_cut_off_change_nothing(asked):
+    recs, truth = eager(model=False)
+
+    one, other = asked("evaluate", recs.drop("week"), truth.drop("week"), {}, "ndcg@2", "recall@3")
+
+    assert_same(one, other, ordered=True)
+
+
+def test_frames_of_several_models_are_one(engine):
+    recs, truth = eager()
+    frames = {name: recs.filter(pl.col("model") == name).drop("model") for name in "ab"}
+    frames["b"] = frames["b"].drop("week")
+
+    held = {name: engine(one) for name, one in frames.items()}
+    found = rf.rec(held, engine(truth)).compare("ndcg@3")
+
+    assert_same(rf.rec(frames, truth).compare("ndcg@3"), engine.read(found), ordered=True)
+
+
+def test_side_frames_of_this_process_travel(engine):
+    recs, truth = eager(model=False)
+    sides = {name: COLLECTED[name] for name in ALL_SIDES}
+    metrics = every(*ALL_SIDES)
+
+    expected = recs.rec(truth=truth, **sides).evaluate(*metrics, by="country")
+    sides["users"] = sides["users"].to_pandas()
+    found = rf.rec(engine(recs), truth=truth.lazy(), **sides).evaluate(*metrics, by="country")
+
+    assert_same(expected, engine.read(found), ordered=True)
+    with pytest.raises(rf.RecframeError, match=f"a side frame is of {engine.name.title()} and"):
+        recs.rec(truth=engine(truth)).evaluate("mrr")
+
+
+def test_findings_are_counted(asked):
+    recs, truth = eager(model=False)
+    recs = pl.concat([recs, recs.head(7)])
+    columns = ["check", "severity", "frame", "rows", "users"]
+
+    one, other = asked("audit", recs, truth, {}, sides=("users",), k=4)
+
+    there = set(other["check"])
+    assert "duplicate_items" in there
+    one = one.filter(pl.col("check").is_in(there))
+    assert_same(one.select(columns), other.select(columns), ordered=True)
+
+
+def test_a_metric_of_the_users_own_is_sent_to_the_workers(asked):
+    metric = rf.metric(halved_hits)
+    recs, truth = eager(model=False)
+
+    one, other = asked("evaluate", recs, truth, {}, metric @ 3)
+
+    assert_same(one, other, ordered=True)
+
+
+def halved_hits(at):
+    return at.n_hits / 2
+
+
+def test_what_only_the_data_shows_fails_with_its_words(engine):
+    recs, truth = eager(model=False)
+    rec = rf.rec(engine(recs.with_columns(pl.col("rank") - 1)), truth=engine(truth))
+
+    with pytest.raises(Exception, match="a rank is below 1"):
+        engine.read(rec.evaluate("recall@2"))
