@@ -7,6 +7,7 @@ import random
 import polars as pl
 
 import recframe as rf
+from recframe.metrics.language.registry import registered
 
 METRICS = ["ndcg@3", "recall", "mrr@2", "auc", "bpref@5", "judged@4", "first_rank"]
 
@@ -41,12 +42,13 @@ ALL_SIDES = ("items", "train", "users")
 
 
 def every(*sides: str, **options: object) -> list[rf.Metric[...]]:
-    """Every metric that the side frames allow, and forms that read other columns."""
+    """Every metric of the library that the side frames allow, and forms that read other columns."""
+    builtin = {name for name, metric in registered().items() if metric.definition.builtin}
     there = {*sides, *options} | ({"catalogue"} if {"items", "train"} & {*sides} else set())
     names = [
         row["name"]
         for row in rf.list_metrics().to_dicts()
-        if {*filter(None, row["needs"].split(", "))} <= there
+        if row["name"] in builtin and {*filter(None, row["needs"].split(", "))} <= there
     ]
     forms = [
         f"{name}(of=genre)" if name in GIVEN_A_COLUMN and "items" in sides else name
