@@ -154,7 +154,7 @@ def _values(found: Gathered) -> Table:
     columns += [Column(str(one), "number", _range_of(one)) for one in metrics]
     caption = f"Mean of each metric, with its interval at {options.per_cent(found.asked.level)}"
     notes = (
-        ["Bold: the best value. An interval shows how much a value varies among users like these."]
+        ["Bold: the best value. An interval shows where the value lies among all users like these."]
         if best
         else []
     )
