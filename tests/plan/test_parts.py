@@ -2,35 +2,13 @@
 
 from __future__ import annotations
 
-import random
-
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
 from lanes import crossed, in_turn, thorough
-
-METRICS = ["ndcg@3", "recall", "mrr@2", "auc", "bpref@5", "judged@4", "first_rank"]
-
-
-def frames(seed: int = 0) -> tuple[pl.LazyFrame, pl.LazyFrame, pl.LazyFrame]:
-    """Two models' lists, a truth that speaks of some users alone, and the users' countries."""
-    choose = random.Random(seed)  # noqa: S311  test data
-    recs = [
-        {"model": model, "user": user, "item": item, "rank": rank}
-        for model in "ab"
-        for user in range(40)
-        for rank, item in enumerate(choose.sample(range(15), choose.randint(0, 8)), 1)
-    ]
-    truth = [
-        {"user": user, "item": item, "relevance": choose.randint(0, 3)}
-        for user in range(5, 50)
-        for item in choose.sample(range(15), choose.randint(1, 6))
-    ]
-    users = [{"user": user, "country": choose.choice("FD")} for user in range(48)]
-    return pl.LazyFrame(recs), pl.LazyFrame(truth), pl.LazyFrame(users)
-
+from parted_frames import ALL_SIDES, METRICS, every, frames, rows_of, sides_of
 
 OF_USERS = [
     {},
@@ -57,59 +35,6 @@ def test_more_parts_than_users_change_no_number():
 
     # there are 50
     assert_parts_agree(recs.rec(truth=truth, users=users, model="model"), METRICS, "country", 51)
-
-
-GIVEN_A_COLUMN = {
-    "diversity",
-    "category_coverage",
-    "alpha_ndcg",
-    "miscalibration",
-    "serendipity",
-    "exposure_disparity",
-}
-ALL_SIDES = ("items", "train", "users")
-
-
-def every(*sides: str, **options: object) -> list[rf.Metric[...]]:
-    """Every metric that the side frames allow, and forms that read other columns."""
-    there = {*sides, *options} | ({"catalogue"} if {"items", "train"} & {*sides} else set())
-    names = [
-        row["name"]
-        for row in rf.list_metrics().to_dicts()
-        if {*filter(None, row["needs"].split(", "))} <= there
-    ]
-    forms = [
-        f"{name}(of=genre)" if name in GIVEN_A_COLUMN and "items" in sides else name
-        for name in names
-    ]
-    forms += ["recall(weights=snips)"] * ("train" in sides)
-    return [rf.parse(one) @ 3 for one in forms]
-
-
-def sides_of(*names: str) -> dict[str, pl.LazyFrame]:
-    """The frames beside two frames, none of which has all that others have."""
-    choose = random.Random(1)  # noqa: S311  test data
-    items = [
-        {"item": item, "genre": choose.choice("xyz"), "kind": choose.choice("pq")}
-        for item in range(12)
-    ]
-    train = [
-        {"user": user, "item": item}
-        for user in range(3, 45)
-        for item in choose.sample(range(15), choose.randint(1, 4))
-    ]
-    found = {"items": pl.LazyFrame(items), "train": pl.LazyFrame(train), "users": frames()[2]}
-    return {name: found[name] for name in names}
-
-
-def rows_of(order: str, *, model: bool) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    """The two frames with a property of the row, with ranks or scores, of one or both models."""
-    recs, truth, _ = frames()
-    week = (pl.col("item") * 7 + pl.col("user")) % 2
-    recs = recs.with_columns(score=(10 - pl.col("rank")) // 2) if order == "score" else recs
-    recs = recs.drop("rank") if order == "score" else recs
-    recs = recs if model else recs.filter(pl.col("model") == "a").drop("model")
-    return recs.with_columns(week=week), truth.with_columns(week=week)
 
 
 def assert_parts_agree(
