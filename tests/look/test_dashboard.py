@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
 import recframe as rf
+from chromium_of_the_system import chromium
 from recframe.look.pages.of_runs import NONE
 from recframe.look.pages.page import Page
 from runs_over_time import FIRST, history
 
-CHROMIUM = Path("/usr/bin/chromium")
 SCRIPT = "</script><script>alert(1)</script>"
 WHOLE = history(
     runs=30, models=("a", "b"), metrics=("ndcg@10", "recall@10"), drop={20: -0.05, 29: -0.04}
@@ -157,13 +156,12 @@ def test_what_is_wrong_is_told():
             call()
 
 
-@pytest.mark.skipif(not CHROMIUM.exists(), reason="no browser")
 def test_a_browser_draws_it_without_a_network(page, tmp_path):
     playwright = pytest.importorskip("playwright.sync_api")
     page.save(tmp_path / "dashboard.html")
     said: list[str] = []
     with playwright.sync_playwright() as browsers:
-        browser = browsers.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        browser = browsers.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         view = browser.new_page(viewport={"width": 400, "height": 800})
         view.on("console", lambda one: said.append(one.text))
         view.on("pageerror", lambda one: said.append(str(one)))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ import polars as pl
 import pytest
 
 import recframe as rf
+from chromium_of_the_system import chromium
 from planted_shop import shop
 
 pytestmark = pytest.mark.slow
@@ -23,12 +22,6 @@ ITEMS = SHOP.items.with_columns(
 )
 WIDTHS = [360, 768, 1280]
 DRAWN = "html[data-charts=drawn]"
-
-
-def chromium() -> str | None:
-    """Return the browser of the system."""
-    named = os.environ.get("CHROMIUM")
-    return named or shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +38,6 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def browser() -> Iterator[Any]:
     playwright = pytest.importorskip("playwright.sync_api")
     path = chromium()
-    if path is None:
-        pytest.skip("no Chromium: apt-get install chromium, or name one in the variable CHROMIUM")
     with playwright.sync_playwright() as started:
         made = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield made
