@@ -1,0 +1,47 @@
+"""Builds the site: `python docs/_build/site.py` writes its Markdown to build/pages and its pages to build/site.
+
+What is wrong with a page (a link that leads nowhere, a formula that cannot be set) fails the build.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+
+import checks
+import finishing
+import machine
+import navigation
+import project
+import sources
+
+
+def build() -> None:
+    """Write the site anew."""
+    pages, assets = sources.pages(), sources.assets()
+    # NOTE: the folder of the site stays, and what is in it goes, so that a server which serves it goes on.
+    for folder in (project.PAGES, project.SITE):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+    for name, text in pages.items():
+        path = project.PAGES / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    for name, source in assets.items():
+        path = project.PAGES / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, path)
+    config = project.BUILD / "zensical.toml"
+    config.write_text(navigation.config(pages), encoding="utf-8")
+    command = [sys.executable, "-m", "zensical", "build", "--strict", "--clean"]
+    subprocess.run([*command, "--config-file", str(config)], cwd=project.BUILD, check=True)  # noqa: S603
+    finishing.finish(pages)
+    machine.write(pages)
+    if wrong := checks.wrong():
+        sys.exit("\n".join(["the site is not right:", *wrong]))
+    sys.stdout.write(f"{project.SITE}: {len([*project.SITE.rglob('*.html')])} pages\n")
+
+
+if __name__ == "__main__":
+    build()
