@@ -9,6 +9,9 @@ from collections.abc import Mapping
 import navigation
 import project
 
+ABOUT = """\
+Each page is Markdown; its HTML stands beside it, under the same name. All pages in one: [llms-full.txt](llms-full.txt).
+"""
 LATER = {"Architecture", "Changelog"}
 """Sections that few need, which stand under "Optional"."""
 
@@ -32,8 +35,7 @@ def overview(pages: Mapping[str, str]) -> str:
         "",
         f"> {project.DESCRIPTION}",
         "",
-        "Each page is Markdown; its HTML stands beside it, under the same name. All pages in one: "
-        "[llms-full.txt](llms-full.txt).",
+        ABOUT,
     ]
     return "\n".join([*head, *found["main"], "\n## Optional\n", *found["later"], ""])
 
