@@ -6,6 +6,7 @@ import importlib
 import re
 from pathlib import Path
 
+import benchmarks
 import links
 import listings
 import project
@@ -66,7 +67,8 @@ def assets() -> dict[str, Path]:
 
 
 def _page(text: str) -> str:
-    """Return a page without comments, its examples as code that can be pasted and what it shows."""
+    """Return a page with its charts, without comments, its examples as code that can be pasted and what it shows."""
+    text = re.sub(r"<!-- chart: (\w+) -->", lambda found: benchmarks.shown(found[1]), text)
     return listings.outside_code(
         listings.to_paste(text), lambda part: re.sub(r"<!--.*?-->\n?", "", part, flags=re.DOTALL)
     )

@@ -22,6 +22,10 @@ ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 UNCERTAINTY = ROOT / "docs" / "uncertainty.md"
 OVER_TIME = ROOT / "docs" / "over_time.md"
+BENCHMARKS = ROOT / "docs" / "benchmarks.md"
+CONCEPTS = ROOT / "docs" / "concepts"
+PAGES = [README, UNCERTAINTY, OVER_TIME, BENCHMARKS, *sorted(CONCEPTS.glob("*.md"))]
+"""The pages with generated parts."""
 METHODS = Path(rf.__file__).parent / "namespace" / "methods.py"
 RESULT = ROOT / "tests" / "benchmarks" / "result.json"
 LARGE = ROOT / "tests" / "benchmarks" / "large.json"
@@ -431,5 +435,5 @@ def _quoted(value: object) -> str:
 if __name__ == "__main__":
     METHODS.with_suffix(".pyi").write_text(stubs(), encoding="utf-8")
     METHODS.write_text(methods(), encoding="utf-8")
-    for page in (README, UNCERTAINTY, OVER_TIME):
+    for page in PAGES:
         page.write_text(written(page.read_text(encoding="utf-8")), encoding="utf-8")
