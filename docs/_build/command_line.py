@@ -6,9 +6,9 @@ import inspect
 import re
 
 import click
+import reference
 
 import public_api
-import reference
 
 
 def pages() -> dict[str, str]:
@@ -21,7 +21,7 @@ def pages() -> dict[str, str]:
     parts = [
         "# The command line",
         "`pip install 'recframe[cli]'` gives the command `recframe`. `recframe COMMAND --help` says what stands here.",
-        "\n".join(["| | |", "|---|---|", *rows]),
+        "\n".join(["| command | what it does |", "|---|---|", *rows]),
         *(_command(name, one) for name, one in commands.items()),
     ]
     return {"reference/command_line.md": "\n\n".join(parts) + "\n"}
@@ -35,7 +35,7 @@ def _command(name: str, command: click.Command) -> str:
         for one in command.params
         if isinstance(one, click.Option) and (record := one.get_help_record(context))
     ]
-    table = "\n".join(["| option | |", "|---|---|", *rows]) if rows else ""
+    table = "\n".join(["| option | what it does |", "|---|---|", *rows]) if rows else ""
     head = f"## `recframe {name}` {{#{reference.anchor(f'recframe {name}')}}}"
     help_text = _help(command.help or "")
     return "\n\n".join(filter(None, [head, f"```text\n{usage}\n```", help_text, table]))

@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Mapping
 
 import latex2mathml.converter
-
 import project
 
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[\[(](.*?)\\[\])]</\1>', re.DOTALL)

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import project
+
 import recframe as rf
 
 SECTIONS = {
     "Start": ["index.md", "start.md"],
     "Ways in": ["ways_in.md"],
-    "How-to": ["how_to/"],
-    "Concepts": ["concepts/", "uncertainty.md", "over_time.md", "engines.md"],
+    "How-to": ["how_to/", "shell.md"],
+    "Concepts": ["concepts/", "uncertainty.md", "over_time.md", "engines.md", "audit.md"],
     "Metrics": ["metrics/"],
     "From another library": ["from/"],
     "Reference": ["reference/"],

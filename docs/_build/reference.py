@@ -9,6 +9,7 @@ from typing import Any
 
 import docstrings
 import project
+
 import public_api
 import recframe as rf
 from recframe.namespace.plots import Plot
@@ -186,7 +187,7 @@ def _table(found: Mapping[str, Any], page: str, prefix: str) -> str:
         f"| [`{prefix}{name}`]({page}#{anchor(prefix + name)}) | {_summary(one)} |"
         for name, one in found.items()
     ]
-    return "\n".join(["| | |", "|---|---|", *rows])
+    return "\n".join(["| call | what it does |", "|---|---|", *rows])
 
 
 def _summary(one: Any) -> str:

@@ -11,7 +11,7 @@ import sys
 
 import checks
 import finishing
-import machine
+import for_machines
 import navigation
 import project
 import sources
@@ -37,7 +37,7 @@ def build() -> None:
     command = [sys.executable, "-m", "zensical", "build", "--strict", "--clean"]
     subprocess.run([*command, "--config-file", str(config)], cwd=project.BUILD, check=True)  # noqa: S603
     finishing.finish(pages)
-    machine.write(pages)
+    for_machines.write(pages)
     if wrong := checks.wrong():
         sys.exit("\n".join(["the site is not right:", *wrong]))
     sys.stdout.write(f"{project.SITE}: {len([*project.SITE.rglob('*.html')])} pages\n")

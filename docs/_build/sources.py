@@ -6,7 +6,7 @@ import importlib
 import re
 from pathlib import Path
 
-import benchmarks
+import benchmark_charts
 import links
 import listings
 import project
@@ -33,6 +33,7 @@ def pages() -> dict[str, str]:
         )
         for page, source in written.items()
     } | made
+    every.setdefault("index.md", f"# recframe\n\n{project.DESCRIPTION}.\n")
     return {name: _page(text) if name.endswith(".md") else text for name, text in every.items()}
 
 
@@ -58,7 +59,7 @@ def generated() -> dict[str, str]:
 
 def assets() -> dict[str, Path]:
     """Return the files that go to the site as they are, each by its path there."""
-    kinds = {".css", ".js", ".png", ".svg"}
+    kinds = {".css", ".js", ".png", ".svg", ".txt"}
     return {
         path.relative_to(project.DOCS).as_posix(): path
         for path in sorted(project.DOCS.rglob("*"))
@@ -68,7 +69,7 @@ def assets() -> dict[str, Path]:
 
 def _page(text: str) -> str:
     """Return a page with its charts, without comments, its examples as code that can be pasted and what it shows."""
-    text = re.sub(r"<!-- chart: (\w+) -->", lambda found: benchmarks.shown(found[1]), text)
+    text = re.sub(r"<!-- chart: (\w+) -->", lambda found: benchmark_charts.shown(found[1]), text)
     return listings.outside_code(
         listings.to_paste(text), lambda part: re.sub(r"<!--.*?-->\n?", "", part, flags=re.DOTALL)
     )

@@ -111,7 +111,9 @@ def _sections() -> Iterator[tuple[str, list[str]]]:
     yield (
         "recframe, imported as rf",
         [
-            signature(f"rf.{name}", one) if name in MADE or not inspect.isclass(one) else f"rf.{name}"
+            signature(f"rf.{name}", one)
+            if name in MADE or not inspect.isclass(one)
+            else f"rf.{name}"
             for name, one in functions().items()
         ],
     )

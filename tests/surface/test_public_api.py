@@ -18,7 +18,9 @@ def test_the_list_holds_names_arguments_and_options():
     lines = {line.strip() for line in public_api.listed().splitlines()}
 
     assert {f"rf.{name}" for name in rf.__all__ if name.endswith("Error")} <= lines
-    assert "rec.evaluate(*metrics, k=None, by=None, profile=None, support=False, tidy=False)" in lines
+    assert (
+        "rec.evaluate(*metrics, k=None, by=None, profile=None, support=False, tidy=False)" in lines
+    )
     assert "rec.plot.hits_by_rank(*, k=20, profile=None)" in lines
     assert "rbp(p=0.8)" in lines
     assert "recframe metrics [NAME] --format" in lines

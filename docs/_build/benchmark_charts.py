@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import altair as alt
-import project
-import readme
+import project  # noqa: F401  it says where readme is
 import vl_convert
 
+import readme
 from recframe.look.themes import FONT, THEMES, Theme
 
-assert project.ROOT == readme.ROOT
 WIDTH, LINE = 330, 21
 """Of the bars, in pixels; names stand beside them, so that a phone shows the whole at a size that can be read."""
+OWN = alt.Color("own:N", legend=None, scale=alt.Scale(domain=[True, False]))
 SEEN = {"light": "only-light", "dark": "only-dark"}
 """The anchors by which the theme shows a picture in one of its two grounds alone."""
 
@@ -32,7 +33,9 @@ def pages() -> dict[str, str]:
 def shown(name: str) -> str:
     """Return a chart as a page shows it: one picture for each ground, with the same text."""
     text = CHARTS[name]()[1]
-    return "\n".join(f"![{text}]({_path(name, ground)}#{anchor})" for ground, anchor in SEEN.items())
+    return "\n".join(
+        f"![{text}]({_path(name, ground)}#{anchor})" for ground, anchor in SEEN.items()
+    )
 
 
 def speed() -> tuple[alt.Chart, str]:
@@ -48,7 +51,7 @@ def speed() -> tuple[alt.Chart, str]:
         f"Seconds of {len(rows)} ways to six metrics of {result['rows'][0]:,} rows, on a logarithmic scale: "
         f"recframe takes {eager:.2f}, the slowest, {slowest['name']}, {slowest['value']:.0f}"
     )
-    return bars(rows, "seconds, logarithmic"), text
+    return dots(rows, "seconds, on a logarithmic axis"), text
 
 
 def apart() -> tuple[alt.Chart, str]:
@@ -63,7 +66,7 @@ def apart() -> tuple[alt.Chart, str]:
         f"The time of other libraries as a multiple of recframe's, on a logarithmic scale: from {others[0][0]:.1f} "
         f"({others[0][1]}) to {others[-1][0]:.0f} ({others[-1][1]})"
     )
-    return bars(rows, "times recframe's time, logarithmic"), text
+    return dots(rows, "times recframe's time, on a logarithmic axis"), text
 
 
 def cases() -> tuple[alt.Chart, str]:
@@ -80,13 +83,17 @@ def cases() -> tuple[alt.Chart, str]:
     ]
     most = max(rows, key=lambda row: row["value"])
     text = f"Milliseconds of {len(rows)} pieces of work; the longest, {most['name']}, takes {most['value']:.0f}"
-    return bars(rows, "milliseconds", scale="linear"), text
+    return bars(rows, "milliseconds"), text
 
 
 def large() -> tuple[alt.Chart, str]:
     """Return peak memory of runs on files."""
     result = _stored(readme.LARGE)
-    roads = {"collect": "streaming", "4 parts": "rec.collect(parts=4)", "command line": "recframe evaluate"}
+    roads = {
+        "collect": "streaming",
+        "4 parts": "rec.collect(parts=4)",
+        "command line": "recframe evaluate",
+    }
     rows = [
         {
             "rows": run["users"] * result["length"] / 1e6,
@@ -112,20 +119,34 @@ def large() -> tuple[alt.Chart, str]:
     return line.properties(width=WIDTH + 120, height=220), text
 
 
-def bars(rows: list[dict[str, Any]], title: str, *, scale: str = "log") -> alt.Chart:
-    """Return bars with a number behind each; recframe's own stand out."""
-    values = [{"own": row["name"].startswith("recframe"), **row} for row in rows]
-    names = [row["name"] for row in rows]
+def dots(rows: list[dict[str, Any]], title: str) -> alt.LayerChart:
+    """Return a dot for each way, on a logarithmic axis, which has no place where bars could begin."""
     least, most = min(row["value"] for row in rows), max(row["value"] for row in rows)
-    low = least / 2 if scale == "log" else 0
-    domain = [low, most * (4 if scale == "log" else 1.2)]
-    base = alt.Chart(alt.Data(values=[{**row, "low": low} for row in values])).encode(
-        y=alt.Y("name:N", sort=names, title=None, axis=alt.Axis(labelLimit=260)),
-        x=alt.X("value:Q", title=title, scale=alt.Scale(type=scale, domain=domain, nice=False)),
-    )
-    colour = alt.Color("own:N", legend=None, sort=[True, False])
-    marks = base.mark_bar(height=14).encode(x2="low:Q", color=colour)
-    labels = base.mark_text(align="left", dx=5).encode(text="label:N")
+    powers = [10.0**power for power in range(-3, 4) if least / 10 < 10.0**power < most * 10]
+    scale = alt.Scale(type="log", domain=[least / 1.5, most * 3], nice=False)
+    axis = alt.Axis(values=powers, format="~g")
+    base = _named(rows).encode(x=alt.X("value:Q", title=title, scale=scale, axis=axis))
+    return _labelled(base, base.mark_circle(size=110, opacity=1).encode(color=OWN), rows)
+
+
+def bars(rows: list[dict[str, Any]], title: str) -> alt.LayerChart:
+    """Return a bar for each piece of work."""
+    scale = alt.Scale(domain=[0, max(row["value"] for row in rows) * 1.25], nice=False)
+    axis = alt.Axis(labels=False, ticks=False, grid=False)
+    base = _named(rows).encode(x=alt.X("value:Q", title=title, scale=scale, axis=axis))
+    return _labelled(base, base.mark_bar(height=14).encode(color=OWN), rows)
+
+
+def _named(rows: list[dict[str, Any]]) -> alt.Chart:
+    """Return what both have: rows in their order, those of recframe told apart."""
+    values = [{"own": row["name"].startswith("recframe"), **row} for row in rows]
+    axis = alt.Axis(labelLimit=260, ticks=False)
+    names = alt.Y("name:N", sort=[row["name"] for row in rows], title=None, axis=axis)
+    return alt.Chart(alt.Data(values=values)).encode(y=names)
+
+
+def _labelled(base: alt.Chart, marks: alt.Chart, rows: list[dict[str, Any]]) -> alt.LayerChart:
+    labels = base.mark_text(align="left", dx=8).encode(text="label:N")
     return (marks + labels).properties(width=WIDTH, height=LINE * len(rows))
 
 
@@ -138,19 +159,25 @@ def svg(chart: alt.Chart, theme: Theme) -> str:
     spec["config"] = {
         "view": {"stroke": None},
         "axis": {**text, "gridColor": theme.grid, "domain": False, "tickColor": theme.grid},
-        "axisY": {"ticks": False, "grid": False} if "layer" in spec and _is_bar(spec) else {},
-        "legend": {**text, "symbolStrokeWidth": 2},
+        "axisY": {"grid": False},
+        "legend": text,
         "text": {"color": theme.ink, "font": FONT, "fontSize": 12},
-        "range": {"category": [*theme.models] if not _is_bar(spec) else [theme.models[0], theme.band]},
+        "range": {
+            "category": [
+                theme.models[0],
+                *(theme.models[1:] if _is_of_series(spec) else [theme.quiet]),
+            ]
+        },
     }
     return vl_convert.vegalite_to_svg(spec)
 
 
-def _is_bar(spec: Mapping[str, Any]) -> bool:
-    return any(layer["mark"]["type"] == "bar" for layer in spec["layer"])
+def _is_of_series(spec: Mapping[str, Any]) -> bool:
+    """Tell whether colours stand for series, and not for what is recframe's own."""
+    return any(layer["encoding"].get("shape") for layer in spec["layer"])
 
 
-def _stored(path: Any) -> dict[str, Any]:
+def _stored(path: Path) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
