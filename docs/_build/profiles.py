@@ -9,9 +9,9 @@ import recframe as rf
 POLICIES = ["universe", "no_relevant", "relevant_from", "min_relevance", "ties", "decimals"]
 SOURCE = "source"
 ABOUT = """\
-A profile sets every switch as one library has it: `rec(profile="ranx")`, or `rec.ndcg(k=10, profile="ranx")` for one call. What is
-given beside it wins. `rf.list_profiles()` is this page as a frame, and `rf.explain("ndcg@10", "ranx", "recbole")` says where two of
-them differ."""
+A profile sets every switch as one library has it: `rec(profile="ranx")`, or `rec.ndcg(k=10, profile="ranx")` for one call.
+What is given beside it wins. `rf.list_profiles()` is this page as a frame, and `rf.explain("ndcg@10", "ranx", "recbole")`
+says where two of them differ."""
 
 
 def pages() -> dict[str, str]:
