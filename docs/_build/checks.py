@@ -50,7 +50,17 @@ def read(path: Path) -> Page:
 def wrong() -> list[str]:
     """Return what is wrong with the site."""
     paths = sorted(project.SITE.rglob("*.html"))
-    return [f"{path.relative_to(project.SITE)}: {one}" for path in paths for one in _of(path)]
+    found = [f"{path.relative_to(project.SITE)}: {one}" for path in paths for one in _of(path)]
+    return [*found, *(f"README.md: {one} leads nowhere" for one in _from_the_readme())]
+
+
+def _from_the_readme() -> Iterator[str]:
+    """Walk the README's links to pages of the site that are not there."""
+    text = (project.ROOT / "README.md").read_text(encoding="utf-8")
+    for url in re.findall(rf"{re.escape(project.ON_SITE)}[^\s)#]*", text):
+        goal = project.SITE / url.removeprefix(project.ON_SITE)
+        if not (goal / "index.html" if goal.is_dir() else goal).is_file():
+            yield url
 
 
 def _of(path: Path) -> Iterator[str]:

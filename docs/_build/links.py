@@ -47,6 +47,6 @@ def _goal(path: str, places: Mapping[str, str], made: Collection[str]) -> str | 
     there = project.ROOT / path
     if not there.exists() or not there.resolve().is_relative_to(project.ROOT):
         return None
-    if path.startswith("docs/") and there.is_file():
+    if path.startswith("docs/") and not inside.startswith("_build") and there.is_file():
         return inside
     return f"{project.REPOSITORY}/{'tree' if there.is_dir() else 'blob'}/main/{path}"

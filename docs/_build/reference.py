@@ -11,6 +11,7 @@ import docstrings
 import project
 
 import public_api
+import readme
 import recframe as rf
 from recframe.namespace.plots import Plot
 
@@ -40,6 +41,7 @@ METHODS = {
 }
 AND = """\
 - [What methods return](results.md) beside frames, numbers and charts.
+- [Metrics in one table](metrics.md), with their parameters.
 - [The words of metrics](words.md), in which those of your own are written.
 - [The command line](command_line.md).
 - [What is public](public_api.md), in one list.
@@ -55,6 +57,7 @@ def pages() -> dict[str, str]:
         "reference/rec.md": methods(),
         "reference/plot.md": charts(),
         "reference/results.md": results(),
+        "reference/metrics.md": metrics(),
         "reference/words.md": words(),
         "reference/public_api.md": listed(),
     }
@@ -132,6 +135,15 @@ def results() -> str:
             for member, one in public_api.members(of).items()
         ]
     return _page(parts)
+
+
+def metrics() -> str:
+    """Return the page of all metrics in tables."""
+    about = (
+        "*hits* are relevant items with a rank *r* up to *k*, *g* is their relevance; the parameters' defaults come first. "
+        "`k=None` takes the whole list; where a formula divides by k, k is then the list's length."
+    )
+    return _page(["# Metrics in one table", about, readme.metric_table()])
 
 
 def words() -> str:

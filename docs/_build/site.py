@@ -5,9 +5,11 @@ What is wrong with a page (a link that leads nowhere, a formula that cannot be s
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import checks
 import finishing
@@ -34,13 +36,26 @@ def build() -> None:
         shutil.copy(source, path)
     config = project.BUILD / "zensical.toml"
     config.write_text(navigation.config(pages), encoding="utf-8")
-    command = [sys.executable, "-m", "zensical", "build", "--strict", "--clean"]
-    subprocess.run([*command, "--config-file", str(config)], cwd=project.BUILD, check=True)  # noqa: S603
+    generate(config)
     finishing.finish(pages)
     for_machines.write(pages)
     if wrong := checks.wrong():
         sys.exit("\n".join(["the site is not right:", *wrong]))
     sys.stdout.write(f"{project.SITE}: {len([*project.SITE.rglob('*.html')])} pages\n")
+
+
+def generate(config: Path) -> None:
+    """Run the generator, which fails where a link leads to no page or anchor."""
+    command = [sys.executable, "-m", "zensical", "build", "--strict", "--clean"]
+    colours = {} if sys.stderr.isatty() else {"NO_COLOR": "1"}
+    done = subprocess.run(  # noqa: S603
+        [*command, "--config-file", str(config)],
+        cwd=project.BUILD,
+        check=False,
+        env={**os.environ, **colours},
+    )
+    if done.returncode:
+        sys.exit("the generator found what is written above; line numbers are those of build/pages")
 
 
 if __name__ == "__main__":

@@ -6,12 +6,13 @@ import inspect
 import itertools
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 import polars as pl
 
+import public_api
 import recframe as rf
 from recframe.audit.checks import CHECKS
 from recframe.audit.rule import SEVERITIES
@@ -23,8 +24,8 @@ README = ROOT / "README.md"
 UNCERTAINTY = ROOT / "docs" / "uncertainty.md"
 OVER_TIME = ROOT / "docs" / "over_time.md"
 BENCHMARKS = ROOT / "docs" / "benchmarks.md"
-CONCEPTS = ROOT / "docs" / "concepts"
-PAGES = [README, UNCERTAINTY, OVER_TIME, BENCHMARKS, *sorted(CONCEPTS.glob("*.md"))]
+AUDIT = ROOT / "docs" / "audit.md"
+PAGES = [README, UNCERTAINTY, OVER_TIME, BENCHMARKS, AUDIT]
 """The pages with generated parts."""
 METHODS = Path(rf.__file__).parent / "namespace" / "methods.py"
 RESULT = ROOT / "tests" / "benchmarks" / "result.json"
@@ -49,7 +50,7 @@ def metric_table() -> str:
                 [
                     f"`{row['name']}`",
                     row["aliases"],
-                    row["formula"],
+                    row["formula"].replace("|", "\\|"),
                     _parameters(row["name"]),
                     *([row["needs"]] * needing),
                 ]
@@ -375,20 +376,22 @@ def _numbers(n: int) -> str:
     return "one number" if n == 1 else f"{n} numbers"
 
 
+PARTS: dict[str, Callable[[], str]] = {
+    "checks": check_table,
+    "speed": speed_table,
+    "front speed": front_table,
+    "cases": case_table,
+    "apart": apart_table,
+    "large": large_table,
+    "trials": trial_tables,
+    "changes": change_tables,
+}
+"""What is generated on pages, each part on one."""
+
+
 def written(text: str) -> str:
-    """Return a README, or another page, with its generated parts made anew."""
-    parts = {
-        "metrics": metric_table,
-        "checks": check_table,
-        "speed": speed_table,
-        "front speed": front_table,
-        "cases": case_table,
-        "apart": apart_table,
-        "large": large_table,
-        "trials": trial_tables,
-        "changes": change_tables,
-    }
-    for name, made in parts.items():
+    """Return a page with its generated parts made anew."""
+    for name, made in PARTS.items():
         pattern = rf"(<!-- {name}: [^\n]*-->\n).*?(<!-- end -->)"
         text = re.sub(
             pattern,
@@ -473,6 +476,7 @@ def _quoted(value: object) -> str:
 
 
 if __name__ == "__main__":
+    public_api.LISTED.write_text(public_api.listed(), encoding="utf-8")
     METHODS.with_suffix(".pyi").write_text(stubs(), encoding="utf-8")
     METHODS.write_text(methods(), encoding="utf-8")
     for page in PAGES:
