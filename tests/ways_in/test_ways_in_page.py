@@ -15,7 +15,7 @@ import pytest
 import recframe as rf
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "WAYS_IN.md"
+PAGE = ROOT / "docs" / "ways_in.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 OUTPUTS = json.loads(
     (Path(__file__).parent / "recorded" / "outputs.json").read_text(encoding="utf-8")
