@@ -1,4 +1,4 @@
-"""Accuracy metrics of ranked lists, a short function each, in words of `recframe.At`; curves and counts stand on pages beside.
+"""What users liked, and how high up the lists have it; a short function for each metric, in the words of `recframe.At`.
 
 Symbols in the formulas: k is the cut-off; a hit is a relevant item with a rank r up to k, g its gain (its relevance) and
 hits(r) the number of hits up to r; n_relevant is the number of the user's relevant items, listed or not; n_listed is the
