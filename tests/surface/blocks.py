@@ -26,7 +26,7 @@ import shutil
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -109,7 +109,8 @@ def blocks(text: str) -> list[Block]:
             found.append(Block(fence[2], code, first, indent, tab, heading, marks))
         elif line == SETUP:
             place = lines.index("-->", first)
-            found.append(Block("setup", tuple(lines[first:place]), first, heading=heading))
+            code = tuple(lines[first:place])
+            found.append(Block("setup", code, first, heading=heading, marks=marks))
         mark = MARK.match(line)
         marks = {**marks, mark[1]: mark[2]} if mark else ({} if line.strip() else marks)
         place += 1
@@ -127,6 +128,7 @@ def run(
     folder: Path,
     kind: str | None = None,
     at_headings: Mapping[str, Mapping[str, Any]] | None = None,
+    languages: Collection[str] = RUN,
 ) -> list[Outcome]:
     """Run the blocks for a reader of one kind of frame, up to one that breaks; return what came out of them.
 
@@ -141,7 +143,8 @@ def run(
                 heading = block.heading
                 names |= (at_headings or {}).get(heading, {})
             other = block.tab in KINDS and block.tab != kind
-            if other or block.missing or "not run" in block.marks:
+            left = other or block.missing or "not run" in block.marks
+            if left or block.language not in languages:
                 continue
             got, broken = RUNNERS[block.language](block, names)
             outcomes.append(Outcome(block, got.rstrip("\n"), broken, shown))
