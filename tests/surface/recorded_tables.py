@@ -1,4 +1,4 @@
-"""Writes what other libraries gave, beside what recframe gives, into the pages on them: `python tests/surface/recorded_tables.py`."""
+"""Writes what other libraries gave, and what recframe gives, into pages: `python tests/surface/recorded_tables.py`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-import recframe as rf
+import recframe  # noqa: F401  it puts .rec on frames
 
 ROOT = Path(__file__).parents[2]
 RECORDED = ROOT / "tests" / "agreement" / "recorded"
@@ -31,7 +31,7 @@ def scene() -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def table(peer: str) -> str:
-    """Return a library's metrics on the five users as a Markdown table, with what recframe says under its profile and without."""
+    """Return a library's metrics on the five users as a Markdown table, with recframe's under its profile and without."""
     recs, truth = scene()
     lines = [
         "| its metric | gave | recframe | under the profile | without it |",

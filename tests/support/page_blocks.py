@@ -1,15 +1,15 @@
-"""Runs the code blocks of pages as a reader would: `python tests/surface/blocks.py docs/start.md` writes what they give.
+"""Runs the code blocks of pages as a reader would: `python tests/support/page_blocks.py docs/start.md` writes what they give.
 
 A page is read from top to bottom in a folder of its own, which has the simulated shop in `shop/`. Its blocks share their names.
 
 - ```python is executed. As in a notebook, what it prints and its last expression are its output. One with `>>>` is a doctest.
 - ```sh is run if all of its commands are `recframe ...`; any other command, such as pip's, is the reader's own.
 - ```text right behind one of these is its output, and has to be what comes out; `...` stands for any text.
-- Of the tabs "Polars" and "pandas" a reader follows one, and the page is run once for each. Other tabs are run one after another.
+- Of the tabs "Polars" and "pandas" a reader follows one, and the page is run once for each; other tabs are run one by one.
 
-Comments, which a page does not show, say more. Above a fence, with a blank line between: `<!-- needs: pyspark -->` leaves a block
-out where a package is missing, `<!-- exit: 1 -->` is of a command that has to fail, `<!-- not run: why -->` of what nobody can run.
-A comment `<!-- setup` has lines of Python up to its `-->`, which are executed before what follows.
+Comments, which a page does not show, say more. Above a fence, with a blank line between: `<!-- needs: pyspark -->` leaves a
+- Of the tabs "Polars" and "pandas" a reader follows one, and the page is run once for each; others run one after another.
+can run. A comment `<!-- setup` has lines of Python up to its `-->`, which are executed before what follows.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import contextlib
 import doctest
 import importlib.util
 import io
+import itertools
 import os
 import re
 import shlex
@@ -165,9 +166,9 @@ def _inside(folder: Path) -> Iterator[None]:
 
 def _with_outputs(text: str) -> Iterator[tuple[Block, Block | None]]:
     """Yield each block that is run, and the block right behind it that shows its output."""
-    lines, found = text.splitlines(), blocks(text)
-    for block, then in zip(found, [*found[1:], None], strict=True):
-        if block.language not in RUN:
+    lines = text.splitlines()
+    for block, then in itertools.pairwise([*blocks(text), None]):
+        if block is None or block.language not in RUN:
             continue
         end = block.line + len(block.lines) + 1
         follows = (
@@ -203,8 +204,9 @@ def _show(result: Any) -> None:
 def _doctest(block: Block, names: dict[str, Any]) -> tuple[str, bool]:
     runner, told = doctest.DocTestRunner(optionflags=FLAGS, verbose=False), io.StringIO()
     test = doctest.DocTestParser().get_doctest(block.code, names, "page", None, block.line)
-    failed, _ = runner.run(test, out=told.write, clear_globs=False)
-    names |= test.globs
+    # not a copy of them: a function sees what later blocks define
+    test.globs = names
+    failed = runner.run(test, out=told.write, clear_globs=False).failed
     return told.getvalue(), bool(failed)
 
 
