@@ -1,4 +1,4 @@
-"""What is generated on the README and on other pages is up to date, and the README's links lead somewhere."""
+"""What is generated on the README and on other pages is up to date; the README's two commands are there."""
 
 from __future__ import annotations
 
@@ -77,15 +77,3 @@ def test_the_commands_of_a_newcomer_are_there():
         command = re.search(rf"^<!-- {mark} -->\n```sh\n(.+)\n```$", TEXT, re.MULTILINE)
         assert command, mark
         assert ".venv/bin/" in command[1]
-
-
-def test_links_lead_somewhere():
-    # of the site's pages that are made the build says whether they are there
-    for target in re.findall(r"\]\((?!https:|#)([^)#]+)", TEXT):
-        assert (readme.ROOT / target).exists(), target
-    headings = {
-        re.sub(r"[^\w -]", "", line.lstrip("# ")).strip().lower().replace(" ", "-")
-        for line in TEXT.splitlines()
-        if line[:1] == "#"
-    }
-    assert set(re.findall(r"\]\(#([^)]*)\)", TEXT)) <= headings
