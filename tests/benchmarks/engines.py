@@ -5,11 +5,10 @@
     python tests/benchmarks/engines.py --parts slopes --slopes 5000000 --ids string
 
 It needs the `[test]` extra and Java 17, makes the environments that are missing, and writes the files that are missing, about
-7 bytes for each recommendation. Its three parts:
+7 bytes for each recommendation. Its two parts:
 
-contenders   every road over the same files, each in a process of its own with the same settings of Spark; processes take
-             turns. In each the first run stands apart. Those that are slow run over fewer rows, and are scaled up from there.
-one_machine  recframe's plan over the same files without Spark, with as many threads.
+contenders   every way over the same files, each in a process of its own with the same settings of Spark, and recframe without
+             Spark; processes take turns. In each the first run stands apart. Those that are slow run over fewer rows.
 slopes       recframe on Spark over files of several sizes.
 """
 
@@ -42,7 +41,7 @@ import recframe as rf  # noqa: E402
 OURS = "recframe"
 TOLERANCE = 1e-9
 CORES = 2
-PARTS = ["contenders", "one_machine", "slopes"]
+PARTS = ["contenders", "slopes"]
 IDS = ["int", "string"]
 SMALL = {
     "rows": 200_000,
@@ -59,17 +58,19 @@ class Team:
 
     module: str
     environment: str
+    threads: int = 1
+    """Of Polars: a task of Spark's has one."""
     slow: bool = False
 
 
 TEAMS = [
     Team("recframe_road", "recframe_spark"),
+    Team("one_machine_road", "recframe_spark", threads=CORES),
     Team("sql_road", "recframe_spark"),
     Team("mllib_road", "recframe_spark", slow=True),
     Team("replay_road", "replay_spark", slow=True),
     Team("microsoft_road", "microsoft_spark", slow=True),
 ]
-HERE_ALONE = Team("one_machine_road", "recframe_spark")
 
 
 @dataclass
@@ -151,7 +152,7 @@ class Bench:
         worker = [python, HERE / "engines_worker.py", team.module, folder, str(self.told.k)]
         here = {
             "PYTHONPATH": str(Path(rf.__file__).parents[1]),
-            "POLARS_MAX_THREADS": str(CORES if team is HERE_ALONE else 1),
+            "POLARS_MAX_THREADS": str(team.threads),
             "SPARK_LOCAL_IP": "127.0.0.1",
         }
         done = subprocess.run(  # noqa: S603  a script of ours
@@ -201,26 +202,13 @@ class Bench:
             for place, name in enumerate(one.metrics)
         }
 
-    def one_machine(self) -> dict[str, Any]:
-        """Return what recframe takes on Spark, and without it."""
-        on_spark: dict[str, Timed] = {}
-        without: dict[str, Timed] = {}
-        for _ in range(self.told.rounds):
-            self.run(TEAMS[0], self.told.rows, "int", self.told.repeats, on_spark)
-            self.run(HERE_ALONE, self.told.rows, "int", self.told.repeats, without)
-        pair = [one.told() for one in (*on_spark.values(), *without.values())]
-        ratios = {
-            name: pair[0][name] / pair[1][name] for name in ("minimum", "median", "cpu_seconds")
-        }
-        return {"on_spark": pair[0], "without": pair[1], "ratios": ratios}
-
     def slopes(self) -> list[dict[str, Any]]:
         """Return what recframe takes on Spark, by the number of rows."""
         found = []
         for ids in IDS:
             for rows in self.told.slopes:
                 timed: dict[str, Timed] = {}
-                self.run(TEAMS[0], rows, ids, self.told.repeats, timed)
+                self.run(TEAMS[0], rows, ids, max(self.told.repeats - 1, 1), timed)
                 found.append(timed[OURS].told())
         return found
 
@@ -245,11 +233,6 @@ def text(result: dict[str, Any]) -> str:
             f"({one['first'][0]:.1f} first){one['minimum_ratio']:>6.1f} x, CPU {one['cpu_seconds_ratio']:.1f} x, "
             f"shuffle {one['shuffle_bytes'] / 1e6:.1f} MB, {one['shuffle_records']:,} records, "
             f"{len(one['metrics'])} metrics, off by {worst:.1e}"
-        )
-    if "one_machine" in result:
-        ratios = result["one_machine"]["ratios"].items()
-        lines.append(
-            f"Spark / one machine: {', '.join(f'{name} {one:.2f}' for name, one in ratios)}"
         )
     lines += [
         f"{one['ids']:<7}{one['rows']:>12,} rows{one['minimum']:>8.2f} s{one['shuffle_bytes'] / 1e6:>8.1f} MB"

@@ -123,7 +123,7 @@ def _peaks() -> list[int]:
             status = Path(f"/proc/{one}/status").read_text(encoding="ascii")
         except OSError:
             continue
-        if b"pyspark" in line and b"java" not in line:
+        if b"pyspark.daemon" in line:
             found += [int(peak) * 1024 for peak in re.findall(r"VmHWM:\s*(\d+)", status)]
     return found
 

@@ -1,4 +1,4 @@
-"""recframe, on one machine."""
+"""recframe without Spark, on a plan of Polars."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ DISTRIBUTIONS = ["polars"]
 
 
 def run(session: Any, folder: Path, k: int) -> list[float]:
-    """Evaluate the six, on a plan over the same files."""
+    """Evaluate the six."""
     del session
     recs, truth = (pl.scan_parquet(folder / kind / "*.parquet") for kind in ("recs", "truth"))
     result = rf.rec(recs, truth=truth).evaluate(*SIX, k=k).collect(engine="streaming")
     return [result[f"{name}@{k}"][0] for name in SIX]
 
 
-ROADS = {"one machine": Road(run)}
+ROADS = {"recframe without Spark": Road(run)}

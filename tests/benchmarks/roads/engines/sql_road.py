@@ -188,8 +188,8 @@ def with_counts(session: Any, folder: Path, k: int) -> list[float]:
 
 
 ROADS = {
-    "Spark SQL, windows": Road(with_windows),
-    "Spark SQL, arrays": Road(with_arrays),
-    "Spark SQL, lists": Road(with_lists),
-    "Spark SQL, counts": Road(with_counts),
+    "Spark SQL, by windows": Road(with_windows),
+    "Spark SQL, by arrays": Road(with_arrays),
+    "Spark SQL, by lists": Road(with_lists),
+    "Spark SQL, by counts": Road(with_counts),
 }
