@@ -7,6 +7,8 @@ memory of a process of Python that works for Spark.
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import importlib
 import json
 import os
@@ -88,10 +90,23 @@ def _stages(session: Any) -> list[dict[str, Any]]:
     address = (
         f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/stages?status=complete"
     )
-    address = re.sub(r"//[^:/]+", "//localhost", address)
-    with urllib.request.urlopen(address) as found:  # noqa: S310  of this process
-        stages: list[dict[str, Any]] = json.load(found)
+    stages: list[dict[str, Any]] = json.loads(_page(re.sub(r"//[^:/]+", "//localhost", address)))
     return sorted(stages, key=lambda one: one["stageId"])
+
+
+def _page(address: str, attempts: int = 5) -> bytes:
+    """Return a page of this process' own Spark, which on a busy machine gives up on some answers."""
+    for _ in range(attempts - 1):
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            return _fetched(address)
+        time.sleep(1)
+    return _fetched(address)
+
+
+def _fetched(address: str) -> bytes:
+    with urllib.request.urlopen(address) as found:  # noqa: S310  of this process
+        page: bytes = found.read()
+    return page
 
 
 def _processes() -> dict[int, list[str]]:

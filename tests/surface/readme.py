@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 
 import polars as pl
 
+import engine_tables
 import recframe as rf
 from recframe.audit.checks import CHECKS
 from recframe.audit.rule import SEVERITIES
@@ -22,11 +23,13 @@ ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 UNCERTAINTY = ROOT / "docs" / "uncertainty.md"
 OVER_TIME = ROOT / "docs" / "over_time.md"
+ON_ENGINES = ROOT / "docs" / "engines.md"
 METHODS = Path(rf.__file__).parent / "namespace" / "methods.py"
 RESULT = ROOT / "tests" / "benchmarks" / "result.json"
 LARGE = ROOT / "tests" / "benchmarks" / "large.json"
 CASES = ROOT / "tests" / "benchmarks" / "cases.json"
 APART = ROOT / "tests" / "benchmarks" / "apart.json"
+ENGINES = ROOT / "tests" / "benchmarks" / "engines.json"
 TRIALS = ROOT / "tests" / "benchmarks" / "coverage_in_trials.json"
 
 CHANGES = ROOT / "tests" / "benchmarks" / "changes_in_trials.json"
@@ -204,6 +207,13 @@ def _had(metrics: list[str], six: list[str]) -> str:
     return "; ".join([*forms, *without]) or "all six"
 
 
+def engines_table() -> str:
+    """Return the last full run of the benchmark on Spark as text and tables, nothing where there was none yet."""
+    if not ENGINES.exists():
+        return ""
+    return engine_tables.tables(json.loads(ENGINES.read_text(encoding="utf-8")))
+
+
 USERS = {"rich": "many", "1-out": "one"}
 """The populations of the trials, by how many relevant items a user has."""
 METHODS_OF_TRIALS = {"t": "t", "Wilson on effective n": "Wilson", "percentile": "bootstrap"}
@@ -341,6 +351,7 @@ def written(text: str) -> str:
         "cases": case_table,
         "apart": apart_table,
         "large": large_table,
+        "engines": engines_table,
         "trials": trial_tables,
         "changes": change_tables,
     }
@@ -431,5 +442,5 @@ def _quoted(value: object) -> str:
 if __name__ == "__main__":
     METHODS.with_suffix(".pyi").write_text(stubs(), encoding="utf-8")
     METHODS.write_text(methods(), encoding="utf-8")
-    for page in (README, UNCERTAINTY, OVER_TIME):
+    for page in (README, UNCERTAINTY, OVER_TIME, ON_ENGINES):
         page.write_text(written(page.read_text(encoding="utf-8")), encoding="utf-8")

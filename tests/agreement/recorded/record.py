@@ -81,7 +81,13 @@ PEERS = {
         "scikit-learn==1.9.1",
     ],
     # these three are benchmarked alone (`benchmarks/engines.py`), on Spark
-    "recframe_spark": ["pyspark==4.3.0", "polars==2.1.0", "pyarrow==26.0.1", "numpy==2.4.6"],
+    "recframe_spark": [
+        "pyspark[sql]==4.3.0",
+        "polars==2.1.0",
+        "pandas==2.3.3",
+        "pyarrow==26.0.1",
+        "numpy==2.4.6",
+    ],
     "replay_spark": [
         "replay-rec[spark]==0.22.0",
         "pyspark==4.3.0",
