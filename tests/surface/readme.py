@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 
 import polars as pl
 
+import engine_tables
 import public_api
 import recframe as rf
 from recframe.audit.checks import CHECKS
@@ -25,13 +26,15 @@ UNCERTAINTY = ROOT / "docs" / "uncertainty.md"
 OVER_TIME = ROOT / "docs" / "over_time.md"
 BENCHMARKS = ROOT / "docs" / "benchmarks.md"
 AUDIT = ROOT / "docs" / "audit.md"
-PAGES = [README, UNCERTAINTY, OVER_TIME, BENCHMARKS, AUDIT]
+ON_ENGINES = ROOT / "docs" / "engines.md"
+PAGES = [README, UNCERTAINTY, OVER_TIME, BENCHMARKS, AUDIT, ON_ENGINES]
 """The pages with generated parts."""
 METHODS = Path(rf.__file__).parent / "namespace" / "methods.py"
 RESULT = ROOT / "tests" / "benchmarks" / "result.json"
 LARGE = ROOT / "tests" / "benchmarks" / "large.json"
 CASES = ROOT / "tests" / "benchmarks" / "cases.json"
 APART = ROOT / "tests" / "benchmarks" / "apart.json"
+ENGINES = ROOT / "tests" / "benchmarks" / "engines.json"
 TRIALS = ROOT / "tests" / "benchmarks" / "coverage_in_trials.json"
 
 CHANGES = ROOT / "tests" / "benchmarks" / "changes_in_trials.json"
@@ -248,6 +251,13 @@ def _had(metrics: list[str], six: list[str]) -> str:
     return "; ".join([*forms, *without]) or "all six"
 
 
+def engines_table() -> str:
+    """Return the last full run of the benchmark on Spark as text and tables, nothing where there was none yet."""
+    if not ENGINES.exists():
+        return ""
+    return engine_tables.tables(json.loads(ENGINES.read_text(encoding="utf-8")))
+
+
 USERS = {"rich": "many", "1-out": "one"}
 """The populations of the trials, by how many relevant items a user has."""
 METHODS_OF_TRIALS = {"t": "t", "Wilson on effective n": "Wilson", "percentile": "bootstrap"}
@@ -383,6 +393,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "cases": case_table,
     "apart": apart_table,
     "large": large_table,
+    "engines": engines_table,
     "trials": trial_tables,
     "changes": change_tables,
 }

@@ -80,10 +80,38 @@ PEERS = {
         "ranx==0.3.21",
         "scikit-learn==1.9.1",
     ],
+    # these three are benchmarked alone (`benchmarks/engines.py`), on Spark
+    "recframe_spark": [
+        "pyspark[sql]==4.3.0",
+        "polars==2.1.0",
+        "pandas==2.3.3",
+        "pyarrow==26.0.1",
+        "numpy==2.4.6",
+    ],
+    "replay_spark": [
+        "replay-rec[spark]==0.22.0",
+        "pyspark==4.3.0",
+        "polars==1.44.2",
+        "pandas==2.3.3",
+        "pyarrow==22.0.0",
+        "numpy==2.4.6",
+    ],
+    # what else it depends on is not needed
+    "microsoft_spark": [
+        "recommenders==1.2.1",
+        "pyspark==4.0.0",
+        "pandas==2.3.3",
+        "pyarrow==22.0.0",
+        "numpy==2.4.6",
+        "py4j==0.10.9.9",
+        "python-dateutil==4.0.0",
+        "pytz==2026.6",
+        "tzdata==2026.6",
+    ],
 }
 PYTHONS = {"warprec": "python3.12"}
 # which is a file in that wheel; what the wheel itself depends on is not needed
-ALONE = {"trec_eval"}
+ALONE = {"trec_eval", "microsoft_spark"}
 
 
 def environment(peer: str, folder: Path) -> Path:

@@ -1,0 +1,147 @@
+"""A process with a session of Spark, or with none: `python engines_worker.py sql_road FOLDER 10 SETTINGS` runs its roads.
+
+It answers in lines of JSON: first its versions and roads; then, for each name of a road that it reads, the seconds from the
+Parquet files to the numbers, the numbers, the CPU seconds of all its processes, what Spark wrote to shuffles, and the peak
+memory of a process of Python that works for Spark.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import importlib
+import json
+import os
+import platform
+import re
+import sys
+import time
+import urllib.request
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def main(module: str, folder: str, k: str, settings: str) -> None:
+    """Serve until the input ends."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what libraries print is no answer
+    sys.path.append(str(HERE / "roads" / "engines"))
+    roads = importlib.import_module(module)
+
+    def answer(line: object) -> None:
+        answers.write(f"{json.dumps(line)}\n")
+        answers.flush()
+
+    versions = {name: version(name) for name in roads.DISTRIBUTIONS}
+    told = {
+        name: {"metrics": road.metrics, "universe": road.universe}
+        for name, road in roads.ROADS.items()
+    }
+    answer({"versions": {"Python": platform.python_version(), **versions}, "roads": told})
+    session = None
+    for line in sys.stdin:
+        if roads.ON_SPARK and session is None:
+            session = _session(json.loads(settings))
+        answer(measured(roads.ROADS[line.strip()].run, session, Path(folder), int(k)))
+
+
+def _session(settings: dict[str, str]) -> Any:
+    from pyspark.sql import SparkSession  # noqa: PLC0415  not every road has it
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.appName("engines")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    found = builder.getOrCreate()
+    found.sparkContext.setLogLevel("ERROR")
+    return found
+
+
+def measured(run: Any, session: Any, folder: Path, k: int) -> dict[str, Any]:
+    """Return the numbers of one run, and what it took."""
+    stages = len(_stages(session))
+    before, start = _cpu_seconds(), time.perf_counter()
+    numbers = run(session, folder, k)
+    seconds = time.perf_counter() - start
+    # a worker that Spark has ended meanwhile, as it was idle, takes its seconds along
+    used = sum(cpu - before.get(one, 0) for one, cpu in _cpu_seconds().items())
+    written = _stages(session)[stages:]
+    return {
+        "seconds": seconds,
+        "cpu_seconds": used,
+        "numbers": [float(one) for one in numbers],
+        "shuffle_bytes": sum(one["shuffleWriteBytes"] for one in written),
+        "shuffle_records": sum(one["shuffleWriteRecords"] for one in written),
+        "stages": len(written),
+        "python_peak_bytes": max(_peaks(), default=0),
+    }
+
+
+def _stages(session: Any) -> list[dict[str, Any]]:
+    """Return the stages that have run so far, the oldest first, as Spark's own page tells of them."""
+    if session is None:
+        return []
+    context = session.sparkContext
+    time.sleep(0.2)  # what ran is written down a moment later
+    address = (
+        f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/stages?status=complete"
+    )
+    stages: list[dict[str, Any]] = json.loads(_page(re.sub(r"//[^:/]+", "//localhost", address)))
+    return sorted(stages, key=lambda one: one["stageId"])
+
+
+def _page(address: str, attempts: int = 5) -> bytes:
+    """Return a page of this process' own Spark, which on a busy machine gives up on some answers."""
+    for _ in range(attempts - 1):
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            return _fetched(address)
+        time.sleep(1)
+    return _fetched(address)
+
+
+def _fetched(address: str) -> bytes:
+    with urllib.request.urlopen(address) as found:  # noqa: S310  of this process
+        page: bytes = found.read()
+    return page
+
+
+def _processes() -> dict[int, list[str]]:
+    """Return this process and all below it, with the fields of their status."""
+    found = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            text = path.read_text(encoding="utf-8", errors="replace")
+        except OSError:  # it has ended
+            continue
+        found[int(path.parent.name)] = text.rpartition(")")[2].split()
+    below = {os.getpid()}
+    while more := {one for one, fields in found.items() if int(fields[1]) in below} - below:
+        below |= more
+    return {one: found[one] for one in below}
+
+
+def _cpu_seconds() -> dict[int, float]:
+    """Return the seconds that each of these processes has used of all processors, with those it has waited for."""
+    return {one: sum(map(int, fields[11:15])) / TICKS for one, fields in _processes().items()}
+
+
+def _peaks() -> list[int]:
+    """Return the peak of resident memory of each worker of Spark's, in bytes."""
+    found = []
+    for one in _processes():
+        try:
+            line = Path(f"/proc/{one}/cmdline").read_bytes()
+            status = Path(f"/proc/{one}/status").read_text(encoding="ascii")
+        except OSError:
+            continue
+        if b"pyspark.daemon" in line:
+            found += [int(peak) * 1024 for peak in re.findall(r"VmHWM:\s*(\d+)", status)]
+    return found
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,27 @@
+"""What a road of the benchmark of engines is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+SIX = ("hit_rate", "precision", "recall", "map", "mrr", "ndcg")
+
+
+@dataclass(frozen=True)
+class Road:
+    """One way from Parquet files to numbers: it is given a session, the folder of the files, and k.
+
+    metrics: the recframe metrics whose numbers it gives, in their order, over the users of `universe`.
+    """
+
+    run: Callable[[Any, Path, int], list[float]]
+    metrics: tuple[str, ...] = SIX
+    universe: str = "truth"
+
+
+def read(session: Any, folder: Path) -> tuple[Any, Any]:
+    """Return the recommendations and the truth as frames of Spark's."""
+    return session.read.parquet(str(folder / "recs")), session.read.parquet(str(folder / "truth"))
