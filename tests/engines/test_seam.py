@@ -363,8 +363,12 @@ def test_rec_is_put_on_frames_without_taking_a_column_away():
 
 @pytest.mark.parametrize("wrong", [pl.DataFrame, int, "DataFrame"])
 def test_what_no_engine_holds_has_no_rec_registered(wrong):
-    with pytest.raises(rf.RecframeError, match="is no class of frames that an engine holds"):
+    with pytest.raises(
+        rf.RecframeError, match="is no class of frames that an engine holds"
+    ) as error:
         rf.register(wrong)
+    for one in ("pyspark.sql.DataFrame", "dask.dataframe.DataFrame", "daft.DataFrame"):
+        assert one in str(error.value)
 
 
 def test_what_can_be_read_once_is_read_once():

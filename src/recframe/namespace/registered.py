@@ -8,6 +8,8 @@ from recframe.errors import RecframeError, shown
 from recframe.frames.kinds.lookup import kind_of_class
 from recframe.namespace.on_engine import rec_for
 
+CLASSES = "pyspark.sql.DataFrame, dask.dataframe.DataFrame or daft.DataFrame"
+
 
 class _Accessor:
     """What a class of frames has as `rec`: that of the frame, or its column of this name, which it would be otherwise."""
@@ -29,12 +31,13 @@ def register(frame_class: type) -> None:
     >>> import recframe as rf
     >>> rf.register(int)
     Traceback (most recent call last):
-    recframe.errors.RecframeError: int is no class of frames that an engine holds; give pyspark.sql.DataFrame
+    recframe.errors.RecframeError: int is no class of frames that an engine holds; give pyspark.sql.DataFrame,
+    dask.dataframe.DataFrame or daft.DataFrame
     """
     kind = kind_of_class(frame_class) if isinstance(frame_class, type) else None
     if kind is None or kind.engine is None:
         name = getattr(frame_class, "__name__", shown(frame_class))
-        msg = f"{name} is no class of frames that an engine holds; give pyspark.sql.DataFrame"
+        msg = f"{name} is no class of frames that an engine holds; give {CLASSES}"
         raise RecframeError(msg)
     if not isinstance(vars(frame_class).get("rec"), _Accessor):
         if hasattr(frame_class, "rec"):

@@ -1,12 +1,13 @@
 """Frames of Spark, classic and Connect: rows of all frames travel once, to the buckets of their users.
 
-The plan of a call is one union of the frames that travel, each cut to the columns that are read; one exchange by the bucket,
-`pmod(xxhash64(user), buckets)`; the library's own plan on the Arrow table of each bucket; an exchange of the sums, which
-Spark adds up before and behind it; and one task that makes the result of them. Nothing runs before the result is asked for,
-but for small tables: items, and where they are needed models and popularities.
+The plan of a call cuts each frame to the columns that are read and, where it is read, makes of half a million rows one for
+each bucket, `pmod(xxhash64(user), buckets)`, with the others as bytes of Arrow; a union of these, and one exchange by the
+bucket; the library's own plan on the tables of each bucket; an exchange of the sums, which Spark adds up before and behind
+it; and one task that makes the result of them. Nothing runs before the result is asked for, but for small tables: items, and
+where they are needed models and popularities.
 
 NOTE: buckets are groups of `groupBy`, and no partitions: on a table that is bucketed by user Spark drops a repartition by
-it, and `mapInArrow` then has users cut in two. A group is held in memory, which is why it is about a million rows.
+it, and `mapInArrow` then has users cut in two. Before the exchange nothing asks for whole users.
 """
 
 from __future__ import annotations
@@ -15,22 +16,21 @@ import contextlib
 import io
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from inspect import signature
 from typing import Any
 
-import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # comes with pyspark[sql] and [connect]
-import pyarrow.compute as pc  # type: ignore[import-untyped]
+from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812  as everyone writes it
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
-from pyspark.sql.types import LongType
+from pyspark.sql.types import LongType, StructField, StructType
 
 from recframe.errors import ColumnError, RecframeError
 from recframe.frames.kinds.engine import Added, Engine, Routed, Work
-from recframe.frames.kinds.kind import Kind, Seen, Taken
-from recframe.frames.kinds.polars_dataframe import may_be_labels, of_numbers
+from recframe.frames.kinds.engine_frame import EngineFrame
+from recframe.frames.kinds.sent_rows import BUCKET, SENT, Side, received, sending
 
 ROWS_OF_BUCKET = 1_000_000
 """About as many rows are held by a task at a time."""
@@ -45,8 +45,8 @@ SETTING = "spark.recframe.buckets"
 IN_UTC: dict[str, Any] = (
     {"timezone": "UTC"} if "timezone" in signature(to_arrow_schema).parameters else {}
 )
-SIDE = "side"
 FLOATS = {"float", "double"}
+_SENT = from_arrow_schema(SENT)
 _SIZE = re.compile(r"sizeInBytes=([0-9.E+]+) ?(\w+)(?:, rowCount=([0-9.E+]+))?")
 _UNITS = {
     unit: 1024.0**power
@@ -94,12 +94,13 @@ class Spark(Engine):
 
     def run(self, frame: Any, work: Work) -> Any:
         """Return the result of a call, which Spark makes when it is asked for."""
-        session = frame.sparkSession
-        packed = Packed(session, work.routed)
-        rows = packed.rows()
-        bucket = F.pmod(F.xxhash64("slot0"), F.lit(_buckets(session, packed.frames)))
-        made = rows.groupBy(bucket.alias("bucket")).applyInArrow(
-            _arrow_function(packed.unpacking(work.bucket)), _spark_schema(work.of_bucket)
+        packed = Packed(frame.sparkSession, work.routed)
+        made = (
+            packed.rows()
+            .groupBy(BUCKET)
+            .applyInArrow(
+                _arrow_function(packed.unpacking(work.bucket)), _spark_schema(work.of_bucket)
+            )
         )
         if work.added is None:
             return made
@@ -109,11 +110,12 @@ class Spark(Engine):
         )
 
 
-class SparkFrame(Kind):
+class SparkFrame(EngineFrame):
     """A pyspark.sql.DataFrame."""
 
     engine = Spark()
-    is_lazy = True
+    from_polars = "spark.createDataFrame(recs)"
+    to_local = "truth.toPandas()"
 
     def __init__(self, frame: Any) -> None:
         super().__init__(frame)
@@ -121,98 +123,48 @@ class SparkFrame(Kind):
             msg = "the frame is pandas' on Spark, which has an order of its own; give Spark's: frame.to_spark()"
             raise RecframeError(msg)
 
-    @property
-    def columns(self) -> list[str]:
-        """The names of the columns."""
-        return list(self.frame.columns)
-
-    def labels(self) -> list[str]:
-        """Return the names of the columns whose values may be labels."""
-        return may_be_labels(self._schema)
-
-    def numbers(self) -> list[str]:
-        """Return the names of the columns of numbers."""
-        return of_numbers(self._schema)
-
-    @property
-    def _schema(self) -> pl.Schema:
-        return pl.DataFrame(self.engine.none(self.frame)).schema
-
-    def take(
-        self, named: Mapping[str, str], ids: Collection[str] = (), numbers: Collection[str] = ()
-    ) -> Taken:
-        """Say that the lists have to be Spark's, too."""
-        del named, ids, numbers
-        msg = (
-            "a side frame is Spark's and the lists are not: give them to Spark, spark.createDataFrame(recs), or take the "
-            "side frame from it, truth.toPandas()"
-        )
-        raise RecframeError(msg)
-
-    def give(self, plan: pl.LazyFrame, sources: Mapping[str, Any], seen: Seen | None = None) -> Any:
-        """Say that plans of Polars have no result in Spark."""
-        del plan, sources, seen
-        raise NotImplementedError
-
-    def rows(self, result: Any) -> None:
-        """Return None: nothing is collected."""
-        del result
-
 
 class Packed:
-    """The frames that travel as one, whose rows say which frame they are of; columns of one type share a slot."""
+    """The frames that travel as one: a bucket, the number of the frame, and rows of it as bytes of Arrow."""
 
     def __init__(self, session: Any, routed: Mapping[str, Routed]) -> None:
         self.session, self.routed = session, routed
         self.frames = {name: _cut(session, one) for name, one in routed.items()}
-        ids = {name: one.columns.index(one.user) for name, one in routed.items()}
-        types = {name: _types(one) for name, one in self.frames.items()}
-        self.slots: list[Any] = [_common([types[name][place] for name, place in ids.items()])]
-        self.places = {name: self._placed(found, ids[name]) for name, found in types.items()}
-
-    def _placed(self, types: Sequence[Any], user: int) -> list[int]:
-        """Return the slot of each column: users in the first, others in one of their type that the frame has free."""
-        places: list[int] = []
-        for place, kind in enumerate(types):
-            fits = [slot > 0 and one == kind for slot, one in enumerate(self.slots)]
-            free = (slot for slot, good in enumerate(fits) if good and slot not in places)
-            slot = 0 if place == user else next(free, len(self.slots))
-            if slot == len(self.slots):
-                self.slots.append(kind)
-            places.append(slot)
-        return places
+        users = [_type(self.frames[name], one.user) for name, one in routed.items()]
+        self.user = _common(users)
+        common = to_arrow_schema(StructType([StructField("user", self.user)]), **IN_UTC)
+        self.sides = [
+            Side(one.columns, one.user, Spark().none(self.frames[name]), common.types[0])
+            for name, one in routed.items()
+        ]
 
     def rows(self) -> Any:
         """Return the rows of all frames, and one of none, so that there is a bucket where there are no rows."""
-        empty = self.session.range(1).select(*self._slots({}), F.lit(-1).alias(SIDE))
-        frames = [self._packed(number, name) for number, name in enumerate(self.routed)]
-        return reduce(lambda a, b: a.union(b), frames, empty)
-
-    def _packed(self, number: int, name: str) -> Any:
-        frame = self.frames[name]
-        columns = dict(zip(self.places[name], frame.columns, strict=True))
-        return frame.select(*self._slots(columns), F.lit(number).alias(SIDE))
-
-    def _slots(self, columns: Mapping[int, str]) -> list[Any]:
-        return [
-            (_column(columns[slot]) if slot in columns else F.lit(None))
-            .cast(kind)
-            .alias(f"slot{slot}")
-            for slot, kind in enumerate(self.slots)
+        n_buckets = _n_buckets(self.session, self.frames.values())
+        nothing = [F.lit(None).cast(field.dataType).alias(field.name) for field in _SENT]
+        sent = [
+            self._sent(number, name, n_buckets).select(*_SENT.names)
+            for number, name in enumerate(self.routed)
         ]
+        return reduce(lambda a, b: a.union(b), sent, self.session.range(1).select(nothing))
+
+    def _sent(self, number: int, name: str, n_buckets: int) -> Any:
+        frame, side = self.frames[name], self.sides[number]
+        user = _column(side.user).cast(self.user)
+        bucket = F.pmod(F.xxhash64(user), F.lit(n_buckets)).cast("int").alias(BUCKET)
+        columns = [
+            _column(column).alias(sent)
+            for column, sent in zip(side.columns, side.names, strict=True)
+        ]
+        return frame.select(*columns, bucket).mapInArrow(sending(side, number), _SENT)
 
     def unpacking(self, bucket: Callable[[Mapping[str, pa.Table]], pa.Table]) -> Callable[..., Any]:
-        """Return a function of a bucket's rows."""
-        columns = {name: one.columns for name, one in self.routed.items()}
-        places = self.places
+        """Return a function of what was sent to a bucket."""
+        names, sides = list(self.routed), self.sides
 
-        def unpacked(rows: pa.Table) -> pa.Table:
-            found = {}
-            for number, name in enumerate(columns):
-                mine = rows.filter(pc.equal(rows[SIDE], number))
-                taken = [mine[f"slot{slot}"] for slot in places[name]]
-                found[name] = pa.table(taken, names=list(columns[name]))
-            return bucket(found)
+        def unpacked(sent: pa.Table) -> pa.Table:
+            parts = received(sent, sides)
+            return pa.concat_tables([bucket(dict(zip(names, one, strict=True))) for one in parts])
 
         return unpacked
 
@@ -279,43 +231,64 @@ def _common(types: Sequence[Any]) -> Any:
     return types[0]
 
 
-def _types(frame: Any) -> list[Any]:
-    return [field.dataType for field in frame.schema]
+def _type(frame: Any, column: str) -> Any:
+    return frame.schema[column].dataType
 
 
 def _spark_schema(none: pa.Table) -> Any:
+    """Return Spark's schema of a table, or say which column Spark has no type for."""
+    missing = [field for field in none.schema if not _is_known(field)]
+    if missing:
+        name, kind = missing[0].name, missing[0].type
+        msg = f"the result's column {name!r} is {kind}, for which Spark has no type; cast it before the call"
+        raise ColumnError(msg)
     return from_arrow_schema(none.schema, prefer_timestamp_ntz=True)
 
 
-def _buckets(session: Any, frames: Mapping[str, Any]) -> int:
+def _is_known(field: pa.Field) -> bool:
+    try:
+        from_arrow_schema(pa.schema([field]), prefer_timestamp_ntz=True)
+    except PySparkException:
+        return False
+    return True
+
+
+def _n_buckets(session: Any, frames: Iterable[Any]) -> int:
     """Return the number of buckets: what the user sets, or of about a million rows by Spark's estimate of sizes."""
     setting = session.conf.get(SETTING, None)
     if setting is not None:
-        return max(int(setting), 1)
-    n_rows = sum(_rows(frame) for frame in frames.values())
+        if not (str(setting).isdecimal() and int(setting)):
+            msg = (
+                f"{SETTING} is {setting!r}, and is to be the number of buckets of users, 1 or more: "
+                f"spark.conf.set({SETTING!r}, 4000)"
+            )
+            raise RecframeError(msg)
+        return int(setting)
+    n_rows = sum(_n_rows(frame) for frame in frames)
     partitions = int(session.conf.get("spark.sql.shuffle.partitions", "200"))
-    return max(
-        math.ceil(n_rows / ROWS_OF_BUCKET), min(partitions, math.ceil(n_rows / FEWEST_ROWS)), 1
-    )
+    several = min(partitions, math.ceil(n_rows / FEWEST_ROWS))
+    return max(math.ceil(n_rows / ROWS_OF_BUCKET), several, 1)
 
 
-def _rows(frame: Any) -> float:
+def _n_rows(frame: Any) -> float:
     """Return about how many rows a frame has; those that Spark knows nothing of are counted."""
     told = io.StringIO()
     with contextlib.redirect_stdout(told):
         frame.explain(mode="cost")
-    found = _SIZE.search(told.getvalue())
+    found = _estimated(told.getvalue(), len(frame.columns))
+    return float(frame.count()) if found is None else found
+
+
+def _estimated(told: str, n_columns: int) -> float | None:
+    """Return the number of rows that a plan tells of, or that its bytes make; None where it knows neither."""
+    found = _SIZE.search(told)
     if found is None:
-        return float(frame.count())
+        return None
     size, unit, rows = found.groups()
     if rows is not None:
         return float(rows)
-    n_bytes = float(size) * _UNITS.get(unit, 1.0)
-    return (
-        n_bytes / (BYTES_OF_VALUE * len(frame.columns))
-        if n_bytes < UNKNOWN
-        else float(frame.count())
-    )
+    n_bytes = float(size) * _UNITS[unit] if unit in _UNITS else UNKNOWN
+    return n_bytes / (BYTES_OF_VALUE * n_columns) if n_bytes < UNKNOWN else None
 
 
 KIND = SparkFrame

@@ -1,0 +1,107 @@
+"""Rows that travel as few: one for each bucket that has some, with its rows as bytes of Arrow.
+
+An engine that holds rows one by one then moves, sorts and copies a handful of them for each half a million. What comes in for
+a bucket is one table, or, where it is more than was expected, one table after the other, of some users each.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+import pyarrow as pa  # type: ignore[import-untyped]  # comes with every engine
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+ROWS_SENT = 500_000
+"""About as many rows are put in buckets at a time."""
+ROWS_OF_PART = 2_000_000
+"""A bucket of more rows is taken in parts."""
+BUCKET, SIDE, N_ROWS, ROWS = "bucket", "side", "n_rows", "rows"
+SENT = pa.schema(
+    [(BUCKET, pa.int32()), (SIDE, pa.int32()), (N_ROWS, pa.int32()), (ROWS, pa.binary())]
+)
+_Batches = Iterator[pa.RecordBatch]
+
+
+@dataclass(frozen=True)
+class Side:
+    """A frame whose rows are sent."""
+
+    columns: tuple[str, ...]
+    user: str
+    none: pa.Table
+    """A table without rows, in the dtypes of those that come in."""
+    common: pa.DataType
+    """The type in which the users of all frames have the same hash."""
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns on the way, which may be any signs elsewhere."""
+        return [f"column {place}" for place in range(len(self.columns))]
+
+    def put_in_buckets(self, rows: pa.Table, number: int) -> pa.RecordBatch:
+        """Return a row for each bucket, of rows that have its number in a last column."""
+        schema = pa.schema(
+            [*zip(self.names, self.none.schema.types, strict=True), SENT.field(BUCKET)]
+        )
+        given = pl.DataFrame(rows.cast(schema))
+        found = given.partition_by(BUCKET, as_dict=True, include_key=False)
+        columns = [
+            [bucket for (bucket,) in found],
+            [number] * len(found),
+            [part.height for part in found.values()],
+            [_bytes(part) for part in found.values()],
+        ]
+        arrays = [pa.array(one, field.type) for one, field in zip(columns, SENT, strict=True)]
+        return pa.RecordBatch.from_arrays(arrays, schema=SENT)
+
+    def received(self, pieces: Any, part: int, n_parts: int) -> pa.Table:
+        """Return the rows of all pieces, of the users of a part."""
+        user = pl.col(self.names[self.columns.index(self.user)])
+        dtype = pl.DataFrame(pa.schema([("user", self.common)]).empty_table())["user"].dtype
+        mine = user.cast(dtype).hash() % n_parts == part
+        tables = [pl.DataFrame(self.none).rename(dict(zip(self.columns, self.names, strict=True)))]
+        for piece in pieces:
+            rows = pl.read_ipc_stream(io.BytesIO(piece.as_py()))
+            tables.append(rows if n_parts == 1 else rows.filter(mine))
+        found = pl.concat(tables, rechunk=True)
+        return found.rename(dict(zip(self.names, self.columns, strict=True))).to_arrow()
+
+
+def sending(side: Side, number: int) -> Callable[[_Batches], _Batches]:
+    """Return a function of the rows of a frame, as they are where they are read."""
+
+    def sent(batches: _Batches) -> _Batches:
+        held: list[pa.RecordBatch] = []
+        n_held = 0
+        for batch in batches:
+            held.append(batch)
+            n_held += batch.num_rows
+            if n_held >= ROWS_SENT:
+                yield side.put_in_buckets(pa.Table.from_batches(held), number)
+                held, n_held = [], 0
+        if n_held:
+            yield side.put_in_buckets(pa.Table.from_batches(held), number)
+
+    return sent
+
+
+def received(sent: pa.Table, sides: Sequence[Side]) -> Iterator[list[pa.Table]]:
+    """Return the rows of all frames in a bucket, in parts of whole users where they are many.
+
+    NOTE: the number of buckets comes from an estimate, which columns that compress well deceive; a part never cuts a user.
+    """
+    n_rows = pc.sum(sent[N_ROWS]).as_py() or 0
+    n_parts = 1 if n_rows <= ROWS_OF_PART else -(-2 * n_rows // ROWS_OF_PART)
+    pieces = [sent.filter(pc.equal(sent[SIDE], number))[ROWS] for number in range(len(sides))]
+    for part in range(n_parts):
+        yield [one.received(mine, part, n_parts) for one, mine in zip(sides, pieces, strict=True)]
+
+
+def _bytes(rows: pl.DataFrame) -> bytes:
+    sink = io.BytesIO()
+    rows.write_ipc_stream(sink, compression="lz4")
+    return sink.getvalue()
