@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import docstrings
-import project
 
 import public_api
 import readme
@@ -41,7 +40,7 @@ METHODS = {
 }
 AND = """\
 - [What methods return](results.md) beside frames, numbers and charts.
-- [Metrics in one table](metrics.md), with their parameters.
+- [Metrics in one table](metrics.md), with their parameters, and [profiles](profiles.md) of other libraries.
 - [The words of metrics](words.md), in which those of your own are written.
 - [The command line](command_line.md).
 - [What is public](public_api.md), in one list.
@@ -178,12 +177,12 @@ def listed() -> str:
 
 def _metrics() -> str:
     names = sorted(public_api.metrics())
-    has_pages = (project.DOCS / "_build" / "metrics.py").exists()
-    shown = [f"[`{name}`](../metrics/{name}.md)" if has_pages else f"`{name}`" for name in names]
-    return (
-        '### Metrics\n\nEach is an object, `rf.ndcg`, and a method: `df.rec.ndcg(k=10, by=None, profile=None, gain="exp")`.\n\n'
-        + " · ".join(shown)
+    about = (
+        'Each is an object, `rf.ndcg`, and a method, `df.rec.ndcg(k=10, by=None, profile=None, gain="exp")`; '
+        "[all in one table](metrics.md)."
     )
+    shown = " · ".join(f"[`{name}`](../metrics/{name}.md)" for name in names)
+    return f"### Metrics\n\n{about}\n\n{shown}"
 
 
 def _of_rec() -> dict[str, Any]:
