@@ -142,7 +142,13 @@ def metrics() -> str:
         "*hits* are relevant items with a rank *r* up to *k*, *g* is their relevance; the parameters' defaults come first. "
         "`k=None` takes the whole list; where a formula divides by k, k is then the list's length."
     )
-    return _page(["# Metrics in one table", about, readme.metric_table()])
+    linked = re.sub(
+        r"^\| `(\w+)`", r"| [`\1`](../metrics/\1.md)", readme.metric_table(), flags=re.MULTILINE
+    )
+    titled = re.sub(
+        r"^\*(\w+)\*$", lambda found: f"## {found[1].capitalize()}", linked, flags=re.MULTILINE
+    )
+    return _page(["# Metrics in one table", about, titled])
 
 
 def words() -> str:
