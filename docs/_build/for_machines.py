@@ -25,7 +25,7 @@ def write(pages: Mapping[str, str]) -> None:
 
 def overview(pages: Mapping[str, str]) -> str:
     """Return the form of llmstxt.org: sections of links to Markdown, each with a sentence."""
-    found = {"main": [], "later": []}
+    found: dict[str, list[str]] = {"main": [], "later": []}
     for title, paths in _sections(pages).items():
         lines = [_line(path, pages[path]) for path in paths]
         found["later" if title in LATER else "main"] += (

@@ -108,7 +108,7 @@ def methods() -> str:
         "# Methods of rec",
         "`df.rec` is on Polars and pandas frames; `rf.rec(df)` is the same.",
     ]
-    parts += [_entry("rec", rf.Rec.__call__)]
+    parts += ["## Options", _entry("rec", rf.Rec.__call__)]
     for title, names in METHODS.items():
         parts += [f"## {title}", *(_entry(f"rec.{name}", found[name]) for name in names)]
     return _page(parts)

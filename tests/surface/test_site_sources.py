@@ -128,7 +128,8 @@ def test_formulas_are_set_and_a_slip_in_one_fails():
         finishing.with_formulas('<span class="arithmatex">\\(\\fraction{1}{2}\\)</span>')
 
 
-PAGE = """<h2 id="there">A</h2><a href="b.html#there">b</a><a href="https://arxiv.org">c</a><img src="a.png" alt="a">
+PAGE = """<h1>Title</h1><h2 id="there">A</h2>
+<a href="b.html#there">b</a><a href="https://arxiv.org">c</a><img src="a.png" alt="a">
 <link rel="canonical" href="https://recframe.example">"""
 
 
@@ -140,6 +141,8 @@ PAGE = """<h2 id="there">A</h2><a href="b.html#there">b</a><a href="https://arxi
         ('<a href="b.html#gone">', "b.html#gone leads nowhere"),
         ('<a href="#gone">', "#gone leads nowhere"),
         ('<img src="gone.png" alt="a">', "gone.png leads nowhere"),
+        ("<h4>D</h4>", "headings that leave a level out: [1, 2, 4]"),
+        ("<h1>Another</h1>", "2 titles"),
         ('<img src="a.png" alt="">', "a picture without a text: a.png"),
         ('<script src="https://unpkg.com/a"></script>', "asks a network for https://unpkg.com/a"),
         (
