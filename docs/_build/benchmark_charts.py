@@ -113,7 +113,7 @@ def large() -> tuple[alt.LayerChart, str]:
         x=alt.X("rows:Q", title="million rows"),
         y=alt.Y("value:Q", title="peak memory, GB"),
         color=alt.Color("road:N", sort=names, title=None, legend=alt.Legend(orient="top")),
-        shape=alt.Shape("road:N", sort=names, title=None, legend=alt.Legend(orient="top")),
+        shape=alt.Shape("road:N", sort=names, legend=None),
     )
     line = chart.mark_line() + chart.mark_point(filled=True, size=60, opacity=1)
     return line.properties(width=WIDTH + 120, height=220), text

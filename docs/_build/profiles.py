@@ -30,7 +30,7 @@ def pages() -> dict[str, str]:
 
 
 def _table(rows: list[dict[str, Any]], policies: list[str]) -> str:
-    titles = ["profile", *(f"`{one}`" for one in policies)]
+    titles = ["profile", *policies]
     lines = []
     for row in rows:
         cells = [str(row[one] or "") for one in policies]
