@@ -38,7 +38,7 @@ def shown(name: str) -> str:
     )
 
 
-def speed() -> tuple[alt.Chart, str]:
+def speed() -> tuple[alt.LayerChart, str]:
     """Return seconds of contenders on one judged frame."""
     result = _stored(readme.RESULT)
     rows = [
@@ -54,7 +54,7 @@ def speed() -> tuple[alt.Chart, str]:
     return dots(rows, "seconds, on a logarithmic axis"), text
 
 
-def apart() -> tuple[alt.Chart, str]:
+def apart() -> tuple[alt.LayerChart, str]:
     """Return seconds of libraries from two Polars frames."""
     case = _stored(readme.APART)["cases"][0]
     rows = [
@@ -69,7 +69,7 @@ def apart() -> tuple[alt.Chart, str]:
     return dots(rows, "times recframe's time, on a logarithmic axis"), text
 
 
-def cases() -> tuple[alt.Chart, str]:
+def cases() -> tuple[alt.LayerChart, str]:
     """Return seconds of pieces of work."""
     result = _stored(readme.CASES)
     rows = [
@@ -86,7 +86,7 @@ def cases() -> tuple[alt.Chart, str]:
     return bars(rows, "milliseconds"), text
 
 
-def large() -> tuple[alt.Chart, str]:
+def large() -> tuple[alt.LayerChart, str]:
     """Return peak memory of runs on files."""
     result = _stored(readme.LARGE)
     roads = {
@@ -113,7 +113,7 @@ def large() -> tuple[alt.Chart, str]:
         x=alt.X("rows:Q", title="million rows"),
         y=alt.Y("value:Q", title="peak memory, GB"),
         color=alt.Color("road:N", sort=names, title=None, legend=alt.Legend(orient="top")),
-        shape=alt.Shape("road:N", sort=names, title=None),
+        shape=alt.Shape("road:N", sort=names, legend=None),
     )
     line = chart.mark_line() + chart.mark_point(filled=True, size=60, opacity=1)
     return line.properties(width=WIDTH + 120, height=220), text
@@ -150,7 +150,7 @@ def _labelled(base: alt.Chart, marks: alt.Chart, rows: list[dict[str, Any]]) -> 
     return (marks + labels).properties(width=WIDTH, height=LINE * len(rows))
 
 
-def svg(chart: alt.Chart, theme: Theme) -> str:
+def svg(chart: alt.LayerChart, theme: Theme) -> str:
     """Return a chart as a picture on the ground of a page."""
     ink = {"labelColor": theme.ink, "titleColor": theme.quiet, "labelFont": FONT, "titleFont": FONT}
     text = {**ink, "labelFontSize": 13, "titleFontSize": 12, "titleFontWeight": "normal"}
@@ -185,7 +185,7 @@ def _path(name: str, ground: str) -> str:
     return f"charts/{name}-{ground}.svg"
 
 
-CHARTS: dict[str, Callable[[], tuple[Any, str]]] = {
+CHARTS: dict[str, Callable[[], tuple[alt.LayerChart, str]]] = {
     "speed": speed,
     "cases": cases,
     "large": large,

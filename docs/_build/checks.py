@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -26,12 +27,19 @@ class Page(HTMLParser):
         self.loaded: list[str] = []
         self.anchors: set[str] = set()
         self.wrong: list[str] = []
+        self.levels: list[int] = []
         self.feed(text)
+        if self.levels.count(1) != 1:
+            self.wrong.append(f"{self.levels.count(1)} titles")
+        if any(after > before + 1 for before, after in pairwise(self.levels)):
+            self.wrong.append(f"headings that leave a level out: {self.levels}")
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Take an element."""
         has = dict(attrs)
         self.anchors |= {has.get("id") or "", has.get("name") or ""}
+        if re.fullmatch("h[1-6]", tag):
+            self.levels.append(int(tag[1]))
         if tag == "a" and has.get("href"):
             self.linked.append(has["href"] or "")
         fetched = not (NOT_FETCHED & {*(has.get("rel") or "").split()})

@@ -10,6 +10,10 @@ import reference
 
 import public_api
 
+ABOUT = """\
+`pip install 'recframe[cli]'` gives the command `recframe`. `recframe COMMAND --help` says what stands here.
+[From a shell](../shell.md) has examples."""
+
 
 def pages() -> dict[str, str]:
     """Return the page."""
@@ -20,7 +24,7 @@ def pages() -> dict[str, str]:
     ]
     parts = [
         "# The command line",
-        "`pip install 'recframe[cli]'` gives the command `recframe`. `recframe COMMAND --help` says what stands here.",
+        ABOUT,
         "\n".join(["| command | what it does |", "|---|---|", *rows]),
         *(_command(name, one) for name, one in commands.items()),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 import shutil
 from collections.abc import Mapping
@@ -21,6 +22,19 @@ def finish(pages: Mapping[str, str]) -> None:
             text = path.read_text(encoding="utf-8")
             path.write_text(beside_markdown(with_formulas(text), path.stem), encoding="utf-8")
             shutil.copy(project.PAGES / name, project.SITE / name)
+    finish_search()
+
+
+def finish_search() -> None:
+    """Take formulas out of what the search shows, which would be TeX."""
+    path = project.SITE / "search.json"
+    index = json.loads(path.read_text(encoding="utf-8"))
+    for item in index["items"]:
+        item["text"] = re.sub(r"\\\[.*?\\\]|\\\(.*?\\\)", "", item["text"], flags=re.DOTALL)
+    text = json.dumps(index, ensure_ascii=False)
+    path.write_text(text, encoding="utf-8")
+    # what a page reads that was opened from the disk
+    (project.SITE / "search.js").write_text(f"var __index = {text};", encoding="utf-8")
 
 
 def with_formulas(text: str) -> str:

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 
+import listings
 import navigation
 import project
 
@@ -24,7 +25,7 @@ def write(pages: Mapping[str, str]) -> None:
 
 def overview(pages: Mapping[str, str]) -> str:
     """Return the form of llmstxt.org: sections of links to Markdown, each with a sentence."""
-    found = {"main": [], "later": []}
+    found: dict[str, list[str]] = {"main": [], "later": []}
     for title, paths in _sections(pages).items():
         lines = [_line(path, pages[path]) for path in paths]
         found["later" if title in LATER else "main"] += (
@@ -56,9 +57,8 @@ def _sections(pages: Mapping[str, str]) -> dict[str, list[str]]:
 def _line(path: str, text: str) -> str:
     """Return a page's line: its title and the first sentence of its text."""
     title = navigation.title_of(text)
-    said = re.search(
-        r"^(?!#|\||```|>|!|=|-|\*|<|\$)(\S.*?)(?:\n\n|\Z)", text, re.MULTILINE | re.DOTALL
-    )
-    sentence = re.split(r"(?<=[.:])\s", " ".join(said[1].split()))[0] if said else ""
+    prose = listings.FENCED.sub("\n", text)
+    said = re.search(r"^(?![#|>!=-]|\$\$)(\S.*?)(?:\n\n|\Z)", prose, re.MULTILINE | re.DOTALL)
+    sentence = re.split(r"(?<=[.?]) (?=[A-Z`])", " ".join(said[1].split()))[0] if said else ""
     plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", sentence).rstrip(":.")
     return f"- [{title}]({path})" + (f": {plain}" if plain else "")

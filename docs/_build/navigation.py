@@ -77,7 +77,7 @@ def _paths(part: str, pages: Mapping[str, str]) -> list[str]:
     linked = re.findall(r"\]\(([^)#\s]+\.md)", pages.get(index, ""))
     named = [posixpath.normpath(part + one) for one in linked]
     order = {path: place for place, path in reversed([*enumerate([index, *named])])}
-    return sorted(inside, key=lambda path: (order.get(path, len(order)), title_of(pages[path])))
+    return sorted(inside, key=lambda path: (order.get(path, len(named) + 1), title_of(pages[path])))
 
 
 def _titled(paths: list[str], pages: Mapping[str, str]) -> list[Any]:

@@ -30,11 +30,11 @@ def pages() -> dict[str, str]:
 
 
 def _table(rows: list[dict[str, Any]], policies: list[str]) -> str:
-    titles = ["profile", *(f"`{one}`" for one in policies)]
-    lines = [
-        _row([f"[{row['profile']}](#{row['profile']})", *(str(row[one] or "") for one in policies)])
-        for row in rows
-    ]
+    titles = ["profile", *policies]
+    lines = []
+    for row in rows:
+        cells = [str(row[one] or "") for one in policies]
+        lines.append(_row([f"[{row['profile']}](#{row['profile']})", *cells]))
     return "\n".join([_row(titles), f"|{'---|' * len(titles)}", *lines])
 
 

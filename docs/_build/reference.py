@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import docstrings
-import project
 
 import public_api
 import readme
@@ -41,7 +40,7 @@ METHODS = {
 }
 AND = """\
 - [What methods return](results.md) beside frames, numbers and charts.
-- [Metrics in one table](metrics.md), with their parameters.
+- [Metrics in one table](metrics.md), with their parameters, and [profiles](profiles.md) of other libraries.
 - [The words of metrics](words.md), in which those of your own are written.
 - [The command line](command_line.md).
 - [What is public](public_api.md), in one list.
@@ -109,7 +108,7 @@ def methods() -> str:
         "# Methods of rec",
         "`df.rec` is on Polars and pandas frames; `rf.rec(df)` is the same.",
     ]
-    parts += [_entry("rec", rf.Rec.__call__)]
+    parts += ["## Options", _entry("rec", rf.Rec.__call__)]
     for title, names in METHODS.items():
         parts += [f"## {title}", *(_entry(f"rec.{name}", found[name]) for name in names)]
     return _page(parts)
@@ -143,7 +142,13 @@ def metrics() -> str:
         "*hits* are relevant items with a rank *r* up to *k*, *g* is their relevance; the parameters' defaults come first. "
         "`k=None` takes the whole list; where a formula divides by k, k is then the list's length."
     )
-    return _page(["# Metrics in one table", about, readme.metric_table()])
+    linked = re.sub(
+        r"^\| `(\w+)`", r"| [`\1`](../metrics/\1.md)", readme.metric_table(), flags=re.MULTILINE
+    )
+    titled = re.sub(
+        r"^\*(\w+)\*$", lambda found: f"## {found[1].capitalize()}", linked, flags=re.MULTILINE
+    )
+    return _page(["# Metrics in one table", about, titled])
 
 
 def words() -> str:
@@ -178,12 +183,12 @@ def listed() -> str:
 
 def _metrics() -> str:
     names = sorted(public_api.metrics())
-    has_pages = (project.DOCS / "_build" / "metrics.py").exists()
-    shown = [f"[`{name}`](../metrics/{name}.md)" if has_pages else f"`{name}`" for name in names]
-    return (
-        '### Metrics\n\nEach is an object, `rf.ndcg`, and a method: `df.rec.ndcg(k=10, by=None, profile=None, gain="exp")`.\n\n'
-        + " · ".join(shown)
+    about = (
+        'Each is an object, `rf.ndcg`, and a method, `df.rec.ndcg(k=10, by=None, profile=None, gain="exp")`; '
+        "[all in one table](metrics.md)."
     )
+    shown = " · ".join(f"[`{name}`](../metrics/{name}.md)" for name in names)
+    return f"### Metrics\n\n{about}\n\n{shown}"
 
 
 def _of_rec() -> dict[str, Any]:

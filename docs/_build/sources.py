@@ -33,7 +33,6 @@ def pages() -> dict[str, str]:
         )
         for page, source in written.items()
     } | made
-    every.setdefault("index.md", f"# recframe\n\n{project.DESCRIPTION}.\n")
     return {name: _page(text) if name.endswith(".md") else text for name, text in every.items()}
 
 

@@ -10,7 +10,10 @@ import listings
 import pytest
 
 pytest.importorskip("tomllib", reason="the site is built from Python 3.11 on")
+import checks
+import for_machines
 import links
+import navigation
 import project
 
 PLACES = {
@@ -123,3 +126,75 @@ def test_formulas_are_set_and_a_slip_in_one_fails():
     assert "arithmatex" not in shown
     with pytest.raises(ValueError, match="cannot be set"):
         finishing.with_formulas('<span class="arithmatex">\\(\\fraction{1}{2}\\)</span>')
+
+
+PAGE = """<h1>Title</h1><h2 id="there">A</h2>
+<a href="b.html#there">b</a><a href="https://arxiv.org">c</a><img src="a.png" alt="a">
+<link rel="canonical" href="https://recframe.example">"""
+
+
+@pytest.mark.parametrize(
+    ("html", "wrong"),
+    [
+        ("", None),
+        ('<a href="gone.html">', "gone.html leads nowhere"),
+        ('<a href="b.html#gone">', "b.html#gone leads nowhere"),
+        ('<a href="#gone">', "#gone leads nowhere"),
+        ('<img src="gone.png" alt="a">', "gone.png leads nowhere"),
+        ("<h4>D</h4>", "headings that leave a level out: [1, 2, 4]"),
+        ("<h1>Another</h1>", "2 titles"),
+        ('<img src="a.png" alt="">', "a picture without a text: a.png"),
+        ('<script src="https://unpkg.com/a"></script>', "asks a network for https://unpkg.com/a"),
+        (
+            '<link rel="stylesheet" href="https://fonts.example/a">',
+            "asks a network for https://fonts.example/a",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_page_is_found(html, wrong, tmp_path, monkeypatch):
+    monkeypatch.setattr(project, "SITE", tmp_path)
+    (tmp_path / "a.png").touch()
+    (tmp_path / "b.html").write_text(PAGE)
+    (tmp_path / "a.html").write_text(PAGE + html)
+
+    found = [one for one in checks.wrong() if not one.startswith("README.md")]
+    assert found == ([f"a.html: {wrong}"] if wrong else [])
+
+
+PAGES = {
+    "index.md": "# First\n\nOne sentence. And another.\n",
+    "how_to/index.md": "# Tasks\n\n- [b](b.md)\n- [a](a.md)\n",
+    "how_to/a.md": "# About a\n\n```python\n1\n```\n\nIt is [here](b.md):\n",
+    "how_to/c.md": "# C\n\nText\n",
+    "how_to/b.md": "# B\n\n| a |\n|---|\n\nText\n",
+    "metrics/ndcg.md": "# `ndcg`\n\nGain.\n",
+}
+
+
+def test_pages_stand_in_the_order_in_which_their_index_links_them():
+    assert navigation.sections(PAGES) == {
+        "Start": "index.md",
+        "How-to": [
+            "how_to/index.md",
+            {"B": "how_to/b.md"},
+            {"About a": "how_to/a.md"},
+            {"C": "how_to/c.md"},
+        ],
+        "Metrics": [{"Accuracy": [{"ndcg": "metrics/ndcg.md"}]}],
+    }
+
+
+def test_a_page_that_stands_nowhere_fails():
+    with pytest.raises(ValueError, match=r"in no section .*: \['lost.md'\]"):
+        navigation.sections({**PAGES, "lost.md": "# Lost\n"})
+
+
+def test_machines_get_a_line_for_each_page_and_all_of_them_in_one():
+    lines = for_machines.overview(PAGES).splitlines()
+
+    assert "- [First](index.md): One sentence" in lines
+    assert "- [About a](how_to/a.md): It is here" in lines
+    assert "- [ndcg](metrics/ndcg.md): Gain" in lines
+    assert len([line for line in lines if line.startswith("- [")]) == len(PAGES)
+    whole = for_machines.whole(PAGES)
+    assert all(text.strip() in whole for text in PAGES.values())
