@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -46,7 +47,7 @@ def setting():
 
     yield set_to
     for name, value in before.items():
-        session().conf.set(name, value)
+        _ = session().conf.unset(name) if value is None else session().conf.set(name, value)
 
 
 @pytest.mark.parametrize(
@@ -368,6 +369,35 @@ def test_a_user_with_a_million_rows_is_one_user():
     one, other = asked("evaluate", recs, truth, {}, "ndcg", "recall@10", "auc")
 
     assert_same(one, other, ordered=True)
+
+
+@pytest.mark.slow
+def test_memory_stays_bounded_where_buckets_are_too_few(tmp_path, setting):
+    setting("spark.recframe.buckets", "1")
+    peaks, driver = tmp_path / "peaks", os.getpid()
+
+    def writes_memory(at):
+        if os.getpid() != driver:
+            with peaks.open("a") as file:
+                file.write(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}\n")
+        return at.n_hits.cast(pl.Float64)
+
+    users = pl.DataFrame({"user": range(300_000)})
+    lists = users.join(pl.DataFrame({"rank": range(1, 21)}), how="cross")
+    lists = lists.with_columns(item=(pl.col("user") * 31 + pl.col("rank") * 17) % 5_000)
+    truth = lists.filter(pl.col("item") % 7 == 0).select("user", "item")
+    for name, rows in (("lists", lists), ("truth", truth)):
+        rows.write_parquet(tmp_path / name)
+    metrics = (rf.metric(writes_memory) @ 10, "ndcg@20", "recall", "map")
+
+    held = (session().read.parquet(str(tmp_path / name)) for name in ("lists", "truth"))
+    found = read(rf.rec(next(held), truth=next(held)).evaluate(*metrics))
+
+    assert_same(lists.rec(truth=truth).evaluate(*metrics), found, ordered=True)
+    kilobytes = [int(one) for one in peaks.read_text().split()]
+    # one run for about a million rows of seven
+    assert len(kilobytes) > 4
+    assert max(kilobytes) < 800_000
 
 
 def test_frames_of_several_models_are_one():
