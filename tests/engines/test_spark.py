@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
 
@@ -23,8 +20,7 @@ pytest.importorskip("pyspark")
 if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
     pytest.skip("there is no Java", allow_module_level=True)
 
-from recframe.frames.kinds import pyspark_dataframe
-from spark_session import SPARK, made, read, session
+from spark_session import SPARK, made, plan_of, read, session
 
 pytestmark = [
     pytest.mark.spark,
@@ -33,20 +29,6 @@ pytestmark = [
     pytest.mark.filterwarnings("error::recframe.RecframeWarning"),
 ]
 asked = partial(asked_twice, SPARK)
-
-
-@pytest.fixture
-def setting():
-    """Set what the session is to do, until a test is over."""
-    before = {}
-
-    def set_to(name, value):
-        before.setdefault(name, session().conf.get(name, None))
-        session().conf.set(name, value)
-
-    yield set_to
-    for name, value in before.items():
-        session().conf.set(name, value)
 
 
 @pytest.mark.parametrize(
@@ -191,13 +173,6 @@ def test_skewed_and_empty_partitions_change_nothing():
         assert_same(expected, read(found), ordered=True)
 
 
-def plan_of(frame) -> str:
-    told = io.StringIO()
-    with contextlib.redirect_stdout(told):
-        frame.explain()
-    return told.getvalue()
-
-
 def test_rows_travel_once():
     recs, truth = eager(model=False)
     rec = rf.rec(made(recs), truth=made(truth), users=COLLECTED["users"])
@@ -211,101 +186,6 @@ def test_rows_travel_once():
 
     plan = plan_of(rec.evaluate("ndcg@3", by="user"))
     assert plan.count("Exchange") == 1
-
-
-@pytest.mark.parametrize("bucketed", ["recs truth users", "recs", "truth"])
-@pytest.mark.parametrize("adaptive", ["true", "false"])
-def test_tables_bucketed_by_user_have_the_same_numbers(bucketed, adaptive, tmp_path, setting):
-    setting("spark.sql.adaptive.enabled", adaptive)
-    recs, truth = eager(model=False)
-    frames = {"recs": recs, "truth": truth, "users": COLLECTED["users"]}
-    expected = recs.rec(truth=truth, users=COLLECTED["users"]).evaluate(*METRICS, by="country")
-    given = {name: made(one) for name, one in frames.items()}
-    for name in bucketed.split():
-        writer = given[name].write.bucketBy(4, "user").sortBy("user").mode("overwrite")
-        writer.option("path", str(tmp_path / name)).saveAsTable(name)
-        given[name] = session().table(name)
-
-    lists = given.pop("recs")
-    found = rf.rec(lists, **given).evaluate(*METRICS, by="country")
-    assert plan_of(found).count("Exchange hashpartitioning(bucket") == 1
-    assert_same(expected, read(found), ordered=True)
-    found = rf.rec(lists.cache(), **given).evaluate(*METRICS, by="country")
-    assert_same(expected, read(found), ordered=True)
-
-
-def test_rows_that_were_partitioned_by_hand_have_the_same_numbers():
-    recs, truth = eager(model=False)
-    lists, relevant = made(recs).repartition(4, "user").cache(), made(truth).repartition(4, "user")
-
-    found = rf.rec(lists, truth=relevant).evaluate(*METRICS)
-
-    assert_same(recs.rec(truth=truth).evaluate(*METRICS), read(found), ordered=True)
-
-
-TOLD = {
-    "Statistics(sizeInBytes=16.0 MiB, rowCount=2.00E+6)": 2_000_000,
-    "Statistics(sizeInBytes=48.0 KiB)": 48 * 1024 / 24,
-    "Statistics(sizeInBytes=24.0 B)\n+- Relation, Statistics(sizeInBytes=1.0 TiB)": 1,
-    "Statistics(sizeInBytes=2.0 PiB)": 2 * 1024**5 / 24,
-    "Statistics(sizeInBytes=8.0 EiB)": None,
-    "Statistics(sizeInBytes=3.27E+30 B)": None,
-    "a plan that tells nothing": None,
-}
-
-
-@dataclass
-class Told:
-    """What is asked of a frame, and of the settings of its session."""
-
-    plan: str = ""
-    settings: dict[str, str] = field(default_factory=dict)
-    columns: tuple[str, ...] = ("user", "item", "rank")
-
-    def explain(self, *, mode):
-        assert mode == "cost"
-        print(self.plan)  # noqa: T201  as Spark does
-
-    def count(self):
-        return 77
-
-    @property
-    def conf(self):
-        return self.settings
-
-
-@pytest.mark.parametrize(("plan", "n_rows"), TOLD.items(), ids=str)
-def test_rows_are_estimated_from_what_spark_tells_of_a_plan_or_counted(plan, n_rows):
-    assert pyspark_dataframe._n_rows(Told(plan)) == (77 if n_rows is None else n_rows)
-
-
-@pytest.mark.parametrize(
-    ("n_rows", "settings", "n_buckets"),
-    [
-        ("0", {}, 1),
-        ("99000", {}, 1),
-        ("2.5E+5", {}, 3),
-        ("5E+6", {}, 50),
-        ("5E+6", {"spark.sql.shuffle.partitions": "2"}, 5),
-        ("3.2E+9", {}, 3_200),
-        ("3.2E+9", {"spark.recframe.buckets": "40"}, 40),
-    ],
-)
-def test_there_are_as_many_buckets_as_millions_of_rows_or_as_are_set(n_rows, settings, n_buckets):
-    frame = Told(f"Statistics(sizeInBytes=1.0 B, rowCount={n_rows})", settings)
-
-    assert pyspark_dataframe._n_buckets(frame, [frame]) == n_buckets
-
-
-@pytest.mark.parametrize("wrong", ["many", "0", "-3", "1.5", ""])
-def test_a_number_of_buckets_that_is_none_is_said_with_what_to_write(wrong, setting):
-    setting("spark.recframe.buckets", wrong)
-    recs, truth = eager(model=False)
-
-    with pytest.raises(
-        rf.RecframeError, match=r"spark\.conf\.set\('spark\.recframe\.buckets', 4000\)"
-    ):
-        rf.rec(made(recs), truth=made(truth)).evaluate("mrr")
 
 
 def test_ranks_behind_the_largest_cut_off_do_not_travel(tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import sys
 import warnings
@@ -52,6 +54,14 @@ def made(frame: pl.DataFrame) -> Any:
 def read(frame: Any) -> pl.DataFrame:
     """The rows of a frame of Spark's."""
     return pl.DataFrame(frame.toArrow())
+
+
+def plan_of(frame: Any) -> str:
+    """What Spark tells of how a frame is made."""
+    told = io.StringIO()
+    with contextlib.redirect_stdout(told):
+        frame.explain()
+    return told.getvalue()
 
 
 SPARK = Kind("spark", made, read)

@@ -34,7 +34,7 @@ from recframe.frames.kinds.sent_rows import BUCKET, SENT, Side, received, sendin
 
 ROWS_OF_BUCKET = 1_000_000
 """About as many rows are held by a task at a time."""
-FEWEST_ROWS = 100_000
+FEWEST_ROWS = 200_000
 """Buckets of fewer rows would cost more than they share out."""
 BYTES_OF_VALUE = 8
 UNKNOWN = 2**60
@@ -60,8 +60,9 @@ class Spark(Engine):
     name = "Spark"
 
     def none(self, frame: Any) -> pa.Table:
-        """Return a table without rows, whose schema is a frame's."""
-        return to_arrow_schema(frame.schema, **IN_UTC).empty_table()
+        """Return a table without rows, whose schema is a frame's, but for columns of types that Arrow lacks."""
+        fields = [field for field in frame.schema if _is_in_arrow(field.dataType)]
+        return to_arrow_schema(StructType(fields), **IN_UTC).empty_table()
 
     def read(self, frame: Any, columns: Sequence[str]) -> pa.Table:
         """Return some columns of a small frame."""
@@ -132,9 +133,9 @@ class Packed:
         self.frames = {name: _cut(session, one) for name, one in routed.items()}
         users = [_type(self.frames[name], one.user) for name, one in routed.items()]
         self.user = _common(users)
-        common = to_arrow_schema(StructType([StructField("user", self.user)]), **IN_UTC)
+        common = _arrow_type(self.user)
         self.sides = [
-            Side(one.columns, one.user, Spark().none(self.frames[name]), common.types[0])
+            Side(one.columns, one.user, Spark().none(self.frames[name]), common)
             for name, one in routed.items()
         ]
 
@@ -243,6 +244,18 @@ def _spark_schema(none: pa.Table) -> Any:
         msg = f"the result's column {name!r} is {kind}, for which Spark has no type; cast it before the call"
         raise ColumnError(msg)
     return from_arrow_schema(none.schema, prefer_timestamp_ntz=True)
+
+
+def _is_in_arrow(kind: Any) -> bool:
+    try:
+        _arrow_type(kind)
+    except PySparkException:
+        return False
+    return True
+
+
+def _arrow_type(kind: Any) -> pa.DataType:
+    return to_arrow_schema(StructType([StructField("one", kind)]), **IN_UTC).types[0]
 
 
 def _is_known(field: pa.Field) -> bool:
