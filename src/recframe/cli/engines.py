@@ -147,18 +147,23 @@ def _is_elsewhere(path: str) -> bool:
 
 
 def _parquet(path: str) -> list[str]:
-    """Return the Parquet files of a path; none where it has others."""
+    """Return the Parquet files of a path; none where it has others.
+
+    NOTE: whole paths, since a worker, and the JVM of a session that was there, work in folders of their own.
+    """
     if is_address(path):
         return [path] if _is_elsewhere(path) else []
     places = files.places(path)
-    return places if all(ending_of(one) in PARQUET for one in places) else []
+    is_parquet = all(ending_of(one) in PARQUET for one in places)
+    return [str(Path(one).absolute()) for one in places] if is_parquet else []
 
 
 def _folder(path: str, places: list[str]) -> str | None:
     """Return the folder below which names of folders are columns."""
     folders = Path(places[0]).parent.parts
     first = next((n for n, name in enumerate(folders) if "=" in name), None)
-    return None if first is None or places == [path] else str(Path(*folders[:first]))
+    is_one = first is None or places == [str(Path(path).expanduser().absolute())]
+    return None if is_one else str(Path(*folders[:first]))
 
 
 def _table(rows: pl.LazyFrame) -> Any:
