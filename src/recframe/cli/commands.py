@@ -66,7 +66,7 @@ class Commands(click.Group):
 
     def _without_engine(self, option: str) -> str:
         """Return what is said of an option of engines where a command has none."""
-        names = [one.name for one in self.commands.values() if "engine" in _options(one)]
+        names = [name for name, one in self.commands.items() if "engine" in _options(one)]
         return f"{option} is an option of {', '.join(names[:-1])} and {names[-1]}"
 
 

@@ -172,10 +172,11 @@ class Divided:
             return str(given)
         if isinstance(given, Metric):
             return given.as_stated
-        if isinstance(given, pl.LazyFrame):
-            return stream(given)
-        if is_frame(given) and kind_for(given).engine is not None:
-            return self.engine.read(given, kind_for(given).columns)
+        if is_frame(given) and kind_for(given).is_lazy:
+            kind = kind_for(given)
+            if kind.engine is not None:
+                return self.engine.read(given, kind.columns)
+            return stream(kind.take({name: name for name in kind.columns}).lazy())
         return [self._sent(one) for one in given] if isinstance(given, list | tuple) else given
 
     @cached_property
