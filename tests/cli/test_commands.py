@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import recframe as rf
-from recframe.cli import files, printing
+from recframe.cli import engine_files, files, printing
 from shop_files import RECS, TWO, evaluate, failure, run, shell, write_tables
 
 
@@ -404,3 +404,34 @@ def test_without_the_extra_the_command_says_how_to_install_it(missing):
 def test_importing_recframe_imports_nothing_of_the_command_line():
     code = "import sys, recframe; print({'click', 'rich', 'numpy'} & set(sys.modules))"
     assert shell("-c", code).stdout == "set()\n"
+
+
+def test_an_engine_that_is_not_installed_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(engine_files, "find_spec", lambda name: None if name == "dask" else name)
+
+    told = failure("evaluate", "recs.parquet", "truth.parquet", "--engine", "dask")
+
+    assert told == "--engine dask needs dask: pip install 'recframe[dask]'"
+
+
+@pytest.mark.parametrize(
+    ("engine", "instead"),
+    [
+        ("polars", "add --engine spark"),
+        ("dask", "Dask's cluster is that of DASK_SCHEDULER_ADDRESS=tcp://host:8786"),
+        ("daft", "Daft's runner is that of DAFT_RUNNER=ray"),
+    ],
+)
+def test_a_master_is_sparks(engine, instead):
+    told = failure("summarize", "recs.parquet", "--engine", engine, "--master", "local[2]")
+
+    assert told.startswith(f"--master says where Spark is; {instead}")
+
+
+@pytest.mark.parametrize("command", ["slices", "track", "report"])
+def test_a_command_that_no_engine_answers_says_which_ones_do(command):
+    result = run(command, "recs.parquet", "truth.parquet", "--engine", "spark")
+
+    assert result.exit_code == 2
+    names = "evaluate, audit, summarize, compare, power, gaps and require"
+    assert f"Error: --engine is an option of {names}\n" in result.stderr

@@ -10,6 +10,7 @@ import click
 import polars as pl
 
 import recframe as rf
+from recframe.audit.checks import CHECKS
 from recframe.cli import files
 from recframe.cli.declared import (
     BY,
@@ -27,7 +28,7 @@ from recframe.cli.declared import (
     declared,
 )
 from recframe.cli.demonstration import demo
-from recframe.cli.engines import ENGINE, is_on_spark, on_spark
+from recframe.cli.engines import ENGINE, answering, engine_of
 from recframe.cli.given import bound, columns_of, metrics_and_cutoffs, n_parts, paths_of, scanned
 from recframe.cli.pages import explain, metrics, profiles
 from recframe.cli.printing import print_frame
@@ -41,6 +42,7 @@ from recframe.cli.uncertain import compare, gaps, power, slices, summarize
 from recframe.errors import plan_errors
 
 INTERRUPTED = 130
+OF_ENGINES = ("--engine", "--master")
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -55,8 +57,21 @@ class Commands(click.Group):
             raise Failure(str(error)) from None
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             raise Failure(f"Polars cannot read the files: {files.first_line(error)}") from None
+        except click.NoSuchOption as error:
+            if error.option_name in OF_ENGINES:
+                raise click.UsageError(self._without_engine(error.option_name), error.ctx) from None
+            raise
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
+
+    def _without_engine(self, option: str) -> str:
+        """Return what is said of an option of engines where a command has none."""
+        names = [name for name, one in self.commands.items() if "engine" in _options(one)]
+        return f"{option} is an option of {', '.join(names[:-1])} and {names[-1]}"
+
+
+def _options(command: click.Command) -> list[str]:
+    return [one.name or "" for one in command.params]
 
 
 @click.group(cls=Commands, context_settings=SETTINGS)
@@ -131,8 +146,11 @@ def evaluate(recs: str, truth: str | None, **options: Any) -> None:
     with words_of_the_shell(paths):
         asked, cutoffs = metrics_and_cutoffs(options["metrics"], options["cutoffs"])
         arguments = {"k": cutoffs, "by": options["by"], "support": options["support"]}
-        evaluated = on_spark if is_on_spark(options) else _here
-        result = evaluated(paths, options, asked, arguments)
+        if engine_of(options) is None:
+            result = _here(paths, options, asked, arguments)
+        else:
+            with bar("reading"), answering(paths, options) as rec:
+                result = rec.evaluate(*asked, **arguments)
     give(result, options["output"], options["form"])
 
 
@@ -170,6 +188,7 @@ def _notes(frames: dict[str, pl.LazyFrame], options: dict[str, Any]) -> Iterator
     COLUMNS,
     POLICIES,
     PROFILE,
+    ENGINE,
     OUTPUT,
 )
 def audit(recs: str, truth: str | None, k: int | None, **options: Any) -> None:
@@ -185,9 +204,12 @@ def audit(recs: str, truth: str | None, k: int | None, **options: Any) -> None:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     paths = paths_of(recs, truth, options)
     with words_of_the_shell(paths):
-        rec = bound(scanned(paths, options), options)
-        with read_errors(), plan_errors(), bar("reading"):
-            found = rec.audit(k, by=options["by"]).collect(engine="streaming")
+        with read_errors(), plan_errors(), bar("reading"), answering(paths, options) as rec:
+            found = rec.audit(k, by=options["by"])
+        engine = engine_of(options)
+        if engine is not None:
+            left = ", ".join(one.name for one in CHECKS if one.of_all)
+            note(f"{engine.name} makes no checks of all users at once: {left}")
     if is_table(options["output"], options["form"]):
         _print_findings(found)
     else:

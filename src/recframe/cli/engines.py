@@ -1,37 +1,38 @@
-"""Files read by Spark, and results of it as tables of this process."""
+"""What computes a command's answer: Polars in this process, or an engine that reads the files and gives rows of results."""
 
 from __future__ import annotations
 
-import importlib.util
-import os
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 import polars as pl
 
+import recframe as rf
 from recframe.cli import files
 from recframe.cli.declared import Decorator, declared
-from recframe.cli.given import bound, columns_of, scanned
+from recframe.cli.engine_files import DEFAULT_MASTER, ENGINES, EngineOfFiles
+from recframe.cli.given import bound, bound_at_once, columns_of, scanned
 from recframe.cli.readers import ending_of, is_address
 from recframe.errors import RecframeError
 from recframe.frames.collecting import stream
+from recframe.frames.kinds.lookup import kind_for
 
-SPARK, HERE = "spark", "polars"
-DEFAULT_MASTER = "local[*]"
-_OURS = re.compile(r"recframe\.errors\.\w+: (.*)")
+HERE = "polars"
 PARQUET = {".parquet", ".pq"}
+_OURS = re.compile(r"recframe\.errors\.\w+: (.*)")
 ENGINE: Decorator = declared(
     click.option(
         "--engine",
-        type=click.Choice([HERE, SPARK]),
+        type=click.Choice([HERE, *ENGINES]),
         default=HERE,
         show_default=True,
-        help="What computes: Polars in this process, or Spark, which reads Parquet files itself; its workers need recframe.",
+        help="What computes: Polars in this process, or Spark, Dask or Daft, which read Parquet files themselves and whose "
+        "workers need recframe.",
     ),
     click.option(
         "--master",
@@ -40,97 +41,133 @@ ENGINE: Decorator = declared(
         f"[default: {DEFAULT_MASTER}]",
     ),
 )
+ELSEWHERE = {
+    "dask": "; Dask's cluster is that of DASK_SCHEDULER_ADDRESS=tcp://host:8786 in the environment",
+    "daft": "; Daft's runner is that of DAFT_RUNNER=ray in the environment",
+}
+"""Where the other engines are."""
 
 
-def is_on_spark(options: Mapping[str, Any]) -> bool:
-    """Return whether Spark is to compute, or say what is missing for it."""
-    if options["engine"] != SPARK and options["master"] is not None:
-        msg = "--master says where Spark is; add --engine spark"
-        raise RecframeError(msg)
-    if options["engine"] == SPARK and importlib.util.find_spec("pyspark") is None:
-        msg = "--engine spark needs pyspark: pip install 'recframe[spark]'"
-        raise RecframeError(msg)
-    return bool(options["engine"] == SPARK)
-
-
-def on_spark(
-    paths: dict[str, str], options: dict[str, Any], asked: Any, arguments: dict[str, Any]
-) -> pl.DataFrame:
-    """Return what Spark evaluates, its rows by their keys as on one machine."""
-    with _session(options["master"] or DEFAULT_MASTER) as session, _words_of_failures():
-        frames = _read_all(session, paths, options)
-        found = pl.DataFrame(bound(frames, options).evaluate(*asked, **arguments).toArrow())
-    names, model = {*options["by"]}, columns_of(options).get("model")
-    n_keys = len(names) + (model is not None and not names & {model, "model"})
-    # users' rows come as buckets are done
-    keys = found.columns[:n_keys]
-    return found.sort(keys, nulls_last=True) if keys else found
+def engine_of(options: Mapping[str, Any]) -> EngineOfFiles | None:
+    """Return the engine that is to compute, none where it is Polars, or say what is missing for it."""
+    name = options.get("engine", HERE)
+    if name != "spark" and options.get("master") is not None:
+        msg = "--master says where Spark is"
+        raise RecframeError(msg + ELSEWHERE.get(name, "; add --engine spark"))
+    if name == HERE:
+        return None
+    ENGINES[name].check()
+    return ENGINES[name]
 
 
 @contextmanager
-def _words_of_failures() -> Iterator[None]:
-    """Have a task's failure told in the words of the task, without the machine's."""
-    from pyspark.errors import PySparkException  # noqa: PLC0415  an extra
+def answering(paths: dict[str, str], options: dict[str, Any]) -> Iterator[Any]:
+    """Give the recommendations with all that is bound to them, whose methods give DataFrames."""
+    engine = engine_of(options)
+    if engine is None:
+        yield bound_at_once(scanned(paths, options), options)
+        return
+    plain = scanned({name: one for name, one in paths.items() if not _is_elsewhere(one)}, options)
+    with _words_of_failures(engine), engine.session(options["master"]) as session:
+        rec = bound(_frames(engine, session, paths, plain, options), options)
+        schemas = bound(plain, options) if len(plain) == len(paths) else None
+        yield Answers(rec, engine, schemas, columns_of(options).get("model"))
 
+
+class Answers:
+    """The methods of a `rec` on an engine's frames, whose results are DataFrames as Polars would give them."""
+
+    def __init__(
+        self, rec: Any, engine: EngineOfFiles, schemas: rf.Rec[Any] | None, model: str | None
+    ) -> None:
+        self.rec, self.engine, self.schemas, self.model = rec, engine, schemas, model
+
+    def __getattr__(self, method: str) -> Any:
+        """Return a method of `rec`."""
+        return partial(self._asked, method)
+
+    def _asked(self, method: str, *arguments: Any, **options: Any) -> pl.DataFrame:
+        """Return the rows of a result, in the dtypes that Polars has for them, and its order."""
+        # what a schema can show is said here, before the engine reads a file
+        wanted = None
+        if self.schemas is not None:
+            wanted = getattr(self.schemas, method)(*arguments, **options).collect_schema()
+        found = self.engine.rows(getattr(self.rec, method)(*arguments, **options))
+        found = found if wanted is None else found.cast(wanted)
+        return self._sorted(found, options.get("by") or ()) if method == "evaluate" else found
+
+    def _sorted(self, found: pl.DataFrame, by: Any) -> pl.DataFrame:
+        """Return rows by their keys: those of users come as buckets are done."""
+        names = {*by}
+        n_keys = len(names) + (self.model is not None and not names & {self.model, "model"})
+        keys = found.columns[:n_keys]
+        return found.sort(keys, nulls_last=True) if keys else found
+
+
+@contextmanager
+def _words_of_failures(engine: EngineOfFiles) -> Iterator[None]:
+    """Have a task's failure told in the words of the task, without the machine's."""
     try:
         yield
-    except PySparkException as error:
+    except (RecframeError, click.ClickException, click.exceptions.Exit):
+        raise
+    except Exception as error:  # noqa: BLE001  each engine has errors of its own
         found = _OURS.search(str(error))
         said = files.first_line(error) if found is None else found.group(1)
-        raise RecframeError(said if found else f"Spark fails: {said}") from None
+        raise RecframeError(said if found else f"{engine.name} fails: {said}") from None
 
 
-@contextmanager
-def _session(master: str) -> Iterator[Any]:
-    """Give a session of Spark, which is stopped again unless it was there before."""
-    from pyspark.sql import SparkSession  # noqa: PLC0415  an extra
+def _frames(
+    engine: EngineOfFiles,
+    session: Any,
+    paths: dict[str, str],
+    plain: Mapping[str, pl.LazyFrame],
+    options: dict[str, Any],
+) -> dict[str, Any]:
+    """Return the frames of the files: Parquet is read by the engine, others here, where their types are known."""
+    columns = columns_of(options)
+    ids = {columns.get(role, role) for role in ("user", "item")} if options["ids_as_text"] else ()
+    found: dict[str, Any] = {}
+    for name, path in paths.items():
+        places = _parquet(path)
+        if places:
+            frame = engine.read(session, places, _folder(path, places))
+            texts = [one for one in kind_for(frame).columns if one in ids]
+            found[name] = engine.with_text(frame, texts) if texts else frame
+        else:
+            # side frames travel from here
+            is_lists = name == "recs"
+            found[name] = engine.made(session, _table(plain[name])) if is_lists else plain[name]
+    return found
 
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    # one thread for each task, of which Spark runs as many as there are cores
-    os.environ.setdefault("POLARS_MAX_THREADS", "1")
-    there = SparkSession.getActiveSession()
-    builder = SparkSession.builder.appName("recframe")
-    builder = builder.remote(master) if master.startswith("sc:") else builder.master(master)
-    session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
-    try:
-        yield session
-    finally:
-        if there is None:
-            session.stop()
 
-
-def _read_all(session: Any, paths: dict[str, str], options: dict[str, Any]) -> dict[str, Any]:
-    """Return the files as frames of Spark, which reads Parquet itself; others are read here, where their types are known."""
-    parquet = {name: places for name, path in paths.items() if (places := _parquet(path))}
-    others = scanned({name: path for name, path in paths.items() if name not in parquet}, options)
-    found = {name: session.read.parquet(*places) for name, places in parquet.items()}
-    if options["ids_as_text"]:
-        columns = columns_of(options)
-        ids = {columns.get(role, role) for role in ("user", "item")}
-        found = {name: _as_text(frame, ids) for name, frame in found.items()}
-    return found | {name: session.createDataFrame(_table(one)) for name, one in others.items()}
+def _is_elsewhere(path: str) -> bool:
+    """Return whether a path is an address of Parquet files, which may be one of the engine's alone."""
+    return is_address(path) and ending_of(path) in {*PARQUET, ""}
 
 
 def _parquet(path: str) -> list[str]:
-    """Return what Spark reads of a path to Parquet files; nothing of others. An address may be one of Spark's alone."""
+    """Return the Parquet files of a path; none where it has others.
+
+    NOTE: whole paths, since a worker, and the JVM of a session that was there, work in folders of their own.
+    """
     if is_address(path):
-        return [path] if ending_of(path) in {*PARQUET, ""} else []
+        return [path] if _is_elsewhere(path) else []
     places = files.places(path)
-    if any(ending_of(one) not in PARQUET for one in places):
-        return []
-    # columns that are names of folders are found from the folder on
-    return [path] if Path(path).is_dir() else places
+    is_parquet = all(ending_of(one) in PARQUET for one in places)
+    return [str(Path(one).absolute()) for one in places] if is_parquet else []
 
 
-def _as_text(frame: Any, ids: set[str]) -> Any:
-    """Return a frame with its ids as text."""
-    for name in ids.intersection(frame.columns):
-        frame = frame.withColumn(name, frame[name].cast("string"))
-    return frame
+def _folder(path: str, places: list[str]) -> str | None:
+    """Return the folder below which names of folders are columns."""
+    folders = Path(places[0]).parent.parts
+    first = next((n for n, name in enumerate(folders) if "=" in name), None)
+    is_one = first is None or places == [str(Path(path).expanduser().absolute())]
+    return None if is_one else str(Path(*folders[:first]))
 
 
 def _table(rows: pl.LazyFrame) -> Any:
     """Return rows as a table of Arrow."""
-    from recframe.frames.kinds.plain_tables import table_of  # noqa: PLC0415  pyarrow comes with Spark
+    from recframe.frames.kinds.plain_tables import table_of  # noqa: PLC0415  pyarrow comes with engines
 
     return table_of(stream(rows))

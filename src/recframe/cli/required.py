@@ -27,7 +27,8 @@ from recframe.cli.declared import (
     file_option,
     history_option,
 )
-from recframe.cli.given import bound_at_once, columns_of, paths_of, scanned
+from recframe.cli.engines import ENGINE, answering
+from recframe.cli.given import columns_of, paths_of
 from recframe.cli.junit import junit
 from recframe.cli.options import split, time_of
 from recframe.cli.readers import READERS, ending_of
@@ -143,6 +144,7 @@ def truth_and_requirements(
     COLUMNS,
     POLICIES,
     PROFILE,
+    ENGINE,
     ALL_COLUMNS,
     click.option(
         "--format",
@@ -182,16 +184,17 @@ def require(recs: str, given: Given, **options: Any) -> None:
         paths = paths_of(recs, given.truth, options)
         with words_of_the_shell(paths):
             _check_outputs(options, list(paths.values()))
-            rec = bound_at_once(scanned(paths, {**options, "output": None, "form": None}), options)
             arguments = _arguments(options)
             before = {"last": earlier, "history": _before(options), "window": options["window"]}
-            ask = partial(rec.require, *given.requirements, **arguments, **before, raises=False)
-            with noted(ids_as_text=options["ids_as_text"]):
-                result = answered(ask)
-            fails = _unmet(result, given.requirements, arguments)
-            _give(result, fails, options)
-            if not fails.any():
-                _store(rec, result, given.requirements, options)
+            unwritten = {**options, "output": None, "form": None}
+            with answering(paths, unwritten) as rec:
+                ask = partial(rec.require, *given.requirements, **arguments, **before, raises=False)
+                with noted(ids_as_text=options["ids_as_text"]):
+                    result = answered(ask)
+                fails = _unmet(result, given.requirements, arguments)
+                _give(result, fails, options)
+                if not fails.any():
+                    _store(rec, result, given.requirements, options)
     _end(result, fails, options)
 
 

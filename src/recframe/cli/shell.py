@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ast
-import shlex
 import warnings
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,17 +12,11 @@ import polars as pl
 import recframe as rf
 from recframe.cli import files
 from recframe.cli.readers import ROWS_TO_INFER
-from recframe.errors import shown
 from recframe.frames import hints
-from recframe.frames.context import ROLES
+from recframe.frames.hints_of_a_shell import InShell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-
-FRAMES = ("users", "items", "train", "reference")
-PLACE = "..."
-"""The value of an option that is to be filled in."""
 
 
 class Failure(click.ClickException):
@@ -76,51 +67,5 @@ def note(text: str) -> None:
 @contextmanager
 def words_of_the_shell(paths: dict[str, str]) -> Iterator[None]:
     """Have messages speak of options of the command and of files, where they have Python's words for others."""
-    with hints.in_words(partial(in_words_of_the_shell, paths=paths)):
+    with hints.in_words(InShell(paths)):
         yield
-
-
-def in_words_of_the_shell(hint: hints.InPython, paths: dict[str, str]) -> str:
-    """Return a hint in words of the command, whose files have paths."""
-    match hint:
-        case hints.Bound(options):
-            return ", ".join(_option(name, value) for name, value in options.items())
-        case hints.Given(name, value):
-            return f"--{_dashed(name)} {'COLUMN' if value == PLACE else shown(value)}"
-        case hints.FrameOf(name):
-            return _file(name, paths)
-        case hints.SideFrame(name):
-            return _option(name, "")
-        case hints.Either():
-            return hint.elsewhere
-    return hint.python
-
-
-def _file(name: str, paths: dict[str, str]) -> str:
-    """Return the path of a file, or its place in the command where two have one path."""
-    recs = paths.get("recs", "RECS")
-    is_twice = name == "truth" and paths.get("truth") == recs
-    return "TRUTH" if is_twice else repr(paths.get(name, recs))
-
-
-def _option(name: str, value: str) -> str:
-    """Return an option of `rec(...)`, with its value as it stands in Python, as an option of the command."""
-    if name == "truth":
-        return "the truth as a second file"
-    if name in FRAMES:
-        return f"--{name} FILE"
-    if name == "model":
-        return f"--model {_written(value, 'COLUMN')}"
-    if name in ROLES:
-        return f"--columns {name}={_written(value, 'NAME')}"
-    return f"--{_dashed(name)} {_written(value, 'X')}"
-
-
-def _written(value: str, place: str) -> str:
-    """Return a value as a shell takes it, or a word for one that is to be filled in."""
-    text = str(ast.literal_eval(value)) if value[:1] in {"'", '"'} else value
-    return place if text == PLACE else shlex.quote(text)
-
-
-def _dashed(name: str) -> str:
-    return name.replace("_", "-")

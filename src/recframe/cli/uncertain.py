@@ -21,7 +21,8 @@ from recframe.cli.declared import (
     TRUTH,
     declared,
 )
-from recframe.cli.given import bound_at_once, metrics_and_cutoffs, paths_of, scanned
+from recframe.cli.engines import ENGINE, answering
+from recframe.cli.given import metrics_and_cutoffs, paths_of
 from recframe.cli.progress import bar
 from recframe.cli.results import ENDINGS, give, is_table
 from recframe.cli.shell import noted, read_errors, words_of_the_shell
@@ -63,6 +64,7 @@ ALL_COLUMNS = click.option(
 )
 COMPARED = declared(RECS, TRUTH, METRICS, BASELINE, BY)
 FRAMES = declared(SIDES, COLUMNS, POLICIES, PROFILE)
+FRAMES_OF_ENGINES = declared(FRAMES, ENGINE)
 
 
 def answered(ask: Callable[[], pl.DataFrame]) -> pl.DataFrame:
@@ -86,9 +88,9 @@ def asked(
     paths = paths_of(recs, truth, options)
     with words_of_the_shell(paths):
         metrics, cutoffs = metrics_and_cutoffs(options["metrics"], options["cutoffs"])
-        ask = getattr(bound_at_once(scanned(paths, options), options), method)
-        with noted(ids_as_text=options["ids_as_text"]):
-            result = answered(partial(ask, *metrics, k=cutoffs, by=options["by"], **given))
+        with noted(ids_as_text=options["ids_as_text"]), answering(paths, options) as rec:
+            ask = partial(getattr(rec, method), *metrics, k=cutoffs, by=options["by"], **given)
+            result = answered(ask)
     shown(result, method, options)
 
 
@@ -112,7 +114,7 @@ def some(options: dict[str, Any], *names: str) -> dict[str, Any]:
     CLUSTER,
     SEED,
     RESAMPLES,
-    FRAMES,
+    FRAMES_OF_ENGINES,
     ALL_COLUMNS,
     OUTPUT,
 )
@@ -160,7 +162,7 @@ def summarize(recs: str, truth: str | None, **options: Any) -> None:
     CLUSTER,
     SEED,
     RESAMPLES,
-    FRAMES,
+    FRAMES_OF_ENGINES,
     ALL_COLUMNS,
     OUTPUT,
 )
@@ -195,7 +197,7 @@ def compare(recs: str, truth: str | None, **options: Any) -> None:
     click.option(
         "--power", type=float, metavar="X", help="How often it is to be shown.  [default: 0.8]"
     ),
-    FRAMES,
+    FRAMES_OF_ENGINES,
     ALL_COLUMNS,
     OUTPUT,
 )
@@ -210,7 +212,18 @@ def power(recs: str, truth: str | None, **options: Any) -> None:
 
 
 @click.command(short_help="Find the best and the worst segment of each column.")
-@declared(RECS, TRUTH, METRICS, BY, BASELINE, MIN_USERS, LEVEL, FRAMES, ALL_COLUMNS, OUTPUT)
+@declared(
+    RECS,
+    TRUTH,
+    METRICS,
+    BY,
+    BASELINE,
+    MIN_USERS,
+    LEVEL,
+    FRAMES_OF_ENGINES,
+    ALL_COLUMNS,
+    OUTPUT,
+)
 def gaps(recs: str, truth: str | None, **options: Any) -> None:
     """Find the best and the worst segment of each --by column, and say how sure it is that they differ.
 

@@ -116,6 +116,11 @@ def _in_python(hint: InPython) -> str:
 _words: ContextVar[Callable[[InPython], str]] = ContextVar("words", default=_in_python)
 
 
+def words() -> Callable[[InPython], str]:
+    """Return what puts hints into words."""
+    return _words.get()
+
+
 @contextmanager
 def in_words(words: Callable[[InPython], str]) -> Iterator[None]:
     """Have hints put into the words of another surface than Python."""

@@ -17,8 +17,9 @@ from recframe.errors import RecframeError
 from recframe.facts.levels import Level
 from recframe.frames.collecting import stream
 from recframe.frames.context import SIDES, Context
+from recframe.frames.hints import Either, words
 from recframe.frames.kinds.engine import Engine, Routed, Work
-from recframe.frames.kinds.lookup import kind_for
+from recframe.frames.kinds.lookup import is_frame, kind_for
 from recframe.frames.kinds.plain_tables import in_plain_types, table_of, without_rows
 from recframe.frames.kinds.tables import CATALOGUE, MODELS, POPULARITY, TRAIN_USERS
 from recframe.frames.own_names import NamedFrame, is_side
@@ -157,12 +158,26 @@ class Divided:
         names = {name: one.names for name, one in self.given.items() if one.names}
         return Call(
             self.method,
-            tuple(_as_text(one) for one in self.arguments),
-            {name: _as_text(one) for name, one in self.options.items()},
+            tuple(self._sent(one) for one in self.arguments),
+            {name: self._sent(one) for name, one in self.options.items()},
             replace(self.context, **none),
             names,
             tuple(own.values()),
+            words(),
         )
+
+    def _sent(self, given: Any) -> Any:
+        """Return an argument as it travels: metrics and requirements as texts, and earlier results with their rows."""
+        if isinstance(given, Requirement):
+            return str(given)
+        if isinstance(given, Metric):
+            return given.as_stated
+        if is_frame(given) and kind_for(given).is_lazy:
+            kind = kind_for(given)
+            if kind.engine is not None:
+                return self.engine.read(given, kind.columns)
+            return stream(kind.take({name: name for name in kind.columns}).lazy())
+        return [self._sent(one) for one in given] if isinstance(given, list | tuple) else given
 
     @cached_property
     def metrics(self) -> list[Metric[...]]:
@@ -193,6 +208,7 @@ class Divided:
                 "rank, or write another ties="
             )
             raise RecframeError(msg)
+        self._check_earlier()
         for one in self.metrics if self.method in {"summarize", "compare"} else ():
             if is_of_segment(one):
                 msg = (
@@ -204,6 +220,18 @@ class Divided:
             if {*OF_OTHERS} & needs_of(one).levels:
                 msg = f"{one} by user holds each user against all others, whom no bucket has; ask it by segment"
                 raise RecframeError(msg)
+
+    def _check_earlier(self) -> None:
+        """Say so where an earlier result has values of users."""
+        last = self.options.get("last")
+        for one in last if isinstance(last, list | tuple) else [last]:
+            if is_frame(one) and not {"metric", "value"} <= {*kind_for(one).columns}:
+                alone = Either(
+                    "give its summary alone as last=",
+                    "give --reference a result that was stored without --users-values",
+                )
+                msg = "an earlier result's values of users are held against all lists at once, which no bucket of users has; "
+                raise RecframeError(f"{msg}{alone}")
 
     @property
     def _goes_by_order(self) -> bool:
@@ -328,12 +356,3 @@ def _is_finite(rows: pl.DataFrame, name: str) -> pl.Expr:
     column = pl.col(name)
     there = column.is_finite() if rows.schema[name].is_float() else column.is_not_null()
     return there.fill_null(value=False)
-
-
-def _as_text(asked: Any) -> Any:
-    """Return metrics and requirements as texts, which stand for them where the data is."""
-    if isinstance(asked, Requirement):
-        return str(asked)
-    if isinstance(asked, Metric):
-        return asked.as_stated
-    return [_as_text(one) for one in asked] if isinstance(asked, list | tuple) else asked

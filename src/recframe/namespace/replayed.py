@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ import pyarrow as pa  # type: ignore[import-untyped]  # comes with every engine
 from recframe.engines.sums import Sums
 from recframe.engines.tasks import Finishing, Summing, Trial, Whole
 from recframe.frames.context import SIDES, Context
+from recframe.frames.hints import InPython, in_words
 from recframe.frames.kinds.recframe_bucket import Bucket, Task
 from recframe.frames.kinds.tables import Tables
 from recframe.frames.own_names import NamedFrame
@@ -36,6 +37,8 @@ class Call:
     """The column names that side frames have of their own."""
     own: tuple[Definition, ...]
     """The metrics of the user's own that are asked for."""
+    words: Callable[[InPython], str]
+    """What puts hints of messages into words where the call is made."""
 
     def made(self, task: Task, frames: Mapping[str, pa.Table], plain: Sequence[str] = WHOLE) -> Any:
         """Make the call over some frames; those in `plain` are taken as they are."""
@@ -52,7 +55,8 @@ class Call:
         }
         rec: Rec[Any] = Rec(given[LISTS])
         bound = rec._with(replace(self.context, **sides))  # noqa: SLF001  a call's own frames
-        return getattr(bound, self.method)(*self.arguments, **self.options)
+        with in_words(self.words):
+            return getattr(bound, self.method)(*self.arguments, **self.options)
 
 
 @dataclass(frozen=True)

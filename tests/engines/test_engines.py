@@ -1,40 +1,23 @@
-"""Frames of Dask, on two worker processes, and of Daft: the numbers of one machine."""
+"""Frames of Spark, of Dask on two worker processes, and of Daft: what is asked of each engine, by its marker."""
 
 from __future__ import annotations
 
 from datetime import date
 from functools import partial
-from importlib.util import find_spec
 
 import polars as pl
 import pytest
 
 import recframe as rf
 from asked_twice import COLLECTED, asked_twice, assert_same, eager
-from frame_kinds import Kind, slow_after_the_first
+from engines_here import OWN, engines
+from frame_kinds import slow_after_the_first
 from parted_frames import ALL_SIDES, METRICS, every
 
-pytestmark = [
-    # their own, of pandas and of Python that are newer than they know
-    pytest.mark.filterwarnings("default"),
-    pytest.mark.filterwarnings("error::recframe.RecframeWarning"),
-]
+pytestmark = OWN
 
 
-def kinds() -> list[Kind]:
-    found = []
-    if find_spec("dask") and find_spec("distributed"):
-        from dask_cluster import DASK  # noqa: PLC0415  where it is installed
-
-        found.append(pytest.param(DASK, marks=pytest.mark.dask))
-    if find_spec("daft"):
-        from daft_frames import DAFT  # noqa: PLC0415  likewise
-
-        found.append(pytest.param(DAFT, marks=pytest.mark.daft))
-    return found
-
-
-@pytest.fixture(params=kinds(), ids=repr)
+@pytest.fixture(params=engines())
 def engine(request):
     return request.param
 
@@ -146,7 +129,9 @@ IDS = {
 
 
 @pytest.mark.parametrize(("kind", "of"), IDS.items(), ids=IDS)
-def test_ids_of_any_type_compare_as_on_one_machine(asked, kind, of):
+def test_ids_of_any_type_compare_as_on_one_machine(engine, asked, kind, of):
+    if (engine.name, kind) == ("spark", "unsigned"):
+        pytest.skip("Spark has no unsigned numbers")
     recs, truth = eager("score", model=False)
     ids = [of(pl.col(name)).alias(name) for name in ("user", "item")]
     recs, truth = recs.with_columns(ids), truth.with_columns(ids)
@@ -196,18 +181,27 @@ def test_nothing_is_what_nothing_is_on_one_machine(asked, empty, by):
     assert_same(one, other, ordered=by is None)
 
 
+SKEWED = {
+    "spark": lambda one: [one.repartition(40), one.repartition(1), one.repartition(5, "week")],
+    "dask": lambda one: [
+        one.repartition(npartitions=1),
+        one.repartition(npartitions=12),
+        one.shuffle("week", npartitions=5),
+    ],
+    # whose own runner has no partitions, but batches
+    "daft": lambda one: [
+        one.into_batches(1),
+        one.into_batches(37),
+        one.concat(one.where(one["week"] > 7)),
+    ],
+}
+
+
 def test_skewed_and_empty_partitions_change_nothing(engine):
     recs, truth = eager(model=False)
     expected = recs.rec(truth=truth).evaluate(*METRICS)
-    frame = engine(recs)
-    if engine.name == "dask":
-        given = [frame.repartition(npartitions=n) for n in (1, 12)]
-        given.append(frame.shuffle("week", npartitions=5))
-    else:  # whose own runner has no partitions, but batches
-        given = [frame.into_batches(n) for n in (1, 37)]
-        given.append(frame.concat(frame.where(frame["week"] > 7)))
 
-    for one in given:
+    for one in SKEWED[engine.name](engine(recs)):
         found = rf.rec(one, truth=engine(truth)).evaluate(*METRICS)
         assert_same(expected, engine.read(found), ordered=True)
 
@@ -241,7 +235,7 @@ def test_side_frames_of_this_process_travel(engine):
     found = rf.rec(engine(recs), truth=truth.lazy(), **sides).evaluate(*metrics, by="country")
 
     assert_same(expected, engine.read(found), ordered=True)
-    with pytest.raises(rf.RecframeError, match=f"a side frame is of {engine.name.title()} and"):
+    with pytest.raises(rf.RecframeError, match=rf"a side frame is (of )?{engine.name.title()}"):
         recs.rec(truth=engine(truth)).evaluate("mrr")
 
 
@@ -259,6 +253,9 @@ def test_findings_are_counted(asked):
 
 
 def test_a_metric_of_the_users_own_is_sent_to_the_workers(asked):
+    def halved_hits(at):
+        return at.n_hits / 2
+
     metric = rf.metric(halved_hits)
     recs, truth = eager(model=False)
 
@@ -267,13 +264,36 @@ def test_a_metric_of_the_users_own_is_sent_to_the_workers(asked):
     assert_same(one, other, ordered=True)
 
 
-def halved_hits(at):
-    return at.n_hits / 2
-
-
 def test_what_only_the_data_shows_fails_with_its_words(engine):
     recs, truth = eager(model=False)
     rec = rf.rec(engine(recs.with_columns(pl.col("rank") - 1)), truth=engine(truth))
 
     with pytest.raises(Exception, match="a rank is below 1"):
         engine.read(rec.evaluate("recall@2"))
+
+
+def test_an_earlier_result_is_one_of_the_engine_or_of_a_file(engine, tmp_path):
+    recs, truth = eager(model=False)
+    rec, held = recs.rec(truth=truth), rf.rec(engine(recs), truth=engine(truth))
+    earlier = rec.summarize("ndcg@3")
+    earlier.write_parquet(tmp_path / "earlier.parquet")
+    asked = partial(held.require, "ndcg@3 >= 0.9 * last", raises=False)
+
+    expected = rec.require("ndcg@3 >= 0.9 * last", last=earlier, raises=False)
+    for last in (engine(earlier), pl.scan_parquet(tmp_path / "earlier.parquet")):
+        assert_same(expected, engine.read(asked(last=last)), ordered=True)
+    with pytest.raises(rf.RecframeError, match="give its summary alone as last="):
+        asked(last=rec.evaluate("ndcg@3", by="user"))
+
+
+@pytest.mark.slow
+def test_a_user_with_a_million_rows_is_one_user(asked):
+    n = 1_000_000
+    many = pl.DataFrame({"user": [0], "item": [range(n)]}).explode("item")
+    few = pl.DataFrame({"user": range(1, 2001), "item": range(2000)})
+    recs = pl.concat([many, few]).with_columns(rank=pl.col("item") + 1)
+    truth = recs.filter(pl.col("item") % 7 == 0).select("user", "item")
+
+    one, other = asked("evaluate", recs, truth, {}, "ndcg", "recall@10", "auc")
+
+    assert_same(one, other, ordered=True)
