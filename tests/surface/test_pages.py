@@ -25,6 +25,7 @@ PAGES = [
 ]
 MADE = {"audit.md", "benchmarks.md", "other_libraries.md", "ways_in.md", "metrics/index.md"}
 """Pages that are made when the site is built, or stand elsewhere in some versions."""
+ENGINES = {"pyspark": "spark", "dask": "dask", "daft": "daft"}
 
 
 def texts() -> dict[Path, str]:
@@ -32,16 +33,18 @@ def texts() -> dict[Path, str]:
 
 
 def read_by() -> list:
-    """Return a case for each page and kind of frame that it has tabs for; those on Spark are of its lane.
+    """Return a case for each page and kind of frame that it has tabs for; those on engines are of their lanes.
 
     ranx is compiled when it is first called, which takes longer than all other pages together.
     """
     cases = []
+    engines = {name: getattr(pytest.mark, lane) for name, lane in ENGINES.items()}
     for page, text in texts().items():
-        lanes = {"pyspark": pytest.mark.spark, "ranx": pytest.mark.slow}
-        marks = [lane for name, lane in lanes.items() if f"<!-- needs: {name} -->" in text]
-        # pyspark warns of new versions of pandas
-        marks += [pytest.mark.filterwarnings("ignore")] if pytest.mark.spark in marks else []
+        needed = set(re.findall(r"\w+", " ".join(re.findall(r"<!-- needs: (.*) -->", text))))
+        marks = [mark for name, mark in engines.items() if name in needed]
+        # they warn of new versions of pandas and of one another
+        marks += [pytest.mark.filterwarnings("ignore")] if marks else []
+        marks += [pytest.mark.slow] if "ranx" in needed else []
         name = page.relative_to(ROOT).as_posix()
         if not any(block.language in page_blocks.RUN for block in page_blocks.blocks(text)):
             continue
@@ -146,3 +149,13 @@ def test_pages_on_other_libraries_are_named_on_their_first_one():
     assert {page.name for page in recorded_tables.PAGES} - {"index.md"} == set(
         re.findall(r"\]\((\w+\.md)\)", index)
     )
+
+
+@pytest.mark.parametrize("page", recorded_tables.PAGES, ids=lambda page: page.stem)
+def test_metrics_that_stand_beside_those_of_others_can_be_asked_for(page):
+    """Of each row of a table of names, what looks like a metric in the last column; k and n stand for a cut-off."""
+    rows = re.findall(r"^\|.*\| ([^|]*) \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    codes = {code for row in rows for code in re.findall(r"`([a-z_]+(?:\([^`]*\))?@\w+)`", row)}
+
+    for code in codes:
+        rf.parse(re.sub(r"@[kn]$", "@5", code).replace("=...", "=1"))
