@@ -24,8 +24,10 @@ PAGES = [
     for page in [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
     if "_build" not in page.parts and page.name not in ELSEWHERE
 ]
-MADE = {"audit.md", "benchmarks.md", "other_libraries.md", "ways_in.md", "metrics/index.md"}
-"""Pages that are made when the site is built, or stand elsewhere in some versions."""
+ON_OWN_FILES = {"README.md", "shell.md"}
+"""Pages whose commands are on files that the reader has."""
+MADE = re.compile(r"(audit|benchmarks|other_libraries|ways_in)\.md|(metrics|reference)/.*\.md")
+"""Pages that are made when the site is built, which says whether they are there."""
 ENGINES = {"pyspark": "spark", "dask": "dask", "daft": "daft"}
 
 
@@ -84,8 +86,7 @@ def _own_metrics():
 def test_every_block_gives_what_it_shows(page, kind, folder, monkeypatch):
     text = page.read_text(encoding="utf-8")
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-    # the README's commands are on files of the reader's own
-    languages = page_blocks.RUN if page.parent != ROOT else ("python",)
+    languages = ("python",) if page.name in ON_OWN_FILES else page_blocks.RUN
 
     outcomes = page_blocks.run(text, folder, kind, languages=languages)
 
@@ -119,7 +120,9 @@ def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)\s]*)\)", text):
         path, _, anchor = target.partition("#")
         goal = (page.parent / path).resolve() if path else page
-        if "://" in path or (goal.is_relative_to(DOCS) and str(goal.relative_to(DOCS)) in MADE):
+        if "://" in path or (
+            goal.is_relative_to(DOCS) and MADE.fullmatch(goal.relative_to(DOCS).as_posix())
+        ):
             continue
         assert goal.exists(), target
         assert not anchor or anchor in anchors(goal), target
