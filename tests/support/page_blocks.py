@@ -8,8 +8,8 @@ A page is read from top to bottom in a folder of its own, which has the simulate
 - Of the tabs "Polars" and "pandas" a reader follows one, and the page is run once for each; other tabs are run one by one.
 
 Comments, which a page does not show, say more. Above a fence, with a blank line between: `<!-- needs: pyspark -->` leaves a
-- Of the tabs "Polars" and "pandas" a reader follows one, and the page is run once for each; others run one after another.
-can run. A comment `<!-- setup` has lines of Python up to its `-->`, which are executed before what follows.
+block out where a package is missing, `<!-- exit: 1 -->` is of a command that has to fail, `<!-- not run: why -->` of one that
+nobody can run. A comment `<!-- setup` has lines of Python up to its `-->`, which are executed before what follows.
 """
 
 from __future__ import annotations
@@ -241,7 +241,7 @@ def written(text: str, outcomes: list[Outcome]) -> str:
     """Return a page whose outputs are those that came out."""
     lines = text.splitlines()
     for outcome in reversed(outcomes):
-        if outcome.shown is not None and not outcome.good:
+        if outcome.shown is not None and not (outcome.good or outcome.broken):
             first, margin = outcome.shown.line, " " * outcome.shown.indent
             shown = [f"{margin}{line}".rstrip() for line in outcome.got.splitlines()]
             lines[first : first + len(outcome.shown.lines)] = shown

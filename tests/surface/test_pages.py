@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import sys
@@ -23,8 +24,11 @@ PAGES = [
     for page in [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
     if "_build" not in page.parts and page.name not in ELSEWHERE
 ]
-MADE = {"audit.md", "benchmarks.md", "other_libraries.md", "ways_in.md", "metrics/index.md"}
-"""Pages that are made when the site is built, or stand elsewhere in some versions."""
+ON_OWN_FILES = {"README.md", "shell.md"}
+"""Pages whose commands are on files that the reader has."""
+MADE = re.compile(r"(audit|benchmarks|other_libraries|ways_in)\.md|(metrics|reference)/.*\.md")
+"""Pages that are made when the site is built, which says whether they are there."""
+ENGINES = {"pyspark": "spark", "dask": "dask", "daft": "daft"}
 
 
 def texts() -> dict[Path, str]:
@@ -32,16 +36,18 @@ def texts() -> dict[Path, str]:
 
 
 def read_by() -> list:
-    """Return a case for each page and kind of frame that it has tabs for; those on Spark are of its lane.
+    """Return a case for each page and kind of frame that it has tabs for; those on engines are of their lanes.
 
     ranx is compiled when it is first called, which takes longer than all other pages together.
     """
     cases = []
+    engines = {name: getattr(pytest.mark, lane) for name, lane in ENGINES.items()}
     for page, text in texts().items():
-        lanes = {"pyspark": pytest.mark.spark, "ranx": pytest.mark.slow}
-        marks = [lane for name, lane in lanes.items() if f"<!-- needs: {name} -->" in text]
-        # pyspark warns of new versions of pandas
-        marks += [pytest.mark.filterwarnings("ignore")] if pytest.mark.spark in marks else []
+        needed = set(re.findall(r"\w+", " ".join(re.findall(r"<!-- needs: (.*) -->", text))))
+        marks = [mark for name, mark in engines.items() if name in needed]
+        # they warn of new versions of pandas and of one another
+        marks += [pytest.mark.filterwarnings("ignore")] if marks else []
+        marks += [pytest.mark.slow] if "ranx" in needed else []
         name = page.relative_to(ROOT).as_posix()
         if not any(block.language in page_blocks.RUN for block in page_blocks.blocks(text)):
             continue
@@ -80,8 +86,7 @@ def _own_metrics():
 def test_every_block_gives_what_it_shows(page, kind, folder, monkeypatch):
     text = page.read_text(encoding="utf-8")
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-    # the README's commands are on files of the reader's own
-    languages = page_blocks.RUN if page.parent != ROOT else ("python",)
+    languages = ("python",) if page.name in ON_OWN_FILES else page_blocks.RUN
 
     outcomes = page_blocks.run(text, folder, kind, languages=languages)
 
@@ -115,7 +120,9 @@ def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)\s]*)\)", text):
         path, _, anchor = target.partition("#")
         goal = (page.parent / path).resolve() if path else page
-        if "://" in path or (goal.is_relative_to(DOCS) and str(goal.relative_to(DOCS)) in MADE):
+        if "://" in path or (
+            goal.is_relative_to(DOCS) and MADE.fullmatch(goal.relative_to(DOCS).as_posix())
+        ):
             continue
         assert goal.exists(), target
         assert not anchor or anchor in anchors(goal), target
@@ -146,3 +153,24 @@ def test_pages_on_other_libraries_are_named_on_their_first_one():
     assert {page.name for page in recorded_tables.PAGES} - {"index.md"} == set(
         re.findall(r"\]\((\w+\.md)\)", index)
     )
+
+
+@pytest.mark.parametrize("page", recorded_tables.PAGES, ids=lambda page: page.stem)
+def test_metrics_that_stand_beside_those_of_others_can_be_asked_for(page):
+    """Of each row of a table of names, what looks like a metric in the last column; k and n stand for a cut-off."""
+    rows = re.findall(r"^\|.*\| ([^|]*) \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    codes = {code for row in rows for code in re.findall(r"`([a-z_]+(?:\([^`]*\))?@\w+)`", row)}
+
+    for code in codes:
+        rf.parse(re.sub(r"@[kn]$", "@5", code).replace("=...", "=1"))
+
+
+def test_the_home_page_is_as_fast_as_it_says():
+    told = json.loads((ROOT / "tests" / "benchmarks" / "result.json").read_text(encoding="utf-8"))
+    median = {one["name"]: one["median"] for one in told["contenders"]}
+
+    assert "less than twice as long as a hand-written compiled loop" in (
+        " ".join((DOCS / "index.md").read_text(encoding="utf-8").split())
+    )
+    assert median["recframe, eager"] < 2 * median["compiled loop"]
+    assert told["rows"] == [10_000_000]
