@@ -92,7 +92,7 @@ class Drawing:
         head = (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:g}" role="img" '
             f'aria-labelledby="{self.name}-title {self.name}-told" fill="currentColor" font-family="{FONT}" '
-            'style="width: 100%; max-width: 34rem; height: auto">'
+            'style="width: 100%; max-width: 460px; height: auto">'
         )
         said = (
             f'<title id="{self.name}-title">{escape(self.title)}</title>'

@@ -6,6 +6,7 @@ import ast
 import functools
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -235,9 +236,22 @@ def test_links_of_a_page_lead_to_pages_that_there_are():
         assert linked <= names, name
 
 
-def test_every_metric_says_how_its_formula_is_typeset():
-    # a metric of somebody's own has it made of its plain text
-    assert not [name for name, one in BUILTIN.items() if not one.definition.latex]
+def test_a_formula_is_that_of_the_definition_or_made_of_its_plain_text():
+    written = Definition("written", len, formula="hits / k", latex="a\nb")
+    plain = Definition("plain", len, formula="Σ over hits of p^(r - 1) / log2(r + 1) <= n_relevant")
+
+    assert metric_formula.lines_of(written) == ["a", "b"]
+    assert metric_formula.lines_of(plain) == [
+        r"\sum \;\text{over hits of}\;p^{r\;-\;1}\;/\;\log_2 (r\;+\;1)\;\leq \;n_{\text{relevant}}"
+    ]
+
+
+def test_formulas_in_plain_text_can_be_typeset():
+    mathtext = pytest.importorskip("matplotlib.mathtext").MathTextParser("path")
+    for name, metric in BUILTIN.items():
+        (line,) = metric_formula.lines_of(replace(metric.definition, latex=""))
+        assert "\\" in line, name
+        mathtext.parse(f"${line}$")
 
 
 def two_of_three(at: rf.At, *, at_least: int = 2) -> pl.Expr:
