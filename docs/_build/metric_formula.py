@@ -22,7 +22,10 @@ OPENINGS = {"(": ("(", ")"), "^(": ("^{", "}"), "_(": ("_{(", ")}"), "√(": (r"
 """What opens a group, and what closes it then."""
 SYMBOL = r"[A-Za-z](?:_[A-Za-z0-9]+)?(?![A-Za-z0-9_'])"
 WORD = r"[A-Za-z][A-Za-z0-9'_-]*[A-Za-z0-9]"
-PIECES = re.compile(rf"<=|>=|log2|[\^_√]?\(|\^?{SYMBOL}|\^?{WORD}(?: (?!{SYMBOL}){WORD})*|\s+|.")
+SUMS = re.compile(r"([ΣΠ]) over (?:the )?(.+?(?: of [A-Za-z])?) of (?=\S)")
+PIECES = re.compile(
+    rf"<=|>=|log2|[\^_√]?\(|\^?{SYMBOL}|\^?{WORD}(?: (?:a )?(?!{SYMBOL}){WORD})*|\s+|."
+)
 
 
 def lines_of(definition: Definition) -> list[str]:
@@ -33,7 +36,17 @@ def lines_of(definition: Definition) -> list[str]:
 
 
 def _typeset(formula: str) -> Iterator[str]:
-    """Walk a formula in plain text, its words as words and its signs as signs."""
+    """Walk a formula in plain text; what a sum runs over stands below its sign."""
+    end = 0
+    for sum_ in SUMS.finditer(formula):
+        yield from _pieces(formula[end : sum_.start()])
+        yield f"{SIGNS[sum_[1]].strip()}_{{{''.join(_pieces(sum_[2]))}}} "
+        end = sum_.end()
+    yield from _pieces(formula[end:])
+
+
+def _pieces(formula: str) -> Iterator[str]:
+    """Walk what no sum begins in, its words as words and its signs as signs."""
     ends: list[str] = []
     for piece in PIECES.findall(formula):
         if piece in OPENINGS:

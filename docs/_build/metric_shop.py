@@ -29,6 +29,9 @@ GENRES = {
     "K": "family",
 }
 CATALOGUE = sorted(GENRES)
+PRICES = dict(zip(CATALOGUE, (20, 5, 10, 40, 15, 10, 30, 25, 8, 12, 18, 22), strict=True))
+FEATURES: dict[str, dict[str, str] | dict[str, int]] = {"genre": GENRES, "price": PRICES}
+"""What is known of an item."""
 WIDTH = 88
 
 
@@ -38,14 +41,16 @@ def truth_of(user: str, *, judged: bool) -> dict[str, int]:
     return dict(sorted({**RELEVANT[user], **disliked}.items()))
 
 
-def code_of(side: str, users: tuple[str, ...], *, judged: bool) -> str:
-    """Return the statement that makes a frame."""
+def code_of(side: str, users: tuple[str, ...], feature: str = "genre", *, judged: bool) -> str:
+    """Return the statement that makes a frame; of items it has one feature."""
     if side == "truth":
         told = [f'"{user}": {_dict(truth_of(user, judged=judged))}' for user in users]
         return _call("rf.from_truth", side, told)
     if side == "items":
-        genres = " ".join(GENRES[item] for item in CATALOGUE)
-        told = [f'"item": list("{"".join(CATALOGUE)}")', f'"genre": "{genres}".split()']
+        values = [FEATURES[feature][item] for item in CATALOGUE]
+        words = all(isinstance(value, str) for value in values)
+        column = f'"{" ".join(map(str, values))}".split()' if words else repr(values)
+        told = [f'"item": list("{"".join(CATALOGUE)}")', f'"{feature}": {column}']
         return _call("pl.DataFrame", side, told)
     if side == "train":
         return _call("rf.from_truth", side, _lists(TRAIN, tuple(TRAIN)))
@@ -54,10 +59,12 @@ def code_of(side: str, users: tuple[str, ...], *, judged: bool) -> str:
 
 
 @cache
-def frame_of(side: str, users: tuple[str, ...], *, judged: bool) -> pl.DataFrame:
+def frame_of(
+    side: str, users: tuple[str, ...], feature: str = "genre", *, judged: bool
+) -> pl.DataFrame:
     """Return the frame that the statement makes."""
     known = {"rf": rf, "pl": pl}
-    exec(code_of(side, users, judged=judged), known)  # noqa: S102  our own statement, that the page shows
+    exec(code_of(side, users, feature, judged=judged), known)  # noqa: S102  our own statement, that the page shows
     frame: pl.DataFrame = known[side]  # type: ignore[assignment]
     return frame
 

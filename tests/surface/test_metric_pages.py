@@ -242,7 +242,7 @@ def test_a_formula_is_that_of_the_definition_or_made_of_its_plain_text():
 
     assert metric_formula.lines_of(written) == ["a", "b"]
     assert metric_formula.lines_of(plain) == [
-        r"\sum \;\text{over hits of}\;p^{r\;-\;1}\;/\;\log_2 (r\;+\;1)\;\leq \;n_{\text{relevant}}"
+        r"\sum_{\text{hits}} p^{r\;-\;1}\;/\;\log_2 (r\;+\;1)\;\leq \;n_{\text{relevant}}"
     ]
 
 
