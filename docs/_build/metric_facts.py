@@ -185,7 +185,7 @@ def _of_user(example: Example, case: Case, alone: int) -> tuple[str, str]:
     each = quietly(lambda: rec.evaluate(example.metric, by="user").filter(user=NEW))
     both = quietly(lambda: rec.evaluate(example.metric, support=True))
     counted = both[f"n {name}"].item() > alone
-    value = number(each[name].item()) if each.height else "-"
+    value = number(each[name].item()) if each.height else "no row"
     return value, "yes" if counted else "no"
 
 
