@@ -221,6 +221,15 @@ def test_a_line_of_the_libraries_gives_its_number():
     assert achievable[3:5] == ["`ndcg(ideal=relevant)@10`", f"{dcg / four:.4f}"]
 
 
+def test_what_no_switch_says_is_noted():
+    assert "`recbole`: coverage and gini count an item more than there is" in page("gini")
+    assert "`recbole`" not in sections(page("dcg"))["In other libraries"]
+    (snips,) = [
+        row for row in rows(sections(page("recall"))["In other libraries"]) if "SNIPS" in row[1]
+    ]
+    assert snips[2] == "`propensity=` a column"
+
+
 def test_what_is_another_number_elsewhere_is_in_no_table():
     # Evidently's Diversity is recorded too, and divides by the length of the list
     lines = rows(sections(page("diversity"))["In other libraries"])
