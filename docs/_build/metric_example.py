@@ -54,15 +54,14 @@ class Example:
         return any("judged" in one or "not_relevant" in one for one in self.needs.columns)
 
     @property
+    def priced(self) -> bool:
+        """Whether it reads a number of the items."""
+        return "number" in self.facts
+
+    @property
     def by(self) -> str | None:
         """The property of items that it is asked by, where it holds groups of items against one another."""
         return "genre" if Level.ACROSS in self.needs.levels else None
-
-    @property
-    def feature(self) -> str:
-        """What the items are told to be: what they cost, where a number is asked for, or their genre."""
-        takes = {one for fact in self.needs.facts for one in getattr(fact.builder, "takes", ())}
-        return "price" if takes == {"number"} else "genre"
 
     @cached_property
     def sides(self) -> list[str]:
@@ -76,7 +75,7 @@ class Example:
 
     def frame(self, side: str) -> pl.DataFrame:
         """Return a frame of these users."""
-        return shop.frame_of(side, self.users, self.feature, judged=self.judged)
+        return shop.frame_of(side, self.users, judged=self.judged, priced=self.priced)
 
     @property
     def rec(self) -> rf.Rec[pl.DataFrame]:
@@ -95,10 +94,8 @@ class Example:
     @property
     def code(self) -> str:
         """The whole example, to be pasted."""
-        makes = [
-            shop.code_of(one, self.users, self.feature, judged=self.judged)
-            for one in ("recs", *self.sides)
-        ]
+        told = {"judged": self.judged, "priced": self.priced}
+        makes = [shop.code_of(one, self.users, **told) for one in ("recs", *self.sides)]
         imports = ["import polars as pl"] * any("pl." in line for line in makes)
         shown = self.call if self.by else f"round({self.call}, 4)"
         return "\n".join([*imports, "import recframe as rf", "", *makes, "", shown])

@@ -240,15 +240,15 @@ def _asked(one: Answer) -> str:
 
 def _value(example: Example, one: Answer) -> str:
     """Return the example's value, at its cut-off where the library has one."""
-    metric = one.metric(**_of_the_shop(example, one.metric))
+    metric = one.metric(**_of_the_shop(one.metric))
     asked = example.having(metric if one.whole else metric @ shop.K)
     found = asked.values([asked.metric], **one.options)[0]
     return f"{found} (whole list)" if one.whole else found
 
 
-def _of_the_shop(example: Example, metric: Metric[...]) -> dict[str, Any]:
+def _of_the_shop(metric: Metric[...]) -> dict[str, Any]:
     """Return the feature of the shop's items, where an answer was recorded of others."""
-    return {"of": example.feature} if metric.parameters.get("of") else {}
+    return {"of": "genre"} if metric.parameters.get("of") else {}
 
 
 def _sets(one: Answer) -> str:

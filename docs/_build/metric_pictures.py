@@ -50,16 +50,14 @@ class Picture:
         }
 
     @property
-    def described(self) -> bool:
+    def by_genre(self) -> bool:
         """Whether a feature of items is read, or groups of them."""
         needs = self.example.needs
-        takes = any(getattr(one.builder, "takes", ()) for one in needs.facts)
+        if self.example.priced:
+            return False
+        described = any(getattr(one.builder, "takes", ()) for one in needs.facts)
         categories = any("by category" in column for column in needs.columns)
-        return takes or categories or bool(needs.groups) or self.example.by is not None
-
-    def feature(self, item: str) -> str:
-        """Return what is known of an item."""
-        return str(shop.FEATURES[self.example.feature][item])
+        return described or categories or bool(needs.groups) or self.example.by is not None
 
     @property
     def marked(self) -> tuple[str, str]:
@@ -159,8 +157,10 @@ class Picture:
             )
         if self.example.facts & POPULARITY and not self.has_catalogue:
             found.append(("train users", [str(self.popularity[item]) for item in items]))
-        if self.described:
-            found.append((self.example.feature, [self.feature(item) for item in items]))
+        if self.by_genre:
+            found.append(("genre", [shop.GENRES[item] for item in items]))
+        if self.example.priced:
+            found.append(("price", [str(shop.PRICES[item]) for item in items]))
         return found
 
     def _growth(self, drawing: Drawing) -> None:
@@ -179,8 +179,8 @@ class Picture:
         ]
         if self.example.facts & POPULARITY:
             rows.append(("train users", [str(self.popularity[item]) for item in shop.CATALOGUE]))
-        if self.described:
-            rows.append((self.example.feature, [self.feature(item) for item in shop.CATALOGUE]))
+        if self.by_genre:
+            rows.append(("genre", [shop.GENRES[item] for item in shop.CATALOGUE]))
         listed_items = {item for one in listed for item in one}
         marks = dict.fromkeys(self.tail if self.marked[0] == "tail" else listed_items, "good")
         drawing.small_cells(shop.CATALOGUE, rows, marks)
@@ -215,7 +215,7 @@ class Picture:
             found.append(f"relevant, and not in the list: {', '.join(told)}")
         if self.reads_history:
             owned = [
-                f"{item} ({self.feature(item)})" if self.described else item
+                f"{item} ({shop.GENRES[item]})" if self.by_genre else item
                 for item in shop.TRAIN[shop.ME]
             ]
             found.append(f"in train of {shop.ME}: {', '.join(owned)}")

@@ -29,9 +29,7 @@ GENRES = {
     "K": "family",
 }
 CATALOGUE = sorted(GENRES)
-PRICES = dict(zip(CATALOGUE, (20, 5, 10, 40, 15, 10, 30, 25, 8, 12, 18, 22), strict=True))
-FEATURES: dict[str, dict[str, str] | dict[str, int]] = {"genre": GENRES, "price": PRICES}
-"""What is known of an item."""
+PRICES = {item: 5 * (1 + place % 4) for place, item in enumerate(CATALOGUE)}
 WIDTH = 88
 
 
@@ -41,16 +39,15 @@ def truth_of(user: str, *, judged: bool) -> dict[str, int]:
     return dict(sorted({**RELEVANT[user], **disliked}.items()))
 
 
-def code_of(side: str, users: tuple[str, ...], feature: str = "genre", *, judged: bool) -> str:
-    """Return the statement that makes a frame; of items it has one feature."""
+def code_of(side: str, users: tuple[str, ...], *, judged: bool, priced: bool = False) -> str:
+    """Return the statement that makes a frame; items have a price where `priced`, else a genre."""
     if side == "truth":
         told = [f'"{user}": {_dict(truth_of(user, judged=judged))}' for user in users]
         return _call("rf.from_truth", side, told)
     if side == "items":
-        values = [FEATURES[feature][item] for item in CATALOGUE]
-        words = all(isinstance(value, str) for value in values)
-        column = f'"{" ".join(map(str, values))}".split()' if words else repr(values)
-        told = [f'"item": list("{"".join(CATALOGUE)}")', f'"{feature}": {column}']
+        genres = " ".join(GENRES[item] for item in CATALOGUE)
+        told = [f'"item": list("{"".join(CATALOGUE)}")', f'"genre": "{genres}".split()']
+        told[1:] = [f'"price": {[*PRICES.values()]}'] if priced else told[1:]
         return _call("pl.DataFrame", side, told)
     if side == "train":
         return _call("rf.from_truth", side, _lists(TRAIN, tuple(TRAIN)))
@@ -60,11 +57,11 @@ def code_of(side: str, users: tuple[str, ...], feature: str = "genre", *, judged
 
 @cache
 def frame_of(
-    side: str, users: tuple[str, ...], feature: str = "genre", *, judged: bool
+    side: str, users: tuple[str, ...], *, judged: bool, priced: bool = False
 ) -> pl.DataFrame:
     """Return the frame that the statement makes."""
     known = {"rf": rf, "pl": pl}
-    exec(code_of(side, users, feature, judged=judged), known)  # noqa: S102  our own statement, that the page shows
+    exec(code_of(side, users, judged=judged, priced=priced), known)  # noqa: S102  our own statement, that the page shows
     frame: pl.DataFrame = known[side]  # type: ignore[assignment]
     return frame
 
