@@ -1,17 +1,21 @@
-"""What pictures of lists are drawn with: cells, rows of numbers, marks and lines, in the colours of the page around them."""
+"""What pictures of lists are drawn with: cells, rows of numbers, marks and lines; for light pages and for dark ones."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from html import escape
 
-WIDTH = 360
-"""As wide as a phone; a picture is scaled up from there."""
+WIDTH, SHOWN = 360, 480
+"""A picture is drawn as wide as a phone, and shown larger where there is room."""
+SIX = 6
+"""How many items of the catalogue stand in a line."""
 LEFT, STEP, CELL = 80, 40, 30
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
 GOOD, BAD = "#2da44e", "#d1593b"
 """Colours that stand out from white and from black."""
-FAINT = 0.4
+INK, PAPER = "#1f2328", "#e6edf3"
+"""The colours of text on light pages and on dark ones."""
+FAINT = 0.5
 
 
 @dataclass
@@ -21,7 +25,6 @@ class Drawing:
     title: str
     told: str
     """What is drawn, for those who do not see it."""
-    name: str
     parts: list[str] = field(default_factory=list)
     y: float = 8
 
@@ -86,32 +89,33 @@ class Drawing:
         self.text(22, words)
 
     @property
+    def said(self) -> str:
+        """The picture in words, what comes out of it first."""
+        return f"{self.title}. {self.told}"
+
+    @property
     def svg(self) -> str:
-        """The picture, to stand in a page."""
+        """The picture as a file; `#only-dark` behind its name, as pages have it, gives it the colours of a dark page."""
         height = self.y + 10
+        size = (
+            f'width="{SHOWN}" height="{height * SHOWN / WIDTH:g}" viewBox="0 0 {WIDTH} {height:g}"'
+        )
         head = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:g}" role="img" '
-            f'aria-labelledby="{self.name}-title {self.name}-told" fill="currentColor" font-family="{FONT}" '
-            'style="width: 100%; max-width: 34rem; height: auto">'
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" '
+            f'aria-labelledby="title told" color="{INK}" fill="currentColor" font-family="{FONT}">'
         )
-        said = (
-            f'<title id="{self.name}-title">{escape(self.title)}</title>'
-            f'<desc id="{self.name}-told">{escape(self.told)}</desc>'
+        return "\n".join(
+            [
+                head,
+                f'<title id="title">{escape(self.title)}</title>',
+                f'<desc id="told">{escape(self.told)}</desc>',
+                f"<style>#only-dark:target {{ color: {PAPER} }}</style>",
+                '<g id="only-dark">',
+                *self.parts,
+                "</g>",
+                "</svg>\n",
+            ]
         )
-        return "\n".join([head, said, *self.parts, "</svg>"])
-
-
-SIX = 6
-
-
-def standalone(svg: str) -> str:
-    """Return a picture as a file of its own, which has no page to take its colours from."""
-    style = (
-        "<style>svg { color: #1f2328; background: #ffffff }"
-        " @media (prefers-color-scheme: dark) { svg { color: #e6edf3; background: #0d1117 } }</style>"
-    )
-    head, end, rest = svg.partition(">\n")
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{head}{end}{style}\n{rest}\n'
 
 
 def _box(middle: float, top: float, sign: str) -> str:

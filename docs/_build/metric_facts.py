@@ -70,6 +70,8 @@ def _shape(example: Example) -> str:
     if about.shape == "set":
         grows = "; it depends on how many users there are" if about.grows else ""
         told = f"all lists of a segment together, which is no mean over users{grows}"
+    elif is_of_segment(example.metric):
+        told = "all users of the truth together, made of their means"
     elif about.over == "lists" and not example.needs.reads_relevance:
         told = "each list; the mean runs over users with a list, in the truth or not"
     elif about.over == "lists":
@@ -149,7 +151,7 @@ NO_LIST = Case("no list", "", {}, "A")
 def empty(example: Example) -> str:
     """Return a table of what comes out where there is nothing to measure."""
     k = example.metric.k
-    if example.metric.shape == "set":
+    if len(example.users) > 1:
         rows = [
             ("one user alone", _value(example, (shop.ME,))),
             ("no lists at all", _value(example, ())),
@@ -183,7 +185,7 @@ def _of_user(example: Example, case: Case, alone: int) -> tuple[str, str]:
     each = quietly(lambda: rec.evaluate(example.metric, by="user").filter(user=NEW))
     both = quietly(lambda: rec.evaluate(example.metric, support=True))
     counted = both[f"n {name}"].item() > alone
-    value = number(each[name].item()) if each.height else "-"
+    value = number(each[name].item()) if each.height else "no row"
     return value, "yes" if counted else "no"
 
 

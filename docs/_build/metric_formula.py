@@ -11,14 +11,21 @@ SIGNS = {
     "Σ": r"\sum ",
     "Π": r"\prod ",
     "·": r"\cdot ",
-    "√": r"\surd ",
     "²": "^2 ",
     "<=": r"\leq ",
     ">=": r"\geq ",
     "∞": r"\infty ",
     "π": r"\pi ",
+    "log2": r"\log_2 ",
 }
-PIECES = re.compile(r"<=|>=|log2|\^\(|[A-Za-z][\w']*(?: [A-Za-z][\w']*)*|\s+|.")
+OPENINGS = {"(": ("(", ")"), "^(": ("^{", "}"), "_(": ("_{(", ")}"), "√(": (r"\sqrt{", "}")}
+"""What opens a group, and what closes it then."""
+SYMBOL = r"[A-Za-z](?:_[A-Za-z0-9]+)?(?![A-Za-z0-9_'])"
+WORD = r"[A-Za-z][A-Za-z0-9'_-]*[A-Za-z0-9]"
+SUMS = re.compile(r"([ΣΠ]) over (?:the )?(.+?(?: of [A-Za-z])?) of (?=\S)")
+PIECES = re.compile(
+    rf"<=|>=|log2|[\^_√]?\(|\^?{SYMBOL}|\^?{WORD}(?: (?:a )?(?!{SYMBOL}){WORD})*|\s+|."
+)
 
 
 def lines_of(definition: Definition) -> list[str]:
@@ -29,21 +36,41 @@ def lines_of(definition: Definition) -> list[str]:
 
 
 def _typeset(formula: str) -> Iterator[str]:
-    """Walk a formula in plain text, its words as words and its signs as signs."""
+    """Walk a formula in plain text; what a sum runs over stands below its sign."""
+    end = 0
+    for sum_ in SUMS.finditer(formula):
+        yield from _pieces(formula[end : sum_.start()])
+        yield f"{SIGNS[sum_[1]].strip()}_{{{''.join(_pieces(sum_[2]))}}} "
+        end = sum_.end()
+    yield from _pieces(formula[end:])
+
+
+def _pieces(formula: str) -> Iterator[str]:
+    """Walk what no sum begins in, its words as words and its signs as signs."""
     ends: list[str] = []
     for piece in PIECES.findall(formula):
-        if piece == "^(":
-            ends.append("}")
-            yield "^{"
-        elif piece == "(":
-            ends.append(")")
-            yield piece
+        if piece in OPENINGS:
+            opening, end = OPENINGS[piece]
+            ends.append(end)
+            yield opening
         elif piece == ")" and ends:
             yield ends.pop()
-        elif piece == "log2":
-            yield r"\log_2 "
-        elif piece[0].isalpha() and piece not in SIGNS:
-            yield piece if len(piece) == 1 else rf"\text{{{piece}}}".replace("_", " ")
         else:
-            yield SIGNS.get(piece, "" if piece in "{}\\$" else r"\;" if piece.isspace() else piece)
-    yield "}" * ends.count("}")
+            yield SIGNS.get(piece) or _piece(piece)
+    yield "".join(reversed(ends))
+
+
+def _piece(piece: str) -> str:
+    """Return words, a symbol, or what stands between them."""
+    if piece[0] == "^":
+        return f"^{{{_piece(piece[1:] or ' ')}}}"
+    if re.fullmatch(SYMBOL, piece):
+        name, _, below = piece.partition("_")
+        return f"{name}_{{{_word(below)}}}" if below else name
+    if piece[0].isalpha():
+        return _word(piece)
+    return "" if piece in "{}\\$#%&_√" else r"\;" if piece.isspace() else piece
+
+
+def _word(text: str) -> str:
+    return text if len(text) == 1 else rf"\text{{{text.replace('_', ' ')}}}"

@@ -41,6 +41,11 @@ TOLD = {
     ("ndeval", "alpha_ndcg"): {"universe": "both"},
 }
 """What the tests tell `rec(...)` for libraries without a profile."""
+TOLD_OF_SIDES = {
+    "propensity": "`propensity=` a column",
+    "items of train": "`items=` those of train",
+}
+"""What is said of side frames that are not a library's usual ones."""
 NOT_SHOWN = {"ties", "decimals", "min_relevance_for"}
 """Switches that say nothing of lists with ranks, or of a whole number's digits."""
 
@@ -59,6 +64,8 @@ class Answer:
     """What `rec(...)` is told: the profile, and what the library was told of the data."""
     whole: bool = False
     """Whether the library takes the whole list."""
+    sides: tuple[str, ...] = ()
+    """Which side frames recframe is told, as they were recorded."""
 
     @property
     def kind(self) -> tuple[str, str]:
@@ -73,11 +80,10 @@ def section(example: Example) -> str:
     parts = []
     if found:
         titles = ["library", "its name", "profile", "metric", f"on {_whose(example)}", "differs in"]
-        parts += [
-            _head(example, found),
-            table(titles, [_row(example, one) for one in found]),
-            _note(example),
-        ]
+        lines = table(titles, [_row(example, one) for one in found])
+        parts += [_head(example, found), lines, _note(example)]
+    if notes := [*_notes(example.metric)]:
+        parts.append("\n".join(["Besides:", "", *(f"- {one}" for one in notes)]))
     if others := [*_other_meanings(example.metric)]:
         parts.append(
             "\n".join(["The same name for something else:", "", *(f"- {one}" for one in others)])
@@ -129,13 +135,14 @@ def _answer(peer: str, versions: Mapping[str, str], row: Mapping[str, Any]) -> A
         return None
     metric = parse(row["metric"])
     profile = row.get("profile") or peer
-    whole, bound = row.get("k") == [None], row.get("bound") or {}
+    whole, bound, sides = row.get("k") == [None], row.get("bound") or {}, (*row.get("sides", ()),)
     has = PROFILES[profile].metrics if profile in PROFILES else {}
     if metric.name not in has:
         if not metric.stated - {"of"} and _means_otherwise(profile, metric):
             return None
         options = {**TOLD.get((peer, metric.name), {}), **bound}
-        return Answer(profile, _version(peer, versions), row["call"], metric, options, whole)
+        title = _version(peer, versions)
+        return Answer(profile, title, row["call"], metric, options, whole, sides)
     plain = parse(metric.name)
     theirs = dict(_convention(profile, plain).metric.parameters)
     stated = {
@@ -145,7 +152,8 @@ def _answer(peer: str, versions: Mapping[str, str], row: Mapping[str, Any]) -> A
     }
     own = {name: value for name, value in stated.items() if theirs[name] != value}
     title = _version(peer, versions) if peer in TITLES else _version(profile, versions)
-    return Answer(profile, title, row["call"], plain(**own), {"profile": profile, **bound}, whole)
+    options = {"profile": profile, **bound}
+    return Answer(profile, title, row["call"], plain(**own), options, whole, sides)
 
 
 def _means_otherwise(profile: str, metric: Metric[...]) -> bool:
@@ -183,6 +191,15 @@ def _read_alone(metric: Metric[...]) -> Iterator[Answer]:
             yield Answer(name, f"{_title(name)} †", "", parse(metric.name), options, whole)
 
 
+def _notes(metric: Metric[...]) -> Iterator[str]:
+    """Walk what profiles note of the metric, which no switch says."""
+    for name, profile in PROFILES.items():
+        parts = profile.notes.split("; ") if metric.name in profile.metrics else []
+        told = [part for part in parts if re.search(rf"\b{metric.name}\b", part, re.IGNORECASE)]
+        if told:
+            yield f"`{name}`: {'; '.join(told)}."
+
+
 def _other_meanings(metric: Metric[...]) -> Iterator[str]:
     """Walk what a profile says of the metric's name, which is another number there."""
     for name, profile in PROFILES.items():
@@ -196,7 +213,7 @@ def _row(example: Example, one: Answer) -> list[str]:
     return [
         one.version,
         " ".join([code(one.call)] * bool(one.call) + [unit] * bool(unit)),
-        ", ".join(map(code, _bound(one))),
+        ", ".join([*map(code, _bound(one)), *_beside(one)]),
         code(_asked(one)),
         _value(example, one),
         _sets(one),
@@ -209,6 +226,11 @@ def _bound(one: Answer) -> list[str]:
         str(value) if name == "profile" else f"{name}={value}"
         for name, value in one.options.items()
     ]
+
+
+def _beside(one: Answer) -> list[str]:
+    """Return which side frames are other ones than usual."""
+    return [TOLD_OF_SIDES[side] for side in one.sides if side in TOLD_OF_SIDES]
 
 
 def _asked(one: Answer) -> str:

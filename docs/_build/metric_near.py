@@ -10,7 +10,9 @@ from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import registered
 from recframe.plan.needs import needs_of
 
-MOST = 5
+MOST, FEWEST = 5, 2
+CLOSE = 0.5
+"""From where metrics of other families are near; those of the same one are."""
 
 
 def section(metric: Metric[...]) -> str:
@@ -30,12 +32,12 @@ def section(metric: Metric[...]) -> str:
 def near(metric: Metric[...]) -> list[Metric[...]]:
     """Return metrics that a reader may want instead, the nearest first."""
     others = [one for name, one in shown().items() if name != metric.name]
-    named = [one for one in others if _names(metric, one) or _names(one, metric)]
-    alike = sorted(
-        (one for one in others if one not in named), key=lambda one: -_alike(metric, one)
-    )
-    found = [*named, *(one for one in alike if _alike(metric, one))]
-    return found[: max(MOST, len([one for one in named if _names(metric, one)]))]
+    named = [one for one in others if _names(metric, one)]
+    named += [one for one in others if one not in named and _names(one, metric)]
+    alike = sorted(others, key=lambda one: -_alike(metric, one))
+    rest = [one for one in alike if one not in named]
+    close = sum(_alike(metric, one) > CLOSE for one in rest)
+    return [*named, *rest][: max(FEWEST, min(MOST, len(named) + close), len(named))]
 
 
 def shown() -> dict[str, Metric[...]]:
@@ -61,7 +63,7 @@ def _alike(metric: Metric[...], other: Metric[...]) -> float:
     mine, theirs = _read(metric), _read(other)
     same = metric.definition.family == other.definition.family
     shared = len(mine & theirs) / len(mine | theirs)
-    return shared + same if same or shared > 1 / 2 else 0
+    return shared + same
 
 
 def _read(metric: Metric[...]) -> set[str]:

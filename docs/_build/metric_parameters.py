@@ -115,7 +115,9 @@ def _values(parameter: Parameter, example: Example) -> str:
     lines = []
     for choice, (settings, values) in zip(parameter.choices, rows, strict=True):
         others = {name: value for name, value in settings.items() if name != parameter.name}
-        with_others = f" with {code(_written(others))}" if others else ""
+        bound = [f"{side}=" for side in _more_sides(settings, context, shown)]
+        beside = [code(one) for one in (*bound, _written(others)) if one]
+        with_others = f" with {' and '.join(beside)}" if beside else ""
         meaning = [switch.words(choice)] if switch else []
         lines.append([f"{code(_quoted(choice))}{with_others}", *values, *meaning])
     titles = [code(parameter.name), *_titles(shown), *(["what it does"] * bool(switch))]
@@ -125,6 +127,12 @@ def _values(parameter: Parameter, example: Example) -> str:
     )
     same = "" if _distinct(rows) > 1 else ". It changes nothing in this example"
     return f"{head}{same}:\n\n{table(titles, lines)}"
+
+
+def _more_sides(settings: Settings, context: Settings, example: Example) -> list[str]:
+    """Return the frames that a choice needs beside those of the example."""
+    asked = example.having(example.metric(**context, **settings))
+    return [side for side in asked.sides if side not in example.sides]
 
 
 def _titles(example: Example) -> list[str]:

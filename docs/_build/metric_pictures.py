@@ -26,9 +26,9 @@ POPULARITY = {
 REFERENCE = {"in_reference", "agreement", "has_reference"}
 
 
-def picture(example: Example) -> str:
+def picture(example: Example) -> Drawing:
     """Return the picture of an example."""
-    return Picture(example).draw().svg
+    return Picture(example).draw()
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,8 @@ class Picture:
     def by_genre(self) -> bool:
         """Whether a feature of items is read, or groups of them."""
         needs = self.example.needs
+        if self.example.priced:
+            return False
         described = any(getattr(one.builder, "takes", ()) for one in needs.facts)
         categories = any("by category" in column for column in needs.columns)
         return described or categories or bool(needs.groups) or self.example.by is not None
@@ -99,7 +101,7 @@ class Picture:
         """Draw the lists, what is read of them, and the value."""
         name = self.example.metric.name
         title = f"{name}@{shop.K} of {'three lists' if self.several else 'one list'}: {self.value}"
-        drawing = Drawing(title, self.told, name)
+        drawing = Drawing(title, self.told)
         drawing.numbers("rank", [str(rank) for rank in range(1, 8)], more='opacity="0.7"')
         drawing.y += 2
         for user in self.example.users:
@@ -141,6 +143,10 @@ class Picture:
         if "discount" in needs.columns:
             weights = [1 / math.log2(rank + 1) for rank in range(1, len(items) + 1)]
             found.append(("1/log2(r+1)", [f"{weight:.3f}" for weight in weights]))
+        if {"gain", "discount"} <= needs.columns:
+            gains = [relevant.get(item, 0) for item in items]
+            products = [gain * weight for gain, weight in zip(gains, weights, strict=True)]
+            found.append(("product", [f"{one:.3f}" if one else "" for one in products]))
         if "hits_so_far" in needs.columns:
             hits = [
                 sum(one in relevant for one in items[:rank]) for rank in range(1, len(items) + 1)
@@ -153,6 +159,8 @@ class Picture:
             found.append(("train users", [str(self.popularity[item]) for item in items]))
         if self.by_genre:
             found.append(("genre", [shop.GENRES[item] for item in items]))
+        if self.example.priced:
+            found.append(("price", [str(shop.PRICES[item]) for item in items]))
         return found
 
     def _growth(self, drawing: Drawing) -> None:

@@ -11,7 +11,7 @@ import metric_libraries
 import metric_near
 import metric_parameters
 import metric_shop as shop
-from metric_drawing import standalone
+from metric_drawing import Drawing
 from metric_example import Example, example_of
 from metric_formula import lines_of
 from metric_pictures import picture
@@ -34,11 +34,11 @@ def pages() -> dict[str, str]:
     for name, metric in metric_near.shown().items():
         drawn = picture(example_of(metric))
         found[f"metrics/{name}.md"] = page(metric, drawn)
-        found[f"metrics/{name}.svg"] = standalone(drawn)
+        found[f"metrics/{name}.svg"] = drawn.svg
     return found
 
 
-def page(metric: Metric[...], drawn: str) -> str:
+def page(metric: Metric[...], drawn: Drawing) -> str:
     """Return the page of a metric, with its picture."""
     definition, example = metric.definition, example_of(metric)
     parts = [f"# {code(metric.name)}", sentence_of(definition), metric_facts.glance(example)]
@@ -47,7 +47,9 @@ def page(metric: Metric[...], drawn: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _sections(definition: Definition, example: Example, drawn: str) -> Iterator[tuple[str, str]]:
+def _sections(
+    definition: Definition, example: Example, drawn: Drawing
+) -> Iterator[tuple[str, str]]:
     yield "Formula", _formula(definition)
     yield "Worked example", _worked(example, drawn)
     yield "Parameters", metric_parameters.section(example)
@@ -76,16 +78,17 @@ def _linked(text: str, own: str) -> str:
     return NAMES.sub(lambda one: f"[{one[0]}]({one[1]}.md)" if one[1] in known else one[0], text)
 
 
-def _worked(example: Example, drawn: str) -> str:
+def _worked(example: Example, drawn: Drawing) -> str:
     """Return the picture, the code and what it shows."""
     who = f"{shop.ME}'s list" if len(example.users) == 1 else "three users' lists"
+    name = example.metric.name
     head = f"{who[0].upper()}{who[1:]}, cut at k = {shop.K}."
     if example.by is None:
         head += " *value at r* is what the metric is with a cut-off there."
     return "\n\n".join(
         [
             head,
-            f'<div class="metric-picture">\n{drawn}\n</div>',
+            "\n".join(f"![{drawn.said}]({name}.svg#only-{theme})" for theme in ("light", "dark")),
             f"```python\n{example.code}\n```",
             f"```text\n{example.output}\n```",
         ]

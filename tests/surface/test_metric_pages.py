@@ -6,6 +6,7 @@ import ast
 import functools
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -44,13 +45,17 @@ each_metric = pytest.mark.parametrize("name", BUILTIN)
 
 
 @functools.cache
-def drawn(name: str) -> str:
+def drawing(name: str) -> metric_drawing.Drawing:
     return metric_pictures.picture(metric_example.example_of(BUILTIN[name]))
+
+
+def drawn(name: str) -> str:
+    return drawing(name).svg
 
 
 @functools.cache
 def page(name: str) -> str:
-    return metrics.page(BUILTIN[name], drawn(name))
+    return metrics.page(BUILTIN[name], drawing(name))
 
 
 def sections(text: str) -> dict[str, str]:
@@ -111,16 +116,17 @@ def test_the_formula_can_be_typeset(name):
 
 @each_metric
 def test_a_picture_is_well_formed_fits_a_phone_and_says_what_is_drawn(name):
-    root = elements(metric_drawing.standalone(drawn(name)))
+    root = elements(drawn(name))
     _, _, width, height = map(float, root.get("viewBox").split())
     title, told = root.find(f"{SVG}title"), root.find(f"{SVG}desc")
 
-    assert root.get("aria-labelledby") == f"{title.get('id')} {told.get('id')}"
+    assert root.get("aria-labelledby").split() == [title.get("id"), told.get("id")]
     assert title.text.startswith(f"{name}@")
     assert re.search(r"\bA( \(tick\))?, ", told.text)
     assert root.get("fill") == "currentColor"
-    assert drawn(name) in page(name)
-    assert "\n\n" not in drawn(name), "a blank line ends HTML in Markdown"
+    for theme in ("light", "dark"):
+        assert f"![{title.text}. {told.text}]({name}.svg#only-{theme})" in page(name)
+    assert "]" not in title.text + told.text
     for text in root.iter(f"{SVG}text"):
         room = 0.58 * float(text.get("font-size")) * len(text.text)
         start = float(text.get("x")) - (room / 2 if text.get("text-anchor") == "middle" else 0)
@@ -129,10 +135,26 @@ def test_a_picture_is_well_formed_fits_a_phone_and_says_what_is_drawn(name):
         assert float(text.get("y")) <= height
 
 
+def test_a_picture_has_two_colours_of_text_for_light_pages_and_for_dark_ones():
+    root = elements(drawn("ndcg"))
+    dark = re.search(r"#only-dark:target { color: (#\w+) }", root.find(f"{SVG}style").text)[1]
+
+    assert root.find(f"{SVG}g").get("id") == "only-dark"
+    assert luminance(root.get("color")) < 0.2
+    assert luminance(dark) > 0.8
+    others = {one.get("fill") for one in root.iter(f"{SVG}text")}
+    assert others == {None}
+
+
+def luminance(colour: str) -> float:
+    return sum(int(colour[place : place + 2], 16) for place in (1, 3, 5)) / 3 / 255
+
+
 def test_hits_are_told_by_their_colour_and_by_a_sign():
     # of ana's seven items B, D and G are relevant, and C was judged not to be; H is not in the list
     root = elements(drawn("judged"))
-    groups = [one for one in root.iter(f"{SVG}g") if one.find(f"{SVG}circle") is not None]
+    cells = [one for one in root.iter(f"{SVG}g") if one.find(f"{SVG}rect") is not None]
+    groups = [one for one in cells if one.find(f"{SVG}circle") is not None]
     signs = {one.find(f"{SVG}text").text: one.find(f"{SVG}path").get("d") for one in groups}
     colours = {one.find(f"{SVG}text").text: one.find(f"{SVG}rect").get("stroke") for one in groups}
 
@@ -145,6 +167,7 @@ def test_hits_are_told_by_their_colour_and_by_a_sign():
 def test_a_picture_has_what_the_metric_reads_of_each_item():
     assert ">gain g<" in drawn("ndcg")
     assert ">0.631<" in drawn("ndcg")  # 1 / log2(3)
+    assert ">1.893<" in drawn("ndcg")  # 3 / log2(3)
     assert ">gain g<" not in drawn("precision")
     assert ">train users<" in drawn("novelty")
     assert ">genre<" in drawn("diversity")
@@ -198,6 +221,15 @@ def test_a_line_of_the_libraries_gives_its_number():
     assert achievable[3:5] == ["`ndcg(ideal=relevant)@10`", f"{dcg / four:.4f}"]
 
 
+def test_what_no_switch_says_is_noted():
+    assert "`recbole`: coverage and gini count an item more than there is" in page("gini")
+    assert "`recbole`" not in sections(page("dcg"))["In other libraries"]
+    (snips,) = [
+        row for row in rows(sections(page("recall"))["In other libraries"]) if "SNIPS" in row[1]
+    ]
+    assert snips[2] == "`propensity=` a column"
+
+
 def test_what_is_another_number_elsewhere_is_in_no_table():
     # Evidently's Diversity is recorded too, and divides by the length of the list
     lines = rows(sections(page("diversity"))["In other libraries"])
@@ -214,7 +246,7 @@ def test_empty_cases_are_told_as_they_come_out():
     assert {row[0]: row[1:] for row in rows(sections(page("ndcg"))["Empty cases"])} == {
         "relevant items, and no list": ["0", "yes"],
         "a list, and nothing relevant in the truth": ["0", "yes"],
-        "a list, and no row in the truth": ["-", "no"],
+        "a list, and no row in the truth": ["no row", "no"],
         "nobody is counted": ["null", "`n_users` is 0"],
     }
 
@@ -229,15 +261,32 @@ def test_the_index_has_every_metric_under_its_family():
 
 
 def test_links_of_a_page_lead_to_pages_that_there_are():
-    names = {f"{name}.md" for name in BUILTIN} | {"index.md", "../uncertainty.md", "../engines.md"}
+    names = {f"{name}.{end}" for name in BUILTIN for end in ("md", "svg")} | {
+        "index.md",
+        "../uncertainty.md",
+        "../engines.md",
+    }
     for name in BUILTIN:
         linked = {one.partition("#")[0] for one in re.findall(r"\]\(([^)\s]+)\)", page(name))}
         assert linked <= names, name
 
 
-def test_every_metric_says_how_its_formula_is_typeset():
-    # a metric of somebody's own has it made of its plain text
-    assert not [name for name, one in BUILTIN.items() if not one.definition.latex]
+def test_a_formula_is_that_of_the_definition_or_made_of_its_plain_text():
+    written = Definition("written", len, formula="hits / k", latex="a\nb")
+    plain = Definition("plain", len, formula="Σ over hits of p^(r - 1) / log2(r + 1) <= n_relevant")
+
+    assert metric_formula.lines_of(written) == ["a", "b"]
+    assert metric_formula.lines_of(plain) == [
+        r"\sum_{\text{hits}} p^{r\;-\;1}\;/\;\log_2 (r\;+\;1)\;\leq \;n_{\text{relevant}}"
+    ]
+
+
+def test_formulas_in_plain_text_can_be_typeset():
+    mathtext = pytest.importorskip("matplotlib.mathtext").MathTextParser("path")
+    for name, metric in BUILTIN.items():
+        (line,) = metric_formula.lines_of(replace(metric.definition, latex=""))
+        assert "\\" in line, name
+        mathtext.parse(f"${line}$")
 
 
 def two_of_three(at: rf.At, *, at_least: int = 2) -> pl.Expr:
@@ -263,7 +312,7 @@ def test_a_new_metric_gets_its_page_by_itself(monkeypatch):
 
     assert [*found] == SECTIONS
     assert all(found.values())
-    assert "two_of_three@5 = 1<" in text
+    assert "two_of_three@5 of one list: 1." in text
     assert [row[:2] for row in rows(found["Parameters"])] == [
         ["`2`", "1"],
         ["`1`", "1"],

@@ -66,7 +66,9 @@ def exposure_share(at: AtLists, *, weight: Literal["none", "log"] = "none") -> p
         r"\frac{\sqrt{\frac{1}{A} \sum_{g} (P_g - \bar{P})^2}}{\bar{P}}"
         r", \quad P_g = \frac{\sum_{u} |L_u \cap g|}{\sum_{u} |g|}"
         "\n"
-        r"\bar{P} = \text{mean of } P_g, \quad \text{both of items that } u \text{ does not have in train}"
+        r"\bar{P} = \text{mean of } P_g"
+        "\n"
+        r"\text{both of items that } u \text{ does not have in train}"
     ),
 )
 def exposure_disparity(at: AtLists, *, of: str = "", target: Target = "catalogue") -> pl.Expr:

@@ -70,7 +70,8 @@ def metric(function: Any = None, /, **about: Any) -> Any:
     The function takes `at`, the words that metrics are written in (see `recframe.At`), and keyword parameters with
     defaults. It returns a Polars expression with one value per list. Its name is the metric's name. `linear=True` says that
     it is a sum of words of the hits, in the sense of `At`, and so holds with `ties="expected"` and `"last"`; `grows=True` that
-    its value depends on how many users there are, as that of coverage does.
+    its value depends on how many users there are, as that of coverage does. `latex=` is its formula as pages typeset it, where
+    `formula=`, in plain text, does not do.
 
     Raises a RecframeError where the name is taken, by another metric or by a method of `rec`. Defining a metric of
     your own again, as notebooks do, replaces it.
