@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from functools import partial
 
 import polars as pl
@@ -435,3 +436,20 @@ def test_a_large_bucket_that_lacks_a_model_counts_its_users_all_the_same(monkeyp
         one, other = asked(call, recs, truth, {"model": "model"}, "ndcg@5", "recall")
         assert one["n_users"].to_list() == [2_500] * len(one)
         assert_same(one, other, ordered=True)
+
+
+def test_rows_at_hand_are_sent_once(monkeypatch):
+    recs, truth = eager(model=False)
+    users = pl.DataFrame({"user": range(50_000)}).with_columns(country=pl.col("user") % 3)
+    sizes = []
+    run = many_frames.InProcess.run
+
+    def measured(engine, frame, work):
+        sizes.append(len(pickle.dumps(work.bucket)))
+        return run(engine, frame, work)
+
+    monkeypatch.setattr(many_frames.InProcess, "run", measured)
+    for one in (users.head(10), users):
+        rf.rec(many(recs), truth=many(truth), users=one).evaluate("mrr", by="country")
+
+    assert sizes[1] == sizes[0]

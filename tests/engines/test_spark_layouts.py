@@ -161,8 +161,8 @@ def test_columns_of_types_that_arrow_lacks_are_left_out():
 
 @pytest.mark.parametrize(
     "of",
-    [pl.duration(days="user"), pl.time(12, minute=pl.col("user") % 3), pl.concat_list("user")],
-    ids=["duration", "time", "list"],
+    [pl.duration(days="user"), pl.col("user") % 2 == 0, pl.concat_list("user")],
+    ids=["duration", "boolean", "list"],
 )
 def test_segments_of_any_type_are_those_of_one_machine(of):
     recs, truth = eager(model=False)

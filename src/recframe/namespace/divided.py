@@ -58,9 +58,14 @@ class Given:
 
     @cached_property
     def none(self) -> pa.Table:
-        """A table without its rows."""
-        found = self.engine.none(self.frame) if self.is_engines else self.frame.slice(0, 0)
-        return in_plain_types(found)
+        """A table without its rows.
+
+        NOTE: no slice of it, which would be sent to the workers with all rows.
+        """
+        given = self.frame
+        return in_plain_types(
+            self.engine.none(given) if self.is_engines else given.schema.empty_table()
+        )
 
     def column(self, role: str) -> str:
         """Return the name of a role's column."""

@@ -17,7 +17,7 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 ROWS_SENT = 500_000
 """About as many rows are put in buckets at a time."""
-ROWS_OF_PART = 2_000_000
+ROWS_OF_PART = 1_500_000
 """A bucket of more rows is taken in parts."""
 BUCKET, SIDE, N_ROWS, ROWS = "bucket", "side", "n_rows", "rows"
 SENT = pa.schema(
