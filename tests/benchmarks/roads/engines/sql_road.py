@@ -134,7 +134,7 @@ def with_lists(session: Any, folder: Path, k: int) -> list[float]:
     users = users.select(
         "relevant",
         F.size("found").alias("hits"),
-        F.col("found")[0]["rank"].alias("first"),
+        F.get("found", F.lit(0))["rank"].alias("first"),
         _sum(F.transform("found", lambda one, place: (place + 1) / one["rank"])).alias(
             "precisions"
         ),
