@@ -12,7 +12,7 @@ from typing import Any
 
 import metric_shop as shop
 from metric_example import Example
-from metric_text import code, table
+from metric_text import BELOW, code, table
 
 import recframe as rf
 from recframe.conventions import under_profile
@@ -79,7 +79,7 @@ def section(example: Example) -> str:
     found.sort(key=lambda one: one.version.casefold())
     parts = []
     if found:
-        titles = ["library", "its name", "profile", "metric", f"on {_whose(example)}", "differs in"]
+        titles = ["library, its name", "profile, metric", f"on {_whose(example)}", "differs in"]
         lines = table(titles, [_row(example, one) for one in found])
         parts += [_head(example, found), lines, _note(example)]
     if notes := [*_notes(example.metric)]:
@@ -210,11 +210,11 @@ def _other_meanings(metric: Metric[...]) -> Iterator[str]:
 
 def _row(example: Example, one: Answer) -> list[str]:
     unit = IN_OTHER_UNITS.get((one.library, one.call), "")
+    called = " ".join([code(one.call)] * bool(one.call) + [unit] * bool(unit))
+    bound = ", ".join([*map(code, _bound(one)), *_beside(one)])
     return [
-        one.version,
-        " ".join([code(one.call)] * bool(one.call) + [unit] * bool(unit)),
-        ", ".join([*map(code, _bound(one)), *_beside(one)]),
-        code(_asked(one)),
+        BELOW.join(filter(None, [one.version, called])),
+        BELOW.join(filter(None, [bound, code(_asked(one))])),
         _value(example, one),
         _sets(one),
     ]
@@ -243,7 +243,7 @@ def _value(example: Example, one: Answer) -> str:
     metric = one.metric(**_of_the_shop(one.metric))
     asked = example.having(metric if one.whole else metric @ shop.K)
     found = asked.values([asked.metric], **one.options)[0]
-    return f"{found} (whole list)" if one.whole else found
+    return f"{found}{BELOW}(whole list)" if one.whole else found
 
 
 def _of_the_shop(metric: Metric[...]) -> dict[str, Any]:
@@ -259,7 +259,7 @@ def _sets(one: Answer) -> str:
     told = [f"{row['switch']}={row['to']}" for row in found.iter_rows(named=True)]
     hidden = NOT_SHOWN | one.options.keys()
     kept = [each for each in told if each.partition("=")[0] not in hidden]
-    return ", ".join(map(code, kept)) or "nothing"
+    return BELOW.join(map(code, kept)) or "nothing"
 
 
 def _quoted(value: object) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import metric_shop as shop
 from metric_example import Example
-from metric_text import code, prose_of, sentences, table
+from metric_text import BELOW, code, prose_of, sentences, table
 
 import recframe as rf
 from recframe.conventions.switches import switch_of
@@ -118,9 +118,9 @@ def _values(parameter: Parameter, example: Example) -> str:
         bound = [f"{side}=" for side in _more_sides(settings, context, shown)]
         beside = [code(one) for one in (*bound, _written(others)) if one]
         with_others = f" with {' and '.join(beside)}" if beside else ""
-        meaning = [switch.words(choice)] if switch else []
-        lines.append([f"{code(_quoted(choice))}{with_others}", *values, *meaning])
-    titles = [code(parameter.name), *_titles(shown), *(["what it does"] * bool(switch))]
+        meaning = f"{BELOW}{switch.words(choice)}" if switch else ""
+        lines.append([f"{code(_quoted(choice))}{with_others}{meaning}", *values])
+    titles = [code(parameter.name), *_titles(shown)]
     head = f"At k = {shown.metric.k}"
     head += f", with {code(_written(context))}, without which it changes nothing here" * bool(
         context

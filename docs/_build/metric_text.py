@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 from recframe.metrics.language.definition import Definition
 
+BELOW = "<br>"
+"""What parts a cell of a table into lines."""
 SENTENCES = re.compile(r"(?<=[^.]\.) (?=[A-Z0-9`\"|√Σ])")
 
 

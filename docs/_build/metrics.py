@@ -12,10 +12,10 @@ import metric_near
 import metric_parameters
 import metric_shop as shop
 from metric_drawing import Drawing
-from metric_example import Example, example_of
+from metric_example import SIDES, Example, example_of
 from metric_formula import lines_of
 from metric_pictures import picture
-from metric_text import code, page_of, prose_of, sentence_of, source_of, symbols_of, table
+from metric_text import BELOW, code, page_of, prose_of, sentence_of, source_of, symbols_of, table
 
 from recframe.conventions.switches import POLICIES
 from recframe.metrics.language.definition import Definition, Metric
@@ -109,16 +109,20 @@ def index() -> str:
 
 def _members(metrics: list[Metric[...]]) -> str:
     rows = [
-        [
-            f"[`{one.name}`]({one.name}.md)",
-            sentence_of(one.definition),
-            metric_facts.BETTER[one.definition.direction].partition(":")[0],
-            metric_facts.interval(one.definition.range),
-            ", ".join(map(code, metric_facts.needed(example_of(one)))),
-        ]
+        [f"[`{one.name}`]({one.name}.md)", f"{sentence_of(one.definition)}{BELOW}{_in_short(one)}"]
         for one in metrics
     ]
-    return table(["metric", "what it is", "better", "range", "needs beside lists"], rows)
+    return table(["metric", "what it is"], rows)
+
+
+def _in_short(metric: Metric[...]) -> str:
+    """Return the range of a metric, which way is better, and what it needs."""
+    better = metric_facts.BETTER[metric.definition.direction].partition(":")[0]
+    sides = [SIDES.get(one, one) for one in metric_facts.needed(example_of(metric))]
+    needed = [code(f"{side}=") for side in dict.fromkeys(sides)]
+    needs = f"; needs {' and '.join(needed)}" if needed else ""
+    told = "no direction" if better == "neither" else f"{better} is better"
+    return f"{metric_facts.interval(metric.definition.range)}, {told}{needs}"
 
 
 def _options() -> str:

@@ -179,11 +179,12 @@ def test_each_choice_of_a_parameter_has_the_value_that_it_gives():
     found = sections(page("precision"))["Parameters"]
 
     # hits: two of ana's five; one in the lists of five and one in that of three of ben and cleo
-    assert {row[0]: row[1:3] for row in rows(found)} == {
+    assert {row[0].partition("<br>")[0]: row[1:] for row in rows(found)} == {
         '`"k"`': ["0.4", "0.3333"],  # (2/5 + 2/5 + 1/5) / 3
         '`"list"`': ["0.4", "0.3778"],  # (2/5 + 2/5 + 1/3) / 3
         '`"achievable"`': ["0.5", "0.6667"],  # (2/4 + 2/2 + 1/2) / 3
     }
+    assert "hits are divided by the length of the list up to k" in found
 
 
 def test_every_parameter_is_told_with_its_choices():
@@ -194,7 +195,7 @@ def test_every_parameter_is_told_with_its_choices():
             choices = [one for one in metric.definition.kind(parameter)[1] if isinstance(one, str)]
             part = text.partition(f"### `{parameter}`")[2].partition("\n### ")[0]
             assert {f'`"{one}"`' for one in choices} <= {
-                row[0].partition(" with ")[0] for row in rows(part)
+                re.split("<br>| with ", row[0])[0] for row in rows(part)
             }
         assert "| an error |" not in text
 
@@ -202,7 +203,7 @@ def test_every_parameter_is_told_with_its_choices():
 def test_every_profile_that_has_a_metric_stands_on_its_page():
     for name in BUILTIN:
         text = sections(page(name))["In other libraries"]
-        of_table = {one for row in rows(text) for one in re.findall(r"`(\w+)`", row[2])}
+        of_table = {one for row in rows(text) for one in re.findall(r"`(\w+)`", row[1])}
         assert of_table >= {one for one, profile in PROFILES.items() if name in profile.metrics}
         for one, profile in PROFILES.items():
             assert (profile.instead or {}).get(name, "") in text, one
@@ -210,24 +211,24 @@ def test_every_profile_that_has_a_metric_stands_on_its_page():
 
 def test_a_line_of_the_libraries_gives_its_number():
     lines = rows(sections(page("ndcg"))["In other libraries"])
-    by_name = {(row[2], row[1]): row for row in lines}
+    by_name = {row[0].partition("<br>")[2]: row for row in lines if "RecTools" in row[0]}
 
     # hits at ranks 2 and 4; RecTools' ideal has five items of gain 1, or with the option four
     dcg = 1 / 1.584962500721156 + 1 / 2.321928094887362
     four = 1 + 1 / 1.584962500721156 + 1 / 2 + 1 / 2.321928094887362
     five = four + 1 / 2.584962500721156
-    assert by_name["`rectools`", "`NDCG`"][4] == f"{dcg / five:.4f}"
-    achievable = by_name["`rectools`", "`NDCG(divide_by_achievable=True)`"]
-    assert achievable[3:5] == ["`ndcg(ideal=relevant)@10`", f"{dcg / four:.4f}"]
+    assert by_name["`NDCG`"][1:3] == ["`rectools`<br>`ndcg@10`", f"{dcg / five:.4f}"]
+    achievable = by_name["`NDCG(divide_by_achievable=True)`"]
+    assert achievable[1:3] == ["`rectools`<br>`ndcg(ideal=relevant)@10`", f"{dcg / four:.4f}"]
 
 
 def test_what_no_switch_says_is_noted():
     assert "`recbole`: coverage and gini count an item more than there is" in page("gini")
     assert "`recbole`" not in sections(page("dcg"))["In other libraries"]
     (snips,) = [
-        row for row in rows(sections(page("recall"))["In other libraries"]) if "SNIPS" in row[1]
+        row for row in rows(sections(page("recall"))["In other libraries"]) if "SNIPS" in row[0]
     ]
-    assert snips[2] == "`propensity=` a column"
+    assert snips[1].startswith("`propensity=` a column<br>`recall(weights=snips")
 
 
 def test_what_is_another_number_elsewhere_is_in_no_table():
@@ -257,6 +258,7 @@ def test_the_index_has_every_metric_under_its_family():
 
     for name, metric in BUILTIN.items():
         assert f"| [`{name}`]({name}.md) | " in found[metric.definition.family.capitalize()]
+    assert "[0, 1], lower is better; needs `items=` |" in found["Catalogue"]
     assert 'universe="recs"' in found["Options of every metric"]
 
 
