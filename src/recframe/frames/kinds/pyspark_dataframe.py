@@ -23,6 +23,7 @@ from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]  # comes with pyspark[sql] and [connect]
 from pyspark.errors import PySparkException
+from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812  as everyone writes it
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import LongType, StructField, StructType
@@ -31,6 +32,7 @@ from recframe.errors import ColumnError, RecframeError
 from recframe.frames.kinds.engine import Added, Engine, Routed, Work
 from recframe.frames.kinds.engine_frame import EngineFrame
 from recframe.frames.kinds.sent_rows import BUCKET, SENT, Side, received, sending
+from recframe.frames.kinds.whole_users import IS_OF, PLACE, USER, by_users, column_of
 
 ROWS_OF_BUCKET = 1_000_000
 """About as many rows are held by a task at a time."""
@@ -47,6 +49,10 @@ IN_UTC: dict[str, Any] = (
 )
 FLOATS = {"float", "double"}
 _SENT = from_arrow_schema(SENT)
+SHUFFLED_FOR_IT = "ENSURE_REQUIREMENTS"
+"""What a plan says of a shuffle that an operator of it asks for."""
+_MAY_LIE_BY_USERS = re.compile(r"disabled by query planner|REPARTITION_BY_NUM")
+_PARTITIONS = re.compile(r"SelectedBucketsCount: \d+ out of (\d+)|, (\d+)\), REPARTITION_BY_NUM")
 _SIZE = re.compile(r"sizeInBytes=([0-9.E+]+) ?(\w+)(?:, rowCount=([0-9.E+]+))?")
 _UNITS = {
     unit: 1024.0**power
@@ -96,13 +102,7 @@ class Spark(Engine):
     def run(self, frame: Any, work: Work) -> Any:
         """Return the result of a call, which Spark makes when it is asked for."""
         packed = Packed(frame.sparkSession, work.routed)
-        made = (
-            packed.rows()
-            .groupBy(BUCKET)
-            .applyInArrow(
-                _arrow_function(packed.unpacking(work.bucket)), _spark_schema(work.of_bucket)
-            )
-        )
+        made = packed.in_place(work) or packed.in_buckets(work)
         if work.added is None:
             return made
         added = _added(made, work.added, work.of_bucket.column_names)
@@ -126,48 +126,105 @@ class SparkFrame(EngineFrame):
 
 
 class Packed:
-    """The frames that travel as one: a bucket, the number of the frame, and rows of it as bytes of Arrow."""
+    """The frames that travel, as one frame: to the buckets of their users, or where they lie by users already."""
 
     def __init__(self, session: Any, routed: Mapping[str, Routed]) -> None:
-        self.session, self.routed = session, routed
+        self.session = session
         self.frames = {name: _cut(session, one) for name, one in routed.items()}
         users = [_type(self.frames[name], one.user) for name, one in routed.items()]
         self.user = _common(users)
         common = _arrow_type(self.user)
-        self.sides = [
-            Side(one.columns, one.user, Spark().none(self.frames[name]), common)
+        self.sides = {
+            name: Side(one.columns, one.user, Spark().none(self.frames[name]), common)
             for name, one in routed.items()
-        ]
+        }
 
-    def rows(self) -> Any:
+    def in_place(self, work: Work) -> Any:
+        """Return what is made of rows that lie by users already, as in tables bucketed by them; None where lists do not.
+
+        A window asks Spark for all rows of a user in one partition, and one after the other: Spark would shuffle them for it,
+        where they are not. So no layout can cut a user in two, and of a plan that has such a shuffle nothing is made here.
+        """
+        laid = {name: self._laid(name) for name in self.sides}
+        n_partitions = {name: _n_partitions(one) for name, one in laid.items()}
+        n_of_lists = next(iter(n_partitions.values()))
+        if n_of_lists is None:
+            return None
+        rows = [
+            one if n_partitions[name] == n_of_lists else one.repartition(n_of_lists, USER)
+            for name, one in laid.items()
+        ]
+        ordered = _one_user_after_the_other(reduce(lambda a, b: a.union(b), rows))
+        if SHUFFLED_FOR_IT in _plan(ordered):
+            return None
+        schema = _spark_schema(work.of_bucket)
+        of_nobody = work.bucket({name: side.none for name, side in self.sides.items()})
+        made = ordered.mapInArrow(by_users(self.sides, work.bucket), schema)
+        return made.union(self.session.createDataFrame(of_nobody, schema))
+
+    def _laid(self, name: str) -> Any:
+        """Return the rows of a frame as their user and a column of all others, beside columns that other frames fill."""
+        side, frame = self.sides[name], self.frames[name]
+        user = _column(side.user).cast(self.user).alias(USER)
+        columns = [
+            (
+                self._values(other)
+                if other == name
+                else F.lit(None).cast(self._type_of_values(other))
+            )
+            for other in self.sides
+        ]
+        named = [one.alias(column_of(place)) for place, one in enumerate(columns)]
+        return frame.select(user, *named)
+
+    def _values(self, name: str) -> Any:
+        """Return the columns of a frame but for its user as one, which is never null."""
+        side = self.sides[name]
+        values = [
+            _column(column).alias(sent)
+            for column, sent in zip(side.columns, side.names, strict=True)
+            if column != side.user
+        ]
+        return F.struct(F.lit(True).alias(IS_OF), *values)  # noqa: FBT003  pyspark's own
+
+    def _type_of_values(self, name: str) -> Any:
+        return self.frames[name].select(self._values(name).alias("one")).schema["one"].dataType
+
+    def in_buckets(self, work: Work) -> Any:
+        """Return what is made of each bucket, to which rows travel as bytes of Arrow."""
+        names, sides = list(self.sides), list(self.sides.values())
+        # a function that holds the work would hold its frames, which stay here
+        of_bucket = work.bucket
+
+        def made(sent: pa.Table) -> pa.Table:
+            parts = received(sent, sides)
+            tables = [of_bucket(dict(zip(names, one, strict=True))) for one in parts]
+            return pa.concat_tables(tables)
+
+        schema = _spark_schema(work.of_bucket)
+        return self._sent().groupBy(BUCKET).applyInArrow(_arrow_function(made), schema)
+
+    def _sent(self) -> Any:
         """Return the rows of all frames, and one of none, so that there is a bucket where there are no rows."""
         n_buckets = _n_buckets(self.session, self.frames.values())
         nothing = [F.lit(None).cast(field.dataType).alias(field.name) for field in _SENT]
         sent = [
-            self._sent(number, name, n_buckets).select(*_SENT.names)
-            for number, name in enumerate(self.routed)
+            self._sent_of(number, name, n_buckets).select(*_SENT.names)
+            for number, name in enumerate(self.sides)
         ]
         return reduce(lambda a, b: a.union(b), sent, self.session.range(1).select(nothing))
 
-    def _sent(self, number: int, name: str, n_buckets: int) -> Any:
-        frame, side = self.frames[name], self.sides[number]
+    def _sent_of(self, number: int, name: str, n_buckets: int) -> Any:
+        frame, side = self.frames[name], self.sides[name]
         user = _column(side.user).cast(self.user)
-        bucket = F.pmod(F.xxhash64(user), F.lit(n_buckets)).cast("int").alias(BUCKET)
+        bucket = F.pmod(F.xxhash64(user), F.lit(n_buckets)).cast("int")
         columns = [
             _column(column).alias(sent)
             for column, sent in zip(side.columns, side.names, strict=True)
         ]
-        return frame.select(*columns, bucket).mapInArrow(sending(side, number), _SENT)
-
-    def unpacking(self, bucket: Callable[[Mapping[str, pa.Table]], pa.Table]) -> Callable[..., Any]:
-        """Return a function of what was sent to a bucket."""
-        names, sides = list(self.routed), self.sides
-
-        def unpacked(sent: pa.Table) -> pa.Table:
-            parts = received(sent, sides)
-            return pa.concat_tables([bucket(dict(zip(names, one, strict=True))) for one in parts])
-
-        return unpacked
+        return frame.select(*columns, bucket.alias(BUCKET)).mapInArrow(
+            sending(side, number, n_buckets), _SENT
+        )
 
 
 def _arrow_function(made: Callable[[pa.Table], pa.Table]) -> Callable[[pa.Table], pa.Table]:
@@ -285,11 +342,31 @@ def _n_buckets(session: Any, frames: Iterable[Any]) -> int:
 
 def _n_rows(frame: Any) -> float:
     """Return about how many rows a frame has; those that Spark knows nothing of are counted."""
+    found = _estimated(_plan(frame, "cost"), len(frame.columns))
+    return float(frame.count()) if found is None else found
+
+
+def _plan(frame: Any, mode: str = "simple") -> str:
+    """Return what Spark tells of a frame's plan."""
     told = io.StringIO()
     with contextlib.redirect_stdout(told):
-        frame.explain(mode="cost")
-    found = _estimated(told.getvalue(), len(frame.columns))
-    return float(frame.count()) if found is None else found
+        frame.explain(mode=mode)
+    return told.getvalue()
+
+
+def _n_partitions(laid: Any) -> int | None:
+    """Return the number of partitions in which rows lie by their users; None where they would be shuffled for it."""
+    if not _MAY_LIE_BY_USERS.search(_plan(laid)):
+        return None
+    plan = _plan(_one_user_after_the_other(laid))
+    found = _PARTITIONS.search(plan)
+    return int(found[1] or found[2]) if found and SHUFFLED_FOR_IT not in plan else None
+
+
+def _one_user_after_the_other(rows: Any) -> Any:
+    """Return rows with the place of each among its user's, which takes all of a user in one partition."""
+    place = F.row_number().over(Window.partitionBy(USER).orderBy(USER))
+    return rows.withColumn(PLACE, place)
 
 
 def _estimated(told: str, n_columns: int) -> float | None:

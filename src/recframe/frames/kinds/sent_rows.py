@@ -15,8 +15,10 @@ import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # comes with every engine
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
-ROWS_SENT = 500_000
-"""About as many rows are put in buckets at a time."""
+FEWEST_SENT, MOST_SENT = 500_000, 8_000_000
+"""About as many rows are put in buckets at a time: at the least, and however many buckets there are."""
+ROWS_OF_PIECE = 400
+"""So many rows for each bucket at a time, where they can be held: a piece of 25 has eight times the bytes for each row."""
 ROWS_OF_PART = 1_500_000
 """A bucket of more rows is taken in parts."""
 BUCKET, SIDE, N_ROWS, ROWS = "bucket", "side", "n_rows", "rows"
@@ -71,8 +73,9 @@ class Side:
         return found.rename(dict(zip(self.names, self.columns, strict=True))).to_arrow()
 
 
-def sending(side: Side, number: int) -> Callable[[_Batches], _Batches]:
+def sending(side: Side, number: int, n_buckets: int) -> Callable[[_Batches], _Batches]:
     """Return a function of the rows of a frame, as they are where they are read."""
+    n_enough = min(max(FEWEST_SENT, ROWS_OF_PIECE * n_buckets), MOST_SENT)
 
     def sent(batches: _Batches) -> _Batches:
         held: list[pa.RecordBatch] = []
@@ -80,7 +83,7 @@ def sending(side: Side, number: int) -> Callable[[_Batches], _Batches]:
         for batch in batches:
             held.append(batch)
             n_held += batch.num_rows
-            if n_held >= ROWS_SENT:
+            if n_held >= n_enough:
                 yield side.put_in_buckets(pa.Table.from_batches(held), number)
                 held, n_held = [], 0
         if n_held:
