@@ -25,6 +25,13 @@ SYNONYMS = [
     ("hit_ratio", "hit_rate", "rf.hit_rate", "hit_rate()"),
     ("hits", "hit_rate", "rf.hit_rate", "hit_rate()"),
     ("f2", "f_score(beta=2)", "rf.f_score(beta=2)", "f_score(beta=2)"),
+    (
+        "gmap",
+        "map(average=geometric)",
+        "rf.map(average='geometric')",
+        "map(average='geometric')",
+    ),
+    ("success_at_first", "hit_rate@1", "rf.hit_rate @ 1", "hit_rate(k=1)"),
     ("ndcg_at_10", "ndcg@10", "rf.ndcg @ 10", "ndcg(k=10)"),
     ("NDCG_10", "ndcg@10", "rf.ndcg @ 10", "ndcg(k=10)"),
     ("recall_at_k", "recall@10", "rf.recall @ 10", "recall(k=10)"),
@@ -54,11 +61,32 @@ def test_a_name_of_the_field_is_answered_with_the_one_here(name, text, attribute
         ("R-precision", "r_precision"),
         ("nDCG 10", "ndcg@10"),
         ("average precision@5", "map@5"),
+        ("11pt_avg", "eleven_point_precision"),
     ],
 )
 def test_a_name_in_another_spelling_is_answered_too(text, meant):
     with pytest.raises(rf.UnknownMetricError, match=f"that is '{meant}'$"):
         rf.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("IPrec@0.1", "interpolated_precision(recall=0.1)"),
+        ("iprec@1.0", "interpolated_precision(recall=1)"),
+        ("rbp@.95", "rbp(p=0.95)"),
+    ],
+)
+def test_a_share_behind_the_cut_off_sign_is_told_as_the_parameter_that_it_is(text, form):
+    with pytest.raises(rf.UnknownMetricError, match="the cut-off behind @") as error:
+        rf.parse(text)
+    assert str(error.value).endswith(f"; that number is a parameter, {form!r}")
+
+
+def test_a_number_that_is_no_such_parameter_stays_a_wrong_cut_off():
+    for text in ("ndcg@0.5", "rbp@1.0", "iprec@-1"):
+        with pytest.raises(rf.UnknownMetricError, match="as in '[a-z]+@10'$"):
+            rf.parse(text)
 
 
 def test_an_alias_is_no_method_and_says_whose_it_is():

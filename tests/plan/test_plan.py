@@ -35,7 +35,7 @@ READ_LISTS = {"bpref", "auc", "list_length", "judged"}
 NEED_WINDOWS = READ_LISTS | {"err"}
 OF_HITS = [metric for metric in BUILTIN if metric.name not in READ_LISTS]
 # without an expectation over orders of ties
-UNCERTAIN = {"err", "interpolated_precision", "partial_auc"}
+UNCERTAIN = {"err", "eleven_point_precision", "interpolated_precision", "partial_auc"}
 
 
 TWO = {"truth": "truth"}

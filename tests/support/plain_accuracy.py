@@ -129,6 +129,10 @@ def interpolated_precision(one: RankedList, k: int | None, recall: float = 0.5) 
     return max((p for so_far, p in found if so_far / one.n_relevant > recall - 1e-9), default=0.0)
 
 
+def eleven_point_precision(one: RankedList, k: int | None) -> float:
+    return sum(interpolated_precision(one, k, tenth / 10) for tenth in range(11)) / 11
+
+
 def mrr(one: RankedList, k: int | None) -> float:
     hits = one.hits_to(k)
     return 1 / hits[0][0] if hits else 0.0
@@ -265,6 +269,7 @@ METRICS: dict[str, Callable[..., float | FOfMeans | OfGeometricMean | None]] = {
     "f_score": f_score,
     "map": mean_average_precision,
     "interpolated_precision": interpolated_precision,
+    "eleven_point_precision": eleven_point_precision,
     "mrr": mrr,
     "dcg": dcg,
     "ndcg": ndcg,

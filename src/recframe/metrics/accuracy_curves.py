@@ -15,7 +15,7 @@ from recframe.metrics.language.formulas import ratio
 from recframe.metrics.language.parameters import UNIT, Closed, Positive
 from recframe.metrics.language.registry import metric
 
-__all__ = ["interpolated_precision", "partial_auc"]
+__all__ = ["eleven_point_precision", "interpolated_precision", "partial_auc"]
 
 TINY = 1e-9
 
@@ -43,6 +43,29 @@ def interpolated_precision(at: At, *, recall: Closed = 0.5) -> pl.Expr:
     # NOTE: a recall as people write it is no sum of powers of two: 0.55 of 100 items is to be 55 of them.
     enough = at.certain(at.hits_so_far) >= recall * at.each_n_relevant - TINY
     return pl.when(enough).then(at.hits_so_far / at.rank).max().fill_null(0.0)
+
+
+@metric(
+    family="accuracy",
+    range=UNIT,
+    direction="higher",
+    formula="1/11 · Σ over the recalls 0, 0.1, ..., 1 of interpolated_precision",
+)
+def eleven_point_precision(at: At) -> pl.Expr:
+    """Interpolated precision, averaged over the eleven recalls 0, 0.1, ..., 1: the curve of precision over recall as one number.
+
+    1/11 · Σ over x = 0, 0.1, ..., 1 of the highest hits(r) / r over the hits with hits(r) >= x · n_relevant. A recall that the
+    list does not reach adds 0. 0 without a hit, and without relevant items.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
+    >>> round(df.rec.eleven_point_precision(), 6)
+    0.848485
+
+    Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8; trec_eval's 11pt_avg.
+    """
+    points = [interpolated_precision(recall=tenth / 10).value(at) for tenth in range(11)]
+    return pl.sum_horizontal(points) / len(points)
 
 
 @metric(

@@ -29,6 +29,7 @@ class Methods(Generic[F]):
     list_length = metrics.list_length
     judged = metrics.judged
     interpolated_precision = metrics.interpolated_precision
+    eleven_point_precision = metrics.eleven_point_precision
     partial_auc = metrics.partial_auc
     miscalibration = metrics.miscalibration
     coverage = metrics.coverage

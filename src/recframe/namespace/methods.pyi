@@ -318,6 +318,20 @@ class Methods(Generic[F]):
     ) -> F:
         """Interpolated precision: the highest precision at any rank where at least a share `recall` of the relevant items is found."""
     @overload
+    def eleven_point_precision(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+    ) -> float:
+        """Interpolated precision, averaged over the eleven recalls 0, 0.1, ..., 1: the curve of precision over recall as one number."""
+    @overload
+    def eleven_point_precision(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+    ) -> F:
+        """Interpolated precision, averaged over the eleven recalls 0, 0.1, ..., 1: the curve of precision over recall as one number."""
+    @overload
     def partial_auc(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
@@ -944,6 +958,12 @@ class SegmentedMethods(Generic[F]):
         recall: float = 0.5,
     ) -> F:
         """Interpolated precision: the highest precision at any rank where at least a share `recall` of the relevant items is found."""
+    def eleven_point_precision(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+    ) -> F:
+        """Interpolated precision, averaged over the eleven recalls 0, 0.1, ..., 1: the curve of precision over recall as one number."""
     def partial_auc(
         self, k: Cutoffs = None, by: By = None,
         *,

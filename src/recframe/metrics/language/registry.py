@@ -165,9 +165,20 @@ def parse(text: str) -> Metric[...]:
         found(**dict(_setting(found, part) for part in parts_of_settings)) if settings else found
     )
     if k is not None and (not k.isdecimal() or len(k) > _DIGITS):
-        msg = f"{text!r}: the cut-off behind @ is a positive whole number, as in '{name}@10'"
+        msg = f"{text!r}: the cut-off behind @ is a positive whole number, as in '{name}@10'{_as_parameter(found, k)}"
         raise UnknownMetricError(msg)
     return chosen if k is None else chosen @ int(k)
+
+
+def _as_parameter(found: Metric[...], text: str) -> str:
+    """Return how a number behind @ is written that the metric's only parameter takes, as the recall of `iprec@0.1`."""
+    if len(found.definition.parameters) != 1 or not re.fullmatch(r"[01]?\.\d+", text):
+        return ""
+    try:
+        form: Any = found(**{next(iter(found.definition.parameters)): float(text)})
+    except RecframeError:
+        return ""
+    return f"; that number is a parameter, {str(form)!r}"
 
 
 def _pickled(metric: Metric[...]) -> tuple[Callable[[str], Metric[...]], tuple[str]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 _NAMES = {
-    "hit_rate": "hits, hit ratio, hits rate, hit_rate_score, success rate, hit_at, any_hit",
+    "hit_rate": "hits, hit ratio, hits rate, hit_rate_score, success rate, hit_at, any_hit, "
+    "top k accuracy, top_k_accuracy_score",
     "n_hits": "number of hits, num_hits, hit count, true positives, tp",
     "precision": "prec, precision score, positive predictive value",
     "recall": "recall score, sensitivity, true positive rate, tpr",
@@ -13,6 +14,11 @@ _NAMES = {
     "f_score": "f1 score, f measure, f1 measure, fmeasure, f beta",
     "f_score(beta=2)": "f2, f2 score",
     "map": "mean average precision, average precision, avg precision, mean ap, average_precision_score",
+    "map(average=geometric)": "gmap, gm_map, geometric map, geometric mean average precision",
+    "eleven_point_precision": "11pt_avg, 11 point average precision, eleven point average precision, "
+    "eleven point interpolated average precision",
+    "interpolated_precision": "iprec_at_recall, interpolated recall precision",
+    "hit_rate@1": "success at first, hit at first, hits at first, top 1 accuracy, top1 hit rate",
     "mrr": "reciprocal rank, mean reciprocal rank, recip rank, inverse rank",
     "dcg": "discounted cumulative gain, discounted gain, dcg score",
     "dcg(gain=exp)": "exponential dcg",
