@@ -113,7 +113,9 @@ CURVES = (
 
 @functools.cache
 def curves() -> dict[str, dict[str, float]]:
-    evaluator = peer("pytrec_eval").RelevanceEvaluator(qrels(), {"iprec_at_recall", "gm_map", "11pt_avg"})
+    evaluator = peer("pytrec_eval").RelevanceEvaluator(
+        qrels(), {"iprec_at_recall", "gm_map", "11pt_avg"}
+    )
     return evaluator.evaluate(run())  # type: ignore[no-any-return]
 
 

@@ -85,7 +85,7 @@ def test_a_share_behind_the_cut_off_sign_is_told_as_the_parameter_that_it_is(tex
 
 def test_a_number_that_is_no_such_parameter_stays_a_wrong_cut_off():
     for text in ("ndcg@0.5", "rbp@1.0", "iprec@-1"):
-        with pytest.raises(rf.UnknownMetricError, match="as in '[a-z]+@10'$"):
+        with pytest.raises(rf.UnknownMetricError, match=r"as in '[a-z]+@10'$"):
             rf.parse(text)
 
 

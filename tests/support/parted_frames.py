@@ -34,6 +34,8 @@ GIVEN_A_COLUMN = {
     "diversity",
     "category_coverage",
     "alpha_ndcg",
+    "err_ia",
+    "nrbp",
     "miscalibration",
     "serendipity",
     "exposure_disparity",

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 import recframe as rf
-from choices import CHOICES
+from choices import CHOICES, with_a_value
 from frame_kinds import KINDS, Kind
 from plain_beyond import OF_USERS
 from plain_cases import Asked, Case, Rows, keys, segment
@@ -25,8 +25,7 @@ def asked_of(name: str, ks: Sequence[int | None] = KS) -> list[Asked]:
     return [
         Asked(name, parameters, k)
         for parameters in CHOICES[name]
-        for k in ks
-        if k is not None or (name, parameters.get("of")) != ("alpha_ndcg", "tags")
+        for k in with_a_value(name, parameters, ks)
     ]
 
 

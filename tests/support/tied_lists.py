@@ -15,7 +15,7 @@ from random_cases import (
 )
 
 # What has no expectation in closed form: metrics, parameters of others, and metrics with a cut-off.
-UNCERTAIN = {"err", "bpref", "interpolated_precision", "partial_auc"}
+UNCERTAIN = {"err", "bpref", "eleven_point_precision", "interpolated_precision", "partial_auc"}
 UNCERTAIN_PARAMETERS = [
     {"normalizer": "hits"},
     {"ideal": "list"},

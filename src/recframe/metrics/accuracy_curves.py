@@ -52,7 +52,7 @@ def interpolated_precision(at: At, *, recall: Closed = 0.5) -> pl.Expr:
     formula="1/11 · Σ over the recalls 0, 0.1, ..., 1 of interpolated_precision",
 )
 def eleven_point_precision(at: At) -> pl.Expr:
-    """Interpolated precision, averaged over the eleven recalls 0, 0.1, ..., 1: the curve of precision over recall as one number.
+    """Mean of the interpolated precision at the recalls 0, 0.1, ..., 1: the curve of precision over recall as one number.
 
     1/11 · Σ over x = 0, 0.1, ..., 1 of the highest hits(r) / r over the hits with hits(r) >= x · n_relevant. A recall that the
     list does not reach adds 0. 0 without a hit, and without relevant items.

@@ -41,6 +41,8 @@ class Methods(Generic[F]):
     diversity = metrics.diversity
     category_coverage = metrics.category_coverage
     alpha_ndcg = metrics.alpha_ndcg
+    err_ia = metrics.err_ia
+    nrbp = metrics.nrbp
     exposure_share = metrics.exposure_share
     exposure_disparity = metrics.exposure_disparity
     personalization = metrics.personalization

@@ -323,14 +323,14 @@ class Methods(Generic[F]):
         *,
         profile: str | None = None,
     ) -> float:
-        """Interpolated precision, averaged over the eleven recalls 0, 0.1, ..., 1: the curve of precision over recall as one number."""
+        """Mean of the interpolated precision at the recalls 0, 0.1, ..., 1: the curve of precision over recall as one number."""
     @overload
     def eleven_point_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
     ) -> F:
-        """Interpolated precision, averaged over the eleven recalls 0, 0.1, ..., 1: the curve of precision over recall as one number."""
+        """Mean of the interpolated precision at the recalls 0, 0.1, ..., 1: the curve of precision over recall as one number."""
     @overload
     def partial_auc(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -531,6 +531,48 @@ class Methods(Generic[F]):
         alpha: float = 0.5,
     ) -> F:
         """Gain of the relevant items by category, each worth less the more often it was seen, over that of the best order."""
+    @overload
+    def err_ia(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+        of: str = "",
+        alpha: float = 0.5,
+        normalizer: Literal["any", "best"] = "any",
+    ) -> float:
+        """Intent-aware expected reciprocal rank: how soon a reader finds the category they came for, whichever it is."""
+    @overload
+    def err_ia(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        of: str = "",
+        alpha: float = 0.5,
+        normalizer: Literal["any", "best"] = "any",
+    ) -> F:
+        """Intent-aware expected reciprocal rank: how soon a reader finds the category they came for, whichever it is."""
+    @overload
+    def nrbp(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+        of: str = "",
+        alpha: float = 0.5,
+        beta: float = 0.5,
+        normalizer: Literal["any", "best"] = "any",
+    ) -> float:
+        """Novelty- and rank-biased precision: rbp in which a category is worth less the more often it was seen."""
+    @overload
+    def nrbp(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        of: str = "",
+        alpha: float = 0.5,
+        beta: float = 0.5,
+        normalizer: Literal["any", "best"] = "any",
+    ) -> F:
+        """Novelty- and rank-biased precision: rbp in which a category is worth less the more often it was seen."""
     @overload
     def exposure_share(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -963,7 +1005,7 @@ class SegmentedMethods(Generic[F]):
         *,
         profile: str | None = None,
     ) -> F:
-        """Interpolated precision, averaged over the eleven recalls 0, 0.1, ..., 1: the curve of precision over recall as one number."""
+        """Mean of the interpolated precision at the recalls 0, 0.1, ..., 1: the curve of precision over recall as one number."""
     def partial_auc(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1053,6 +1095,25 @@ class SegmentedMethods(Generic[F]):
         alpha: float = 0.5,
     ) -> F:
         """Gain of the relevant items by category, each worth less the more often it was seen, over that of the best order."""
+    def err_ia(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        of: str = "",
+        alpha: float = 0.5,
+        normalizer: Literal["any", "best"] = "any",
+    ) -> F:
+        """Intent-aware expected reciprocal rank: how soon a reader finds the category they came for, whichever it is."""
+    def nrbp(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        of: str = "",
+        alpha: float = 0.5,
+        beta: float = 0.5,
+        normalizer: Literal["any", "best"] = "any",
+    ) -> F:
+        """Novelty- and rank-biased precision: rbp in which a category is worth less the more often it was seen."""
     def exposure_share(
         self, k: Cutoffs = None, by: By = None,
         *,

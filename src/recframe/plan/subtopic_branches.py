@@ -17,17 +17,18 @@ from recframe.facts.sides import Fact, Sides
 from recframe.frames.rows.joins import distinct_names
 from recframe.frames.rows.places import by_item, spread_ranks, with_places
 from recframe.judging.judged_frame import Judged
-from recframe.metrics.language.at import BEST_BY_CATEGORY, HITS_BY_CATEGORY
+from recframe.metrics.language.at import BEST_BY_CATEGORY, HITS_BY_CATEGORY, RELEVANT_BY_CATEGORY
 
 BranchesOf = Callable[[Sequence[str], pl.LazyFrame, set[str]], list[pl.LazyFrame]]
 """Gives what the plan of users asks of rows of a kind, by the keys of its lists; the columns of the kind are named."""
+KINDS = (HITS_BY_CATEGORY, BEST_BY_CATEGORY, RELEVANT_BY_CATEGORY)
 MOST_STEPS = 100
 """The deepest cut-off for the best order over lists of categories, which takes one step of the plan for each rank."""
 
 
 def branch_of(name: str) -> str:
     """Return what columns of one branch have in common; nothing for a column of none."""
-    return name.rpartition(" ")[0] if name.startswith((HITS_BY_CATEGORY, BEST_BY_CATEGORY)) else ""
+    return name.rpartition(" ")[0] if name.startswith(KINDS) else ""
 
 
 def is_branch(names: set[str]) -> bool:
@@ -45,26 +46,34 @@ def facts(asked: set[str]) -> list[Fact]:
 def branches(
     judged: Judged, asked: set[str], deepest: int | None, branches_of: BranchesOf
 ) -> list[pl.LazyFrame]:
-    """Return what was asked of the hits and of the best order: `branches_of` them."""
+    """Return what was asked of the hits, of the best order and of the relevant items: `branches_of` them."""
     found = []
     for branch, names in _branches(asked).items():
-        of, *alpha = _settings(branch)
-        feature = Sides(judged.inputs, judged).feature(of)
-        if not alpha:
-            found += branches_of(
-                judged.list_keys, _named(_hits(judged, feature, deepest), names), names
-            )
+        feature = Sides(judged.inputs, judged).feature(_settings(branch)[0])
+        if branch.startswith(HITS_BY_CATEGORY):
+            hits = _named(_hits(judged, feature, deepest), names)
+            found += branches_of(judged.list_keys, hits, names)
             continue
-        # the best order is the same for every model
+        # relevant items are the same for every model
         relevant = replace(judged, models=None).relevant("item")
         schema = relevant.collect_schema()
         keys = [key for key in judged.list_keys if key in schema]
-        steps = 0 if feature.shape == "category" else _steps(of, names)
-        sums = branches_of(
-            keys, _named(_best(relevant, keys, feature, alpha[0], steps), names), names
-        )
+        rows = _of_relevant(branch, names, relevant, keys, feature)
+        sums = branches_of(keys, _named(rows, names), names)
         found += sums if keys == judged.list_keys else [judged.for_each_model(one) for one in sums]
     return found
+
+
+def _of_relevant(
+    branch: str, names: set[str], relevant: pl.LazyFrame, keys: list[str], feature: Feature
+) -> pl.LazyFrame:
+    """Return what a branch has of the relevant items: each category once, or the items in their best order."""
+    of, *alpha = _settings(branch)
+    if not alpha:
+        rows = relevant.join(feature.parts(), on="item").select(*keys, "part").unique()
+        return rows.select(*keys, rank=pl.lit(1), seen=pl.lit(0))
+    steps = 0 if feature.shape == "category" else _steps(of, names)
+    return _best(relevant, keys, feature, alpha[0], steps)
 
 
 def _branches(asked: set[str]) -> dict[str, set[str]]:
@@ -76,9 +85,7 @@ def _branches(asked: set[str]) -> dict[str, set[str]]:
 
 
 def _settings(branch: str) -> list[Any]:
-    settings: list[Any] = json.loads(
-        branch.removeprefix(HITS_BY_CATEGORY).removeprefix(BEST_BY_CATEGORY)
-    )
+    settings: list[Any] = json.loads(branch[branch.index("[") :])
     return settings
 
 

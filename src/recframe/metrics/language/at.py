@@ -21,6 +21,7 @@ from recframe.metrics.language.formulas import (
 )
 
 HITS_BY_CATEGORY, BEST_BY_CATEGORY = "hits by category ", "best by category "
+RELEVANT_BY_CATEGORY = "relevant by category "
 """What the names of columns of hits by category begin with; then come settings, and the word."""
 
 
@@ -59,7 +60,7 @@ class At:
 
     Hits (relevant, with a rank up to k): `hit`, `first_hit`, `rank`, `gain`, `exp_gain`, `discount`,
     `geometric_discount(...)`, `hits_so_far`, `running(...)`, `inverse_propensity(...)`; `sum(...)` of a value of theirs;
-    `over_hits_by_category(...)` and `over_best_by_category(...)`.
+    `over_hits_by_category(...)` and `over_best_by_category(...)`, `n_categories_of_relevant(...)`.
     Relevant rows, listed or not, in their best order up to k: `ideal_gain`, `ideal_discount`, all words of `ideal(...)`;
     `best(...)` is a metric's value in that order.
     Rows of the list up to k: `listed`, `judged`, `relevant`; on the relevant ones `misses_above`, `judged_misses_above`.
@@ -195,6 +196,11 @@ class At:
             return self._up_to(rank, value(rank, seen)).sum()
 
         return self.source.of_rows(total)
+
+    def n_categories_of_relevant(self, of: str) -> pl.Expr:
+        """Return the number of categories that the relevant items have, listed or not, in a feature of the items."""
+        name = f"{RELEVANT_BY_CATEGORY}{json.dumps([of])} rank"
+        return self.source.of_rows(lambda source: _count(source.column(name)))
 
     def sum(self, value: Callable[[At], pl.Expr]) -> pl.Expr:
         """Return the sum of a value of a hit over the hits, as in `at.sum(lambda hit: hit.gain * hit.discount)`.
