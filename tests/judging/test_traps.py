@@ -16,7 +16,7 @@ log2, nan, inf = math.log2, math.nan, math.inf
 UNIT = rf.list_metrics().filter(range="[0, 1]", family="accuracy")["name"]
 EVERY_UNIT = [str(rf.parse(name)) for name in UNIT]
 # auc is null, judged does not ask for relevance
-ACCURACY = [name for name in EVERY_UNIT if name not in {"auc", "judged"}]
+ACCURACY = [name for name in EVERY_UNIT if name not in {"auc", "gauc", "judged"}]
 
 
 # pandas 2's convert_dtypes, which makes the nullable kind of frame, warns of infinities.

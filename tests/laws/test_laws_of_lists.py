@@ -51,6 +51,8 @@ COLUMNS = {
         "genre": pl.String,
         "tags": pl.List(pl.String),
         "vector": pl.List(pl.Float64),
+        "price": pl.Float64,
+        "cost": pl.Int64,
     },
     "users": {"user": pl.String, "country": pl.String},
 }
@@ -69,6 +71,8 @@ COLUMN_VALUES = {
         st.sampled_from(["p", "q", "r", None]),
         st.one_of(st.none(), st.lists(st.sampled_from(["p", "q", "r", None]), max_size=4)),
         st.one_of(st.none(), st.lists(numbers, min_size=2, max_size=2)),
+        st.sampled_from([0.0, 0.5, 3.0, 1e9, None]),
+        st.sampled_from([-2, 0, 5, None]),
     ),
     "users": (st.sampled_from("vwxyz"), st.sampled_from(["FR", "DE", None])),
 }
@@ -202,7 +206,16 @@ def test_a_list_cut_beforehand_is_the_list_at_k(frames: Frames):
         "recs": frames["recs"].with_columns(rank=pl.when(pl.col("rank") <= 3).then("rank")),
     }
     # k cuts what they are held against too
-    whole_list = {"rbo", "overlap", "unexpectedness", "serendipity", "alpha_ndcg", "err_ia", "nrbp"}
+    whole_list = {
+        "rbo",
+        "overlap",
+        "unexpectedness",
+        "serendipity",
+        "alpha_ndcg",
+        "err_ia",
+        "nrbp",
+        "value",
+    }
     metrics = [
         metric
         for metric in METRICS

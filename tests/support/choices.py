@@ -111,6 +111,12 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
         {"of": "tags", "alpha": 0.2, "beta": 0.8},
         {"of": "genre", "alpha": 0, "beta": 0.8, "normalizer": "best"},
     ],
+    "value": [
+        *({"of": one} for one in ("price", "cost")),
+        {"of": "price", "discount": "log"},
+        *({"of": "price", "normalizer": one} for one in ("best", "relevant")),
+        *({"of": "price", "normalizer": one, "discount": "log"} for one in ("best", "relevant")),
+    ],
     "miscalibration": [
         *(
             {"of": of, "divergence": divergence}

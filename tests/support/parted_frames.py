@@ -30,7 +30,7 @@ def frames(seed: int = 0) -> tuple[pl.LazyFrame, pl.LazyFrame, pl.LazyFrame]:
     return pl.LazyFrame(recs), pl.LazyFrame(truth), pl.LazyFrame(users)
 
 
-GIVEN_A_COLUMN = {
+OF_CATEGORIES = (
     "diversity",
     "category_coverage",
     "alpha_ndcg",
@@ -39,7 +39,8 @@ GIVEN_A_COLUMN = {
     "miscalibration",
     "serendipity",
     "exposure_disparity",
-}
+)
+GIVEN_A_COLUMN = {**dict.fromkeys(OF_CATEGORIES, "genre"), "value": "price"}
 ALL_SIDES = ("items", "train", "users")
 
 
@@ -53,7 +54,9 @@ def every(*sides: str, **options: object) -> list[rf.Metric[...]]:
         if row["name"] in builtin and {*filter(None, row["needs"].split(", "))} <= there
     ]
     forms = [
-        f"{name}(of=genre)" if name in GIVEN_A_COLUMN and "items" in sides else name
+        f"{name}(of={GIVEN_A_COLUMN[name]})"
+        if name in GIVEN_A_COLUMN and "items" in sides
+        else name
         for name in names
     ]
     forms += ["recall(weights=snips)"] * ("train" in sides)
@@ -64,7 +67,12 @@ def sides_of(*names: str) -> dict[str, pl.LazyFrame]:
     """The frames beside two frames, none of which has all that others have."""
     choose = random.Random(1)  # noqa: S311  test data
     items = [
-        {"item": item, "genre": choose.choice("xyz"), "kind": choose.choice("pq")}
+        {
+            "item": item,
+            "genre": choose.choice("xyz"),
+            "kind": choose.choice("pq"),
+            "price": float(item % 5),
+        }
         for item in range(12)
     ]
     train = [

@@ -215,6 +215,35 @@ def nrbp(  # noqa: PLR0913
     return of_intents(scene, user, k, of, alpha, lambda rank: beta ** (rank - 1), highest)
 
 
+def value(
+    scene: Scene,
+    user: Any,
+    k: int | None,
+    *,
+    of: str = "",
+    normalizer: str = "none",
+    discount: str = "none",
+) -> float | None:
+    """What the hits are worth, over what the best list of k, or all relevant items in their best order, are."""
+
+    def worth(ranked: Ranked) -> float:
+        log = discount == "log"
+        return math.fsum(price / (math.log2(rank + 1) if log else 1) for price, rank in ranked)
+
+    items = scene.items or {}
+    prices = {item: items.get(item, {}).get(of) for item in scene.relevant(user)}
+    known = {
+        item: price for item, price in prices.items() if price is not None and math.isfinite(price)
+    }
+    hits = Intents(prices, 0).hits(scene.listed(user, k), k)
+    found = worth([(known[item], rank) for item, rank in hits if item in known])
+    if normalizer == "none" or not prices:
+        return found
+    best = [(price, float(rank)) for rank, price in enumerate(sorted(known.values())[::-1], 1)]
+    whole = worth(best[: k if normalizer == "best" else None])
+    return found / whole if whole else None
+
+
 def serendipity(
     scene: Scene, user: Any, k: int | None, *, of: str = "", against: str = "history"
 ) -> float | None:
@@ -421,7 +450,7 @@ def follows(name: str, parameters: Mapping[str, Any]) -> bool:
 
 
 OF_USERS: dict[str, Callable[..., float | None]] = {
-    one.__name__: one for one in (user_coverage, fall_out, mcc, alpha_ndcg, err_ia, nrbp)
+    one.__name__: one for one in (user_coverage, fall_out, mcc, alpha_ndcg, err_ia, nrbp, value)
 }
 """A value for each user of the accuracy metrics, list or not."""
 

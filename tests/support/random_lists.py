@@ -40,6 +40,8 @@ SCHEMA = {
     "genre": pl.String,
     "tags": pl.List(pl.String),
     "vector": pl.List(pl.Float64),
+    "price": pl.Float64,
+    "cost": pl.Int64,
 }
 
 
@@ -139,6 +141,8 @@ def catalogue(choose: Choose) -> list[dict[str, Any]]:
             "vector": choose(
                 [None, [0.0, 0.0, 0.0], *([[choose([-1.0, 0.5, 2.0]) for _ in range(3)]] * 4)]
             ),
+            "cost": choose([None, -3, 0, 4]),
+            "price": choose([None, math.nan, math.inf, 0.0, 2.5, 2.5, 10.0]),
         }
         for item in [*ITEMS[:-1], "K"]
     ]

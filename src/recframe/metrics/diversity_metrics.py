@@ -216,7 +216,7 @@ def nrbp(
     of the best k relevant items instead, as alpha_ndcg does (nNRBP). ndeval has both for the whole list alone. 0 without a hit
     or a list; null where no relevant item has a category.
 
-    Raises what err_ia does.
+    Raises what err_ia does, of the column `of` and of its best order.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1, 1], "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})

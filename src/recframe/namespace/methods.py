@@ -31,6 +31,7 @@ class Methods(Generic[F]):
     interpolated_precision = metrics.interpolated_precision
     eleven_point_precision = metrics.eleven_point_precision
     partial_auc = metrics.partial_auc
+    gauc = metrics.gauc
     miscalibration = metrics.miscalibration
     coverage = metrics.coverage
     user_coverage = metrics.user_coverage
@@ -59,3 +60,4 @@ class Methods(Generic[F]):
     unexpectedness = metrics.unexpectedness
     rbo = metrics.rbo
     serendipity = metrics.serendipity
+    value = metrics.value

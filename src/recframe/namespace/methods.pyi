@@ -350,6 +350,22 @@ class Methods(Generic[F]):
     ) -> F:
         """Share of the pairs of a relevant item and one of the first misses of the list that stand in the right order."""
     @overload
+    def gauc(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+        weight: Literal["impressions", "relevant", "pairs"] = "impressions",
+    ) -> float:
+        """Grouped AUC: the users' own auc, each weighted by their number of impressions, the items of the list."""
+    @overload
+    def gauc(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        weight: Literal["impressions", "relevant", "pairs"] = "impressions",
+    ) -> F:
+        """Grouped AUC: the users' own auc, each weighted by their number of impressions, the items of the list."""
+    @overload
     def miscalibration(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
@@ -863,6 +879,26 @@ class Methods(Generic[F]):
         against: Literal["history", "popularity", "reference"] = "history",
     ) -> F:
         """Mean over the list of how unlike the user's history its relevant items are."""
+    @overload
+    def value(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+        of: str = "",
+        normalizer: Literal["none", "best", "relevant"] = "none",
+        discount: Literal["none", "log"] = "none",
+    ) -> float:
+        """What the hits among the first k are worth: the sum of a number of their items, such as the price."""
+    @overload
+    def value(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        of: str = "",
+        normalizer: Literal["none", "best", "relevant"] = "none",
+        discount: Literal["none", "log"] = "none",
+    ) -> F:
+        """What the hits among the first k are worth: the sum of a number of their items, such as the price."""
 
 class SegmentedMethods(Generic[F]):
     def hit_rate(
@@ -1014,6 +1050,13 @@ class SegmentedMethods(Generic[F]):
         hits: Literal["all", "first"] = "all",
     ) -> F:
         """Share of the pairs of a relevant item and one of the first misses of the list that stand in the right order."""
+    def gauc(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        weight: Literal["impressions", "relevant", "pairs"] = "impressions",
+    ) -> F:
+        """Grouped AUC: the users' own auc, each weighted by their number of impressions, the items of the list."""
     def miscalibration(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1243,3 +1286,12 @@ class SegmentedMethods(Generic[F]):
         against: Literal["history", "popularity", "reference"] = "history",
     ) -> F:
         """Mean over the list of how unlike the user's history its relevant items are."""
+    def value(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        of: str = "",
+        normalizer: Literal["none", "best", "relevant"] = "none",
+        discount: Literal["none", "log"] = "none",
+    ) -> F:
+        """What the hits among the first k are worth: the sum of a number of their items, such as the price."""

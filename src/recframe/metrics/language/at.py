@@ -22,7 +22,8 @@ from recframe.metrics.language.formulas import (
 
 HITS_BY_CATEGORY, BEST_BY_CATEGORY = "hits by category ", "best by category "
 RELEVANT_BY_CATEGORY = "relevant by category "
-"""What the names of columns of hits by category begin with; then come settings, and the word."""
+HITS_BY_VALUE, BEST_BY_VALUE = "hits by value ", "best by value "
+"""What the names of columns of hits by what their items say begin with; then come settings, and the word."""
 
 
 class Source(Protocol):
@@ -60,7 +61,8 @@ class At:
 
     Hits (relevant, with a rank up to k): `hit`, `first_hit`, `rank`, `gain`, `exp_gain`, `discount`,
     `geometric_discount(...)`, `hits_so_far`, `running(...)`, `inverse_propensity(...)`; `sum(...)` of a value of theirs;
-    `over_hits_by_category(...)` and `over_best_by_category(...)`, `n_categories_of_relevant(...)`.
+    `over_hits_by_category(...)` and `over_best_by_category(...)`, `n_categories_of_relevant(...)`; `over_hits_by_value(...)`
+    and `over_best_by_value(...)`.
     Relevant rows, listed or not, in their best order up to k: `ideal_gain`, `ideal_discount`, all words of `ideal(...)`;
     `best(...)` is a metric's value in that order.
     Rows of the list up to k: `listed`, `judged`, `relevant`; on the relevant ones `misses_above`, `judged_misses_above`.
@@ -201,6 +203,28 @@ class At:
         """Return the number of categories that the relevant items have, listed or not, in a feature of the items."""
         name = f"{RELEVANT_BY_CATEGORY}{json.dumps([of])} rank"
         return self.source.of_rows(lambda source: _count(source.column(name)))
+
+    def over_hits_by_value(self, of: str, value: Callable[[pl.Expr, pl.Expr], pl.Expr]) -> pl.Expr:
+        """Return the sum over the hits whose items have a number, such as a price, of a value of (rank, number)."""
+        self._needs_an_order("it weighs each hit by its own item")
+        return self._over_values(HITS_BY_VALUE, of, value, cut=True)
+
+    def over_best_by_value(
+        self, of: str, value: Callable[[pl.Expr, pl.Expr], pl.Expr], *, cut: bool = True
+    ) -> pl.Expr:
+        """Return the same over the relevant items with the highest numbers, listed or not, up to k; a number below 0 fails."""
+        return self._over_values(BEST_BY_VALUE, of, value, cut=cut)
+
+    def _over_values(
+        self, kind: str, of: str, value: Callable[[pl.Expr, pl.Expr], pl.Expr], *, cut: bool
+    ) -> pl.Expr:
+        def total(source: Source) -> pl.Expr:
+            names = (f"{kind}{json.dumps([of])} {word}" for word in ("rank", "value"))
+            rank, number = map(source.column, names)
+            made = value(rank, number)
+            return (self._up_to(rank, made) if cut else made).sum()
+
+        return self.source.of_rows(total)
 
     def sum(self, value: Callable[[At], pl.Expr]) -> pl.Expr:
         """Return the sum of a value of a hit over the hits, as in `at.sum(lambda hit: hit.gain * hit.discount)`.

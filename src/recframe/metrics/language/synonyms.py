@@ -28,7 +28,8 @@ _NAMES = {
     "rbp": "rank biased precision",
     "err": "expected reciprocal rank",
     "bpref": "binary preference",
-    "auc": "roc auc, area under curve, area under the curve, roc auc score, auroc",
+    "gauc": "group auc, grouped auc, wuauc, weighted user auc, impression weighted auc",
+    "auc": "uauc, user auc, roc auc, area under curve, area under the curve, roc auc score, auroc",
     "first_rank": "rank of first hit, first relevant rank, first hit",
     "list_length": "n_recommendations, number of recommendations, list size",
     "judged": "judged share",
@@ -50,6 +51,7 @@ _NAMES = {
     "long_tail_share": "long tail, average percentage of long tail items, tail percentage, long tail percentage",
     "popularity_lift": "pop lift",
     "rbo": "rank biased overlap",
+    "value": "revenue per user, price weighted hits, profit, gmv, basket value",
 }
 
 
