@@ -1,4 +1,4 @@
-"""Draws the pictures that notebooks have stored, `python tests/surface/pictures.py [part of a name]`; tests compare them.
+"""Draws the pictures that notebooks and README have stored, `python tests/surface/pictures.py [part of a name]`; tests compare.
 
 GitHub shows a stored picture, and no chart or page that a script would draw. So each chart of a notebook is stored as a PNG,
 and of a report what is seen first, with a fingerprint of numbers and words, which tells when the cell would show others. Other
@@ -24,6 +24,10 @@ from typing import Any
 import nbformat
 from nbclient import NotebookClient
 
+import recframe as rf
+
+FRONT = Path(__file__).parents[2] / "docs" / "images" / "segments.png"
+"""What README shows; its fingerprint stands in it."""
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 SPECIFICATION = "application/vnd.vegalite+json"
 SCALE = 2
@@ -132,24 +136,51 @@ def _rounded(value: Any) -> Any:
     return f"{value + 0.0:.{DIGITS}g}" if isinstance(value, int | float) else value
 
 
-def picture(one: Chart | Report) -> nbformat.NotebookNode:
-    """Return a chart or a report as an output that GitHub shows."""
-    from PIL import Image  # noqa: PLC0415
+def small(drawn: Any, **texts: str) -> bytes:
+    """Return a picture in few colours, with texts in it that nobody sees."""
+    from PIL import Image, PngImagePlugin  # noqa: PLC0415
 
-    drawn = Image.open(io.BytesIO(one.png())).convert("RGB")
-    small = io.BytesIO()
+    told = PngImagePlugin.PngInfo()
+    for name, text in texts.items():
+        told.add_text(name, text)
     rare_ones_too = Image.Quantize.MAXCOVERAGE
     palette = drawn.quantize(COLOURS, rare_ones_too, kmeans=3, dither=Image.Dither.NONE)
-    palette.save(small, "PNG", optimize=True)
+    file = io.BytesIO()
+    palette.save(file, "PNG", optimize=True, pnginfo=told)
+    return file.getvalue()
+
+
+def _image(one: Chart | Report) -> Any:
+    from PIL import Image  # noqa: PLC0415
+
+    return Image.open(io.BytesIO(one.png())).convert("RGB")
+
+
+def front() -> Chart:
+    """Return the chart that README shows, of the frames of its examples."""
+    from recframe.demo import simulate  # noqa: PLC0415  it takes NumPy
+
+    shop = simulate()
+    rec = rf.rec(shop.recs, shop.truth, users=shop.users, model="model")
+    return Chart(rec.plot(width=640).segments("ndcg@10", by="activity").to_dict())
+
+
+def picture(one: Chart | Report) -> nbformat.NotebookNode:
+    """Return a chart or a report as an output that GitHub shows."""
+    drawn = _image(one)
     scale = SCALE if isinstance(one, Chart) else 1
     size = {"width": drawn.width // scale, "height": drawn.height // scale}
-    data = {"image/png": base64.b64encode(small.getvalue()).decode(), "text/plain": one.words}
+    data = {"image/png": base64.b64encode(small(drawn)).decode(), "text/plain": one.words}
     metadata = {"image/png": size, "fingerprint": fingerprint(one)}
     return nbformat.v4.new_output("display_data", data=data, metadata=metadata)
 
 
 def main(part: str = "") -> None:
-    """Store the pictures of the notebooks whose names have a part in them."""
+    """Store the pictures of the notebooks, and of README, whose names have a part in them."""
+    if part in FRONT.name:
+        FRONT.parent.mkdir(exist_ok=True)
+        chart = front()
+        FRONT.write_bytes(small(_image(chart), fingerprint=fingerprint(chart)))
     for path in (one for one in NOTEBOOKS if part in one.name):
         with tempfile.TemporaryDirectory() as working:
             ran = run(path, Path(working))

@@ -6,12 +6,13 @@ import inspect
 import itertools
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 import polars as pl
 
+import public_api
 import recframe as rf
 from recframe.audit.checks import CHECKS
 from recframe.audit.rule import SEVERITIES
@@ -22,6 +23,10 @@ ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 UNCERTAINTY = ROOT / "docs" / "uncertainty.md"
 OVER_TIME = ROOT / "docs" / "over_time.md"
+BENCHMARKS = ROOT / "docs" / "benchmarks.md"
+AUDIT = ROOT / "docs" / "audit.md"
+PAGES = [README, UNCERTAINTY, OVER_TIME, BENCHMARKS, AUDIT]
+"""The pages with generated parts."""
 METHODS = Path(rf.__file__).parent / "namespace" / "methods.py"
 RESULT = ROOT / "tests" / "benchmarks" / "result.json"
 LARGE = ROOT / "tests" / "benchmarks" / "large.json"
@@ -45,7 +50,7 @@ def metric_table() -> str:
                 [
                     f"`{row['name']}`",
                     row["aliases"],
-                    row["formula"],
+                    row["formula"].replace("|", "\\|"),
                     _parameters(row["name"]),
                     *([row["needs"]] * needing),
                 ]
@@ -196,6 +201,45 @@ def table_of(result: dict[str, Any]) -> str:
     return "\n".join([head, "", *table, "", tail])
 
 
+FRONT = {
+    "pytrec_eval": "pytrec_eval",
+    "ranx": "ranx",
+    "ir_measures": "ir_measures",
+    "RecTools": "RecTools",
+    "RePlay": "RePlay",
+    "Microsoft recommenders": "Microsoft recommenders",
+    "torchmetrics": "torchmetrics",
+}
+"""The libraries of the front page, by how the names of their ways in begin."""
+
+
+def front_table() -> str:
+    """Return what the libraries take on their fastest way, as a small table."""
+    result = json.loads(APART.read_text(encoding="utf-8"))
+    shown = [(case["ids"], case["frame"]) for case in result["cases"]]
+    wanted = [shown.index(one) for one in (("int", "polars"), ("string", "pandas"))]
+    cases = [result["cases"][place]["contenders"] for place in wanted]
+    own = " | ".join(f"{case[0]['median'] * 1000:.0f} ms" for case in cases)
+    lines = [
+        "| | integer ids, Polars | text ids, pandas |",
+        "|---|---|---|",
+        f"| **recframe** | {own} |",
+    ]
+    for name, begins in FRONT.items():
+        least = [_least(case, begins) for case in cases]
+        lines.append(f"| {name} | {' | '.join(f'{one:.1f} x' for one in least)} |")
+    rows = result["cases"][0]["rows"][0] / 1e6
+    head = (
+        f"Six metrics at k = 10 from {rows:.0f} million recommendations and their truth, on {result['machine']['threads']} "
+        "cores. The others take this many times as long, each on the fastest way that we found:"
+    )
+    return "\n".join([head, "", *lines])
+
+
+def _least(contenders: list[dict[str, Any]], begins: str) -> float:
+    return min(one["ratio"] for one in contenders if one["name"].startswith(begins))
+
+
 def _had(metrics: list[str], six: list[str]) -> str:
     """Return which of the six metrics there are, and in which other form."""
     forms = [f"`{one}`" for one in metrics if one not in six]
@@ -332,19 +376,22 @@ def _numbers(n: int) -> str:
     return "one number" if n == 1 else f"{n} numbers"
 
 
+PARTS: dict[str, Callable[[], str]] = {
+    "checks": check_table,
+    "speed": speed_table,
+    "front speed": front_table,
+    "cases": case_table,
+    "apart": apart_table,
+    "large": large_table,
+    "trials": trial_tables,
+    "changes": change_tables,
+}
+"""What is generated on pages, each part on one."""
+
+
 def written(text: str) -> str:
-    """Return a README, or another page, with its generated parts made anew."""
-    parts = {
-        "metrics": metric_table,
-        "checks": check_table,
-        "speed": speed_table,
-        "cases": case_table,
-        "apart": apart_table,
-        "large": large_table,
-        "trials": trial_tables,
-        "changes": change_tables,
-    }
-    for name, made in parts.items():
+    """Return a page with its generated parts made anew."""
+    for name, made in PARTS.items():
         pattern = rf"(<!-- {name}: [^\n]*-->\n).*?(<!-- end -->)"
         text = re.sub(
             pattern,
@@ -429,7 +476,8 @@ def _quoted(value: object) -> str:
 
 
 if __name__ == "__main__":
+    public_api.LISTED.write_text(public_api.listed(), encoding="utf-8")
     METHODS.with_suffix(".pyi").write_text(stubs(), encoding="utf-8")
     METHODS.write_text(methods(), encoding="utf-8")
-    for page in (README, UNCERTAINTY, OVER_TIME):
+    for page in PAGES:
         page.write_text(written(page.read_text(encoding="utf-8")), encoding="utf-8")

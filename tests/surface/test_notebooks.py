@@ -88,6 +88,14 @@ def test_a_notebook_has_pictures_that_are_small_and_said_in_words(path: Path):
     assert path.stat().st_size <= pictures.MOST_OF_ALL
 
 
+def test_the_picture_of_the_front_page_shows_what_the_library_draws():
+    now = pictures.fingerprint(pictures.front())
+
+    assert f"fingerprint\0{now}".encode() in pictures.FRONT.read_bytes(), (
+        "write: python tests/surface/pictures.py segments.png"
+    )
+
+
 def test_a_fingerprint_is_that_of_words_and_numbers_but_for_their_last_digits():
     def of(value: float, title: str = "Title") -> str:
         rows = {"a name": [{"x": value, "y": None}]}

@@ -1,8 +1,7 @@
-"""The page on runs over time: its examples run, its trials are the benchmark's, and what it names is there."""
+"""The page on runs over time: its trials are the benchmark's, and what it names is there."""
 
 from __future__ import annotations
 
-import doctest
 import re
 
 import readme
@@ -10,15 +9,6 @@ import recframe as rf
 from recframe.uncertainty.windows import FAR, PARTS
 
 TEXT = readme.OVER_TIME.read_text(encoding="utf-8")
-
-
-def test_the_examples_give_what_they_show():
-    result = doctest.testfile(
-        str(readme.OVER_TIME), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE
-    )
-
-    assert result.attempted > 10
-    assert result.failed == 0
 
 
 def test_the_trials_are_up_to_date():
@@ -36,16 +26,3 @@ def test_what_the_page_names_is_public():
 def test_the_rule_is_told_as_it_is():
     assert all(f"**the {part}**" in TEXT for part in PARTS)
     assert f"{FAR:g}"[1:] in TEXT
-
-
-def test_links_lead_somewhere():
-    for target in re.findall(r"\]\(([^)]*)\)", TEXT):
-        path, _, heading = target.partition("#")
-        page = readme.OVER_TIME.parent / path
-        assert page.exists(), target
-        headings = {
-            line.lstrip("# ").strip().lower().replace(" ", "-").replace(",", "")
-            for line in page.read_text(encoding="utf-8").splitlines()
-            if line[:1] == "#"
-        }
-        assert not heading or heading in headings, target

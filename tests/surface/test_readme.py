@@ -1,33 +1,32 @@
-"""The README says what the software does: its examples run, its tables are the registry's and the benchmark's."""
+"""What is generated on the README and on other pages is up to date; the README's two commands are there."""
 
 from __future__ import annotations
 
-import doctest
 import re
+
+import pytest
 
 import readme
 import recframe as rf
-from recframe.metrics.language import registry
 
 TEXT = readme.README.read_text(encoding="utf-8")
 
 
-def test_the_examples_give_what_they_show():
-    before = dict(registry._registry)
-    try:
-        result = doctest.testfile(
-            str(readme.README), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE
-        )
-    finally:
-        registry._registry.clear()
-        registry._registry.update(before)
+@pytest.mark.parametrize("page", readme.PAGES, ids=lambda page: page.name)
+def test_the_generated_parts_of_a_page_are_up_to_date(page):
+    text = page.read_text(encoding="utf-8")
 
-    assert result.attempted > 8
-    assert result.failed == 0
+    assert readme.written(text) == text, "run: python tests/surface/readme.py"
 
 
-def test_the_generated_parts_are_up_to_date():
-    assert readme.written(TEXT) == TEXT, "run: python tests/surface/readme.py"
+def test_every_part_that_is_generated_stands_on_one_page():
+    texts = [page.read_text(encoding="utf-8") for page in readme.PAGES]
+
+    for name in readme.PARTS:
+        assert sum(text.count(f"<!-- {name}: ") for text in texts) == 1, name
+
+
+def test_the_methods_that_are_generated_are_up_to_date():
     assert readme.methods() == readme.METHODS.read_text(encoding="utf-8"), (
         "run: python tests/surface/readme.py"
     )
@@ -69,21 +68,12 @@ def test_the_table_of_libraries_apart_has_ratios_and_says_which_metrics_they_hav
     assert "| Other | 45.0 | `map(normalizer=min)`; no hit_rate, recall, mrr, ndcg |" in text
 
 
-def test_every_metric_of_the_text_is_in_the_registry():
-    table = TEXT.partition("<!-- metrics")[2].partition("<!-- end")[0]
-
-    assert re.findall(r"^\| `(\w+)`", table, re.MULTILINE) == [
-        m.name for m in registry.registered().values() if m.definition.builtin
-    ]
+def test_what_the_text_names_is_public():
     assert all(hasattr(rf, name) for name in re.findall(r"`rf\.(\w+)", TEXT))
 
 
-def test_links_lead_somewhere():
-    for target in re.findall(r"\]\(([^)#][^)]*)\)", TEXT):
-        assert (readme.ROOT / target).exists(), target
-    headings = {
-        re.sub(r"[^\w -]", "", line.lstrip("# ")).strip().lower().replace(" ", "-")
-        for line in TEXT.splitlines()
-        if line[:1] == "#"
-    }
-    assert set(re.findall(r"\]\(#([^)]*)\)", TEXT)) <= headings
+def test_the_commands_of_a_newcomer_are_there():
+    for mark in ("try", "test"):
+        command = re.search(rf"^<!-- {mark} -->\n```sh\n(.+)\n```$", TEXT, re.MULTILINE)
+        assert command, mark
+        assert ".venv/bin/" in command[1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import json
 import re
 from pathlib import Path
@@ -12,10 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import page_blocks
 import recframe as rf
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "WAYS_IN.md"
+PAGE = ROOT / "docs" / "ways_in.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 OUTPUTS = json.loads(
     (Path(__file__).parent / "recorded" / "outputs.json").read_text(encoding="utf-8")
@@ -120,24 +120,14 @@ STAND_INS = {
 }
 
 
-def test_every_block_gives_what_it_shows(tmp_path, monkeypatch):
+def test_every_block_gives_what_it_shows(tmp_path):
     pytest.importorskip("sklearn")
-    monkeypatch.chdir(tmp_path)
-    runner, parser = (
-        doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE),
-        doctest.DocTestParser(),
-    )
-    known, written = {}, []
-    for section in re.split(r"^##+ ", TEXT, flags=re.MULTILINE):
-        title = section.partition("\n")[0]
-        known |= STAND_INS.get(title, {})
-        blocks = "\n".join(re.findall(r"^```python\n(.*?)^```", section, re.MULTILINE | re.DOTALL))
-        test = parser.get_doctest(blocks, known, title, None, None)
-        runner.run(test, out=written.append, clear_globs=False)
-        known = test.globs
+    outcomes = page_blocks.run(TEXT, tmp_path, at_headings=STAND_INS)
 
-    assert runner.tries > 40
-    assert not runner.failures, "".join(written)
+    assert {block.heading for block in page_blocks.blocks(TEXT)} == {
+        one.block.heading for one in outcomes
+    }
+    assert not (failed := [str(one) for one in outcomes if not one.good]), "\n".join(failed)
 
 
 def test_every_stand_in_has_its_section():

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from recframe.metrics.accuracy import *
+from recframe.metrics.accuracy_counts import *
 from recframe.metrics.accuracy_curves import *
 from recframe.metrics.calibration_metrics import *
 from recframe.metrics.catalogue_metrics import *

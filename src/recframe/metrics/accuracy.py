@@ -1,4 +1,4 @@
-"""The accuracy metrics of ranked lists, one short function each, in the words of `recframe.At`; curves have a page of theirs.
+"""What users liked, and how high up the lists have it; a short function for each metric, in the words of `recframe.At`.
 
 Symbols in the formulas: k is the cut-off; a hit is a relevant item with a rank r up to k, g its gain (its relevance) and
 hits(r) the number of hits up to r; n_relevant is the number of the user's relevant items, listed or not; n_listed is the
@@ -21,8 +21,8 @@ from recframe.metrics.language.parameters import COUNT, UNIT, Bounds, LogBase, P
 from recframe.metrics.language.registry import metric
 
 __all__ = [
-    "auc", "bpref", "dcg", "err", "f_score", "first_rank", "hit_rate", "judged", "list_length",
-    "map", "mrr", "n_hits", "ndcg", "precision", "r_precision", "rbp", "recall",
+    "auc", "bpref", "dcg", "err", "f_score", "hit_rate", "map", "mrr", "ndcg", "precision", "r_precision", "rbp",
+    "recall",
 ]  # fmt: skip
 
 Gain = Literal["linear", "exp", "binary"]
@@ -43,6 +43,7 @@ BY_IPS: dict[tuple[str, Value], tuple[float, float]] = {("weights", "ips"): COUN
     range=UNIT,
     direction="higher",
     formula="1 if there is a hit, else 0",
+    latex=r"\min(\text{hits},\, 1)",
 )
 def hit_rate(at: At) -> pl.Expr:
     """Share of the users with at least one hit: 1 for a list with a hit, 0 for one without.
@@ -59,7 +60,13 @@ def hit_rate(at: At) -> pl.Expr:
     return at.sum(lambda hit: hit.first_hit)
 
 
-@metric(aliases=("p",), range=UNIT, direction="higher", formula="hits / k")
+@metric(
+    aliases=("p",),
+    range=UNIT,
+    direction="higher",
+    formula="hits / k",
+    latex=r"\frac{\text{hits}}{k}",
+)
 def precision(at: At, *, denominator: Places = "k") -> pl.Expr:
     """Share of the first k places that are hits.
 
@@ -85,7 +92,14 @@ def _places(at: At, denominator: Places) -> pl.Expr:
     return whole[denominator]()
 
 
-@metric(aliases=("r",), range=UNIT, ranges=BY_IPS, direction="higher", formula="hits / n_relevant")
+@metric(
+    aliases=("r",),
+    range=UNIT,
+    ranges=BY_IPS,
+    direction="higher",
+    formula="hits / n_relevant",
+    latex=r"\frac{\text{hits}}{n_{\text{relevant}}}",
+)
 def recall(
     at: At,
     *,
@@ -138,6 +152,10 @@ def _weighed(
     range=UNIT,
     direction="higher",
     formula="(1 + b²) P R / (b² P + R) with P = precision, R = recall",
+    latex=(
+        r"\frac{(1 + b^2)\, P\, R}{b^2 P + R}"
+        r", \quad P = \frac{\text{hits}}{k}, \quad R = \frac{\text{hits}}{n_{\text{relevant}}}"
+    ),
 )
 def f_score(
     at: At,
@@ -171,6 +189,7 @@ def f_score(
     range=UNIT,
     direction="higher",
     formula="1/n_relevant · Σ over hits of hits(r) / r",
+    latex=r"\frac{1}{n_{\text{relevant}}} \sum_{\text{hits}} \frac{\text{hits}(r)}{r}",
 )
 def map(  # noqa: A001
     at: At,
@@ -216,7 +235,13 @@ def _log_of_map(at: At, *, normalizer: Normalizer = "relevant") -> pl.Expr:
     return map(normalizer=normalizer).value(at).clip(lower_bound=LEAST).log()
 
 
-@metric(aliases=("rr",), range=UNIT, direction="higher", formula="1 / rank of the first hit")
+@metric(
+    aliases=("rr",),
+    range=UNIT,
+    direction="higher",
+    formula="1 / rank of the first hit",
+    latex=r"\frac{1}{\text{rank of the first hit}}",
+)
 def mrr(at: At) -> pl.Expr:
     """Mean reciprocal rank: 1 / rank of the first hit.
 
@@ -232,7 +257,12 @@ def mrr(at: At) -> pl.Expr:
     return at.sum(lambda hit: hit.first_hit / hit.rank)
 
 
-@metric(range=COUNT, direction="higher", formula="Σ over hits of g / log2(r + 1)")
+@metric(
+    range=COUNT,
+    direction="higher",
+    formula="Σ over hits of g / log2(r + 1)",
+    latex=r"\sum_{\text{hits}} \frac{g}{\log_2(r + 1)}",
+)
 def dcg(  # noqa: PLR0913
     at: At,
     *,
@@ -292,6 +322,12 @@ def _gained(hit: At, gain: Gain, offset: float) -> pl.Expr:
     range=UNIT,
     direction="higher",
     formula="dcg / dcg of the best order of all relevant items, cut at k",
+    latex=(
+        r"\frac{\sum_{\text{hits}} g \,/ \log_2(r + 1)}"
+        r"{\sum_{j=1}^{\min(k,\, n_{\text{relevant}})} g_{(j)} \,/ \log_2(j + 1)}"
+        "\n"
+        r"g_{(1)} \geq g_{(2)} \geq \ldots \;\text{ the gains of all relevant items}"
+    ),
 )
 def ndcg(
     at: At,
@@ -329,6 +365,7 @@ def ndcg(
     range=UNIT,
     direction="higher",
     formula="hits with r <= n_relevant, over n_relevant",
+    latex=r"\frac{\text{hits with } r \leq n_{\text{relevant}}}{n_{\text{relevant}}}",
 )
 def r_precision(at: At, *, without_hit: Literal["zero", "null"] = "zero") -> pl.Expr:
     """Precision at the rank n_relevant, where precision and recall are one number.
@@ -348,7 +385,12 @@ def r_precision(at: At, *, without_hit: Literal["zero", "null"] = "zero") -> pl.
     return share if without_hit == "zero" else pl.when(at.certain(hits) > 0).then(share)
 
 
-@metric(range=UNIT, direction="higher", formula="(1 - p) · Σ over hits of p^(r - 1)")
+@metric(
+    range=UNIT,
+    direction="higher",
+    formula="(1 - p) · Σ over hits of p^(r - 1)",
+    latex=r"(1 - p) \sum_{\text{hits}} p^{\,r - 1}",
+)
 def rbp(at: At, *, p: Share = 0.8) -> pl.Expr:
     """Rank-biased precision: the hits that a reader sees who goes on to the next rank with probability `p`.
 
@@ -368,6 +410,10 @@ def rbp(at: At, *, p: Share = 0.8) -> pl.Expr:
     range=UNIT,
     direction="higher",
     formula="Σ over hits of s / r · Π over better hits of (1 - s), with s = (2^g - 1) / 2^max_grade",
+    latex=(
+        r"\sum_{\text{hits}} \frac{s}{r} \prod_{\text{better hits}} (1 - s)"
+        r", \quad s = \frac{2^g - 1}{2^{\,\text{max grade}}}"
+    ),
 )
 def err(at: At, *, max_grade: Grade = 4) -> pl.Expr:
     """Expected reciprocal rank, at which a reader stops whom each item satisfies with a probability that its grade sets.
@@ -394,6 +440,11 @@ def err(at: At, *, max_grade: Grade = 4) -> pl.Expr:
     range=UNIT,
     direction="higher",
     formula="1/R · Σ over relevant listed of 1 - min(judged misses above, R) / min(R, N)",
+    latex=(
+        r"\frac{1}{R} \sum_{\text{relevant, listed}} \left(1 - \frac{\min(n, R)}{\min(R, N)}\right)"
+        "\n"
+        r"R,\, N:\text{ judged relevant, not relevant};\quad n:\text{ of these } N \text{ above the item}"
+    ),
 )
 def bpref(at: At) -> pl.Expr:
     """Binary preference: how seldom items judged not relevant rank above relevant ones, whatever was not judged.
@@ -419,6 +470,10 @@ def bpref(at: At) -> pl.Expr:
     range=UNIT,
     direction="higher",
     formula="share of the list's (relevant, not relevant) pairs in the right order",
+    latex=(
+        r"1 - \frac{\sum_{\text{relevant, listed}} \text{not relevant items above}}"
+        r"{\text{relevant} \cdot \text{not relevant items of the list}}"
+    ),
 )
 def auc(at: At, *, without_pair: Literal["null", "hit"] = "null") -> pl.Expr:
     """Share of the pairs of a relevant and a not relevant item of the list that stand in the right order.
@@ -438,58 +493,3 @@ def auc(at: At, *, without_pair: Literal["null", "hit"] = "null") -> pl.Expr:
     pairs = relevant * (listed - relevant)
     share = pl.when(pairs > 0).then(1 - at.misses_above.sum() / pairs)
     return share if without_pair == "null" else share.fill_null((relevant > 0).cast(pl.Float64))
-
-
-@metric(range=COUNT, direction="higher", formula="hits")
-def n_hits(at: At) -> pl.Expr:
-    """Number of hits among the first k.
-
-    >>> import polars as pl, recframe
-    >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
-    >>> df.rec.n_hits(k=3)
-    2.0
-    """
-    return at.n_hits
-
-
-@metric(range=(1.0, float("inf")), direction="lower", formula="rank of the first hit")
-def first_rank(at: At) -> pl.Expr:
-    """Rank of the first hit, from 1; null without a hit, so that the mean runs over the lists with one.
-
-    With `ties="expected"` and a cut-off it is the expectation over the orders in which there is a hit.
-
-    >>> import polars as pl, recframe
-    >>> df = pl.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], "rank": [1, 2, 1], "relevance": [0, 1, 0]})
-    >>> df.rec.first_rank()
-    2.0
-    """
-    found = at.first_hit.sum()
-    return pl.when(found > 0).then(at.sum(lambda hit: hit.first_hit * hit.rank) / found)
-
-
-@metric(range=COUNT, direction="", formula="items with r <= k")
-def list_length(at: At) -> pl.Expr:
-    """Number of items in the list, up to k; 0 without a list.
-
-    >>> import polars as pl, recframe
-    >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, None], "relevance": [0, 1, 1]})
-    >>> df.rec.list_length()
-    2.0
-    """
-    return at.listed.sum()
-
-
-@metric(range=UNIT, direction="higher", formula="judged items with r <= k, over items with r <= k")
-def judged(at: At) -> pl.Expr:
-    """Share of the list's first k items whose relevance is not null; where it is low, a low ndcg may be a hole in the truth.
-
-    Judged items with r <= k, over items with r <= k; 0 for an empty list.
-
-    >>> import polars as pl, recframe
-    >>> df = pl.DataFrame({"user": [1] * 2, "item": [1, 2], "rank": [1, 2], "relevance": [0, None]})
-    >>> df.rec.judged(k=2)
-    0.5
-
-    Source: ir_measures' Judged@k.
-    """
-    return ratio(at.judged.sum(), at.listed.sum())

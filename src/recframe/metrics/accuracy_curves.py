@@ -29,6 +29,7 @@ OfUser = Literal["impressions", "relevant", "pairs"]
     range=UNIT,
     direction="higher",
     formula="highest hits(r) / r over the hits with hits(r) >= recall · n_relevant",
+    latex=r"\max_{\text{hits}(r) \,\geq\, \text{recall} \,\cdot\, n_{\text{relevant}}} \frac{\text{hits}(r)}{r}",
 )
 def interpolated_precision(at: At, *, recall: Closed = 0.5) -> pl.Expr:
     """Interpolated precision: the highest precision at any rank where at least a share `recall` of the relevant items is found.
@@ -77,6 +78,10 @@ def eleven_point_precision(at: At) -> pl.Expr:
     range=UNIT,
     direction="higher",
     formula="Σ over hits of max(misses - misses above, 0) / (misses · n_relevant)",
+    latex=(
+        r"\frac{\sum_{\text{hits}} \max(m - (r - \text{hits}(r)),\, 0)}{m \cdot n_{\text{relevant}}}"
+        r", \quad m = \text{misses}"
+    ),
 )
 def partial_auc(at: At, *, misses: Positive = 10, hits: Literal["all", "first"] = "all") -> pl.Expr:
     """Share of the pairs of a relevant item and one of the first misses of the list that stand in the right order.

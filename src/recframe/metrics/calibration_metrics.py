@@ -29,6 +29,7 @@ Divergence = Literal["kl", "js", "hellinger"]
     ranges={("divergence", "hellinger"): UNIT},
     direction="lower",
     formula="Σ over g of p(g) · log2(p(g) / ((1 - a) · q(g) + a · p(g)))",
+    latex=r"\sum_{g} p(g) \cdot \log_2 \frac{p(g)}{(1 - a)\, q(g) + a\, p(g)}, \quad a = \text{alpha}",
 )
 def miscalibration(
     at: AtLists,

@@ -30,6 +30,7 @@ Exposure = Literal["none", "log", "geometric"]
     range=UNIT,
     direction="higher",
     formula="items of I in any list / N",
+    latex=r"\frac{|\{i \in I : e_i > 0\}|}{N}",
     grows=True,
 )
 def coverage(at: AtLists) -> pl.Expr:
@@ -48,7 +49,12 @@ def coverage(at: AtLists) -> pl.Expr:
     return ratio(at.over_items(at.in_catalogue & (at.n_lists_with > 0)), at.n_catalogue, empty=None)
 
 
-@metric(range=UNIT, direction="higher", formula="1 if the list has an item up to k, else 0")
+@metric(
+    range=UNIT,
+    direction="higher",
+    formula="1 if the list has an item up to k, else 0",
+    latex=r"\min(n,\, 1), \quad n = \text{listed items with } r \leq k",
+)
 def user_coverage(at: At, *, at_least: Literal["one", "k"] = "one") -> pl.Expr:
     """Share of the users who get a list at all, with at least one item up to k.
 
@@ -74,6 +80,7 @@ def user_coverage(at: At, *, at_least: Literal["one", "k"] = "one") -> pl.Expr:
     range=UNIT,
     direction="lower",
     formula="Σ over j of (2j - N - 1) · e_(j) / ((N - 1) · Σ e), with e_(1) <= ... <= e_(N)",
+    latex=r"\frac{\sum_{j=1}^{N} (2j - N - 1)\, e_{(j)}}{(N - 1) \sum_{j} e_{(j)}}, \quad e_{(1)} \leq \ldots \leq e_{(N)}",
     grows=True,
 )
 def gini(
@@ -109,6 +116,7 @@ def gini(
     range=COUNT,
     direction="higher",
     formula="-Σ over i of p_i · log2(p_i), with p_i = e_i / Σ e",
+    latex=r"-\sum_{i \in I} p_i \log_2 p_i, \quad p_i = \frac{e_i}{\sum_{j} e_j}",
     grows=True,
 )
 def entropy(
@@ -140,6 +148,7 @@ def entropy(
     range=UNIT,
     direction="lower",
     formula="fp / (N - R), fp the listed items that are no hits",
+    latex=r"\frac{\text{fp}}{N - R}, \quad \text{fp} = \text{listed items that are no hits}",
 )
 def fall_out(at: At) -> pl.Expr:
     """Share of the catalogue's not relevant items that are listed all the same.
@@ -163,6 +172,10 @@ def fall_out(at: At) -> pl.Expr:
     range=(-1.0, 1.0),
     direction="higher",
     formula="(tp · tn - fp · fn) / √((tp + fp)(tp + fn)(tn + fp)(tn + fn))",
+    latex=(
+        r"\frac{\text{tp} \cdot \text{tn} - \text{fp} \cdot \text{fn}}"
+        r"{\sqrt{(\text{tp} + \text{fp})(\text{tp} + \text{fn})(\text{tn} + \text{fp})(\text{tn} + \text{fn})}}"
+    ),
 )
 def mcc(at: At, *, denominator: Literal["list", "k"] = "list") -> pl.Expr:
     """Matthews correlation between being listed and being relevant, over the items of the catalogue.

@@ -41,6 +41,7 @@ Alpha = Annotated[float, Bounds(0.001, 1, closed=True)]
     ranges={("scaled", True): UNIT, ("distance", "jaccard"): UNIT},
     direction="higher",
     formula="mean over the pairs of items of L of 1 - cos(x_i, x_j)",
+    latex=r"\frac{2}{m (m - 1)} \sum_{i < j} \left(1 - \cos(x_i, x_j)\right)",
 )
 def diversity(
     at: AtLists,
@@ -86,6 +87,7 @@ def diversity(
     range=UNIT,
     direction="higher",
     formula="categories of the items of L / categories of the catalogue",
+    latex=r"\frac{\text{categories of the items of } L}{\text{categories of the catalogue}}",
 )
 def category_coverage(
     at: AtLists,
@@ -135,6 +137,11 @@ def category_coverage(
     range=UNIT,
     direction="higher",
     formula="Σ over hits and their categories of (1 - a)^seen / log2(r + 1), over that of the best order",
+    latex=(
+        r"\frac{\sum_{\text{hits}} \sum_{\text{categories}} (1 - a)^{s} \,/ \log_2(r + 1)}{\text{the same of the best order}}"
+        "\n"
+        r"a = \text{alpha}, \quad s = \text{hits above with the category}"
+    ),
 )
 def alpha_ndcg(at: At, *, of: str = "", alpha: Closed = 0.5) -> pl.Expr:
     """Gain of the relevant items by category, each worth less the more often it was seen, over that of the best order.

@@ -25,6 +25,7 @@ __all__ = ["exposure_disparity", "exposure_share"]
     range=UNIT,
     direction="",
     formula="Σ over the rows of g of w(r) / Σ over all rows of w(r)",
+    latex=r"\frac{\sum_{\text{rows of } g} w(r)}{\sum_{\text{all rows}} w(r)}",
 )
 def exposure_share(at: AtLists, *, weight: Literal["none", "log"] = "none") -> pl.Expr:
     """Share of the places of all lists that a group of items has; the groups are those of `by=`, a property of items.
@@ -61,6 +62,12 @@ def exposure_share(at: AtLists, *, weight: Literal["none", "log"] = "none") -> p
     range=COUNT,
     direction="lower",
     formula="standard deviation over g of P_g / mean over g of P_g, P_g the listed share of the group's items",
+    latex=(
+        r"\frac{\sqrt{\frac{1}{A} \sum_{g} (P_g - \bar{P})^2}}{\bar{P}}"
+        r", \quad P_g = \frac{\sum_{u} |L_u \cap g|}{\sum_{u} |g|}"
+        "\n"
+        r"\bar{P} = \text{mean of } P_g, \quad \text{both of items that } u \text{ does not have in train}"
+    ),
 )
 def exposure_disparity(at: AtLists, *, of: str = "", target: Target = "catalogue") -> pl.Expr:
     """How unequally groups of items are listed: the coefficient of variation of their chances, 0 at parity.

@@ -25,6 +25,7 @@ Against = Literal["segment", "all"]
     range=UNIT,
     direction="higher",
     formula="1 - mean over the pairs of users of |L_u and L_v| / √(n_u · n_v)",
+    latex=r"1 - \frac{2}{U (U - 1)} \sum_{u < v} \frac{|L_u \cap L_v|}{\sqrt{n_u \cdot n_v}}",
 )
 def personalization(
     at: AtLists, *, similarity: Similarity = "cosine", against: Against = "segment"

@@ -40,6 +40,7 @@ Average = Literal["users", "rows"]
     range=COUNT,
     direction="higher",
     formula="1/n · Σ over L of -log2(max(pop(i), 1) / U)",
+    latex=r"\frac{1}{n} \sum_{i \in L} -\log_2 \frac{\max(\text{pop}(i),\, 1)}{U}",
 )
 def novelty(
     at: AtLists,
@@ -88,6 +89,7 @@ def novelty(
     range=UNIT,
     direction="higher",
     formula="Σ over L of w(r) · (1 - pop(i) / U) / Σ over L of w(r)",
+    latex=r"\frac{\sum_{i \in L} w(r_i) \left(1 - \text{pop}(i) / U\right)}{\sum_{i \in L} w(r_i)}",
 )
 def epc(at: AtLists, *, discount: Discount = "none", relevance: bool = False) -> pl.Expr:
     """Expected popularity complement: the share of users who do not know an item, over the list.
@@ -119,6 +121,10 @@ def epc(at: AtLists, *, discount: Discount = "none", relevance: bool = False) ->
     direction="higher",
     shapes={("average", "rows"): "set"},
     formula="Σ over L of w(r) · -log2(max(pop(i), 1) / Σ pop) / Σ over L of w(r)",
+    latex=(
+        r"\frac{\sum_{i \in L} w(r_i) \cdot \left(-\log_2 \frac{\max(\text{pop}(i),\, 1)}{\sum_{j} \text{pop}(j)}\right)}"
+        r"{\sum_{i \in L} w(r_i)}"
+    ),
 )
 def efd(
     at: AtLists,
@@ -169,6 +175,7 @@ def _browsed(
     ranges={("normalizer", "quantile"): UNIT},
     direction="lower",
     formula="1/n · Σ over L of pop(i)",
+    latex=r"\frac{1}{n} \sum_{i \in L} \text{pop}(i)",
 )
 def popularity(
     at: AtLists, *, normalizer: Literal["none", "users", "max", "interactions", "quantile"] = "none"
@@ -206,6 +213,7 @@ def popularity(
     range=UNIT,
     direction="higher",
     formula="items of L in the long tail / n",
+    latex=r"\frac{|L \cap T|}{n}, \quad T = \text{the long tail}",
 )
 def long_tail_share(at: AtLists, *, tail: Tail = "interactions", share: Share = 0.8) -> pl.Expr:
     """Share of the list that comes from the long tail of the catalogue.
@@ -234,6 +242,7 @@ def long_tail_share(at: AtLists, *, tail: Tail = "interactions", share: Share = 
     range=COUNT,
     direction="higher",
     formula="items of L in the long tail",
+    latex=r"|L \cap T|, \quad T = \text{the long tail}",
 )
 def long_tail_count(at: AtLists, *, tail: Tail = "interactions", share: Share = 0.8) -> pl.Expr:
     """Number of items of the list that come from the long tail of the catalogue.
@@ -259,6 +268,7 @@ def long_tail_count(at: AtLists, *, tail: Tail = "interactions", share: Share = 
     range=UNIT,
     direction="higher",
     formula="items of the long tail in any list / items of the long tail",
+    latex=r"\frac{|T \cap \bigcup_{u} L_u|}{|T|}, \quad T = \text{the long tail}",
     grows=True,
 )
 def tail_coverage(at: AtLists, *, tail: Tail = "interactions", share: Share = 0.8) -> pl.Expr:
@@ -287,6 +297,11 @@ def tail_coverage(at: AtLists, *, tail: Tail = "interactions", share: Share = 0.
     direction="",
     shapes={("average", "users"): "user"},
     formula="(mean popularity of lists - mean popularity of histories) / mean popularity of histories",
+    latex=(
+        r"\frac{\text{GAP}(\text{lists}) - \text{GAP}(\text{histories})}{\text{GAP}(\text{histories})}"
+        "\n"
+        r"\text{GAP} = \text{mean over the users of the mean } \text{pop}(i)"
+    ),
 )
 def popularity_lift(at: AtLists, *, average: Literal["ratio", "users"] = "ratio") -> pl.Expr:
     """How much more popular the listed items are than those that the same users have in train: 0 is as popular.
@@ -318,6 +333,7 @@ def popularity_lift(at: AtLists, *, average: Literal["ratio", "users"] = "ratio"
     range=UNIT,
     direction="",
     formula="items of L that the user has in train / n",
+    latex=r"\frac{|L \cap \text{the user's train items}|}{n}",
 )
 def repeat_rate(at: AtLists) -> pl.Expr:
     """Share of the list that the user already has in train.

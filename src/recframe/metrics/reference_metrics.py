@@ -24,7 +24,12 @@ Depth = Annotated[float, Bounds(above=-1)]
 
 
 @metric(
-    over="lists", needs=("reference",), range=UNIT, direction="", formula="items of L and B / n"
+    over="lists",
+    needs=("reference",),
+    range=UNIT,
+    direction="",
+    formula="items of L and B / n",
+    latex=r"\frac{|L \cap B|}{n}",
 )
 def overlap(at: AtLists, *, reference_k: Depth = 0, denominator: Places = "list") -> pl.Expr:
     """Share of the list that the user's reference list has too.
@@ -49,6 +54,7 @@ def overlap(at: AtLists, *, reference_k: Depth = 0, denominator: Places = "list"
     range=UNIT,
     direction="higher",
     formula="1 - items of L and B / n",
+    latex=r"1 - \frac{|L \cap B|}{n}",
 )
 def unexpectedness(
     at: AtLists,
@@ -97,6 +103,11 @@ def _share(at: AtLists, found: pl.Expr, denominator: Places) -> pl.Expr:
     range=UNIT,
     direction="",
     formula="(1 - p) · Σ over depths d of p^(d - 1) · items of L and B up to d / d, beyond the lists as at their end",
+    latex=(
+        r"(1 - p) \sum_{d = 1}^{\infty} p^{\,d - 1} \, \frac{X_d}{d}"
+        "\n"
+        r"X_d = \text{items that the first } d \text{ places of both have in common}"
+    ),
 )
 def rbo(
     at: AtLists,

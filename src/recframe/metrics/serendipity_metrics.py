@@ -26,6 +26,10 @@ Against = Literal["history", "popularity", "reference"]
     ranges={("against", "popularity"): UNIT, ("against", "reference"): UNIT},
     direction="higher",
     formula="mean over the items i of L of rel(i) · (1 - mean over the train items j of cos(x_i, x_j))",
+    latex=(
+        r"\frac{1}{n} \sum_{i \in L} \text{rel}(i) \cdot \left(1 - \frac{1}{|T|} \sum_{j \in T} \cos(x_i, x_j)\right)"
+        r", \quad T = \text{the user's train items}"
+    ),
 )
 def serendipity(at: AtLists, *, of: str = "", against: Against = "history") -> pl.Expr:
     """Mean over the list of how unlike the user's history its relevant items are.

@@ -10,7 +10,7 @@ import polars as pl
 from recframe.errors import RecframeError, suggestion
 from recframe.frames.dtypes import text_of
 from recframe.look.themes import Look, ThemeName
-from recframe.metrics import accuracy, accuracy_curves
+from recframe.metrics import accuracy, accuracy_counts, accuracy_curves
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls, chart_data, chart_names, chart_rows
@@ -146,7 +146,7 @@ class Plot(PlotOverTime):
 
         chart_data.check_whole(self._of, "hits_by_rank()")
         ks = range(1, options.whole("k", k, 1) + 1)
-        result = self._rec.evaluate(accuracy.n_hits, k=ks, tidy=True, profile=profile)
+        result = self._rec.evaluate(accuracy_counts.n_hits, k=ks, tidy=True, profile=profile)
         data = chart_data.keyed(self._of, result).rename({"k": "rank", "n": "n_users"})
         value = pl.col("value")
         before = value.shift(1, fill_value=0.0).over("model", order_by="rank")

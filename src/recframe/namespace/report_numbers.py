@@ -24,7 +24,7 @@ from recframe.frames.hints import Either
 from recframe.frames.inputs import Inputs
 from recframe.look.pages.findings_of_a_report import Asked, Drawn, Gathered
 from recframe.look.themes import ALL
-from recframe.metrics import accuracy, catalogue_metrics, popularity_metrics
+from recframe.metrics import accuracy_counts, catalogue_metrics, popularity_metrics
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import chart_data, report_cases
 from recframe.namespace.chart_names import WITHOUT_MODELS, Names
@@ -129,7 +129,7 @@ class Gathering:
         rec = self.plain._in_polars()  # noqa: SLF001
         conventions = under_profile.asked(self.inputs.context, self.metrics)
         over_k = [replace(one, k=k) for one in self.over_cutoffs for k in CUTOFFS]
-        by_rank = [replace(accuracy.n_hits, k=k) for k in range(1, self._last_rank() + 1)]
+        by_rank = [replace(accuracy_counts.n_hits, k=k) for k in range(1, self._last_rank() + 1)]
         for more in (over_k, by_rank if self.of_users else []):
             # a profile's library may have them without a cut-off alone
             with suppress(RecframeError):

@@ -52,6 +52,8 @@ class Definition:
     function: Callable[..., pl.Expr]
     aliases: tuple[str, ...] = ()
     formula: str = ""
+    latex: str = ""
+    """The formula as pages typeset it, with the default parameters: a displayed formula on each line."""
     range: tuple[float, float] = (-math.inf, math.inf)
     ranges: Mapping[tuple[str, Value], tuple[float, float]] = field(default_factory=dict)
     """Other ranges, each under one value of a parameter."""

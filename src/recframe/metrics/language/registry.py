@@ -51,6 +51,7 @@ def metric(
     *,
     aliases: Iterable[str] = (),
     formula: str = "",
+    latex: str = "",
     range: tuple[float, float] = ...,
     ranges: Mapping[tuple[str, Value], tuple[float, float]] = ...,
     direction: Literal["higher", "lower", ""] = "",

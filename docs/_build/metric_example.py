@@ -1,0 +1,142 @@
+"""A metric's worked example: the frames that its words ask for, the call, and the numbers that recframe gives at build time."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import metric_shop as shop
+import polars as pl
+
+import recframe as rf
+from recframe.facts.levels import Level
+from recframe.metrics.language.definition import Metric
+from recframe.plan.needs import Needs, needs_of
+
+SIDES = {
+    "relevance": "truth",
+    "catalogue": "items",
+    "propensity": "train",
+    "items": "items",
+    "train": "train",
+    "reference": "reference",
+}
+"""Which frame gives what a fact needs."""
+NULL = "null"
+ORDER = ("truth", "train", "items", "reference")
+
+
+@dataclass(frozen=True)
+class Example:
+    """A metric, asked of the shop's users."""
+
+    metric: Metric[...]
+    users: tuple[str, ...]
+    more: tuple[str, ...] = ()
+    """Frames beside those that it needs."""
+
+    @cached_property
+    def needs(self) -> Needs:
+        """What the metric reads."""
+        return needs_of(self.metric)
+
+    @cached_property
+    def facts(self) -> set[str]:
+        """The names of the facts of side frames that it reads."""
+        return {one.builder.build.__name__ for one in self.needs.facts}
+
+    @property
+    def judged(self) -> bool:
+        """Whether it tells items that were judged not relevant from those that nobody judged."""
+        return any("judged" in one or "not_relevant" in one for one in self.needs.columns)
+
+    @property
+    def by(self) -> str | None:
+        """The property of items that it is asked by, where it holds groups of items against one another."""
+        return "genre" if Level.ACROSS in self.needs.levels else None
+
+    @cached_property
+    def sides(self) -> list[str]:
+        """The frames beside the recommendations."""
+        asked = {
+            SIDES[need] for one in self.needs.facts for need in one.builder.needs if need in SIDES
+        }
+        asked |= {"truth"} if self.needs.reads_relevance else set()
+        asked |= {"items"} if self.by else set()
+        return [side for side in ORDER if side in asked.union(self.more)]
+
+    def frame(self, side: str) -> pl.DataFrame:
+        """Return a frame of these users."""
+        return shop.frame_of(side, self.users, judged=self.judged)
+
+    @property
+    def rec(self) -> rf.Rec[pl.DataFrame]:
+        """The recommendations with the side frames bound."""
+        return self.frame("recs").rec(**{side: self.frame(side) for side in self.sides})
+
+    @property
+    def call(self) -> str:
+        """The call, as it is written behind the frames."""
+        bound = ", ".join(f"{side}={side}" for side in self.sides)
+        settings = [f"{name}={value!r}" for name, value in self.metric.settings]
+        by = [f'by="{self.by}"'] if self.by else []
+        told = ", ".join([f"k={self.metric.k}", *settings, *by])
+        return f"recs.rec({bound}).{self.metric.name}({told})"
+
+    @property
+    def code(self) -> str:
+        """The whole example, to be pasted."""
+        makes = [shop.code_of(one, self.users, judged=self.judged) for one in ("recs", *self.sides)]
+        imports = ["import polars as pl"] * any("pl." in line for line in makes)
+        shown = self.call if self.by else f"round({self.call}, 4)"
+        return "\n".join([*imports, "import recframe as rf", "", *makes, "", shown])
+
+    @property
+    def output(self) -> str:
+        """What the example shows."""
+        known: dict[str, Any] = {}
+        *statements, last = self.code.rpartition("\n")
+        exec("".join(statements), known)  # noqa: S102  our own code, that the page shows
+        return repr(eval(last, known))  # noqa: S307  likewise
+
+    def values(self, metrics: Iterable[Metric[...]], **options: Any) -> list[str]:
+        """Return the values of several metrics of the example, as text; of groups, one after another."""
+        asked = [*metrics]
+        found = quietly(lambda: self.rec(**options).evaluate(*asked, by=self.by))
+        values = [shown(found, str(one), self.by) for one in asked]
+        if NULL in values and "truth" not in self.sides:
+            # NOTE: what a parameter needs is not always in what the metric's facts need, as with target="relevant".
+            return replace(self, more=(*self.more, "truth")).values(asked, **options)
+        return values
+
+    def having(self, metric: Metric[...]) -> Example:
+        """Return the example of another metric."""
+        return replace(self, metric=metric)
+
+
+def example_of(metric: Metric[...]) -> Example:
+    """Return the example of a metric: one list, or for a function of all lists those of three users."""
+    return Example(metric @ shop.K, shop.ALL if metric.shape == "set" else (shop.ME,))
+
+
+def quietly(ask: Any) -> Any:
+    """Return what a question gives, without the warnings that so small a shop has."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rf.RecframeWarning)
+        return ask()
+
+
+def shown(found: pl.DataFrame, name: str, by: str | None) -> str:
+    """Return the value in a result, or those of its groups, one after another."""
+    if by is None:
+        return number(found[name].item())
+    groups = found.select(by, name).iter_rows()
+    return ", ".join(f"{group} {number(value)}" for group, value in groups) or "no rows"
+
+
+def number(value: float | None) -> str:
+    """Return a value as the pages have it, with four decimals at most."""
+    return NULL if value is None else f"{value:.4f}".rstrip("0").rstrip(".")

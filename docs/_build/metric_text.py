@@ -1,0 +1,79 @@
+"""Small pieces of Markdown, and what docstrings of metrics are made of."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from collections.abc import Sequence
+
+from recframe.metrics.language.definition import Definition
+
+SENTENCES = re.compile(r"(?<=[^.]\.) (?=[A-Z0-9`\"|√Σ])")
+
+
+def code(text: str) -> str:
+    """Return a piece of code in a line."""
+    return f"`{text}`"
+
+
+def table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table; bars in its cells stand as they are."""
+    lines = [titles, ["---"] * len(titles), *rows]
+    return "\n".join(f"| {' | '.join(_cell(cell) for cell in line)} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def paragraphs(definition: Definition) -> list[str]:
+    """Return the paragraphs of a docstring, each on one line, without its examples."""
+    parts = (definition.doc or "").split("\n\n")
+    return [" ".join(part.split()) for part in parts if not part.startswith(">>>")]
+
+
+def sentence_of(definition: Definition) -> str:
+    """Return what the metric is, in a sentence."""
+    return paragraphs(definition)[0] if definition.doc else definition.formula
+
+
+def prose_of(definition: Definition) -> list[str]:
+    """Return what the docstring says of the definition, behind its first sentence and before its source."""
+    return [
+        one
+        for one in paragraphs(definition)[1:]
+        if not one.startswith("Source:") and _is_prose(one)
+    ]
+
+
+def _is_prose(text: str) -> bool:
+    return not text.startswith(("shape:", "┌"))
+
+
+def source_of(definition: Definition) -> str:
+    """Return the source that the docstring names; nothing of counts, which are nobody's."""
+    found = [one for one in paragraphs(definition) if one.startswith("Source:")]
+    return found[0].removeprefix("Source:").strip() if found else ""
+
+
+def symbols_of(definition: Definition) -> str:
+    """Return what the symbols of a page of metrics stand for, as the page says."""
+    module = importlib.import_module(definition.function.__module__)
+    parts = (inspect.getdoc(module) or "").split("\n\n")
+    found = [
+        " ".join(part.split()) for part in parts if part.startswith("Symbols in the formulas:")
+    ]
+    return found[0].removeprefix("Symbols in the formulas:").strip() if found else ""
+
+
+def page_of(definition: Definition) -> str:
+    """Return what the metric's family is about: the first sentence of the page that it is written on."""
+    module = importlib.import_module(definition.function.__module__)
+    first = " ".join((inspect.getdoc(module) or "").split("\n\n")[0].split())
+    return f"{first.partition(';')[0].rstrip('.')}."
+
+
+def sentences(texts: Sequence[str]) -> list[str]:
+    """Return the sentences of some paragraphs."""
+    return [one for text in texts for one in SENTENCES.split(text)]

@@ -1,0 +1,139 @@
+"""A page for each metric, its picture, and an index by family: all of it made from the registry, nothing by hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+
+import metric_facts
+import metric_libraries
+import metric_near
+import metric_parameters
+import metric_shop as shop
+from metric_drawing import standalone
+from metric_example import Example, example_of
+from metric_formula import lines_of
+from metric_pictures import picture
+from metric_text import code, page_of, prose_of, sentence_of, source_of, symbols_of, table
+
+from recframe.conventions.switches import POLICIES
+from recframe.metrics.language.definition import Definition, Metric
+
+INTRODUCTION = (
+    'Every metric is a method of `.rec`, a string and an object: `df.rec.ndcg(k=10)`, `"ndcg@10"`, `rf.ndcg @ 10`. '
+    "Each page has the formula, an example with its picture, what every parameter changes, the empty cases, and which "
+    "library's number it is."
+)
+NAMES = re.compile(r"(?<!\[)`([a-z_]+)`")
+
+
+def pages() -> dict[str, str]:
+    """Return the pages and pictures of all metrics, by their paths on the site."""
+    found = {"metrics/index.md": index()}
+    for name, metric in metric_near.shown().items():
+        drawn = picture(example_of(metric))
+        found[f"metrics/{name}.md"] = page(metric, drawn)
+        found[f"metrics/{name}.svg"] = standalone(drawn)
+    return found
+
+
+def page(metric: Metric[...], drawn: str) -> str:
+    """Return the page of a metric, with its picture."""
+    definition, example = metric.definition, example_of(metric)
+    parts = [f"# {code(metric.name)}", sentence_of(definition), metric_facts.glance(example)]
+    for title, told in _sections(definition, example, drawn):
+        parts += [f"## {title}", told]
+    return "\n\n".join(parts) + "\n"
+
+
+def _sections(definition: Definition, example: Example, drawn: str) -> Iterator[tuple[str, str]]:
+    yield "Formula", _formula(definition)
+    yield "Worked example", _worked(example, drawn)
+    yield "Parameters", metric_parameters.section(example)
+    yield "Empty cases", metric_facts.empty(example)
+    yield "In other libraries", metric_libraries.section(example)
+    yield "See also", metric_near.section(example.metric)
+    yield "Source", source_of(definition) or "A count, which is nobody's invention."
+
+
+def _formula(definition: Definition) -> str:
+    """Return the formula, what its symbols are, and what the docstring says."""
+    told = [f"$$\n{line}\n$$" for line in lines_of(definition)]
+    if definition.formula.partition(",")[0] not in " ".join(prose_of(definition)):
+        told.append(f"In plain text: {definition.formula}.")
+    if symbols := symbols_of(definition):
+        told.append(f"Symbols: {symbols}")
+    if definition.parameters:
+        told.append("That is with the default parameters. In full:")
+    told += [_linked(one, definition.name) for one in prose_of(definition)]
+    return "\n\n".join(told)
+
+
+def _linked(text: str, own: str) -> str:
+    """Return a text that links the metrics it names."""
+    known = metric_near.shown().keys() - {own}
+    return NAMES.sub(lambda one: f"[{one[0]}]({one[1]}.md)" if one[1] in known else one[0], text)
+
+
+def _worked(example: Example, drawn: str) -> str:
+    """Return the picture, the code and what it shows."""
+    who = f"{shop.ME}'s list" if len(example.users) == 1 else "three users' lists"
+    head = f"{who[0].upper()}{who[1:]}, cut at k = {shop.K}."
+    if example.by is None:
+        head += " *value at r* is what the metric is with a cut-off there."
+    return "\n\n".join(
+        [
+            head,
+            f'<div class="metric-picture">\n{drawn}\n</div>',
+            f"```python\n{example.code}\n```",
+            f"```text\n{example.output}\n```",
+        ]
+    )
+
+
+def index() -> str:
+    """Return the index of all metrics, family by family, and the options that hold for every one."""
+    parts = ["# Metrics", INTRODUCTION]
+    metrics = metric_near.shown().values()
+    order = [*dict.fromkeys(one.definition.family for one in metrics)]
+    sorted_by_family = sorted(metrics, key=lambda one: order.index(one.definition.family))
+    for family, members in groupby(sorted_by_family, key=lambda one: one.definition.family):
+        some = [*members]
+        parts += [f"## {family.capitalize()}", page_of(some[0].definition), _members(some)]
+    return "\n\n".join([*parts, "## Options of every metric", _options()]) + "\n"
+
+
+def _members(metrics: list[Metric[...]]) -> str:
+    rows = [
+        [
+            f"[`{one.name}`]({one.name}.md)",
+            sentence_of(one.definition),
+            metric_facts.BETTER[one.definition.direction].partition(":")[0],
+            metric_facts.interval(one.definition.range),
+            ", ".join(map(code, metric_facts.needed(example_of(one)))),
+        ]
+        for one in metrics
+    ]
+    return table(["metric", "what it is", "better", "range", "needs beside lists"], rows)
+
+
+def _options() -> str:
+    """Return the policies that hold for metrics of all kinds, with what their values mean."""
+    rows = [
+        [code(_option(name, value)), words.format(value="t", where="")]
+        for name, switch in POLICIES.items()
+        for value, words in switch.says.items()
+    ]
+    return "\n\n".join(
+        [
+            '`rec(...)` takes them once for all metrics, and each call for itself: `df.rec(universe="recs").ndcg(k=10)`.',
+            table(["option", "what it does"], rows),
+        ]
+    )
+
+
+def _option(name: str, value: object) -> str:
+    if isinstance(value, str):
+        return f'{name}="{value}"'
+    return f"{name}=None" if value is None else f"{name}=t"

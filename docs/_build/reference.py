@@ -1,0 +1,244 @@
+"""Makes the reference: every public function, method and word, from its docstring."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import docstrings
+import project
+
+import public_api
+import readme
+import recframe as rf
+from recframe.namespace.plots import Plot
+
+NARROW = 76
+"""A call that is longer has a line for each argument."""
+GROUPS = {
+    "Frames in": ["rec", "frame", "register"],
+    "Ways in": [
+        *("from_scores", "from_lists", "from_truth", "read_trec_run", "read_trec_qrels"),
+        *("scan_trec_run", "scan_trec_qrels", "write_trec_run", "write_trec_qrels"),
+    ],
+    "Metrics": ["parse", "list_metrics", "metric", "ratio", "Bounds", "Metric"],
+    "Conventions": ["explain", "list_profiles"],
+    "Over time": ["track", "history", "changes", "dashboard", "flat"],
+    "Gates": ["Requirement"],
+    "Errors and warnings": [
+        *("RecframeError", "ColumnError", "DataError", "RequirementError", "UnknownMetricError"),
+        "RecframeWarning",
+    ],
+}
+METHODS = {
+    "Binding": ["group_by", "groupby"],
+    "Numbers": ["evaluate", "collect", "judge", "explain"],
+    "How sure they are": ["summarize", "compare", "power", "gaps", "slices", "require"],
+    "To look at": ["worst", "best", "audit", "findings", "plot", "report", "table"],
+    "Over time": ["track", "fingerprint"],
+}
+AND = """\
+- [What methods return](results.md) beside frames, numbers and charts.
+- [Metrics in one table](metrics.md), with their parameters.
+- [The words of metrics](words.md), in which those of your own are written.
+- [The command line](command_line.md).
+- [What is public](public_api.md), in one list.
+"""
+ELSEWHERE = {"At", "AtLists", "Rec"}
+
+
+def pages() -> dict[str, str]:
+    """Return the pages of the reference, but that of the command line."""
+    return {
+        "reference/index.md": overview(),
+        "reference/functions.md": functions(),
+        "reference/rec.md": methods(),
+        "reference/plot.md": charts(),
+        "reference/results.md": results(),
+        "reference/metrics.md": metrics(),
+        "reference/words.md": words(),
+        "reference/public_api.md": listed(),
+    }
+
+
+def overview() -> str:
+    """Return the page that names everything."""
+    parts = [
+        "# Reference",
+        "Made from the docstrings, which `help(rf.rec)` and editors show too.",
+        "## `rf`",
+        _table(
+            {name: public_api.functions()[name] for name in _all(GROUPS)}, "functions.md", "rf."
+        ),
+        "## `rec`",
+        "`df.rec`, or `rf.rec(df)`: [how options are bound](rec.md#rec), and the methods.",
+        _table({name: _of_rec()[name] for name in _all(METHODS)}, "rec.md", "rec."),
+        _metrics(),
+        "## `rec.plot`",
+        _table(public_api.members(Plot), "plot.md", "rec.plot."),
+        "## And",
+        AND,
+    ]
+    return _page(parts)
+
+
+def functions() -> str:
+    """Return the page of what `rf` has beside metrics."""
+    found = public_api.functions()
+    if lost := found.keys() ^ {*_all(GROUPS), *ELSEWHERE}:
+        msg = f"docs/_build/reference.py has these in no group, or they are gone: {sorted(lost)}"
+        raise ValueError(msg)
+    parts = [
+        "# Functions",
+        "What `import recframe as rf` gives, beside [metrics](../reference/index.md#metrics).",
+    ]
+    for title, names in GROUPS.items():
+        parts += [f"## {title}", *(_entry(f"rf.{name}", found[name]) for name in names)]
+    return _page(parts)
+
+
+def methods() -> str:
+    """Return the page of `rec` and its methods."""
+    found = _of_rec()
+    if lost := found.keys() ^ {*_all(METHODS)}:
+        msg = f"docs/_build/reference.py has these in no group, or they are gone: {sorted(lost)}"
+        raise ValueError(msg)
+    parts = [
+        "# Methods of rec",
+        "`df.rec` is on Polars and pandas frames; `rf.rec(df)` is the same.",
+    ]
+    parts += [_entry("rec", rf.Rec.__call__)]
+    for title, names in METHODS.items():
+        parts += [f"## {title}", *(_entry(f"rec.{name}", found[name]) for name in names)]
+    return _page(parts)
+
+
+def charts() -> str:
+    """Return the page of `rec.plot`."""
+    found = public_api.members(Plot)
+    parts = ["# Charts", docstrings.as_markdown(Plot.__doc__ or ""), "## Methods"]
+    return _page([*parts, *(_entry(f"rec.plot.{name}", one) for name, one in found.items())])
+
+
+def results() -> str:
+    """Return the page of what methods return."""
+    parts = [
+        "# What methods return",
+        "Beside frames, numbers and charts, some return an object of their own.",
+    ]
+    for name, of in public_api.RESULTS.items():
+        parts += [f"## `rec.{name}(...)`", docstrings.as_markdown(of.__doc__ or "")]
+        parts += [
+            _entry(f"rec.{name}(...).{member}", one)
+            for member, one in public_api.members(of).items()
+        ]
+    return _page(parts)
+
+
+def metrics() -> str:
+    """Return the page of all metrics in tables."""
+    about = (
+        "*hits* are relevant items with a rank *r* up to *k*, *g* is their relevance; the parameters' defaults come first. "
+        "`k=None` takes the whole list; where a formula divides by k, k is then the list's length."
+    )
+    return _page(["# Metrics in one table", about, readme.metric_table()])
+
+
+def words() -> str:
+    """Return the page of the words that metrics are written in."""
+    parts = [
+        "# The words of metrics",
+        "A metric of your own is one function of `at`, with `@rf.metric`.",
+    ]
+    for name, of in {"At": rf.At, "AtLists": rf.AtLists}.items():
+        parts += [f"## `rf.{name}`", docstrings.as_markdown(of.__doc__ or "")]
+        parts += [
+            _entry(f"at.{word}", one, prefix=f"{name}.")
+            for word, one in public_api.members(of).items()
+        ]
+    return _page(parts)
+
+
+def listed() -> str:
+    """Return the page with the list of what is public."""
+    text = public_api.LISTED.read_text(encoding="utf-8")
+    head, _, below = text.partition("\n\n")
+    rule = "[The rule of releases](../releasing.md) says how long a name stays."
+    return _page(
+        [
+            "# What is public",
+            " ".join(head.split()).replace("(see docs/releasing.md)", "").replace(" :", ":"),
+            rule,
+            f"```text\n{below}```",
+        ]
+    )
+
+
+def _metrics() -> str:
+    names = sorted(public_api.metrics())
+    has_pages = (project.DOCS / "_build" / "metrics.py").exists()
+    shown = [f"[`{name}`](../metrics/{name}.md)" if has_pages else f"`{name}`" for name in names]
+    return (
+        '### Metrics\n\nEach is an object, `rf.ndcg`, and a method: `df.rec.ndcg(k=10, by=None, profile=None, gain="exp")`.\n\n'
+        + " · ".join(shown)
+    )
+
+
+def _of_rec() -> dict[str, Any]:
+    return public_api.members(rf.Rec)
+
+
+def _all(groups: Mapping[str, list[str]]) -> list[str]:
+    return [name for names in groups.values() for name in names]
+
+
+def _table(found: Mapping[str, Any], page: str, prefix: str) -> str:
+    rows = [
+        f"| [`{prefix}{name}`]({page}#{anchor(prefix + name)}) | {_summary(one)} |"
+        for name, one in found.items()
+    ]
+    return "\n".join(["| call | what it does |", "|---|---|", *rows])
+
+
+def _summary(one: Any) -> str:
+    return docstrings.first_sentence(_doc(one)).replace("|", "\\|")
+
+
+def anchor(name: str) -> str:
+    """Return what a heading of that name is linked by."""
+    return re.sub(r"[^\w-]+", "-", name).strip("-").lower()
+
+
+def _entry(name: str, of: Any, *, prefix: str = "") -> str:
+    """Return an object with its call and what its docstring says."""
+    called = public_api.signature(name, of)
+    if inspect.isclass(of) and name.removeprefix("rf.") not in public_api.MADE:
+        called = name
+    kind = f"class {name}" if inspect.isclass(of) else name
+    head = f"### `{kind}` {{#{anchor(prefix + name)}}}"
+    return "\n\n".join(
+        [head, f"```python\n{_folded(called)}\n```", docstrings.as_markdown(_doc(of), _names(of))]
+    )
+
+
+def _folded(called: str) -> str:
+    """Return a call, in a line for each argument where it is long."""
+    name, bracket, inner = called.partition("(")
+    if len(called) <= NARROW or not bracket:
+        return called
+    arguments = re.split(r", (?![^(]*\))", inner.removesuffix(")"))
+    return "\n".join([f"{name}(", *(f"    {one}," for one in arguments), ")"])
+
+
+def _doc(of: Any) -> str:
+    return inspect.getdoc(of.fget if isinstance(of, property) else of) or ""
+
+
+def _names(of: Any) -> list[str]:
+    return [*inspect.signature(of).parameters] if inspect.isfunction(of) else []
+
+
+def _page(parts: list[str]) -> str:
+    return "\n\n".join(parts) + "\n"

@@ -1,0 +1,96 @@
+"""Counts and ranks of a list that no ratio is made of, and how much of it was judged; metrics of accuracy, as its page's.
+
+Symbols in the formulas: k is the cut-off; a hit is a relevant item with a rank r up to k.
+"""
+
+from __future__ import annotations
+
+import math
+
+import polars as pl
+
+from recframe.metrics.language.at import At
+from recframe.metrics.language.formulas import ratio
+from recframe.metrics.language.parameters import COUNT, UNIT
+from recframe.metrics.language.registry import metric
+
+__all__ = ["first_rank", "judged", "list_length", "n_hits"]
+
+
+@metric(
+    family="accuracy",
+    range=COUNT,
+    direction="higher",
+    formula="hits",
+    latex=r"\text{hits} = \text{relevant items with } r \leq k",
+)
+def n_hits(at: At) -> pl.Expr:
+    """Number of hits among the first k.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
+    >>> df.rec.n_hits(k=3)
+    2.0
+    """
+    return at.n_hits
+
+
+@metric(
+    family="accuracy",
+    range=(1.0, math.inf),
+    direction="lower",
+    formula="rank of the first hit",
+    latex=r"\min_{\text{hits}} r",
+)
+def first_rank(at: At) -> pl.Expr:
+    """Rank of the first hit, from 1; null without a hit, so that the mean runs over the lists with one.
+
+    With `ties="expected"` and a cut-off it is the expectation over the orders in which there is a hit.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], "rank": [1, 2, 1], "relevance": [0, 1, 0]})
+    >>> df.rec.first_rank()
+    2.0
+    """
+    found = at.first_hit.sum()
+    return pl.when(found > 0).then(at.sum(lambda hit: hit.first_hit * hit.rank) / found)
+
+
+@metric(
+    family="accuracy",
+    range=COUNT,
+    direction="",
+    formula="items with r <= k",
+    latex=r"\text{items with } r \leq k",
+)
+def list_length(at: At) -> pl.Expr:
+    """Number of items in the list, up to k; 0 without a list.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, None], "relevance": [0, 1, 1]})
+    >>> df.rec.list_length()
+    2.0
+    """
+    return at.listed.sum()
+
+
+@metric(
+    family="accuracy",
+    range=UNIT,
+    direction="higher",
+    formula="judged items with r <= k, over items with r <= k",
+    latex=r"\frac{\text{judged items with } r \leq k}{\text{items with } r \leq k}",
+)
+def judged(at: At) -> pl.Expr:
+    """Share of the list's first k items whose relevance is not null; where it is low, a low ndcg may be a hole in the truth.
+
+    Judged items with r <= k, over items with r <= k; 0 for an empty list.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 2, "item": [1, 2], "rank": [1, 2], "relevance": [0, None]})
+    >>> df.rec.judged(k=2)
+    0.5
+
+    Source: ir_measures' Judged@k.
+    """
+    return ratio(at.judged.sum(), at.listed.sum())

@@ -1,0 +1,274 @@
+"""The pages of metrics: each metric has one, made from the registry; code, numbers, formulas and pictures are right."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import polars as pl
+import pytest
+
+import recframe as rf
+from recframe.conventions.profiles import PROFILES
+from recframe.metrics.language import registry
+from recframe.metrics.language.definition import Definition
+from recframe.metrics.language.registry import registered
+
+sys.path.append(str(Path(__file__).parents[2] / "docs" / "_build"))
+
+import metric_drawing
+import metric_example
+import metric_formula
+import metric_pictures
+import metric_shop
+import metrics
+
+BUILTIN = {name: one for name, one in registered().items() if one.definition.builtin}
+SECTIONS = [
+    "Formula",
+    "Worked example",
+    "Parameters",
+    "Empty cases",
+    "In other libraries",
+    "See also",
+    "Source",
+]
+SVG = "{http://www.w3.org/2000/svg}"
+
+each_metric = pytest.mark.parametrize("name", BUILTIN)
+
+
+@functools.cache
+def drawn(name: str) -> str:
+    return metric_pictures.picture(metric_example.example_of(BUILTIN[name]))
+
+
+@functools.cache
+def page(name: str) -> str:
+    return metrics.page(BUILTIN[name], drawn(name))
+
+
+def sections(text: str) -> dict[str, str]:
+    parts = re.split(r"^## (.+)$", text, flags=re.MULTILINE)[1:]
+    return dict(zip(parts[::2], (part.strip() for part in parts[1::2]), strict=True))
+
+
+def rows(table: str) -> list[list[str]]:
+    """The cells of a table's rows, without its titles."""
+    lines = [line for line in table.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines[2:]]
+
+
+def ran(code: str) -> Any:
+    """Run a block as a reader who pastes it, and return what its last line is."""
+    known: dict[str, Any] = {}
+    tree = ast.parse(code)
+    last = ast.Expression(tree.body.pop().value)
+    exec(compile(tree, "page", "exec"), known)  # noqa: S102  code of our own pages
+    return eval(compile(last, "page", "eval"), known)  # noqa: S307
+
+
+def elements(svg: str) -> ET.Element:
+    return ET.fromstring(svg)  # noqa: S314  drawn by ourselves
+
+
+@each_metric
+def test_every_metric_has_a_page_with_every_section(name):
+    text = page(name)
+    found = sections(text)
+
+    assert text.startswith(f"# `{name}`\n\n{BUILTIN[name].__doc__.partition(chr(10))[0]}\n")
+    assert [*found] == SECTIONS
+    assert all(found.values())
+    for alias in BUILTIN[name].definition.aliases:
+        assert f"`{alias}`" in text
+
+
+@each_metric
+def test_the_example_runs_and_gives_what_the_page_and_the_picture_show(name):
+    code, shown = re.search(
+        r"```python\n(.+?)\n```\n\n```text\n(.+?)\n```", page(name), re.DOTALL
+    ).groups()
+    value = ran(code)
+
+    assert repr(value) == shown
+    if isinstance(value, float):
+        assert f"{name}@{metric_shop.K} = {metric_example.number(value)}<" in drawn(name)
+
+
+@each_metric
+def test_the_formula_can_be_typeset(name):
+    mathtext = pytest.importorskip("matplotlib.mathtext").MathTextParser("path")
+    for line in metric_formula.lines_of(BUILTIN[name].definition):
+        assert f"$$\n{line}\n$$" in sections(page(name))["Formula"]
+        mathtext.parse(f"${line}$")
+
+
+@each_metric
+def test_a_picture_is_well_formed_fits_a_phone_and_says_what_is_drawn(name):
+    root = elements(metric_drawing.standalone(drawn(name)))
+    _, _, width, height = map(float, root.get("viewBox").split())
+    title, told = root.find(f"{SVG}title"), root.find(f"{SVG}desc")
+
+    assert root.get("aria-labelledby") == f"{title.get('id')} {told.get('id')}"
+    assert title.text.startswith(f"{name}@")
+    assert re.search(r"\bA( \(tick\))?, ", told.text)
+    assert root.get("fill") == "currentColor"
+    assert drawn(name) in page(name)
+    assert "\n\n" not in drawn(name), "a blank line ends HTML in Markdown"
+    for text in root.iter(f"{SVG}text"):
+        room = 0.58 * float(text.get("font-size")) * len(text.text)
+        start = float(text.get("x")) - (room / 2 if text.get("text-anchor") == "middle" else 0)
+        assert start >= 0, text.text
+        assert start + room <= width + 4, text.text
+        assert float(text.get("y")) <= height
+
+
+def test_hits_are_told_by_their_colour_and_by_a_sign():
+    # of ana's seven items B, D and G are relevant, and C was judged not to be; H is not in the list
+    root = elements(drawn("judged"))
+    groups = [one for one in root.iter(f"{SVG}g") if one.find(f"{SVG}circle") is not None]
+    signs = {one.find(f"{SVG}text").text: one.find(f"{SVG}path").get("d") for one in groups}
+    colours = {one.find(f"{SVG}text").text: one.find(f"{SVG}rect").get("stroke") for one in groups}
+
+    assert [*signs] == ["B", "C", "D", "G"]
+    assert len({re.sub(r"^M\S+ \S+?l", "", sign) for sign in signs.values()}) == 2
+    assert colours["B"] == colours["D"] == colours["G"] != colours["C"]
+    assert ">relevant, and not in the list: H<" in drawn("judged")
+
+
+def test_a_picture_has_what_the_metric_reads_of_each_item():
+    assert ">gain g<" in drawn("ndcg")
+    assert ">0.631<" in drawn("ndcg")  # 1 / log2(3)
+    assert ">gain g<" not in drawn("precision")
+    assert ">train users<" in drawn("novelty")
+    assert ">genre<" in drawn("diversity")
+    assert ">reference<" in drawn("rbo")
+    assert ">catalogue<" in drawn("coverage")
+
+
+def test_each_choice_of_a_parameter_has_the_value_that_it_gives():
+    found = sections(page("precision"))["Parameters"]
+
+    # hits: two of ana's five; one in the lists of five and one in that of three of ben and cleo
+    assert {row[0]: row[1:3] for row in rows(found)} == {
+        '`"k"`': ["0.4", "0.3333"],  # (2/5 + 2/5 + 1/5) / 3
+        '`"list"`': ["0.4", "0.3778"],  # (2/5 + 2/5 + 1/3) / 3
+        '`"achievable"`': ["0.5", "0.6667"],  # (2/4 + 2/2 + 1/2) / 3
+    }
+
+
+def test_every_parameter_is_told_with_its_choices():
+    for name, metric in BUILTIN.items():
+        text = sections(page(name))["Parameters"]
+        assert re.findall(r"^### `(\w+)`$", text, re.MULTILINE) == [*metric.definition.parameters]
+        for parameter in metric.definition.parameters:
+            choices = [one for one in metric.definition.kind(parameter)[1] if isinstance(one, str)]
+            part = text.partition(f"### `{parameter}`")[2].partition("\n### ")[0]
+            assert {f'`"{one}"`' for one in choices} <= {
+                row[0].partition(" with ")[0] for row in rows(part)
+            }
+        assert "| an error |" not in text
+
+
+def test_every_profile_that_has_a_metric_stands_on_its_page():
+    for name in BUILTIN:
+        text = sections(page(name))["In other libraries"]
+        of_table = {one for row in rows(text) for one in re.findall(r"`(\w+)`", row[2])}
+        assert of_table >= {one for one, profile in PROFILES.items() if name in profile.metrics}
+        for one, profile in PROFILES.items():
+            assert (profile.instead or {}).get(name, "") in text, one
+
+
+def test_a_line_of_the_libraries_gives_its_number():
+    lines = rows(sections(page("ndcg"))["In other libraries"])
+    by_name = {(row[2], row[1]): row for row in lines}
+
+    # hits at ranks 2 and 4; RecTools' ideal has five items of gain 1, or with the option four
+    dcg = 1 / 1.584962500721156 + 1 / 2.321928094887362
+    four = 1 + 1 / 1.584962500721156 + 1 / 2 + 1 / 2.321928094887362
+    five = four + 1 / 2.584962500721156
+    assert by_name["`rectools`", "`NDCG`"][4] == f"{dcg / five:.4f}"
+    achievable = by_name["`rectools`", "`NDCG(divide_by_achievable=True)`"]
+    assert achievable[3:5] == ["`ndcg(ideal=relevant)@10`", f"{dcg / four:.4f}"]
+
+
+def test_what_is_another_number_elsewhere_is_in_no_table():
+    # Evidently's Diversity is recorded too, and divides by the length of the list
+    lines = rows(sections(page("diversity"))["In other libraries"])
+
+    assert lines
+    assert not [row for row in lines if "vidently" in row[0]]
+
+
+def test_empty_cases_are_told_as_they_come_out():
+    cases = {row[0]: row[1:] for row in rows(sections(page("auc"))["Empty cases"])}
+
+    # a user without a list has no pair: undefined, and so not in the mean
+    assert cases["relevant items, and no list"] == ["null", "no"]
+    assert {row[0]: row[1:] for row in rows(sections(page("ndcg"))["Empty cases"])} == {
+        "relevant items, and no list": ["0", "yes"],
+        "a list, and nothing relevant in the truth": ["0", "yes"],
+        "a list, and no row in the truth": ["-", "no"],
+        "nobody is counted": ["null", "`n_users` is 0"],
+    }
+
+
+def test_the_index_has_every_metric_under_its_family():
+    text = metrics.index()
+    found = sections(text)
+
+    for name, metric in BUILTIN.items():
+        assert f"| [`{name}`]({name}.md) | " in found[metric.definition.family.capitalize()]
+    assert 'universe="recs"' in found["Options of every metric"]
+
+
+def test_links_of_a_page_lead_to_pages_that_there_are():
+    names = {f"{name}.md" for name in BUILTIN} | {"index.md", "../uncertainty.md", "../engines.md"}
+    for name in BUILTIN:
+        linked = {one.partition("#")[0] for one in re.findall(r"\]\(([^)\s]+)\)", page(name))}
+        assert linked <= names, name
+
+
+def test_every_metric_says_how_its_formula_is_typeset():
+    # a metric of somebody's own has it made of its plain text
+    assert not [name for name, one in BUILTIN.items() if not one.definition.latex]
+
+
+def two_of_three(at: rf.At, *, at_least: int = 2) -> pl.Expr:
+    """Share of the users with `at_least` hits.
+
+    1 with so many hits, else 0.
+
+    Source: nobody.
+    """
+    return (at.n_hits >= at_least).cast(pl.Float64)
+
+
+def test_a_new_metric_gets_its_page_by_itself(monkeypatch):
+    formula = "min(hits², 1) · Σ over hits of p^(r - 1) / log2(r + 1) <= n_relevant"
+    definition = Definition(
+        "two_of_three", two_of_three, ("both",), formula, range=(0.0, 1.0), direction="higher"
+    )
+    monkeypatch.setattr(registry, "_registry", registered())
+    registry.know(definition)
+    new = registered()["two_of_three"]
+    text = metrics.page(new, metric_pictures.picture(metric_example.example_of(new)))
+    found = sections(text)
+
+    assert [*found] == SECTIONS
+    assert all(found.values())
+    assert "two_of_three@5 = 1<" in text
+    assert [row[:2] for row in rows(found["Parameters"])] == [
+        ["`2`", "1"],
+        ["`1`", "1"],
+        ["`4`", "0"],
+    ]
+    pytest.importorskip("matplotlib.mathtext").MathTextParser("path").parse(
+        f"${metric_formula.lines_of(definition)[0]}$"
+    )

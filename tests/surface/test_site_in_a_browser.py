@@ -1,0 +1,168 @@
+"""The site as it was built, in a real browser and from the disk: nothing fetched, nothing cut off, all of it readable.
+
+`python docs/_build/site.py` builds it; without it, or without Chromium, these tests are skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chromium_of_the_system import chromium
+
+pytestmark = pytest.mark.slow
+SITE = Path(__file__).parents[2] / "build" / "site"
+# the page for what is not found stands at any address, so its links are those of the site's own
+PAGES = sorted({path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html")} - {"404.html"})
+LOOKS = {"phone": (360, "light"), "desktop": (1280, "dark")}
+SHARE = 4
+"""In how many parts pages are visited, so that processes share them."""
+
+if not PAGES:
+    pytest.skip("no site: python docs/_build/site.py", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api")
+    path = chromium()
+    with playwright.sync_playwright() as started:
+        made = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield made
+        made.close()
+
+
+class Visit:
+    """A browser that is offline, and what went wrong in it."""
+
+    def __init__(self, browser: Any, width: int = 1280, scheme: str = "light") -> None:
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True
+        )
+        self.page = self.context.new_page()
+        self.wrong: list[str] = []
+        self.page.on("console", lambda one: self.wrong.append(one.text))
+        self.page.on("pageerror", lambda one: self.wrong.append(str(one)))
+        self.page.on("request", self._asked)
+
+    def _asked(self, request: Any) -> None:
+        if not request.url.startswith(("file:", "data:", "blob:", "about:")):
+            self.wrong.append(f"asked for {request.url}")
+
+    def open(self, name: str) -> None:
+        self.page.goto((SITE / name).as_uri())
+
+
+@pytest.fixture
+def visit(browser: Any) -> Iterator[Any]:
+    made: list[Visit] = []
+
+    def one(**options: Any) -> Visit:
+        made.append(Visit(browser, **options))
+        return made[-1]
+
+    yield one
+    for seen in made:
+        seen.context.close()
+
+
+@pytest.mark.parametrize("part", range(SHARE))
+@pytest.mark.parametrize("look", LOOKS)
+def test_every_page_is_whole_readable_and_asks_nothing_of_a_network(visit, look, part):
+    width, scheme = LOOKS[look]
+    seen = visit(width=width, scheme=scheme)
+
+    found = {}
+    for name in PAGES[part::SHARE]:
+        seen.open(name)
+        if wrong := [*seen.page.evaluate(WRONG), *seen.wrong]:
+            found[name] = wrong
+        seen.wrong.clear()
+
+    assert found == {}
+
+
+WRONG = """(() => {
+    const part = (value) => { const c = value / 255; return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; };
+    const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+    const seen = new Map();
+    const over = (colour, ground) => {
+        const key = `${colour} on ${ground}`;
+        if (!seen.has(key)) {
+            canvas.fillStyle = `rgb(${ground.join()})`; canvas.fillRect(0, 0, 1, 1);
+            canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
+            seen.set(key, [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3));
+        }
+        return seen.get(key);
+    };
+    const light = ([r, g, b]) => 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
+    const grounds = new Map();
+    const ground = (one) => {
+        if (!one) return [255, 255, 255];
+        if (!grounds.has(one)) grounds.set(one, over(getComputedStyle(one).backgroundColor, ground(one.parentElement)));
+        return grounds.get(one);
+    };
+    const wrong = [];
+    const width = document.documentElement.clientWidth;
+    if (document.documentElement.scrollWidth > width) wrong.push(`as wide as ${document.documentElement.scrollWidth}`);
+    for (const one of document.querySelectorAll("article *")) {
+        const box = one.getBoundingClientRect();
+        const scrolled = one.closest(".md-typeset__scrollwrap, pre, .formula, .tabbed-labels, details:not([open])");
+        if (box.width && box.right > width + 1 && !scrolled) wrong.push(`${one.tagName} ${one.className} is cut off`);
+    }
+    for (const one of document.images) {
+        if (!one.alt.trim()) wrong.push(`no text: ${one.src}`);
+        if (!one.complete || !one.naturalWidth) wrong.push(`no picture: ${one.src}`);
+    }
+    const inside = "p, li, td, th, dt, dd, h1, h2, h3, h4, a, summary, label, code, span";
+    const texts = `article :is(${inside}), nav a, header label, footer *`;
+    const low = new Set();
+    for (const one of document.querySelectorAll(texts)) {
+        const said = [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+        if (!said || !one.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
+        const behind = ground(one);
+        const [a, b] = [light(over(getComputedStyle(one).color, behind)), light(behind)];
+        const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        const name = `${one.tagName} ${one.className || one.parentElement.className}`;
+        if (ratio < 4.5) low.add(`${name}: contrast ${ratio.toFixed(1)}`);
+    }
+    return [...wrong, ...low];
+})()"""
+
+
+def test_the_search_works_from_the_disk_and_by_keyboard(visit):
+    seen = visit()
+    seen.open("index.html")
+    page = seen.page
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.innerText") == "Skip to content"
+
+    page.keyboard.press("Control+k")
+    asked = page.get_by_role("combobox", name="Search")
+    asked.wait_for()
+    page.keyboard.type("ndcg", delay=20)
+    found = page.locator("ol[role=listbox] a")
+    found.first.wait_for()
+
+    assert asked.input_value() == "ndcg"
+    assert "ndcg" in found.first.inner_text().lower()
+    assert seen.wrong == []
+    page.keyboard.press("Enter")
+    page.wait_for_url("**h=ndcg**")
+
+
+def test_the_theme_is_chosen_and_kept(visit):
+    seen = visit(scheme="dark")
+    seen.open("index.html")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    dark = seen.page.evaluate(ground)
+
+    seen.page.locator("label[title*='light mode']:visible").click()
+    light = seen.page.evaluate(ground)
+    assert light != dark
+    seen.page.reload()
+    assert seen.page.evaluate(ground) == light
+    assert seen.wrong == []
