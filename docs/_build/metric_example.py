@@ -54,6 +54,11 @@ class Example:
         return any("judged" in one or "not_relevant" in one for one in self.needs.columns)
 
     @property
+    def priced(self) -> bool:
+        """Whether it reads a number of the items."""
+        return "number" in self.facts
+
+    @property
     def by(self) -> str | None:
         """The property of items that it is asked by, where it holds groups of items against one another."""
         return "genre" if Level.ACROSS in self.needs.levels else None
@@ -70,7 +75,7 @@ class Example:
 
     def frame(self, side: str) -> pl.DataFrame:
         """Return a frame of these users."""
-        return shop.frame_of(side, self.users, judged=self.judged)
+        return shop.frame_of(side, self.users, judged=self.judged, priced=self.priced)
 
     @property
     def rec(self) -> rf.Rec[pl.DataFrame]:
@@ -89,7 +94,8 @@ class Example:
     @property
     def code(self) -> str:
         """The whole example, to be pasted."""
-        makes = [shop.code_of(one, self.users, judged=self.judged) for one in ("recs", *self.sides)]
+        told = {"judged": self.judged, "priced": self.priced}
+        makes = [shop.code_of(one, self.users, **told) for one in ("recs", *self.sides)]
         imports = ["import polars as pl"] * any("pl." in line for line in makes)
         shown = self.call if self.by else f"round({self.call}, 4)"
         return "\n".join([*imports, "import recframe as rf", "", *makes, "", shown])

@@ -53,6 +53,8 @@ class Picture:
     def by_genre(self) -> bool:
         """Whether a feature of items is read, or groups of them."""
         needs = self.example.needs
+        if self.example.priced:
+            return False
         described = any(getattr(one.builder, "takes", ()) for one in needs.facts)
         categories = any("by category" in column for column in needs.columns)
         return described or categories or bool(needs.groups) or self.example.by is not None
@@ -153,6 +155,8 @@ class Picture:
             found.append(("train users", [str(self.popularity[item]) for item in items]))
         if self.by_genre:
             found.append(("genre", [shop.GENRES[item] for item in items]))
+        if self.example.priced:
+            found.append(("price", [str(shop.PRICES[item]) for item in items]))
         return found
 
     def _growth(self, drawing: Drawing) -> None:

@@ -29,6 +29,7 @@ GENRES = {
     "K": "family",
 }
 CATALOGUE = sorted(GENRES)
+PRICES = {item: 5 * (1 + place % 4) for place, item in enumerate(CATALOGUE)}
 WIDTH = 88
 
 
@@ -38,14 +39,15 @@ def truth_of(user: str, *, judged: bool) -> dict[str, int]:
     return dict(sorted({**RELEVANT[user], **disliked}.items()))
 
 
-def code_of(side: str, users: tuple[str, ...], *, judged: bool) -> str:
-    """Return the statement that makes a frame."""
+def code_of(side: str, users: tuple[str, ...], *, judged: bool, priced: bool = False) -> str:
+    """Return the statement that makes a frame; items have a price where `priced`, else a genre."""
     if side == "truth":
         told = [f'"{user}": {_dict(truth_of(user, judged=judged))}' for user in users]
         return _call("rf.from_truth", side, told)
     if side == "items":
         genres = " ".join(GENRES[item] for item in CATALOGUE)
         told = [f'"item": list("{"".join(CATALOGUE)}")', f'"genre": "{genres}".split()']
+        told[1:] = [f'"price": {[*PRICES.values()]}'] if priced else told[1:]
         return _call("pl.DataFrame", side, told)
     if side == "train":
         return _call("rf.from_truth", side, _lists(TRAIN, tuple(TRAIN)))
@@ -54,10 +56,12 @@ def code_of(side: str, users: tuple[str, ...], *, judged: bool) -> str:
 
 
 @cache
-def frame_of(side: str, users: tuple[str, ...], *, judged: bool) -> pl.DataFrame:
+def frame_of(
+    side: str, users: tuple[str, ...], *, judged: bool, priced: bool = False
+) -> pl.DataFrame:
     """Return the frame that the statement makes."""
     known = {"rf": rf, "pl": pl}
-    exec(code_of(side, users, judged=judged), known)  # noqa: S102  our own statement, that the page shows
+    exec(code_of(side, users, judged=judged, priced=priced), known)  # noqa: S102  our own statement, that the page shows
     frame: pl.DataFrame = known[side]  # type: ignore[assignment]
     return frame
 

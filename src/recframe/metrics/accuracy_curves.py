@@ -54,6 +54,10 @@ def interpolated_precision(at: At, *, recall: Closed = 0.5) -> pl.Expr:
     range=UNIT,
     direction="higher",
     formula="1/11 · Σ over the recalls 0, 0.1, ..., 1 of interpolated_precision",
+    latex=(
+        r"\frac{1}{11} \sum_{x \in \{0,\, 0.1,\, \ldots,\, 1\}} "
+        r"\max_{\text{hits}(r) \,\geq\, x \,\cdot\, n_{\text{relevant}}} \frac{\text{hits}(r)}{r}"
+    ),
 )
 def eleven_point_precision(at: At) -> pl.Expr:
     """Mean of the interpolated precision at the recalls 0, 0.1, ..., 1: the curve of precision over recall as one number.
@@ -111,6 +115,10 @@ def partial_auc(at: At, *, misses: Positive = 10, hits: Literal["all", "first"] 
     range=UNIT,
     direction="higher",
     formula="Σ over users of n_listed · auc / Σ over users of n_listed, of those with a pair",
+    latex=(
+        r"\frac{\sum_{u} n_{\text{listed}}(u) \cdot \text{auc}(u)}{\sum_{u} n_{\text{listed}}(u)}, "
+        r"\quad u \text{ over the users with a pair}"
+    ),
 )
 def gauc(at: At, *, weight: OfUser = "impressions") -> pl.Expr:
     """Grouped AUC: the users' own auc, each weighted by their number of impressions, the items of the list.
@@ -132,9 +140,9 @@ def gauc(at: At, *, weight: OfUser = "impressions") -> pl.Expr:
 
     Source: Zhou et al. 2018, Deep interest network for click-through rate prediction; Zhu et al. 2017.
     """
-    weighed, weights = (
-        Metric(Definition(one.__name__, one), (("weight", weight),)) for one in (_weighed, _weight)
-    )
+    settings = (("weight", weight),)
+    weighed: Metric[...] = Metric(Definition("weighed_auc", _weighed), settings)
+    weights: Metric[...] = Metric(Definition("weight_of_auc", _weight), settings)
     return ratio(at.mean(weighed), at.mean(weights), empty=None)
 
 

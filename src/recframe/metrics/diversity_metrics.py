@@ -179,6 +179,10 @@ def alpha_ndcg(at: At, *, of: str = "", alpha: Closed = 0.5) -> pl.Expr:
     range=UNIT,
     direction="higher",
     formula="Σ over hits and their categories of (1 - a)^seen / r, over that of a list whose items have every category",
+    latex=(
+        r"\frac{\sum_{\text{hits}} \sum_{c} (1 - a)^{\text{seen}_c} / r}{S \sum_{r=1}^{k} (1 - a)^{r - 1} / r}, "
+        r"\quad a = \text{alpha}"
+    ),
 )
 def err_ia(at: At, *, of: str = "", alpha: Alpha = 0.5, normalizer: Highest = "any") -> pl.Expr:
     """Intent-aware expected reciprocal rank: how soon a reader finds the category they came for, whichever it is.
@@ -211,6 +215,10 @@ def err_ia(at: At, *, of: str = "", alpha: Alpha = 0.5, normalizer: Highest = "a
     range=UNIT,
     direction="higher",
     formula="(1 - (1 - a) b) / S · Σ over hits and their categories of (1 - a)^seen · b^(r - 1)",
+    latex=(
+        r"\frac{1 - (1 - a)\, b}{S} \sum_{\text{hits}} \sum_{c} (1 - a)^{\text{seen}_c}\, b^{\,r - 1}, "
+        r"\quad a = \text{alpha},\ b = \text{beta}"
+    ),
 )
 def nrbp(
     at: At, *, of: str = "", alpha: Closed = 0.5, beta: Share = 0.5, normalizer: Highest = "any"

@@ -26,6 +26,7 @@ __all__ = ["value"]
     ranges={("normalizer", "best"): UNIT, ("normalizer", "relevant"): UNIT},
     direction="higher",
     formula="Σ over hits of v",
+    latex=r"\sum_{\text{hits}} v",
 )
 def value(
     at: At,
