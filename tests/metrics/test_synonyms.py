@@ -9,7 +9,7 @@ import pytest
 
 import recframe as rf
 from recframe.metrics.language.registry import registered
-from recframe.metrics.language.synonyms import FORMS, folded
+from recframe.metrics.language.synonyms import CALLS, FORMS, folded
 
 FRAME = pl.DataFrame({"user": [1], "item": [1], "rank": [1], "relevance": [1]})
 
@@ -87,6 +87,52 @@ def test_a_number_that_is_no_such_parameter_stays_a_wrong_cut_off():
     for text in ("ndcg@0.5", "rbp@1.0", "iprec@-1"):
         with pytest.raises(rf.UnknownMetricError, match=r"as in '[a-z]+@10'$"):
             rf.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("rmse", "root_mean_squared_error(rating, prediction)"),
+        ("RMSE", "root_mean_squared_error(rating, prediction)"),
+        ("mean_absolute_error", "mean_absolute_error(rating, prediction)"),
+        ("r2", "r2_score(rating, prediction)"),
+        ("log_loss", "log_loss(clicked, probability)"),
+        ("pooled_auc", "roc_auc_score(clicked, score)"),
+        ("rmse_at_10", "root_mean_squared_error(rating, prediction)"),
+    ],
+)
+def test_a_metric_of_predictions_is_answered_with_where_it_is(name, call):
+    told = (
+        "not here, since recframe measures rankings, and that is how far predictions are from what happened, row by row; "
+        f"use sklearn.metrics.{call}"
+    )
+    with pytest.raises(rf.UnknownMetricError) as error:
+        FRAME.rec.evaluate("ndcg@10", name)
+    assert str(error.value) == f"unknown metric {name!r}; {told}"
+    with pytest.raises(rf.UnknownMetricError) as error:
+        rf.parse(f"{name}@10")
+    assert str(error.value) == f"unknown metric '{name}@10'; {told}"
+    with pytest.raises(AttributeError) as missing:
+        getattr(rf, name)
+    assert str(missing.value) == f"module 'recframe' has no attribute {name!r}; {told}"
+    with pytest.raises(AttributeError) as missing:
+        getattr(FRAME.rec, name)
+    assert str(missing.value) == f"rec has no method {name!r}; {told}"
+
+
+def test_what_is_measured_elsewhere_is_in_the_library_that_is_named():
+    sklearn = pytest.importorskip("sklearn.metrics")
+    for call in set(CALLS.values()):
+        assert hasattr(sklearn, call.removeprefix("sklearn.metrics.").partition("(")[0])
+    assert not CALLS.keys() & FORMS.keys()
+
+
+def test_a_metric_of_ones_own_may_bear_the_name_of_one_that_is_measured_elsewhere():
+    @rf.metric
+    def median_absolute_error(at):
+        return at.n_hits
+
+    assert FRAME.rec.median_absolute_error() == 1
 
 
 def test_an_alias_is_no_method_and_says_whose_it_is():

@@ -196,6 +196,9 @@ def lookup(name: str, shown: str = "") -> Metric[...]:
     known = _spellings()
     if name.casefold() in known:
         return known[name.casefold()]
+    if told := elsewhere(name):
+        msg = f"unknown metric {shown or name!r}; {told}"
+        raise UnknownMetricError(msg)
     if meant := meant_by(name):
         cut = (shown or name).partition("@")[2].strip()
         meant = meant @ int(cut) if cut.isdecimal() and len(cut) <= _DIGITS and int(cut) else meant
@@ -228,6 +231,11 @@ def meant_by(name: object) -> Metric[...] | None:
     if not form or len(cut) > _DIGITS or cut.strip("0") == "":
         return None
     return parse(form) @ (int(cut) if cut.isdecimal() else _EXAMPLE)
+
+
+def elsewhere(name: str) -> str:
+    """Return what to say of a metric that is measured elsewhere; nothing for any other name."""
+    return synonyms.elsewhere(synonyms.cut_off(name)[0]) or synonyms.elsewhere(name)
 
 
 def spelled(name: str) -> Metric[...] | None:

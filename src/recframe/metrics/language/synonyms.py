@@ -64,6 +64,31 @@ FORMS = {folded(name): form for form, names in _NAMES.items() for name in names.
 """The string form of each name, folded."""
 
 
+_ELSEWHERE = {
+    "sklearn.metrics.root_mean_squared_error(rating, prediction)": "rmse, root mean squared error, root mean square error",
+    "sklearn.metrics.mean_squared_error(rating, prediction)": "mse, mean squared error",
+    "sklearn.metrics.mean_absolute_error(rating, prediction)": "mae, mean absolute error",
+    "sklearn.metrics.median_absolute_error(rating, prediction)": "median absolute error",
+    "sklearn.metrics.mean_absolute_percentage_error(rating, prediction)": "mape, mean absolute percentage error",
+    "sklearn.metrics.r2_score(rating, prediction)": "r2, r2 score, r squared, coefficient of determination",
+    "sklearn.metrics.explained_variance_score(rating, prediction)": "explained variance, explained variance score, exp var",
+    "sklearn.metrics.log_loss(clicked, probability)": "logloss, log loss, cross entropy, binary cross entropy, bce",
+    "sklearn.metrics.brier_score_loss(clicked, probability)": "brier, brier score",
+    "sklearn.metrics.roc_auc_score(clicked, score)": "pooled auc, global auc, overall auc, stacked auc, micro auc",
+}
+CALLS = {folded(name): call for call, names in _ELSEWHERE.items() for name in names.split(",")}
+"""Where metrics of predictions are measured, by their names, folded."""
+
+
+def elsewhere(name: object) -> str:
+    """Return what to say of a metric of predictions, one row at a time, which is none of rankings; nothing for any other."""
+    call = CALLS.get(folded(name), "") if isinstance(name, str) else ""
+    if not call:
+        return ""
+    what = "how far predictions are from what happened, row by row"
+    return f"not here, since recframe measures rankings, and that is {what}; use {call}"
+
+
 def form_of(name: str) -> str:
     """Return the string form of a metric that the field has under another name; nothing for any other name."""
     return FORMS.get(folded(name), "")
