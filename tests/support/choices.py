@@ -117,6 +117,11 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
         *({"of": "price", "normalizer": one} for one in ("best", "relevant")),
         *({"of": "price", "normalizer": one, "discount": "log"} for one in ("best", "relevant")),
     ],
+    "corrected": [
+        {"n_items": 12, "n_negatives": n, "metric": metric, "gamma": gamma}
+        for n, metric, gamma in ((2, "recall", 0.1), (3, "ndcg", 0.5), (4, "mrr", 1))
+    ]
+    + [{"n_items": 9, "n_negatives": 3, "estimator": "rank"}],
     "miscalibration": [
         *(
             {"of": of, "divergence": divergence}

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations, takewhile
 from typing import Any
 
+from plain_corrections import estimates
 from plain_popularity import (
     WEIGHTS,
     coverage,
@@ -244,6 +245,29 @@ def value(
     return found / whole if whole else None
 
 
+def corrected(  # noqa: PLR0913
+    scene: Scene,
+    user: Any,
+    k: int | None,
+    *,
+    metric: str = "recall",
+    n_items: int = 10_000,
+    n_negatives: int = 100,
+    estimator: str = "bias_variance",
+    gamma: float = 0.1,
+) -> float | None:
+    """Krichene and Rendle 2020: each relevant item against the sample alone."""
+    table = estimates(metric, k, n_negatives, n_items, gamma if estimator != "rank" else None)
+    relevant, listed = scene.relevant(user), scene.listed(user, None)
+    others = [rank for item, rank in listed if item not in relevant]
+    own = [rank for item, rank in listed if item in relevant]
+    if own and len(others) != n_negatives:
+        return None
+    above = [sum((one < rank) + (one == rank) / 2 for one in others) for rank in own]
+    found = [(table[math.floor(m)] + table[math.ceil(m)]) / 2 for m in above]
+    return math.fsum(found) / len(relevant) if relevant else 0.0
+
+
 def serendipity(
     scene: Scene, user: Any, k: int | None, *, of: str = "", against: str = "history"
 ) -> float | None:
@@ -450,7 +474,8 @@ def follows(name: str, parameters: Mapping[str, Any]) -> bool:
 
 
 OF_USERS: dict[str, Callable[..., float | None]] = {
-    one.__name__: one for one in (user_coverage, fall_out, mcc, alpha_ndcg, err_ia, nrbp, value)
+    one.__name__: one
+    for one in (user_coverage, fall_out, mcc, alpha_ndcg, err_ia, nrbp, value, corrected)
 }
 """A value for each user of the accuracy metrics, list or not."""
 

@@ -59,5 +59,6 @@ class Methods(Generic[F]):
     overlap = metrics.overlap
     unexpectedness = metrics.unexpectedness
     rbo = metrics.rbo
+    corrected = metrics.corrected
     serendipity = metrics.serendipity
     value = metrics.value

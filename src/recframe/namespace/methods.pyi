@@ -862,6 +862,30 @@ class Methods(Generic[F]):
     ) -> F:
         """Rank-biased overlap: how far two rankings agree, the top the most, for a reader who goes on with probability `p`."""
     @overload
+    def corrected(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+        metric: Literal["recall", "ndcg", "mrr"] = "recall",
+        n_items: float = 10000,
+        n_negatives: float = 100,
+        estimator: Literal["bias_variance", "rank"] = "bias_variance",
+        gamma: float = 0.1,
+    ) -> float:
+        """Estimate of a metric of the full ranking, from lists in which a relevant item was ranked among sampled ones."""
+    @overload
+    def corrected(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        metric: Literal["recall", "ndcg", "mrr"] = "recall",
+        n_items: float = 10000,
+        n_negatives: float = 100,
+        estimator: Literal["bias_variance", "rank"] = "bias_variance",
+        gamma: float = 0.1,
+    ) -> F:
+        """Estimate of a metric of the full ranking, from lists in which a relevant item was ranked among sampled ones."""
+    @overload
     def serendipity(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
@@ -1278,6 +1302,17 @@ class SegmentedMethods(Generic[F]):
         form: Literal["extrapolated", "min", "truncated"] = "extrapolated",
     ) -> F:
         """Rank-biased overlap: how far two rankings agree, the top the most, for a reader who goes on with probability `p`."""
+    def corrected(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        metric: Literal["recall", "ndcg", "mrr"] = "recall",
+        n_items: float = 10000,
+        n_negatives: float = 100,
+        estimator: Literal["bias_variance", "rank"] = "bias_variance",
+        gamma: float = 0.1,
+    ) -> F:
+        """Estimate of a metric of the full ranking, from lists in which a relevant item was ranked among sampled ones."""
     def serendipity(
         self, k: Cutoffs = None, by: By = None,
         *,
