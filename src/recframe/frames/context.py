@@ -60,6 +60,7 @@ class Context:
     relevance: str | None = None
     model: str | None = None
     propensity: str | None = None
+    weight: str | None = None
     users: Any = None
     items: Any = None
     train: Any = None
@@ -140,7 +141,7 @@ def _check_roles(context: Context) -> None:
 def _check_option(name: str, value: object) -> None:
     choices = {"universe": Universe, "no_relevant": NoRelevant, "relevant_from": RelevantFrom}
     choices |= {"min_relevance_for": MinRelevanceFor, "ties": Ties}
-    if name in ROLES:
+    if name in {*ROLES, "weight"}:
         if value is not None and not isinstance(value, str):
             msg = f"{name}= takes the name of a column as text; found {shown(value)}{_renamed(name, value)}"
             raise RecframeError(msg)

@@ -122,6 +122,7 @@ def listed(names: Iterable[str], most: int = 20) -> str:
 
 def sides_of(frame: Any, context: Context) -> dict[str, Side]:
     """Return every frame of the call."""
+    _check_weight(context)
     title = str(FrameOf("judged" if context.truth is None else "recommendations"))
     given = {name: getattr(context, name) for name in SIDES}
     if isinstance(context.reference, str):
@@ -138,12 +139,20 @@ def sides_of(frame: Any, context: Context) -> dict[str, Side]:
     return {"recommendations": Side(title, frame, context)} | sides
 
 
+def _check_weight(context: Context) -> None:
+    """Say that weights are bound and no users that have them."""
+    if context.weight is not None and context.users is None:
+        call = bind(users="users", weight=repr(context.weight))
+        msg = f"{Given('weight', context.weight)} names a column of {FrameOf('users')}, which is not bound: {call}"
+        raise ColumnError(msg)
+
+
 def roles_of(name: str, side: Side, *, judged: bool) -> list[str]:
     """Return the roles that are taken from a side."""
     context = side.context
     propensity = ["propensity"] * (context.propensity is not None)
     if name in DESCRIBES:
-        return [DESCRIBES[name]]
+        return [DESCRIBES[name]] + ["weight"] * (name == "users" and context.weight is not None)
     if name == "train":
         return ["user", "item"]
     if name == "truth":

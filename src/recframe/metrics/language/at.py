@@ -70,7 +70,7 @@ class At:
     Per list: `n_listed`, `n_hits`, `n_relevant`, `n_not_relevant`, of items of the catalogue `n_listed_in_catalogue`,
     `n_hits_in_catalogue`, `n_relevant_in_catalogue`, `n_catalogue`; `k`, `cutoff`, `up_to_k(...)`, `list_length`,
     `all_discounts`, `all_unshifted_discounts(...)`, `inverse_propensities(...)`; `certain(...)` for a count of hits that is
-    not only summed up. Per segment: `mean(...)`.
+    not only summed up; `user_weight`. Per segment: `mean(...)`.
 
     With `ties="expected"` the hits' rows are the places that tied hits may take: `rank` and `discount` are the place's, and
     `hit`, `first_hit`, `gain`, `exp_gain` and `hits_so_far` are expectations there, each with the probability that there is
@@ -402,6 +402,11 @@ class At:
         if self.k is None:
             return unshifted_discount(self.source.column("listed_place"), base).sum()
         return pl.lit(sum_of_unshifted_discounts(self.k, base))
+
+    @property
+    def user_weight(self) -> pl.Expr:
+        """How much the user counts, by the column of the users that `rec(weight=...)` names; null for one without."""
+        return self.source.column("user_weight").max()
 
     # Words of the segment
 
