@@ -141,6 +141,21 @@ def test_a_list_with_another_number_of_negatives_has_no_value():
     assert none[str(metric)].to_list() == [0.0]
 
 
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_a_call_warns_of_lists_that_are_all_of_another_length(kind: Kind):
+    frame = kind(sampled([1, 2, 3], 4))
+    message = (
+        r"corrected@2 has no value, since lists of a relevant item and 100 others have 101 items; found 5 items, as 3 lists "
+        "have: say how many were drawn in n_negatives="
+    )
+    if kind.name in {"lazy", "streaming"}:
+        # nothing of a LazyFrame is looked at
+        assert kind.read(rf.rec(frame).evaluate("corrected@2")).row(0) == (3, None)
+        return
+    with pytest.warns(rf.RecframeWarning, match=message):
+        rf.rec(frame).evaluate("corrected@2")
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

@@ -17,7 +17,7 @@ from recframe.cli import files
 from recframe.cli.readers import ROWS_TO_INFER
 from recframe.errors import shown
 from recframe.frames import hints
-from recframe.frames.context import ROLES
+from recframe.frames.context import NAMED_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,7 +86,7 @@ def in_words_of_the_shell(hint: hints.InPython, paths: dict[str, str]) -> str:
         case hints.Bound(options):
             return ", ".join(_option(name, value) for name, value in options.items())
         case hints.Given(name, value):
-            return f"--{_dashed(name)} {'COLUMN' if value == PLACE else shown(value)}"
+            return _given(name, value)
         case hints.FrameOf(name):
             return _file(name, paths)
         case hints.SideFrame(name):
@@ -94,6 +94,13 @@ def in_words_of_the_shell(hint: hints.InPython, paths: dict[str, str]) -> str:
         case hints.Either():
             return hint.elsewhere
     return hint.python
+
+
+def _given(name: str, value: object) -> str:
+    """Return an option that was given; those that name columns stand in one."""
+    if name in NAMED_COLUMNS and name != "model":
+        return f"--columns {name}={value}"
+    return f"--{_dashed(name)} {'COLUMN' if value == PLACE else shown(value)}"
 
 
 def _file(name: str, paths: dict[str, str]) -> str:
@@ -111,7 +118,7 @@ def _option(name: str, value: str) -> str:
         return f"--{name} FILE"
     if name == "model":
         return f"--model {_written(value, 'COLUMN')}"
-    if name in ROLES:
+    if name in NAMED_COLUMNS:
         return f"--columns {name}={_written(value, 'NAME')}"
     return f"--{_dashed(name)} {_written(value, 'X')}"
 

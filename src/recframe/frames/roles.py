@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 from recframe.errors import ColumnError, RecframeError, sentence, suggestion
 from recframe.frames.by_expressions import ROOT, Made, with_made
 from recframe.frames.context import ROLES, SIDES, Context
-from recframe.frames.hints import A_FRAME, NAMED, Either, FrameOf, Given, bind
+from recframe.frames.hints import A_FRAME, NAMED, Either, FrameOf, Given, SideFrame, bind
 from recframe.frames.kinds.kind import Taken
 from recframe.frames.kinds.lookup import kind_for
 from recframe.frames.own_names import NamedFrame
@@ -143,7 +143,7 @@ def _check_weight(context: Context) -> None:
     """Say that weights are bound and no users that have them."""
     if context.weight is not None and context.users is None:
         call = bind(users="users", weight=repr(context.weight))
-        msg = f"{Given('weight', context.weight)} names a column of {FrameOf('users')}, which is not bound: {call}"
+        msg = f"{Given('weight', context.weight)} names a column of {SideFrame('users')}, which is not there: {call}"
         raise ColumnError(msg)
 
 
