@@ -37,7 +37,7 @@ ROWS = [(peer, row) for peer, told in VALUES.items() for row in told["rows"]]
 UNIVERSE = {
     ("rectools", "serendipity"): "recs",
     ("microsoft", "serendipity"): "recs",
-    ("ndeval", "alpha_ndcg"): "both",
+    **dict.fromkeys([("ndeval", name) for name in ("alpha_ndcg", "err_ia", "nrbp")], "both"),
 }
 UNIVERSE |= {("warprec", name): "recs" for name in ("epc", "efd")}
 # Evidently's, held against ours by a factor
@@ -228,7 +228,8 @@ def test_recframe_gives_the_recorded_numbers(row: tuple[str, dict[str, Any]]):
     options: dict[str, Any] = {name: name for name in line["sides"] if name == "propensity"}
     options |= {"universe": universe} if (universe := universe_of(row)) else {}
     rec = recs.rec(**sides(scene, line["sides"]), **options)
-    metrics = [rf.parse(line["metric"]) @ k for k in line["k"]]
+    asked = rf.parse(line["metric"])
+    metrics = [asked if k is None else asked @ k for k in line["k"]]
     means = rec.evaluate(*metrics)[:, -len(metrics) :].row(0)
     users = rec.evaluate(*metrics, by="user") if "moments" in line else pl.DataFrame()
     values = users[:, -len(metrics) :]

@@ -71,6 +71,20 @@ TWO_MODELS = pl.concat(
 )
 NO_LIST_OF_Y = [("u", "a", 1, "x"), ("v", "a", 1, "x"), ("v", "b", 1, "y")]
 
+# user u has the items u, u + 7, u + 14, ..., and likes the last of them
+DRAWN = pl.DataFrame(
+    {
+        "user": [user for user in range(60) for _ in range(5)],
+        "item": [(user + 7 * place) % 60 for user in range(60) for place in range(5)],
+        "rank": [1, 2, 3, 4, 5] * 60,
+    }
+)
+RELEVANT_OF_DRAWN = DRAWN.filter(rank=5).select("user", "item")
+# a model lists some items more than others
+OF_A_MODEL = DRAWN.with_columns(
+    item=pl.when(pl.col("rank") < 4).then(pl.col("rank") + 100).otherwise("item")
+)
+
 CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
     # of the two rows one has no user
     "null ids": (
@@ -423,6 +437,27 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
         floats(JUDGED, seen=[0.5, None, 0.0, None, 0.5, 0.5]),
         {"propensity": "seen"},
         [("missing_propensity", "error", "judged", 2, 2)],
+    ),
+    # 60 users, each with one relevant item among five of 60
+    "lists of items that were drawn": (
+        DRAWN,
+        {"truth": RELEVANT_OF_DRAWN},
+        [("sampled_lists", "warning", "recommendations", 300, 60)],
+    ),
+    "lists of items that were drawn, in a judged frame": (
+        DRAWN.rec(truth=RELEVANT_OF_DRAWN).judge(),
+        {},
+        [
+            ("no_relevant_beyond_lists", "warning", "judged", 60, 60),
+            ("sampled_lists", "warning", "judged", 300, 60),
+        ],
+    ),
+    "one of two models has lists of items that were drawn": (
+        pl.concat(
+            [DRAWN.with_columns(model=pl.lit("x")), OF_A_MODEL.with_columns(model=pl.lit("y"))]
+        ),
+        {"truth": RELEVANT_OF_DRAWN, "model": "model"},
+        [("sampled_lists", "warning", "recommendations", 300, 60)],
     ),
     "a reference that is no model": (
         RECS.with_columns(model=pl.lit("x")),

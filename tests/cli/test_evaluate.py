@@ -368,3 +368,14 @@ def test_a_result_never_overwrites_an_input():
     said = failure("evaluate", "*ecs.parquet", "truth.parquet", "-o", "./recs.parquet")
     assert said == "cannot write './recs.parquet': it is one of the input files"
     assert Path("recs.parquet").read_bytes() == before
+
+
+def test_users_weigh_what_a_column_that_is_named_says():
+    users = pl.DataFrame({"user": [*USERS["user"]], "revenue": range(1, USERS.height + 1)})
+    users.write_parquet("weights.parquet")
+    files = ("recs.parquet", "truth.parquet", "-m", "mrr", "--columns", "weight=revenue")
+    found = run("evaluate", *files, "--users", "weights.parquet", "-o", "found.parquet")
+    assert found.exit_code == 0
+    expected = RECS.rec(truth=TRUTH, users=users, weight="revenue").evaluate("mrr")
+    assert_frame_equal(pl.read_parquet("found.parquet"), expected)
+    assert "--columns weight=revenue names a column of --users FILE" in failure("evaluate", *files)

@@ -93,6 +93,15 @@ def test_a_list_gives_its_worked_number(kind: Kind, feature: str, metric: str, v
             "alpha_ndcg(alpha=0)@4",
             (1 + 1 / math.log2(3) + 1 / math.log2(5)) / (1 + 1 / math.log2(3) + 1 / 2),
         ),
+        # over p and q at every rank, each 1 + 1/4 + 1/12 + 1/32, or over the best order
+        ("err_ia@4", (1 + 0.5 / 2 + 1 / 4) / (2 * (1 + 1 / 4 + 1 / 12 + 1 / 32))),
+        ("err_ia", (1 + 0.5 / 2 + 1 / 4) / (2 * 2 * math.log(2))),
+        ("err_ia(normalizer=best)@4", (1 + 0.5 / 2 + 1 / 4) / (1 + 1 / 2 + 0.5 / 3)),
+        # Chapelle's, where a category satisfies for good
+        ("err_ia(alpha=1)@4", (1 + 1 / 4) / 2),
+        ("nrbp@4", (1 + 0.5 / 2 + 1 / 8) * (1 - 1 / 4) / 2),
+        ("nrbp(alpha=0.2,beta=0.8)", (1 + 0.8 * 0.8 + 0.8**3) * (1 - 0.8 * 0.8) / 2),
+        ("nrbp(normalizer=best)", (1 + 0.5 / 2 + 1 / 8) / (1 + 1 / 2 + 0.5 / 4)),
     ],
 )
 def test_categories_seen_before_are_worth_less(kind: Kind, metric: str, value: float):
@@ -287,7 +296,9 @@ def test_a_column_of_no_feature_is_an_error_at_the_call(
     assert said in str(raised.value)
 
 
-@pytest.mark.parametrize("name", ["category_coverage", "alpha_ndcg", "miscalibration"])
+@pytest.mark.parametrize(
+    "name", ["category_coverage", "alpha_ndcg", "err_ia", "nrbp", "miscalibration"]
+)
 def test_a_metric_of_categories_takes_no_vector(name: str):
     sides = {"truth": liked(u="a"), "train": history(u="a"), "items": WORKED["vectors"]}
 
@@ -328,4 +339,6 @@ def test_the_best_order_of_lists_is_followed_up_to_a_cut_off(k: int | None, foun
         match=rf"lists of categories .*with a cut-off up to 100; {found}: write k=10",
     ):
         rec.evaluate("alpha_ndcg", k=k)
-    assert rec.evaluate("alpha_ndcg@2", "hit_rate", "diversity").width == 5
+    with pytest.raises(rf.RecframeError, match="lists of categories"):
+        rec.evaluate("nrbp(normalizer=best)", k=k)
+    assert rec.evaluate("alpha_ndcg@2", "err_ia", "hit_rate", "diversity").width == 6

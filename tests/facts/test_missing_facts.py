@@ -13,6 +13,7 @@ RECS = recommended(u="abc", v="ab")
 TRUTH = liked(u="a", w="b")
 TRAIN = liked(u="ax", v="b")
 ITEMS = pl.DataFrame({"item": list("abx"), "genre": list("pqp")})
+PRICES = ITEMS.select("item", price=1.5)
 SIDES = {"train": TRAIN, "items": ITEMS, "truth": TRUTH, "reference": RECS}
 TITLES = {"train": "the train frame", "reference": "a reference"}
 NEEDING = [metric for metric in registered().values() if metric.definition.needs]
@@ -33,7 +34,8 @@ def test_a_metric_that_lacks_a_frame_names_it_and_shows_the_call(metric, lazy):
     call = str(raised.value).rpartition(": ")[2]
     assert call.startswith("recs.rec(truth=truth, ")
     assert call.endswith(f".{metric.name}(k=10)")
-    needed = eval(call, {"recs": RECS, **SIDES})  # noqa: S307  the call that we print
+    sides = {**SIDES, "items": PRICES} if metric.name == "value" else SIDES
+    needed = eval(call, {"recs": RECS, **sides})  # noqa: S307  the call that we print
     assert needed is not None
 
 

@@ -16,7 +16,7 @@ log2, nan, inf = math.log2, math.nan, math.inf
 UNIT = rf.list_metrics().filter(range="[0, 1]", family="accuracy")["name"]
 EVERY_UNIT = [str(rf.parse(name)) for name in UNIT]
 # auc is null, judged does not ask for relevance
-ACCURACY = [name for name in EVERY_UNIT if name not in {"auc", "judged"}]
+ACCURACY = [name for name in EVERY_UNIT if name not in {"auc", "gauc", "judged"}]
 
 
 # pandas 2's convert_dtypes, which makes the nullable kind of frame, warns of infinities.
@@ -184,6 +184,8 @@ def test_k_of_1_is_the_first_place_alone(kind):
     expected |= {"r_precision": 1 / 2, "rbp": 0.2, "err": 1 / 16, "bpref": 1 / 2}
     # one of two relevant items is found, and it stands above all of the first ten misses
     expected |= {"interpolated_precision": 1, "partial_auc": 1 / 2}
+    # recalls from 0 to 0.5 are reached
+    expected |= {"eleven_point_precision": 6 / 11}
     assert found == exactly({"n_users": 1} | {f"{name}@1": expected[name] for name in ACCURACY})
 
 

@@ -30,6 +30,7 @@ VARIANTS = [
     rf.map(average="geometric"),
     rf.interpolated_precision(recall=1),
     rf.auc(without_pair="hit"),
+    rf.gauc(weight="pairs"),
     rf.partial_auc(misses=2),
     rf.partial_auc(misses=2, hits="first"),
     rf.dcg(gain="exp"),
@@ -64,7 +65,12 @@ BEST_OF_1 = [
 ]
 BEST_OF_1 += ["map(normalizer=list)", "ndcg(discount=unshifted)", "ndcg(gain=exp,offset=1)"]
 # no mean of the users' own values
-OF_MEANS = {"f_score(denominator=list,average=means)", "map(average=geometric)"}
+OF_MEANS = {
+    "f_score(denominator=list,average=means)",
+    "map(average=geometric)",
+    "gauc",
+    "gauc(weight=pairs)",
+}
 BEST_OF_1_WHOLE = ["r_precision", "bpref"]  # a cut-off cuts the list before these
 
 

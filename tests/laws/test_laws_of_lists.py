@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from choices import CHOICES
+from choices import CHOICES, with_a_value
 from frame_kinds import KINDS, Kind
 from lanes import in_turn
 from plain_beyond import OF_LISTS, OF_SETS
@@ -26,7 +26,9 @@ METRICS = [rf.parse(name)(**parameters) for name in CHOICES for parameters in CH
 # every choice of a parameter at one cut-off, each of these in turn
 EVERY = [metric if k is None else metric @ k for metric, k in zip(METRICS, cycle([3, 1, 2, None]))]
 # refused without a cut-off
-EVERY = [metric for metric in EVERY if metric.k or str(metric) != "alpha_ndcg(of=tags)"]
+EVERY = [
+    metric for metric in EVERY if metric.k or with_a_value(metric.name, metric.parameters, [None])
+]
 AT_EVERY_K = [
     *EVERY,
     *(metric @ k for metric in METRICS for k in (1, 3) if metric @ k not in EVERY),
@@ -49,6 +51,8 @@ COLUMNS = {
         "genre": pl.String,
         "tags": pl.List(pl.String),
         "vector": pl.List(pl.Float64),
+        "price": pl.Float64,
+        "cost": pl.Int64,
     },
     "users": {"user": pl.String, "country": pl.String},
 }
@@ -67,6 +71,8 @@ COLUMN_VALUES = {
         st.sampled_from(["p", "q", "r", None]),
         st.one_of(st.none(), st.lists(st.sampled_from(["p", "q", "r", None]), max_size=4)),
         st.one_of(st.none(), st.lists(numbers, min_size=2, max_size=2)),
+        st.sampled_from([0.0, 0.5, 3.0, 1e9, None]),
+        st.sampled_from([-2, 0, 5, None]),
     ),
     "users": (st.sampled_from("vwxyz"), st.sampled_from(["FR", "DE", None])),
 }
@@ -200,7 +206,16 @@ def test_a_list_cut_beforehand_is_the_list_at_k(frames: Frames):
         "recs": frames["recs"].with_columns(rank=pl.when(pl.col("rank") <= 3).then("rank")),
     }
     # k cuts what they are held against too
-    whole_list = {"rbo", "overlap", "unexpectedness", "serendipity", "alpha_ndcg"}
+    whole_list = {
+        "rbo",
+        "overlap",
+        "unexpectedness",
+        "serendipity",
+        "alpha_ndcg",
+        "err_ia",
+        "nrbp",
+        "value",
+    }
     metrics = [
         metric
         for metric in METRICS

@@ -9,7 +9,7 @@ import pytest
 
 import recframe as rf
 from recframe.metrics.language.registry import registered
-from recframe.metrics.language.synonyms import FORMS, folded
+from recframe.metrics.language.synonyms import CALLS, FORMS, folded
 
 FRAME = pl.DataFrame({"user": [1], "item": [1], "rank": [1], "relevance": [1]})
 
@@ -25,6 +25,13 @@ SYNONYMS = [
     ("hit_ratio", "hit_rate", "rf.hit_rate", "hit_rate()"),
     ("hits", "hit_rate", "rf.hit_rate", "hit_rate()"),
     ("f2", "f_score(beta=2)", "rf.f_score(beta=2)", "f_score(beta=2)"),
+    (
+        "gmap",
+        "map(average=geometric)",
+        "rf.map(average='geometric')",
+        "map(average='geometric')",
+    ),
+    ("success_at_first", "hit_rate@1", "rf.hit_rate @ 1", "hit_rate(k=1)"),
     ("ndcg_at_10", "ndcg@10", "rf.ndcg @ 10", "ndcg(k=10)"),
     ("NDCG_10", "ndcg@10", "rf.ndcg @ 10", "ndcg(k=10)"),
     ("recall_at_k", "recall@10", "rf.recall @ 10", "recall(k=10)"),
@@ -54,11 +61,78 @@ def test_a_name_of_the_field_is_answered_with_the_one_here(name, text, attribute
         ("R-precision", "r_precision"),
         ("nDCG 10", "ndcg@10"),
         ("average precision@5", "map@5"),
+        ("11pt_avg", "eleven_point_precision"),
     ],
 )
 def test_a_name_in_another_spelling_is_answered_too(text, meant):
     with pytest.raises(rf.UnknownMetricError, match=f"that is '{meant}'$"):
         rf.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("IPrec@0.1", "interpolated_precision(recall=0.1)"),
+        ("iprec@1.0", "interpolated_precision(recall=1)"),
+        ("rbp@.95", "rbp(p=0.95)"),
+    ],
+)
+def test_a_share_behind_the_cut_off_sign_is_told_as_the_parameter_that_it_is(text, form):
+    with pytest.raises(rf.UnknownMetricError, match="the cut-off behind @") as error:
+        rf.parse(text)
+    assert str(error.value).endswith(f"; that number is a parameter, {form!r}")
+
+
+def test_a_number_that_is_no_such_parameter_stays_a_wrong_cut_off():
+    for text in ("ndcg@0.5", "rbp@1.0", "iprec@-1"):
+        with pytest.raises(rf.UnknownMetricError, match=r"as in '[a-z]+@10'$"):
+            rf.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("rmse", "root_mean_squared_error(rating, prediction)"),
+        ("RMSE", "root_mean_squared_error(rating, prediction)"),
+        ("mean_absolute_error", "mean_absolute_error(rating, prediction)"),
+        ("r2", "r2_score(rating, prediction)"),
+        ("log_loss", "log_loss(clicked, probability)"),
+        ("pooled_auc", "roc_auc_score(clicked, score)"),
+        ("rmse_at_10", "root_mean_squared_error(rating, prediction)"),
+    ],
+)
+def test_a_metric_of_predictions_is_answered_with_where_it_is(name, call):
+    told = (
+        "not here, since recframe measures rankings, and that is how far predictions are from what happened, row by row; "
+        f"use sklearn.metrics.{call}"
+    )
+    with pytest.raises(rf.UnknownMetricError) as error:
+        FRAME.rec.evaluate("ndcg@10", name)
+    assert str(error.value) == f"unknown metric {name!r}; {told}"
+    with pytest.raises(rf.UnknownMetricError) as error:
+        rf.parse(f"{name}@10")
+    assert str(error.value) == f"unknown metric '{name}@10'; {told}"
+    with pytest.raises(AttributeError) as missing:
+        getattr(rf, name)
+    assert str(missing.value) == f"module 'recframe' has no attribute {name!r}; {told}"
+    with pytest.raises(AttributeError) as missing:
+        getattr(FRAME.rec, name)
+    assert str(missing.value) == f"rec has no method {name!r}; {told}"
+
+
+def test_what_is_measured_elsewhere_is_in_the_library_that_is_named():
+    sklearn = pytest.importorskip("sklearn.metrics")
+    for call in set(CALLS.values()):
+        assert hasattr(sklearn, call.removeprefix("sklearn.metrics.").partition("(")[0])
+    assert not CALLS.keys() & FORMS.keys()
+
+
+def test_a_metric_of_ones_own_may_bear_the_name_of_one_that_is_measured_elsewhere():
+    @rf.metric
+    def median_absolute_error(at):
+        return at.n_hits
+
+    assert FRAME.rec.median_absolute_error() == 1
 
 
 def test_an_alias_is_no_method_and_says_whose_it_is():

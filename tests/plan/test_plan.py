@@ -31,11 +31,11 @@ from recframe.metrics.language.registry import registered
 BUILTIN = [metric for metric in registered().values() if metric.definition.family == "accuracy"]
 
 
-READ_LISTS = {"bpref", "auc", "list_length", "judged"}
+READ_LISTS = {"bpref", "auc", "gauc", "list_length", "judged"}
 NEED_WINDOWS = READ_LISTS | {"err"}
 OF_HITS = [metric for metric in BUILTIN if metric.name not in READ_LISTS]
 # without an expectation over orders of ties
-UNCERTAIN = {"err", "interpolated_precision", "partial_auc"}
+UNCERTAIN = {"err", "eleven_point_precision", "gauc", "interpolated_precision", "partial_auc"}
 
 
 TWO = {"truth": "truth"}

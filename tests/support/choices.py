@@ -99,6 +99,29 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
         {"of": "genre", "alpha": 0.2},
         {"of": "genre", "alpha": 1.0},
     ],
+    "err_ia": [
+        *({"of": of} for of in ("genre", "tags")),
+        *({"of": of, "normalizer": "best"} for of in ("genre", "tags")),
+        {"of": "tags", "alpha": 0.2},
+        {"of": "genre", "alpha": 1, "normalizer": "best"},
+    ],
+    "nrbp": [
+        *({"of": of} for of in ("genre", "tags")),
+        *({"of": of, "normalizer": "best"} for of in ("genre", "tags")),
+        {"of": "tags", "alpha": 0.2, "beta": 0.8},
+        {"of": "genre", "alpha": 0, "beta": 0.8, "normalizer": "best"},
+    ],
+    "value": [
+        *({"of": one} for one in ("price", "cost")),
+        {"of": "price", "discount": "log"},
+        *({"of": "price", "normalizer": one} for one in ("best", "relevant")),
+        *({"of": "price", "normalizer": one, "discount": "log"} for one in ("best", "relevant")),
+    ],
+    "corrected": [
+        {"n_items": 12, "n_negatives": n, "metric": metric, "gamma": gamma}
+        for n, metric, gamma in ((2, "recall", 0.1), (3, "ndcg", 0.5), (4, "mrr", 1))
+    ]
+    + [{"n_items": 9, "n_negatives": 3, "estimator": "rank"}],
     "miscalibration": [
         *(
             {"of": of, "divergence": divergence}
@@ -150,5 +173,6 @@ def with_a_value(
     name: str, parameters: Mapping[str, Any], ks: Iterable[int | None]
 ) -> list[int | None]:
     """The cut-offs that a metric can be asked at: the best order over lists of categories is followed up to one alone."""
-    bounded = name == "alpha_ndcg" and parameters.get("of") == "tags"
+    best = name == "alpha_ndcg" or parameters.get("normalizer") == "best"
+    bounded = best and parameters.get("of") == "tags"
     return [k for k in ks if not (bounded and k is None)]

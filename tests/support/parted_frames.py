@@ -30,14 +30,18 @@ def frames(seed: int = 0) -> tuple[pl.LazyFrame, pl.LazyFrame, pl.LazyFrame]:
     return pl.LazyFrame(recs), pl.LazyFrame(truth), pl.LazyFrame(users)
 
 
-GIVEN_A_COLUMN = {
+OF_CATEGORIES = (
     "diversity",
     "category_coverage",
     "alpha_ndcg",
+    "err_ia",
+    "nrbp",
     "miscalibration",
     "serendipity",
     "exposure_disparity",
-}
+)
+GIVEN_A_COLUMN = {**dict.fromkeys(OF_CATEGORIES, "genre"), "value": "price"}
+SAMPLED = "corrected(n_items=20,n_negatives=2)"
 ALL_SIDES = ("items", "train", "users")
 
 
@@ -51,9 +55,13 @@ def every(*sides: str, **options: object) -> list[rf.Metric[...]]:
         if row["name"] in builtin and {*filter(None, row["needs"].split(", "))} <= there
     ]
     forms = [
-        f"{name}(of=genre)" if name in GIVEN_A_COLUMN and "items" in sides else name
+        f"{name}(of={GIVEN_A_COLUMN[name]})"
+        if name in GIVEN_A_COLUMN and "items" in sides
+        else name
         for name in names
     ]
+    # some of the lists have two items that are not relevant
+    forms = [SAMPLED if name == "corrected" else name for name in forms]
     forms += ["recall(weights=snips)"] * ("train" in sides)
     return [rf.parse(one) @ 3 for one in forms]
 
@@ -62,7 +70,12 @@ def sides_of(*names: str) -> dict[str, pl.LazyFrame]:
     """The frames beside two frames, none of which has all that others have."""
     choose = random.Random(1)  # noqa: S311  test data
     items = [
-        {"item": item, "genre": choose.choice("xyz"), "kind": choose.choice("pq")}
+        {
+            "item": item,
+            "genre": choose.choice("xyz"),
+            "kind": choose.choice("pq"),
+            "price": float(item % 5),
+        }
         for item in range(12)
     ]
     train = [

@@ -129,6 +129,10 @@ def interpolated_precision(one: RankedList, k: int | None, recall: float = 0.5) 
     return max((p for so_far, p in found if so_far / one.n_relevant > recall - 1e-9), default=0.0)
 
 
+def eleven_point_precision(one: RankedList, k: int | None) -> float:
+    return sum(interpolated_precision(one, k, tenth / 10) for tenth in range(11)) / 11
+
+
 def mrr(one: RankedList, k: int | None) -> float:
     hits = one.hits_to(k)
     return 1 / hits[0][0] if hits else 0.0
@@ -231,6 +235,25 @@ def auc(one: RankedList, k: int | None, without_pair: str = "null") -> float | N
     )
 
 
+@dataclass(frozen=True)
+class OfWeightedMean:
+    """What one list adds to a weighted mean."""
+
+    value: float
+    weight: float
+
+
+def gauc(one: RankedList, k: int | None, weight: str = "impressions") -> OfWeightedMean | None:
+    value, items = auc(one, k), one.items_to(k)
+    relevant = sum(item.relevant for item in items)
+    weights = {
+        "impressions": len(items),
+        "relevant": relevant,
+        "pairs": relevant * (len(items) - relevant),
+    }
+    return None if value is None else OfWeightedMean(value, weights[weight])
+
+
 def partial_auc(one: RankedList, k: int | None, misses: float = 10, hits: str = "all") -> float:
     """Of the ranks above a hit, those that are no better hit's are misses."""
     n_relevant, found = one.n_relevant, one.hits_to(k)
@@ -258,13 +281,16 @@ def judged(one: RankedList, k: int | None) -> float:
     return ratio(sum(item.judged for item in items), len(items))
 
 
-METRICS: dict[str, Callable[..., float | FOfMeans | OfGeometricMean | None]] = {
+Value = float | FOfMeans | OfGeometricMean | OfWeightedMean | None
+
+METRICS: dict[str, Callable[..., Value]] = {
     "hit_rate": hit_rate,
     "precision": precision,
     "recall": recall,
     "f_score": f_score,
     "map": mean_average_precision,
     "interpolated_precision": interpolated_precision,
+    "eleven_point_precision": eleven_point_precision,
     "mrr": mrr,
     "dcg": dcg,
     "ndcg": ndcg,
@@ -273,6 +299,7 @@ METRICS: dict[str, Callable[..., float | FOfMeans | OfGeometricMean | None]] = {
     "err": err,
     "bpref": bpref,
     "auc": auc,
+    "gauc": gauc,
     "partial_auc": partial_auc,
     "n_hits": n_hits,
     "first_rank": first_rank,

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from dataclasses import dataclass
+from itertools import combinations, takewhile
 from typing import Any
 
+from plain_corrections import estimates
 from plain_popularity import (
     WEIGHTS,
     coverage,
@@ -116,42 +118,154 @@ def category_coverage(
     return None if value is None else min(value, 1.0)
 
 
-def alpha_ndcg(
-    scene: Scene, user: Any, k: int | None, *, of: str = "", alpha: float = 0.5
-) -> float | None:
-    """Clarke et al. 2008: a category seen m times adds (1 - alpha)^m; the ideal takes the best item each time."""
-    relevant = {item: scene.categories(item, of) for item in scene.relevant(user)}
-    if not relevant:
-        return 0.0
+Ranked = Sequence[tuple[Any, float]]
 
-    def gain(item: Any, above: Sequence[Any]) -> float:
+
+@dataclass(frozen=True)
+class Intents:
+    """The relevant items of a user with their categories: one seen m times above adds (1 - alpha)^m."""
+
+    relevant: Mapping[Any, Any]
+    alpha: float
+
+    def gain(self, item: Any, above: Sequence[Any]) -> float:
         return math.fsum(
-            (1 - alpha) ** sum(one in relevant[other] for other in above) for one in relevant[item]
+            (1 - self.alpha) ** sum(one in self.relevant[other] for other in above)
+            for one in self.relevant[item]
         )
 
-    def value(ranked: Sequence[tuple[Any, float]]) -> float:
+    def value(self, ranked: Ranked, discount: Callable[[float], float]) -> float:
         order = [item for item, _ in ranked]
         return math.fsum(
-            gain(item, order[:place]) / math.log2(rank + 1)
+            self.gain(item, order[:place]) * discount(rank)
             for place, (item, rank) in enumerate(ranked)
         )
 
-    ideal: list[Any] = []  # of equally good items the last one, as in ndeval
-    while len(ideal) < (len(relevant) if k is None else min(k, len(relevant))):
-        ideal.append(
-            max(
-                (item for item in relevant if item not in ideal),
-                key=lambda item: (gain(item, ideal), item),
+    def best(self, k: int | None) -> Ranked:
+        """The item that adds most each time; of equally good items the last one, as in ndeval."""
+        ideal: list[Any] = []
+        while len(ideal) < (len(self.relevant) if k is None else min(k, len(self.relevant))):
+            ideal.append(
+                max(
+                    (item for item in self.relevant if item not in ideal),
+                    key=lambda item: (self.gain(item, ideal), item),
+                )
             )
-        )
-    best = value([(item, float(rank)) for rank, item in enumerate(ideal, start=1)])
-    listed = scene.listed(user, k)
-    hits: list[tuple[Any, float]] = []
-    for item, rank in listed:
-        if item in relevant:
-            hits.append((item, max(rank, hits[-1][1] + 1) if hits else rank))
-    found = value([hit for hit in hits if k is None or hit[1] <= k])
-    return min(found / best, 1.0) if best else None
+        return [(item, float(rank)) for rank, item in enumerate(ideal, start=1)]
+
+    def hits(self, listed: Ranked, k: int | None) -> Ranked:
+        hits: list[tuple[Any, float]] = []
+        for item, rank in listed:
+            if item in self.relevant:
+                hits.append((item, max(rank, hits[-1][1] + 1) if hits else rank))
+        return [hit for hit in hits if k is None or hit[1] <= k]
+
+
+def of_intents(  # noqa: PLR0913, PLR0917
+    scene: Scene, user: Any, k: int | None, of: str, alpha: float, discount: Any, highest: Any
+) -> float | None:
+    """The sum of the hits, over that of the best order, or over the highest that any list has for each of the categories."""
+    relevant = {item: scene.categories(item, of) for item in scene.relevant(user)}
+    if not relevant:
+        return 0.0
+    intents = Intents(relevant, alpha)
+    n_intents = len({one for categories in relevant.values() for one in categories})
+    whole = intents.value(intents.best(k), discount) if highest is None else highest * n_intents
+    found = intents.value(intents.hits(scene.listed(user, k), k), discount)
+    return min(found / whole, 1.0) if n_intents else None
+
+
+def alpha_ndcg(
+    scene: Scene, user: Any, k: int | None, *, of: str = "", alpha: float = 0.5
+) -> float | None:
+    """Clarke et al. 2008."""
+    return of_intents(scene, user, k, of, alpha, lambda rank: 1 / math.log2(rank + 1), None)
+
+
+def err_ia(
+    scene: Scene,
+    user: Any,
+    k: int | None,
+    *,
+    of: str = "",
+    alpha: float = 0.5,
+    normalizer: str = "any",
+) -> float | None:
+    """ndeval's: a list whose items all have every category would gain (1 - alpha)^(r - 1) / r of each at every rank."""
+    places = 100_000 if k is None else k
+    terms = takewhile(
+        lambda term: term > 1e-18,
+        ((1 - alpha) ** (rank - 1) / rank for rank in range(1, places + 1)),
+    )
+    highest = math.fsum(terms) if normalizer == "any" else None
+    return of_intents(scene, user, k, of, alpha, lambda rank: 1 / rank, highest)
+
+
+def nrbp(  # noqa: PLR0913
+    scene: Scene,
+    user: Any,
+    k: int | None,
+    *,
+    of: str = "",
+    alpha: float = 0.5,
+    beta: float = 0.5,
+    normalizer: str = "any",
+) -> float | None:
+    """Clarke et al. 2009: the highest is that of an endless list, a geometric series."""
+    highest = 1 / (1 - (1 - alpha) * beta) if normalizer == "any" else None
+    return of_intents(scene, user, k, of, alpha, lambda rank: beta ** (rank - 1), highest)
+
+
+def value(
+    scene: Scene,
+    user: Any,
+    k: int | None,
+    *,
+    of: str = "",
+    normalizer: str = "none",
+    discount: str = "none",
+) -> float | None:
+    """What the hits are worth, over what the best list of k, or all relevant items in their best order, are."""
+
+    def worth(ranked: Ranked) -> float:
+        log = discount == "log"
+        return math.fsum(price / (math.log2(rank + 1) if log else 1) for price, rank in ranked)
+
+    items = scene.items or {}
+    prices = {item: items.get(item, {}).get(of) for item in scene.relevant(user)}
+    known = {
+        item: price for item, price in prices.items() if price is not None and math.isfinite(price)
+    }
+    hits = Intents(prices, 0).hits(scene.listed(user, k), k)
+    found = worth([(known[item], rank) for item, rank in hits if item in known])
+    if normalizer == "none" or not prices:
+        return found
+    best = [(price, float(rank)) for rank, price in enumerate(sorted(known.values())[::-1], 1)]
+    whole = worth(best[: k if normalizer == "best" else None])
+    return found / whole if whole else None
+
+
+def corrected(  # noqa: PLR0913
+    scene: Scene,
+    user: Any,
+    k: int | None,
+    *,
+    metric: str = "recall",
+    n_items: int = 10_000,
+    n_negatives: int = 100,
+    estimator: str = "bias_variance",
+    gamma: float = 0.1,
+) -> float | None:
+    """Krichene and Rendle 2020: each relevant item against the sample alone."""
+    table = estimates(metric, k, n_negatives, n_items, gamma if estimator != "rank" else None)
+    relevant, listed = scene.relevant(user), scene.listed(user, None)
+    others = [rank for item, rank in listed if item not in relevant]
+    own = [rank for item, rank in listed if item in relevant]
+    if own and len(others) != n_negatives:
+        return None
+    above = [sum((one < rank) + (one == rank) / 2 for one in others) for rank in own]
+    found = [(table[math.floor(m)] + table[math.ceil(m)]) / 2 for m in above]
+    return math.fsum(found) / len(relevant) if relevant else 0.0
 
 
 def serendipity(
@@ -360,7 +474,8 @@ def follows(name: str, parameters: Mapping[str, Any]) -> bool:
 
 
 OF_USERS: dict[str, Callable[..., float | None]] = {
-    one.__name__: one for one in (user_coverage, fall_out, mcc, alpha_ndcg)
+    one.__name__: one
+    for one in (user_coverage, fall_out, mcc, alpha_ndcg, err_ia, nrbp, value, corrected)
 }
 """A value for each user of the accuracy metrics, list or not."""
 

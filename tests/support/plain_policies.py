@@ -12,7 +12,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from plain_accuracy import METRICS, FOfMeans, Listed, OfGeometricMean, RankedList, harmonic_mean
+from plain_accuracy import (
+    METRICS,
+    FOfMeans,
+    Listed,
+    OfGeometricMean,
+    OfWeightedMean,
+    RankedList,
+    Value,
+    harmonic_mean,
+)
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
@@ -66,7 +75,7 @@ class Asked:
             + (f"@{self.k}" if self.k is not None else "")
         )
 
-    def value(self, one: RankedList) -> float | FOfMeans | OfGeometricMean | None:
+    def value(self, one: RankedList) -> Value:
         return METRICS[self.name](one, self.k, **self.parameters)
 
     @property
@@ -511,4 +520,7 @@ def mean(present: Sequence[Any]) -> float:
         return math.exp(
             math.fsum(math.log(max(one.value, 0.00001)) for one in present) / len(present)
         )
+    if isinstance(present[0], OfWeightedMean):
+        weighed = math.fsum(one.weight * one.value for one in present)
+        return weighed / math.fsum(one.weight for one in present)
     return math.fsum(present) / len(present)

@@ -240,11 +240,16 @@ def partial_area(one: One) -> float:
     )
 
 
-def interpolated(one: One) -> float:
-    """The precision from half of the relevant items on, at its highest."""
+def interpolated(one: One, tenths: int = 5) -> float:
+    """The precision from half of the relevant items on, or another share, at its highest."""
     return max(
-        (place / rank for place, rank in enumerate(one.hits, 1) if 2 * place >= one.r), default=0.0
+        (place / rank for place, rank in enumerate(one.hits, 1) if 10 * place >= tenths * one.r),
+        default=0.0,
     )
+
+
+def eleven_points(one: One) -> float:
+    return math.fsum(interpolated(one, tenths) for tenths in range(11)) / 11
 
 
 # The libraries: which users, what is relevant, and each metric
@@ -280,6 +285,7 @@ TREC: dict[str, Value] = {
     "hit_rate": hit, "precision": p_k, "recall": recall, "map": ap_r, "ndcg": graded(whole_truth), "mrr": rr,
     "f_score": f1, "r_precision": r_precision, "bpref": bpref, "n_hits": lambda one: float(len(one.hits)),
     "list_length": lambda one: float(one.n), "interpolated_precision": interpolated,
+    "eleven_point_precision": eleven_points,
 }  # fmt: skip
 IR: dict[str, Value] = {**TREC, "err": err, "rbp": rbp(0.8), "judged": judged_share}
 TOP: dict[str, Value] = {"hit_rate": hit, "precision": p_k, "recall": recall, "mrr": rr}
@@ -401,6 +407,7 @@ OF_THE_WHOLE_LIST = {
         "n_hits",
         "list_length",
         "interpolated_precision",
+        "eleven_point_precision",
     },
     "pytrec_eval": {
         "f_score",
@@ -409,6 +416,7 @@ OF_THE_WHOLE_LIST = {
         "n_hits",
         "list_length",
         "interpolated_precision",
+        "eleven_point_precision",
         "mrr",
     },
     "rectools": {"partial_auc"},

@@ -161,7 +161,12 @@ def sorts(plan: pl.LazyFrame) -> list[Node]:
 
 def is_of_the_result(sort: Node) -> bool:
     """Whether a sort is by segments, models or users alone, as the rows of a result are."""
-    return set(re.findall(r'col\(\\"(\w+)[^"]*\\"\)', sort.label)) <= {"segment", "model", "user"}
+    return set(re.findall(r'col\(\\"(\w+)[^"]*\\"\)', sort.label)) <= {
+        "segment",
+        "model",
+        "user",
+        "key",
+    }
 
 
 def windows(plan: pl.LazyFrame) -> list[Node]:

@@ -34,6 +34,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("map", {"normalizer": "min", "average": "geometric"}),
     *(("interpolated_precision", {"recall": value}) for value in (0, 0.3, 1)),
     ("auc", {"without_pair": "hit"}),
+    *(("gauc", {"weight": value}) for value in ("relevant", "pairs")),
     *(("partial_auc", {"misses": value}) for value in (1, 2.5)),
     *(("partial_auc", {"misses": value, "hits": "first"}) for value in (1, 3)),
     *(("dcg", {"gain": value}) for value in ("exp", "binary")),

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 import recframe as rf
-from choices import CHOICES
+from choices import CHOICES, with_a_value
 from frame_kinds import KINDS, Kind
 from plain_beyond import OF_USERS
 from plain_cases import Asked, Case, Rows, keys, segment
@@ -25,8 +25,7 @@ def asked_of(name: str, ks: Sequence[int | None] = KS) -> list[Asked]:
     return [
         Asked(name, parameters, k)
         for parameters in CHOICES[name]
-        for k in ks
-        if k is not None or (name, parameters.get("of")) != ("alpha_ndcg", "tags")
+        for k in with_a_value(name, parameters, ks)
     ]
 
 
@@ -41,6 +40,8 @@ SCHEMA = {
     "genre": pl.String,
     "tags": pl.List(pl.String),
     "vector": pl.List(pl.Float64),
+    "price": pl.Float64,
+    "cost": pl.Int64,
 }
 
 
@@ -140,6 +141,8 @@ def catalogue(choose: Choose) -> list[dict[str, Any]]:
             "vector": choose(
                 [None, [0.0, 0.0, 0.0], *([[choose([-1.0, 0.5, 2.0]) for _ in range(3)]] * 4)]
             ),
+            "cost": choose([None, -3, 0, 4]),
+            "price": choose([None, math.nan, math.inf, 0.0, 2.5, 2.5, 10.0]),
         }
         for item in [*ITEMS[:-1], "K"]
     ]

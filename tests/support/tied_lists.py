@@ -15,7 +15,8 @@ from random_cases import (
 )
 
 # What has no expectation in closed form: metrics, parameters of others, and metrics with a cut-off.
-UNCERTAIN = {"err", "bpref", "interpolated_precision", "partial_auc"}
+UNCERTAIN = {"err", "bpref", "eleven_point_precision", "interpolated_precision", "partial_auc"}
+OF_MEANS = {"gauc"}
 UNCERTAIN_PARAMETERS = [
     {"normalizer": "hits"},
     {"ideal": "list"},
@@ -34,7 +35,7 @@ def has_expectation(asked: Asked) -> bool:
     )
     return (
         not (uncertain or cut_off_below_0)
-        and asked.name not in UNCERTAIN
+        and asked.name not in UNCERTAIN | OF_MEANS
         and (asked.k is None or asked.name not in UNCERTAIN_WHEN_CUT)
     )
 
@@ -42,9 +43,9 @@ def has_expectation(asked: Asked) -> bool:
 def is_certain_of_ties(asked: Asked) -> bool:
     """Whether it can be told of whole ties: what has an expectation, and means and pairs of items, which are certain."""
     plain = {name: value for name, value in asked.parameters.items() if name != "average"}
-    return has_expectation(
-        replace(asked, k=None if asked.name == "auc" else asked.k, parameters=plain)
-    )
+    if asked.name in {"auc", *OF_MEANS}:
+        return True
+    return has_expectation(replace(asked, parameters=plain))
 
 
 EVERY = [Asked(name, k, parameters) for name, parameters in VARIANTS for k in (None, 1, 2, 3, 5)]

@@ -586,8 +586,8 @@ def test_the_kind_of_frame_is_asked_for_in_its_own_file():
 
 
 def test_no_branch_is_on_the_name_of_a_metric():
-    # also words of Python and of this package, and a model of the demo
-    names = BUILTIN.keys() - {"map", "judged", "popularity"}
+    # also words of Python and of this package, a model of the demo, and a column of many frames
+    names = BUILTIN.keys() - {"map", "judged", "popularity", "value"}
 
     def compared(path: str) -> set[Any]:
         return names & {

@@ -13,13 +13,19 @@ from recframe.audit.notices_of_ids import (
     most_users_without_a_list,
     truth_is_the_lists,
 )
-from recframe.audit.notices_of_lists import lists_without_ranks, several_models, users_in_two_halves
+from recframe.audit.notices_of_lists import (
+    lists_of_other_samples,
+    lists_without_ranks,
+    several_models,
+    users_in_two_halves,
+)
 from recframe.audit.notices_of_truth import grades_not_bound
 from recframe.audit.seen import Seen
 from recframe.errors import warn
 
 NOTICES = (
     lists_without_ranks,
+    lists_of_other_samples,
     users_in_two_halves,
     several_models,
     grades_not_bound,

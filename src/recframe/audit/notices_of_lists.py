@@ -41,6 +41,34 @@ def _has_rank(column: pl.Series) -> bool:
     )
 
 
+def lists_of_other_samples(seen: Seen) -> str | None:
+    """A metric of sampled lists has no value, since no list has the number of items that it was told were drawn."""
+    for one in seen.metrics:
+        n, name = one.parameters.get("n_negatives"), str(one)
+        if not isinstance(n, int) or not _is_null(seen, name):
+            continue
+        lists, ranked = seen.inputs.lists, pl.lit(value=True)
+        if not seen.inputs.scored:
+            ranked = is_rank(pl.col("rank"), seen.inputs.schema["rank"])
+        lengths = lists.filter(ranked).group_by(*seen.inputs.model, "user").agg(items=pl.len())
+        counts = lengths.group_by("items").agg(lists=pl.len()).sort("lists", "items")
+        most = seen.run(counts.tail(1))
+        if len(most) and most["items"].item() != n + 1:
+            found = f"{most['items'].item():,} items, as {most['lists'].item():,} lists have"
+            return (
+                f"{name} has no value, since lists of a relevant item and {n} others have {n + 1} items; found {found}: say "
+                "how many were drawn in n_negatives=, and give the lists as they were ranked, with all items"
+            )
+    return None
+
+
+def _is_null(seen: Seen, name: str) -> bool:
+    """Return whether a metric came out as null for every segment, of which there are some."""
+    if name not in seen.result.columns or not len(seen.result):
+        return False
+    return seen.result[name].null_count() == len(seen.result)
+
+
 def users_in_two_halves(seen: Seen) -> str | None:
     """Users of a judged frame who have a value of a `by` column on some rows and null on others, and nobody has two."""
     for segment in seen.inputs.segments:

@@ -20,7 +20,7 @@ import recframe as rf
 from recframe.cli import files as tables
 from recframe.cli.options import FILES, form_of
 from recframe.cli.readers import READERS, ending_of
-from recframe.frames.context import ROLES
+from recframe.frames.context import NAMED_COLUMNS
 
 GLUE = "=@:"
 """Signs at which bash cuts the words of a line, so that `item=movie_id` comes as three."""
@@ -78,7 +78,7 @@ def roles(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> It
     before, begun = _last_of_several(incomplete)
     role, equals, name = begun.partition("=")
     if not equals:
-        return [CompletionItem(f"{before}{one}=") for one in ROLES if one.startswith(role)]
+        return [CompletionItem(f"{before}{one}=") for one in NAMED_COLUMNS if one.startswith(role)]
     found = [one for one in _columns(ctx) if one.startswith(name)]
     return [CompletionItem(f"{before}{role}={one}") for one in found]
 

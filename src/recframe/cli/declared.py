@@ -20,7 +20,14 @@ from recframe.cli.options import (
     split_numbers,
 )
 from recframe.cli.results import FORMATS, TABLE, WRITERS
-from recframe.frames.context import MOST_DECIMALS, ROLES, NoRelevant, RelevantFrom, Ties, Universe
+from recframe.frames.context import (
+    MOST_DECIMALS,
+    NAMED_COLUMNS,
+    NoRelevant,
+    RelevantFrom,
+    Ties,
+    Universe,
+)
 
 DEFAULT_METRICS = ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
 Decorator = Callable[[Any], Any]
@@ -139,7 +146,7 @@ COLUMNS = declared(
         callback=split_columns,
         metavar="ROLE=NAME",
         shell_complete=completion.roles,
-        help=f"The names of your columns, in all files, where they differ from the roles: {', '.join(ROLES)}.",
+        help=f"The names of your columns, in all files, where they differ from the roles: {', '.join(NAMED_COLUMNS)}.",
     ),
     click.option(
         "--header",

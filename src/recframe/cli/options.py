@@ -10,7 +10,7 @@ import click
 
 from recframe.cli.readers import Form
 from recframe.errors import RecframeError, suggestion
-from recframe.frames.context import ROLES
+from recframe.frames.context import NAMED_COLUMNS
 from recframe.tracking.tracked_run import moment
 
 
@@ -54,9 +54,9 @@ def split_columns(
             raise click.BadParameter(
                 f"{pair!r} is no role=name; write for example user=user_id,item=movie_id"
             )
-        if role not in ROLES:
+        if role not in NAMED_COLUMNS:
             raise click.BadParameter(
-                f"unknown role {role!r}{suggestion(role, ROLES)}; the roles are {', '.join(ROLES)}"
+                f"unknown role {role!r}{suggestion(role, NAMED_COLUMNS)}; the roles are {', '.join(NAMED_COLUMNS)}"
             )
         columns[role] = name
     return columns

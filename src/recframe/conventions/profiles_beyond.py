@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 WHOLE = {"k": None}
-OF_CURVES = {"interpolated_precision": WHOLE}  # m_iprec_at_recall.c
+# m_iprec_at_recall.c, m_11pt_avg.c
+OF_CURVES = {"interpolated_precision": WHOLE, "eleven_point_precision": WHOLE}
 FULL_LISTS = "full lists"
 ITEMS_OF_TRAIN = "its catalogue is the items of train: give those as items="
 

@@ -245,6 +245,14 @@ PARAMETERS: dict[str, Switch] = {
         },
         either="lists of hits or of misses alone come in or are left out",
     ),
+    "weight": Switch(
+        {
+            "impressions": "a user weighs as much as they have items in the list",
+            "relevant": "a user weighs as much as they have relevant items in the list",
+            "pairs": "a user weighs as much as they have pairs to be put in order",
+        },
+        either="users with longer lists, or with more relevant items, count more or less",
+    ),
     "recall": Switch(
         {OTHER: "precision is the highest one from a recall of {value} on"},
         either="the higher the recall, the fewer ranks are looked at",

@@ -8,7 +8,9 @@ from typing import Any
 from recframe.conventions import profiles
 from recframe.errors import RecframeError
 from recframe.frames.context import DEFAULTS, Context
+from recframe.frames.hints import Given
 from recframe.frames.inputs import Inputs
+from recframe.metrics.language import weighing
 from recframe.metrics.language.definition import Metric
 from recframe.plan.evaluation import Convention
 from recframe.plan.needs import needs_of
@@ -34,7 +36,20 @@ def under(context: Context, metric: Metric[...]) -> Convention:
     context, metric = context.assuming(policies), metric.assuming(parameters)
     if context.min_relevance_for == "binary" and needs_of(metric).columns & GAINS:
         context = context.having(min_relevance=None)
-    return Convention(context.having(min_relevance_for="all"), metric)
+    return Convention(context.having(min_relevance_for="all"), _weighed(context, metric))
+
+
+def _weighed(context: Context, metric: Metric[...]) -> Metric[...]:
+    """Return the metric as a weighted mean, where a column of weights is bound."""
+    if context.weight is None:
+        return metric
+    if metric.definition.over_lists:
+        msg = (
+            f"{metric} runs over lists, and {Given('weight', context.weight)} weighs the users of metrics over users alone; "
+            "ask for it in a call without weight="
+        )
+        raise RecframeError(msg)
+    return weighing.weighed(metric)
 
 
 def own(context: Context) -> Context:

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe.facts.features import ANY, CATEGORIES
+from recframe.facts.features import ANY, CATEGORIES, NUMBERS
 from recframe.facts.sides import COUNT, VALUE, Sides, counted_items, fact
 from recframe.frames.kinds.tables import TRAIN_USERS
 from recframe.frames.rows.places import by_item
@@ -66,6 +66,12 @@ def place_by_popularity(sides: Sides) -> pl.LazyFrame:
 def has_feature(sides: Sides, of: str) -> pl.LazyFrame:
     """Whether an item has a feature."""
     return sides.feature(of).described().with_columns(value=pl.lit(value=True))
+
+
+@fact("item", "items", takes=NUMBERS)
+def number(sides: Sides, of: str) -> pl.LazyFrame:
+    """What a column of numbers says of an item; one without a finite number has no row."""
+    return sides.feature(of).numbers()
 
 
 # Of pairs

@@ -12,19 +12,26 @@ from typing import Literal
 
 import polars as pl
 
-from recframe.errors import ColumnError, fails_whole_if
+from recframe.errors import ColumnError, fails_if, fails_whole_if
 from recframe.frames.hints import FrameOf
 from recframe.frames.inputs import Inputs
 
-Shape = Literal["category", "categories", "vector"]
+Shape = Literal["category", "categories", "vector", "number"]
 CATEGORIES: tuple[Shape, ...] = ("category", "categories")
 ANY: tuple[Shape, ...] = (*CATEGORIES, "vector")
+NUMBERS: tuple[Shape, ...] = ("number",)
+"""A number, such as a price, is no feature: it is taken where it is asked for alone."""
 VALUE = pl.col("value")
+BELOW_0 = (
+    "an item's value is below 0, and a share of what the best list brings needs numbers from 0 up; leave out normalizer=, or "
+    "set those to 0"
+)
 _FIRST = 1_000
 _SAID = {
     "category": "one category",
     "categories": "a list of categories",
     "vector": "a vector (an Array or a List of floats)",
+    "number": "a number",
 }
 
 
@@ -43,6 +50,9 @@ def shape_of(dtype: pl.DataType) -> Shape | None:
 def check_feature(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) -> None:
     """Say what is wrong with a column that is to be a feature, from the schema alone."""
     dtype = inputs.feature(of, call).collect_schema()["value"]
+    if takes == NUMBERS:
+        _check_number(dtype, of, call)
+        return
     if shape_of(dtype) in takes:
         _check_bits(inputs, of, call, takes)
         return
@@ -65,6 +75,17 @@ def check_feature(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) 
             f"pd.qcut(items[{name!r}], 4), or cast it to text if it is a name, or name another one: {call}(of='...')"
         )
     msg = f"{call} takes {wanted}; {column} of {FrameOf('items')} is {dtype}: {hint}"
+    raise ColumnError(msg)
+
+
+def _check_number(dtype: pl.DataType, of: str, call: str) -> None:
+    if dtype.is_numeric():
+        return
+    column = repr(of) if of else "the column beside the item"
+    hint = f"name another one: {call}(of='...')"
+    if dtype == pl.String:
+        hint = f"cast it: pl.col({of or '...'!r}).cast(pl.Float64), or {hint}"
+    msg = f"{call} takes {_SAID['number']}; {column} of {FrameOf('items')} is {dtype}: {hint}"
     raise ColumnError(msg)
 
 
@@ -168,6 +189,16 @@ class Feature:
             pl.col("share").is_finite()
         )
         return rows.explode("part").filter(pl.col("part").is_not_null())
+
+    def numbers(self, least: float | None = None) -> pl.LazyFrame:
+        """Return the items that have a finite number: item, value; one below the `least` fails when the plan runs."""
+        number = VALUE.cast(pl.Float64)
+        rows = self.rows.select("item", value=pl.when(number.is_finite()).then(number)).drop_nulls()
+        return (
+            rows
+            if least is None
+            else rows.with_columns(VALUE + fails_if(pl.col("value") < least, BELOW_0))
+        )
 
     def described(self) -> pl.LazyFrame:
         """Return the items that have a feature, each once."""

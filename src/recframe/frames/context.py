@@ -33,6 +33,8 @@ Sharing = Literal["expected", "last"]
 """The `ties` under which tied items stand in no order: they share a rank."""
 
 ROLES = ("user", "item", "rank", "score", "relevance", "model", "propensity")
+NAMED_COLUMNS = (*ROLES, "weight")
+"""The options that name a column; a weight is one of the users frame alone, and in no frame unless it is named."""
 SIDES = ("truth", "users", "items", "train", "reference")
 """The options that take a frame."""
 MOST_DECIMALS = 15
@@ -60,6 +62,7 @@ class Context:
     relevance: str | None = None
     model: str | None = None
     propensity: str | None = None
+    weight: str | None = None
     users: Any = None
     items: Any = None
     train: Any = None
@@ -140,7 +143,7 @@ def _check_roles(context: Context) -> None:
 def _check_option(name: str, value: object) -> None:
     choices = {"universe": Universe, "no_relevant": NoRelevant, "relevant_from": RelevantFrom}
     choices |= {"min_relevance_for": MinRelevanceFor, "ties": Ties}
-    if name in ROLES:
+    if name in NAMED_COLUMNS:
         if value is not None and not isinstance(value, str):
             msg = f"{name}= takes the name of a column as text; found {shown(value)}{_renamed(name, value)}"
             raise RecframeError(msg)

@@ -14,7 +14,7 @@ from recframe.frames.roles import IDS, Segment, Side
 def check_dtypes(schemas: Mapping[str, pl.Schema], sides: Mapping[str, Side]) -> None:
     """Say which column has a dtype that cannot serve its role."""
     wanted = {"rank": "a number from 1 up", "score": "a number", "relevance": "a number or Boolean"}
-    wanted["propensity"] = "a number above 0"
+    wanted |= {"propensity": "a number above 0", "weight": "a number from 0 up"}
     for name, schema in schemas.items():
         for role in [*IDS, *wanted]:
             dtype = schema.get(role, pl.Null())

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from recframe.errors import shown
 from recframe.frames import hints
-from recframe.frames.context import ROLES
+from recframe.frames.context import NAMED_COLUMNS
 
 FRAMES = ("users", "items", "train", "reference")
 PLACE = "..."
@@ -29,7 +29,7 @@ class InShell:
             case hints.Bound(options):
                 return ", ".join(_option(name, value) for name, value in options.items())
             case hints.Given(name, value):
-                return f"--{_dashed(name)} {'COLUMN' if value == PLACE else shown(value)}"
+                return _given(name, value)
             case hints.FrameOf(name):
                 return _file(name, self.paths)
             case hints.SideFrame(name):
@@ -37,6 +37,13 @@ class InShell:
             case hints.Either():
                 return hint.elsewhere
         return hint.python
+
+
+def _given(name: str, value: object) -> str:
+    """Return an option that was given; those that name columns stand in one."""
+    if name in NAMED_COLUMNS and name != "model":
+        return f"--columns {name}={value}"
+    return f"--{_dashed(name)} {'COLUMN' if value == PLACE else shown(value)}"
 
 
 def _file(name: str, paths: Mapping[str, str]) -> str:
@@ -54,7 +61,7 @@ def _option(name: str, value: str) -> str:
         return f"--{name} FILE"
     if name == "model":
         return f"--model {_written(value, 'COLUMN')}"
-    if name in ROLES:
+    if name in NAMED_COLUMNS:
         return f"--columns {name}={_written(value, 'NAME')}"
     return f"--{_dashed(name)} {_written(value, 'X')}"
 

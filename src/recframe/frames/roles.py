@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 from recframe.errors import ColumnError, RecframeError, sentence, suggestion
 from recframe.frames.by_expressions import ROOT, Made, with_made
 from recframe.frames.context import ROLES, SIDES, Context
-from recframe.frames.hints import A_FRAME, NAMED, Either, FrameOf, Given, bind
+from recframe.frames.hints import A_FRAME, NAMED, Either, FrameOf, Given, SideFrame, bind
 from recframe.frames.kinds.kind import Taken
 from recframe.frames.kinds.lookup import kind_for
 from recframe.frames.own_names import NamedFrame
@@ -122,6 +122,7 @@ def listed(names: Iterable[str], most: int = 20) -> str:
 
 def sides_of(frame: Any, context: Context) -> dict[str, Side]:
     """Return every frame of the call."""
+    _check_weight(context)
     title = str(FrameOf("judged" if context.truth is None else "recommendations"))
     given = {name: getattr(context, name) for name in SIDES}
     if isinstance(context.reference, str):
@@ -138,12 +139,20 @@ def sides_of(frame: Any, context: Context) -> dict[str, Side]:
     return {"recommendations": Side(title, frame, context)} | sides
 
 
+def _check_weight(context: Context) -> None:
+    """Say that weights are bound and no users that have them."""
+    if context.weight is not None and context.users is None:
+        call = bind(users="users", weight=repr(context.weight))
+        msg = f"{Given('weight', context.weight)} names a column of {SideFrame('users')}, which is not there: {call}"
+        raise ColumnError(msg)
+
+
 def roles_of(name: str, side: Side, *, judged: bool) -> list[str]:
     """Return the roles that are taken from a side."""
     context = side.context
     propensity = ["propensity"] * (context.propensity is not None)
     if name in DESCRIBES:
-        return [DESCRIBES[name]]
+        return [DESCRIBES[name]] + ["weight"] * (name == "users" and context.weight is not None)
     if name == "train":
         return ["user", "item"]
     if name == "truth":

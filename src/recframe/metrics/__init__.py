@@ -13,7 +13,9 @@ from recframe.metrics.language.registry import registered
 from recframe.metrics.personalization_metrics import *
 from recframe.metrics.popularity_metrics import *
 from recframe.metrics.reference_metrics import *
+from recframe.metrics.sampled_metrics import *
 from recframe.metrics.serendipity_metrics import *
+from recframe.metrics.value_metrics import *
 
 if not TYPE_CHECKING:  # checkers read the names off the pages
     __all__ = list(registered())

@@ -1,4 +1,4 @@
-"""Points of a list's curves: of precision over recall, and of hits over misses; metrics of accuracy, as those of its page.
+"""Points and areas of a list's curves: of precision over recall, and of hits over misses; metrics of accuracy, as its page has.
 
 Symbols in the formulas: a hit is a relevant item with a rank r up to k, hits(r) the number of hits up to r; n_relevant is
 the number of the user's relevant items, listed or not.
@@ -10,14 +10,17 @@ from typing import Literal
 
 import polars as pl
 
+from recframe.metrics.accuracy import auc
 from recframe.metrics.language.at import At
+from recframe.metrics.language.definition import Definition, Metric
 from recframe.metrics.language.formulas import ratio
 from recframe.metrics.language.parameters import UNIT, Closed, Positive
 from recframe.metrics.language.registry import metric
 
-__all__ = ["interpolated_precision", "partial_auc"]
+__all__ = ["eleven_point_precision", "gauc", "interpolated_precision", "partial_auc"]
 
 TINY = 1e-9
+OfUser = Literal["impressions", "relevant", "pairs"]
 
 
 @metric(
@@ -44,6 +47,33 @@ def interpolated_precision(at: At, *, recall: Closed = 0.5) -> pl.Expr:
     # NOTE: a recall as people write it is no sum of powers of two: 0.55 of 100 items is to be 55 of them.
     enough = at.certain(at.hits_so_far) >= recall * at.each_n_relevant - TINY
     return pl.when(enough).then(at.hits_so_far / at.rank).max().fill_null(0.0)
+
+
+@metric(
+    family="accuracy",
+    range=UNIT,
+    direction="higher",
+    formula="1/11 · Σ over the recalls 0, 0.1, ..., 1 of interpolated_precision",
+    latex=(
+        r"\frac{1}{11} \sum_{x \in \{0,\, 0.1,\, \ldots,\, 1\}} "
+        r"\max_{\text{hits}(r) \,\geq\, x \,\cdot\, n_{\text{relevant}}} \frac{\text{hits}(r)}{r}"
+    ),
+)
+def eleven_point_precision(at: At) -> pl.Expr:
+    """Mean of the interpolated precision at the recalls 0, 0.1, ..., 1: the curve of precision over recall as one number.
+
+    1/11 · Σ over x = 0, 0.1, ..., 1 of the highest hits(r) / r over the hits with hits(r) >= x · n_relevant. A recall that the
+    list does not reach adds 0. 0 without a hit, and without relevant items.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
+    >>> round(df.rec.eleven_point_precision(), 6)
+    0.848485
+
+    Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8; trec_eval's 11pt_avg.
+    """
+    points = [interpolated_precision(recall=tenth / 10).value(at) for tenth in range(11)]
+    return pl.sum_horizontal(points) / len(points)
 
 
 @metric(
@@ -78,3 +108,51 @@ def partial_auc(at: At, *, misses: Positive = 10, hits: Literal["all", "first"] 
         return ratio(above.sum(), misses * at.n_relevant)
     counted = pl.when(found <= misses).then(above)
     return ratio(counted.sum(), misses * pl.min_horizontal(at.n_relevant, pl.lit(misses)))
+
+
+@metric(
+    family="accuracy",
+    range=UNIT,
+    direction="higher",
+    formula="Σ over users of n_listed · auc / Σ over users of n_listed, of those with a pair",
+    latex=(
+        r"\frac{\sum_{u} n_{\text{listed}}(u) \cdot \text{auc}(u)}{\sum_{u} n_{\text{listed}}(u)}, "
+        r"\quad u \text{ over the users with a pair}"
+    ),
+)
+def gauc(at: At, *, weight: OfUser = "impressions") -> pl.Expr:
+    """Grouped AUC: the users' own auc, each weighted by their number of impressions, the items of the list.
+
+    Σ over users of w · auc / Σ over users of w, over the users whose list has a pair of a relevant and a not relevant item;
+    w = n_listed, with `weight="relevant"` the relevant items of the list (RecBole's GAUC), with `"pairs"` relevant · not
+    relevant ones, so that it is the share of all pairs of one user that stand in the right order. A cut-off cuts the lists
+    first. Null without such a user; of one user it is their auc.
+
+    The mean in which each user counts the same is `auc` (UAUC); gauc is WUAUC. A pooled AUC over rows of all users holds one
+    user's scores against another's, which no list tells: sklearn.metrics.roc_auc_score has it.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame(
+    ...     {"user": [1, 1, 2, 2, 2], "item": [1, 2, 1, 2, 3], "rank": [1, 2, 1, 2, 3], "relevance": [1, 0, 0, 0, 1]}
+    ... )
+    >>> df.rec.gauc(), df.rec.auc()
+    (0.4, 0.5)
+
+    Source: Zhou et al. 2018, Deep interest network for click-through rate prediction; Zhu et al. 2017.
+    """
+    settings = (("weight", weight),)
+    weighed: Metric[...] = Metric(Definition("weighed_auc", _weighed), settings)
+    weights: Metric[...] = Metric(Definition("weight_of_auc", _weight), settings)
+    return ratio(at.mean(weighed), at.mean(weights), empty=None)
+
+
+def _weighed(at: At, *, weight: OfUser = "impressions") -> pl.Expr:
+    return auc.value(at) * _weight(at, weight=weight)
+
+
+def _weight(at: At, *, weight: OfUser = "impressions") -> pl.Expr:
+    """Return what a list's auc weighs; null without a pair, as the auc is."""
+    relevant, listed = at.relevant.sum().cast(pl.Float64), at.listed.sum().cast(pl.Float64)
+    pairs = relevant * (listed - relevant)
+    weights = {"impressions": listed, "relevant": relevant, "pairs": pairs}
+    return pl.when(pairs > 0).then(weights[weight])

@@ -9,20 +9,28 @@ seven times the time and five times the memory, which `pl.col("embedding").list.
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
+from typing import Annotated, Literal
 
 import polars as pl
 
 from recframe.errors import RecframeError
 from recframe.metrics.language.at import At
 from recframe.metrics.language.at_lists import AtLists
-from recframe.metrics.language.formulas import discount, ratio
-from recframe.metrics.language.parameters import UNIT, Closed
+from recframe.metrics.language.formulas import (
+    discount,
+    geometric_discount,
+    ratio,
+    sum_of_reciprocals,
+)
+from recframe.metrics.language.parameters import UNIT, Bounds, Closed, Share
 from recframe.metrics.language.registry import metric
 
-__all__ = ["alpha_ndcg", "category_coverage", "diversity"]
+__all__ = ["alpha_ndcg", "category_coverage", "diversity", "err_ia", "nrbp"]
 
 Distance = Literal["cosine", "jaccard"]
+Highest = Literal["any", "best"]
+Alpha = Annotated[float, Bounds(0.001, 1, closed=True)]
 
 
 @metric(
@@ -163,3 +171,97 @@ def alpha_ndcg(at: At, *, of: str = "", alpha: Closed = 0.5) -> pl.Expr:
     best = at.over_best_by_category(of, gain, alpha=alpha)
     value = ratio(at.over_hits_by_category(of, gain), best).clip(0.0, 1.0)
     return pl.when((best > 0) | (at.n_relevant == 0)).then(value)
+
+
+@metric(
+    aliases=("erria",),
+    needs=("items",),
+    range=UNIT,
+    direction="higher",
+    formula="Σ over hits and their categories of (1 - a)^seen / r, over that of a list whose items have every category",
+    latex=(
+        r"\frac{\sum_{\text{hits}} \sum_{c} (1 - a)^{\text{seen}_c} / r}{S \sum_{r=1}^{k} (1 - a)^{r - 1} / r}, "
+        r"\quad a = \text{alpha}"
+    ),
+)
+def err_ia(at: At, *, of: str = "", alpha: Alpha = 0.5, normalizer: Highest = "any") -> pl.Expr:
+    """Intent-aware expected reciprocal rank: how soon a reader finds the category they came for, whichever it is.
+
+    Σ over the hits and their categories of (1 - a)^s / r, a = `alpha` and s the number of hits above that have the category,
+    over what the highest list up to k could have: S · Σ over r = 1..k of (1 - a)^(r - 1) / r, with S the number of categories
+    of the user's relevant items (ndeval's ERR-IA); without k, over all r. `normalizer="best"` divides by the sum of the best k
+    relevant items instead, as alpha_ndcg does (nERR-IA). 0 without a hit or a list; null where no relevant item has a category.
+
+    Raises a ColumnError where the items frame or its column `of` is missing, or it holds no categories, see `diversity`; and
+    with `normalizer="best"` a RecframeError for lists of categories without a cut-off or with one above 100, as alpha_ndcg.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1, 1, 1], "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
+    >>> items = pl.DataFrame({"item": [1, 2, 3], "genre": ["drama", "war", "crime"]})
+    >>> df.rec(items=items).err_ia(k=2), df.rec(items=items).err_ia(k=3, normalizer="best")
+    (0.4, 0.8888888888888888)
+
+    Source: Chapelle et al. 2009, Expected reciprocal rank for graded relevance; Clarke et al. 2011; ndeval.
+    """
+
+    def gain(rank: pl.Expr, seen: pl.Expr) -> pl.Expr:
+        return pl.lit(1.0 - alpha, dtype=pl.Float64) ** seen / rank
+
+    return _of_intents(at, of, gain, alpha, normalizer, sum_of_reciprocals(at.k, 1 - alpha))
+
+
+@metric(
+    needs=("items",),
+    range=UNIT,
+    direction="higher",
+    formula="(1 - (1 - a) b) / S · Σ over hits and their categories of (1 - a)^seen · b^(r - 1)",
+    latex=(
+        r"\frac{1 - (1 - a)\, b}{S} \sum_{\text{hits}} \sum_{c} (1 - a)^{\text{seen}_c}\, b^{\,r - 1}, "
+        r"\quad a = \text{alpha},\ b = \text{beta}"
+    ),
+)
+def nrbp(
+    at: At, *, of: str = "", alpha: Closed = 0.5, beta: Share = 0.5, normalizer: Highest = "any"
+) -> pl.Expr:
+    """Novelty- and rank-biased precision: rbp in which a category is worth less the more often it was seen.
+
+    (1 - (1 - a) b) / S · Σ over the hits and their categories of (1 - a)^s · b^(r - 1), a = `alpha`, b = `beta` the
+    probability of going on to the next rank, s the number of hits above that have the category and S the number of categories
+    of the user's relevant items: 1 for an endless list whose items have them all. `normalizer="best"` divides the sum by that
+    of the best k relevant items instead, as alpha_ndcg does (nNRBP). ndeval has both for the whole list alone. 0 without a hit
+    or a list; null where no relevant item has a category.
+
+    Raises what err_ia does, of the column `of` and of its best order.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1, 1, 1], "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
+    >>> items = pl.DataFrame({"item": [1, 2, 3], "genre": ["drama", "war", "crime"]})
+    >>> df.rec(items=items).nrbp()
+    0.46875
+
+    Source: Clarke, Kolla and Vechtomova 2009, An effectiveness measure for ambiguous and underspecified queries; ndeval.
+    """
+
+    def gain(rank: pl.Expr, seen: pl.Expr) -> pl.Expr:
+        return pl.lit(1.0 - alpha, dtype=pl.Float64) ** seen * geometric_discount(rank, beta)
+
+    return _of_intents(at, of, gain, alpha, normalizer, 1 / (1 - (1 - alpha) * beta))
+
+
+def _of_intents(
+    at: At,
+    of: str,
+    gain: Callable[[pl.Expr, pl.Expr], pl.Expr],
+    alpha: float,
+    normalizer: Highest,
+    of_one: float,
+) -> pl.Expr:
+    """Return the gains of the hits over the highest there are; `of_one` category, in a list whose items all have it."""
+    intents = at.n_categories_of_relevant(of)
+    best = (
+        at.over_best_by_category(of, gain, alpha=alpha)
+        if normalizer == "best"
+        else intents * of_one
+    )
+    value = ratio(at.over_hits_by_category(of, gain), best).clip(0.0, 1.0)
+    return pl.when((intents > 0) | (at.n_relevant == 0)).then(value)

@@ -78,6 +78,7 @@ class Rec(Methods[F], Answers[F]):
         relevance: str | None = None,
         model: str | None = None,
         propensity: str | None = None,
+        weight: str | None = None,
         users: Any = None,
         items: Any = None,
         train: Any = None,
@@ -101,6 +102,9 @@ class Rec(Methods[F], Answers[F]):
             relevance: above 0 is relevant; a truth without the column counts 1 for each row.
             model: the column that tells systems apart. Each is held against the same truth and the same users.
             propensity: in the truth, how likely it was to observe a relevant pair; what `weights=` of a metric goes by.
+            weight: in the users frame, how much each user counts in means over users, such as revenue or impressions: a
+                number from 0 up. Values of metrics over users are then Σ weight · value / Σ weight, over the users with a
+                value; a user without a weight is left out, though n_users counts all. Metrics over lists take none.
 
         Side frames, of any kind:
             truth: what users really liked: user, item and, if graded, relevance. It may stand first, without its name.

@@ -29,7 +29,9 @@ class Methods(Generic[F]):
     list_length = metrics.list_length
     judged = metrics.judged
     interpolated_precision = metrics.interpolated_precision
+    eleven_point_precision = metrics.eleven_point_precision
     partial_auc = metrics.partial_auc
+    gauc = metrics.gauc
     miscalibration = metrics.miscalibration
     coverage = metrics.coverage
     user_coverage = metrics.user_coverage
@@ -40,6 +42,8 @@ class Methods(Generic[F]):
     diversity = metrics.diversity
     category_coverage = metrics.category_coverage
     alpha_ndcg = metrics.alpha_ndcg
+    err_ia = metrics.err_ia
+    nrbp = metrics.nrbp
     exposure_share = metrics.exposure_share
     exposure_disparity = metrics.exposure_disparity
     personalization = metrics.personalization
@@ -55,4 +59,6 @@ class Methods(Generic[F]):
     overlap = metrics.overlap
     unexpectedness = metrics.unexpectedness
     rbo = metrics.rbo
+    corrected = metrics.corrected
     serendipity = metrics.serendipity
+    value = metrics.value

@@ -318,6 +318,20 @@ class Methods(Generic[F]):
     ) -> F:
         """Interpolated precision: the highest precision at any rank where at least a share `recall` of the relevant items is found."""
     @overload
+    def eleven_point_precision(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+    ) -> float:
+        """Mean of the interpolated precision at the recalls 0, 0.1, ..., 1: the curve of precision over recall as one number."""
+    @overload
+    def eleven_point_precision(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+    ) -> F:
+        """Mean of the interpolated precision at the recalls 0, 0.1, ..., 1: the curve of precision over recall as one number."""
+    @overload
     def partial_auc(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
@@ -335,6 +349,22 @@ class Methods(Generic[F]):
         hits: Literal["all", "first"] = "all",
     ) -> F:
         """Share of the pairs of a relevant item and one of the first misses of the list that stand in the right order."""
+    @overload
+    def gauc(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+        weight: Literal["impressions", "relevant", "pairs"] = "impressions",
+    ) -> float:
+        """Grouped AUC: the users' own auc, each weighted by their number of impressions, the items of the list."""
+    @overload
+    def gauc(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        weight: Literal["impressions", "relevant", "pairs"] = "impressions",
+    ) -> F:
+        """Grouped AUC: the users' own auc, each weighted by their number of impressions, the items of the list."""
     @overload
     def miscalibration(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -517,6 +547,48 @@ class Methods(Generic[F]):
         alpha: float = 0.5,
     ) -> F:
         """Gain of the relevant items by category, each worth less the more often it was seen, over that of the best order."""
+    @overload
+    def err_ia(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+        of: str = "",
+        alpha: float = 0.5,
+        normalizer: Literal["any", "best"] = "any",
+    ) -> float:
+        """Intent-aware expected reciprocal rank: how soon a reader finds the category they came for, whichever it is."""
+    @overload
+    def err_ia(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        of: str = "",
+        alpha: float = 0.5,
+        normalizer: Literal["any", "best"] = "any",
+    ) -> F:
+        """Intent-aware expected reciprocal rank: how soon a reader finds the category they came for, whichever it is."""
+    @overload
+    def nrbp(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+        of: str = "",
+        alpha: float = 0.5,
+        beta: float = 0.5,
+        normalizer: Literal["any", "best"] = "any",
+    ) -> float:
+        """Novelty- and rank-biased precision: rbp in which a category is worth less the more often it was seen."""
+    @overload
+    def nrbp(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        of: str = "",
+        alpha: float = 0.5,
+        beta: float = 0.5,
+        normalizer: Literal["any", "best"] = "any",
+    ) -> F:
+        """Novelty- and rank-biased precision: rbp in which a category is worth less the more often it was seen."""
     @overload
     def exposure_share(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -790,6 +862,30 @@ class Methods(Generic[F]):
     ) -> F:
         """Rank-biased overlap: how far two rankings agree, the top the most, for a reader who goes on with probability `p`."""
     @overload
+    def corrected(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+        metric: Literal["recall", "ndcg", "mrr"] = "recall",
+        n_items: float = 10000,
+        n_negatives: float = 100,
+        estimator: Literal["bias_variance", "rank"] = "bias_variance",
+        gamma: float = 0.1,
+    ) -> float:
+        """Estimate of a metric of the full ranking, from lists in which a relevant item was ranked among sampled ones."""
+    @overload
+    def corrected(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        metric: Literal["recall", "ndcg", "mrr"] = "recall",
+        n_items: float = 10000,
+        n_negatives: float = 100,
+        estimator: Literal["bias_variance", "rank"] = "bias_variance",
+        gamma: float = 0.1,
+    ) -> F:
+        """Estimate of a metric of the full ranking, from lists in which a relevant item was ranked among sampled ones."""
+    @overload
     def serendipity(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
@@ -807,6 +903,26 @@ class Methods(Generic[F]):
         against: Literal["history", "popularity", "reference"] = "history",
     ) -> F:
         """Mean over the list of how unlike the user's history its relevant items are."""
+    @overload
+    def value(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+        of: str = "",
+        normalizer: Literal["none", "best", "relevant"] = "none",
+        discount: Literal["none", "log"] = "none",
+    ) -> float:
+        """What the hits among the first k are worth: the sum of a number of their items, such as the price."""
+    @overload
+    def value(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        of: str = "",
+        normalizer: Literal["none", "best", "relevant"] = "none",
+        discount: Literal["none", "log"] = "none",
+    ) -> F:
+        """What the hits among the first k are worth: the sum of a number of their items, such as the price."""
 
 class SegmentedMethods(Generic[F]):
     def hit_rate(
@@ -944,6 +1060,12 @@ class SegmentedMethods(Generic[F]):
         recall: float = 0.5,
     ) -> F:
         """Interpolated precision: the highest precision at any rank where at least a share `recall` of the relevant items is found."""
+    def eleven_point_precision(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+    ) -> F:
+        """Mean of the interpolated precision at the recalls 0, 0.1, ..., 1: the curve of precision over recall as one number."""
     def partial_auc(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -952,6 +1074,13 @@ class SegmentedMethods(Generic[F]):
         hits: Literal["all", "first"] = "all",
     ) -> F:
         """Share of the pairs of a relevant item and one of the first misses of the list that stand in the right order."""
+    def gauc(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        weight: Literal["impressions", "relevant", "pairs"] = "impressions",
+    ) -> F:
+        """Grouped AUC: the users' own auc, each weighted by their number of impressions, the items of the list."""
     def miscalibration(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1033,6 +1162,25 @@ class SegmentedMethods(Generic[F]):
         alpha: float = 0.5,
     ) -> F:
         """Gain of the relevant items by category, each worth less the more often it was seen, over that of the best order."""
+    def err_ia(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        of: str = "",
+        alpha: float = 0.5,
+        normalizer: Literal["any", "best"] = "any",
+    ) -> F:
+        """Intent-aware expected reciprocal rank: how soon a reader finds the category they came for, whichever it is."""
+    def nrbp(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        of: str = "",
+        alpha: float = 0.5,
+        beta: float = 0.5,
+        normalizer: Literal["any", "best"] = "any",
+    ) -> F:
+        """Novelty- and rank-biased precision: rbp in which a category is worth less the more often it was seen."""
     def exposure_share(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1154,6 +1302,17 @@ class SegmentedMethods(Generic[F]):
         form: Literal["extrapolated", "min", "truncated"] = "extrapolated",
     ) -> F:
         """Rank-biased overlap: how far two rankings agree, the top the most, for a reader who goes on with probability `p`."""
+    def corrected(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        metric: Literal["recall", "ndcg", "mrr"] = "recall",
+        n_items: float = 10000,
+        n_negatives: float = 100,
+        estimator: Literal["bias_variance", "rank"] = "bias_variance",
+        gamma: float = 0.1,
+    ) -> F:
+        """Estimate of a metric of the full ranking, from lists in which a relevant item was ranked among sampled ones."""
     def serendipity(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1162,3 +1321,12 @@ class SegmentedMethods(Generic[F]):
         against: Literal["history", "popularity", "reference"] = "history",
     ) -> F:
         """Mean over the list of how unlike the user's history its relevant items are."""
+    def value(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        of: str = "",
+        normalizer: Literal["none", "best", "relevant"] = "none",
+        discount: Literal["none", "log"] = "none",
+    ) -> F:
+        """What the hits among the first k are worth: the sum of a number of their items, such as the price."""

@@ -35,6 +35,8 @@ def no_method(name: str, methods: Iterable[str]) -> str:
     msg = f"rec has no method {name!r}"
     if name.casefold() in MEANT:
         return f"{msg}; {MEANT[name.casefold()]}"
+    if told := registry.elsewhere(name):
+        return f"{msg}; {told}"
     known = [*registry.registered(), *methods]
     # a method in other letters is a typo of it, and no metric's alias
     if close := suggestion(name, known, closeness=0.99):
@@ -52,6 +54,8 @@ def no_attribute(name: str, names: Iterable[str]) -> str:
     msg = f"module 'recframe' has no attribute {name!r}"
     if name.casefold() in OVER_TIME:
         return f"{msg}; {OVER_TIME[name.casefold()]}"
+    if told := registry.elsewhere(name):
+        return f"{msg}; {told}"
     if close := suggestion(name, names, closeness=0.99):
         return msg + close
     if meant := registry.spelled(name):

@@ -12,7 +12,12 @@ from recframe.frames.rows.places import best_first, by_item, spread_ranks, with_
 from recframe.judging.expectation import at_last_places, over_places
 from recframe.judging.judged_frame import Judged
 from recframe.metrics.language.formulas import discount
-from recframe.plan import catalogue_branches, propensity_branches, subtopic_branches
+from recframe.plan import (
+    catalogue_branches,
+    propensity_branches,
+    subtopic_branches,
+    weight_branches,
+)
 from recframe.plan.recorder import (
     BEST_ORDER,
     EXPECTED,
@@ -47,6 +52,7 @@ def rows_of_branches(judged: Judged, words: Recorder, deepest: int | None) -> pl
     branches += catalogue_branches.branches(judged, words.read, deepest, branches_of)
     branches += propensity_branches.branches(judged, words.read, branches_of)
     branches += subtopic_branches.branches(judged, words.read, deepest, words.branches)
+    branches += [weight_branches.branch(judged)] if weight_branches.USER_WEIGHT in asked else []
     branches = branches or [judged.relevant()]
     return pl.concat(branches, how="diagonal") if len(branches) > 1 else branches[0]
 

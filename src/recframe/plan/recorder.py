@@ -11,7 +11,12 @@ import polars as pl
 from recframe.facts.levels import Levels
 from recframe.metrics.language.at import At, Source
 from recframe.metrics.language.definition import Metric
-from recframe.plan import catalogue_branches, propensity_branches, subtopic_branches
+from recframe.plan import (
+    catalogue_branches,
+    propensity_branches,
+    subtopic_branches,
+    weight_branches,
+)
 
 HITS = {"rank", "gain", "discount", "hits_so_far"}
 EXPECTED = {"hit", "first_hit", "exp_gain"}
@@ -109,6 +114,7 @@ class Recorder:
             *catalogue_branches.COLUMNS,
             *propensity_branches.COLUMNS,
             "each_n_not_relevant",
+            weight_branches.USER_WEIGHT,
         }
         return not others.isdisjoint(self.read) or any(map(subtopic_branches.branch_of, self.read))
 

@@ -1,4 +1,4 @@
-"""The branches that metrics of hits by category read: a list's hits, and the user's relevant items in their best order."""
+"""The branches of metrics of hits by what their items say: hits, and relevant items in their best order, with that beside."""
 
 from __future__ import annotations
 
@@ -17,17 +17,25 @@ from recframe.facts.sides import Fact, Sides
 from recframe.frames.rows.joins import distinct_names
 from recframe.frames.rows.places import by_item, spread_ranks, with_places
 from recframe.judging.judged_frame import Judged
-from recframe.metrics.language.at import BEST_BY_CATEGORY, HITS_BY_CATEGORY
+from recframe.metrics.language.at import (
+    BEST_BY_CATEGORY,
+    BEST_BY_VALUE,
+    HITS_BY_CATEGORY,
+    HITS_BY_VALUE,
+    RELEVANT_BY_CATEGORY,
+)
 
 BranchesOf = Callable[[Sequence[str], pl.LazyFrame, set[str]], list[pl.LazyFrame]]
 """Gives what the plan of users asks of rows of a kind, by the keys of its lists; the columns of the kind are named."""
+OF_HITS, OF_VALUES = (HITS_BY_CATEGORY, HITS_BY_VALUE), (HITS_BY_VALUE, BEST_BY_VALUE)
+KINDS = (*OF_HITS, BEST_BY_CATEGORY, RELEVANT_BY_CATEGORY, BEST_BY_VALUE)
 MOST_STEPS = 100
 """The deepest cut-off for the best order over lists of categories, which takes one step of the plan for each rank."""
 
 
 def branch_of(name: str) -> str:
     """Return what columns of one branch have in common; nothing for a column of none."""
-    return name.rpartition(" ")[0] if name.startswith((HITS_BY_CATEGORY, BEST_BY_CATEGORY)) else ""
+    return name.rpartition(" ")[0] if name.startswith(KINDS) else ""
 
 
 def is_branch(names: set[str]) -> bool:
@@ -38,33 +46,46 @@ def is_branch(names: set[str]) -> bool:
 
 def facts(asked: set[str]) -> list[Fact]:
     """Return facts of the items that the columns are made of."""
-    columns = dict.fromkeys(_settings(branch)[0] for branch in _branches(asked))
-    return [Fact(definitions.n_categories, (of,)) for of in columns]
+    columns = dict.fromkeys(
+        (branch.startswith(OF_VALUES), _settings(branch)[0]) for branch in _branches(asked)
+    )
+    kinds = {True: definitions.number, False: definitions.n_categories}
+    return [Fact(kinds[is_number], (of,)) for is_number, of in columns]
 
 
 def branches(
     judged: Judged, asked: set[str], deepest: int | None, branches_of: BranchesOf
 ) -> list[pl.LazyFrame]:
-    """Return what was asked of the hits and of the best order: `branches_of` them."""
+    """Return what was asked of the hits, of the best order and of the relevant items: `branches_of` them."""
     found = []
     for branch, names in _branches(asked).items():
-        of, *alpha = _settings(branch)
-        feature = Sides(judged.inputs, judged).feature(of)
-        if not alpha:
-            found += branches_of(
-                judged.list_keys, _named(_hits(judged, feature, deepest), names), names
-            )
+        feature = Sides(judged.inputs, judged).feature(_settings(branch)[0])
+        if branch.startswith(OF_HITS):
+            hits = _of_hits(branch, judged, feature, deepest)
+            found += branches_of(judged.list_keys, _named(hits, names), names)
             continue
-        # the best order is the same for every model
+        # relevant items are the same for every model
         relevant = replace(judged, models=None).relevant("item")
         schema = relevant.collect_schema()
         keys = [key for key in judged.list_keys if key in schema]
-        steps = 0 if feature.shape == "category" else _steps(of, names)
-        sums = branches_of(
-            keys, _named(_best(relevant, keys, feature, alpha[0], steps), names), names
-        )
+        rows = _of_relevant(branch, names, relevant, keys, feature)
+        sums = branches_of(keys, _named(rows, names), names)
         found += sums if keys == judged.list_keys else [judged.for_each_model(one) for one in sums]
     return found
+
+
+def _of_relevant(
+    branch: str, names: set[str], relevant: pl.LazyFrame, keys: list[str], feature: Feature
+) -> pl.LazyFrame:
+    """Return what a branch has of the relevant items: each category once, or the items in their best order."""
+    of, *alpha = _settings(branch)
+    if branch.startswith(OF_VALUES):
+        return _most_valuable(relevant, keys, feature)
+    if not alpha:
+        rows = relevant.join(feature.parts(), on="item").select(*keys, "part").unique()
+        return rows.select(*keys, rank=pl.lit(1), seen=pl.lit(0))
+    steps = 0 if feature.shape == "category" else _steps(of, names)
+    return _best(relevant, keys, feature, alpha[0], steps)
 
 
 def _branches(asked: set[str]) -> dict[str, set[str]]:
@@ -76,28 +97,42 @@ def _branches(asked: set[str]) -> dict[str, set[str]]:
 
 
 def _settings(branch: str) -> list[Any]:
-    settings: list[Any] = json.loads(
-        branch.removeprefix(HITS_BY_CATEGORY).removeprefix(BEST_BY_CATEGORY)
-    )
+    settings: list[Any] = json.loads(branch[branch.index("[") :])
     return settings
 
 
 def _named(rows: pl.LazyFrame, names: set[str]) -> pl.LazyFrame:
-    """Return rows with the columns `rank` and `seen` under the names that they are asked by."""
+    """Return rows with the columns `rank`, `seen` and `value` under the names that they are asked by."""
     words = {name: name.rpartition(" ")[2].partition("@")[0] for name in sorted(names)}
     return rows.with_columns(
         pl.col(word).cast(pl.Float64).alias(name) for name, word in words.items()
-    ).drop("rank", "seen")
+    ).drop("rank", "seen", "value", strict=False)
 
 
-def _hits(judged: Judged, feature: Feature, deepest: int | None) -> pl.LazyFrame:
-    """Return the hits by category: keys, their ranks, at least 1 apart, and how many above have the category."""
+def _of_hits(branch: str, judged: Judged, feature: Feature, deepest: int | None) -> pl.LazyFrame:
+    """Return the hits: keys, their ranks, at least 1 apart, and a number, or how many above have each category of theirs."""
+    keys = judged.list_keys
+    if branch.startswith(OF_VALUES):
+        hits = _ranked_hits(judged, deepest).join(feature.numbers(), on="item")
+        return hits.select(*keys, "rank", "value")
+    hits = _ranked_hits(judged, deepest).join(feature.parts(), on="item")
+    return _numbered(hits, [*keys, "part"], "rank", name="seen").select(*keys, "rank", "seen")
+
+
+def _most_valuable(relevant: pl.LazyFrame, keys: list[str], feature: Feature) -> pl.LazyFrame:
+    """Return the relevant items that have a number, the highest first: keys, rank, value."""
+    rows = relevant.join(feature.numbers(least=0), on="item").select(*keys, "value")
+    rows = rows.sort(*keys, "value", descending=[*(False for _ in keys), True])
+    return with_places(rows, keys).select(*keys, "value", rank=pl.col("place"))
+
+
+def _ranked_hits(judged: Judged, deepest: int | None) -> pl.LazyFrame:
+    """Return the hits: keys, item and rank, at least 1 apart."""
     keys = judged.list_keys
     hits = judged.hits(deepest).select(*distinct_names(*keys, "item", "rank"))
     hits = hits.sort(*keys, "rank", *by_item(judged.inputs.schema, keys))
     hits = spread_ranks(with_places(hits, keys), keys, whole=judged.whole_ranks)
-    hits = hits.select(*distinct_names(*keys, "item", "rank")).join(feature.parts(), on="item")
-    return _numbered(hits, [*keys, "part"], "rank", name="seen").select(*keys, "rank", "seen")
+    return hits.select(*distinct_names(*keys, "item", "rank"))
 
 
 def _best(

@@ -7,6 +7,15 @@ from answers import mean
 from answers_beyond import answer
 from scenes_beyond import KS
 
+BEST = ["normalizer=best"]
+# at 1 its ERR-IA is no share: it divides from the second rank on alone; nNRBP is of the whole order, which here has a cut-off
+MEASURES = {
+    "alpha-nDCG": ("alpha_ndcg", [], KS),
+    "ERR-IA": ("err_ia", [], [k for k in KS if k > 1]),
+    "nERR-IA": ("err_ia", BEST, KS),
+    "NRBP": ("nrbp", [], [None]),
+}
+
 
 def answers(name, scene):
     """Give every metric that both have."""
@@ -17,16 +26,18 @@ def answers(name, scene):
             (user, category, item, 1) for user, item in scene.truth for category in categories[item]
         ]
         for alpha in (0.5, 0.2):
-            measures = [f"alpha-nDCG@{k}" for k in KS]
-            found = pyndeval.RelevanceEvaluator(qrels, measures, alpha=alpha).evaluate(scene.recs)
-            lines = {k: {user: own[f"alpha-nDCG@{k}"] for user, own in found.items()} for k in KS}
-            values = {k: mean(own.values()) for k, own in lines.items()}
-            ours = f"alpha_ndcg(of={feature}, alpha={alpha})"
-            yield answer(
-                name,
-                f"alpha-nDCG({feature}, alpha={alpha})",
-                ours,
-                values,
-                users=lines,
-                sides=["truth", "items"],
-            )
+            for measure, (metric, settings, ks) in MEASURES.items():
+                names = {k: measure if k is None else f"{measure}@{k}" for k in ks}
+                asked = pyndeval.RelevanceEvaluator(qrels, [*names.values()], alpha=alpha)
+                found = asked.evaluate(scene.recs)
+                lines = {k: {user: own[names[k]] for user, own in found.items()} for k in ks}
+                values = {k: mean(own.values()) for k, own in lines.items()}
+                chosen = [f"of={feature}", f"alpha={alpha}", *settings]
+                yield answer(
+                    name,
+                    f"{measure}({feature}, alpha={alpha})",
+                    f"{metric}({', '.join(chosen)})",
+                    values,
+                    users=lines,
+                    sides=["truth", "items"],
+                )

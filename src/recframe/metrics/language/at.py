@@ -21,7 +21,9 @@ from recframe.metrics.language.formulas import (
 )
 
 HITS_BY_CATEGORY, BEST_BY_CATEGORY = "hits by category ", "best by category "
-"""What the names of columns of hits by category begin with; then come settings, and the word."""
+RELEVANT_BY_CATEGORY = "relevant by category "
+HITS_BY_VALUE, BEST_BY_VALUE = "hits by value ", "best by value "
+"""What the names of columns of hits by what their items say begin with; then come settings, and the word."""
 
 
 class Source(Protocol):
@@ -59,7 +61,8 @@ class At:
 
     Hits (relevant, with a rank up to k): `hit`, `first_hit`, `rank`, `gain`, `exp_gain`, `discount`,
     `geometric_discount(...)`, `hits_so_far`, `running(...)`, `inverse_propensity(...)`; `sum(...)` of a value of theirs;
-    `over_hits_by_category(...)` and `over_best_by_category(...)`.
+    `over_hits_by_category(...)` and `over_best_by_category(...)`, `n_categories_of_relevant(...)`; `over_hits_by_value(...)`
+    and `over_best_by_value(...)`.
     Relevant rows, listed or not, in their best order up to k: `ideal_gain`, `ideal_discount`, all words of `ideal(...)`;
     `best(...)` is a metric's value in that order.
     Rows of the list up to k: `listed`, `judged`, `relevant`; on the relevant ones `misses_above`, `judged_misses_above`.
@@ -67,7 +70,7 @@ class At:
     Per list: `n_listed`, `n_hits`, `n_relevant`, `n_not_relevant`, of items of the catalogue `n_listed_in_catalogue`,
     `n_hits_in_catalogue`, `n_relevant_in_catalogue`, `n_catalogue`; `k`, `cutoff`, `up_to_k(...)`, `list_length`,
     `all_discounts`, `all_unshifted_discounts(...)`, `inverse_propensities(...)`; `certain(...)` for a count of hits that is
-    not only summed up. Per segment: `mean(...)`.
+    not only summed up; `user_weight`. Per segment: `mean(...)`.
 
     With `ties="expected"` the hits' rows are the places that tied hits may take: `rank` and `discount` are the place's, and
     `hit`, `first_hit`, `gain`, `exp_gain` and `hits_so_far` are expectations there, each with the probability that there is
@@ -193,6 +196,33 @@ class At:
             )
             rank, seen = map(source.column, names)
             return self._up_to(rank, value(rank, seen)).sum()
+
+        return self.source.of_rows(total)
+
+    def n_categories_of_relevant(self, of: str) -> pl.Expr:
+        """Return the number of categories that the relevant items have, listed or not, in a feature of the items."""
+        name = f"{RELEVANT_BY_CATEGORY}{json.dumps([of])} rank"
+        return self.source.of_rows(lambda source: _count(source.column(name)))
+
+    def over_hits_by_value(self, of: str, value: Callable[[pl.Expr, pl.Expr], pl.Expr]) -> pl.Expr:
+        """Return the sum over the hits whose items have a number, such as a price, of a value of (rank, number)."""
+        self._needs_an_order("it weighs each hit by its own item")
+        return self._over_values(HITS_BY_VALUE, of, value, cut=True)
+
+    def over_best_by_value(
+        self, of: str, value: Callable[[pl.Expr, pl.Expr], pl.Expr], *, cut: bool = True
+    ) -> pl.Expr:
+        """Return the same over the relevant items with the highest numbers, listed or not, up to k; a number below 0 fails."""
+        return self._over_values(BEST_BY_VALUE, of, value, cut=cut)
+
+    def _over_values(
+        self, kind: str, of: str, value: Callable[[pl.Expr, pl.Expr], pl.Expr], *, cut: bool
+    ) -> pl.Expr:
+        def total(source: Source) -> pl.Expr:
+            names = (f"{kind}{json.dumps([of])} {word}" for word in ("rank", "value"))
+            rank, number = map(source.column, names)
+            made = value(rank, number)
+            return (self._up_to(rank, made) if cut else made).sum()
 
         return self.source.of_rows(total)
 
@@ -372,6 +402,11 @@ class At:
         if self.k is None:
             return unshifted_discount(self.source.column("listed_place"), base).sum()
         return pl.lit(sum_of_unshifted_discounts(self.k, base))
+
+    @property
+    def user_weight(self) -> pl.Expr:
+        """How much the user counts, by the column of the users that `rec(weight=...)` names; null for one without."""
+        return self.source.column("user_weight").max()
 
     # Words of the segment
 

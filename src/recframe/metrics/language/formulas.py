@@ -44,6 +44,17 @@ def harmonic(n: pl.Expr) -> pl.Expr:
     )
 
 
+def sum_of_reciprocals(k: int | None, share: float) -> float:
+    """Return the sum of share^(r - 1) / r over r = 1..k, or of all r, for a share from 0 and below 1."""
+    if share == 0:
+        return 1.0
+    if k is None:
+        return -math.log1p(-share) / share
+    # beyond these terms nothing is left to add
+    last = min(k, 1 + math.ceil(math.log(1e-18) / math.log(share)))
+    return math.fsum(share ** (r - 1) / r for r in range(1, last + 1))
+
+
 def sum_of_discounts(k: int) -> float:
     """Return the sum of 1 / log2(r + 1) over r = 1..k, without a table as long as k.
 

@@ -167,9 +167,20 @@ def parse(text: str) -> Metric[...]:
         found(**dict(_setting(found, part) for part in parts_of_settings)) if settings else found
     )
     if k is not None and (not k.isdecimal() or len(k) > _DIGITS):
-        msg = f"{text!r}: the cut-off behind @ is a positive whole number, as in '{name}@10'"
+        msg = f"{text!r}: the cut-off behind @ is a positive whole number, as in '{name}@10'{_as_parameter(found, k)}"
         raise UnknownMetricError(msg)
     return chosen if k is None else chosen @ int(k)
+
+
+def _as_parameter(found: Metric[...], text: str) -> str:
+    """Return how a number behind @ is written that the metric's only parameter takes, as the recall of `iprec@0.1`."""
+    if len(found.definition.parameters) != 1 or not re.fullmatch(r"[01]?\.\d+", text):
+        return ""
+    try:
+        form: Any = found(**{next(iter(found.definition.parameters)): float(text)})
+    except RecframeError:
+        return ""
+    return f"; that number is a parameter, {str(form)!r}"
 
 
 def _pickled(metric: Metric[...]) -> tuple[Callable[[str], Metric[...]], tuple[str]]:
@@ -186,6 +197,9 @@ def lookup(name: str, shown: str = "") -> Metric[...]:
     known = _spellings()
     if name.casefold() in known:
         return known[name.casefold()]
+    if told := elsewhere(name):
+        msg = f"unknown metric {shown or name!r}; {told}"
+        raise UnknownMetricError(msg)
     if meant := meant_by(name):
         cut = (shown or name).partition("@")[2].strip()
         meant = meant @ int(cut) if cut.isdecimal() and len(cut) <= _DIGITS and int(cut) else meant
@@ -218,6 +232,11 @@ def meant_by(name: object) -> Metric[...] | None:
     if not form or len(cut) > _DIGITS or cut.strip("0") == "":
         return None
     return parse(form) @ (int(cut) if cut.isdecimal() else _EXAMPLE)
+
+
+def elsewhere(name: str) -> str:
+    """Return what to say of a metric that is measured elsewhere; nothing for any other name."""
+    return synonyms.elsewhere(synonyms.cut_off(name)[0]) or synonyms.elsewhere(name)
 
 
 def spelled(name: str) -> Metric[...] | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 _NAMES = {
-    "hit_rate": "hits, hit ratio, hits rate, hit_rate_score, success rate, hit_at, any_hit",
+    "hit_rate": "hits, hit ratio, hits rate, hit_rate_score, success rate, hit_at, any_hit, "
+    "top k accuracy, top_k_accuracy_score",
     "n_hits": "number of hits, num_hits, hit count, true positives, tp",
     "precision": "prec, precision score, positive predictive value",
     "recall": "recall score, sensitivity, true positive rate, tpr",
@@ -13,6 +14,11 @@ _NAMES = {
     "f_score": "f1 score, f measure, f1 measure, fmeasure, f beta",
     "f_score(beta=2)": "f2, f2 score",
     "map": "mean average precision, average precision, avg precision, mean ap, average_precision_score",
+    "map(average=geometric)": "gmap, gm_map, geometric map, geometric mean average precision",
+    "eleven_point_precision": "11pt_avg, 11 point average precision, eleven point average precision, "
+    "eleven point interpolated average precision",
+    "interpolated_precision": "iprec_at_recall, interpolated recall precision",
+    "hit_rate@1": "success at first, hit at first, hits at first, top 1 accuracy, top1 hit rate",
     "mrr": "reciprocal rank, mean reciprocal rank, recip rank, inverse rank",
     "dcg": "discounted cumulative gain, discounted gain, dcg score",
     "dcg(gain=exp)": "exponential dcg",
@@ -22,7 +28,8 @@ _NAMES = {
     "rbp": "rank biased precision",
     "err": "expected reciprocal rank",
     "bpref": "binary preference",
-    "auc": "roc auc, area under curve, area under the curve, roc auc score, auroc",
+    "gauc": "group auc, grouped auc, wuauc, weighted user auc, impression weighted auc",
+    "auc": "uauc, user auc, roc auc, area under curve, area under the curve, roc auc score, auroc",
     "first_rank": "rank of first hit, first relevant rank, first hit",
     "list_length": "n_recommendations, number of recommendations, list size",
     "judged": "judged share",
@@ -44,6 +51,7 @@ _NAMES = {
     "long_tail_share": "long tail, average percentage of long tail items, tail percentage, long tail percentage",
     "popularity_lift": "pop lift",
     "rbo": "rank biased overlap",
+    "value": "revenue per user, price weighted hits, profit, gmv, basket value",
 }
 
 
@@ -54,6 +62,31 @@ def folded(name: str) -> str:
 
 FORMS = {folded(name): form for form, names in _NAMES.items() for name in names.split(",")}
 """The string form of each name, folded."""
+
+
+_ELSEWHERE = {
+    "sklearn.metrics.root_mean_squared_error(rating, prediction)": "rmse, root mean squared error, root mean square error",
+    "sklearn.metrics.mean_squared_error(rating, prediction)": "mse, mean squared error",
+    "sklearn.metrics.mean_absolute_error(rating, prediction)": "mae, mean absolute error",
+    "sklearn.metrics.median_absolute_error(rating, prediction)": "median absolute error",
+    "sklearn.metrics.mean_absolute_percentage_error(rating, prediction)": "mape, mean absolute percentage error",
+    "sklearn.metrics.r2_score(rating, prediction)": "r2, r2 score, r squared, coefficient of determination",
+    "sklearn.metrics.explained_variance_score(rating, prediction)": "explained variance, explained variance score, exp var",
+    "sklearn.metrics.log_loss(clicked, probability)": "logloss, log loss, cross entropy, binary cross entropy, bce",
+    "sklearn.metrics.brier_score_loss(clicked, probability)": "brier, brier score",
+    "sklearn.metrics.roc_auc_score(clicked, score)": "pooled auc, global auc, overall auc, stacked auc, micro auc",
+}
+CALLS = {folded(name): call for call, names in _ELSEWHERE.items() for name in names.split(",")}
+"""Where metrics of predictions are measured, by their names, folded."""
+
+
+def elsewhere(name: object) -> str:
+    """Return what to say of a metric of predictions, one row at a time, which is none of rankings; nothing for any other."""
+    call = CALLS.get(folded(name), "") if isinstance(name, str) else ""
+    if not call:
+        return ""
+    what = "how far predictions are from what happened, row by row"
+    return f"not here, since recframe measures rankings, and that is {what}; use {call}"
 
 
 def form_of(name: str) -> str:

@@ -1,0 +1,104 @@
+"""Checks of how the items of the lists were chosen: among all, or among some that were drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from recframe.audit.audited import Audited
+from recframe.audit.rule import Found, check
+from recframe.frames.hints import Either, text
+from recframe.judging.judged_frame import PAIR
+
+LEAST_LISTS, LEAST_LENGTH = 20, 5
+SAME_LENGTH, WHOLE = 0.95, 0.99
+"""The share of lists of one length, and of users whose relevant items are all listed, from which on it is no accident."""
+MORE_ITEMS = 3
+"""In a ranking of all items that is nearly as long as the catalogue, lists of one length have all that is relevant too."""
+MOST_UNEVEN = 0.5
+"""The variance of how often items are listed, beyond that of draws, over the square of its mean: a model's is far higher."""
+SOME = 1_000
+"""The users whose lists are looked at."""
+ALL = pl.lit(0).alias("all lists")
+
+
+@check(
+    "warning",
+    "metrics are those among the listed items, often many times those among all, and may order models otherwise",
+    text(
+        "rank all items; or estimate what such lists tell of that: ",
+        Either(
+            "rf.corrected(metric='ndcg', n_items=..., n_negatives=...) @ 10",
+            "-m 'corrected(metric=ndcg,n_items=...,n_negatives=...)@10'",
+        ),
+    ),
+    of_all=True,
+)
+def sampled_lists(data: Audited) -> Iterator[Found]:
+    """Lists of one length that have all that is relevant, among items that are evenly drawn: a few were ranked, and not all."""
+    if not (data.is_judged and data.inputs.model):
+        lengths = data.lengths.with_columns(ALL)
+        verdicts = _lengths(lengths, data).join(_items(data), on=_groups(data), nulls_equal=True)
+        few = pl.col("length") * MORE_ITEMS <= pl.col("items")
+        sampled = verdicts.join(_found(data), on=_groups(data), nulls_equal=True).filter(
+            few & (pl.col("uneven") <= MOST_UNEVEN) & (pl.col("whole") >= WHOLE)
+        )
+        rows = lengths.join(sampled, on=_groups(data), how="semi", nulls_equal=True)
+        yield Found(data.main, rows, ("user", "rows"))
+
+
+def _groups(data: Audited) -> list[str]:
+    return [*data.inputs.model, "all lists"]
+
+
+def _lengths(lengths: pl.LazyFrame, data: Audited) -> pl.LazyFrame:
+    """Return the models whose lists have one length, nearly all of them, and that length."""
+    counts = lengths.group_by(*_groups(data), "rows").agg(lists=pl.len().cast(pl.Float64))
+    most = pl.col("lists").max()
+    models = counts.group_by(_groups(data)).agg(
+        same=most / pl.col("lists").sum(),
+        n_lists=pl.col("lists").sum(),
+        length=pl.col("rows").filter(pl.col("lists") == most).max(),
+    )
+    return models.filter(
+        (pl.col("same") >= SAME_LENGTH)
+        & (pl.col("n_lists") >= LEAST_LISTS)
+        & (pl.col("length") >= LEAST_LENGTH)
+    )
+
+
+def _rows(data: Audited) -> pl.LazyFrame:
+    """Return the rows of the lists of some users, each with whether it is a hit.
+
+    NOTE: a thousand lists tell as much as all do, in a fraction of the time.
+    """
+    some = data.lengths.select("user").unique().sort("user").head(SOME)
+    rows = data.lists.join(some, on="user", how="semi")
+    if data.is_judged:
+        return rows.with_columns(hit=data.relevant.fill_null(value=False))
+    relevant = data.truth.filter(data.relevant).select(PAIR).join(some, on="user", how="semi")
+    relevant = relevant.unique().with_columns(hit=pl.lit(value=True))
+    rows = rows.join(relevant, on=PAIR, how="left")
+    return rows.with_columns(pl.col("hit").fill_null(value=False))
+
+
+def _items(data: Audited) -> pl.LazyFrame:
+    """Return how many items a model's lists have that are no hits, and how unevenly those are listed.
+
+    NOTE: hits are popular items, of sampled lists too.
+    """
+    rows = _rows(data).filter(~pl.col("hit")).group_by(*data.inputs.model, "item")
+    items = rows.agg(lists=pl.len().cast(pl.Float64)).with_columns(ALL)
+    lists = pl.col("lists")
+    return items.group_by(_groups(data)).agg(
+        items=pl.len(), uneven=(lists.var(ddof=0) - lists.mean()) / lists.mean() ** 2
+    )
+
+
+def _found(data: Audited) -> pl.LazyFrame:
+    """Return of a model's lists of users with relevant items the share of those that have all of them."""
+    found = _rows(data).group_by(data.keys).agg(hits=pl.col("hit").sum())
+    users = data.judged_users.filter(pl.col("relevant") > 0).select("user", "relevant")
+    lists = found.join(users, on="user").with_columns(ALL)
+    return lists.group_by(_groups(data)).agg(whole=(pl.col("hits") >= pl.col("relevant")).mean())
