@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from polars.testing import assert_frame_equal
 
-from recframe.frames.kinds import sent_rows
+from recframe.frames.kinds import sent_rows, whole_users
 from recframe.frames.kinds.plain_tables import in_plain_types
 from recframe.frames.kinds.sent_rows import BUCKET, N_ROWS, Side, received, sending
 
@@ -35,12 +35,14 @@ def sent_of(rows: pl.DataFrame, user: str, number: int) -> pa.Table:
     to = pl.col(user).cast(pl.Int64).fill_null(0) % N_BUCKETS
     there = rows.with_columns(to.cast(pl.Int32).alias(BUCKET)).to_arrow()
     named = there.rename_columns([*side.names, BUCKET])
-    return pa.Table.from_batches(sending(side, number)(iter(named.to_batches(max_chunksize=100))))
+    send = sending(side, number, N_BUCKETS)
+    return pa.Table.from_batches(send(iter(named.to_batches(max_chunksize=100))))
 
 
 @pytest.mark.parametrize(("held", "of_part"), [(500_000, 2_000_000), (700, 300), (1, 50)])
 def test_rows_come_out_as_they_went_in_and_users_whole(held, of_part, monkeypatch):
-    monkeypatch.setattr(sent_rows, "ROWS_SENT", held)
+    monkeypatch.setattr(sent_rows, "FEWEST_SENT", held)
+    monkeypatch.setattr(sent_rows, "ROWS_OF_PIECE", 1)
     monkeypatch.setattr(sent_rows, "ROWS_OF_PART", of_part)
     sides = [side_of(rows, user) for rows, user in FRAMES]
     sent = pa.concat_tables(
@@ -60,6 +62,45 @@ def test_rows_come_out_as_they_went_in_and_users_whole(held, of_part, monkeypatc
     if of_part == 300:
         # about 20 users of 52 rows each in a bucket
         assert max(part[0].num_rows for part in parts) < 700
+
+
+def test_the_more_buckets_the_more_rows_are_held_so_that_pieces_stay_large(monkeypatch):
+    monkeypatch.setattr(sent_rows, "FEWEST_SENT", 100)
+    rows = pl.DataFrame({"user": range(5_000)})
+
+    def n_pieces(n_buckets: int) -> int:
+        side = side_of(rows, "user")
+        there = rows.with_columns((pl.col("user") % n_buckets).cast(pl.Int32).alias(BUCKET))
+        named = there.to_arrow().rename_columns([*side.names, BUCKET])
+        batches = named.to_batches(max_chunksize=50)
+        return sum(one.num_rows for one in sending(side, 0, n_buckets)(iter(batches)))
+
+    assert n_pieces(10) == 20  # two times 10, of some 400 rows for each
+    assert n_pieces(500) == 500
+
+
+def batches_of(rows: pl.DataFrame, size: int) -> list[pa.RecordBatch]:
+    """Return rows in the order of their users, as the window of Spark gives them, with those of two frames."""
+    ordered = rows.sort("user").with_columns(
+        pl.int_range(1, pl.len() + 1).over("user").alias(whole_users.PLACE)
+    )
+    return ordered.to_arrow().to_batches(max_chunksize=size)
+
+
+@pytest.mark.parametrize("size", [1, 7, 5_000])
+@pytest.mark.parametrize("of_part", [1, 60, 100_000])
+def test_rows_that_stay_come_in_whole_users(size, of_part, monkeypatch):
+    monkeypatch.setattr(whole_users, "ROWS_OF_PART", of_part)
+    rows = pl.DataFrame({"user": [*LISTS["user"], *[None] * 9, *[7] * 400]})
+
+    parts = [*whole_users.whole_users(iter(batches_of(rows, size)))]
+
+    users = [set(one["user"].to_pylist()) for one in parts]
+    assert sum(map(len, users)) == rows["user"].n_unique()
+    assert sum(one.num_rows for one in parts) == rows.height
+    most = rows.group_by("user").len()["len"].max()
+    assert max(one.num_rows for one in parts) < of_part + most + size
+    assert not [*whole_users.whole_users(iter([]))]
 
 
 def test_a_bucket_to_which_nothing_is_sent_has_tables_without_rows():
