@@ -115,6 +115,45 @@ def _slope(one: dict[str, Any]) -> str:
     )
 
 
+def plan(result: dict[str, Any]) -> str:
+    """Return what the slopes make of a billion users, as text and a Markdown table."""
+    length, k = result["settings"]["length"], result["settings"]["k"]
+    cores = result["settings"]["cores"]
+    kinds = _each(result["slopes"], "ids")
+    of = {kind: [one for one in result["slopes"] if one["ids"] == kind] for kind in kinds}
+    sizes = [f"{one['rows'] / 1e6:.0f}" for one in of[kinds[0]]]
+    head = (
+        f"From the slopes of {', '.join(sizes[:-1])} and {sizes[-1]} million recommendations, {length} a user with about ten "
+        f"rows of truth, six metrics at k = {k}, on {cores} cores:"
+    )
+    titles = ["", *("whole numbers as ids" if one == "int" else "text as ids" for one in kinds)]
+    rows = {
+        "shuffled for each million users": lambda one: f"{_of_a_user(one, 'shuffle_bytes', length):.0f} MB",
+        "CPU time for each million users": lambda one: (
+            f"{_of_a_user(one, 'cpu_seconds', length) * 1e6:.1f} s"
+        ),
+        "shuffled for a billion users": lambda one: (
+            f"{_of_a_user(one, 'shuffle_bytes', length) / 1e3:.2g} TB"
+            if _of_a_user(one, "shuffle_bytes", length) >= 1e3
+            else f"{_of_a_user(one, 'shuffle_bytes', length):.0f} GB"
+        ),
+        "CPU time for a billion users": lambda one: (
+            f"{_of_a_user(one, 'cpu_seconds', length) * 1e9 / 3600:.1f} hours"
+        ),
+        "the same on 200 cores, all busy": lambda one: (
+            f"{_of_a_user(one, 'cpu_seconds', length) * 1e9 / 200 / 60:.0f} minutes"
+        ),
+    }
+    lines = [[name, *(made(of[kind]) for kind in kinds)] for name, made in rows.items()]
+    return f"{head}\n\n{_table(titles, lines)}"
+
+
+def _of_a_user(slopes: Sequence[dict[str, Any]], name: str, length: int) -> float:
+    """Return what a user adds, from the smallest run to the largest."""
+    least, most = (end(slopes, key=lambda one: one["rows"]) for end in (min, max))
+    return (most[name] - least[name]) / ((most["rows"] - least["rows"]) / length)
+
+
 def _versions(result: dict[str, Any]) -> str:
     said = [
         f"{team}: {', '.join(f'{name} {value}' for name, value in found.items())}"

@@ -27,7 +27,8 @@ OVER_TIME = ROOT / "docs" / "over_time.md"
 BENCHMARKS = ROOT / "docs" / "benchmarks.md"
 AUDIT = ROOT / "docs" / "audit.md"
 ON_ENGINES = ROOT / "docs" / "engines.md"
-PAGES = [README, UNCERTAINTY, OVER_TIME, BENCHMARKS, AUDIT, ON_ENGINES]
+A_BILLION = ROOT / "docs" / "how_to" / "a_billion_users.md"
+PAGES = [README, UNCERTAINTY, OVER_TIME, BENCHMARKS, AUDIT, ON_ENGINES, A_BILLION]
 """The pages with generated parts."""
 METHODS = Path(rf.__file__).parent / "namespace" / "methods.py"
 RESULT = ROOT / "tests" / "benchmarks" / "result.json"
@@ -251,6 +252,11 @@ def _had(metrics: list[str], six: list[str]) -> str:
     return "; ".join([*forms, *without]) or "all six"
 
 
+def plan_table() -> str:
+    """Return what a billion users would take on Spark, from the slopes of the last full run."""
+    return engine_tables.plan(json.loads(ENGINES.read_text(encoding="utf-8")))
+
+
 def engines_table() -> str:
     """Return the last full run of the benchmark on Spark as text and tables, nothing where there was none yet."""
     if not ENGINES.exists():
@@ -394,6 +400,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "apart": apart_table,
     "large": large_table,
     "engines": engines_table,
+    "plan": plan_table,
     "trials": trial_tables,
     "changes": change_tables,
 }
