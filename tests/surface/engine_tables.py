@@ -128,7 +128,9 @@ def plan(result: dict[str, Any]) -> str:
     )
     titles = ["", *("whole numbers as ids" if one == "int" else "text as ids" for one in kinds)]
     rows = {
-        "shuffled for each million users": lambda one: f"{_of_a_user(one, 'shuffle_bytes', length):.0f} MB",
+        "shuffled for each million users": lambda one: (
+            f"{_of_a_user(one, 'shuffle_bytes', length):.0f} MB"
+        ),
         "CPU time for each million users": lambda one: (
             f"{_of_a_user(one, 'cpu_seconds', length) * 1e6:.1f} s"
         ),

@@ -30,4 +30,4 @@ def run(session: Any, folder: Path, k: int) -> list[float]:
     return [found.precision_at_k(), found.recall_at_k(), found.map_at_k(), found.ndcg_at_k()]
 
 
-ROADS = {"recommenders": Road(run, METRICS, universe="both")}
+ROADS = {"Microsoft recommenders": Road(run, METRICS, universe="both")}
