@@ -147,6 +147,20 @@ def test_what_a_page_names_is_public(page):
     assert profiles <= {*rf.list_profiles()["profile"], "recframe"}
 
 
+@pytest.mark.slow
+def test_typed_code_is_typed(tmp_path):
+    api = pytest.importorskip("mypy.api")
+    (block,) = page_blocks.blocks((DOCS / "how_to" / "typed_code.md").read_text(encoding="utf-8"))
+    code = tmp_path / "typed_code.py"
+    slip = 'rf.rec(pl.DataFrame()).ndcg(k=10, gain="exponential")\n'
+    code.write_text(block.code + slip, encoding="utf-8")
+
+    said, _, _ = api.run(["--strict", "--cache-dir", str(tmp_path / "cache"), str(code)])
+
+    (error,) = [line for line in said.splitlines() if ": error: " in line]
+    assert f":{len(block.lines) + 1}: error: " in error
+
+
 def test_pages_on_other_libraries_are_named_on_their_first_one():
     index = (DOCS / "from" / "index.md").read_text(encoding="utf-8")
 
