@@ -107,7 +107,7 @@ def received(sent: pa.Table, sides: Sequence[Side]) -> Iterator[list[pa.Table]]:
 def _bytes(rows: pl.DataFrame) -> bytes:
     """Return rows as bytes.
 
-    NOTE: zstd makes half of the bytes of lz4 for a twentieth of the whole call's time.
+    NOTE: zstd makes half of the bytes of lz4, for some 6 ns a row more.
     """
     sink = io.BytesIO()
     rows.write_ipc_stream(sink, compression="zstd")
