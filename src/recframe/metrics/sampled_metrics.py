@@ -35,8 +35,8 @@ Weight = Annotated[float, Bounds(0.001, 1, closed=True)]
     latex=(
         r"\frac{1}{n_{\text{relevant}}} \sum_{\text{relevant items}} \hat{f}(m)"
         "\n"
-        r"\hat{f} = \arg\min_{\hat{f}} \sum_{r=1}^{N} \left(E[\hat{f} \mid r] - f(r)\right)^2 "
-        r"+ \gamma \operatorname{Var}[\hat{f} \mid r]"
+        r"\hat{f} = \text{arg} \min_{\hat{f}} \sum_{r=1}^{N} \left(E[\hat{f} \mid r] - f(r)\right)^2 "
+        r"+ \gamma \text{Var}[\hat{f} \mid r]"
     ),
 )
 def corrected(
