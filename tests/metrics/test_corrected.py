@@ -136,9 +136,20 @@ def test_a_list_with_another_number_of_negatives_has_no_value():
 
     found = frame.rec.evaluate(metric, by="user")
     assert found[str(metric)].is_null().to_list() == [False, True]
-    # without a relevant item there is nothing to estimate
-    none = frame.with_columns(relevance=0).rec.evaluate(metric)
-    assert none[str(metric)].to_list() == [0.0]
+    # nor has it without a relevant item, so that lists of a full ranking that miss it are no zeros
+    none = frame.with_columns(relevance=0).rec.evaluate(metric, by="user")
+    assert none[str(metric)].to_list() == [None, 0.0]
+
+
+def test_lists_of_a_full_ranking_are_no_zeros_without_a_warning():
+    recs = pl.DataFrame(
+        {"user": [1] * 5 + [2] * 5, "item": [*range(5)] * 2, "rank": [*range(1, 6)] * 2}
+    )
+    truth = pl.DataFrame({"user": [1, 2, 3], "item": [0, 9, 1]})
+
+    with pytest.warns(rf.RecframeWarning, match="corrected@2 has no value"):
+        # 0 of the third user, who has no list
+        assert recs.rec(truth=truth).evaluate("corrected@2")["corrected@2"].to_list() == [0.0]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)

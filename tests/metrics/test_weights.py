@@ -199,6 +199,9 @@ def test_weights_that_cannot_be_are_errors_at_the_call():
     weighed = both(weight="revenue")
     with pytest.raises(rf.RecframeError, match="coverage@3 runs over lists, and weight='revenue'"):
         weighed.evaluate("ndcg@3", "coverage@3")
+    for call in (weighed.gaps, weighed.slices):
+        with pytest.raises(rf.RecframeError, match="ask for it without weight='revenue'"):
+            call("ndcg@3", by="country")
     with pytest.raises(rf.RecframeError, match="made of means, which are uncertain together"):
         weighed(ties="expected").evaluate("ndcg@3")
 

@@ -261,7 +261,7 @@ def corrected(  # noqa: PLR0913
     relevant, listed = scene.relevant(user), scene.listed(user, None)
     others = [rank for item, rank in listed if item not in relevant]
     own = [rank for item, rank in listed if item in relevant]
-    if own and len(others) != n_negatives:
+    if listed and len(others) != n_negatives:
         return None
     above = [sum((one < rank) + (one == rank) / 2 for one in others) for rank in own]
     found = [(table[math.floor(m)] + table[math.ceil(m)]) / 2 for m in above]

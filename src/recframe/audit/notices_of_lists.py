@@ -45,7 +45,7 @@ def lists_of_other_samples(seen: Seen) -> str | None:
     """A metric of sampled lists has no value, since no list has the number of items that it was told were drawn."""
     for one in seen.metrics:
         n, name = one.parameters.get("n_negatives"), str(one)
-        if not isinstance(n, int) or not _is_null(seen, name):
+        if not isinstance(n, int) or not _says_nothing(seen, name):
             continue
         lists, ranked = seen.inputs.lists, pl.lit(value=True)
         if not seen.inputs.scored:
@@ -62,11 +62,11 @@ def lists_of_other_samples(seen: Seen) -> str | None:
     return None
 
 
-def _is_null(seen: Seen, name: str) -> bool:
-    """Return whether a metric came out as null for every segment, of which there are some."""
+def _says_nothing(seen: Seen, name: str) -> bool:
+    """Return whether a metric came out as null, or as 0 of users without lists, for every segment, of which there are some."""
     if name not in seen.result.columns or not len(seen.result):
         return False
-    return seen.result[name].null_count() == len(seen.result)
+    return bool((seen.result[name].fill_null(0) == 0).all())
 
 
 def users_in_two_halves(seen: Seen) -> str | None:

@@ -62,8 +62,8 @@ def corrected(
     one list may be below 0 or above 1: it is means over many that are estimates. `summarize` has their interval, in which the
     draws are counted; what bias is left is not.
 
-    0 without relevant items, and an item that is not listed counts 0. Null for a list with another number of items that are
-    not relevant than n: give whole lists, as they were ranked.
+    0 without relevant items, and an item that is not listed counts 0, as for a user without a list. Null for a list with
+    another number of items that are not relevant than n: give whole lists, as they were ranked.
 
     Raises a RecframeError for numbers that are not whole, for n of N or more, and beyond 10,000 ranks.
 
@@ -84,10 +84,10 @@ def corrected(
         estimates = corrections.least_error(counts[metric], last, n, known, gamma)
     # the cut-off is that of the full ranking
     whole = replace(at, k=None)
-    relevant = whole.relevant.sum()
+    listed = whole.listed.sum()
     of_each = _looked_up(at.certain(whole.misses_above), estimates)
     value = ratio(of_each.sum(), at.n_relevant)
-    return pl.when((relevant == 0) | (whole.listed.sum() - relevant == n)).then(value)
+    return pl.when((listed == 0) | (listed - whole.relevant.sum() == n)).then(value)
 
 
 def _found(rank: float) -> float:  # noqa: ARG001

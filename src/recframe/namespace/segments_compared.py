@@ -204,6 +204,10 @@ def _asked(
         name = asked.inputs.context.name_of(MODEL)
         msg = f"{Given('by', name)}: {call} holds segments against one another, and compare(...) models"
         raise RecframeError(msg)
+    if asked.inputs.context.weight is not None:
+        weight = Given("weight", asked.inputs.context.weight)
+        msg = f"{call} holds means over users that count alike against one another; ask for it without {weight}, or evaluate(...)"
+        raise RecframeError(msg)
     for metric in asked.metrics:
         _check_metric(call, metric)
     return asked
