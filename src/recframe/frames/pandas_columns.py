@@ -15,8 +15,6 @@ NUMBERS = ("rank", "score", "relevance", "propensity")
 """The columns inside a plan that are numbers."""
 MOST_CATEGORIES = 100_000
 """Of so many an Enum is made; Polars' Enum of a million takes seconds."""
-VIEWS_OF_SHORT_TEXT = 25
-"""The version of pyarrow whose views Polars reads, whatever they hold."""
 
 
 def series(frame: pd.DataFrame, name: str, inside: str, *, is_id: bool) -> pl.Series:
@@ -104,12 +102,13 @@ def _is_arrow_list(dtype: Any) -> bool:
 def _from_text(column: pd.Series[Any]) -> pl.Series:
     """Return a column of text that pandas holds in Arrow.
 
-    NOTE: views share the text, and Arrow makes them four times as fast as Polars does. Those of pyarrow before 25 end the
-    process in Polars where all texts are short, so that there is no text to be shared.
+    NOTE: views share the text, and Arrow makes them four times as fast as Polars does.
     """
     import pyarrow as pa  # noqa: PLC0415  it holds the column, so it is loaded
 
-    if int(pa.__version__.partition(".")[0]) < VIEWS_OF_SHORT_TEXT:
+    from recframe.frames.kinds.plain_tables import VIEWS_ARE_READ  # noqa: PLC0415  likewise
+
+    if not VIEWS_ARE_READ:
         return pl.from_pandas(column)
     return cast("pl.Series", pl.from_arrow(pa.array(column).cast(pa.string_view())))
 

@@ -206,7 +206,7 @@ def _asked(
         raise RecframeError(msg)
     if asked.inputs.context.weight is not None:
         weight = Given("weight", asked.inputs.context.weight)
-        msg = f"{call} holds means over users that count alike against one another; ask for it without {weight}, or evaluate(...)"
+        msg = f"{call} compares means over users that count alike; ask for it without {weight}, or evaluate(...)"
         raise RecframeError(msg)
     for metric in asked.metrics:
         _check_metric(call, metric)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # comes with every engine
 
+# NOTE: views of pyarrow before 25 end the process in Polars where all texts are short, so that there is no text to be shared.
+VIEWS_ARE_READ = int(pa.__version__.partition(".")[0]) >= 25  # noqa: PLR2004  the version above
+VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 PLAIN = {
     pa.types.is_large_string: pa.string(),
     pa.types.is_string_view: pa.string(),

@@ -10,6 +10,7 @@ import pyarrow as pa  # type: ignore[import-untyped]  # a table is given, so it 
 
 from recframe.errors import ColumnError
 from recframe.frames.kinds.kind import EagerKind
+from recframe.frames.kinds.plain_tables import VIEWS, VIEWS_ARE_READ
 from recframe.frames.kinds.polars_dataframe import may_be_labels, of_numbers, without_nan
 
 
@@ -86,6 +87,8 @@ def _read(column: pa.ChunkedArray) -> pl.Series | None:
     not, since Polars panics at a table with a type that it has not.
     """
     try:
+        if not VIEWS_ARE_READ:
+            column = column.cast(VIEWS.get(column.type, column.type))
         if pa.types.is_nested(column.type):
             table = pl.from_arrow(pa.table([column], names=["column"]))
             return cast("pl.DataFrame", table).to_series()
