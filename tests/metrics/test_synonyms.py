@@ -62,6 +62,7 @@ def test_a_name_of_the_field_is_answered_with_the_one_here(name, text, attribute
         ("nDCG 10", "ndcg@10"),
         ("average precision@5", "map@5"),
         ("11pt_avg", "eleven_point_precision"),
+        ("nAUC", "gauc"),
     ],
 )
 def test_a_name_in_another_spelling_is_answered_too(text, meant):

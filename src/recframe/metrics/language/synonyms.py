@@ -28,7 +28,7 @@ _NAMES = {
     "rbp": "rank biased precision",
     "err": "expected reciprocal rank",
     "bpref": "binary preference",
-    "gauc": "group auc, grouped auc, wuauc, weighted user auc, impression weighted auc",
+    "gauc": "nauc, group auc, grouped auc, wuauc, weighted user auc, impression weighted auc",
     "auc": "uauc, user auc, roc auc, area under curve, area under the curve, roc auc score, auroc",
     "first_rank": "rank of first hit, first relevant rank, first hit",
     "list_length": "n_recommendations, number of recommendations, list size",
