@@ -102,7 +102,9 @@ class Spark(Engine):
     def run(self, frame: Any, work: Work) -> Any:
         """Return the result of a call, which Spark makes when it is asked for."""
         packed = Packed(frame.sparkSession, work.routed)
-        made = packed.in_place(work) or packed.in_buckets(work)
+        made = packed.in_place(work)
+        if made is None:
+            made = packed.in_buckets(work)
         if work.added is None:
             return made
         added = _added(made, work.added, work.of_bucket.column_names)
