@@ -19,7 +19,9 @@ from asked_twice import asked_twice, assert_same, eager
 from choices import CHOICES
 from frame_kinds import slow_after_the_first
 from many_frames import MANY
-from parted_frames import ALL_SIDES, every
+from parted_frames import ALL_SIDES, LISTS_ARE_NO_SAMPLES, every
+
+pytestmark = LISTS_ARE_NO_SAMPLES
 
 asked = partial(asked_twice, MANY)
 
@@ -124,8 +126,6 @@ def test_tied_items_without_an_order_count_in_buckets_too(ties):
     assert_same(one, other, ordered=True)
 
 
-# it says so of lists that are not as they were ranked
-@pytest.mark.filterwarnings("ignore:corrected.*has no value:recframe.RecframeWarning")
 @pytest.mark.parametrize("empty", slow_after_the_first(["both", "ids", "recs", "truth"]))
 @pytest.mark.parametrize("by", slow_after_the_first([None, ["country", "week"], "user"]), ids=str)
 def test_buckets_of_nothing_are_what_nothing_is(empty, by):

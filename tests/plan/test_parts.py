@@ -8,7 +8,17 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from lanes import crossed, in_turn, thorough
-from parted_frames import ALL_SIDES, METRICS, every, frames, rows_of, sides_of
+from parted_frames import (
+    ALL_SIDES,
+    LISTS_ARE_NO_SAMPLES,
+    METRICS,
+    every,
+    frames,
+    rows_of,
+    sides_of,
+)
+
+pytestmark = LISTS_ARE_NO_SAMPLES
 
 OF_USERS = [
     {},
@@ -112,8 +122,6 @@ def test_expectations_over_ties_are_in_parts_what_they_are_in_one(parts):
     )
 
 
-# it says so of lists that are not as they were ranked
-@pytest.mark.filterwarnings("ignore:corrected.*has no value:recframe.RecframeWarning")
 @pytest.mark.parametrize(
     "empty",
     ["both", *(pytest.param(one, marks=pytest.mark.slow) for one in ("ids", "recs", "truth"))],

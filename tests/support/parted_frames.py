@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import polars as pl
+import pytest
 
 import recframe as rf
 from recframe.metrics.language.registry import registered
@@ -43,6 +44,11 @@ OF_CATEGORIES = (
 GIVEN_A_COLUMN = {**dict.fromkeys(OF_CATEGORIES, "genre"), "value": "price"}
 SAMPLED = "corrected(n_items=20,n_negatives=2)"
 ALL_SIDES = ("items", "train", "users")
+
+# what the sampled metric says of lists that are no samples
+LISTS_ARE_NO_SAMPLES = pytest.mark.filterwarnings(
+    "ignore:corrected.*has no value:recframe.RecframeWarning"
+)
 
 
 def every(*sides: str, **options: object) -> list[rf.Metric[...]]:
