@@ -77,6 +77,10 @@ class Inputs:
     """The segments that are clusters or random groups of users: a result has no row for each."""
     draw: pl.Expr | None = None
     """What puts each user into one of some random groups, which are then the last segment."""
+    of_users: tuple[pl.LazyFrame, ...] = ()
+    """Users, each once, with segments that were found to be properties of theirs."""
+    crowd: pl.LazyFrame | None = None
+    """The users of a judged frame, each once, where that is known."""
 
     @cached_property
     def tables(self) -> Tables | None:

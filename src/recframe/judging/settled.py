@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -13,7 +12,7 @@ from recframe.frames.rows.packing import SMALL_INTEGERS, fits_31_bits, fits_64_b
 from recframe.frames.rows.questions import (
     are_distinct,
     are_in_order,
-    distinct_users,
+    distinct,
     each_item_once,
     heads,
     marked_sorted,
@@ -23,6 +22,7 @@ from recframe.frames.rows.questions import (
 )
 from recframe.judging.judged_frame import PAIR, Judged, rows_of_models
 from recframe.judging.known import Known
+from recframe.judging.members import members_of_items
 
 
 def models_of(inputs: Inputs) -> pl.DataFrame:
@@ -71,30 +71,33 @@ def settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Judg
     if judged.truth is None:
         questions.append(are_in_order(pairs, keys))
     distinct, n_users, *in_order = (answer.item() for answer in ask(questions))
+    members = members_of_items(judged, ask)
     scores = judged.scores and judged.scores.settled(ask, k, distinct=distinct)
     known = Known(
         pairs=pairs.lazy(),
         distinct=distinct,
-        in_order=in_order == [True] or (scores is not None and scores.gains_at_hand(k)),
+        in_order=in_order == [True]
+        or (scores is not None and scores.gains_at_hand(k) and not judged.rows),
         packs=judged.truth is not None and _packs(judged, pairs),
         narrow=keys == [judged.key] and fits_64_bits(pairs[judged.key], pairs["gain"]),
-        best_given=distinct and _stand_as_they_are(judged, keys) and of_one_gain(pairs, judged.key),
+        best_given=distinct and _stand_as_they_are(judged) and of_one_gain(pairs, judged.key),
         n_users=n_users,
         crowd=_crowd(users, n_users),
         names=judged.known.names,
+        members=None if members is None else members.lazy(),
     )
     return replace(judged, scores=scores, known=known)
 
 
 def _crowd(users: pl.DataFrame, n_users: int | None) -> pl.LazyFrame:
     """Return the users with fewer repeats; each once where nobody counted them."""
-    return heads(users.lazy()) if n_users is not None else distinct_users(users).lazy()
+    return heads(users.lazy()) if n_users is not None else distinct(users["user"]).to_frame().lazy()
 
 
-def _stand_as_they_are(judged: Judged, keys: Sequence[str]) -> bool:
+def _stand_as_they_are(judged: Judged) -> bool:
     """Return whether the relevant rows of a list are those that were taken, in their order."""
     as_taken = judged.context.relevant_from == "truth" and judged.models is None
-    return as_taken and len(keys) == 1 and judged.universe not in {"recs", "both"}
+    return as_taken and len(judged.list_keys) == 1 and judged.universe not in {"recs", "both"}
 
 
 def _packs(judged: Judged, pairs: pl.DataFrame) -> bool:

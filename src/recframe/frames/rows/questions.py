@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -36,8 +35,7 @@ def numbered(rows: pl.DataFrame) -> pl.DataFrame:
 
 def heads(rows: Frame, key: str = "user") -> Frame:
     """Return the key of the rows that follow one of another key: every user, say, and once where rows stand user by user."""
-    user = pl.col(key)
-    return rows.select(key).filter((user != user.shift()).fill_null(value=True))
+    return rows.select(key).filter(_changes(key))
 
 
 def marked_sorted(rows: pl.DataFrame, key: str) -> pl.DataFrame:
@@ -60,25 +58,88 @@ def n_distinct(rows: pl.DataFrame) -> pl.LazyFrame:
     return pl.LazyFrame({"user": [None]}, schema={"user": pl.UInt32})
 
 
-def distinct_users(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return each user once, where they are whole numbers; without a hash table where these lie in a small range."""
-    users = rows["user"]
-    bounds: list[Any] = (
-        [users.min(), users.max()]
-        if len(users) and users.dtype in SMALL_INTEGERS
-        else [0, math.inf]
-    )
-    if bounds[1] - bounds[0] >= len(users) or not _SCATTERS:
-        return rows.select("user").unique()
-    found = pl.Series([False]).new_from_index(0, bounds[1] - bounds[0] + 1)
-    for start in range(0, len(users), _SLICE):
-        part = users.slice(start, _SLICE)
-        # the places of negative users are beyond what their own dtype may hold
-        found.scatter(part.cast(pl.Int64) - bounds[0] if bounds[0] else part, values=True)
-        if found.all():  # whoever comes later came before
+def distinct(ids: pl.Series) -> pl.Series:
+    """Return each id once; without a hash table where they are whole numbers, above all in a small range."""
+    found = _a_row_of_each(ids)
+    if found is not None:
+        return ids.gather(found.drop_nulls())
+    if ids.dtype not in SMALL_INTEGERS:
+        return ids.unique()
+    in_order = ids.sort()
+    return in_order.filter(in_order.ne_missing(in_order.shift()))
+
+
+def constant_of_users(rows: pl.DataFrame) -> pl.DataFrame | None:
+    """Return each user once with what all rows of theirs have in the other columns; None where rows of a user differ."""
+    user = pl.col("user")
+    n_runs = rows.select(_changes("user").sum()).item()
+    if n_runs <= len(rows) // 2:
+        changed = rows.select(pl.any_horizontal(*map(_changes, rows.columns)).arg_true())
+        if len(changed) > n_runs:
+            return None
+        found = rows[changed.to_series()]
+        return found if found["user"].is_sorted() else _once(found.unique())
+    places = _a_row_of_each(rows["user"])
+    if places is None:
+        return _once(rows.lazy().unique().collect(engine="streaming"))
+    lowest: Any = rows["user"].min()
+    number = user.cast(pl.Int64) - lowest
+    same = [
+        pl.lit(rows[name].gather(places)).gather(number).eq_missing(pl.col(name)).all()
+        for name in rows.columns
+        if name != "user"
+    ]
+    alike = rows.lazy().select(pl.all_horizontal(same)).collect(engine="streaming").item()
+    return rows[places.drop_nulls()] if alike else None
+
+
+def looked_up(rows: pl.DataFrame, key: str, table: pl.DataFrame) -> pl.DataFrame:
+    """Return rows, in no certain order, with the other column of a table that has each key once; 0 where it has none.
+
+    NOTE: by the places of whole numbers, which take a small range, it costs a tenth of a join.
+    """
+    (value,) = (name for name in table.columns if name != key)
+    table = table.drop_nulls(key)
+    places = _a_row_of_each(table[key], len(rows))
+    if places is None or rows.schema[key] not in SMALL_INTEGERS:
+        return rows.join(table, on=key, how="left").with_columns(pl.col(value).fill_null(0))
+    lowest: Any = table[key].min()
+    number = pl.col(key).cast(pl.Int64) - lowest
+    inside = pl.when(number.is_between(0, len(places) - 1)).then(number)
+    found = pl.lit(table[value].gather(places)).gather(inside).fill_null(0)
+    return rows.with_columns(found.alias(value))
+
+
+def _once(rows: pl.DataFrame) -> pl.DataFrame | None:
+    """Return rows of which no two are alike, if no two are of one user either."""
+    return rows if rows["user"].n_unique() == len(rows) else None
+
+
+def _changes(key: str) -> pl.Expr:
+    """Return whether a row has another key than the one before, as the first row has."""
+    return pl.col(key).ne_missing(pl.col(key).shift(1))
+
+
+def _a_row_of_each(ids: pl.Series, most: int | None = None) -> pl.Series | None:
+    """Return the number of a row of each whole number from the lowest id to the highest, null where it has none.
+
+    None where the ids are no whole numbers, or are in a range of more than `most`, or more than there are rows.
+    """
+    if not (_SCATTERS and len(ids) and ids.dtype in SMALL_INTEGERS):
+        return None
+    lowest: Any = ids.min()
+    highest: Any = ids.max()
+    if lowest is None or highest - lowest >= (len(ids) if most is None else most):
+        return None
+    found = pl.Series([None], dtype=pl.UInt32).new_from_index(0, highest - lowest + 1)
+    for start in range(0, len(ids), _SLICE):
+        part = ids.slice(start, _SLICE)
+        rows = pl.int_range(start, start + len(part), dtype=pl.UInt32, eager=True)
+        # the places of negative ids are beyond what their own dtype may hold
+        found.scatter(part.cast(pl.Int64) - lowest if lowest else part, rows)
+        if not found.null_count():  # whoever comes later came before
             break
-    distinct: pl.Series = (found.arg_true().cast(pl.Int64) + bounds[0]).cast(users.dtype)
-    return distinct.alias("user").to_frame()
+    return found
 
 
 def are_distinct(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
