@@ -13,7 +13,12 @@ from recframe.frames.context import Context, Sharing
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.tables import MODELS
 from recframe.frames.rows.joins import at_best_rank, distinct_names
-from recframe.frames.rows.packing import SMALL_INTEGERS, each_once, joined_as_numbers
+from recframe.frames.rows.packing import (
+    SMALL_INTEGERS,
+    each_once,
+    joined_as_numbers,
+    joined_by_hash,
+)
 from recframe.judging.equal_ranks import told_apart
 from recframe.judging.known import NOTHING, Known
 from recframe.judging.relevance import (
@@ -216,11 +221,12 @@ class Judged:
             ranked.select(*self.model, *PAIR, self._rank, *self._tied),
             self.relevant_rows(),
         )
-        hits = (
-            joined_as_numbers(ranked, pairs, PAIR, "inner")
-            if self.known.packs
-            else ranked.join(pairs, on=PAIR)
-        )
+        if self.known.packs:
+            hits = joined_as_numbers(ranked, pairs, PAIR, "inner")
+        elif self.known.distinct:
+            hits = joined_by_hash(ranked, pairs, PAIR)
+        else:
+            hits = ranked.join(pairs, on=PAIR)
         tied = (pl.col(name).first() for name in self._tied)
         return at_best_rank(self.in_segments(hits), self.list_keys, *tied, pl.col("gain").max())
 

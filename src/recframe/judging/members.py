@@ -14,6 +14,8 @@ from recframe.judging.judged_frame import PAIR, Judged
 
 MOST = 2**62
 USER, CODE, NUMBER = pl.col("user"), pl.col("code"), pl.col("number")
+LOW, HIGH = pl.col("low"), pl.col("high")
+NOBODY = pl.DataFrame({"low": [0], "high": [-1]})
 
 
 def members_of_items(judged: Judged, ask: Ask) -> pl.DataFrame | None:
@@ -49,6 +51,6 @@ def _codes(items: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
 
 def _range_of(rows: Sequence[pl.DataFrame]) -> tuple[int, int]:
     """Return the lowest user, and how many whole numbers there are from it to the highest."""
-    lowest: Any = min((one["user"].min() for one in rows), default=0)
-    highest: Any = max((one["user"].max() for one in rows), default=-1)
+    ends = pl.concat([one.select(low=USER.min(), high=USER.max()) for one in rows] or [NOBODY])
+    lowest, highest = ends.select(LOW.min().cast(pl.Int64), HIGH.max().cast(pl.Int64)).row(0)
     return lowest, highest - lowest + 1

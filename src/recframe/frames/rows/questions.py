@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from recframe.frames.collecting import Ask
+from recframe.frames.collecting import Ask, stream
 from recframe.frames.rows.joins import distinct_names
 from recframe.frames.rows.packing import READS_BITS, SMALL_INTEGERS, key_hash
 
@@ -24,13 +24,15 @@ def of_one_gain(rows: pl.DataFrame, key: str) -> bool:
 
 def numbered(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the rows with a `number` for each user: in the order of the rows where these stand user by user."""
-    user = pl.col("user")
-    runs = rows.select(
-        number=(user != user.shift()).fill_null(value=True).cum_sum().cast(pl.Int64)
-    ).to_series()
-    if len(runs) and heads(rows)["user"].n_unique() < runs[-1]:
-        return rows.with_columns(number=user.rank("dense").cast(pl.Int64))
-    return rows.with_columns(runs.set_sorted())
+    runs = rows.select(number=_changes("user").cum_sum().cast(pl.Int64)).to_series()
+    if not len(runs) or heads(rows)["user"].n_unique() == runs[-1]:
+        return rows.with_columns(runs.set_sorted())
+    users = rows["user"]
+    if users.dtype == pl.String:  # in a fifth of the time of ranking them
+        numbers = users.cast(pl.Categorical(pl.Categories.random())).to_physical()
+    else:
+        numbers = users.rank("dense")
+    return rows.with_columns(number=numbers.cast(pl.Int64))
 
 
 def heads(rows: Frame, key: str = "user") -> Frame:
@@ -48,25 +50,18 @@ def marked_sorted(rows: pl.DataFrame, key: str) -> pl.DataFrame:
     )
 
 
-def n_distinct(rows: pl.DataFrame) -> pl.LazyFrame:
-    """Return how many users there are; null for whole numbers that are not marked as sorted."""
-    user = pl.col("user")
-    if rows["user"].flags["SORTED_ASC"]:
-        return rows.lazy().select(user.n_unique())
-    if not rows.schema["user"].is_integer():
-        return heads(rows.lazy()).select(user.n_unique())
-    return pl.LazyFrame({"user": [None]}, schema={"user": pl.UInt32})
-
-
 def distinct(ids: pl.Series) -> pl.Series:
-    """Return each id once; without a hash table where they are whole numbers, above all in a small range."""
+    """Return each id once; in the order of the rows where these stand id by id."""
     found = _a_row_of_each(ids)
     if found is not None:
         return ids.gather(found.drop_nulls())
-    if ids.dtype not in SMALL_INTEGERS:
-        return ids.unique()
-    in_order = ids.sort()
-    return in_order.filter(in_order.ne_missing(in_order.shift()))
+    runs = ids.gather(ids.ne_missing(ids.shift()).arg_true())
+    if len(runs) > len(ids) // 2:
+        runs = ids
+    if ids.dtype in SMALL_INTEGERS:
+        in_order = runs.sort()
+        return in_order.filter(in_order.ne_missing(in_order.shift()))
+    return stream(runs.to_frame("id").lazy().unique()).to_series().alias(ids.name)
 
 
 def constant_of_users(rows: pl.DataFrame) -> pl.DataFrame | None:
@@ -169,6 +164,24 @@ def each_item_once(rows: pl.DataFrame, keys: Sequence[str], ask: Ask) -> pl.Data
         ]
     )
     return kept
+
+
+def merged(
+    rows: pl.DataFrame, keys: Sequence[str], ask: Ask, values: Sequence[pl.Expr]
+) -> pl.DataFrame:
+    """Return the rows, those of one item of a list as one with some values of theirs, such as the highest gain.
+
+    The few lists or items that may repeat are looked at; where there are none, the rows are those that were given.
+    """
+    number, repeating = _repeating(rows, keys)
+    (repeated,) = ask([repeating])
+    if repeated.is_empty():
+        return rows
+    again = number.is_in(repeated.to_series().unique().implode())
+    items = rows.lazy().filter(again).group_by(distinct_names(*keys, "item")).agg(values)
+    others, once = ask([rows.lazy().filter(~again), items])
+    found = pl.concat([others, once.select(others.columns)])
+    return found.sort(keys, maintain_order=True) if rows[keys[0]].flags["SORTED_ASC"] else found
 
 
 def _repeating(rows: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.Expr, pl.LazyFrame]:
