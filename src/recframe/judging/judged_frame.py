@@ -111,15 +111,24 @@ class Judged:
     @property
     def list_keys(self) -> list[str]:
         """What tells one list from another."""
-        return [*self.rows, *self.model, self.key]
+        keys = [key for key in (*self.rows, *self.model) if key not in self._numbered]
+        return [*keys, self.key]
 
     @property
     def key(self) -> str:
-        """The key that tells the users' lists apart: the user, or the number that stands for one."""
-        return "user" if self.known.names is None else "number"
+        """The key that tells the users' lists apart: the user, or the number that stands for one, and for its segments."""
+        return "number" if self._numbered else "user"
+
+    @cached_property
+    def _numbered(self) -> list[str]:
+        """What the number of a list stands for."""
+        names = self.known.names
+        return (
+            [] if names is None else [name for name in names.collect_schema() if name != "number"]
+        )
 
     def named(self, lists: pl.LazyFrame) -> pl.LazyFrame:
-        """Return lists with their users."""
+        """Return lists with what their numbers stand for."""
         return (
             lists
             if self.known.names is None
@@ -228,7 +237,7 @@ class Judged:
         else:
             hits = ranked.join(pairs, on=PAIR)
         tied = (pl.col(name).first() for name in self._tied)
-        return at_best_rank(self.in_segments(hits), self.list_keys, *tied, pl.col("gain").max())
+        return at_best_rank(self._with_keys(hits), self.list_keys, *tied, pl.col("gain").max())
 
     def relevant_rows(self) -> pl.LazyFrame:
         """Return the relevant rows of the frame that has the relevance, with their gains.
@@ -261,7 +270,7 @@ class Judged:
         if self.truth is None:
             return self.counted(self._relevant_pairs.select(columns), {"recs", "both"})
         of_all = [name for name in columns if name not in self.model]
-        rows = self.in_segments(self._gains(self.key)).select(of_all)
+        rows = self._with_keys(self._gains(self.key)).select(of_all)
         return self.for_each_model(self.counted(rows, {"recs", "both"}))
 
     def not_relevant(self) -> pl.LazyFrame:
@@ -356,6 +365,10 @@ class Judged:
         return ranked.join(
             self.lists.select(*pairs, *segments).unique(), on=pairs, nulls_equal=True
         )
+
+    def _with_keys(self, pairs: pl.LazyFrame) -> pl.LazyFrame:
+        """Return pairs of users and items with all keys of the lists, which the number of a list may stand for."""
+        return pairs if {*self.rows} <= {*self._numbered} else self.in_segments(pairs)
 
     def _gains(self, key: str = "user") -> pl.LazyFrame:
         """Return each relevant pair of the truth once, with its gain."""

@@ -57,16 +57,12 @@ def settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Judg
     if judged.inputs.tells_ranks_apart:
         judged = replace(judged, lists=ask([judged.lists])[0].lazy())
     pairs, users = ask([judged.relevant_rows(), judged.users])
-    numbers = by_number and judged.universe not in {"recs", "both"}
-    if numbers and pairs.schema["user"] not in SMALL_INTEGERS:
-        pairs = numbered(pairs)
-        names = pairs.lazy().select("number", "user").unique("number")
-        judged = replace(judged, known=Known(names=names))
+    if by_number and judged.universe not in {"recs", "both"}:
+        judged, pairs = _with_numbers(judged, pairs, ask)
     keys = judged.list_keys if judged.truth is None else [judged.key]
     n_rows, pairs = len(pairs), _each_once(judged, marked_sorted(pairs, judged.key), keys, ask)
     (in_order,) = ask([are_in_order(pairs, keys)]) if judged.truth is None else [pl.Series([False])]
     crowd, n_users = _crowd(users)
-    members = members_of_items(judged, ask)
     scores = judged.scores and judged.scores.settled(ask, k, distinct=len(pairs) == n_rows)
     known = Known(
         pairs=pairs.lazy(),
@@ -79,9 +75,24 @@ def settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Judg
         n_users=n_users,
         crowd=crowd,
         names=judged.known.names,
-        members=None if members is None else members.lazy(),
+        members=members_of_items(judged, ask),
     )
     return replace(judged, scores=scores, known=known)
+
+
+def _with_numbers(judged: Judged, pairs: pl.DataFrame, ask: Ask) -> tuple[Judged, pl.DataFrame]:
+    """Return the relevant rows with a number for each list of a model, where its user is no whole number or it has segments."""
+    segments = judged.rows if judged.rows == judged.inputs.inside("items") else []
+    if segments and judged.scores is None:
+        (pairs,) = ask([judged.in_segments(pairs.lazy())]) if judged.truth is not None else (pairs,)
+    elif pairs.schema["user"] in SMALL_INTEGERS:
+        return judged, pairs
+    else:
+        segments = []
+    keys = [*segments, "user"]
+    pairs = numbered(pairs, keys)
+    names = heads(pairs, "number", *keys).unique("number")
+    return replace(judged, known=Known(names=names.lazy())), pairs
 
 
 def _each_once(judged: Judged, pairs: pl.DataFrame, keys: list[str], ask: Ask) -> pl.DataFrame:
@@ -90,11 +101,12 @@ def _each_once(judged: Judged, pairs: pl.DataFrame, keys: list[str], ask: Ask) -
         # each model has the rows of all
         dtypes = {name: pairs.schema[name] for name in PAIR}
         return marked_sorted(ask([each_once(pairs.lazy(), dtypes, "gain")])[0], "user")
-    rank, others = pl.col("rank"), {"user", "gain", "tied"} & {*pairs.columns} - {*keys}
-    values = [pl.col(name).first() if name == "user" else pl.col(name).max() for name in others]
-    if "rank" in pairs.columns:
-        values.append(pl.when(is_rank(rank, pairs.schema["rank"])).then(rank).min())
-    return marked_sorted(merged(pairs, keys, ask, values), judged.key)
+    rank = pl.col("rank")
+    values = {name: pl.col(name).first() for name in pairs.columns if name not in {*keys, "item"}}
+    values |= {name: pl.col(name).max() for name in {"gain", "tied"} & values.keys()}
+    if "rank" in values:
+        values["rank"] = pl.when(is_rank(rank, pairs.schema["rank"])).then(rank).min()
+    return marked_sorted(merged(pairs, keys, ask, [*values.values()]), judged.key)
 
 
 def _crowd(users: pl.DataFrame) -> tuple[pl.LazyFrame, int]:

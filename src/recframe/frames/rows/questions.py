@@ -13,6 +13,7 @@ from recframe.frames.rows.packing import READS_BITS, SMALL_INTEGERS, key_hash
 
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 _SCATTERS = READS_BITS  # Polars 1 scatters to sorted places alone
+_FAR = 2**38  # times as many segments as there are rows they are no more than Int64 holds
 _SLICE = 2**19  # so many at a time take little memory
 
 
@@ -22,22 +23,39 @@ def of_one_gain(rows: pl.DataFrame, key: str) -> bool:
     return rows[key].flags["SORTED_ASC"] and bool(len(gain)) and gain.min() == gain.max()
 
 
-def numbered(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows with a `number` for each user: in the order of the rows where these stand user by user."""
-    runs = rows.select(number=_changes("user").cum_sum().cast(pl.Int64)).to_series()
-    if not len(runs) or heads(rows)["user"].n_unique() == runs[-1]:
-        return rows.with_columns(runs.set_sorted())
-    users = rows["user"]
+def numbered(rows: pl.DataFrame, keys: Sequence[str] = ("user",)) -> pl.DataFrame:
+    """Return the rows with a `number` for each combination of some keys, the last of which are users.
+
+    The rows keep their order where they stand user by user; those of several keys are in the order of the numbers.
+    """
+    *segments, key = keys
+    users = _numbers(rows[key])
+    if not segments:
+        return rows.with_columns(number=users)
+    codes = rows.select(segments).unique().with_row_index("number")
+    rows = rows.with_columns(users=users).join(
+        codes, on=segments, nulls_equal=True, maintain_order="left"
+    )
+    number = pl.col("users") * len(codes) + pl.col("number").cast(pl.Int64)
+    return rows.with_columns(number=number).drop("users").sort("number", maintain_order=True)
+
+
+def _numbers(users: pl.Series) -> pl.Series:
+    """Return a number for each user: of other than whole numbers in the order of the rows where these stand user by user."""
+    if users.dtype in SMALL_INTEGERS and users.cast(pl.Int64).is_between(-_FAR, _FAR).all():
+        return users.cast(pl.Int64)
+    changes = users.ne_missing(users.shift())
+    runs = users.filter(changes)
+    if runs.n_unique() == len(runs):
+        return changes.cum_sum().cast(pl.Int64).set_sorted()
     if users.dtype == pl.String:  # in a fifth of the time of ranking them
-        numbers = users.cast(pl.Categorical(pl.Categories.random())).to_physical()
-    else:
-        numbers = users.rank("dense")
-    return rows.with_columns(number=numbers.cast(pl.Int64))
+        return users.cast(pl.Categorical(pl.Categories.random())).to_physical().cast(pl.Int64)
+    return users.rank("dense").cast(pl.Int64)
 
 
-def heads(rows: Frame, key: str = "user") -> Frame:
+def heads(rows: Frame, key: str = "user", *also: str) -> Frame:
     """Return the key of the rows that follow one of another key: every user, say, and once where rows stand user by user."""
-    return rows.select(key).filter(_changes(key))
+    return rows.select(key, *also).filter(_changes(key))
 
 
 def marked_sorted(rows: pl.DataFrame, key: str) -> pl.DataFrame:
