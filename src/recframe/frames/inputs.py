@@ -260,6 +260,11 @@ class Inputs:
         """Whether a row of the lists is of the model that the reference names."""
         return _is_of_model(self.lists, str(self.reference))
 
+    def standing_in(self, frames: Mapping[str, pl.LazyFrame]) -> Inputs:
+        """Return the same over frames that stand in for those of the call, of whose data nothing is at hand."""
+        laid = _laid(frames, self.sides, self.segments, self.context)
+        return replace(self, **laid, sides={}, given={}, sources={})
+
     def without_labels(self) -> Inputs:
         """Return the same without the columns that may name systems."""
         return replace(self, lists=self.lists.drop(list(self.labels)), labels={})
@@ -300,18 +305,10 @@ def read(
         name: side.take(roles_of(name, side, judged=judged), segments_of(columns, name))
         for name, side in sides.items()
     }
-    taken = _checked(given, sides, segments, clashes)
-    others: dict[str, Any] = {
-        name: taken.get(name) for name in ("truth", "users", "items", "train")
-    }
-    named = context.reference if isinstance(context.reference, str) else None
     return Inputs(
-        lists=taken["recommendations"],
-        **others,
-        reference=taken.get("reference") if named is None else named,
+        **_laid(given, sides, segments, context, clashes),
         sides=sides,
         segments=segments,
-        checks=_checks(taken, sides, context),
         context=context,
         sources=_sources(segments, sides, context),
         labels={label.inside: label.name for label in labels},
@@ -319,6 +316,24 @@ def read(
         given=eager(given),
         judged="truth" in given or "relevance" in given["recommendations"].collect_schema(),
     )
+
+
+def _laid(
+    given: Mapping[str, Taken],
+    sides: Mapping[str, Side],
+    segments: Sequence[Segment],
+    context: Context,
+    clashes: dict[str, str] | None = None,
+) -> dict[str, Any]:
+    """Return frames whose dtypes match as the inputs have them, and the checks of them."""
+    taken = _checked(given, sides, segments, clashes)
+    named = context.reference if isinstance(context.reference, str) else None
+    return {
+        "lists": taken["recommendations"],
+        **{name: taken.get(name) for name in ("truth", "users", "items", "train")},
+        "reference": taken.get("reference") if named is None else named,
+        "checks": _checks(taken, sides, context),
+    }
 
 
 def _checked(
