@@ -371,12 +371,9 @@ def _complete(given: Mapping[str, Taken]) -> frozenset[str]:
 
 def _fill_relevance(taken: dict[str, pl.LazyFrame], given: Mapping[str, Taken]) -> None:
     """Give every row of a truth without a relevance 1, and of a frame of which nothing is known none."""
-    main, missing = (
-        ("truth", pl.lit(1, dtype=pl.Int64))
-        if "truth" in taken
-        else ("recommendations", pl.lit(None, pl.Float64))
-    )
+    main = "truth" if "truth" in taken else "recommendations"
     if "relevance" not in given[main].collect_schema():
+        missing = pl.lit(1, pl.Int64) if main == "truth" else pl.lit(None, pl.Float64)
         taken[main] = taken[main].with_columns(relevance=missing)
 
 

@@ -14,14 +14,14 @@ from functools import partial
 
 import polars as pl
 
-from recframe.frames.hints import words
+from recframe.frames.hints import are_in_python
 from recframe.frames.inputs import Inputs
 from recframe.plan import evaluation
 from recframe.plan.evaluation import Convention
 from recframe.plan.needs import needs_of
 from recframe.plan.runs import Run
 
-MOST = 64
+MOST = 32
 """So many plans are kept, those that ran last."""
 
 
@@ -47,7 +47,7 @@ def planned(
     if not (run.is_plain and _is_of_columns(inputs, asked)):
         yield evaluation.evaluate(inputs, asked, run, beside)
         return
-    key = (_columns_of(inputs), *map(_key_of, asked), *beside, words())
+    key = (_columns_of(inputs), *map(_key_of, asked), *beside)
     kept = _kept.pop(key, None) or _made(inputs, asked, run, beside)
     kept.frames.update(inputs.given)
     try:
@@ -60,12 +60,13 @@ def planned(
 
 
 def _is_of_columns(inputs: Inputs, asked: Sequence[Convention]) -> bool:
-    """Return whether a plan depends on the columns alone.
+    """Return whether a plan depends on the columns, the options and the metrics alone.
 
-    Facts of side frames look at data, and so do the checks of strict=True; what a metric of the user's own depends on nobody
-    knows. Enums are told apart by all of their categories, which may be more than the rows.
+    Facts of side frames look at data, and so do the checks of strict=True; a command's messages name its files; what a metric
+    of the user's own depends on nobody knows. Enums are told apart by all of their categories, more than a frame has rows.
     """
-    if inputs.given.keys() != inputs.sides.keys() or inputs.context.strict or inputs.tables:
+    is_eager = inputs.given.keys() == inputs.sides.keys() and inputs.tables is None
+    if not is_eager or inputs.context.strict or not are_in_python():
         return False
     needs = [needs_of(one.metric) for one in asked]
     dtypes = {type(dtype) for frame in inputs.given.values() for dtype in frame.dtypes}
