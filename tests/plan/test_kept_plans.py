@@ -322,6 +322,8 @@ def test_plans_that_depend_on_more_than_columns_are_not_kept(monkeypatch):
     items = pl.DataFrame({"item": [1, 2, 3], "price": [1, 2, 3]})
     FRAME.rec(items=items).evaluate("value(of=price)@2")
     FRAME.rec(strict=True).ndcg(k=2)
+    many = pl.Enum([str(number) for number in range(kept_plans.FEW + 1)])
+    FRAME.with_columns(pl.col("item").cast(pl.String).cast(many)).rec.ndcg(k=2)
     FRAME.lazy().rec.ndcg(k=2)
     FRAME.rec(truth=FRAME.lazy()).ndcg(k=2)
     pl.concat([FRAME] * 6_000).rec.ndcg(k=2)

@@ -23,6 +23,8 @@ from recframe.plan.runs import Run
 
 MOST = 32
 """So many plans are kept, those that ran last."""
+FEW = 100
+"""Enums are told apart by all of their categories: those of so many in no time."""
 
 
 @dataclass
@@ -63,17 +65,17 @@ def _is_of_columns(inputs: Inputs, asked: Sequence[Convention]) -> bool:
     """Return whether a plan depends on the columns, the options and the metrics alone.
 
     Facts of side frames look at data, and so do the checks of strict=True; a command's messages name its files; what a metric
-    of the user's own depends on nobody knows. Enums are told apart by all of their categories, more than a frame has rows.
+    of the user's own depends on nobody knows.
     """
     is_eager = inputs.given.keys() == inputs.sides.keys() and inputs.tables is None
     if not is_eager or inputs.context.strict or not are_in_python():
         return False
     needs = [needs_of(one.metric) for one in asked]
-    dtypes = {type(dtype) for frame in inputs.given.values() for dtype in frame.dtypes}
+    dtypes = [dtype for frame in inputs.given.values() for dtype in frame.dtypes]
     return (
         all(one.metric.definition.builtin for one in asked)
         and not any(one.facts or one.groups for one in needs)
-        and pl.Enum not in dtypes
+        and not any(isinstance(one, pl.Enum) and len(one.categories) > FEW for one in dtypes)
     )
 
 
