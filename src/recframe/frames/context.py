@@ -114,6 +114,13 @@ class Context:
         """What metrics that share a plan have in common."""
         return tuple(getattr(self, name) for name in DEFAULTS)
 
+    @property
+    def without_frames(self) -> tuple[object, ...]:
+        """What was bound, but frames; with its types, since 3 and Decimal(3) are equal, but not in an expression."""
+        bound = [getattr(self, name) for name in _BUT_FRAMES]
+        named = self.reference if isinstance(self.reference, str) else None
+        return (*bound, *map(type, bound), named)
+
     def grouped(self, by: Iterable[Any]) -> Context:
         """Return the context with `by` columns bound."""
         return replace(self, by=(*self.by, *by))
@@ -126,6 +133,7 @@ class Context:
 
 OPTIONS = tuple(field.name for field in fields(Context) if field.name not in {"by", "given"})
 """What `rec(...)` takes."""
+_BUT_FRAMES = tuple(field.name for field in fields(Context) if field.name not in SIDES)
 
 
 def _check_roles(context: Context) -> None:

@@ -36,7 +36,7 @@ from recframe.namespace.answers import Answers
 from recframe.namespace.bound_metric import Asked, BoundMetric, By, Cutoffs, F
 from recframe.namespace.methods import Methods
 from recframe.namespace.missing import no_method
-from recframe.plan import evaluation
+from recframe.plan import evaluation, kept_plans
 from recframe.plan.beside import SUPPORT
 from recframe.plan.runs import Run
 from recframe.plan.user_values import HeldValues
@@ -206,9 +206,11 @@ class Rec(Methods[F], Answers[F]):
         inputs = self._inputs(by, profile, found)
         asked = under_profile.asked(inputs.context, found)
         told = partial(_told, inputs, found, tidy=tidy)
-        made = self._evaluated(inputs, asked, SUPPORT if support or tidy else ())
-        made = long.tidy(made, inputs, found) if tidy else made
-        result: F = self._kind.give(made, inputs.sources, told)
+        home, run = under_profile.at_home(inputs), self._run()
+        beside = SUPPORT if support or tidy else ()
+        with kept_plans.planned(home, asked, run, beside) as made:
+            plan = long.tidy(made, inputs, found) if tidy else made
+            result: F = self._kind.give(plan, inputs.sources, told)
         return result
 
     @calls.understood
