@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -62,23 +61,29 @@ def n_distinct(rows: pl.DataFrame) -> pl.LazyFrame:
 
 def distinct_users(rows: pl.DataFrame) -> pl.DataFrame:
     """Return each user once, where they are whole numbers; without a hash table where these lie in a small range."""
-    users = rows["user"]
+    users = distinct_numbers(rows["user"], len(rows))
+    return rows.select("user").unique() if users is None else users.to_frame()
+
+
+def distinct_numbers(numbers: pl.Series, most: int) -> pl.Series | None:
+    """Return each number once, in order, by a bit for each that there may be; None where there may be more than `most`.
+
+    NOTE: setting a bit for each row takes a fifth of the time of sorting the rows.
+    """
     bounds: list[Any] = (
-        [users.min(), users.max()]
-        if len(users) and users.dtype in SMALL_INTEGERS
-        else [0, math.inf]
+        [numbers.min(), numbers.max()] if numbers.dtype in SMALL_INTEGERS else [None, None]
     )
-    if bounds[1] - bounds[0] >= len(users) or not _SCATTERS:
-        return rows.select("user").unique()
+    if None in bounds or bounds[1] - bounds[0] >= most or not _SCATTERS:
+        return None
     found = pl.Series([False]).new_from_index(0, bounds[1] - bounds[0] + 1)
-    for start in range(0, len(users), _SLICE):
-        part = users.slice(start, _SLICE)
-        # the places of negative users are beyond what their own dtype may hold
+    for start in range(0, len(numbers), _SLICE):
+        part = numbers.slice(start, _SLICE).drop_nulls()
+        # the places of negative numbers are beyond what their own dtype may hold
         found.scatter(part.cast(pl.Int64) - bounds[0] if bounds[0] else part, values=True)
         if found.all():  # whoever comes later came before
             break
-    distinct: pl.Series = (found.arg_true().cast(pl.Int64) + bounds[0]).cast(users.dtype)
-    return distinct.alias("user").to_frame()
+    distinct: pl.Series = (found.arg_true().cast(pl.Int64) + bounds[0]).cast(numbers.dtype)
+    return distinct.alias(numbers.name)
 
 
 def are_distinct(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
