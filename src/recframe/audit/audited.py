@@ -8,6 +8,7 @@ from functools import cached_property
 
 import polars as pl
 
+from recframe.audit.even_lists import even_lists
 from recframe.frames.context import Context
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Inputs
@@ -24,6 +25,7 @@ from recframe.judging.relevance import is_rank, is_relevant
 
 SOME = 1_000
 """So many users tell as much of how items were chosen as all do, in a fraction of the time."""
+EVEN = "lists of one length"
 NONE = pl.DataFrame(schema={"number": pl.Int64})
 """No suspects."""
 TEXT = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
@@ -201,6 +203,13 @@ class Audited:
         """Return whether all items of the lists are known to stand in another frame, as they mostly do."""
         others = self.known.get(absent(name))
         return others is not None and others.is_empty()
+
+    def even_lists(self) -> pl.LazyFrame | None:
+        """Return the models nearly all of whose lists have one length, and that length; None where none is known to."""
+        known = self.known.get(EVEN)
+        if known is None:
+            return even_lists(self.lengths, self.inputs.model)
+        return None if known.is_empty() else known.lazy()
 
     def first_users(self) -> pl.LazyFrame:
         """Return the first users who have a list, a thousand of them."""

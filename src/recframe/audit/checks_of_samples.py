@@ -11,9 +11,8 @@ from recframe.audit.rule import Found, check
 from recframe.frames.hints import Either, text
 from recframe.judging.judged_frame import PAIR
 
-LEAST_LISTS, LEAST_LENGTH = 20, 5
-SAME_LENGTH, WHOLE = 0.95, 0.99
-"""The share of lists of one length, and of users whose relevant items are all listed, from which on it is no accident."""
+WHOLE = 0.99
+"""The share of users whose relevant items are all listed from which on it is no accident."""
 MORE_ITEMS = 3
 """In a ranking of all items that is nearly as long as the catalogue, lists of one length have all that is relevant too."""
 MOST_UNEVEN = 0.5
@@ -36,34 +35,21 @@ ALL = pl.lit(0).alias("all lists")
 def sampled_lists(data: Audited) -> Iterator[Found]:
     """Lists of one length that have all that is relevant, among items that are evenly drawn: a few were ranked, and not all."""
     if not (data.is_judged and data.inputs.model):
-        lengths = data.lengths.with_columns(ALL)
-        verdicts = _lengths(lengths, data).join(_items(data), on=_groups(data), nulls_equal=True)
+        even = data.even_lists()
+        if even is None:
+            return
+        verdicts = even.join(_items(data), on=_groups(data), nulls_equal=True)
         few = pl.col("length") * MORE_ITEMS <= pl.col("items")
         sampled = verdicts.join(_found(data), on=_groups(data), nulls_equal=True).filter(
             few & (pl.col("uneven") <= MOST_UNEVEN) & (pl.col("whole") >= WHOLE)
         )
+        lengths = data.lengths.with_columns(ALL)
         rows = lengths.join(sampled, on=_groups(data), how="semi", nulls_equal=True)
         yield Found(data.main, rows, ("user", "rows"))
 
 
 def _groups(data: Audited) -> list[str]:
     return [*data.inputs.model, "all lists"]
-
-
-def _lengths(lengths: pl.LazyFrame, data: Audited) -> pl.LazyFrame:
-    """Return the models whose lists have one length, nearly all of them, and that length."""
-    counts = lengths.group_by(*_groups(data), "rows").agg(lists=pl.len().cast(pl.Float64))
-    most = pl.col("lists").max()
-    models = counts.group_by(_groups(data)).agg(
-        same=most / pl.col("lists").sum(),
-        n_lists=pl.col("lists").sum(),
-        length=pl.col("rows").filter(pl.col("lists") == most).max(),
-    )
-    return models.filter(
-        (pl.col("same") >= SAME_LENGTH)
-        & (pl.col("n_lists") >= LEAST_LISTS)
-        & (pl.col("length") >= LEAST_LENGTH)
-    )
 
 
 def _rows(data: Audited) -> pl.LazyFrame:

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import polars as pl
 
-from recframe.audit.audited import NONE, Audited, ids_of
+from recframe.audit.audited import EVEN, NONE, Audited, ids_of
+from recframe.audit.even_lists import even_lists
 from recframe.audit.lists_by_number import lists_by_number
 from recframe.audit.numbers_of_rows import each_once, numbered, repeats
 from recframe.frames.collecting import Collect
@@ -27,7 +28,7 @@ def settled(data: Audited, run: Collect, stream: Collect) -> Audited:
     """
     found = replace(data, consecutive=_is_consecutive(data, run))
     known = _ids(found, run)
-    known |= _of_blocks(found, run) if found.consecutive else _of_numbers(found, run)
+    known |= _of_blocks(found, run) if found.consecutive else _of_numbers(found, run, stream)
     known |= {
         name: repeats(_numbers(rows, keys, run))
         for name, (rows, keys) in found.repeatable.items()
@@ -36,7 +37,8 @@ def settled(data: Audited, run: Collect, stream: Collect) -> Audited:
     found = replace(found, known=known)
     known |= {name: stream(plan) for name, plan in found.questions.items() if name not in known}
     found = replace(found, known=known)
-    plans = found.absent_items() | {"first users": found.first_users()}
+    even = even_lists(found.lengths, found.inputs.model)
+    plans = found.absent_items() | {"first users": found.first_users(), EVEN: even}
     return replace(found, known=known | {name: stream(plan) for name, plan in plans.items()})
 
 
@@ -66,18 +68,24 @@ def _of_blocks(data: Audited, run: Collect) -> Known:
     # a group finds numbers that repeat in half the time of text
     number = item if data.inputs.schema["item"].is_integer() else item.hash()
     distinct = number.n_unique() == pl.len()
-    sums = {"rows": data.ranked.sum(), "last": pl.col("rank").max(), "distinct": distinct}
+    # of consecutive lists the last rank is the number of rows; a count takes half the time of a sum
+    rows = pl.col("rank").count()
+    last = rows.cast(data.inputs.schema["rank"])
+    counts = {"rows": rows.cast(pl.Int64), "last": last, "distinct": distinct}
     if data.is_judged:
-        judged = pl.col("relevance").is_not_null()
-        beyond = data.relevant & ~data.ranked
-        sums |= {"judged": judged.sum(), "relevant": data.relevant.sum(), "beyond": beyond.sum()}
+        beyond = data.relevant & pl.col("rank").is_null()
+        counts |= {
+            "judged": pl.col("relevance").count(),
+            "relevant": pl.when(data.relevant).then(1).count(),
+            "beyond": pl.when(beyond).then(1).count(),
+        }
     # NOTE: groups of a column that is marked as sorted are not hashed.
     is_number = keys == ["user"] and data.inputs.schema["user"].is_integer()
-    block = (user if is_number else starts(keys).cum_sum()).set_sorted()
-    rows = data.pairs_of_lists.with_columns(block=block)
-    blocks = run(rows.group_by("block").agg(pl.col(keys).first(), **sums))
+    block = user if is_number else pl.struct(keys).rle_id()
+    grouped = data.pairs_of_lists.with_columns(block=block.set_sorted()).group_by("block")
+    blocks = run(grouped.agg(pl.col(keys).first(), **counts))
     lists = blocks.filter(pl.col("rows") > 0)
-    known = {"lengths": lists.select(*keys, pl.col("rows").cast(pl.Int64), "last")}
+    known = {"lengths": lists.select(*keys, "rows", "last")}
     if blocks["distinct"].all():
         known["pair"] = NONE
     if data.is_judged:
@@ -89,7 +97,7 @@ def _of_blocks(data: Audited, run: Collect) -> Known:
     return known
 
 
-def _of_numbers(data: Audited, run: Collect) -> Known:
+def _of_numbers(data: Audited, run: Collect, stream: Collect) -> Known:
     """Return what rows in any order answer by numbers for their users, lists and ranks."""
     order = "score" if data.inputs.scored else "rank"
     columns = [*data.keys, order, *["relevance"] * data.is_judged]
@@ -98,9 +106,9 @@ def _of_numbers(data: Audited, run: Collect) -> Known:
         data.inputs, lists=rows.lazy(), complete=frozenset({"recommendations", "truth"})
     )
     plain = replace(data, inputs=inputs)
-    found = {"judged users": run(plain.counted_users())} if data.is_judged else {}
-    answer = None if data.inputs.scored else lists_by_number(plain.rows_with_ranks, data.keys, run)
-    found["lengths"] = run(plain.counted_lists()) if answer is None else answer[0]
+    found = {"judged users": stream(plain.counted_users())} if data.is_judged else {}
+    answer = None if data.inputs.scored else lists_by_number(run(plain.rows_with_ranks), data.keys)
+    found["lengths"] = stream(plain.counted_lists()) if answer is None else answer[0]
     if ids is not None:
         found = {name: _with_ids(one, ids) for name, one in found.items()}
     return found | ({} if answer is None or answer[1] else {"rank": NONE})
