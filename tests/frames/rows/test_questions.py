@@ -19,6 +19,7 @@ from recframe.frames.rows.questions import (
     n_distinct,
     numbered,
     of_one_gain,
+    runs_of_numbers,
 )
 from strategies import examples
 
@@ -85,6 +86,19 @@ def test_each_user_is_once_among_the_unordered(frame: pl.DataFrame):
 
     assert found.schema == frame.select("user").schema
     assert sorted(found["user"].to_list()) == sorted(set(frame["user"].to_list()))
+
+
+@examples(75)
+@given(numbers=st.lists(st.none() | st.integers(0, 12), max_size=20))
+def test_runs_of_numbers_have_each_number_once(numbers: list[int | None]):
+    rows = pl.DataFrame({"n": numbers}, schema={"n": pl.Int64})
+
+    runs = runs_of_numbers(rows, pl.col("n"), 14)
+
+    if runs is not None:
+        each = [last - back for last, n in runs.rows() for back in range(n)]
+        assert sorted(each) == sorted({*numbers} - {None})
+        assert all(later - n > last for (last, _), (later, n) in pairwise(runs.rows()))
 
 
 @examples(75)
