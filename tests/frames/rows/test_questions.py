@@ -21,6 +21,7 @@ from recframe.frames.rows.questions import (
     merged,
     numbered,
     of_one_gain,
+    runs_of_numbers,
 )
 from strategies import examples
 
@@ -138,6 +139,19 @@ def test_rows_of_one_item_of_a_list_are_merged(frame: pl.DataFrame):
     assert len(found) == len(best)
     users = found["user"].to_list()
     assert users == sorted(users) or not frame["user"].flags["SORTED_ASC"]
+
+
+@examples(75)
+@given(numbers=st.lists(st.none() | st.integers(0, 12), max_size=20))
+def test_runs_of_numbers_have_each_number_once(numbers: list[int | None]):
+    rows = pl.DataFrame({"n": numbers}, schema={"n": pl.Int64})
+
+    runs = runs_of_numbers(rows, pl.col("n"), 14)
+
+    if runs is not None:
+        each = [last - back for last, n in runs.rows() for back in range(n)]
+        assert sorted(each) == sorted({*numbers} - {None})
+        assert all(later - n > last for (last, _), (later, n) in pairwise(runs.rows()))
 
 
 @examples(75)
