@@ -97,7 +97,7 @@ def _with_numbers(judged: Judged, pairs: pl.DataFrame, ask: Ask) -> tuple[Judged
 
 def _each_once(judged: Judged, pairs: pl.DataFrame, keys: list[str], ask: Ask) -> pl.DataFrame:
     """Return the relevant rows, each item of a list (of the truth: each pair) once, at its best rank, with its highest gain."""
-    if judged.truth is not None and judged.inputs.truth is None and judged.key == "user":
+    if judged.models is not None and judged.inputs.truth is None and judged.key == "user":
         # each model has the rows of all
         dtypes = {name: pairs.schema[name] for name in PAIR}
         return marked_sorted(ask([each_once(pairs.lazy(), dtypes, "gain")])[0], "user")
