@@ -113,22 +113,22 @@ def within_reach(
         return Reach(packed <= limit, place)
     tied = rows.filter(packed == limit).select("user", "score", below=below)
     behind = lists.limit(_limits_of_tied(lists, tied))
-    return Reach(
-        (packed < limit) | ((packed == limit) & (lists.packed(below) <= behind)), place
-    )
+    return Reach((packed < limit) | ((packed == limit) & (lists.packed(below) <= behind)), place)
 
 
 def _limits_of_tied(lists: _Lists, tied: pl.LazyFrame) -> pl.Series:
     """Return the limit of each list among those tied with its k-th row: no more than the first k of these are reached.
 
-    NOTE: of scores that are one in 32 bits and differ, the lowest may be behind the item that is the first of them.
+    NOTE: of scores that differ and are one in 32 bits, the best may be of the last item; such lists keep all of these rows.
     """
     (rows,) = lists.ask([tied])
     limits, _ = lists.limits(rows.lazy(), pl.col("below"), len(rows))
+    score = rows["score"]
+    if score.cast(pl.Float32).cast(score.dtype, strict=False).eq_missing(score).all():
+        return limits
     number = rows.select(lists.number).to_series()
     one = pl.Series([0], dtype=pl.UInt32).new_from_index(0, lists.n_users)
     one = one.scatter(number, pl.int_range(len(rows), dtype=pl.UInt32, eager=True))
-    score = rows["score"]
     differing = number.filter(score.ne_missing(score.gather(one.gather(number))))
     return limits.scatter(differing, _NO_LIMIT)
 

@@ -194,7 +194,7 @@ class Scored:
             return pl.LazyFrame({"standing": [False]})
         user, (last, turned) = pl.col("user"), tie
         follows = last < last.shift() if turned else last > last.shift()
-        worse = (SCORE < SCORE.shift()) | (SCORE.is_null() & SCORE.shift().is_not_null())
+        worse = (SCORE.shift() > SCORE) | (SCORE.is_null() & SCORE.shift().is_not_null())
         behind = worse.fill_null(value=False) | (SCORE.eq_missing(SCORE.shift()) & follows)
         stands = (user > user.shift()) | ((user == user.shift()) & behind)
         return rows.select(standing=stands.all())
