@@ -55,8 +55,8 @@ class _Lists:
         """Return what the row's list has as its limit."""
         return pl.lit(limits).gather(self.number)
 
-    def limits(self, rows: pl.LazyFrame, height: pl.Expr, size: int) -> tuple[pl.Series, int]:
-        """Return the packed number of each list's k-th row, and how many rows behind reach one, as their number is the same.
+    def limits(self, rows: pl.LazyFrame, height: pl.Expr, size: int) -> tuple[pl.Series, bool]:
+        """Return the packed number of each list's k-th row, and whether k more rows of a list have the number of its k-th.
 
         NOTE: sorting one packed number and looking up each list's k-th takes a third of ranking all scores.
         """
@@ -69,17 +69,15 @@ class _Lists:
                 break
         limits = pl.Series([_NO_LIMIT]).new_from_index(0, self.n_users)
         limits = limits.scatter(last["number"], last["packed"])
-        return limits, last["behind"].sum()
+        return limits, bool(last["tied"].any())
 
     def _last(self, places: pl.DataFrame) -> pl.DataFrame:
         """Return the k-th packed number of each list that has so many, the number of its user, and whether k more are tied."""
-        packed, k = pl.col("packed"), self.k
-        number = (packed + 2**31) // 2**32
-        last = places.lazy().with_columns(number=number)
-        number = pl.col("number")
+        packed, number, k = pl.col("packed"), pl.col("number"), self.k
         is_last = (number == number.shift(k - 1)) & number.ne_missing(number.shift(k))
-        behind = (packed == packed.shift(-k)).fill_null(value=False)
-        return self.ask([last.with_columns(behind=behind).filter(is_last)])[0]
+        tied = (packed == packed.shift(-k)).fill_null(value=False)
+        rows = places.lazy().with_columns(number=(packed + 2**31) // 2**32, tied=tied)
+        return self.ask([rows.filter(is_last)])[0]
 
     def _reached(self, rows: pl.LazyFrame, height: pl.Expr, share: float) -> float:
         """Return a height that about a share of the rows reach, judged by some of them."""
@@ -103,13 +101,13 @@ def within_reach(
         return None
     lists = _Lists(low, high - low + 1, k, ask)
     score = _height_of_score()
-    limits, n_behind = lists.limits(rows, score, size)
+    limits, many_tied = lists.limits(rows, score, size)
     packed, limit = lists.packed(score), lists.limit(limits)
     below = None if tie is None else _height_of_tie(rows, *tie, ask)
     if below is None:
         return Reach(packed <= limit)
     place = packed.cast(pl.Int128) * 2**32 - below
-    if not n_behind:
+    if not many_tied:
         return Reach(packed <= limit, place)
     tied = rows.filter(packed == limit).select("user", "score", below=below)
     behind = lists.limit(_limits_of_tied(lists, tied))
@@ -148,4 +146,6 @@ def _height_of_tie(rows: pl.LazyFrame, tie: pl.Expr, turned: bool, ask: Ask) -> 
     low, high = ask([rows.select(low=tie.min(), high=tie.max())])[0].row(0)
     if high - low >= 2**31:
         return None
-    return tie.cast(pl.Int64) - high if turned else low - tie.cast(pl.Int64)
+    number = tie.cast(pl.Int64)
+    height: pl.Expr = number - high if turned else low - number
+    return height
