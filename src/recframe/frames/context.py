@@ -110,6 +110,11 @@ class Context:
         return replace(self, **policies) if changed else self
 
     @property
+    def frames(self) -> list[Any]:
+        """The side frames that are bound."""
+        return [one for one in (getattr(self, name) for name in SIDES) if one is not None]
+
+    @property
     def policies(self) -> tuple[object, ...]:
         """What metrics that share a plan have in common."""
         return tuple(getattr(self, name) for name in DEFAULTS)

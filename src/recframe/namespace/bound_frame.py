@@ -26,6 +26,7 @@ from recframe.frames.context import (
 from recframe.frames.inputs import Inputs, read
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
+from recframe.frames.own_names import size_of
 from recframe.judging.as_frame import as_frame
 from recframe.judging.judged_frame import judge
 from recframe.metrics.language import cutoffs, registry
@@ -395,7 +396,9 @@ class Rec(Methods[F], Answers[F]):
 
     @property
     def _kind(self) -> Kind:
+        # a plan is as large as its largest frame
         kind = kind_for(self._frame)
+        kind.stand_beside(max(map(size_of, self._context.frames), default=0))
         return kind if self._answers is None else self._answers(kind)
 
     def _with(self, context: Context) -> Rec[F]:
