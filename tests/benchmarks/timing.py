@@ -82,7 +82,15 @@ def _seconds(entry: Timed, k: int) -> float:
 def seconds_in_turn(
     works: Sequence[Callable[[], object]], repeats: int, calls: int = 1
 ) -> list[float]:
-    """Return the median seconds of one call of each, after one untimed; they take turns, so that noise hits all alike.
+    """Return the median seconds of one call of each, after one untimed; they take turns, so that noise hits all alike."""
+    taken = times_in_turn(works, repeats, [calls] * len(works))
+    return [statistics.median(times) for times in taken]
+
+
+def times_in_turn(
+    works: Sequence[Callable[[], object]], repeats: int, calls: Sequence[int]
+) -> list[list[float]]:
+    """Return the seconds of one call of each in every turn, after one untimed; `calls` are those of a turn.
 
     What is loaded by then is no garbage: to look through it before each call would take longer than most calls, and in such
     a pause Polars gives its memory back to the system.
@@ -91,12 +99,12 @@ def seconds_in_turn(
     gc.collect()
     gc.freeze()
     for turn in range(repeats + 1):
-        for work, times in zip(works, taken, strict=True):
+        for work, times, n_calls in zip(works, taken, calls, strict=True):
             gc.collect()
             start = time.perf_counter()
-            for _ in range(calls):
+            for _ in range(n_calls):
                 work()
             if turn:
-                times.append((time.perf_counter() - start) / calls)
+                times.append((time.perf_counter() - start) / n_calls)
     gc.unfreeze()
-    return [statistics.median(times) for times in taken]
+    return taken
