@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -160,11 +161,30 @@ LINES = {
 }
 
 
-def measured(line: Line, repeats: int) -> dict[str, Any]:
+@dataclass(frozen=True)
+class How:
+    """How often all take turns, by which clock, and which parts are asked for."""
+
+    repeats: int
+    clock: Callable[[], float]
+    only: Sequence[str]
+
+    def times(
+        self, works: Sequence[Callable[[], object]], calls: Sequence[int]
+    ) -> list[list[float]]:
+        """Return the seconds of one call of each in every turn."""
+        return times_in_turn(works, self.repeats, calls, self.clock)
+
+    def wants(self, part: str) -> bool:
+        """Return whether a part is asked for."""
+        return not self.only or part in self.only
+
+
+def measured(line: Line, how: How) -> dict[str, Any]:
     """Return the times of a line's points, how it grows, and the loop beside the point in its middle."""
     n_calls = [_calls(one) for one in line.calls]
     works = [*line.calls, line.loop]
-    *taken, loop = times_in_turn(works, repeats, [*n_calls, 10])
+    *taken, loop = how.times(works, [*n_calls, 10])
     points = [
         {"size": size, "rows": rows, "median": statistics.median(times), "minimum": min(times)}
         for size, rows, times in zip(line.sizes, line.rows, taken, strict=True)
@@ -184,7 +204,7 @@ def _calls(run: Callable[[], object]) -> int:
 
 def steepest(points: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the steepest part of a line; of the parts with some seconds in them, where there are such."""
-    pairs = zip(points, points[1:], strict=False)
+    pairs = pairwise(points)
     parts = [
         {
             "slope": math.log(after["minimum"] / before["minimum"])
@@ -207,7 +227,7 @@ def findings(points: Sequence[dict[str, Any]]) -> list[str]:
         found.append(
             f"worse than linear: slope {worst['slope']:.2f} from {worst['from']:,} to {worst['to']:,}"
         )
-    for before, after in zip(points, points[1:], strict=False):
+    for before, after in pairwise(points):
         each = [one["minimum"] / one["size"] for one in (before, after)]
         if each[1] > CLIFF * each[0]:
             found.append(
@@ -216,13 +236,13 @@ def findings(points: Sequence[dict[str, Any]]) -> list[str]:
     return found
 
 
-def measured_shape(shape: Shape, repeats: int) -> dict[str, Any]:
+def measured_shape(shape: Shape, how: How) -> dict[str, Any]:
     """Return the times of a shape and of the plain frames, and whether it is a cliff.
 
     More rows, or more relevant rows, may take as much more time.
     """
     works = [shape.run, shape.run_plain]
-    seconds, plain = (min(times) for times in times_in_turn(works, repeats, [1, 1]))
+    seconds, plain = (min(times) for times in how.times(works, [1, 1]))
     rows, relevant = (of[0] / max(of[1], 1) for of in (shape.rows, shape.relevant))
     ratio = seconds / plain
     due = max(1.0, rows, relevant)
@@ -238,21 +258,21 @@ def measured_shape(shape: Shape, repeats: int) -> dict[str, Any]:
     }
 
 
-def all_lines(sizes: Sizes, repeats: int, only: Sequence[str]) -> list[dict[str, Any]]:
+def all_lines(sizes: Sizes, how: How) -> list[dict[str, Any]]:
     """Measure and print every line."""
     found = []
     for name, lines in LINES.items():
-        for line in lines(sizes) if not only or name in only else ():
-            found.append(measured(line, repeats))
+        for line in lines(sizes) if how.wants(name) else ():
+            found.append(measured(line, how))
             tell(said(found[-1]))
     return found
 
 
-def all_shapes(sizes: Sizes, repeats: int, only: Sequence[str]) -> list[dict[str, Any]]:
+def all_shapes(sizes: Sizes, how: How) -> list[dict[str, Any]]:
     """Measure and print every shape."""
     found = []
-    for shape in shapes(sizes.shape_rows) if not only or "shapes" in only else ():
-        found.append(measured_shape(shape, repeats))
+    for shape in shapes(sizes.shape_rows) if how.wants("shapes") else ():
+        found.append(measured_shape(shape, how))
         one = found[-1]
         ratio = one["seconds"] / one["plain_seconds"]
         tell(f"{one['shape']:42s} {one['seconds']:8.4f} s {ratio:6.2f} x plain")
@@ -295,9 +315,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         choices=[*LINES, "shapes", "threads"],
         help="this part alone; can be given several times",
     )
+    parser.add_argument(
+        "--cpu",
+        action="store_true",
+        help="count the time of all threads, on a machine that does other things",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a JSON file")
     options = parser.parse_args(arguments)
     sizes, repeats = (SMALL, 1) if options.small else (Sizes(), options.repeats)
+    how = How(repeats, time.process_time if options.cpu else time.perf_counter, options.only)
     result = {
         "length": growth_data.PLAIN.length,
         "relevant": growth_data.PLAIN.relevant,
@@ -305,12 +331,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "model_rows": sizes.model_rows,
         "shape_rows": sizes.shape_rows,
         "repeats": repeats,
+        "clock": "cpu" if options.cpu else "wall",
         "machine": machine.describe(),
         "versions": machine.versions(),
-        "lines": all_lines(sizes, repeats, options.only),
-        "shapes": all_shapes(sizes, repeats, options.only),
+        "lines": all_lines(sizes, how),
+        "shapes": all_shapes(sizes, how),
         "threads": growth_threads.measured(sizes.threads_rows, repeats, tell)
-        if not options.only or "threads" in options.only
+        if how.wants("threads")
         else [],
     }
     tell(summary(result))

@@ -88,7 +88,10 @@ def seconds_in_turn(
 
 
 def times_in_turn(
-    works: Sequence[Callable[[], object]], repeats: int, calls: Sequence[int]
+    works: Sequence[Callable[[], object]],
+    repeats: int,
+    calls: Sequence[int],
+    clock: Callable[[], float] = time.perf_counter,
 ) -> list[list[float]]:
     """Return the seconds of one call of each in every turn, after one untimed; `calls` are those of a turn.
 
@@ -101,10 +104,10 @@ def times_in_turn(
     for turn in range(repeats + 1):
         for work, times, n_calls in zip(works, taken, calls, strict=True):
             gc.collect()
-            start = time.perf_counter()
+            start = clock()
             for _ in range(n_calls):
                 work()
             if turn:
-                times.append((time.perf_counter() - start) / n_calls)
+                times.append((clock() - start) / n_calls)
     gc.unfreeze()
     return taken
