@@ -15,20 +15,29 @@ import math
 import statistics
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import data
 import growth_data
 import growth_threads
 import machine
-from contenders import METRICS
-from growth_data import asked, looped
+import polars as pl
+from data import METRICS
+from growth_data import asked
 from growth_shapes import Shape, shapes
+from loop import compiled_loop
 from timing import times_in_turn
 
+import recframe as rf
+
+SORTED, SHUFFLED, TWO = "one frame", "one frame, shuffled", "two frames"
+"""The frames of a line; the judged frames stand user by user where nothing is said."""
 STEEP = 1.15
 """A steeper part of a line is worse than linear, if it has some seconds in it."""
 WEIGHTY = 0.05
@@ -69,6 +78,7 @@ class Sizes:
     model_rows: int = 500_000
     shape_rows: int = 5_000_000
     threads_rows: int = 10_000_000
+    kinds: Sequence[str] = tuple(growth_threads.KINDS)
 
 
 SMALL = Sizes(
@@ -82,6 +92,7 @@ SMALL = Sizes(
     model_rows=11_000,
     shape_rows=21_000,
     threads_rows=21_000,
+    kinds=("two",),
 )
 
 
@@ -102,21 +113,26 @@ class Line:
         return len(self.sizes) // 2
 
 
+def looped(frame: pl.DataFrame, k: int = 10) -> Callable[[], object]:
+    """Return the compiled loop over the rows of a sorted frame."""
+    return partial(compiled_loop, data.case(frame, growth_data.PLAIN), k)
+
+
 def lines_of_rows(sizes: Sizes) -> Iterator[Line]:
     """Yield the lines by the number of rows: sorted, shuffled, and recommendations with a truth."""
     whole = growth_data.judged(max(sizes.rows))
     frames = [whole.head(rows) for rows in sizes.rows]
     loop = looped(frames[len(frames) // 2])
-    yield Line("rows", "sorted", sizes.rows, sizes.rows, [asked(one) for one in frames], loop)
+    yield Line("rows", SORTED, sizes.rows, sizes.rows, [asked(one) for one in frames], loop)
     pairs = [growth_data.two_frames(one) for one in frames]
     both = [len(recs) + len(truth) for recs, truth in pairs]
     calls = [asked(recs, truth=truth) for recs, truth in pairs]
     del pairs
-    yield Line("rows", "two frames", both, both, calls, loop)
+    yield Line("rows", TWO, both, both, calls, loop)
     del calls
     frames = [growth_data.shuffled(one) for one in frames]
     del whole
-    yield Line("rows", "shuffled", sizes.rows, sizes.rows, [asked(one) for one in frames], loop)
+    yield Line("rows", SHUFFLED, sizes.rows, sizes.rows, [asked(one) for one in frames], loop)
 
 
 def lines_of_k(sizes: Sizes) -> Iterator[Line]:
@@ -124,7 +140,7 @@ def lines_of_k(sizes: Sizes) -> Iterator[Line]:
     whole = growth_data.judged(sizes.k_rows, sizes.k_length)
     calls = [asked(whole, *(f"{name}@{k}" for name in METRICS)) for k in sizes.k]
     loop = looped(whole, sizes.k[len(sizes.k) // 2])
-    yield Line("k", "sorted", sizes.k, [len(whole)] * len(sizes.k), calls, loop)
+    yield Line("k", SORTED, sizes.k, [len(whole)] * len(sizes.k), calls, loop)
 
 
 def lines_of_metrics(sizes: Sizes) -> Iterator[Line]:
@@ -132,11 +148,11 @@ def lines_of_metrics(sizes: Sizes) -> Iterator[Line]:
     whole = growth_data.judged(sizes.whole)
     calls = [asked(whole, *(f"{one}@10" for one in METRICS_ASKED[:n])) for n in sizes.metrics]
     loop = looped(whole)
-    yield Line("metrics", "sorted", sizes.metrics, [len(whole)] * len(calls), calls, loop)
+    yield Line("metrics", SORTED, sizes.metrics, [len(whole)] * len(calls), calls, loop)
     deepest = growth_data.PLAIN.length
     cuts = [[deepest * (place + 1) // n for place in range(n)] for n in sizes.cutoffs]
     calls = [asked(whole, *(f"{name}@{k}" for name in METRICS for k in ks)) for ks in cuts]
-    yield Line("cut-offs", "sorted", sizes.cutoffs, [len(whole)] * len(calls), calls, loop)
+    yield Line("cut-offs", SORTED, sizes.cutoffs, [len(whole)] * len(calls), calls, loop)
 
 
 def lines_of_models(sizes: Sizes) -> Iterator[Line]:
@@ -147,10 +163,10 @@ def lines_of_models(sizes: Sizes) -> Iterator[Line]:
     rows = [len(frame) for frame in frames]
     loop = looped(growth_data.judged(rows[len(rows) // 2]))
     calls = [asked(frame, model="model") for frame in frames]
-    yield Line("models", "judged", sizes.models, rows, calls, loop)
+    yield Line("models", SORTED, sizes.models, rows, calls, loop)
     recs = [frame.drop("relevance").drop_nulls("rank") for frame in frames]
     calls = [asked(frame, model="model", truth=truth) for frame in recs]
-    yield Line("models", "two frames", sizes.models, list(map(len, recs)), calls, loop)
+    yield Line("models", TWO, sizes.models, list(map(len, recs)), calls, loop)
 
 
 LINES = {
@@ -241,8 +257,11 @@ def measured_shape(shape: Shape, how: How) -> dict[str, Any]:
 
     More rows, or more relevant rows, may take as much more time.
     """
-    works = [shape.run, shape.run_plain]
-    seconds, plain = (min(times) for times in how.times(works, [1, 1]))
+    with warnings.catch_warnings():
+        # few lists beside a large truth are meant
+        warnings.simplefilter("ignore", rf.RecframeWarning)
+        times = how.times([shape.run, shape.run_plain], [1, 1])
+    seconds, plain = map(min, times)
     rows, relevant = (of[0] / max(of[1], 1) for of in (shape.rows, shape.relevant))
     ratio = seconds / plain
     due = max(1.0, rows, relevant)
@@ -325,18 +344,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sizes, repeats = (SMALL, 1) if options.small else (Sizes(), options.repeats)
     how = How(repeats, time.process_time if options.cpu else time.perf_counter, options.only)
     result = {
-        "length": growth_data.PLAIN.length,
-        "relevant": growth_data.PLAIN.relevant,
-        "k_length": sizes.k_length,
-        "model_rows": sizes.model_rows,
-        "shape_rows": sizes.shape_rows,
+        "settings": {
+            "length": growth_data.PLAIN.length,
+            "relevant": growth_data.PLAIN.relevant,
+            "clock": "cpu" if options.cpu else "wall",
+            "steep": STEEP,
+            "cliff": CLIFF,
+            **asdict(sizes),
+        },
         "repeats": repeats,
-        "clock": "cpu" if options.cpu else "wall",
         "machine": machine.describe(),
         "versions": machine.versions(),
         "lines": all_lines(sizes, how),
         "shapes": all_shapes(sizes, how),
-        "threads": growth_threads.measured(sizes.threads_rows, repeats, tell)
+        "threads": growth_threads.measured(sizes.kinds, sizes.threads_rows, repeats, tell)
         if how.wants("threads")
         else [],
     }

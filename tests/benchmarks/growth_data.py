@@ -7,9 +7,7 @@ from functools import partial
 
 import data
 import polars as pl
-from contenders import METRICS
-from data import Case, Settings
-from loop import compiled_loop
+from data import METRICS, Case, Settings
 
 import recframe as rf
 
@@ -65,8 +63,3 @@ def of_models(frame: pl.DataFrame, n_models: int) -> pl.DataFrame:
 def asked(frame: pl.DataFrame, *metrics: str, **bound: object) -> Callable[[], object]:
     """Return the call for some metrics, or for the six at 10."""
     return partial(rf.rec(frame)(**bound).evaluate, *(metrics or SIX))
-
-
-def looped(frame: pl.DataFrame, k: int = 10) -> Callable[[], object]:
-    """Return the compiled loop over the rows of a sorted frame."""
-    return partial(compiled_loop, data.case(frame, PLAIN), k)

@@ -9,11 +9,10 @@ from __future__ import annotations
 import gc
 import json
 import os
-import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,10 +23,12 @@ STAGES = ["rows taken", "questions", "values and sums", "between"]
 """The collects of a call, in their order, and what is done outside of them: questions to columns, and the building of plans."""
 
 
-def measured(rows: int, repeats: int, tell: Callable[[str], None]) -> list[dict[str, Any]]:
+def measured(
+    kinds: Sequence[str], rows: int, repeats: int, tell: Callable[[str], None]
+) -> list[dict[str, Any]]:
     """Return the seconds of each kind of frames by the number of threads, stage by stage."""
     found = []
-    for kind in KINDS:
+    for kind in kinds:
         with ExitStack() as stack:
             workers = {n: stack.enter_context(worker(n)) for n in THREADS}
             for process in workers.values():
@@ -42,9 +43,9 @@ def measured(rows: int, repeats: int, tell: Callable[[str], None]) -> list[dict[
 
 
 def stages(runs: dict[int, list[dict[str, float]]]) -> dict[str, list[float]]:
-    """Return each stage's median seconds by the number of threads, the whole call first."""
+    """Return the fewest seconds of each stage by the number of threads, the whole call first."""
     return {
-        stage: [statistics.median(run[stage] for run in runs[n]) for n in THREADS]
+        stage: [min(run[stage] for run in runs[n]) for n in THREADS]
         for stage in runs[THREADS[0]][0]
     }
 

@@ -8,9 +8,13 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from contenders import METRICS, Contender
-from data import Case
+from data import METRICS, Case
+
+if TYPE_CHECKING:
+    # it brings all libraries that are timed
+    from contenders import Contender
 
 TOLERANCE = 1e-9
 
