@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import statistics
 import sys
 import time
@@ -19,7 +18,6 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -32,19 +30,13 @@ from data import METRICS
 from growth_data import asked
 from growth_shapes import Shape, shapes
 from loop import compiled_loop
+from steepness import CLIFF, STEEP, WEIGHTY, findings, steepest
 from timing import times_in_turn
 
 import recframe as rf
 
 SORTED, SHUFFLED, TWO = "one frame", "one frame, shuffled", "two frames"
 """The frames of a line; the judged frames stand user by user where nothing is said."""
-STEEP = 1.15
-"""A steeper part of a line is worse than linear, if it has some seconds in it."""
-WEIGHTY = 0.05
-APART = 1.2
-"""Of points that are closer than this multiple, the steepness would be that of noise; cliffs are looked for in all."""
-CLIFF = 1.5
-"""A row, or whatever there is more of, that takes this multiple of what it took one point before."""
 SHORT = 0.02
 """Seconds below which a call is run several times for one timing."""
 METRICS_ASKED = [
@@ -218,40 +210,6 @@ def _calls(run: Callable[[], object]) -> int:
     return max(1, min(20, round(SHORT / (time.perf_counter() - start))))
 
 
-def steepest(points: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the steepest part of a line; of the parts with some seconds in them, where there are such."""
-    pairs = pairwise(points)
-    parts = [
-        {
-            "slope": math.log(after["minimum"] / before["minimum"])
-            / math.log(after["size"] / before["size"]),
-            "from": before["size"],
-            "to": after["size"],
-            "weighty": after["minimum"] - before["minimum"] > WEIGHTY,
-        }
-        for before, after in pairs
-        if after["size"] >= APART * before["size"]
-    ]
-    return max(parts, key=lambda part: (part["weighty"], part["slope"]))
-
-
-def findings(points: Sequence[dict[str, Any]]) -> list[str]:
-    """Return what is worse than linear, and cliffs."""
-    found = []
-    worst = steepest(points)
-    if worst["weighty"] and worst["slope"] > STEEP:
-        found.append(
-            f"worse than linear: slope {worst['slope']:.2f} from {worst['from']:,} to {worst['to']:,}"
-        )
-    for before, after in pairwise(points):
-        each = [one["minimum"] / one["size"] for one in (before, after)]
-        if each[1] > CLIFF * each[0]:
-            found.append(
-                f"cliff: {after['size']:,} take {each[1] / each[0]:.2f} x as long for each as {before['size']:,}"
-            )
-    return found
-
-
 def measured_shape(shape: Shape, how: How) -> dict[str, Any]:
     """Return the times of a shape and of the plain frames, and whether it is a cliff.
 
@@ -350,6 +308,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "clock": "cpu" if options.cpu else "wall",
             "steep": STEEP,
             "cliff": CLIFF,
+            "weighty": WEIGHTY,
             **asdict(sizes),
         },
         "repeats": repeats,

@@ -19,6 +19,7 @@ from typing import Any
 
 KINDS = {"sorted": "one judged frame, sorted", "shuffled": "shuffled", "two": "two frames"}
 THREADS = (1, 2)
+CORES = (16, 64)
 STAGES = ["rows taken", "questions", "values and sums", "between"]
 """The collects of a call, in their order, and what is done outside of them: questions to columns, and the building of plans."""
 
@@ -37,7 +38,7 @@ def measured(
             for _ in range(repeats):
                 for n, process in workers.items():
                     runs[n].append(answered(process, ""))
-        found.append({"kind": kind, "rows": rows, "stages": stages(runs)})
+        found.append({"kind": kind, "rows": rows, **amdahl(stages(runs))})
         tell(said(found[-1]))
     return found
 
@@ -50,14 +51,12 @@ def stages(runs: dict[int, list[dict[str, float]]]) -> dict[str, list[float]]:
     }
 
 
-def serial(seconds: list[float]) -> float:
-    """Return the share of one thread's time that two do not share, by Amdahl's law."""
-    return min(1.0, max(0.0, 2 * seconds[1] / seconds[0] - 1))
-
-
-def predicted(share: float, n: int) -> float:
-    """Return the speed-up of so many cores by Amdahl's law."""
-    return 1 / (share + (1 - share) / n)
+def amdahl(taken: dict[str, list[float]]) -> dict[str, Any]:
+    """Return the stages, the share of one thread's time that two do not share, and by Amdahl's law what cores would do."""
+    one, two = taken["whole"]
+    share = min(1.0, max(0.0, 2 * two / one - 1))
+    cores = {str(n): 1 / (share + (1 - share) / n) for n in CORES}
+    return {"stages": taken, "speed_up": one / two, "serial": share, "predicted": cores}
 
 
 def said(one: dict[str, Any]) -> str:
@@ -67,9 +66,8 @@ def said(one: dict[str, Any]) -> str:
         lines.append(
             f"  {stage:16s} {seconds[0]:8.4f} s, 2 threads {seconds[1]:8.4f} s: {seconds[0] / seconds[1]:5.2f} x"
         )
-    share = serial(one["stages"]["whole"])
-    cores = ", ".join(f"{predicted(share, n):.1f} x on {n}" for n in (16, 64))
-    return "\n".join([*lines, f"  serial {share:.0%}: {cores} cores"])
+    cores = ", ".join(f"{faster:.1f} x on {n}" for n, faster in one["predicted"].items())
+    return "\n".join([*lines, f"  serial {one['serial']:.0%}: {cores} cores"])
 
 
 @contextmanager
