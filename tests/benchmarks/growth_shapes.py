@@ -70,7 +70,11 @@ def shapes(rows: int) -> Iterator[Shape]:
     yield Shape("shuffled", mixed, plain)
     for name, frame in of_ids(mixed):
         yield Shape(f"shuffled, {name}", frame, mixed)
+    for name, frame in of_scores(plain):
+        yield Shape(name, frame, plain)
+        yield Shape(f"shuffled, {name}", shuffled(frame), mixed)
     yield from of_two_frames(plain)
+    yield from of_two_shuffled_frames(mixed)
 
 
 def of_lists(plain: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -130,6 +134,14 @@ def of_ids(frame: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     yield "users as categories", text.with_columns(USER.cast(pl.Categorical))
 
 
+def of_scores(plain: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield the same rows with scores in place of ranks; a row without a rank has the lowest one."""
+    score = -RANK.cast(pl.Float64).fill_null(plain["rank"].max() + 1)
+    scored = plain.with_columns(score=score).drop("rank")
+    yield "rank from a score", scored
+    yield "rank from a score, all behind 5 tied", scored.with_columns(pl.col("score").clip(-5))
+
+
 def wide(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the same rows with ids that 31 bits do not hold."""
     return frame.with_columns(pl.col("user", "item") + 2**39)
@@ -147,3 +159,10 @@ def of_two_frames(plain: pl.DataFrame) -> Iterator[Shape]:
     yield beside("truth ten times the lists", first, truth=ten)
     yield beside("large truth, 10,000 rows of lists", first.head(10_000), truth=ten)
     yield beside("truth of 10,000 rows", recs, truth=truth.head(10_000))
+
+
+def of_two_shuffled_frames(mixed: pl.DataFrame) -> Iterator[Shape]:
+    """Yield recommendations and a truth in any order, with other ids."""
+    recs, truth = growth_data.two_frames(mixed)
+    for (name, lists), (_, judgements) in zip(of_ids(recs), of_ids(truth), strict=True):
+        yield Shape(f"two frames, shuffled, {name}", lists, recs, judgements, truth)
