@@ -283,7 +283,7 @@ def tell(text: str, end: str = "\n") -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print; write the JSON that a part of the page of benchmarks is made from where asked."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--repeats", type=int, default=7, help="turns (%(default)s)")
+    parser.add_argument("--repeats", type=int, default=5, help="turns (%(default)s)")
     parser.add_argument("--small", action="store_true", help="a few seconds: few rows, one turn")
     parser.add_argument(
         "--only",
