@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ import recframe as rf
 TEN = [*METRICS, "f_score", "dcg", "rbp", "r_precision"]
 CUTOFFS = [5, 10, 20, 50, 100]
 SMALL_ROWS = 1_000
-CALLS = 100
+CALLS, MANY_CALLS = 100, 1_000
 IMPORT = "import time; import polars; start = time.perf_counter(); import recframe; print(time.perf_counter() - start)"
 
 
@@ -123,7 +124,14 @@ def cases(settings: Settings) -> Iterator[list[Work]]:
             lambda: rf.rec(few).ndcg(k=10),
             by_hand(few),
             CALLS,
-        )
+        ),
+        Work(
+            "ndcg@10 of 1,000 rows, another frame each call",
+            "a Polars expression written by hand",
+            of_another(whole.judged),
+            by_hand(few),
+            MANY_CALLS,
+        ),
     ]
 
 
@@ -154,6 +162,14 @@ def users_with_segments(settings: Settings) -> pl.DataFrame:
     return pl.DataFrame(
         {"user": np.arange(settings.users), "segment": random.integers(0, 100, settings.users)}
     )
+
+
+def of_another(frame: pl.DataFrame) -> Callable[[], object]:
+    """Return ndcg@10 of the next thousand rows of a frame, from call to call."""
+    pieces = cycle(
+        [frame.slice(start, SMALL_ROWS) for start in range(0, len(frame), SMALL_ROWS)][:MANY_CALLS]
+    )
+    return lambda: rf.rec(next(pieces)).ndcg(k=10)
 
 
 def by_hand(frame: pl.DataFrame) -> Callable[[], object]:
