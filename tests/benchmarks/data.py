@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+METRICS = ["hit_rate", "precision", "recall", "map", "mrr", "ndcg"]
+"""The six that everybody is asked for."""
 # NOTE: a prime, so that steps of any size from any start visit every item once before one comes again
 N_ITEMS = 49_999
 UNRANKED = 0.08
