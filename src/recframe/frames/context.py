@@ -112,7 +112,8 @@ class Context:
     @property
     def frames(self) -> list[Any]:
         """The side frames that are bound."""
-        return [one for one in (getattr(self, name) for name in SIDES) if one is not None]
+        given = [getattr(self, name) for name in SIDES]
+        return [one for one in given if one is not None]
 
     @property
     def policies(self) -> tuple[object, ...]:

@@ -207,9 +207,8 @@ class Rec(Methods[F], Answers[F]):
         inputs = self._inputs(by, profile, found)
         asked = under_profile.asked(inputs.context, found)
         told = partial(_told, inputs, found, tidy=tidy)
-        home, run = under_profile.at_home(inputs), self._run()
-        beside = SUPPORT if support or tidy else ()
-        with kept_plans.planned(home, asked, run, beside) as made:
+        home, beside = under_profile.at_home(inputs), SUPPORT if support or tidy else ()
+        with kept_plans.planned(home, asked, self._run(), beside) as made:
             plan = long.tidy(made, inputs, found) if tidy else made
             result: F = self._kind.give(plan, inputs.sources, told)
         return result

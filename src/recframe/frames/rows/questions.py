@@ -94,7 +94,7 @@ def constant_of_users(rows: pl.DataFrame) -> pl.DataFrame | None:
         return found if found["user"].is_sorted() else _once(found.unique())
     places = _a_row_of_each(rows["user"])
     if places is None:
-        return _once(rows.lazy().unique().collect(engine="streaming"))
+        return _once(stream(rows.lazy().unique()))
     lowest: Any = rows["user"].min()
     number = user.cast(pl.Int64) - lowest
     same = [
@@ -102,7 +102,7 @@ def constant_of_users(rows: pl.DataFrame) -> pl.DataFrame | None:
         for name in rows.columns
         if name != "user"
     ]
-    alike = rows.lazy().select(pl.all_horizontal(same)).collect(engine="streaming").item()
+    alike = stream(rows.lazy().select(pl.all_horizontal(same))).item()
     return rows[places.drop_nulls()] if alike else None
 
 
