@@ -107,6 +107,21 @@ def test_what_is_asked_beforehand_changes_no_finding(
     assert_frame_equal(audited(frame, bound, large=True), audited(frame, bound, large=False))
 
 
+@pytest.mark.parametrize("turned", [[], [2], [0], [0, 1, 2]])
+def test_lists_upside_down_are_found_among_those_that_are_not(turned: list[int]):
+    rows = [
+        (user, 1 + place, place if user in turned else -place)
+        for user in range(3)
+        for place in range(4)
+    ]
+    frame = pl.DataFrame(rows, ["user", "item", "score"], orient="row")
+    frame = frame.with_columns(rank=pl.col("item"), relevance=1)
+
+    found = audited(frame, {}, large=True).filter(check="ranks_against_scores")
+
+    assert found["users"].to_list() == [len(turned)] * bool(turned)
+
+
 @pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.String, pl.Categorical])
 def test_the_first_thousand_users_are_the_same_with_what_is_known(dtype: Any):
     user = (pl.int_range(1_500) * 7 % 1_500).cast(pl.String).cast(dtype)

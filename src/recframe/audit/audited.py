@@ -266,7 +266,7 @@ class Audited:
         return plans
 
     @property
-    def repeatable(self) -> dict[str, tuple[pl.LazyFrame, Sequence[str]]]:
+    def repeatable(self) -> Mapping[str, tuple[pl.LazyFrame, Sequence[str]]]:
         """The rows that may share keys with others of them, and the keys, by the name of the suspects."""
         found = {"pair": (self.pairs_of_lists, [*self.inputs.model, *PAIR])}
         if self.same_truth == "truth":
