@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from recframe.audit.audited import EVEN, NONE, Audited, ids_of
+from recframe.audit.audited import EVEN, NONE, TURNED, Audited, ids_of
 from recframe.audit.even_lists import even_lists
 from recframe.audit.lists_by_number import lists_by_number
 from recframe.audit.numbers_of_rows import each_once, numbered, repeats
@@ -29,6 +29,7 @@ def settled(data: Audited, run: Collect, stream: Collect) -> Audited:
     found = replace(data, consecutive=_is_consecutive(data, run))
     known = _ids(found, run)
     known |= _of_blocks(found, run) if found.consecutive else _of_numbers(found, run, stream)
+    known |= _of_scores(found, run) if found.consecutive else {}
     known |= {
         name: repeats(_numbers(rows, keys, run))
         for name, (rows, keys) in found.repeatable.items()
@@ -95,6 +96,15 @@ def _of_blocks(data: Audited, run: Collect) -> Known:
         # a user has a block for each model
         known["judged users"] = users.group_by("user").sum() if len(keys) > 1 else users
     return known
+
+
+def _of_scores(data: Audited, run: Collect) -> Known:
+    """Return that no list is upside down, where no score is above the one of the row before."""
+    rows = data.scores_beside_ranks
+    if rows is None or "recommendations" not in data.inputs.complete:
+        return {}
+    rises = (pl.col("score") > pl.col("score").shift()) & ~starts(data.keys)
+    return {} if run(rows.select(rises.any())).item() else {TURNED: NONE}
 
 
 def _of_numbers(data: Audited, run: Collect, stream: Collect) -> Known:
