@@ -395,7 +395,6 @@ class Rec(Methods[F], Answers[F]):
 
     @property
     def _kind(self) -> Kind:
-        # a plan is as large as its largest frame
         kind = kind_for(self._frame)
         kind.stand_beside(max(map(size_of, self._context.frames), default=0))
         return kind if self._answers is None else self._answers(kind)

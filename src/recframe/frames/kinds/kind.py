@@ -68,7 +68,7 @@ class Kind(ABC):
         """
 
     def stand_beside(self, size: int) -> None:
-        """Have plans run as those of so many rows are, where a frame beside this one has more."""
+        """Have plans run as those of so many rows are, which a frame beside this one has: the largest frame decides."""
         self.size = max(self.size, size)
 
     def source(self, _name: str) -> Any:
