@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -121,7 +122,11 @@ def _relevant(judged: Judged, words: Recorder) -> list[pl.LazyFrame]:
     asked = (words.asked & RELEVANT).union(*(value.meta.root_names() for value in values))
     if not asked:
         return []
-    rows, keys = judged.relevant().rename({"gain": "relevant_gain"}), judged.list_keys
+    # of a truth they are the same for every model
+    of_all = judged.truth is not None and judged.context.relevant_from == "truth"
+    one = replace(judged, models=None) if of_all else judged
+    keys = [key for key in judged.list_keys if not (of_all and key in judged.model)]
+    rows = one.relevant().rename({"gain": "relevant_gain"})
     if asked & BEST_ORDER:
         if judged.known.best_given:
             rows = rows.select(*keys, pl.col("relevant_gain").cast(pl.Float64))
@@ -137,7 +142,8 @@ def _relevant(judged: Judged, words: Recorder) -> list[pl.LazyFrame]:
         }
         columns = [column.alias(name) for name, column in built.items() if name in asked]
         rows = with_places(rows, keys).select(*keys, "relevant_gain", *columns)
-    return words.branches(keys, rows, RELEVANT)
+    found = words.branches(keys, rows, RELEVANT)
+    return [judged.for_each_model(branch) for branch in found] if of_all else found
 
 
 def _listed(judged: Judged, asked: set[str]) -> pl.LazyFrame:
