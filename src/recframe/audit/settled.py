@@ -125,7 +125,7 @@ def _of_numbers(data: Audited, run: Collect, stream: Collect) -> Known:
 
 
 def _judged_users(data: Audited, rows: pl.DataFrame, run: Collect, stream: Collect) -> pl.DataFrame:
-    """Return what `judged_users` has: by sorted numbers of users and of what their rows are, in half the time of a hash table."""
+    """Return what `judged_users` has: by sorted numbers of users and what their rows are, in half the time of a hash table."""
     if not fits_31_bits(rows, ["user"]):
         return stream(data.counted_users())
     user, number, n = pl.col("user").cast(pl.Int64), pl.col("number"), pl.col("rows")
