@@ -10,9 +10,9 @@ import polars as pl
 from recframe.audit.audited import EVEN, NONE, TURNED, Audited, ids_of
 from recframe.audit.even_lists import even_lists
 from recframe.audit.lists_by_number import lists_by_number
-from recframe.audit.numbers_of_rows import each_once, numbered, repeats
+from recframe.audit.numbers_of_rows import each_once, in_order, numbered, repeats
 from recframe.frames.collecting import Collect
-from recframe.frames.rows.packing import key_hash
+from recframe.frames.rows.packing import fits_31_bits, key_hash
 from recframe.frames.rows.questions import heads
 from recframe.judging.judged_frame import PAIR
 
@@ -116,12 +116,26 @@ def _of_numbers(data: Audited, run: Collect, stream: Collect) -> Known:
         data.inputs, lists=rows.lazy(), complete=frozenset({"recommendations", "truth"})
     )
     plain = replace(data, inputs=inputs)
-    found = {"judged users": stream(plain.counted_users())} if data.is_judged else {}
+    found = {"judged users": _judged_users(plain, rows, run, stream)} if data.is_judged else {}
     answer = None if data.inputs.scored else lists_by_number(run(plain.rows_with_ranks), data.keys)
     found["lengths"] = stream(plain.counted_lists()) if answer is None else answer[0]
     if ids is not None:
         found = {name: _with_ids(one, ids) for name, one in found.items()}
     return found | ({} if answer is None or answer[1] else {"rank": NONE})
+
+
+def _judged_users(data: Audited, rows: pl.DataFrame, run: Collect, stream: Collect) -> pl.DataFrame:
+    """Return what `judged_users` has: by sorted numbers of users and what their rows are, in half the time of a hash table."""
+    if not fits_31_bits(rows, ["user"]):
+        return stream(data.counted_users())
+    user, number, n = pl.col("user").cast(pl.Int64), pl.col("number"), pl.col("rows")
+    beyond = data.relevant & ~data.ranked
+    judged = run(data.truth.select(number=user * 4 + data.relevant * 2 + beyond)).to_series()
+    of_one = in_order(judged).to_frame().lazy().group_by(number.set_sorted())
+    users = of_one.agg(rows=pl.len().cast(pl.Int64)).group_by(user=(number // 4).set_sorted())
+    relevant, beyond = n.filter(number % 4 > 1).sum(), n.filter(number % 2 == 1).sum()
+    counts = run(users.agg(n.sum(), relevant=relevant, beyond=beyond))
+    return counts.with_columns(pl.col("user").cast(rows.schema["user"]))
 
 
 def _with_ids(rows: pl.DataFrame, ids: pl.DataFrame) -> pl.DataFrame:
