@@ -73,6 +73,5 @@ def codes_of(feature: Feature, item: pl.DataType, ask: Ask) -> Lookup | None:
     ):
         return None
     code = pl.col("part").cast(pl.UInt32) * SIZES + size.cast(pl.UInt32)
-    codes = parts.group_by("item")
-    codes = codes.agg(code.alias(CODES), pl.lit(value=True).alias(DESCRIBED))
+    codes = parts.group_by("item").agg(code.alias(CODES), pl.lit(value=True).alias(DESCRIBED))
     return lookup(codes, "item", item)

@@ -74,26 +74,13 @@ def agreement(sides: Sides, p: float, k: int) -> pl.LazyFrame:
     if sides.places is None:
         schema = sides.inputs.schema
         own, other = _placed(sides.held.ranked(k or None), keys, schema), _placed(other, on, schema)
-        common = own.join(
-            other, on=distinct_names(*on, "item"), nulls_equal=True, suffix=" of other"
-        )
-        common = common.select(*keys, depth=pl.max_horizontal("place", "place of other"))
+        common = _common(own, other, keys, on)
     else:
         up_to_k = k >= RANK if k else pl.lit(value=True)
         own, other = (one.lazy().filter(up_to_k) for one in sides.places)
         common = _common_in_order(own, other, sides.places)
     lists, others = _lengths(own, keys, p), _lengths(other, on, p)
-    both = lists.join(others, on=on, how="left", nulls_equal=True, suffix=" of other").with_columns(
-        pl.col("length of other", "sum of other").fill_null(0)
-    )
-    lengths, sums = ("length", "length of other"), ("sum", "sum of other")
-    both = both.select(
-        *keys,
-        shorter=pl.min_horizontal(lengths),
-        longer=pl.max_horizontal(lengths),
-        sum_to_shorter=pl.min_horizontal(sums),
-        sum_to_longer=pl.max_horizontal(sums),
-    )
+    both = _longer_and_shorter(lists, others, keys, on)
     counted = _counted(
         common.join(both.select(*keys, "shorter"), on=keys, nulls_equal=True), keys, p
     )
@@ -102,19 +89,35 @@ def agreement(sides: Sides, p: float, k: int) -> pl.LazyFrame:
     return both.select(*keys, value=pl.struct(parts))
 
 
+def _longer_and_shorter(
+    lists: pl.LazyFrame, others: pl.LazyFrame, keys: list[str], on: list[str]
+) -> pl.LazyFrame:
+    """Return the lengths of each list and of its reference, and F of both."""
+    both = lists.join(others, on=on, how="left", nulls_equal=True, suffix=" of other").with_columns(
+        pl.col("length of other", "sum of other").fill_null(0)
+    )
+    lengths, sums = ("length", "length of other"), ("sum", "sum of other")
+    return both.select(
+        *keys,
+        shorter=pl.min_horizontal(lengths),
+        longer=pl.max_horizontal(lengths),
+        sum_to_shorter=pl.min_horizontal(sums),
+        sum_to_longer=pl.max_horizontal(sums),
+    )
+
+
 def settled(sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[Fact]) -> Sides:
     """Return the side frames of a large eager frame with the lists in their places, if users, items and places are narrow."""
     depths = [int(one.settings[1]) for one in facts if one.builder is agreement]
-    by_user = isinstance(sides.inputs.reference, pl.LazyFrame) and sides.held.list_keys == ["user"]
-    if not depths or not by_user:
+    given = sides.inputs.reference
+    if not depths or given is None or isinstance(given, str) or sides.held.list_keys != ["user"]:
         return sides
     (others,) = ask([_reference(sides, max(depths) if all(depths) else None)[1]])
     if not all(fits_31_bits(one, PAIR) for one in (rows, others)):
         return sides
     others = each_item_once(marked_sorted(others, "user"), ["user"], ask)
     places = _in_places(rows, ask), _in_places(others, ask)
-    users = max((one["user"].max() or 0 for one in places), default=0)
-    fits = (users + 1) * math.prod(_bounds(places)) < 2**62
+    fits = math.prod(_bounds(places, "user", "item", "place")) < 2**62
     return replace(sides, places=places) if fits else sides
 
 
@@ -127,9 +130,17 @@ def _in_places(rows: pl.DataFrame, ask: Ask) -> pl.DataFrame:
     return marked_sorted(ask([with_places(ordered, ["user"]).drop("start")])[0], "user")
 
 
-def _bounds(places: Sequence[pl.DataFrame]) -> list[int]:
-    """Return how many items, and how many places, there may be in lists of narrow ids."""
-    return [1 + max(one[name].max() or 0 for one in places) for name in ("item", "place")]
+def _bounds(places: Sequence[pl.DataFrame], *names: str) -> list[int]:
+    """Return how many users, items or places there may be in lists of narrow ids."""
+    together = pl.concat(one.select(pl.col(names).max().cast(pl.Int64)) for one in places)
+    return [1 + (highest or 0) for highest in together.max().row(0)]
+
+
+def _common(own: pl.LazyFrame, other: pl.LazyFrame, keys: list[str], on: list[str]) -> pl.LazyFrame:
+    """Return the items that a list and its reference have, with the later of the two places."""
+    pair = distinct_names(*on, "item")
+    common = own.join(other, on=pair, nulls_equal=True, suffix=" of other")
+    return common.select(*keys, depth=pl.max_horizontal("place", "place of other"))
 
 
 def _common_in_order(
@@ -139,7 +150,7 @@ def _common_in_order(
 
     NOTE: all in one number, an item that both have follows itself: one sort in place of a hash table.
     """
-    n_items, n_places = _bounds(places)
+    n_items, n_places = _bounds(places, "item", "place")
     number = pl.col("user").cast(pl.Int64) * n_items + pl.col("item").cast(pl.Int64)
     rows = pl.concat(one.select(number=number * n_places + PLACE) for one in (own, other))
     rows = rows.sort("number").select(

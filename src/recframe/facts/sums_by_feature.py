@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from recframe.facts.by_category import BOTH
 from recframe.facts.features import ANY, CATEGORIES
 from recframe.facts.levels import Level
 from recframe.facts.sides import Sides, summing
@@ -71,7 +72,7 @@ def vectors(rows: Rows, of: str) -> pl.LazyFrame:
     if products:
         sides, history = rows.sides, _history(rows.sides, of)
         on = sides.user_keys if feature.width is not None else sides.part_keys
-        sums = joined(sums, history.select(*on, *columns), on, in_order=True)
+        sums = joined(sums, history.select(*on, *columns), on, in_order=on == [BOTH])
     factors = [(name, name if place < len(squares) else "") for place, name in enumerate(names)]
     found = [_product(name, other, columns) for name, other in factors]
     if feature.width is not None:
