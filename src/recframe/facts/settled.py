@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from recframe.facts import reference_lists
-from recframe.facts.by_category import codes_of
+from recframe.facts.by_category import Codes, codes_of
 from recframe.facts.features import ANY, CATEGORIES
 from recframe.facts.sides import Fact, FromSides, Kind, Sides
 from recframe.frames.collecting import Ask
@@ -64,7 +64,7 @@ def _reads_popularity(sides: Sides, facts: Sequence[FromSides]) -> bool:
 
 def _codes(
     sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[FromSides]
-) -> dict[str, Lookup]:
+) -> dict[str, Codes]:
     """Return the codes of the categories that are asked for, where lists are told apart by users that are narrow."""
     columns = {str(one.settings[0]) for one in facts if one.builder.takes in {ANY, CATEGORIES}}
     by_user = sides.held.list_keys == ["user"] and fits_31_bits(rows, ["user"])

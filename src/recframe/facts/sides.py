@@ -15,6 +15,7 @@ from recframe.facts.by_category import (
     BOTH,
     DESCRIBED,
     ByCategory,
+    Codes,
     by_category,
     with_users,
 )
@@ -121,7 +122,7 @@ class Sides:
     """Facts that are at hand, by their names."""
     narrow: bool = False
     """Whether users and items of the rows, and of the facts on pairs, are known to fit into one number of 64 bits."""
-    codes: Mapping[str, Lookup] = field(default_factory=dict)
+    codes: Mapping[str, Codes] = field(default_factory=dict)
     """The items' categories as numbers, by the column; of all that are asked for, or none."""
     lookups: Mapping[str, Lookup] = field(default_factory=dict)
     """The facts of items and of users that are asked for, where these are numbers of a small range."""
@@ -137,7 +138,9 @@ class Sides:
     def described(self, rows: pl.LazyFrame, of: str) -> pl.LazyFrame:
         """Return the rows of items that have a feature."""
         if of in self.codes:
-            return self.codes[of].beside(rows, [DESCRIBED]).filter(DESCRIBED).drop(DESCRIBED)
+            return (
+                self.codes[of].of_items.beside(rows, [DESCRIBED]).filter(DESCRIBED).drop(DESCRIBED)
+            )
         return rows.join(self.feature(of).described(), on="item")
 
     def with_users(self, parts: pl.LazyFrame) -> pl.LazyFrame:

@@ -70,7 +70,7 @@ def vectors(rows: Rows, of: str) -> pl.LazyFrame:
     ]
     sums = _summed(rows, of, values, [one for one in names if one not in same], totals)
     if products:
-        sides, history = rows.sides, _history(rows.sides, of)
+        sides, history = rows.sides, _history(rows.sides, of, summed=bool(squares))
         on = sides.user_keys if feature.width is not None else sides.part_keys
         sums = joined(sums, history.select(*on, *columns), on, in_order=on == [BOTH])
     factors = [(name, name if place < len(squares) else "") for place, name in enumerate(names)]
@@ -90,11 +90,15 @@ def _summed(
     return values.join(feature.wide(), on="item").group_by(rows.keys).agg(sums)
 
 
-def _history(sides: Sides, of: str) -> pl.LazyFrame:
-    """Return the sums of the unit vectors of each user's train items."""
+def _history(sides: Sides, of: str, *, summed: bool) -> pl.LazyFrame:
+    """Return the sums of the unit vectors of each user's train items.
+
+    Of numbered parts they may be the vectors themselves, if no more than products with them is asked for: it is sooner done.
+    """
     history, feature = sides.with_item_keys(sides.train), sides.feature(of)
     if feature.width is None:
-        return sides.by_category(history, sides.user_keys, of).summed([pl.col("unit").sum()])
+        parts = sides.by_category(history, sides.user_keys, of)
+        return parts.summed([pl.col("unit").sum()]) if summed or not sides.codes else parts.rows
     history = history.join(feature.wide(), on="item")
     return history.group_by(sides.user_keys).agg(pl.col(feature.dimensions).sum())
 
