@@ -38,7 +38,7 @@ def test_lists_by_number_are_those_of_a_grouping(dtype, end, models, keys):
         plain = rows.group_by(keys).agg(lengths, pl.col("rank").max().alias("last")).sort(keys)
         twice = rows.select(*keys, "rank").is_duplicated().any()
 
-        lists, has_ties = lists_by_number(rows.lazy(), keys, pl.LazyFrame.collect)
+        lists, has_ties = lists_by_number(rows, keys)
 
         assert_frame_equal(lists.sort(keys), plain)
         assert has_ties == twice
@@ -56,4 +56,4 @@ def test_lists_by_number_are_those_of_a_grouping(dtype, end, models, keys):
     ids=["too wide", "a null model", "text", "fractions", "nothing"],
 )
 def test_rows_that_no_number_holds_have_no_answer(rows):
-    assert lists_by_number(pl.LazyFrame(rows), ["model", "user"], pl.LazyFrame.collect) is None
+    assert lists_by_number(pl.DataFrame(rows), ["model", "user"]) is None

@@ -61,7 +61,9 @@ def _apart(data: Audited, role: str) -> Iterator[Found]:
         if role == "item" and data.lists_have_only_items_of(name):
             continue
         if name != data.main:
-            counts = in_common(data.inputs.lists, rows, role, data.ids_of_lists(role))
+            counts = in_common(
+                data.inputs.lists, rows, role, (data.ids_of_lists(role), data.ids(name, role))
+            )
             fewer = pl.min_horizontal("here", "there")
             found = counts.filter((fewer > 0) & (pl.col("common") < HARDLY * fewer))
             n_ids = pl.col("there").cast(pl.Int64).alias("rows")

@@ -51,21 +51,23 @@ def hardly_any_in_common(seen: Seen) -> str | None:
 
 
 def in_common(
-    rows: pl.LazyFrame, others: pl.LazyFrame, role: str, known: pl.LazyFrame | None = None
+    rows: pl.LazyFrame,
+    others: pl.LazyFrame,
+    role: str,
+    known: tuple[pl.LazyFrame, pl.LazyFrame] | None = None,
 ) -> pl.LazyFrame:
     """Return one row: how many ids two frames have, `here` and `there`, how many in `common`, and one of each.
 
-    `known` are the ids of the rows, each once, where they are at hand.
+    `known` are the ids of both, each once, where they are at hand.
     """
-    ids = pl.col(role)
     here, there = (one.select(role).drop_nulls() for one in (rows, others))
-    distinct = here.unique() if known is None else known
-    common = distinct.join(there.unique(), on=role, how="semi").select(common=pl.len())
+    ids_here, ids_there = known or (here.unique(), there.unique())
     counts = [
-        distinct.select(here=pl.len()),
-        here.select(such_here=ids.first()),
-        there.select(there=ids.n_unique(), such_there=ids.first()),
-        common,
+        ids_here.select(here=pl.len()),
+        here.select(such_here=pl.col(role).first()),
+        ids_there.select(there=pl.len()),
+        there.select(such_there=pl.col(role).first()),
+        ids_here.join(ids_there, on=role, how="semi").select(common=pl.len()),
     ]
     return pl.concat(counts, how="horizontal")
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import polars as pl
 
+from recframe.frames.collecting import LARGE
 from recframe.frames.kinds.kind import Taken
 
 
@@ -22,6 +24,14 @@ def at_hand(taken: Taken) -> pl.DataFrame | None:
 def is_complete(taken: Taken, names: Iterable[str]) -> bool:
     """Whether a frame is known to have no null in some columns."""
     return isinstance(taken, pl.DataFrame) and not any(taken[name].null_count() for name in names)
+
+
+def is_small_and_from(taken: Taken, name: str, least: float) -> bool:
+    """Whether a small frame, whose columns answer at once, has no number below a bound in a column."""
+    if not isinstance(taken, pl.DataFrame) or len(taken) > LARGE or name not in taken.columns:
+        return False
+    lowest: Any = taken[name].min()
+    return lowest is None or bool(lowest >= least)
 
 
 def with_own_dtype(taken: Taken, name: str) -> Taken:

@@ -110,9 +110,21 @@ class Context:
         return replace(self, **policies) if changed else self
 
     @property
+    def frames(self) -> list[Any]:
+        """The side frames that are bound."""
+        return [one for one in (getattr(self, name) for name in SIDES) if one is not None]
+
+    @property
     def policies(self) -> tuple[object, ...]:
         """What metrics that share a plan have in common."""
         return tuple(getattr(self, name) for name in DEFAULTS)
+
+    @property
+    def without_frames(self) -> tuple[object, ...]:
+        """What was bound, but frames; with its types, since 3 and Decimal(3) are equal, but not in an expression."""
+        bound = [getattr(self, name) for name in _BUT_FRAMES]
+        named = self.reference if isinstance(self.reference, str) else None
+        return (*bound, *map(type, bound), named)
 
     def grouped(self, by: Iterable[Any]) -> Context:
         """Return the context with `by` columns bound."""
@@ -126,6 +138,7 @@ class Context:
 
 OPTIONS = tuple(field.name for field in fields(Context) if field.name not in {"by", "given"})
 """What `rec(...)` takes."""
+_BUT_FRAMES = tuple(field.name for field in fields(Context) if field.name not in SIDES)
 
 
 def _check_roles(context: Context) -> None:

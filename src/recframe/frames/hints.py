@@ -121,6 +121,11 @@ def words() -> Callable[[InPython], str]:
     return _words.get()
 
 
+def are_in_python() -> bool:
+    """Whether hints are put into the words of Python."""
+    return _words.get() is _in_python
+
+
 @contextmanager
 def in_words(words: Callable[[InPython], str]) -> Iterator[None]:
     """Have hints put into the words of another surface than Python."""

@@ -17,7 +17,7 @@ from recframe.errors import (
     with_article,
 )
 from recframe.frames import collecting
-from recframe.frames.at_hand import at_hand, eager, is_complete, with_own_dtype
+from recframe.frames.at_hand import at_hand, eager, is_complete, is_small_and_from, with_own_dtype
 from recframe.frames.by_expressions import Made
 from recframe.frames.context import Context, Sharing
 from recframe.frames.dtypes import as_text, check_dtypes, matched
@@ -67,6 +67,8 @@ class Inputs:
     """The frames as they were given, with all their columns."""
     complete: frozenset[str] = frozenset()
     """The frames whose every row is known to have a user and an item."""
+    ranks_hold: bool = False
+    """Whether every rank is known to be 1 or more."""
     given: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """The frames that are eager, by their names."""
     whole: Inputs | None = None
@@ -77,6 +79,10 @@ class Inputs:
     """The segments that are clusters or random groups of users: a result has no row for each."""
     draw: pl.Expr | None = None
     """What puts each user into one of some random groups, which are then the last segment."""
+    of_users: tuple[pl.LazyFrame, ...] = ()
+    """Users, each once, with segments that were found to be properties of theirs."""
+    crowd: pl.LazyFrame | None = None
+    """The users of a judged frame, each once, where that is known."""
 
     @cached_property
     def tables(self) -> Tables | None:
@@ -260,6 +266,11 @@ class Inputs:
         """Whether a row of the lists is of the model that the reference names."""
         return _is_of_model(self.lists, str(self.reference))
 
+    def standing_in(self, frames: Mapping[str, pl.LazyFrame]) -> Inputs:
+        """Return the same over frames that stand in for those of the call, of whose data nothing is at hand."""
+        laid = _laid(frames, self.sides, self.segments, self.context)
+        return replace(self, **laid, sides={}, given={}, sources={})
+
     def without_labels(self) -> Inputs:
         """Return the same without the columns that may name systems."""
         return replace(self, lists=self.lists.drop(list(self.labels)), labels={})
@@ -300,25 +311,36 @@ def read(
         name: side.take(roles_of(name, side, judged=judged), segments_of(columns, name))
         for name, side in sides.items()
     }
-    taken = _checked(given, sides, segments, clashes)
-    others: dict[str, Any] = {
-        name: taken.get(name) for name in ("truth", "users", "items", "train")
-    }
-    named = context.reference if isinstance(context.reference, str) else None
     return Inputs(
-        lists=taken["recommendations"],
-        **others,
-        reference=taken.get("reference") if named is None else named,
+        **_laid(given, sides, segments, context, clashes),
         sides=sides,
         segments=segments,
-        checks=_checks(taken, sides, context),
         context=context,
         sources=_sources(segments, sides, context),
         labels={label.inside: label.name for label in labels},
         complete=_complete(given),
+        ranks_hold=is_small_and_from(given["recommendations"], "rank", 1),
         given=eager(given),
         judged="truth" in given or "relevance" in given["recommendations"].collect_schema(),
     )
+
+
+def _laid(
+    given: Mapping[str, Taken],
+    sides: Mapping[str, Side],
+    segments: Sequence[Segment],
+    context: Context,
+    clashes: dict[str, str] | None = None,
+) -> dict[str, Any]:
+    """Return frames whose dtypes match as the inputs have them, and the checks of them."""
+    taken = _checked(given, sides, segments, clashes)
+    named = context.reference if isinstance(context.reference, str) else None
+    return {
+        "lists": taken["recommendations"],
+        **{name: taken.get(name) for name in ("truth", "users", "items", "train")},
+        "reference": taken.get("reference") if named is None else named,
+        "checks": _checks(taken, sides, context),
+    }
 
 
 def _checked(
@@ -356,12 +378,9 @@ def _complete(given: Mapping[str, Taken]) -> frozenset[str]:
 
 def _fill_relevance(taken: dict[str, pl.LazyFrame], given: Mapping[str, Taken]) -> None:
     """Give every row of a truth without a relevance 1, and of a frame of which nothing is known none."""
-    main, missing = (
-        ("truth", pl.lit(1, dtype=pl.Int64))
-        if "truth" in taken
-        else ("recommendations", pl.lit(None, pl.Float64))
-    )
+    main = "truth" if "truth" in taken else "recommendations"
     if "relevance" not in given[main].collect_schema():
+        missing = pl.lit(1, pl.Int64) if main == "truth" else pl.lit(None, pl.Float64)
         taken[main] = taken[main].with_columns(relevance=missing)
 
 

@@ -21,8 +21,18 @@ DESCRIBES = {"users": "user", "items": "item"}
 JUDGED = {"recommendations", "truth"}
 READ_AS_GIVEN = ("rank", "score", "propensity")
 """The roles whose numbers are read by what says what a NaN among them is."""
+# NOTE: "user" is nobody's frame: a segment that was found to be a property of the user; see `described`.
 Owner = Literal[
-    "role", "row", "recommendations", "truth", "users", "items", "train", "reference", "draw"
+    "role",
+    "row",
+    "recommendations",
+    "truth",
+    "user",
+    "users",
+    "items",
+    "train",
+    "reference",
+    "draw",
 ]
 
 

@@ -53,7 +53,7 @@ def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
         return [*found, *_of_segments(judged)]
     if judged.context.strict:  # the audit's errors, which have what follows among them
         return found
-    if not judged.inputs.scored:
+    if not (judged.inputs.scored or judged.inputs.ranks_hold):
         below = rank < 1
         if judged.inputs.schema["rank"].is_float():
             below &= rank > -math.inf  # which is no rank

@@ -13,7 +13,12 @@ from recframe.frames.context import Context, Sharing
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.tables import MODELS
 from recframe.frames.rows.joins import at_best_rank, distinct_names
-from recframe.frames.rows.packing import SMALL_INTEGERS, each_once, joined_as_numbers
+from recframe.frames.rows.packing import (
+    SMALL_INTEGERS,
+    each_once,
+    joined_as_numbers,
+    joined_by_hash,
+)
 from recframe.judging.equal_ranks import told_apart
 from recframe.judging.known import NOTHING, Known
 from recframe.judging.relevance import (
@@ -31,7 +36,7 @@ PAIR = ["user", "item"]
 def judge(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
     """Hold the recommendations against the truth; `models` are those that a part of the users may not show."""
     judged = held(inputs, models)
-    if not judged.rows or (judged.truth is None and judged.scores is None):
+    if not inputs.inside("row") or (judged.truth is None and judged.scores is None):
         return judged
     # A segment of rows cuts through the lists and the truth alike, so it needs them as one frame.
     return replace(
@@ -42,7 +47,6 @@ def judge(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
 def held(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
     """Return the recommendations beside the truth, each in its own frame."""
     lists = in_order_given(inputs.identified("recommendations"), inputs.context.ties)
-    lists = _with_items(lists, inputs)
     scores = _scored(lists, inputs) if inputs.scored else None
     if inputs.truth is None and not (inputs.model or scores):
         return Judged(inputs, _told_apart(lists, lists, inputs))
@@ -50,7 +54,7 @@ def held(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
     # every model is held against the same truth: what the frame says of any of them
     if inputs.truth is None:
         truth = truth.select(*PAIR, "relevance", *inputs.inside("row"))
-    truth = _with_items(truth.filter(pl.col("relevance").is_not_null()), inputs)
+    truth = truth.filter(pl.col("relevance").is_not_null())
     if inputs.model and models is None and inputs.tables is not None:
         models = inputs.tables.get(MODELS, {"model": inputs.schema["model"]})
     elif inputs.model and models is None:
@@ -92,23 +96,39 @@ class Judged:
 
     @property
     def rows(self) -> list[str]:
-        """The segments that are a property of the row, as keys."""
+        """The segments that cut through lists, as keys: properties of the rows and of their items, or the item itself."""
         return self.inputs.inside("row", "items") + ["item"] * any(
             one.inside == "item" for one in self.inputs.segments
         )
 
+    def in_segments(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows of items with the segments that are properties of these."""
+        names = self.inputs.inside("items")
+        if not names or self.inputs.items is None:
+            return rows
+        return rows.join(self.inputs.items.select("item", *names), on="item", how="left")
+
     @property
     def list_keys(self) -> list[str]:
         """What tells one list from another."""
-        return [*self.rows, *self.model, self.key]
+        keys = [key for key in (*self.rows, *self.model) if key not in self._numbered]
+        return [*keys, self.key]
 
     @property
     def key(self) -> str:
-        """The key that tells the users' lists apart: the user, or the number that stands for one."""
-        return "user" if self.known.names is None else "number"
+        """The key that tells the users' lists apart: the user, or the number that stands for one, and for its segments."""
+        return "number" if self._numbered else "user"
+
+    @cached_property
+    def _numbered(self) -> list[str]:
+        """What the number of a list stands for."""
+        names = self.known.names
+        return (
+            [] if names is None else [name for name in names.collect_schema() if name != "number"]
+        )
 
     def named(self, lists: pl.LazyFrame) -> pl.LazyFrame:
-        """Return lists with their users."""
+        """Return lists with what their numbers stand for."""
         return (
             lists
             if self.known.names is None
@@ -125,9 +145,16 @@ class Judged:
     @cached_property
     def recommended_users(self) -> pl.LazyFrame:
         """The users with a ranked row."""
-        if self.scores or self.truth is None:
-            return (self.lists if self.scores else self.lists.filter(self._ranked)).select("user")
-        return self.inputs.identified("recommendations", where=self._ranked).select("user")
+        return self._with_rank.select("user")
+
+    @property
+    def _with_rank(self) -> pl.LazyFrame:
+        """The rows of the lists with a rank, which a plan of two frames reads by a scan of their own."""
+        if self.scores:
+            return self.lists
+        if self.truth is None:
+            return self.lists.filter(self._ranked)
+        return self.inputs.identified("recommendations", where=self._ranked)
 
     @cached_property
     def judged_users(self) -> pl.LazyFrame:
@@ -147,6 +174,8 @@ class Judged:
             return self.recommended_users
         if self.universe == "both":
             return self.judged_users.join(self.recommended_users.unique(), on="user", how="semi")
+        if self.universe == "rows" and self.inputs.crowd is not None:
+            return self.inputs.crowd
         if self.universe == "rows" or self.inputs.truth is None:
             everyone = [self.lists.select("user")]
         else:
@@ -159,9 +188,20 @@ class Judged:
         """Return each user of the universe, once for each segment of rows in which the judged frame has a row of theirs."""
         if not self.rows:
             return self.users.unique()
-        return (
-            self.counted(self.lists, {"truth", "recs", "both"}).select(*self.rows, "user").unique()
-        )
+        if self.known.members is not None:
+            return self.known.members
+        pairs = distinct_names(*self.inputs.inside("row"), *PAIR)
+        rows = pl.concat([rows.select(pairs) for rows in self.rows_of_members()])
+        return self.in_segments(rows).select(*self.rows, "user").unique()
+
+    def rows_of_members(self) -> list[pl.LazyFrame]:
+        """Return all rows of the judged frame that are of users in the universe, or those of the lists and of the truth."""
+        if self.truth is None:
+            return [self.counted(self.lists, {"truth", "recs", "both"})]
+        return [
+            self.counted(self._with_rank, {"truth", "both"}),
+            self.counted(self.truth, {"recs", "both"}),
+        ]
 
     def counted(self, frame: pl.LazyFrame, unless: set[str]) -> pl.LazyFrame:
         """Return the rows of users in the universe; only the universes in `unless` can leave a user of this branch out."""
@@ -180,6 +220,7 @@ class Judged:
             hits = ranked.filter(pl.col("gain").is_not_null()).select(
                 *PAIR, "rank", *self._tied, "gain"
             )
+            hits = self.in_segments(hits)
             return (
                 hits
                 if self.known.names is None
@@ -189,25 +230,27 @@ class Judged:
             ranked.select(*self.model, *PAIR, self._rank, *self._tied),
             self.relevant_rows(),
         )
-        hits = (
-            joined_as_numbers(ranked, pairs, PAIR, "inner")
-            if self.known.packs
-            else ranked.join(pairs, on=PAIR)
-        )
+        if self.known.packs:
+            hits = joined_as_numbers(ranked, pairs, PAIR, "inner")
+        elif self.known.distinct:
+            hits = joined_by_hash(ranked, pairs, PAIR)
+        else:
+            hits = ranked.join(pairs, on=PAIR)
         tied = (pl.col(name).first() for name in self._tied)
-        return at_best_rank(hits, self.list_keys, *tied, pl.col("gain").max())
+        return at_best_rank(self._with_keys(hits), self.list_keys, *tied, pl.col("gain").max())
 
     def relevant_rows(self) -> pl.LazyFrame:
-        """Return the relevant rows of the frame that has the relevance: keys, item, gain, and a rank if it has one."""
+        """Return the relevant rows of the frame that has the relevance, with their gains.
+
+        Of a judged frame: keys, item, rank. Of the truth: user and item.
+        """
         if self.known.pairs is not None:
             return self.known.pairs
-        rows = (self.lists if self.truth is None else self.truth).filter(self._relevant)
-        kept = (
-            PAIR
-            if self.truth is not None
-            else [*distinct_names(*self.list_keys, "item"), self._rank, *self._tied]
-        )
-        return rows.select(*kept, gain=self._gain)
+        if self.truth is not None:
+            return self.truth.filter(self._relevant).select(*PAIR, gain=self._gain)
+        rows = self.lists.filter(self._relevant)
+        keys = distinct_names(*self.inputs.inside("row"), *self.model, *PAIR)
+        return self.in_segments(rows.select(*keys, self._rank, *self._tied, gain=self._gain))
 
     @cached_property
     def _relevant_pairs(self) -> pl.LazyFrame:
@@ -226,25 +269,29 @@ class Judged:
             return self.hits().select(columns)
         if self.truth is None:
             return self.counted(self._relevant_pairs.select(columns), {"recs", "both"})
-        rows = self._gains(self.key).select(self.key, *also, "gain")
+        of_all = [name for name in columns if name not in self.model]
+        rows = self._with_keys(self._gains(self.key)).select(of_all)
         return self.for_each_model(self.counted(rows, {"recs", "both"}))
 
     def not_relevant(self) -> pl.LazyFrame:
         """Return the rows judged not relevant, one for each item: keys, and True in `not_relevant`."""
         if self.context.relevant_from == "list":
-            rows, keys = self.listed().filter(pl.col("listed_judged")), self.list_keys
-        elif self.truth is None:
-            rows, keys = self.lists.filter(pl.col("relevance").is_not_null()), self.list_keys
+            items = (
+                self.listed()
+                .filter(pl.col("listed_judged"))
+                .rename({"listed_relevant": "relevant"})
+            )
         else:
-            rows, keys = self.truth, ["user"]
-        relevant = (
-            pl.col("listed_relevant") if self.context.relevant_from == "list" else self._relevant
-        )
-        pair = distinct_names(*keys, "item")
-        items = rows.group_by(*pair).agg(relevant.any().alias("relevant"))
+            rows = self.in_segments(self.lists if self.truth is None else self.truth)
+            judged = rows.filter(pl.col("relevance").is_not_null())
+            keys = [key for key in self.list_keys if self.truth is None or key not in self.model]
+            pair = distinct_names(*keys, "item")
+            items = judged.group_by(pair).agg(self._relevant.any().alias("relevant"))
         misses = self.counted(items.filter(~pl.col("relevant")), {"recs", "both"})
-        misses = misses.select(*keys, not_relevant=pl.lit(value=True))
-        return misses if self.context.relevant_from == "list" else self.for_each_model(misses)
+        misses = misses.with_columns(not_relevant=pl.lit(value=True))
+        if self.context.relevant_from == "truth":
+            misses = self.for_each_model(misses)
+        return misses.select(*self.list_keys, "not_relevant")
 
     def listed(self) -> pl.LazyFrame:
         """Return the rows of the lists, one for each item: keys, item, listed_rank, listed_relevant, listed_judged."""
@@ -254,7 +301,7 @@ class Judged:
             rows = rows.select(*self.model, *PAIR, "rank", *self._tied).join(
                 truth, on=PAIR, how="left"
             )
-        rows = self.counted(rows, {"truth", "both"})
+        rows = self.in_segments(self.counted(rows, {"truth", "both"}))
         rank = pl.col("rank").cast(pl.Float64)
         return rows.group_by(distinct_names(*self.list_keys, "item")).agg(
             listed_rank=best_rank(rank, self._relevant),
@@ -266,6 +313,7 @@ class Judged:
     def relevant_pairs(self, segments: Sequence[str] = ()) -> pl.LazyFrame:
         """Return each relevant pair of a user and an item once, whoever recommended it; with segments, in each of them."""
         rows = (self.lists if self.truth is None else self.truth).filter(self._relevant)
+        rows = self.in_segments(rows) if segments else rows
         return rows.select(*distinct_names(*segments, *PAIR)).unique()
 
     def relevant_items(self) -> pl.LazyFrame:
@@ -279,7 +327,7 @@ class Judged:
 
     def ranked(self, k: int | None = None) -> pl.LazyFrame:
         """Return the rows of the lists with a rank, up to k, whether or not their users are in the universe."""
-        return self._ranked_lists(k).select(
+        return self.in_segments(self._ranked_lists(k)).select(
             *distinct_names(*self.rows, *self.model, *PAIR), self._rank
         )
 
@@ -317,6 +365,10 @@ class Judged:
         return ranked.join(
             self.lists.select(*pairs, *segments).unique(), on=pairs, nulls_equal=True
         )
+
+    def _with_keys(self, pairs: pl.LazyFrame) -> pl.LazyFrame:
+        """Return pairs of users and items with all keys of the lists, which the number of a list may stand for."""
+        return pairs if {*self.rows} <= {*self._numbered} else self.in_segments(pairs)
 
     def _gains(self, key: str = "user") -> pl.LazyFrame:
         """Return each relevant pair of the truth once, with its gain."""
@@ -375,28 +427,18 @@ class Judged:
             best = best_rank(ranked, self._relevant)
             pairs = at_best_rank(self.lists, keys, relevance.max(), best=best)
             return self.counted(pairs, {"truth", "recs", "both"})
-        segments = [name for name in self.rows if name != "item"]
+        of_rows = self.inputs.inside("row")
         kept = [rank.min(), *(pl.col(one).max() for one in self._tied)]
-        lists = self._in_segments(self.counted(self._ranked_lists(), {"truth", "both"}), keys, kept)
-        truth = self._in_segments(
-            self.counted(self.truth, {"recs", "both"}), PAIR, [relevance.max()]
-        )
-        truth = self.for_each_model(truth)
-        on, of_rows = [*keys, *segments], self.inputs.inside("row")
+        lists = self.counted(self._ranked_lists(), {"truth", "both"})
+        lists = lists.group_by(*keys, *of_rows).agg(kept)
+        truth = self.counted(self.truth, {"recs", "both"})
+        truth = self.for_each_model(truth.group_by(*PAIR, *of_rows).agg(relevance.max()))
+        on = [*keys, *of_rows]
         fills = self.inputs.truth is not None and bool(of_rows)
         for name in of_rows if fills else []:
             lists, truth = _filled(lists, truth, keys, name), _filled(truth, lists, keys, name)
         pairs = lists.join(truth, on=on, how="full", coalesce=True, nulls_equal=True)
         return pairs.group_by(on).agg(*kept, relevance.max()) if fills else pairs
-
-    def _in_segments(
-        self, rows: pl.LazyFrame, keys: Sequence[str], values: Sequence[pl.Expr]
-    ) -> pl.LazyFrame:
-        """Return each item of some keys once, in each segment of rows in which it has a row, with some values."""
-        of_items = self.inputs.inside("items")
-        return rows.group_by(*keys, *self.inputs.inside("row")).agg(
-            *values, *(pl.col(name).first() for name in of_items)
-        )
 
 
 def rows_of_models(inputs: Inputs) -> pl.LazyFrame:
@@ -427,11 +469,10 @@ def _filled(
 
 def _scored(lists: pl.LazyFrame, inputs: Inputs) -> Scored:
     """Return the lists with their scores, and where a row of theirs has the relevance of its pair, with its gain."""
-    segments = inputs.inside("items")
     if inputs.truth is not None or inputs.model:
-        return scored(lists, [*inputs.model, "user"], segments, inputs.context.ties)
+        return scored(lists, [*inputs.model, "user"], [], inputs.context.ties)
     gain = pl.when(is_relevant_row(inputs)).then(gain_of(inputs))
-    return scored(lists.with_columns(gain=gain), ["user"], [*segments, "gain"], inputs.context.ties)
+    return scored(lists.with_columns(gain=gain), ["user"], ["gain"], inputs.context.ties)
 
 
 def _told_apart(lists: pl.LazyFrame, judged: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
@@ -443,11 +484,3 @@ def _told_apart(lists: pl.LazyFrame, judged: pl.LazyFrame, inputs: Inputs) -> pl
     # of a judged frame, an item's best rank is that of its relevant rows
     own = relevant if judged is lists else None
     return told_apart(lists, [*inputs.model, "user"], inputs.context.ties, gains, own)
-
-
-def _with_items(frame: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
-    """Return the rows with the segments that are properties of their items."""
-    names = inputs.inside("items")
-    if not names or inputs.items is None:
-        return frame
-    return frame.join(inputs.items.select("item", *names), on="item", how="left")

@@ -27,6 +27,8 @@ class Known:
     """How many users there are in `users`, where that is known."""
     crowd: pl.LazyFrame | None = None
     """The users again, with fewer repeats."""
+    members: pl.LazyFrame | None = None
+    """The users of the universe in the segments of rows in which they have one, where segments are properties of items."""
     first: pl.LazyFrame | None = None
     """The rows up to the largest k of the lists of the universe's users, where they are at hand, no item of a list twice."""
     checked: bool = False

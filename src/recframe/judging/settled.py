@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import polars as pl
 
 from recframe.frames.collecting import Ask, stream
 from recframe.frames.inputs import Inputs
-from recframe.frames.rows.packing import SMALL_INTEGERS, fits_31_bits, fits_64_bits
+from recframe.frames.rows.packing import SMALL_INTEGERS, each_once, fits_31_bits, fits_64_bits
 from recframe.frames.rows.questions import (
-    are_distinct,
     are_in_order,
-    distinct_users,
+    distinct,
     each_item_once,
     heads,
     marked_sorted,
-    n_distinct,
+    merged,
     numbered,
     of_one_gain,
 )
 from recframe.judging.judged_frame import PAIR, Judged, rows_of_models
 from recframe.judging.known import Known
+from recframe.judging.members import members_of_items
+from recframe.judging.relevance import is_rank
 
 
 def models_of(inputs: Inputs) -> pl.DataFrame:
@@ -35,11 +35,8 @@ def models_of(inputs: Inputs) -> pl.DataFrame:
 
 def with_users(judged: Judged, ask: Ask) -> Judged:
     """Return a judgement whose frame was asked for its users alone."""
-    users = marked_sorted(ask([judged.users])[0], "user")
-    n_users = ask([n_distinct(users)])[0].item()
-    return replace(
-        judged, known=replace(judged.known, n_users=n_users, crowd=_crowd(users, n_users))
-    )
+    crowd, n_users = _crowd(ask([judged.users])[0])
+    return replace(judged, known=replace(judged.known, n_users=n_users, crowd=crowd))
 
 
 def with_first(judged: Judged, ask: Ask, k: int | None) -> Judged:
@@ -60,41 +57,71 @@ def settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Judg
     if judged.inputs.tells_ranks_apart:
         judged = replace(judged, lists=ask([judged.lists])[0].lazy())
     pairs, users = ask([judged.relevant_rows(), judged.users])
-    numbers = by_number and judged.universe not in {"recs", "both"}
-    if numbers and not pairs.schema["user"].is_integer():
-        pairs = numbered(pairs)
-        names = pairs.lazy().select("number", "user").unique("number")
-        judged = replace(judged, known=Known(names=names))
-    pairs, users = marked_sorted(pairs, judged.key), marked_sorted(users, "user")
+    if by_number and judged.universe not in {"recs", "both"}:
+        judged, pairs = _with_numbers(judged, pairs, ask)
     keys = judged.list_keys if judged.truth is None else [judged.key]
-    questions = [are_distinct(pairs, keys), n_distinct(users)]
-    if judged.truth is None:
-        questions.append(are_in_order(pairs, keys))
-    distinct, n_users, *in_order = (answer.item() for answer in ask(questions))
-    scores = judged.scores and judged.scores.settled(ask, k, distinct=distinct)
+    n_rows, pairs = len(pairs), _each_once(judged, marked_sorted(pairs, judged.key), keys, ask)
+    (in_order,) = ask([are_in_order(pairs, keys)]) if judged.truth is None else [pl.Series([False])]
+    crowd, n_users = _crowd(users)
+    scores = judged.scores and judged.scores.settled(ask, k, distinct=len(pairs) == n_rows)
     known = Known(
         pairs=pairs.lazy(),
-        distinct=distinct,
-        in_order=in_order == [True] or (scores is not None and scores.gains_at_hand(k)),
+        distinct=True,
+        in_order=in_order.item()
+        or (scores is not None and scores.gains_at_hand(k) and not judged.rows),
         packs=judged.truth is not None and _packs(judged, pairs),
         narrow=keys == [judged.key] and fits_64_bits(pairs[judged.key], pairs["gain"]),
-        best_given=distinct and _stand_as_they_are(judged, keys) and of_one_gain(pairs, judged.key),
+        best_given=_stand_as_they_are(judged) and of_one_gain(pairs, judged.key),
         n_users=n_users,
-        crowd=_crowd(users, n_users),
+        crowd=crowd,
         names=judged.known.names,
+        members=members_of_items(judged, ask),
     )
     return replace(judged, scores=scores, known=known)
 
 
-def _crowd(users: pl.DataFrame, n_users: int | None) -> pl.LazyFrame:
-    """Return the users with fewer repeats; each once where nobody counted them."""
-    return heads(users.lazy()) if n_users is not None else distinct_users(users).lazy()
+def _with_numbers(judged: Judged, pairs: pl.DataFrame, ask: Ask) -> tuple[Judged, pl.DataFrame]:
+    """Return the relevant rows with a number for each list of a model, where its user is no whole number or it has segments."""
+    segments = judged.rows if judged.rows == judged.inputs.inside("items") else []
+    if segments and judged.scores is None:
+        (pairs,) = ask([judged.in_segments(pairs.lazy())]) if judged.truth is not None else (pairs,)
+    elif pairs.schema["user"] in SMALL_INTEGERS:
+        return judged, pairs
+    else:
+        segments = []
+    keys = [*segments, "user"]
+    pairs = numbered(pairs, keys)
+    names = heads(pairs, "number", *keys).unique("number")
+    return replace(judged, known=Known(names=names.lazy())), pairs
 
 
-def _stand_as_they_are(judged: Judged, keys: Sequence[str]) -> bool:
+def _each_once(judged: Judged, pairs: pl.DataFrame, keys: list[str], ask: Ask) -> pl.DataFrame:
+    """Return the relevant rows, each item of a list (of the truth: each pair) once, at its best rank, with its highest gain."""
+    if judged.truth is not None and judged.inputs.truth is None and judged.key == "user":
+        # each model has the rows of all
+        dtypes = {name: pairs.schema[name] for name in PAIR}
+        return marked_sorted(ask([each_once(pairs.lazy(), dtypes, "gain")])[0], "user")
+    rank = pl.col("rank")
+    values = {name: pl.col(name).first() for name in pairs.columns if name not in {*keys, "item"}}
+    values |= {name: pl.col(name).max() for name in {"gain", "tied"} & values.keys()}
+    if "rank" in values:
+        values["rank"] = pl.when(is_rank(rank, pairs.schema["rank"])).then(rank).min()
+    return marked_sorted(merged(pairs, keys, ask, [*values.values()]), judged.key)
+
+
+def _crowd(users: pl.DataFrame) -> tuple[pl.LazyFrame, int]:
+    """Return the users with fewer repeats, and how many there are."""
+    users = marked_sorted(users, "user")
+    if users["user"].flags["SORTED_ASC"]:
+        return heads(users.lazy()), users["user"].n_unique()
+    once = distinct(users["user"]).to_frame()
+    return once.lazy(), len(once)
+
+
+def _stand_as_they_are(judged: Judged) -> bool:
     """Return whether the relevant rows of a list are those that were taken, in their order."""
     as_taken = judged.context.relevant_from == "truth" and judged.models is None
-    return as_taken and len(keys) == 1 and judged.universe not in {"recs", "both"}
+    return as_taken and len(judged.list_keys) == 1 and judged.universe not in {"recs", "both"}
 
 
 def _packs(judged: Judged, pairs: pl.DataFrame) -> bool:

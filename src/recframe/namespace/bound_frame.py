@@ -26,6 +26,7 @@ from recframe.frames.context import (
 from recframe.frames.inputs import Inputs, read
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
+from recframe.frames.own_names import size_of
 from recframe.judging.as_frame import as_frame
 from recframe.judging.judged_frame import judge
 from recframe.metrics.language import cutoffs, registry
@@ -36,7 +37,7 @@ from recframe.namespace.answers import Answers
 from recframe.namespace.bound_metric import Asked, BoundMetric, By, Cutoffs, F
 from recframe.namespace.methods import Methods
 from recframe.namespace.missing import no_method
-from recframe.plan import evaluation
+from recframe.plan import evaluation, kept_plans
 from recframe.plan.beside import SUPPORT
 from recframe.plan.runs import Run
 from recframe.plan.user_values import HeldValues
@@ -206,9 +207,11 @@ class Rec(Methods[F], Answers[F]):
         inputs = self._inputs(by, profile, found)
         asked = under_profile.asked(inputs.context, found)
         told = partial(_told, inputs, found, tidy=tidy)
-        made = self._evaluated(inputs, asked, SUPPORT if support or tidy else ())
-        made = long.tidy(made, inputs, found) if tidy else made
-        result: F = self._kind.give(made, inputs.sources, told)
+        home, run = under_profile.at_home(inputs), self._run()
+        beside = SUPPORT if support or tidy else ()
+        with kept_plans.planned(home, asked, run, beside) as made:
+            plan = long.tidy(made, inputs, found) if tidy else made
+            result: F = self._kind.give(plan, inputs.sources, told)
         return result
 
     @calls.understood
@@ -319,11 +322,12 @@ class Rec(Methods[F], Answers[F]):
         """
         from recframe.audit import report as audit  # noqa: PLC0415  importing recframe should take no time
         from recframe.audit.audited import Audited  # noqa: PLC0415
+        from recframe.audit.settled import settled  # noqa: PLC0415
 
         inputs, clashes = self._labelled(by)
         data = Audited(inputs, None if k is None else cutoffs.cutoff(k), clashes)
         if self._kind.asks is not None:
-            data = data.settled(collecting.stream, lambda plan: collecting.ask([plan])[0])
+            data = settled(data, lambda plan: collecting.ask([plan])[0], collecting.stream)
         result: F = self._kind.give(audit.audit(data, self._run()), {})
         return result
 
@@ -392,7 +396,9 @@ class Rec(Methods[F], Answers[F]):
 
     @property
     def _kind(self) -> Kind:
+        # a plan is as large as its largest frame
         kind = kind_for(self._frame)
+        kind.stand_beside(max(map(size_of, self._context.frames), default=0))
         return kind if self._answers is None else self._answers(kind)
 
     def _with(self, context: Context) -> Rec[F]:

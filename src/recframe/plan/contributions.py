@@ -61,7 +61,7 @@ class Contributions:
         """What two models' rows of one user have in common."""
         if self.placed is not None:
             return [*(key for key in self.placed if key != "model"), "user"]
-        return [*self.judged.rows, self.judged.key]
+        return [key for key in self.judged.list_keys if key != "model"]
 
     def described(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows with the segments that are properties of their users."""

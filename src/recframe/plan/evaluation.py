@@ -10,6 +10,7 @@ import polars as pl
 from recframe.errors import ColumnError, RecframeError, without_order
 from recframe.facts.requirements import check_needs
 from recframe.frames.context import Context
+from recframe.frames.described import described
 from recframe.frames.hints import Given
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows import joins
@@ -62,8 +63,9 @@ def evaluate(
     ordered = (
         asked[policies] for policies in sorted(asked, key=lambda policies: policies != first)
     )
+    users = described(inputs, run.ask)
     plans = [
-        of_users.evaluate(inputs.under(context), metrics, run, beside)
+        of_users.evaluate(users.under(context), metrics, run, beside)
         for context, metrics in ordered
     ]
     plain = lists is None and len(plans) == 1 and all(map(_is_plain, conventions))

@@ -46,6 +46,11 @@ class Run:
         """Whether a plan has some of the users alone."""
         return self.n_parts > 1 or self.adds is not None
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether a plan is all that there is to run: nothing is asked ahead of it, held, or added up."""
+        return self.ask is None and self.held is None and not self.is_divided
+
     def parts(self, inputs: Inputs) -> list[Inputs]:
         """Return the inputs part by part; together they have every row that has a user."""
         return (

@@ -56,6 +56,8 @@ def with_attributes(lists: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
     names = inputs.inside("users")
     if names and inputs.users is not None:
         lists = lists.join(inputs.users.select("user", *names), on="user", how="left")
+    for table in inputs.of_users:
+        lists = lists.join(table, on="user", how="left")
     owners: tuple[Literal["recommendations", "truth"], ...] = ("recommendations", "truth")
     for owner in owners:
         for name in inputs.inside(owner):

@@ -94,7 +94,7 @@ class UserValues:
         )
 
     def _present_in_segments(self) -> pl.LazyFrame:
-        if not set(self.keys) - {"model"}:
+        if {*self.keys} <= {*self.judged.model}:
             return self.present
         return with_attributes(self.judged.named(self.present), self.judged.inputs)
 

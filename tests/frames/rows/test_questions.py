@@ -12,13 +12,16 @@ from hypothesis import strategies as st
 from recframe.frames.rows.questions import (
     are_distinct,
     are_in_order,
-    distinct_users,
+    constant_of_users,
+    distinct,
     each_item_once,
     heads,
+    looked_up,
     marked_sorted,
-    n_distinct,
+    merged,
     numbered,
     of_one_gain,
+    runs_of_numbers,
 )
 from strategies import examples
 
@@ -69,22 +72,86 @@ def test_users_once_and_their_numbers(frame: pl.DataFrame):
 
     assert heads(frame)["user"].to_list() == in_runs
     numbers = numbered(frame)["number"].to_list()
-    if len(in_runs) == len(set(in_runs)):
+    assert len(set(numbers)) == len({*zip(users, numbers, strict=True)}) == len(set(users))
+    if len(in_runs) == len(set(in_runs)) and frame.schema["user"] == pl.String:
         assert numbers == [in_runs.index(user) + 1 for user in users]
-    else:
-        assert len(set(numbers)) == len({*zip(users, numbers, strict=True)}) == len(set(users))
-    (count,) = ask([n_distinct(frame)])
-    sure = frame["user"].flags["SORTED_ASC"] or not frame.schema["user"].is_integer()
-    assert count.item() == (len(set(users)) if sure else None)
+    lists = numbered(frame, ["item", "user"])
+    pairs = lists.select("user", "item").unique()
+    assert sorted(lists.drop("number").rows(), key=str) == sorted(frame.rows(), key=str)
+    assert (
+        len(lists.select("user", "item", "number").unique())
+        == lists["number"].n_unique()
+        == len(pairs)
+    )
 
 
 @examples(110)
-@given(frame=listed(within=NEAR))
+@given(frame=listed())
 def test_each_user_is_once_among_the_unordered(frame: pl.DataFrame):
-    found = distinct_users(frame)
+    found = distinct(frame["user"])
 
-    assert found.schema == frame.select("user").schema
-    assert sorted(found["user"].to_list()) == sorted(set(frame["user"].to_list()))
+    assert (found.name, found.dtype) == ("user", frame.schema["user"])
+    assert sorted(found.to_list()) == sorted(set(frame["user"].to_list()))
+
+
+@examples(150)
+@given(frame=listed(), columns=st.sampled_from([["odd"], ["rank"], ["odd", "rank"]]))
+def test_what_never_changes_within_a_user_is_told_from_what_does(
+    frame: pl.DataFrame, columns: list[str]
+):
+    # whether a user is an odd one is a property of the user; null is a value like others
+    odd = pl.col("user").cast(pl.String).str.len_bytes() % 2 == 1
+    rows = frame.with_columns(odd=pl.when(odd).then(pl.lit("odd"))).select("user", *columns)
+
+    found = constant_of_users(rows)
+
+    expected = set(rows.rows())
+    is_constant = len(expected) == rows["user"].n_unique()
+    assert (found is not None) == is_constant
+    assert found is None or (sorted(map(str, found.rows())) == sorted(map(str, expected)))
+
+
+@examples(110)
+@given(frame=listed(), known=st.lists(st.sampled_from([0, 1, 2, 4, 2**62]), unique=True))
+def test_a_value_is_looked_up_and_0_where_there_is_none(frame: pl.DataFrame, known: list[int]):
+    table = pl.DataFrame({"item": known, "code": [one % 7 + 1 for one in known]})
+    table = table.cast({"item": pl.Int64, "code": pl.UInt32})
+
+    found = looked_up(frame.select("user", "item"), "item", table)
+
+    codes = dict(table.rows())
+    expected = [
+        (user, item, codes.get(item, 0)) for user, item in frame.select("user", "item").rows()
+    ]
+    assert sorted(found.rows(), key=str) == sorted(expected, key=str)
+
+
+@examples(110)
+@given(frame=listed())
+def test_rows_of_one_item_of_a_list_are_merged(frame: pl.DataFrame):
+    found = merged(frame, ["user"], ask, [pl.col("rank").min()])
+
+    best: dict[tuple[Any, Any], Any] = {}
+    for user, item, rank in frame.rows():
+        ranks = [one for one in (rank, best.get((user, item))) if one is not None]
+        best[user, item] = min(ranks, default=None)
+    assert {(user, item): rank for user, item, rank in found.rows()} == best
+    assert len(found) == len(best)
+    users = found["user"].to_list()
+    assert users == sorted(users) or not frame["user"].flags["SORTED_ASC"]
+
+
+@examples(75)
+@given(numbers=st.lists(st.none() | st.integers(0, 12), max_size=20))
+def test_runs_of_numbers_have_each_number_once(numbers: list[int | None]):
+    rows = pl.DataFrame({"n": numbers}, schema={"n": pl.Int64})
+
+    runs = runs_of_numbers(rows, pl.col("n"), 14)
+
+    if runs is not None:
+        each = [last - back for last, n in runs.rows() for back in range(n)]
+        assert sorted(each) == sorted({*numbers} - {None})
+        assert all(later - n > last for (last, _), (later, n) in pairwise(runs.rows()))
 
 
 @examples(75)

@@ -1,0 +1,73 @@
+"""`by` columns of large eager frames that never change within a user: looked up by the user, and not kept with each row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+import polars as pl
+
+from recframe.frames.collecting import Ask
+from recframe.frames.inputs import Inputs
+from recframe.frames.rows.questions import constant_of_users
+
+Owned = Literal["row", "recommendations", "truth"]
+
+
+def described(inputs: Inputs, ask: Ask | None) -> Inputs:
+    """Return the same with those `by` columns as properties of the users which the rows of a large frame show to be.
+
+    No answer changes a number of a metric over users: a user whose rows all say the same stands in that segment alone.
+    """
+    if ask is None:
+        return inputs
+    owners: tuple[Owned, ...] = ("row", "recommendations", "truth")
+    found = [table for owner in owners for table in _tables(inputs, owner, ask)]
+    if not found:
+        return inputs
+    known = {name for table in found for name in table.columns}
+    return replace(
+        inputs,
+        segments=tuple(
+            replace(one, owner="user") if one.inside in known else one for one in inputs.segments
+        ),
+        of_users=tuple(table.lazy() for table in found),
+        crowd=found[0].lazy().select("user") if inputs.truth is None else None,
+    )
+
+
+def _tables(inputs: Inputs, owner: Owned, ask: Ask) -> list[pl.DataFrame]:
+    """Return each user once with the segments of an owner that are properties of users: all in one table, or one in each."""
+    names = inputs.inside(owner)
+    # who has no row is in no segment of rows
+    if not names or (
+        owner == "row" and inputs.context.universe == "all" and inputs.users is not None
+    ):
+        return []
+    together = _table(inputs, owner, names, ask)
+    if together is not None:
+        return [together]
+    alone = [_table(inputs, owner, [name], ask) for name in names] if len(names) > 1 else []
+    return [table for table in alone if table is not None]
+
+
+def _table(inputs: Inputs, owner: Owned, names: Sequence[str], ask: Ask) -> pl.DataFrame | None:
+    """Return each user of the frames of an owner once, with columns that never change within one; None where one does."""
+    sources = [inputs.identified("truth" if owner == "truth" else "recommendations")]
+    if owner == "row" and inputs.truth is not None:
+        sources.append(inputs.identified("truth"))
+    found = None
+    for rows in ask([source.select("user", *names) for source in sources]):
+        table = constant_of_users(rows)
+        if table is None:
+            return None
+        found = table if found is None else _of_both(found, table)
+    return found
+
+
+def _of_both(lists: pl.DataFrame, truth: pl.DataFrame) -> pl.DataFrame | None:
+    """Return the users of both frames; None where these differ, or one says nothing: the other then decides row by row."""
+    table = pl.concat([lists, truth]).unique()
+    is_whole = not any(column.null_count() for column in table)
+    return table if is_whole and table["user"].n_unique() == len(table) else None

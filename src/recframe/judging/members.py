@@ -1,0 +1,58 @@
+"""Who stands in which segment of items: of a large eager frame by one number for each row, and not by a table of all pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from recframe.frames.collecting import Ask
+from recframe.frames.rows.packing import SMALL_INTEGERS
+from recframe.frames.rows.questions import distinct, looked_up
+from recframe.judging.judged_frame import PAIR, Judged
+
+MOST, HALF = 2**62, 2**32
+USER, CODE, NUMBER = pl.col("user"), pl.col("code"), pl.col("number")
+LOW, HIGH = pl.col("low"), pl.col("high")
+NOBODY = pl.DataFrame({"low": [0], "high": [-1]})
+
+
+def members_of_items(judged: Judged, ask: Ask) -> pl.LazyFrame | None:
+    """Return each user of the universe once for each segment of items; None where users are no whole numbers."""
+    names = judged.inputs.inside("items")
+    if not names or names != judged.rows or judged.inputs.items is None or judged.known.distinct:
+        return None
+    if judged.schema["user"] not in SMALL_INTEGERS:
+        return None
+    rows = [one.select(PAIR) for one in judged.rows_of_members()]
+    items, *rows_at_hand = ask([judged.inputs.items.select("item", *names), *rows])
+    given = [one for one in rows_at_hand if len(one)]
+    codes = _codes(items, names)
+    lowest, n_users = _range_of(given)
+    size = n_users * len(codes)
+    if not given or size >= MOST:
+        return None
+    of_items = items.join(codes, on=names, nulls_equal=True).select("item", "code")
+    # in half of the memory, if that has room
+    dtype = pl.UInt32 if size < HALF else pl.Int64
+    number = (USER.cast(pl.Int64) - lowest if lowest else USER).cast(dtype) * len(codes)
+    number = (number + CODE.cast(dtype)).alias("number")
+    numbers = [looked_up(one, "item", of_items).select(number).to_series() for one in given]
+    members = distinct(pl.concat(numbers) if len(numbers) > 1 else numbers[0]).to_frame().lazy()
+    user, code = NUMBER // len(codes) + lowest, (NUMBER % len(codes)).cast(pl.UInt32)
+    members = members.cast(pl.Int64).select(user=user.cast(judged.schema["user"]), code=code)
+    return members.join(codes.lazy(), on="code").select(*names, "user")
+
+
+def _codes(items: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Return the combinations of segments with their numbers; 0 is that of items of which nothing is known."""
+    unknown = items.select(names).clear(1)
+    others = items.select(names).unique().filter(~pl.all_horizontal(pl.col(names).is_null()))
+    return pl.concat([unknown, others]).with_row_index("code")
+
+
+def _range_of(rows: Sequence[pl.DataFrame]) -> tuple[int, int]:
+    """Return the lowest user, and how many whole numbers there are from it to the highest."""
+    ends = pl.concat([one.select(low=USER.min(), high=USER.max()) for one in rows] or [NOBODY])
+    lowest, highest = ends.select(LOW.min().cast(pl.Int64), HIGH.max().cast(pl.Int64)).row(0)
+    return lowest, highest - lowest + 1

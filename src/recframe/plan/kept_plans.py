@@ -1,0 +1,120 @@
+"""Plans of small eager frames, kept for calls that ask the same of other frames with the same columns.
+
+To make the plan of a few thousand rows takes longer than to run it, and it depends on nothing but the columns' dtypes, the
+options and the metrics.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+
+import polars as pl
+
+from recframe.frames.hints import are_in_python
+from recframe.frames.inputs import Inputs
+from recframe.plan import evaluation
+from recframe.plan.evaluation import Convention
+from recframe.plan.needs import needs_of
+from recframe.plan.runs import Run
+
+MOST = 32
+"""So many plans are kept, those that ran last."""
+FEW = 100
+"""Enums are told apart by all of their categories: those of so many in no time."""
+
+
+@dataclass
+class KeptPlan:
+    """A plan, and the frames that it runs on: none but while it runs, so that no frame of a call outlives it."""
+
+    frames: dict[str, pl.DataFrame] = field(default_factory=dict)
+    plan: pl.LazyFrame = field(default_factory=pl.LazyFrame)
+
+
+_kept: OrderedDict[Hashable, KeptPlan] = OrderedDict()
+
+
+@contextmanager
+def planned(
+    inputs: Inputs, asked: Sequence[Convention], run: Run, beside: Sequence[str]
+) -> Iterator[pl.LazyFrame]:
+    """Give the plan of `evaluation.evaluate`, to be run here and now.
+
+    NOTE: a plan that runs is no longer among those kept, so that no other thread gives it frames meanwhile.
+    """
+    if not (run.is_plain and _is_of_columns(inputs, asked)):
+        yield evaluation.evaluate(inputs, asked, run, beside)
+        return
+    key = (_columns_of(inputs), *map(_key_of, asked), *beside)
+    kept = _kept.pop(key, None) or _made(inputs, asked, run, beside)
+    kept.frames.update(inputs.given)
+    try:
+        yield kept.plan
+    finally:
+        kept.frames.clear()
+        _kept[key] = kept
+        if len(_kept) > MOST:
+            _kept.popitem(last=False)
+
+
+def _is_of_columns(inputs: Inputs, asked: Sequence[Convention]) -> bool:
+    """Return whether a plan depends on the columns, the options and the metrics alone.
+
+    Facts of side frames look at data, and so do the checks of strict=True; a command's messages name its files; what a metric
+    of the user's own depends on nobody knows.
+    """
+    is_eager = inputs.given.keys() == inputs.sides.keys() and inputs.tables is None
+    if not is_eager or inputs.context.strict or not are_in_python():
+        return False
+    needs = [needs_of(one.metric) for one in asked]
+    dtypes = [dtype for frame in inputs.given.values() for dtype in frame.dtypes]
+    return (
+        all(one.metric.definition.builtin for one in asked)
+        and not any(one.facts or one.groups for one in needs)
+        and not any(isinstance(one, pl.Enum) and len(one.categories) > FEW for one in dtypes)
+    )
+
+
+def _columns_of(inputs: Inputs) -> Hashable:
+    """Return what a plan reads of the frames, and of what was bound."""
+    given, sides = inputs.given.items(), inputs.sides.values()
+    columns = tuple((name, *frame.columns, *frame.dtypes) for name, frame in given)
+    names = tuple(tuple(side.names.items()) for side in sides)
+    bound = inputs.context.without_frames
+    return columns, names, bound, inputs.segments, inputs.complete, inputs.ranks_hold
+
+
+def _key_of(one: Convention) -> Hashable:
+    """Return what tells a metric under its policies from others; its name tells 1 from 1.0."""
+    metric = one.metric
+    return str(metric), metric.name, metric.settings, metric.k, one.context.policies
+
+
+def _made(inputs: Inputs, asked: Sequence[Convention], run: Run, beside: Sequence[str]) -> KeptPlan:
+    """Return a plan over frames that stand in for those of the call.
+
+    NOTE: after it was asked for its schema Polars has the plan in the form that it runs in, which is half of what is saved.
+    """
+    kept = KeptPlan()
+    frames = {name: _stand_in(name, one, kept.frames) for name, one in inputs.given.items()}
+    kept.plan = evaluation.evaluate(inputs.standing_in(frames), asked, run, beside)
+    kept.plan.collect_schema()
+    return kept
+
+
+def _stand_in(name: str, like: pl.DataFrame, frames: Mapping[str, pl.DataFrame]) -> pl.LazyFrame:
+    """Return a frame that is another whenever its plan runs.
+
+    NOTE: cached for the run, since each call of a function in a plan waits for Python.
+    """
+    whole = dict.fromkeys(("predicate_pushdown", "projection_pushdown", "slice_pushdown"), False)
+    given = partial(_given, frames, name)
+    return pl.LazyFrame(schema=like.schema).map_batches(given, **whole, schema=like.schema).cache()
+
+
+def _given(frames: Mapping[str, pl.DataFrame], name: str, _rows: pl.DataFrame) -> pl.DataFrame:
+    return frames[name]

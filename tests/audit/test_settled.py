@@ -1,0 +1,135 @@
+"""A large eager frame, which is asked beforehand what checks share, has the findings of a plan that asks nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from recframe.audit.audited import Audited
+from recframe.audit.numbers_of_rows import each_once, numbered, repeats
+from recframe.audit.settled import settled
+from strategies import examples
+
+IDS: dict[Any, list[Any]] = {
+    pl.Int64: [-(2**63), -1, 0, 1, 2, 2**31, 2**63 - 1],
+    pl.Int8: [-128, -1, 0, 1, 2, 3, 127],
+    pl.UInt64: [0, 1, 2, 3, 4, 2**63, 2**64 - 1],
+    pl.String: ["", "1", "1.0", " 1", "a", "a ", "é"],
+    pl.Categorical: ["", "1", "1.0", " 1", "a", "a ", "é"],
+    pl.Binary: [b"", b"1", b"1.0", b" 1", b"a", b"a ", b"b"],
+}
+RANKS: dict[Any, list[Any]] = {
+    pl.Int64: [None, -(2**63), 0, 1, 2, 3, 9, 2**63 - 1],
+    pl.UInt8: [None, 0, 1, 2, 3, 255],
+    pl.Float64: [None, 0.0, 1.0, 1.5, 2.0, 3.0, float("nan"), float("inf"), 2.0**60],
+}
+RELEVANCES = [None, -1.0, 0.0, 0.5, 1.0, 2.0, float("inf"), float("nan")]
+MODELS = [None, "", "a", "b"]
+OF_A_ROW = {"null_ids", "rank_below_1", "missing_ranks", "fractional_ranks", "negative_relevance"}
+"""Checks whose example is the first row; that of others is any."""
+
+
+@st.composite
+def dirty(draw: st.DrawFn) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Lists with a defect or more or none, in order or not, and what is bound to them."""
+    dtype, ranks = draw(st.sampled_from([*IDS])), draw(st.sampled_from([*RANKS]))
+    ids = st.sampled_from(IDS[dtype])
+    schema = {"model": pl.String, "user": dtype, "item": dtype, "rank": ranks}
+    schema |= {"relevance": pl.Float64}
+    some = st.none() if draw(st.booleans()) else st.sampled_from(RELEVANCES)
+    n_users, length, n_items = (draw(st.integers(*ends)) for ends in [(0, 7), (0, 5), (4, 7)])
+    clean = [
+        (model, user, IDS[dtype][place % n_items], place + 1, draw(some))
+        for model in ("a", "b")
+        for user in IDS[dtype][:n_users]
+        for place in range(length)
+    ]
+    maybe = st.none() | ids
+    row = st.tuples(
+        st.sampled_from(MODELS),
+        maybe,
+        maybe,
+        st.sampled_from(RANKS[ranks]),
+        st.sampled_from(RELEVANCES),
+    )
+    rows = clean + draw(st.lists(row, max_size=draw(st.sampled_from([0, 1, 8]))))
+    frame = pl.DataFrame(rows, schema, orient="row", strict=False)
+    if draw(st.booleans()):
+        frame = frame.sample(fraction=1, shuffle=True, seed=1)
+    others = st.lists(st.tuples(maybe, maybe), max_size=8).map(
+        lambda pairs: pl.DataFrame(pairs, {"user": dtype, "item": dtype}, orient="row")
+    )
+    bound = {"truth": draw(others)} if draw(st.booleans()) else {}
+    bound |= {"train": draw(others)} if draw(st.booleans()) else {}
+    bound |= {"items": draw(others).select("item")} if draw(st.booleans()) else {}
+    if draw(st.booleans()):
+        return frame, bound | {"model": "model"}
+    return frame.filter(pl.col("model").fill_null("a") == "a").drop("model"), bound
+
+
+def audited(frame: Any, bound: dict[str, Any], *, large: bool) -> pl.DataFrame:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("recframe.frames.kinds.kind.LARGE", -1 if large else 10**9)
+        found = pl.DataFrame(frame.rec(**bound).audit(2))
+    shown = pl.when(pl.col("check").is_in(OF_A_ROW)).then("example")
+    return found.with_columns(shown)
+
+
+@examples(100)
+@given(case=dirty(), as_pandas=st.booleans())
+def test_what_is_asked_beforehand_changes_no_finding(
+    case: tuple[pl.DataFrame, dict[str, Any]], *, as_pandas: bool
+):
+    frame, bound = case
+    if as_pandas and frame.schema["user"] in {pl.String, pl.Int8}:
+        frame, bound = (
+            frame.to_pandas(),
+            {
+                name: one.to_pandas() if isinstance(one, pl.DataFrame) else one
+                for name, one in bound.items()
+            },
+        )
+
+    assert_frame_equal(audited(frame, bound, large=True), audited(frame, bound, large=False))
+
+
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.String, pl.Categorical])
+def test_the_first_thousand_users_are_the_same_with_what_is_known(dtype: Any):
+    user = (pl.int_range(1_500) * 7 % 1_500).cast(pl.String).cast(dtype)
+    frame = pl.select(user=user, item=1, rank=1, relevance=1)
+    inputs, _ = frame.rec._labelled(None)
+    data = Audited(inputs)
+
+    known = settled(data, pl.LazyFrame.collect, pl.LazyFrame.collect)
+
+    found = [one.of_first_users(data.lists).collect() for one in (data, known)]
+    assert_frame_equal(*found, check_row_order=False)
+    assert found[0].height == 1_000
+
+
+@pytest.mark.parametrize("dtype", [*IDS])
+@examples(10)
+@given(data=st.data())
+def test_numbers_stand_for_ids_and_each_id_is_there_once(dtype: Any, data: st.DataObject):
+    values = data.draw(st.lists(st.none() | st.sampled_from(IDS[dtype]), max_size=20))
+    ids = pl.Series("user", values, dtype=dtype)
+    present = [one for one in values if one is not None]
+
+    rows, named = numbered(ids.drop_nulls().to_frame(), "user")
+
+    assert sorted(each_once(ids).to_list()) == sorted(set(present))
+    if named is not None:
+        rows = rows.rename({"user": "number"}).join(named, on="number")
+    assert sorted(rows["user"].to_list()) == sorted(present)
+
+
+@given(numbers=st.lists(st.integers(-5, 5), max_size=20))
+def test_numbers_that_repeat_are_those_that_are_counted_twice(numbers: list[int]):
+    found = repeats(pl.Series(numbers, dtype=pl.Int64))
+
+    assert sorted(found.to_series()) == sorted({one for one in numbers if numbers.count(one) > 1})

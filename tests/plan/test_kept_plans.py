@@ -1,0 +1,340 @@
+"""Plans that are kept for frames with the same columns: every call answers as if nothing had been asked before."""
+
+from __future__ import annotations
+
+import gc
+import random
+import threading
+import warnings
+import weakref
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from decimal import Decimal
+from functools import partial
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+import recframe as rf
+from choices import CHOICES
+from frame_kinds import KINDS, Kind
+from random_cases import VARIANTS, bound, cases, exploring, some_metrics
+from recframe.frames.hints import in_words
+from recframe.frames.hints_of_a_shell import InShell
+from recframe.plan import kept_plans
+
+EAGER = [kind for kind in KINDS if kind.name not in {"lazy", "streaming"}]
+FRAME = pl.DataFrame(
+    {"user": [1, 1, 2, 2], "item": [1, 2, 1, 3], "rank": [1, 2, 1, 2], "relevance": [0, 1, 3, 1]}
+)
+# one item more, in another order
+OTHER = pl.concat(
+    [FRAME.reverse(), pl.DataFrame({"user": 3, "item": 1, "rank": 1, "relevance": 2})]
+)
+COUNTRIES = pl.DataFrame({"user": [1, 2, 3], "country": ["AT", "BE", None]})
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept() -> Iterator[None]:
+    kept_plans._kept.clear()
+    yield
+    kept_plans._kept.clear()
+
+
+def answer(ask: Callable[[], Any]) -> tuple[Any, list[str]]:
+    """What a call answers or fails with, and what it warns of."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            found = ask()
+        except (rf.RecframeError, pl.exceptions.PolarsError) as error:
+            found = f"{type(error).__name__}: {error}"
+    return found, [str(one.message) for one in told]
+
+
+def made_anew(ask: Callable[[], Any]) -> tuple[Any, list[str]]:
+    """What it answers where no plan is kept."""
+    with mock.patch.object(kept_plans, "_is_of_columns", return_value=False):
+        return answer(ask)
+
+
+def assert_same(found: tuple[Any, list[str]], expected: tuple[Any, list[str]]) -> None:
+    assert found[1] == expected[1]
+    if isinstance(expected[0], pl.DataFrame):
+        assert_frame_equal(found[0], expected[0], rel_tol=1e-12, abs_tol=1e-12)
+    else:
+        assert found[0] == expected[0]
+
+
+def n_kept() -> int:
+    return len(kept_plans._kept)
+
+
+@exploring
+@given(
+    case=st.one_of(cases("rank"), cases("score")),
+    asked=some_metrics,
+    kind=st.sampled_from(EAGER),
+    tidy=st.booleans(),
+)
+def test_a_kept_plan_answers_other_frames_as_a_new_one_does(case, asked, kind, tidy):
+    others = replace(
+        case,
+        recs=[*case.recs[::-1], case.recs[0]],
+        truth=case.truth and (case.truth[1:] or case.truth),
+    )
+
+    def ask(frames: Any) -> Any:
+        rec = bound(frames, kind)
+        return kind.read(rec.evaluate(*map(str, asked), by=list(case.by) or None, tidy=tidy))
+
+    expected = made_anew(lambda: ask(case))
+    answer(lambda: ask(others))
+    for _ in range(2):
+        assert_same(answer(lambda: ask(case)), expected)
+
+
+def scene(seed: int) -> Any:
+    """Lists of two models and all side frames, whose columns are the same for each seed."""
+    draw = random.Random(f"kept {seed}")  # noqa: S311  no secret
+
+    def ids(n: int, **columns: Callable[[], Any]) -> pl.DataFrame:
+        made = {"user": lambda: draw.choice("uvwxyz"), "item": lambda: draw.choice("abcdefg")}
+        made |= columns
+        return pl.DataFrame({name: [value() for _ in range(n)] for name, value in made.items()})
+
+    def rank() -> int:
+        return draw.randint(1, 6)
+
+    columns = {
+        "genre": lambda: draw.choice("pqr"),
+        "tags": lambda: draw.sample("pqr", 2),
+        "vector": lambda: [draw.random() + 0.1, draw.random()],
+        "price": lambda: draw.random() + 0.5,
+        "cost": lambda: draw.randint(1, 5),
+    }
+    items = ids(40, **columns).drop("user").unique("item", keep="first", maintain_order=True)
+    recs = ids(40, model=lambda: draw.choice("xy"), rank=rank)
+    truth = ids(30, relevance=lambda: draw.choice([0.0, 1.0, 2.0]))
+    return recs.rec(
+        truth=truth, items=items, train=ids(30), reference=ids(20, rank=rank), model="model"
+    )
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _ in VARIANTS} | CHOICES.keys()))
+def test_every_metric_answers_other_frames_as_if_they_were_the_first(name):
+    own = [parameters for one, parameters in VARIANTS if one == name]
+    for parameters in CHOICES.get(name, own):
+        ask = partial(_of_a_scene, rf.parse(name)(**parameters) @ 3)
+        for seed in (1, 2, 1):
+            assert_same(answer(partial(ask, seed)), made_anew(partial(ask, seed)))
+
+
+def _of_a_scene(metric: Any, seed: int) -> pl.DataFrame:
+    return scene(seed).evaluate(metric)
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    *({"universe": one} for one in ("truth", "recs", "both", "all")),
+    *({"no_relevant": one} for one in ("skip", "null")),
+    *({"min_relevance": one} for one in (2, 2.0, 3, Decimal(2), Decimal(3), "any")),
+    {"min_relevance": 2, "min_relevance_for": "binary"},
+    {"relevant_from": "list"},
+    *({"ties": one} for one in ("item", "expected", "last", "pessimistic")),
+    {"decimals": 1},
+    *({"profile": one} for one in ("trec_eval", "ranx", "jurity")),
+    {"profile": "jurity", "universe": "truth"},
+    {"users": COUNTRIES},
+    {"users": COUNTRIES, "universe": "all"},
+    {"truth": OTHER.drop("rank")},
+    {"truth": rf.frame(OTHER.drop("rank").rename({"user": "who"}), user="who")},
+    {"model": "item"},
+    {"rank": "user", "user": "rank"},
+    {"score": "rank"},
+    {"strict": True},
+]
+
+
+def test_what_is_bound_or_asked_never_meets_the_plan_of_something_else():
+    asked = {
+        "ndcg": lambda rec: rec.evaluate("ndcg", "recall@1", "precision@2"),
+        "others": lambda rec: rec.evaluate("f_score(beta=2)@1", "f_score(beta=2.5)@1", "ndcg@1"),
+        "one": lambda rec: rec.evaluate("ndcg@1"),
+        "support": lambda rec: rec.evaluate("ndcg@1", support=True),
+        "tidy": lambda rec: rec.evaluate("ndcg@1", tidy=True),
+        "by": lambda rec: rec.evaluate("ndcg@1", by="user"),
+        "made": lambda rec: rec.evaluate("ndcg@1", by=pl.col("user") % 2),
+        "made otherwise": lambda rec: rec.evaluate(
+            "ndcg@1", by=(pl.col("user") // 2).alias("user")
+        ),
+        "profile": lambda rec: rec.evaluate("ndcg@1", "precision@5", profile="ranx"),
+        "country": lambda rec: rec.evaluate("ndcg@1", by="country"),
+        "k": lambda rec: rec.ndcg(k=[1, 2]),
+    }
+    calls = [
+        lambda options=options, ask=ask, frame=frame: ask(frame.rec(**options))
+        for options in OPTIONS
+        for name, ask in asked.items()
+        for frame in (FRAME, OTHER)
+        if name in {"ndcg", "country"} or options in ({}, {"users": COUNTRIES})
+    ]
+    expected = [made_anew(one) for one in calls]
+    random.Random(0).shuffle(order := list(range(len(calls))))  # noqa: S311  no secret
+
+    for place in order:
+        assert_same(answer(calls[place]), expected[place])
+
+
+DTYPES = [
+    *(pl.Int64, pl.UInt8, pl.Int128, pl.Float64, pl.Float32, pl.Decimal(10, 2), pl.Date),
+    *(pl.String, pl.Categorical, pl.Enum(list("1234")), pl.Enum(list("4321")), pl.Binary),
+]
+
+
+def test_columns_of_another_dtype_have_a_plan_of_their_own():
+    def cast(name: str, dtype: Any) -> pl.DataFrame:
+        column = pl.col(name)
+        if dtype == pl.Date:
+            column = column.cast(pl.Int32)
+        elif isinstance(dtype, pl.Enum) or dtype in {pl.String, pl.Categorical, pl.Binary}:
+            column = column.cast(pl.String)
+        return FRAME.with_columns(column.cast(dtype))
+
+    for name in ("user", "item", "rank", "relevance"):
+        for dtype in DTYPES:
+
+            def ask(name: str = name, dtype: Any = dtype) -> Any:
+                return cast(name, dtype).rec.evaluate("ndcg@2", "auc", by="user")
+
+            expected = made_anew(ask)
+            for _ in range(2):
+                assert_same(answer(ask), expected)
+
+
+def test_results_and_errors_of_a_kept_plan_have_the_names_of_their_own_call():
+    for name in ("system", "variant", "system"):
+        found = FRAME.with_columns(pl.lit("x").alias(name)).rec(model=name).evaluate("ndcg@2")
+        assert found.columns == [name, "n_users", "ndcg@2"]
+    for name in ("country", "city", "country"):
+        values = pl.Series(name, ["x", "y", "x", "x"])
+        halved = FRAME.drop("relevance").with_columns(values).rec(truth=FRAME.drop("rank"))
+        with pytest.raises(rf.DataError, match=f"by='{name}': a user has two values"):
+            halved.ndcg(k=2, by=name)
+        twice = rf.frame(pl.DataFrame({name: [1, 1]}), user=name)
+        with pytest.raises(rf.DataError, match=f"unique\\('{name}'\\)"):
+            FRAME.rec(users=twice).ndcg(k=2)
+
+
+def test_errors_of_a_kept_plan_are_in_the_words_of_their_own_surface():
+    below = FRAME.with_columns(pl.col("rank") - 1)
+    for _ in range(2):
+        with pytest.raises(rf.DataError, match="pandas_frame"):
+            below.rec.ndcg(k=2)
+        with in_words(InShell({})), pytest.raises(rf.DataError, match="in the file"):
+            below.rec.ndcg(k=2)
+        assert FRAME.rec.ndcg(k=2) > 0
+
+
+def test_a_second_frame_runs_the_plan_of_the_first_on_the_thread_that_asks():
+    me, seen = threading.get_native_id(), []
+    given = kept_plans._given
+
+    def watched(*asked: Any) -> pl.DataFrame:
+        seen.append(threading.get_native_id())
+        return given(*asked)
+
+    with mock.patch.object(kept_plans, "_given", watched):
+        first = FRAME.rec(truth=OTHER).evaluate("ndcg@2", "recall", by="user")
+        (kept,) = kept_plans._kept.values()
+        with mock.patch("recframe.plan.evaluation.evaluate", side_effect=AssertionError):
+            second = OTHER.to_pandas().rec(truth=FRAME).evaluate("ndcg@2", "recall", by="user")
+
+    assert [len(first), len(second)] == [3, 2]
+    assert [*kept_plans._kept.values()] == [kept]
+    # of each of the two frames once a call: a worker of Polars that waited for Python would keep others from theirs
+    assert seen == [me] * 4
+
+
+def test_no_frame_outlives_its_call():
+    def ask() -> weakref.ref[Any]:
+        numbers = np.arange(1, 101)
+        buffers = [None, pa.py_buffer(numbers)]
+        column = pl.from_arrow(pa.Array.from_buffers(pa.int64(), 100, buffers))
+        recs = pl.DataFrame({"user": [1] * 100, "item": column, "rank": column})
+        truth = pl.DataFrame({"user": [1] * 50, "item": column[50:]})
+        # of the items 51 to 100 those up to 60 stand among the first 60
+        assert recs.rec(truth=truth).recall(k=60) == 0.2
+        with pytest.raises(rf.DataError):
+            recs.with_columns(rank=column - 1).rec(truth=truth).recall(k=60)
+        return weakref.ref(numbers)
+
+    found = ask()
+    gc.collect()
+
+    # of ranks that hold, and of others, which are checked
+    assert n_kept() == 2
+    assert found() is None
+
+
+def test_the_plans_that_ran_last_are_kept():
+    for k in range(1, kept_plans.MOST + 10):
+        FRAME.rec.ndcg(k=k)
+
+    assert n_kept() == kept_plans.MOST
+    ks = {key[1][3] for key in kept_plans._kept}
+    assert ks == set(range(10, kept_plans.MOST + 10))
+
+
+def test_threads_that_ask_the_same_of_other_frames_get_their_own_answers():
+    frames = [FRAME.with_columns(relevance=pl.Series([1, grade, 0, 0])) for grade in range(2, 6)]
+    expected = [frame.rec.ndcg(k=2) for frame in frames]
+    assert len(set(expected)) == len(frames)
+
+    with ThreadPoolExecutor(8) as pool:
+        found = [*pool.map(lambda place: frames[place % 4].rec.ndcg(k=2), range(400))]
+
+    assert found == pytest.approx(expected * 100, rel=1e-12)
+    assert all(not one.frames for one in kept_plans._kept.values())
+
+
+@rf.metric
+def of_a_global(at):
+    """The number of relevant items, times a number that may change."""
+    return at.n_relevant * TIMES
+
+
+TIMES = 1
+
+
+def test_plans_that_depend_on_more_than_columns_are_not_kept(monkeypatch):
+    assert FRAME.rec.evaluate(of_a_global)["of_a_global"].item() == 1.5
+    monkeypatch.setitem(globals(), "TIMES", 2)
+    assert FRAME.rec.evaluate(of_a_global)["of_a_global"].item() == 3
+    items = pl.DataFrame({"item": [1, 2, 3], "price": [1, 2, 3]})
+    FRAME.rec(items=items).evaluate("value(of=price)@2")
+    FRAME.rec(strict=True).ndcg(k=2)
+    many = pl.Enum([str(number) for number in range(kept_plans.FEW + 1)])
+    FRAME.with_columns(pl.col("item").cast(pl.String).cast(many)).rec.ndcg(k=2)
+    FRAME.lazy().rec.ndcg(k=2)
+    FRAME.rec(truth=FRAME.lazy()).ndcg(k=2)
+    pl.concat([FRAME] * 6_000).rec.ndcg(k=2)
+    with in_words(InShell({})):
+        FRAME.rec.ndcg(k=2)
+
+    assert n_kept() == 0
+
+
+@pytest.mark.parametrize("kind", EAGER, ids=repr)
+def test_frames_of_every_kind_share_a_plan(kind: Kind):
+    whole = FRAME.cast(pl.Int64)
+    assert FRAME.rec.ndcg(k=2) == rf.rec(kind(whole)).ndcg(k=2)
+    assert n_kept() == 1
