@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from recframe.errors import RecframeError
+from recframe.frames.collecting import Ask
 from recframe.frames.rows.places import best_first, by_item, spread_ranks, with_places
 from recframe.judging.expectation import at_last_places, over_places
 from recframe.judging.judged_frame import Judged
@@ -34,7 +35,9 @@ from recframe.plan.recorder import (
 # The rows that the words stand for
 
 
-def rows_of_branches(judged: Judged, words: Recorder, deepest: int | None) -> pl.LazyFrame:
+def rows_of_branches(
+    judged: Judged, words: Recorder, deepest: int | None, ask: Ask | None = None
+) -> pl.LazyFrame:
     """Return the rows of every branch that was asked for, one under the other; a branch's columns are null in the others."""
     asked = words.asked
     branches = []
@@ -52,7 +55,7 @@ def rows_of_branches(judged: Judged, words: Recorder, deepest: int | None) -> pl
     branches_of = partial(words.branches, judged.list_keys)
     branches += catalogue_branches.branches(judged, words.read, deepest, branches_of)
     branches += propensity_branches.branches(judged, words.read, branches_of)
-    branches += subtopic_branches.branches(judged, words.read, deepest, words.branches)
+    branches += subtopic_branches.branches(judged, words.read, deepest, words.branches, ask)
     branches += [weight_branches.branch(judged)] if weight_branches.USER_WEIGHT in asked else []
     branches = branches or [judged.relevant()]
     return pl.concat(branches, how="diagonal") if len(branches) > 1 else branches[0]
