@@ -120,8 +120,9 @@ def _crowd(users: pl.DataFrame) -> tuple[pl.LazyFrame, int]:
 
 def _stand_as_they_are(judged: Judged) -> bool:
     """Return whether the relevant rows of a list are those that were taken, in their order."""
-    as_taken = judged.context.relevant_from == "truth" and judged.models is None
-    return as_taken and len(judged.list_keys) == 1 and judged.universe not in {"recs", "both"}
+    keys = [key for key in judged.list_keys if key not in judged.model]
+    as_taken = judged.context.relevant_from == "truth" and keys == [judged.key]
+    return as_taken and judged.universe not in {"recs", "both"}
 
 
 def _packs(judged: Judged, pairs: pl.DataFrame) -> bool:
