@@ -14,6 +14,7 @@ from recframe.frames import collecting
 
 SIZE = 24_000
 METRICS = ["ndcg", "recall", "map", "err", "auc", "list_length"]
+OF_ROWS = ["auc", "bpref", "judged", "list_length"]
 NUMBER = pl.col("number")
 TEXT = NUMBER.cast(pl.String).str.zfill(5)
 IDS = {
@@ -296,3 +297,92 @@ def test_gains_that_are_all_the_same_need_no_order(order, options):
 
     lazy = frame.lazy().rec(**options).evaluate("ndcg", "ndcg@5", "dcg@5", "recall@5")
     assert_frame_equal(found, lazy.collect(engine="in-memory"), rel_tol=1e-12)
+
+
+KINDS_OF_LISTS: dict[str, dict[str, Any]] = {
+    "judged": {},
+    "of both": {"universe": "both"},
+    "of the list": {"relevant_from": "list"},
+    "of a model": {"model": "model"},
+    "by item": {"by": "item"},
+}
+
+
+def check_kinds(frame: pl.DataFrame, metrics: Sequence[str], kinds: Sequence[str], **bound: Any):
+    """Compare with the lazy plan, of a judged frame and of two, cut near, cut at two places, and whole."""
+    frame = frame.with_columns(model=pl.lit("m"))
+    truth = frame.filter(pl.col("relevance").is_not_null()).select("user", "item", "relevance")
+    recs = frame.drop("relevance")
+    for kind, k in product(kinds, ([2], [3, 10], None)):
+        options = {**bound, **KINDS_OF_LISTS[kind]}
+        by = options.pop("by", None)
+        for given, whole in ((frame, None), (recs, truth)):
+            large = {} if whole is None else {"truth": whole}
+            lazy = {} if whole is None else {"truth": whole.lazy()}
+            found = given.rec(**options, **large).evaluate(*metrics, k=k, by=by)
+            plan = given.lazy().rec(**options, **lazy).evaluate(*metrics, k=k, by=by)
+            assert_frame_equal(found, plan.collect(engine="in-memory"), rel_tol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_LISTS)
+@pytest.mark.parametrize("order", list(ORDERS)[:3])
+def test_large_lists_give_what_the_lazy_plan_gives(order, kind):
+    metrics = OF_ROWS if kind != "by item" else OF_ROWS[2:]
+    # ids at the ends of what their dtypes hold, and ids that fit into no packed number
+    for user, item in ((NUMBER - 2**63, NUMBER), (NUMBER, 2**63 - 1 - NUMBER), (NUMBER, TEXT)):
+        check_kinds(ORDERS[order](judged(user, item)), metrics, [kind])
+
+
+@pytest.mark.parametrize("order", list(ORDERS)[:3])
+@pytest.mark.parametrize(
+    ("ties", "rank"),
+    list(
+        zip(
+            ["expected", "last", "order", "optimistic", "pessimistic", "item_reverse"],
+            [pl.Int8, pl.UInt64, pl.Float64] * 2,
+            strict=True,
+        )
+    ),
+)
+def test_large_lists_with_equal_ranks_give_what_the_lazy_plan_gives(ties, order, rank):
+    # three items share a rank, one of four lists has none of them equal, and some rows have no rank
+    place = pl.col("rank")
+    tied = pl.when(pl.col("user") % 4 > 0).then((place - 1) // 3 * 2 + 1).otherwise(place)
+    tied = tied + (pl.col("item") % 3) / 4 if rank == pl.Float64 else tied
+    frame = ORDERS[order](judged(NUMBER, NUMBER)).with_columns(
+        rank=pl.when(pl.int_range(pl.len()) % 11 > 0).then(tied).cast(rank)
+    )
+    metrics = ["recall", "dcg", "map", "judged", "list_length"]
+    metrics += [] if ties in {"expected", "last"} else ["auc", "bpref", "ndcg"]
+
+    check_kinds(frame, metrics, ["judged", "of a model"], ties=ties)
+
+
+@pytest.mark.parametrize("ties", ["item", "order", "pessimistic"])
+def test_an_item_that_repeats_behind_the_cut_off_is_where_its_relevant_row_is(ties):
+    # of each list the item 0 is first, as not relevant, and last, as relevant: it takes no place up to 3
+    frame = judged(NUMBER, NUMBER).with_columns(relevance=(pl.col("item") == 2).cast(pl.Int64))
+    again = frame.filter(pl.col("item") == 0).with_columns(rank=pl.lit(20), relevance=pl.lit(1))
+    frame = pl.concat([frame, again.cast(dict(frame.schema))])
+
+    found = frame.rec(ties=ties).evaluate("list_length", "recall", "auc", k=3)
+
+    # items 1 and 2 have the ranks 2 and 3
+    assert found.rows() == [(SIZE // 12, 2.0, 0.5, 0.0)]
+
+
+@pytest.mark.parametrize("ties", ["item", "order"])
+@pytest.mark.parametrize("rank", ["rank", "1"])
+@pytest.mark.parametrize("order", list(ORDERS)[:2])
+def test_a_metric_that_reads_whole_lists_does_so_whatever_its_cut_off(order, rank, ties):
+    # each list has one relevant item, at rank 6 of 12 or among twelve of rank 1
+    frame = judged(NUMBER, NUMBER).with_columns(
+        pl.sql_expr(rank).alias("rank"), relevance=(pl.col("rank") == 6).cast(pl.Int64)
+    )
+    settings = {"k": 2, "n_items": 100, "n_negatives": 11}
+    given = ORDERS[order](frame)
+
+    found = given.rec(ties=ties).corrected(**settings)
+
+    plan = given.lazy().rec(ties=ties).corrected(**settings).collect(engine="in-memory")
+    assert found == pytest.approx(plan.row(0)[-1], rel=1e-12)

@@ -12,7 +12,7 @@ from recframe.plan.evaluation import Convention
 from recframe.plan.needs import needs_of
 
 OTHER_VALUE = Switch({}, either="another value")
-NOT_OF_RELEVANCE = {"listed_rank", "listed_judged", "cut_rank"}
+NOT_OF_RELEVANCE = {"listed_rank", "whole_rank", "listed_judged", "cut_rank"}
 
 
 @dataclass(frozen=True)

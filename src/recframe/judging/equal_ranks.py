@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -10,7 +10,7 @@ from recframe.frames.context import Ties
 from recframe.frames.rows.joins import at_best_rank
 from recframe.frames.rows.packing import SMALL_INTEGERS
 from recframe.frames.rows.places import spread_ranks, with_places
-from recframe.judging.relevance import best_rank, is_rank
+from recframe.judging.relevance import as_number, best_rank, is_rank
 from recframe.judging.scores import order_of_ties
 
 RANK = pl.col("rank")
@@ -35,37 +35,58 @@ def told_apart(
     of one, a list of ten items of rank 1 finds everything at k = 1.
     """
     schema = lists.collect_schema()
-    whole, pair = schema["rank"] in SMALL_INTEGERS, [*keys, "item"]
-    number = RANK.cast(pl.Int64 if whole else pl.Float64)
+    pair, number = [*keys, "item"], as_number("rank", schema["rank"])
     listed = is_rank(RANK, schema["rank"])
     best = RANK.min() if relevant is None else best_rank(RANK, relevant)
     row = [pl.col("row").filter(best == RANK).min()] * (ties == "order")
     items = at_best_rank(lists.filter(listed).with_columns(number), keys, *row, best=best)
-    if ties in {"pessimistic", "optimistic"}:
-        gains = gains.group_by("user", "item").agg(pl.col("gain").max())
-        items = items.join(gains, on=["user", "item"], how="left")
-    items = _spread(
-        items,
-        keys,
-        [] if ties in {"expected", "last"} else order_of_ties(ties, schema),
-        whole=whole,
-    )
-    tie = [*keys, "given"]
-    if ties == "expected":
-        items = items.with_columns(RANK.min().over(tie), tied=pl.len().over(tie).cast(pl.Int64))
-    if ties == "last":
-        items = items.with_columns(RANK.max().over(tie))
-    effective = RANK.clip(upper_bound=FURTHEST).cast(pl.Int64) if whole else RANK
-    found = items.select(*pair, effective, *["tied"] * (ties == "expected"))
+    items = effective(with_gains(items, ties, gains), keys, ties, schema)
+    found = items.select(*pair, "rank", *tied(ties))
     others = lists.drop("row", strict=False).with_columns(rank=listed).rename({"rank": "is listed"})
     found = others.join(found, on=pair, how="left", nulls_equal=True)
     return found.with_columns(pl.when("is listed").then("rank")).drop("is listed")
 
 
-def _spread(
-    items: pl.LazyFrame, keys: Sequence[str], ties: Sequence[tuple[pl.Expr, bool]], *, whole: bool
+def with_gains(items: pl.LazyFrame, ties: Ties, gains: pl.LazyFrame) -> pl.LazyFrame:
+    """Return items with the gains of their pairs, where these put tied ones in order."""
+    if ties not in {"pessimistic", "optimistic"}:
+        return items
+    gains = gains.group_by("user", "item").agg(pl.col("gain").max())
+    return items.join(gains, on=["user", "item"], how="left")
+
+
+def tied(ties: Ties) -> list[str]:
+    """Return the column of how many items share a rank, where lists have one."""
+    return ["tied"] * (ties == "expected")
+
+
+def effective(
+    items: pl.LazyFrame, keys: Sequence[str], ties: Ties, schema: Mapping[str, pl.DataType]
 ) -> pl.LazyFrame:
-    """Return each list by rank and ties, with ranks at least 1 apart; `given` are those that there were."""
-    order = [*((pl.col(key), False) for key in keys), (RANK, False), *ties]
+    """Return items, each of a list once, list by list with their effective ranks."""
+    whole = schema["rank"] in SMALL_INTEGERS
+    order = [*((pl.col(key), False) for key in keys), (RANK, False)]
+    order += [] if ties in {"expected", "last"} else order_of_ties(ties, schema)
     items = items.sort([by for by, _ in order], descending=[turned for _, turned in order])
-    return spread_ranks(with_places(items.with_columns(given=RANK), keys), keys, whole=whole)
+    items = spread_ranks(with_places(items.with_columns(given=RANK), keys), keys, whole=whole)
+    items = _shared(items, ties)
+    return items.with_columns(RANK.clip(upper_bound=FURTHEST).cast(pl.Int64)) if whole else items
+
+
+def _shared(items: pl.LazyFrame, ties: Ties) -> pl.LazyFrame:
+    """Return items that stand list by list by rank with the ranks that tied ones share, if they do.
+
+    NOTE: the rows of a tie stand together, so that its first and last ones tell its bounds, at a tenth of a window over ties.
+    """
+    if ties not in {"expected", "last"}:
+        return items
+    given, number = pl.col("given"), pl.col("start") + pl.col("place")
+    items = items.with_columns(opens=(pl.col("place") == 1) | (given != given.shift()))
+    closes = pl.col("opens").shift(-1, fill_value=True)
+    if ties == "last":
+        return items.with_columns(rank=pl.when(closes).then(RANK).backward_fill())
+    first = pl.when("opens").then(number).forward_fill()
+    last = pl.when(closes).then(number).backward_fill()
+    return items.with_columns(
+        rank=pl.when("opens").then(RANK).forward_fill(), tied=(last - first + 1).cast(pl.Int64)
+    )

@@ -19,8 +19,7 @@ from recframe.frames.rows.packing import (
     joined_as_numbers,
     joined_by_hash,
 )
-from recframe.judging.equal_ranks import told_apart
-from recframe.judging.known import NOTHING, Known
+from recframe.judging.known import NOTHING, Known, graded
 from recframe.judging.relevance import (
     as_number,
     best_rank,
@@ -29,6 +28,7 @@ from recframe.judging.relevance import (
     is_relevant_row,
 )
 from recframe.judging.scores import Scored, in_order_given, scored
+from recframe.judging.ties_of_lists import effective_lists
 
 PAIR = ["user", "item"]
 
@@ -49,7 +49,7 @@ def held(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
     lists = in_order_given(inputs.identified("recommendations"), inputs.context.ties)
     scores = _scored(lists, inputs) if inputs.scored else None
     if inputs.truth is None and not (inputs.model or scores):
-        return Judged(inputs, _told_apart(lists, lists, inputs))
+        return Judged(inputs, effective_lists(lists, lists, inputs))
     truth = inputs.identified("truth")
     # every model is held against the same truth: what the frame says of any of them
     if inputs.truth is None:
@@ -59,7 +59,7 @@ def held(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
         models = inputs.tables.get(MODELS, {"model": inputs.schema["model"]})
     elif inputs.model and models is None:
         models = rows_of_models(inputs).unique()
-    return Judged(inputs, _told_apart(lists, truth, inputs), truth, models, scores)
+    return Judged(inputs, effective_lists(lists, truth, inputs), truth, models, scores)
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,7 @@ class Judged:
             hits = joined_by_hash(ranked, pairs, PAIR)
         else:
             hits = ranked.join(pairs, on=PAIR)
-        tied = (pl.col(name).first() for name in self._tied)
+        tied = (pl.col(name).max() for name in self._tied)
         return at_best_rank(self._with_keys(hits), self.list_keys, *tied, pl.col("gain").max())
 
     def relevant_rows(self) -> pl.LazyFrame:
@@ -286,29 +286,49 @@ class Judged:
             judged = rows.filter(pl.col("relevance").is_not_null())
             keys = [key for key in self.list_keys if self.truth is None or key not in self.model]
             pair = distinct_names(*keys, "item")
-            items = judged.group_by(pair).agg(self._relevant.any().alias("relevant"))
+            items = (
+                judged.select(*pair, relevant=self._relevant)
+                if self.truth is None and self.known.once
+                else judged.group_by(pair).agg(self._relevant.any().alias("relevant"))
+            )
         misses = self.counted(items.filter(~pl.col("relevant")), {"recs", "both"})
         misses = misses.with_columns(not_relevant=pl.lit(value=True))
         if self.context.relevant_from == "truth":
             misses = self.for_each_model(misses)
         return misses.select(*self.list_keys, "not_relevant")
 
-    def listed(self) -> pl.LazyFrame:
-        """Return the rows of the lists, one for each item: keys, item, listed_rank, listed_relevant, listed_judged."""
-        rows = self._ranked_lists()
+    def listed(self, k: int | None = None) -> pl.LazyFrame:
+        """Return the rows of the lists, one for each item: keys, item, listed_rank, listed_relevant, listed_judged.
+
+        With k those alone whose rank is up to k.
+        """
+        # an item that a judged frame repeats may have its best rank behind k
+        cut = k if self.truth is not None or self.known.once else None
+        rows = self._ranked_lists(cut)
         if self.truth is not None:
-            truth = self.truth.group_by(PAIR).agg(pl.col("relevance").max())
-            rows = rows.select(*self.model, *PAIR, "rank", *self._tied).join(
-                truth, on=PAIR, how="left"
+            rows = graded(
+                rows.select(*self.model, *PAIR, "rank", *self._tied), self.truth, self.known
             )
         rows = self.in_segments(self.counted(rows, {"truth", "both"}))
-        rank = pl.col("rank").cast(pl.Float64)
-        return rows.group_by(distinct_names(*self.list_keys, "item")).agg(
+        rank, is_judged = pl.col("rank").cast(pl.Float64), pl.col("relevance").is_not_null()
+        columns = distinct_names(*self.list_keys, "item")
+        tied = {f"listed_{name}": pl.col(name) for name in self._tied}
+        if self.known.once:
+            relevant = self._relevant.fill_null(value=False)
+            return rows.select(
+                *columns,
+                **tied,
+                listed_rank=rank,
+                listed_relevant=relevant,
+                listed_judged=is_judged,
+            )
+        items = rows.group_by(columns).agg(
+            **{name: one.max() for name, one in tied.items()},
             listed_rank=best_rank(rank, self._relevant),
             listed_relevant=self._relevant.any(),
-            listed_judged=pl.col("relevance").is_not_null().any(),
-            **{f"listed_{name}": pl.col(name).first() for name in self._tied},
+            listed_judged=is_judged.any(),
         )
+        return items if cut == k else items.filter(pl.col("listed_rank") <= k)
 
     def relevant_pairs(self, segments: Sequence[str] = ()) -> pl.LazyFrame:
         """Return each relevant pair of a user and an item once, whoever recommended it; with segments, in each of them."""
@@ -470,14 +490,3 @@ def _scored(lists: pl.LazyFrame, inputs: Inputs) -> Scored:
         return scored(lists, [*inputs.model, "user"], [], inputs.context.ties)
     gain = pl.when(is_relevant_row(inputs)).then(gain_of(inputs))
     return scored(lists.with_columns(gain=gain), ["user"], ["gain"], inputs.context.ties)
-
-
-def _told_apart(lists: pl.LazyFrame, judged: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
-    """Return the lists with effective ranks, where `ties=` says how equal ones stand; `judged` has the relevance."""
-    if not inputs.tells_ranks_apart:
-        return lists
-    relevant = is_relevant_row(inputs)
-    gains = judged.filter(relevant).select(*PAIR, gain=gain_of(inputs))
-    # of a judged frame, an item's best rank is that of its relevant rows
-    own = relevant if judged is lists else None
-    return told_apart(lists, [*inputs.model, "user"], inputs.context.ties, gains, own)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from recframe.frames.rows.packing import joined_as_numbers
+
 
 @dataclass(frozen=True)
 class Known:
@@ -31,6 +33,14 @@ class Known:
     """The users of the universe in the segments of rows in which they have one, where segments are properties of items."""
     first: pl.LazyFrame | None = None
     """The rows up to the largest k of the lists of the universe's users, where they are at hand, no item of a list twice."""
+    once: bool = False
+    """Whether no item stands twice among the rows of a list up to the largest k, and those with a relevance."""
+    stands: bool = False
+    """Whether the rows of the lists up to the largest k are known to stand list by list by rank."""
+    graded: pl.LazyFrame | None = None
+    """The truth with each pair of a user and an item once, where it was taken ahead of the plan."""
+    packs_graded: bool = False
+    """Whether the ids of those pairs are known to fit into one number."""
     checked: bool = False
     """Whether the frames have passed the checks of what only the data can show."""
     names: pl.LazyFrame | None = None
@@ -39,3 +49,13 @@ class Known:
 
 NOTHING = Known()
 """What is known of a frame that was asked nothing."""
+
+
+def graded(rows: pl.LazyFrame, truth: pl.LazyFrame, known: Known) -> pl.LazyFrame:
+    """Return rows of the lists with the highest relevance that the truth has of their pairs."""
+    pair, each = ["user", "item"], known.graded
+    if each is not None and known.packs_graded:
+        return joined_as_numbers(rows, each, pair, "left")
+    if each is None:
+        each = truth.group_by(pair).agg(pl.col("relevance").max())
+    return rows.join(each, on=pair, how="left")

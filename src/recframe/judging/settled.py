@@ -10,6 +10,7 @@ from recframe.frames.collecting import Ask, stream
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.packing import SMALL_INTEGERS, each_once, fits_31_bits, fits_64_bits
 from recframe.frames.rows.questions import (
+    are_distinct,
     are_in_order,
     distinct,
     each_item_once,
@@ -18,11 +19,13 @@ from recframe.frames.rows.questions import (
     merged,
     numbered,
     of_one_gain,
+    stand_by_rank,
 )
 from recframe.judging.judged_frame import PAIR, Judged, rows_of_models
 from recframe.judging.known import Known
 from recframe.judging.members import members_of_items
 from recframe.judging.relevance import is_rank
+from recframe.judging.ties_of_lists import effective_up_to
 
 
 def models_of(inputs: Inputs) -> pl.DataFrame:
@@ -46,6 +49,32 @@ def with_first(judged: Judged, ask: Ask, k: int | None) -> Judged:
     return replace(judged, known=replace(judged.known, first=first))
 
 
+def with_listed(judged: Judged, ask: Ask, k: int | None) -> Judged:
+    """Return a judgement whose rows of the lists, up to k, were asked whether an item repeats, and how they stand."""
+    if judged.rows:
+        return judged
+    # what a list has that is not relevant is read of whole lists
+    whole = judged.context.relevant_from == "list"
+    rows, keys = judged.ranked(None if whole else k), judged.list_keys
+    if judged.truth is None:
+        up_to = is_rank(pl.col("rank"), judged.schema["rank"])
+        up_to = up_to if k is None else up_to & (pl.col("rank") <= k)
+        rows = judged.lists.filter(up_to | pl.col("relevance").is_not_null())
+        rows = rows.select(*keys, "item", rank=pl.when(up_to).then("rank"))
+    (found,) = ask([rows])
+    found = marked_sorted(found, "user")
+    once, stands = (
+        one.item() for one in ask([are_distinct(found, keys), stand_by_rank(found, keys)])
+    )
+    in_place = judged.truth is None and judged.universe not in {"truth", "both"}
+    known = replace(judged.known, once=once, stands=once and stands and in_place)
+    if judged.truth is not None:
+        (truth,) = ask([judged.truth.select(*PAIR, "relevance")])
+        graded = merged(marked_sorted(truth, "user"), ["user"], ask, [pl.col("relevance").max()])
+        known = replace(known, graded=graded.lazy(), packs_graded=_packs(judged, graded))
+    return replace(judged, known=known)
+
+
 def settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Judged:
     """Return a judgement whose frame was asked once what a plan up to k can rely on.
 
@@ -54,8 +83,6 @@ def settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Judg
     """
     if judged.known.distinct:  # a judged frame made of two, which every branch reads
         return replace(judged, lists=ask([judged.lists])[0].lazy())
-    if judged.inputs.tells_ranks_apart:
-        judged = replace(judged, lists=ask([judged.lists])[0].lazy())
     pairs, users = ask([judged.relevant_rows(), judged.users])
     if by_number and judged.universe not in {"recs", "both"}:
         judged, pairs = _with_numbers(judged, pairs, ask)
@@ -78,6 +105,15 @@ def settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Judg
         members=members_of_items(judged, ask),
     )
     return replace(judged, scores=scores, known=known)
+
+
+def with_ranks(judged: Judged, ask: Ask, k: int | None) -> Judged:
+    """Return a judgement with the effective ranks up to k at hand, where `ties=` says how equal ones stand."""
+    inputs = judged.inputs
+    if not inputs.tells_ranks_apart or judged.known.distinct:
+        return judged
+    found = effective_up_to(k, judged.truth, inputs, ask)
+    return replace(judged, lists=ask([judged.lists if found is None else found])[0].lazy())
 
 
 def _with_numbers(judged: Judged, pairs: pl.DataFrame, ask: Ask) -> tuple[Judged, pl.DataFrame]:

@@ -25,6 +25,7 @@ RELEVANT = {"relevant_gain"} | BEST_ORDER
 NOT_RELEVANT = {"not_relevant"}
 LISTED = {
     "listed_rank",
+    "whole_rank",
     "listed_tied",
     "listed_place",
     "listed_judged",
@@ -32,6 +33,10 @@ LISTED = {
     "misses_above",
     "judged_misses_above",
 }
+WHOLE = {"whole_rank"}
+"""The columns of the rows of whole lists, whatever the cut-off."""
+PLACED = {"listed_place", "misses_above", "judged_misses_above"}
+"""The columns of listed rows that count other rows of the list."""
 FLAGS = ("listed_judged", "listed_relevant", "not_relevant", "catalogue_relevant")
 DTYPES = {"hits_so_far": pl.Int64} | dict.fromkeys(FLAGS, pl.Boolean)
 """The dtypes of the words' columns that are not Float64."""

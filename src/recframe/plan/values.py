@@ -11,17 +11,21 @@ from recframe.errors import OTHER_TIES, NoOrderError, RecframeError, without_ord
 from recframe.frames.collecting import Ask
 from recframe.frames.context import NoRelevant
 from recframe.judging.judged_frame import Judged
-from recframe.judging.settled import settled, with_first
+from recframe.judging.settled import settled, with_first, with_listed, with_ranks
 from recframe.metrics.language.at import At
 from recframe.metrics.language.cutoffs import reach
 from recframe.metrics.language.definition import Metric
 from recframe.plan import catalogue_branches
-from recframe.plan.recorder import DTYPES, Recorder
+from recframe.plan.recorder import DTYPES, LISTED, WHOLE, Recorder
 
 
 def settled_for(judged: Judged, words: Recorder, deepest: int | None, ask: Ask) -> Judged:
     """Return the judgement of a large eager frame, asked once what its plan can rely on."""
+    depth = None if words.read & WHOLE else deepest
+    judged = with_ranks(judged, ask, depth)
     judged = settled(judged, ask, deepest, by_number=not words.reads_lists())
+    if words.read & LISTED:
+        judged = with_listed(judged, ask, depth)
     return with_first(judged, ask, deepest) if words.read & catalogue_branches.CUT else judged
 
 

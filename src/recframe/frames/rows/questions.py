@@ -280,3 +280,12 @@ def are_in_order(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
         | (rank - rank.shift() >= 1).fill_null(value=False)
     )
     return rows.lazy().select(in_order=follows.all())
+
+
+def stand_by_rank(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Return whether those of the rows that have a rank stand list by list by rank; where that is not sure, False."""
+    if len(keys) > 1 or not rows[keys[0]].flags["SORTED_ASC"]:
+        return pl.LazyFrame({"stand": [False]})
+    rank, user = pl.col("rank"), pl.col(keys[0])
+    follows = (user != user.shift()) | (rank >= rank.shift())
+    return rows.lazy().filter(rank.is_not_null()).select(stand=follows.fill_null(value=True).all())

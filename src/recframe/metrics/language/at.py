@@ -274,7 +274,7 @@ class At:
     @property
     def listed(self) -> pl.Expr:
         """True on a row of the list with a rank up to k."""
-        rank = self.source.column("listed_rank")
+        rank = self.source.column("whole_rank" if self.k is None else "listed_rank")
         # the share of the tie's places that are up to k
         if self.sharing == "expected" and self.k is not None:
             return ((self.k + 1 - rank).floor() / self.source.column("listed_tied")).clip(0.0, 1.0)
@@ -379,7 +379,7 @@ class At:
     @property
     def list_length(self) -> pl.Expr:
         """The number of items in the whole list."""
-        return _count(self.source.column("listed_rank"))
+        return _count(self.source.column("whole_rank"))
 
     @property
     def cutoff(self) -> pl.Expr:

@@ -170,6 +170,9 @@ class JudgedList:
             + self._rank_check
         )
 
+    def _whole_rank(self) -> pl.Expr:
+        return self._listed_rank()
+
     def _listed_relevant(self) -> pl.Expr:
         return self._by_item(self._relevant, self._valid_rank.is_null(), ~self._relevant)
 

@@ -1,0 +1,76 @@
+"""The lists with effective ranks, where `ties=` says how equal ones stand: as a plan, or of a large eager frame at hand."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from recframe.frames.collecting import Ask
+from recframe.frames.inputs import Inputs
+from recframe.frames.rows.questions import are_distinct, marked_sorted
+from recframe.judging.equal_ranks import RANK, effective, tied, told_apart, with_gains
+from recframe.judging.relevance import as_number, gain_of, is_rank, is_relevant_row
+from recframe.judging.scores import in_order_given
+
+
+def effective_lists(lists: pl.LazyFrame, judged: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
+    """Return the lists with effective ranks, if `ties=` asks for them; `judged` has the relevance."""
+    if not inputs.tells_ranks_apart:
+        return lists
+    keys, gains, own = _keys(inputs), _gains(judged, inputs), _own(lists, judged, inputs)
+    return told_apart(lists, keys, inputs.context.ties, gains, own)
+
+
+def effective_up_to(
+    k: int | None, truth: pl.LazyFrame | None, inputs: Inputs, ask: Ask
+) -> pl.LazyFrame | None:
+    """Return the lists of a large eager frame with effective ranks up to k; None where an item of a list repeats."""
+    ties = inputs.context.ties
+    (rows,) = ask([in_order_given(inputs.identified("recommendations"), ties)])
+    lists = rows.lazy()
+    judged = lists if truth is None else truth
+    return _up_to(k, lists, judged, inputs, ask)
+
+
+def _up_to(
+    k: int | None, lists: pl.LazyFrame, judged: pl.LazyFrame, inputs: Inputs, ask: Ask
+) -> pl.LazyFrame | None:
+    """Return the rows of `effective_lists` where ranks up to k alone are read; None where an item of a list repeats.
+
+    No rank behind k, which stays as it was given, moves one up to k. An item that repeats may: its best rank is behind k where
+    that of its relevant row is, so that these are looked at too.
+    """
+    keys, ties, schema = _keys(inputs), inputs.context.ties, lists.collect_schema()
+    relevant = _own(lists, judged, inputs)
+    listed = is_rank(RANK, schema["rank"])
+    first = (listed if k is None else listed & RANK.le(k)).fill_null(value=False)
+    looked_at = first if relevant is None else first | relevant
+    order = ["row"] * (ties == "order")
+    lists = lists.with_columns(is_first=first)
+    (rows,) = ask([lists.filter(looked_at).select(*keys, "item", "rank", "is_first", *order)])
+    rows = marked_sorted(rows, keys[-1])
+    if not ask([are_distinct(rows, keys)])[0].item():
+        return None
+    number = as_number("rank", schema["rank"])
+    items = rows.lazy().filter("is_first").with_row_index("number of row").with_columns(number)
+    items = effective(with_gains(items, ties, _gains(judged, inputs)), keys, ties, schema)
+    (found,) = ask([items.sort("number of row").select("rank", *tied(ties))])
+    place = pl.when("is_first").then(pl.col("is_first").cum_sum().cast(pl.Int64) - 1)
+    behind = {"rank": number, "tied": pl.lit(1, dtype=pl.Int64)}
+    columns = {
+        name: pl.coalesce(pl.lit(found[name]).gather(place), pl.when(listed).then(behind[name]))
+        for name in found.columns
+    }
+    return lists.with_columns(**columns).drop("is_first", *order)
+
+
+def _keys(inputs: Inputs) -> list[str]:
+    return [*inputs.model, "user"]
+
+
+def _gains(judged: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
+    return judged.filter(is_relevant_row(inputs)).select("user", "item", gain=gain_of(inputs))
+
+
+def _own(lists: pl.LazyFrame, judged: pl.LazyFrame, inputs: Inputs) -> pl.Expr | None:
+    """Return what is relevant of a judged frame, where an item's best rank is that of its relevant rows."""
+    return is_relevant_row(inputs) if judged is lists else None
