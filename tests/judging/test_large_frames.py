@@ -309,11 +309,11 @@ KINDS_OF_LISTS: dict[str, dict[str, Any]] = {
 
 
 def check_kinds(frame: pl.DataFrame, metrics: Sequence[str], kinds: Sequence[str], **bound: Any):
-    """Compare with the lazy plan, of a judged frame and of two, cut near, cut at two places, and whole."""
+    """Compare with the lazy plan, of a judged frame and of two, cut at two places and whole."""
     frame = frame.with_columns(model=pl.lit("m"))
     truth = frame.filter(pl.col("relevance").is_not_null()).select("user", "item", "relevance")
     recs = frame.drop("relevance")
-    for kind, k in product(kinds, ([2], [3, 10], None)):
+    for kind, k in product(kinds, ([3, 10], None)):
         options = {**bound, **KINDS_OF_LISTS[kind]}
         by = options.pop("by", None)
         for given, whole in ((frame, None), (recs, truth)):

@@ -9,7 +9,13 @@ import polars as pl
 
 from recframe.errors import RecframeError
 from recframe.frames.collecting import Ask
-from recframe.frames.rows.places import best_first, by_item, spread_ranks, with_places
+from recframe.frames.rows.places import (
+    best_first,
+    by_item,
+    sorted_by_rank,
+    spread_ranks,
+    with_places,
+)
 from recframe.judging.expectation import at_last_places, over_places
 from recframe.judging.judged_frame import Judged
 from recframe.metrics.language.formulas import discount
@@ -159,10 +165,12 @@ def _listed(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFram
             "ask list_length and judged without k here, or by a property of the user"
         )
         raise RecframeError(msg)
-    rows = _with_totals(judged, judged.listed(None if asked & WHOLE else deepest), asked)
-    rows = rows.with_columns(whole_rank=pl.col("listed_rank"))
+    rows = judged.listed(None if asked & WHOLE else deepest)
     if asked & PLACED:
-        rows = _among_others(rows if judged.known.stands else rows.sort(*keys, "listed_rank"), keys)
+        if not judged.known.stands:
+            rows = sorted_by_rank(rows, keys, judged.key_dtype, "listed_rank")
+        rows = _among_others(rows, keys)
+    rows = _with_totals(judged, rows.with_columns(whole_rank=pl.col("listed_rank")), asked)
     columns = [name for name in sorted(LISTED.union(TOTALS)) if name in asked]
     return rows.select(*keys, *columns)
 

@@ -80,3 +80,16 @@ def best_first(
     return packed.select(
         (pl.col("packed") // half).cast(dtype).set_sorted().alias(key), gains.alias(gain)
     )
+
+
+def sorted_by_rank(
+    rows: pl.LazyFrame, keys: Sequence[str], dtype: pl.DataType, rank: str
+) -> pl.LazyFrame:
+    """Return rows list by list by a rank, a positive Float64, as one packed number where that holds the key.
+
+    `dtype` is that of the last key. See `best_first`.
+    """
+    if len(keys) > 1 or not (READS_BITS and dtype in SMALL_INTEGERS):
+        return rows.sort(*keys, rank)
+    height = pl.col(rank).reinterpret(dtype=pl.Int64)
+    return rows.sort(pl.col(keys[0]).cast(pl.Int128) * 2**64 + height)
