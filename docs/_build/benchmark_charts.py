@@ -14,9 +14,14 @@ import vl_convert
 import readme
 from recframe.look.themes import FONT, THEMES, Theme
 
+GROWING = ("rows", "k", "metrics", "cut-offs", "models")
+FEWEST_TICKS = 3
+LINEAR = "#808080"
+"""Of the line that is linear, on either ground."""
 WIDTH, LINE = 330, 21
 """Of the bars, in pixels; names stand beside them, so that a phone shows the whole at a size that can be read."""
 OWN = alt.Color("own:N", legend=None, scale=alt.Scale(domain=[True, False]))
+Chart = alt.LayerChart | alt.VConcatChart
 SEEN = {"light": "only-light", "dark": "only-dark"}
 """The anchors by which the theme shows a picture in one of its two grounds alone."""
 
@@ -119,6 +124,67 @@ def large() -> tuple[alt.LayerChart, str]:
     return line.properties(width=WIDTH + 120, height=220), text
 
 
+def growth() -> tuple[alt.VConcatChart, str]:
+    """Return a panel for each size that grows, time over it, both axes logarithmic."""
+    lines = _stored(readme.GROWTH)["lines"]
+    rows = [
+        {"axis": line["axis"], "frames": line["name"], **point}
+        for line in lines
+        for point in line["points"]
+    ]
+    steepest = max((line["steepest"] for line in lines), key=lambda part: part["slope"])
+    points = next(line["points"] for line in lines if line["axis"] == "rows")
+    first, last = points[0], points[-1]
+    text = (
+        f"Seconds over the size, a panel for each of {', '.join(GROWING)}, both axes logarithmic, beside a dashed line that is "
+        f"linear: the steepest part has a slope of {steepest['slope']:.2f}. One frame of {first['size']:,} to {last['size']:,} "
+        f"rows takes {first['minimum']:.2g} to {last['minimum']:.2g} seconds"
+    )
+    wide, *others = (_panel(rows, axis) for axis in GROWING)
+    pairs = [alt.hconcat(*others[at : at + 2], spacing=24) for at in range(0, len(others), 2)]
+    return alt.vconcat(wide.properties(width=WIDTH + 82), *pairs, spacing=18), text
+
+
+def _panel(rows: list[dict[str, Any]], axis: str) -> alt.LayerChart:
+    """Return the lines of one axis; all panels have the same seconds."""
+    own = [row for row in rows if row["axis"] == axis]
+    names = list(dict.fromkeys(row["frames"] for row in rows))
+    least, most = (
+        min(row["minimum"] for row in rows) / 1.5,
+        max(row["minimum"] for row in rows) * 1.5,
+    )
+    y_scale = alt.Scale(type="log", domain=[least, most], nice=False)
+    y_axis = alt.Axis(values=[10.0**power for power in range(-3, 3)], format="~g", grid=True)
+    x = _sizes(sorted({row["size"] for row in own}), axis)
+    y = alt.Y("minimum:Q", title="seconds", scale=y_scale, axis=y_axis)
+    base = alt.Chart(alt.Data(values=own)).encode(
+        x=x,
+        y=y,
+        color=alt.Color("frames:N", sort=names, title=None, legend=alt.Legend(orient="top")),
+        shape=alt.Shape("frames:N", sort=names, legend=None),
+    )
+    dashed = alt.Chart(alt.Data(values=_linear(own, least))).encode(x=x, y=y)
+    dashed = dashed.mark_line(strokeDash=[4, 4], strokeWidth=1, color=LINEAR)
+    lines = dashed + base.mark_line() + base.mark_point(filled=True, size=40, opacity=1)
+    return lines.properties(width=WIDTH // 2, height=150)
+
+
+def _sizes(sizes: list[int], title: str) -> alt.X:
+    """Return the axis of what grows: powers of ten, or where these are few the sizes themselves."""
+    powers = [10**power for power in range(8) if sizes[0] <= 10**power <= sizes[-1]]
+    axis = alt.Axis(values=powers if len(powers) >= FEWEST_TICKS else sizes, format="~s")
+    scale = alt.Scale(type="log", domain=[sizes[0], sizes[-1]], nice=False)
+    return alt.X("size:Q", title=title, scale=scale, axis=axis)
+
+
+def _linear(own: list[dict[str, Any]], least: float) -> list[dict[str, Any]]:
+    """Return the ends of a line that is linear and meets the last point of the first line."""
+    last = [row for row in own if row["frames"] == own[0]["frames"]][-1]
+    a_piece = last["minimum"] / last["size"]
+    start = max(min(row["size"] for row in own), least / a_piece)
+    return [{"size": size, "minimum": size * a_piece} for size in (start, last["size"])]
+
+
 def dots(rows: list[dict[str, Any]], title: str) -> alt.LayerChart:
     """Return a dot for each way, on a logarithmic axis, which has no place where bars could begin."""
     least, most = min(row["value"] for row in rows), max(row["value"] for row in rows)
@@ -150,7 +216,7 @@ def _labelled(base: alt.Chart, marks: alt.Chart, rows: list[dict[str, Any]]) -> 
     return (marks + labels).properties(width=WIDTH, height=LINE * len(rows))
 
 
-def svg(chart: alt.LayerChart, theme: Theme) -> str:
+def svg(chart: Chart, theme: Theme) -> str:
     """Return a chart as a picture on the ground of a page."""
     ink = {"labelColor": theme.ink, "titleColor": theme.quiet, "labelFont": FONT, "titleFont": FONT}
     text = {**ink, "labelFontSize": 13, "titleFontSize": 12, "titleFontWeight": "normal"}
@@ -174,7 +240,8 @@ def svg(chart: alt.LayerChart, theme: Theme) -> str:
 
 def _is_of_series(spec: Mapping[str, Any]) -> bool:
     """Tell whether colours stand for series, and not for what is recframe's own."""
-    return any(layer["encoding"].get("shape") for layer in spec["layer"])
+    parts = [*spec.get("layer", []), *spec.get("vconcat", []), *spec.get("hconcat", [])]
+    return "shape" in spec.get("encoding", {}) or any(map(_is_of_series, parts))
 
 
 def _stored(path: Path) -> dict[str, Any]:
@@ -185,9 +252,10 @@ def _path(name: str, ground: str) -> str:
     return f"charts/{name}-{ground}.svg"
 
 
-CHARTS: dict[str, Callable[[], tuple[alt.LayerChart, str]]] = {
+CHARTS: dict[str, Callable[[], tuple[Chart, str]]] = {
     "speed": speed,
     "cases": cases,
+    "growth": growth,
     "large": large,
     "apart": apart,
 }

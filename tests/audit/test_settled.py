@@ -29,6 +29,7 @@ RANKS: dict[Any, list[Any]] = {
     pl.Float64: [None, 0.0, 1.0, 1.5, 2.0, 3.0, float("nan"), float("inf"), 2.0**60],
 }
 RELEVANCES = [None, -1.0, 0.0, 0.5, 1.0, 2.0, float("inf"), float("nan")]
+SCORES = [None, 0.25, 0.5, 0.75, float("nan"), float("-inf")]
 MODELS = [None, "", "a", "b"]
 OF_A_ROW = {"null_ids", "rank_below_1", "missing_ranks", "fractional_ranks", "negative_relevance"}
 """Checks whose example is the first row; that of others is any."""
@@ -38,7 +39,6 @@ OF_A_ROW = {"null_ids", "rank_below_1", "missing_ranks", "fractional_ranks", "ne
 def dirty(draw: st.DrawFn) -> tuple[pl.DataFrame, dict[str, Any]]:
     """Lists with a defect or more or none, in order or not, and what is bound to them."""
     dtype, ranks = draw(st.sampled_from([*IDS])), draw(st.sampled_from([*RANKS]))
-    ids = st.sampled_from(IDS[dtype])
     schema = {"model": pl.String, "user": dtype, "item": dtype, "rank": ranks}
     schema |= {"relevance": pl.Float64}
     some = st.none() if draw(st.booleans()) else st.sampled_from(RELEVANCES)
@@ -49,7 +49,7 @@ def dirty(draw: st.DrawFn) -> tuple[pl.DataFrame, dict[str, Any]]:
         for user in IDS[dtype][:n_users]
         for place in range(length)
     ]
-    maybe = st.none() | ids
+    maybe = st.sampled_from([*IDS[dtype], None])
     row = st.tuples(
         st.sampled_from(MODELS),
         maybe,
@@ -59,6 +59,15 @@ def dirty(draw: st.DrawFn) -> tuple[pl.DataFrame, dict[str, Any]]:
     )
     rows = clean + draw(st.lists(row, max_size=draw(st.sampled_from([0, 1, 8]))))
     frame = pl.DataFrame(rows, schema, orient="row", strict=False)
+    scored = draw(st.sampled_from(["ranks", "scores beside ranks", "scores"]))
+    if scored != "ranks":
+        some = st.lists(st.sampled_from(SCORES), min_size=len(frame), max_size=len(frame))
+        rank = pl.col("rank").cast(pl.Float64)
+        falls = draw(st.sampled_from([-rank, rank, (rank - 2).abs(), None]))
+        falls = pl.Series(draw(some), dtype=pl.Float64) if falls is None else falls
+        frame = frame.with_columns(score=falls)
+    if scored == "scores":
+        frame = frame.drop("rank")
     if draw(st.booleans()):
         frame = frame.sample(fraction=1, shuffle=True, seed=1)
     others = st.lists(st.tuples(maybe, maybe), max_size=8).map(
@@ -80,7 +89,7 @@ def audited(frame: Any, bound: dict[str, Any], *, large: bool) -> pl.DataFrame:
     return found.with_columns(shown)
 
 
-@examples(100)
+@examples(150)
 @given(case=dirty(), as_pandas=st.booleans())
 def test_what_is_asked_beforehand_changes_no_finding(
     case: tuple[pl.DataFrame, dict[str, Any]], *, as_pandas: bool
@@ -96,6 +105,21 @@ def test_what_is_asked_beforehand_changes_no_finding(
         )
 
     assert_frame_equal(audited(frame, bound, large=True), audited(frame, bound, large=False))
+
+
+@pytest.mark.parametrize("turned", [[], [2], [0], [0, 1, 2]])
+def test_lists_upside_down_are_found_among_those_that_are_not(turned: list[int]):
+    rows = [
+        (user, 1 + place, place if user in turned else -place)
+        for user in range(3)
+        for place in range(4)
+    ]
+    frame = pl.DataFrame(rows, ["user", "item", "score"], orient="row")
+    frame = frame.with_columns(rank=pl.col("item"), relevance=1)
+
+    found = audited(frame, {}, large=True).filter(check="ranks_against_scores")
+
+    assert found["users"].to_list() == [len(turned)] * bool(turned)
 
 
 @pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.String, pl.Categorical])

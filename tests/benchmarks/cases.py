@@ -14,7 +14,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import cycle
 from pathlib import Path
@@ -22,12 +22,13 @@ from typing import Any
 
 import data
 import machine
-import numpy as np
 import polars as pl
 from contenders import METRICS
 from data import Case, Settings
 from loop import compiled_loop
+from segment_cases import segments
 from timing import seconds_in_turn
+from works import Work, asked, bound
 
 import recframe as rf
 
@@ -38,17 +39,6 @@ CALLS, MANY_CALLS = 100, 1_000
 IMPORT = "import time; import polars; start = time.perf_counter(); import recframe; print(time.perf_counter() - start)"
 
 
-@dataclass(frozen=True)
-class Work:
-    """A piece of work, its yardstick, and how often each is run for one timing."""
-
-    name: str
-    yardstick: str
-    run: Callable[[], object]
-    against: Callable[[], object]
-    calls: int = 1
-
-
 def cases(settings: Settings) -> Iterator[list[Work]]:
     """Yield the pieces of work, those of one frame together; frames are made when their turn comes."""
     numbers = data.numbers(settings)
@@ -57,7 +47,6 @@ def cases(settings: Settings) -> Iterator[list[Work]]:
     scored = whole.judged.with_columns(
         score=-pl.col("rank").cast(pl.Float64).fill_null(float("inf"))
     ).drop("rank")
-    segments = users_with_segments(settings)
     yield [
         Work("six metrics at 10", "compiled loop", six, lambda: compiled_loop(whole, 10)),
         Work(
@@ -72,12 +61,6 @@ def cases(settings: Settings) -> Iterator[list[Work]]:
             lambda: rf.rec(whole.judged).evaluate(*TEN, k=CUTOFFS),
             six,
         ),
-        Work(
-            "by= a user column of 100 values",
-            "six metrics at 10",
-            lambda: rf.rec(whole.judged)(users=segments).evaluate(*METRICS, k=10, by="segment"),
-            six,
-        ),
         Work("pandas in and out, NumPy columns", "the same on Polars", pandas(whole), six),
         Work(
             "rank from a score",
@@ -85,6 +68,9 @@ def cases(settings: Settings) -> Iterator[list[Work]]:
             partial(rf.rec(scored).evaluate, *METRICS, k=10),
             six,
         ),
+        Work("lazy, collect()", "the same on an eager frame", lazily(whole, "auto"), six),
+        Work("lazy, streaming", "the same on an eager frame", lazily(whole, "streaming"), six),
+        Work("audit", "six metrics at 10", bound(whole).audit, six),
     ]
     del scored
     shuffled = data.case(numbers, replace(settings, order="shuffled"))
@@ -94,13 +80,17 @@ def cases(settings: Settings) -> Iterator[list[Work]]:
             "compiled loop",
             asked(shuffled),
             lambda: compiled_loop(whole, 10),
-        )
+        ),
+        Work(
+            "audit, rows shuffled", "six metrics of these", bound(shuffled).audit, asked(shuffled)
+        ),
     ]
     del shuffled
     text = data.case(numbers, replace(settings, ids="string"))
     yield [
         Work("ids as strings", "the same with Int64 ids", asked(text), six),
         Work("pandas in and out, strings", "the same on Polars", pandas(text), asked(text)),
+        Work("audit, ids as strings", "six metrics of these", bound(text).audit, asked(text)),
     ]
     del text
     two = data.case(numbers, replace(settings, shape="two"))
@@ -114,8 +104,17 @@ def cases(settings: Settings) -> Iterator[list[Work]]:
         ),
     ]
     text = data.case(numbers, replace(settings, shape="two", ids="string"))
-    yield [Work("two frames, ids as strings", "the same with Int64 ids", asked(text), asked(two))]
-    del text
+    yield [
+        Work("two frames, ids as strings", "the same with Int64 ids", asked(text), asked(two)),
+        Work("two frames, strings, pandas", "the same with Int64 ids", pandas(text), asked(two)),
+    ]
+    text = data.case(numbers, replace(settings, shape="two", ids="uuid"))
+    yield [
+        Work("two frames, ids as UUIDs", "the same with Int64 ids", asked(text), asked(two)),
+        Work("audit, two frames, UUIDs", "six metrics of these", bound(text).audit, asked(text)),
+    ]
+    del text, two
+    yield from segments(numbers, settings)
     few = whole.judged.head(SMALL_ROWS)
     yield [
         Work(
@@ -135,14 +134,10 @@ def cases(settings: Settings) -> Iterator[list[Work]]:
     ]
 
 
-def bound(case: Case) -> Any:
-    """Return `.rec` of the case's Polars frames."""
-    return case.rec(lambda frame: frame)
-
-
-def asked(case: Case, *metrics: str) -> Callable[[], object]:
-    """Return the call for some metrics, or for the six at 10."""
-    return partial(bound(case).evaluate, *(metrics or [f"{name}@10" for name in METRICS]))
+def lazily(case: Case, engine: Any) -> Callable[[], object]:
+    """Return the six at 10 of the case's frames as LazyFrames, collected by an engine."""
+    rec = case.rec(lambda frame: frame.lazy())
+    return lambda: rec.evaluate(*METRICS, k=10).collect(engine=engine)
 
 
 def pandas(case: Case) -> Callable[[], object]:
@@ -154,14 +149,6 @@ def joined(case: Case) -> Callable[[], object]:
     """Return Polars' own inner join of the two frames, in memory."""
     plan = case.recs.lazy().join(case.truth.lazy(), on=["user", "item"])
     return lambda: plan.collect(engine="in-memory")
-
-
-def users_with_segments(settings: Settings) -> pl.DataFrame:
-    """Return a row for each user with one of 100 segments."""
-    random = np.random.default_rng(settings.seed)
-    return pl.DataFrame(
-        {"user": np.arange(settings.users), "segment": random.integers(0, 100, settings.users)}
-    )
 
 
 def of_another(frame: pl.DataFrame) -> Callable[[], object]:
@@ -205,11 +192,11 @@ def import_time(repeats: int) -> float:
     return min(float(call().stdout) for _ in range(repeats + 1))
 
 
-def measure(settings: Settings, repeats: int) -> list[dict[str, Any]]:
+def measure(settings: Settings, repeats: int, only: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Return a row for each piece of work."""
     rows = []
     for together in cases(settings):
-        for work in together:
+        for work in (one for one in together if not only or any(text in one.name for text in only)):
             ours, theirs = seconds_in_turn([work.run, work.against], repeats, work.calls)
             rows.append(
                 {
@@ -220,7 +207,7 @@ def measure(settings: Settings, repeats: int) -> list[dict[str, Any]]:
                 }
             )
             sys.stdout.write(
-                f"{work.name:40s} {ours:9.4f} s  {ours / theirs:6.2f} x {work.yardstick}\n"
+                f"{work.name:52s} {ours:9.4f} s  {ours / theirs:6.2f} x {work.yardstick}\n"
             )
             sys.stdout.flush()
     return rows
@@ -236,6 +223,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help="how many users, 100 rows each (%(default)s)",
     )
     parser.add_argument("--repeats", type=int, default=7, help="turns (%(default)s)")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="TEXT", help="works with TEXT in the name"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a JSON file")
     options = parser.parse_args(arguments)
     settings = Settings(users=options.users)
@@ -248,7 +238,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "repeats": options.repeats,
         "machine": machine.describe(),
         "versions": machine.versions(),
-        "cases": measure(settings, options.repeats),
+        "cases": measure(settings, options.repeats, options.only),
         "import_seconds": import_time(options.repeats),
     }
     sys.stdout.write(

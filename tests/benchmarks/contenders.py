@@ -8,12 +8,11 @@ from typing import Any
 
 import peers
 import polars as pl
-from data import Case
+from data import METRICS, Case
 from loop import compiled_loop, tuned_loop
 
 import recframe  # noqa: F401  registers .rec
 
-METRICS = ["hit_rate", "precision", "recall", "map", "mrr", "ndcg"]
 LOOP = "compiled loop"
 EAGER = "recframe, eager"
 

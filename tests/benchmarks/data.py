@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+METRICS = ["hit_rate", "precision", "recall", "map", "mrr", "ndcg"]
+"""The six that everybody is asked for."""
 # NOTE: a prime, so that steps of any size from any start visit every item once before one comes again
 N_ITEMS = 49_999
 UNRANKED = 0.08
@@ -25,7 +27,7 @@ ORDERS = {
     "unflagged": "sorted by user, then rank, but Polars does not know it (as after reading a file)",
     "shuffled": "rows shuffled",
 }
-IDS = {"int": "Int64", "string": "String"}
+IDS = {"int": "Int64", "string": "String", "uuid": "String of 36 characters"}
 
 
 @dataclass(frozen=True)
@@ -151,8 +153,20 @@ def case(frame: pl.DataFrame, settings: Settings) -> Case:
         judged = judged.with_columns(
             pl.format("user_{}", "user").alias("user"), pl.format("item_{}", "item").alias("item")
         )
+    if settings.ids == "uuid":
+        judged = judged.with_columns(_uuid("user"), _uuid("item"))
     if settings.order == "shuffled":
         judged = judged.sample(fraction=1, shuffle=True, seed=settings.seed)
     if settings.order == "unflagged":
         judged = pl.DataFrame(judged.to_arrow())
     return Case(settings, judged.rechunk(), arrays)
+
+
+def _uuid(name: str) -> pl.Expr:
+    """Return ids as texts of the form of a UUID, in no order."""
+    hexed = [pl.col(name).hash(seed).cast(pl.String).str.zfill(20) for seed in (1, 2)]
+    parts = [
+        hexed[0].str.slice(0, 8),
+        *(hexed[0].str.slice(8 + 4 * place, 4) for place in range(3)),
+    ]
+    return pl.concat_str([*parts, hexed[1].str.slice(8, 12)], separator="-").alias(name)

@@ -42,7 +42,7 @@ def _peak_here(name: str, file: Path, settings: Settings, k: int) -> int:
     warm_up = data.case(data.numbers(small), small)
     contender.run(warm_up, k)
     table = ipc.open_file(pa.memory_map(str(file))).read_all()
-    _read_through(table)
+    read_through(table)
     judged = pl.DataFrame(table)
     if settings.order == "sorted":
         judged = judged.with_columns(pl.col("user").set_sorted())
@@ -50,19 +50,19 @@ def _peak_here(name: str, file: Path, settings: Settings, k: int) -> int:
     _ = case.given_pandas if contender.takes_pandas else case.given
     gc.collect()
     RESET_PEAK.write_text("5", encoding="ascii")
-    before = _status("VmRSS")
+    before = status("VmRSS")
     contender.run(case, k)
-    return _status("VmHWM") - before
+    return status("VmHWM") - before
 
 
-def _read_through(table: pa.Table) -> None:
+def read_through(table: pa.Table) -> None:
     """Make the mapped pages resident, without taking memory."""
     for column in table.columns:
         for buffer in (buffer for chunk in column.chunks for buffer in chunk.buffers() if buffer):
             np.frombuffer(buffer, dtype=np.uint8).max()
 
 
-def _status(name: str) -> int:
+def status(name: str) -> int:
     line = next(
         line
         for line in STATUS.read_text(encoding="ascii").splitlines()

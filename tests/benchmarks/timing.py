@@ -8,9 +8,13 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from contenders import METRICS, Contender
-from data import Case
+from data import METRICS, Case
+
+if TYPE_CHECKING:
+    # it brings all libraries that are timed
+    from contenders import Contender
 
 TOLERANCE = 1e-9
 
@@ -82,7 +86,18 @@ def _seconds(entry: Timed, k: int) -> float:
 def seconds_in_turn(
     works: Sequence[Callable[[], object]], repeats: int, calls: int = 1
 ) -> list[float]:
-    """Return the median seconds of one call of each, after one untimed; they take turns, so that noise hits all alike.
+    """Return the median seconds of one call of each, after one untimed; they take turns, so that noise hits all alike."""
+    taken = times_in_turn(works, repeats, [calls] * len(works))
+    return [statistics.median(times) for times in taken]
+
+
+def times_in_turn(
+    works: Sequence[Callable[[], object]],
+    repeats: int,
+    calls: Sequence[int],
+    clock: Callable[[], float] = time.perf_counter,
+) -> list[list[float]]:
+    """Return the seconds of one call of each in every turn, after one untimed; `calls` are those of a turn.
 
     What is loaded by then is no garbage: to look through it before each call would take longer than most calls, and in such
     a pause Polars gives its memory back to the system.
@@ -91,12 +106,12 @@ def seconds_in_turn(
     gc.collect()
     gc.freeze()
     for turn in range(repeats + 1):
-        for work, times in zip(works, taken, strict=True):
+        for work, times, n_calls in zip(works, taken, calls, strict=True):
             gc.collect()
-            start = time.perf_counter()
-            for _ in range(calls):
+            start = clock()
+            for _ in range(n_calls):
                 work()
             if turn:
-                times.append((time.perf_counter() - start) / calls)
+                times.append((clock() - start) / n_calls)
     gc.unfreeze()
-    return [statistics.median(times) for times in taken]
+    return taken

@@ -98,6 +98,32 @@ def scored(frame: pl.DataFrame, tied: int) -> pl.DataFrame:
     return frame.select("user", "item", "relevance", score=pl.when(pl.col("rank") < 12).then(score))
 
 
+@pytest.mark.parametrize("size", [12_000, 19_999])
+@pytest.mark.parametrize("order", ORDERS)
+def test_frames_just_too_small_to_be_asked_give_what_the_lazy_plan_gives(order, size):
+    frame = ORDERS[order](judged(NUMBER, NUMBER))[:size]
+    assert frame.rec._kind.asks is None
+
+    check_scores(scored(frame, tied=3))
+    for options in ({}, {"model": "model", "universe": "both"}, {"by": "model"}):
+        by = options.pop("by", None)
+        given = frame.with_columns(model=pl.lit("a"))
+        lazy = given.lazy().rec(**options).evaluate(*METRICS, k=3, by=by)
+        found = given.rec(**options).evaluate(*METRICS, k=3, by=by)
+        assert_frame_equal(found, lazy.collect(engine="in-memory"), rel_tol=1e-12)
+
+
+def test_a_few_lists_beside_a_large_truth_are_asked_too():
+    truth = judged(NUMBER, NUMBER).filter(pl.col("relevance") > 0).drop("rank")
+    recs = judged(NUMBER, NUMBER).select("user", "item", "rank")[:50]
+    rec = pl.concat([recs, recs]).rec(truth=pl.concat([truth, truth, truth]), universe="all")
+
+    assert rec._kind.asks is not None
+    lazy = recs.lazy().rec(truth=truth.lazy(), universe="all")
+    expected = lazy.evaluate(*METRICS, k=3).collect(engine="in-memory")
+    assert_frame_equal(rec.evaluate(*METRICS, k=3), expected, rel_tol=1e-12)
+
+
 def taking_turns(dtype: str, order: str, options: Sequence[Any], each: int) -> list[Any]:
     """All options of plain ids; of another dtype some in each order, all of them in its orders together."""
     first = each * list(ORDERS).index(order) + list(IDS).index(dtype)

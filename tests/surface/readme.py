@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import polars as pl
 
 import engine_tables
+import growth_tables
 import public_api
 import recframe as rf
 from recframe.audit.checks import CHECKS
@@ -34,6 +35,7 @@ METHODS = Path(rf.__file__).parent / "namespace" / "methods.py"
 RESULT = ROOT / "tests" / "benchmarks" / "result.json"
 LARGE = ROOT / "tests" / "benchmarks" / "large.json"
 CASES = ROOT / "tests" / "benchmarks" / "cases.json"
+GROWTH = ROOT / "tests" / "benchmarks" / "growth.json"
 APART = ROOT / "tests" / "benchmarks" / "apart.json"
 ENGINES = ROOT / "tests" / "benchmarks" / "engines.json"
 TRIALS = ROOT / "tests" / "benchmarks" / "coverage_in_trials.json"
@@ -170,6 +172,11 @@ def large_table() -> str:
         ]
         table.append(f"| {users * result['length']:,} | {' | '.join(cells)} |")
     return "\n".join([head, "", *table])
+
+
+def growth_table() -> str:
+    """Return the last full run of the benchmark of growth, as text and Markdown tables."""
+    return growth_tables.text(json.loads(GROWTH.read_text(encoding="utf-8")))
 
 
 def apart_table() -> str:
@@ -397,6 +404,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "speed": speed_table,
     "front speed": front_table,
     "cases": case_table,
+    "growth": growth_table,
     "apart": apart_table,
     "large": large_table,
     "engines": engines_table,

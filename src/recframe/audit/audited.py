@@ -25,7 +25,7 @@ from recframe.judging.relevance import is_rank, is_relevant
 
 SOME = 1_000
 """So many users tell as much of how items were chosen as all do, in a fraction of the time."""
-EVEN = "lists of one length"
+EVEN, TURNED = "lists of one length", "lists upside down"
 NONE = pl.DataFrame(schema={"number": pl.Int64})
 """No suspects."""
 TEXT = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
@@ -135,7 +135,8 @@ class Audited:
     def scores_beside_ranks(self) -> pl.LazyFrame | None:
         """The lists' keys, ranks and scores, where ranks are given and a column of scores stands beside them."""
         side = self.inputs.sides["recommendations"]
-        if self.inputs.scored or self.context.name_of("score") not in side.kind.numbers():
+        is_beside = not self.inputs.scored and self.context.name_of("score") in side.kind.numbers()
+        if not is_beside or TURNED in self.known:
             return None
         return side.take([*self.keys, "rank", "score"]).lazy().drop_nulls()
 
@@ -228,12 +229,22 @@ class Audited:
         return rows.join(known.lazy(), on="user", how="semi")
 
     def in_train(self, rows: pl.LazyFrame, train: pl.LazyFrame) -> pl.LazyFrame:
-        """Return the rows whose user has the item in train."""
+        """Return the rows whose user has the item in train.
+
+        NOTE: two keys as one number leave few rows, most often none, for a join on the keys themselves.
+        """
         schemas = [frame.collect_schema() for frame in (rows, train)]
         small = all(schema[name] in SMALL_INTEGERS for schema in schemas for name in PAIR)
-        given = self.inputs.given.get("train") if self.known and small else None
-        if given is not None and fits_31_bits(given, PAIR):
+        given = self.inputs.given.get("train") if self.known else None
+        if given is not None and small and fits_31_bits(given, PAIR):
             return joined_as_numbers(rows, train.select(PAIR), PAIR, "semi")
+        if given is not None and all(
+            schema[name] == pl.String for schema in schemas for name in PAIR
+        ):
+            number = key_hash([pl.col(name) for name in PAIR], schemas[0])
+            rows = rows.join(
+                train.select(number=number), left_on=number, right_on="number", how="semi"
+            )
         return rows.join(train, on=PAIR, how="semi")
 
     def _shared(self, name: str) -> pl.LazyFrame:
@@ -255,7 +266,7 @@ class Audited:
         return plans
 
     @property
-    def repeatable(self) -> dict[str, tuple[pl.LazyFrame, Sequence[str]]]:
+    def repeatable(self) -> Mapping[str, tuple[pl.LazyFrame, Sequence[str]]]:
         """The rows that may share keys with others of them, and the keys, by the name of the suspects."""
         found = {"pair": (self.pairs_of_lists, [*self.inputs.model, *PAIR])}
         if self.same_truth == "truth":

@@ -13,8 +13,8 @@ SAME_LENGTH = 0.95
 
 def even_lists(lengths: pl.LazyFrame, model: Sequence[str]) -> pl.LazyFrame:
     """Return the models nearly all of whose lists have one length, and that length."""
-    groups = [*model, pl.lit(0).alias("all lists")]
-    counts = lengths.group_by(*groups, "rows").agg(lists=pl.len().cast(pl.Float64))
+    lists = lengths.with_columns(pl.lit(0).alias("all lists"))
+    counts = lists.group_by(*model, "all lists", "rows").agg(lists=pl.len().cast(pl.Float64))
     most = pl.col("lists").max()
     models = counts.group_by(*model, "all lists").agg(
         same=most / pl.col("lists").sum(),

@@ -37,8 +37,9 @@ def lists_by_number(rows: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFra
         return None
     number = user * n_places + rank - _wrapped(first * n_places + lowest)
     if len(keys) > 1:
-        places = {"old": models, "new": list(range(len(models))), "return_dtype": pl.Int64}
-        number += pl.col("model").replace_strict(**places) * (n_users * n_places)
+        place = pl.int_range(len(models), eager=True)
+        model = pl.col("model").replace_strict(models, place, return_dtype=pl.Int64)
+        number += model * (n_users * n_places)
     runs, has_ties = _runs(rows, number, len(models) * n_users * n_places)
     found = _lists(runs, n_places)
     made = {

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import polars as pl
 
-from recframe.audit.audited import EVEN, NONE, Audited, ids_of
+from recframe.audit.audited import EVEN, NONE, TURNED, Audited, ids_of
 from recframe.audit.even_lists import even_lists
 from recframe.audit.lists_by_number import lists_by_number
-from recframe.audit.numbers_of_rows import each_once, numbered, repeats
+from recframe.audit.numbers_of_rows import each_once, in_order, numbered, repeats
 from recframe.frames.collecting import Collect
-from recframe.frames.rows.packing import key_hash
+from recframe.frames.rows.packing import fits_31_bits, key_hash
 from recframe.frames.rows.questions import heads
 from recframe.judging.judged_frame import PAIR
 
@@ -29,6 +29,7 @@ def settled(data: Audited, run: Collect, stream: Collect) -> Audited:
     found = replace(data, consecutive=_is_consecutive(data, run))
     known = _ids(found, run)
     known |= _of_blocks(found, run) if found.consecutive else _of_numbers(found, run, stream)
+    known |= _of_scores(found, run) if found.consecutive else {}
     known |= {
         name: repeats(_numbers(rows, keys, run))
         for name, (rows, keys) in found.repeatable.items()
@@ -97,6 +98,15 @@ def _of_blocks(data: Audited, run: Collect) -> Known:
     return known
 
 
+def _of_scores(data: Audited, run: Collect) -> Known:
+    """Return that no list is upside down, where no score is above the one of the row before."""
+    rows = data.scores_beside_ranks
+    if rows is None or "recommendations" not in data.inputs.complete:
+        return {}
+    rises = (pl.col("score") > pl.col("score").shift()) & ~starts(data.keys)
+    return {} if run(rows.select(rises.any())).item() else {TURNED: NONE}
+
+
 def _of_numbers(data: Audited, run: Collect, stream: Collect) -> Known:
     """Return what rows in any order answer by numbers for their users, lists and ranks."""
     order = "score" if data.inputs.scored else "rank"
@@ -106,12 +116,26 @@ def _of_numbers(data: Audited, run: Collect, stream: Collect) -> Known:
         data.inputs, lists=rows.lazy(), complete=frozenset({"recommendations", "truth"})
     )
     plain = replace(data, inputs=inputs)
-    found = {"judged users": stream(plain.counted_users())} if data.is_judged else {}
+    found = {"judged users": _judged_users(plain, rows, run, stream)} if data.is_judged else {}
     answer = None if data.inputs.scored else lists_by_number(run(plain.rows_with_ranks), data.keys)
     found["lengths"] = stream(plain.counted_lists()) if answer is None else answer[0]
     if ids is not None:
         found = {name: _with_ids(one, ids) for name, one in found.items()}
     return found | ({} if answer is None or answer[1] else {"rank": NONE})
+
+
+def _judged_users(data: Audited, rows: pl.DataFrame, run: Collect, stream: Collect) -> pl.DataFrame:
+    """Return what `judged_users` has: by sorted numbers of users and what their rows are, in half the time of a hash table."""
+    if not fits_31_bits(rows, ["user"]):
+        return stream(data.counted_users())
+    user, number, n = pl.col("user").cast(pl.Int64), pl.col("number"), pl.col("rows")
+    beyond = data.relevant & ~data.ranked
+    judged = run(data.truth.select(number=user * 4 + data.relevant * 2 + beyond)).to_series()
+    of_one = in_order(judged).to_frame().lazy().group_by(number.set_sorted())
+    users = of_one.agg(rows=pl.len().cast(pl.Int64)).group_by(user=(number // 4).set_sorted())
+    relevant, beyond = n.filter(number % 4 > 1).sum(), n.filter(number % 2 == 1).sum()
+    counts = run(users.agg(n.sum(), relevant=relevant, beyond=beyond))
+    return counts.with_columns(pl.col("user").cast(rows.schema["user"]))
 
 
 def _with_ids(rows: pl.DataFrame, ids: pl.DataFrame) -> pl.DataFrame:

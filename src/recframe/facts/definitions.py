@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from recframe.facts.features import ANY, CATEGORIES, NUMBERS
-from recframe.facts.sides import COUNT, VALUE, Sides, counted_items, fact
+from recframe.facts.sides import COUNT, VALUE, Fact, Sides, counted_items, fact
 from recframe.frames.kinds.tables import TRAIN_USERS
 from recframe.frames.rows.places import by_item
 
@@ -102,25 +102,22 @@ def history_popularity(sides: Sides) -> pl.LazyFrame:
 @fact("user", "train", "items", takes=ANY)
 def n_described_history(sides: Sides, of: str) -> pl.LazyFrame:
     """The number of a user's train items that have a feature."""
-    history = sides.with_item_keys(sides.train.join(sides.feature(of).described(), on="item"))
+    history = sides.with_item_keys(sides.described(sides.train, of))
     return history.group_by(sides.user_keys).agg(value=pl.len().cast(pl.Float64))
 
 
 @fact("user", "train", "items", takes=CATEGORIES)
 def n_categories_of_history(sides: Sides, of: str) -> pl.LazyFrame:
     """The number of categories of a user's train items."""
-    return _history(sides, of).group_by(sides.user_keys).agg(value=pl.len().cast(pl.Float64))
+    found = sides.with_users(sides.built(Fact(history_in_category, (of,))))
+    return found.group_by(sides.user_keys).agg(value=pl.len().cast(pl.Float64))
 
 
 @fact("part", "train", "items", takes=CATEGORIES)
 def history_in_category(sides: Sides, of: str) -> pl.LazyFrame:
     """The number of a user's train items in a category; an item of several counts in each by its share."""
-    return _history(sides, of)
-
-
-def _history(sides: Sides, of: str) -> pl.LazyFrame:
-    history = sides.with_item_keys(sides.train.join(sides.feature(of).parts(), on="item"))
-    return history.group_by([*sides.user_keys, "part"]).agg(value=pl.col("share").sum())
+    history = sides.by_category(sides.with_item_keys(sides.train), sides.user_keys, of)
+    return history.shares().select(*sides.part_keys, "value")
 
 
 # Of segments of items

@@ -7,12 +7,13 @@ Nulls, empty lists, and vectors of zeros or with a missing or infinite number ar
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import polars as pl
 
 from recframe.errors import ColumnError, fails_if, fails_whole_if
+from recframe.frames.collecting import Ask
 from recframe.frames.hints import FrameOf
 from recframe.frames.inputs import Inputs
 
@@ -141,6 +142,8 @@ class Feature:
     shape: Shape | None
     width: int | None
     """How many dimensions its vectors have, where the schema knows."""
+    known: pl.DataFrame | None = None
+    """Its parts, where they are at hand, each with a number in place of its name."""
 
     @property
     def dimensions(self) -> list[str]:
@@ -172,6 +175,8 @@ class Feature:
     def parts(self) -> pl.LazyFrame:
         """Return the parts of the items that have a feature: item, part, unit; of categories also share, 1 / their number."""
         rows = self.rows
+        if self.known is not None:
+            return self.known.lazy()
         if self.shape == "vector":
             return _dimensions(rows)
         categorical = getattr(
@@ -189,6 +194,13 @@ class Feature:
             pl.col("share").is_finite()
         )
         return rows.explode("part").filter(pl.col("part").is_not_null())
+
+    def numbered(self, ask: Ask) -> Feature:
+        """Return the same with its categories at hand, as numbers."""
+        (parts,) = ask([self.parts()])
+        names = parts.select("part").unique().with_row_index("number")
+        parts = parts.join(names, on="part").drop("part").rename({"number": "part"})
+        return replace(self, known=parts)
 
     def numbers(self, least: float | None = None) -> pl.LazyFrame:
         """Return the items that have a finite number: item, value; one below the `least` fails when the plan runs."""

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import polars as pl
 
-from recframe.facts.sides import Sides, fact
+from recframe.facts.sides import Fact, Sides, fact
+from recframe.frames.collecting import Ask
 from recframe.frames.context import Ties
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.joins import at_best_rank, distinct_names
+from recframe.frames.rows.packing import fits_31_bits, sorted_as_numbers
 from recframe.frames.rows.places import by_item, with_places
+from recframe.frames.rows.questions import are_in_order, each_item_once, marked_sorted
 from recframe.judging.equal_ranks import told_apart
 from recframe.judging.judged_frame import PAIR
 from recframe.judging.relevance import is_rank
@@ -67,28 +71,97 @@ def agreement(sides: Sides, p: float, k: int) -> pl.LazyFrame:
     keys = sides.held.list_keys
     shared, other = _reference(sides, k or None)
     on = distinct_names(*shared, "user")
-    schema = sides.inputs.schema
-    own, other = _placed(sides.held.ranked(k or None), keys, schema), _placed(other, on, schema)
+    if sides.places is None:
+        schema = sides.inputs.schema
+        own, other = _placed(sides.held.ranked(k or None), keys, schema), _placed(other, on, schema)
+        common = _common(own, other, keys, on)
+    else:
+        up_to_k = k >= RANK if k else pl.lit(value=True)
+        own, other = (one.lazy().filter(up_to_k) for one in sides.places)
+        common = _common_in_order(own, other, sides.places)
     lists, others = _lengths(own, keys, p), _lengths(other, on, p)
-    both = lists.join(others, on=on, how="left", nulls_equal=True, suffix=" of other").with_columns(
-        pl.col("length of other", "sum of other").fill_null(0)
-    )
-    lengths, sums = ("length", "length of other"), ("sum", "sum of other")
-    both = both.select(
-        *keys,
-        shorter=pl.min_horizontal(lengths),
-        longer=pl.max_horizontal(lengths),
-        sum_to_shorter=pl.min_horizontal(sums),
-        sum_to_longer=pl.max_horizontal(sums),
-    )
-    common = own.join(other, on=distinct_names(*on, "item"), nulls_equal=True, suffix=" of other")
-    common = common.select(*keys, depth=pl.max_horizontal("place", "place of other"))
+    both = _longer_and_shorter(lists, others, keys, on)
     counted = _counted(
         common.join(both.select(*keys, "shorter"), on=keys, nulls_equal=True), keys, p
     )
     both = both.join(counted, on=keys, how="left", nulls_equal=True)
     parts = [pl.col(name).cast(pl.Float64).fill_null(0.0) for name in Agreement.__annotations__]
     return both.select(*keys, value=pl.struct(parts))
+
+
+def _longer_and_shorter(
+    lists: pl.LazyFrame, others: pl.LazyFrame, keys: list[str], on: list[str]
+) -> pl.LazyFrame:
+    """Return the lengths of each list and of its reference, and F of both."""
+    both = lists.join(others, on=on, how="left", nulls_equal=True, suffix=" of other").with_columns(
+        pl.col("length of other", "sum of other").fill_null(0)
+    )
+    lengths, sums = ("length", "length of other"), ("sum", "sum of other")
+    return both.select(
+        *keys,
+        shorter=pl.min_horizontal(lengths),
+        longer=pl.max_horizontal(lengths),
+        sum_to_shorter=pl.min_horizontal(sums),
+        sum_to_longer=pl.max_horizontal(sums),
+    )
+
+
+def settled(sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[Fact]) -> Sides:
+    """Return the side frames of a large eager frame with the lists in their places, if users, items and places are narrow."""
+    depths = [int(one.settings[1]) for one in facts if one.builder is agreement]
+    given = sides.inputs.reference
+    if not depths or given is None or isinstance(given, str) or sides.held.list_keys != ["user"]:
+        return sides
+    (others,) = ask([_reference(sides, max(depths) if all(depths) else None)[1]])
+    if not all(fits_31_bits(one, PAIR) for one in (rows, others)):
+        return sides
+    others = each_item_once(marked_sorted(others, "user"), ["user"], ask)
+    places = _in_places(rows, ask), _in_places(others, ask)
+    fits = math.prod(_bounds(places, "user", "item", "place")) < 2**62
+    return replace(sides, places=places) if fits else sides
+
+
+def _in_places(rows: pl.DataFrame, ask: Ask) -> pl.DataFrame:
+    """Return rows list by list, with their places."""
+    numbers = marked_sorted(rows, "user").with_columns(RANK.cast(pl.Float64))
+    ordered = rows.lazy()
+    if not ask([are_in_order(numbers, ["user"])])[0].item():
+        ordered = sorted_as_numbers(rows, ["user", "rank", "item"])
+    return marked_sorted(ask([with_places(ordered, ["user"]).drop("start")])[0], "user")
+
+
+def _bounds(places: Sequence[pl.DataFrame], *names: str) -> list[int]:
+    """Return how many users, items or places there may be in lists of narrow ids."""
+    together = pl.concat(one.select(pl.col(names).max().cast(pl.Int64)) for one in places)
+    return [1 + (highest or 0) for highest in together.max().row(0)]
+
+
+def _common(own: pl.LazyFrame, other: pl.LazyFrame, keys: list[str], on: list[str]) -> pl.LazyFrame:
+    """Return the items that a list and its reference have, with the later of the two places."""
+    pair = distinct_names(*on, "item")
+    common = own.join(other, on=pair, nulls_equal=True, suffix=" of other")
+    return common.select(*keys, depth=pl.max_horizontal("place", "place of other"))
+
+
+def _common_in_order(
+    own: pl.LazyFrame, other: pl.LazyFrame, places: Sequence[pl.DataFrame]
+) -> pl.LazyFrame:
+    """Return the items that both have, with the later of the two places, in the order of the users.
+
+    NOTE: all in one number, an item that both have follows itself: one sort in place of a hash table.
+    """
+    n_items, n_places = _bounds(places, "item", "place")
+    number = pl.col("user").cast(pl.Int64) * n_items + pl.col("item").cast(pl.Int64)
+    rows = pl.concat(one.select(number=number * n_places + PLACE) for one in (own, other))
+    rows = rows.sort("number").select(
+        pair=pl.col("number") // n_places, place=pl.col("number") % n_places
+    )
+    pair = pl.col("pair")
+    rows = rows.with_columns(
+        both=pair == pair.shift(-1), depth=pl.max_horizontal(PLACE, PLACE.shift(-1))
+    )
+    user = (pair // n_items).cast(places[0].schema["user"])
+    return rows.filter("both").select("depth", user=user).set_sorted("user")
 
 
 def _reference(sides: Sides, k: int | None) -> tuple[list[str], pl.LazyFrame]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -11,14 +11,21 @@ import polars as pl
 
 from recframe.errors import fails_if
 from recframe.facts import features
+from recframe.facts.by_category import (
+    BOTH,
+    DESCRIBED,
+    ByCategory,
+    Codes,
+    by_category,
+    with_users,
+)
 from recframe.facts.features import CATEGORIES, Feature, Shape
-from recframe.frames.collecting import Ask
 from recframe.frames.hints import FrameOf
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.tables import CATALOGUE, POPULARITY
 from recframe.frames.rows.joins import joined
-from recframe.frames.rows.packing import distinct, fits_31_bits, joined_as_numbers
-from recframe.frames.rows.questions import are_distinct, marked_sorted
+from recframe.frames.rows.lookups import Lookup
+from recframe.frames.rows.packing import joined_as_numbers
 from recframe.judging.judged_frame import PAIR, Judged
 
 Branches = Callable[[pl.LazyFrame, set[str]], list[pl.LazyFrame]]
@@ -115,29 +122,39 @@ class Sides:
     """Facts that are at hand, by their names."""
     narrow: bool = False
     """Whether users and items of the rows, and of the facts on pairs, are known to fit into one number of 64 bits."""
+    codes: Mapping[str, Codes] = field(default_factory=dict)
+    """The items' categories as numbers, by the column; of all that are asked for, or none."""
+    lookups: Mapping[str, Lookup] = field(default_factory=dict)
+    """The facts of items and of users that are asked for, where these are numbers of a small range."""
+    places: tuple[pl.DataFrame, pl.DataFrame] | None = None
+    """The items of the lists, and of the reference, in their places, with their ranks, where they are at hand and narrow."""
 
-    def settled(self, ask: Ask, rows: pl.DataFrame, facts: Sequence[FromSides]) -> Sides:
-        """Return the same for a large eager frame: what several facts are made of is made once; no answer changes a number."""
-        sides, on_pairs = (
-            self,
-            [one for one in facts if isinstance(one, Fact) and one.kind == "pair"],
-        )
-        if self.inputs.train is not None and any("train" in one.builder.needs for one in facts):
-            train = marked_sorted(ask([self.inputs.train.drop_nulls()])[0], "user")
-            narrow, in_order = fits_31_bits(train, PAIR), train["user"].flags["SORTED_ASC"]
-            # one sort finds out and mends
-            if (narrow and not in_order) or not ask([are_distinct(train, ["user"])])[0].item():
-                (train,) = ask([distinct(train.lazy(), PAIR, narrow=narrow)])
-            sides = replace(self, pairs=train.lazy())
-            (popular,) = ask([sides.popularity])
-            sides = replace(sides, popular=popular.lazy())
-        built = ask([_frame(one.build(sides)) for one in on_pairs])
-        at_hand = {one.name: frame.lazy() for one, frame in zip(on_pairs, built, strict=True)}
-        return replace(
-            sides,
-            at_hand=at_hand,
-            narrow=all(fits_31_bits(frame, PAIR) for frame in (rows, *built)),
-        )
+    def by_category(
+        self, rows: pl.LazyFrame, keys: Sequence[str], of: str, *kept: str
+    ) -> ByCategory:
+        """Return rows once for each category, or dimension, of their items in a feature."""
+        return by_category(rows, keys, self.feature(of), self.codes.get(of), *kept)
+
+    def described(self, rows: pl.LazyFrame, of: str) -> pl.LazyFrame:
+        """Return the rows of items that have a feature."""
+        if of in self.codes:
+            return (
+                self.codes[of].of_items.beside(rows, [DESCRIBED]).filter(DESCRIBED).drop(DESCRIBED)
+            )
+        return rows.join(self.feature(of).described(), on="item")
+
+    def with_users(self, parts: pl.LazyFrame) -> pl.LazyFrame:
+        """Return parts of users' features with the users."""
+        return with_users(parts, self.held.schema["user"]) if self.codes else parts
+
+    def in_order(self, lists: pl.LazyFrame) -> pl.LazyFrame:
+        """Return lists in the order of the parts, where these have one: it is sooner joined than a hash table is made."""
+        return lists.sort("user") if self.codes else lists
+
+    @property
+    def part_keys(self) -> list[str]:
+        """The keys of what a user has of a part of a feature."""
+        return [BOTH] if self.codes else [*self.user_keys, "part"]
 
     @property
     def item_keys(self) -> list[str]:
@@ -193,15 +210,19 @@ class Sides:
             else rows
         )
 
+    def built(self, one: Fact) -> Any:
+        """Return a fact, as it is at hand or from the side frames."""
+        return self.at_hand[one.name] if one.name in self.at_hand else one.build(self)
+
     def table(
         self, kind: Kind, facts: Sequence[Fact]
     ) -> tuple[list[str], pl.LazyFrame | None, list[pl.Expr]]:
         """Return the keys of a kind of fact, a frame of the facts by these keys, and the facts that are the same for all."""
         keys = {"item": ["item"], "pair": PAIR, "user": self.user_keys, "segment": self.item_keys}
-        keys |= {"member": ["user"], "part": [*self.user_keys, "part"], "list": self.held.list_keys}
+        keys |= {"member": ["user"], "part": self.part_keys, "list": self.held.list_keys}
         on, table, same = keys.get(kind, []), None, []
         for one in (one for one in facts if one.kind == kind):
-            built = self.at_hand.get(one.name, one.build(self))
+            built = self.built(one)
             if isinstance(built, pl.Expr):
                 same.append(built.alias(one.name))
                 continue
@@ -219,14 +240,18 @@ class Sides:
         """Return rows with the facts of some kinds beside them; `named` has other names of the keys."""
         for kind in kinds:
             on, table, same = self.table(kind, facts)
-            if table is not None:
+            if table is not None and kind in self.lookups:
+                rows = self.lookups[kind].beside(
+                    rows, [one for one in table.collect_schema().names() if one not in on]
+                )
+            elif table is not None:
                 others = {key: (named or {}).get(key, key) for key in on}
                 table, on = table.rename(others), list(others.values())
                 as_numbers = self.narrow and on == PAIR
                 rows = (
                     joined_as_numbers(rows, table, on, "left")
                     if as_numbers
-                    else joined(rows, table, on)
+                    else joined(rows, table, on, in_order=on == [BOTH])
                 )
             rows = rows.with_columns(same) if same else rows
         return rows

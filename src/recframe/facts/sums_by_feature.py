@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from recframe.facts.by_category import BOTH
 from recframe.facts.features import ANY, CATEGORIES
 from recframe.facts.levels import Level
 from recframe.facts.sides import Sides, summing
+from recframe.frames.rows.joins import joined
 
 if TYPE_CHECKING:
     from recframe.facts.levels import Levels
@@ -50,28 +52,55 @@ def vectors(rows: Rows, of: str) -> pl.LazyFrame:
     NOTE: a column for each dimension where the schema tells their number, which takes a twentieth of the time and a quarter of
     the memory of a row for each.
     """
-    sides, feature = rows.sides, rows.sides.feature(of)
-    units, columns, parts = feature.units()
     levels = [Level.OF_LIST.of("square", of), Level.OF_LIST.of("product", of)]
     squares, products = map(rows.asked.named, levels)
     names = [value.meta.output_name() for value in [*squares, *products]]
-    values = rows.with_facts(*levels).join(units, on="item").with_columns(*squares, *products)
-    sums = values.group_by(*rows.keys, *parts).agg(
-        (pl.col(name) * pl.col(column)).sum().alias(f"{name} {column}")
+    feature = rows.sides.feature(of)
+    columns = ["unit"] if feature.width is None else feature.dimensions
+    # what is the same for all items is no column of theirs
+    beside = [value for value in [*squares, *products] if value.meta.root_names()]
+    same = {value.meta.output_name(): value for value in squares if not value.meta.root_names()}
+    values = rows.with_facts(*levels).with_columns(beside)
+    if not squares:
+        values = values.filter(pl.any_horizontal(pl.col(name) != 0 for name in names))
+    totals = [
+        (same.get(name, pl.col(name)) * pl.col(column)).sum().alias(f"{name} {column}")
         for name in names
         for column in columns
-    )
+    ]
+    sums = _summed(rows, of, values, [one for one in names if one not in same], totals)
     if products:
-        history = sides.with_item_keys(sides.train.join(units, on="item"))
-        history = history.group_by(*sides.user_keys, *parts).agg(pl.col(columns).sum())
-        sums = sums.join(history, on=[*sides.user_keys, *parts], how="left", nulls_equal=True)
+        sides, history = rows.sides, _history(rows.sides, of, summed=bool(squares))
+        on = sides.user_keys if feature.width is not None else sides.part_keys
+        sums = joined(sums, history.select(*on, *columns), on, in_order=on == [BOTH])
     factors = [(name, name if place < len(squares) else "") for place, name in enumerate(names)]
-    totals = [_product(name, other, columns) for name, other in factors]
-    return (
-        sums.group_by(rows.keys).agg(one.sum() for one in totals)
-        if parts
-        else sums.select(*rows.keys, *totals)
-    )
+    found = [_product(name, other, columns) for name, other in factors]
+    if feature.width is not None:
+        return sums.select(*rows.keys, *found)
+    return rows.sides.with_users(sums).group_by(rows.keys).agg(one.sum() for one in found)
+
+
+def _summed(
+    rows: Rows, of: str, values: pl.LazyFrame, kept: list[str], sums: list[pl.Expr]
+) -> pl.LazyFrame:
+    """Return sums over each list, or over each part of it where the parts are no columns."""
+    feature = rows.sides.feature(of)
+    if feature.width is None:
+        return rows.sides.by_category(values, rows.keys, of, *kept).summed(sums)
+    return values.join(feature.wide(), on="item").group_by(rows.keys).agg(sums)
+
+
+def _history(sides: Sides, of: str, *, summed: bool) -> pl.LazyFrame:
+    """Return the sums of the unit vectors of each user's train items.
+
+    Of numbered parts they may be the vectors themselves, if no more than products with them is asked for: it is sooner done.
+    """
+    history, feature = sides.with_item_keys(sides.train), sides.feature(of)
+    if feature.width is None:
+        parts = sides.by_category(history, sides.user_keys, of)
+        return parts.summed([pl.col("unit").sum()]) if summed or not sides.codes else parts.rows
+    history = history.join(feature.wide(), on="item")
+    return history.group_by(sides.user_keys).agg(pl.col(feature.dimensions).sum())
 
 
 def _product(name: str, other: str, columns: Iterable[str]) -> pl.Expr:
@@ -86,15 +115,18 @@ def _product(name: str, other: str, columns: Iterable[str]) -> pl.Expr:
 def categories(rows: Rows, of: str) -> pl.LazyFrame:
     """The categories of the items, with sums over the items of each, and what the history has of it."""
     inner, outer = Level.IN_CATEGORY.of(of), Level.OF_LIST.of("categories", of)
-    found = rows.with_facts(inner).join(rows.sides.feature(of).parts(), on="item")
-    found = found.group_by(*rows.keys, "part").agg(rows.asked.named(inner))
+    sums = rows.asked.named(inner)
+    kept = {name for one in sums for name in one.meta.root_names()} - {"unit", "share"}
+    parted = rows.sides.by_category(rows.with_facts(inner), rows.keys, of, *sorted(kept))
+    found = rows.sides.joined(parted.summed(sums), rows.asked.facts_in(outer), "part")
+    found = rows.sides.with_users(found)
     roots = {name for one in rows.asked.named(outer) for name in one.meta.root_names()}
     if whole := [
         one for one in rows.asked.named(Level.BESIDE_CATEGORIES) if one.meta.output_name() in roots
     ]:
-        lists = rows.lists.select(*rows.keys, *whole)
-        found = found.join(lists, on=rows.keys, how="left", nulls_equal=True)
-    found = rows.sides.joined(found, rows.asked.facts_in(outer), "part", "user", "segment", "whole")
+        lists = rows.sides.in_order(rows.lists.select(*rows.keys, *whole))
+        found = joined(found, lists, rows.keys)
+    found = rows.sides.joined(found, rows.asked.facts_in(outer), "user", "segment", "whole")
     return found.group_by(rows.keys).agg(rows.asked.named(outer))
 
 

@@ -110,6 +110,12 @@ class Context:
         return replace(self, **policies) if changed else self
 
     @property
+    def frames(self) -> list[Any]:
+        """The side frames that are bound."""
+        given = [getattr(self, name) for name in SIDES]
+        return [one for one in given if one is not None]
+
+    @property
     def policies(self) -> tuple[object, ...]:
         """What metrics that share a plan have in common."""
         return tuple(getattr(self, name) for name in DEFAULTS)

@@ -23,6 +23,12 @@ class NamedFrame:
     names: Mapping[str, str]
 
 
+def size_of(frame: Any) -> int:
+    """Return how many rows a side frame has, where that is known; 0 of what is no frame."""
+    given = frame.frame if isinstance(frame, NamedFrame) else frame
+    return kind_for(given).size if is_frame(given) else 0
+
+
 def _known_alone(function: C) -> C:
     """Have a role that there is not answered with the closest one; the signature stays."""
 

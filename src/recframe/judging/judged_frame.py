@@ -462,17 +462,14 @@ class Judged:
 
 
 def rows_of_models(inputs: Inputs) -> pl.LazyFrame:
-    """Return the model of each row that is one's."""
-    return inputs.identified("recommendations", where=_names_a_model(inputs)).select("model")
+    """Return the model of each row that is one's; one that names none and ranks nothing is a judged row of all of them.
 
-
-def _names_a_model(inputs: Inputs) -> pl.Expr:
-    """Return whether a row is a model's; one that names none and ranks nothing is a judged row of all of them."""
-    return (
-        pl.lit(value=True)
-        if inputs.scored
-        else pl.col("model").is_not_null() | is_rank(pl.col("rank"), inputs.schema["rank"])
-    )
+    NOTE: a filter by a literal fails in memory from some ten thousand rows on.
+    """
+    own = None
+    if not inputs.scored:
+        own = pl.col("model").is_not_null() | is_rank(pl.col("rank"), inputs.schema["rank"])
+    return inputs.identified("recommendations", where=own).select("model")
 
 
 def _filled(

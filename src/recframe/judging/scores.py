@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import polars as pl
 
 from recframe.frames.collecting import Ask
 from recframe.frames.context import Ties
-from recframe.frames.rows.packing import READS_BITS, SMALL_INTEGERS
 from recframe.frames.rows.places import by_item, with_places
 from recframe.frames.rows.questions import are_distinct, marked_sorted
+from recframe.judging.reach import SCORE, Reach, within_reach
 
-SCORE = pl.col("score")
-SPARE = 3
-"""A first look takes so many times k rows of each list on average: lists differ in how high their scores are."""
-MOST = 0.9
-"""The first look is enough where this share of the lists has k rows in it; the others keep all of theirs."""
-ONE_OF = 1_000
-"""One of so many scores tells how high those are that a share of the rows reach."""
 # As they were given, other ids have an order of their own.
 _TEXT = (pl.Binary, pl.String, pl.Duration, pl.Struct, pl.List, pl.Array)
 
@@ -42,7 +33,7 @@ class Scored:
     by_score: bool = False
     """Whether the rows are known to stand list by list, the best score first."""
     cut_clear: bool = False
-    """Whether they are known to stand so that no list has two equal scores at its `depth` and behind it."""
+    """Whether they are known to stand so that rows of equal scores at a list's `depth` and behind it are in their order."""
     best: pl.LazyFrame | None = None
     """The rows that may be among the first `depth`, where they are at hand, and no item is among them twice."""
     depth: int | None = None
@@ -149,24 +140,33 @@ class Scored:
         found, gained = self, distinct and "gain" in self.rows.collect_schema()
         if self.keys == ("user",):
             found = replace(self, **ask([self._question(k)])[0].row(0, named=True))
-        first = (
-            None
-            if k is None or found.by_score or self.keys != ("user",)
-            else _within_reach(self.rows, k, ask)
-        )
-        if first is None:
-            first = pl.lit(value=True) if k is None else found._may_be_first(k)  # noqa: SLF001  it is of this class
+            if found.by_score and not found.cut_clear:
+                (stands,) = ask([self._standing(self.rows)])
+                found = replace(found, cut_clear=stands.item())
+        reach = found._reach(k, ask)  # noqa: SLF001  it is of this class
         # With the gains, the relevant rows too: a first row that is not relevant may repeat an item that another says is.
         kept = pl.col("first") | pl.col("gain").is_not_null() if gained else pl.col("first")
-        best = marked_sorted(ask([self.rows.with_columns(first=first).filter(kept)])[0], "user")
+        rows = self.rows.with_columns(first=reach.first).filter(kept)
+        best = marked_sorted(ask([rows])[0], "user")
         ranked = best.filter(pl.col("first")).drop("first")
-        questions = [are_distinct(best, list(self.keys)), found._standing(ranked.lazy())]  # noqa: SLF001
+        questions = [are_distinct(best, list(self.keys)), self._standing(ranked.lazy())]
         once, standing = (answer.item() for answer in ask(questions))
-        return (
-            replace(found, best=ranked.lazy(), depth=k, gained=gained, standing=standing)
-            if once
-            else found
-        )
+        if not once:
+            return found
+        if not standing and reach.place is not None:
+            # one number sorts in less than half the time of three columns
+            ranked = marked_sorted(ranked.sort(reach.place), "user")
+            standing = ask([self._standing(ranked.lazy())])[0].item()
+        return replace(found, best=ranked.lazy(), depth=k, gained=gained, standing=standing)
+
+    def _reach(self, k: int | None, ask: Ask) -> Reach:
+        """Return which rows may be among the first k of their lists."""
+        if k is None:
+            return Reach(pl.lit(value=True))
+        tie = self._tie()
+        near = self.by_score and (self.cut_clear or tie is None)
+        found = None if near or self.keys != ("user",) else within_reach(self.rows, tie, k, ask)
+        return found or Reach(self._may_be_first(k))
 
     def _question(self, k: int | None) -> pl.LazyFrame:
         """Return whether the rows stand by user and score, and whether equal scores stand on both sides of the cut."""
@@ -187,65 +187,30 @@ class Scored:
             asked["cut_clear"] = ~crossing.any()
         return self.rows.select(**asked)
 
-    def _standing(self, best: pl.LazyFrame) -> pl.LazyFrame:
+    def _standing(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return whether some rows stand in the order of their ranks; where that is not sure, False."""
-        if not self.by_score or self.ties not in {"item", "order"} or not self._compares("item"):
+        tie = self._tie()
+        if tie is None or self.keys != ("user",) or not self._compares("user"):
             return pl.LazyFrame({"standing": [False]})
-        user, item = pl.col("user"), pl.col("item")
-        follows = item > item.shift() if self.ties == "item" else pl.lit(value=True)
-        return best.select(
-            standing=((user != user.shift()) | (SCORE.shift() != SCORE) | follows).all()
-        )
+        user, (last, turned) = pl.col("user"), tie
+        follows = last < last.shift() if turned else last > last.shift()
+        worse = (SCORE.shift() > SCORE) | (SCORE.is_null() & SCORE.shift().is_not_null())
+        behind = worse.fill_null(value=False) | (SCORE.eq_missing(SCORE.shift()) & follows)
+        stands = (user > user.shift()) | ((user == user.shift()) & behind)
+        return rows.select(standing=stands.all())
+
+    def _tie(self) -> tuple[pl.Expr, bool] | None:
+        """Return what tied rows sort by, and whether that is descending; None where that is more or does not compare."""
+        if self.ties in {"expected", "last", "pessimistic", "optimistic"}:
+            return None
+        ((key, turned),) = order_of_ties(self.ties, self.rows.collect_schema())
+        dtype = self.rows.select(key.alias("key")).collect_schema()["key"]
+        return (key, turned) if dtype.is_integer() or dtype == pl.String else None
 
     def _compares(self, name: str) -> bool:
         """Return whether ids compare as they sort."""
         dtype = self.rows.collect_schema()[name]
         return dtype.is_integer() or dtype == pl.String
-
-
-def _within_reach(rows: pl.LazyFrame, k: int, ask: Ask) -> pl.Expr | None:
-    """Return whether a row may be among the first k of its list; None where users are no whole numbers in a small range.
-
-    NOTE: sorting one packed number, the user's in its upper half and the score's in 32 bits, turned round, in its lower one,
-    and looking up each list's k-th takes a third of ranking all scores; rounding keeps their order but for new ties.
-    """
-    if not READS_BITS or rows.collect_schema()["user"] not in SMALL_INTEGERS:
-        return None
-    user = pl.col("user").cast(pl.Int64)
-    low, high, size = ask([rows.select(low=user.min(), high=user.max(), size=pl.len())])[0].row(0)
-    if low is None or high - low >= min(size, 2**31):
-        return None
-    bits = SCORE.cast(pl.Float32).reinterpret(dtype=pl.Int32)
-    # Those of positive numbers order as these do, those of negative ones the other way round, and -0.0 is no lower than 0.0.
-    height = pl.when(bits < 0).then(-(2**31) - bits).otherwise(bits).cast(pl.Int64)
-    packed = (user - low) * 2**32 - height
-    n_users = high - low + 1
-    # A list with k scores above some score has its first k there; one without keeps all of its rows.
-    for above in (_reached(rows, SPARE * n_users * k / size, ask), -math.inf):
-        last = _last_of_first(rows.filter(above <= SCORE).select(packed=packed), k, ask)
-        if len(last) > MOST * n_users:
-            break
-    limits = pl.Series([2**63 - 1]).new_from_index(0, n_users)
-    limits = limits.scatter(last["number"], last["packed"])
-    reaching: pl.Expr = packed <= pl.lit(limits).gather(user - low)
-    return SCORE.is_null() | reaching
-
-
-def _last_of_first(packed: pl.LazyFrame, k: int, ask: Ask) -> pl.DataFrame:
-    """Return the k-th packed number of each list that has so many, beside the number of its user."""
-    number = pl.col("number")
-    places = ask([packed])[0].to_series().sort().to_frame().lazy()
-    places = places.with_columns(number=(pl.col("packed") + 2**31) // 2**32)
-    is_last = (number == number.shift(k - 1)) & number.ne_missing(number.shift(k))
-    (last,) = ask([places.filter(is_last)])
-    return last
-
-
-def _reached(rows: pl.LazyFrame, share: float, ask: Ask) -> float:
-    """Return a score that about a share of the rows reach, judged by some of them."""
-    some = ask([rows.select(SCORE.gather_every(ONE_OF))])[0].to_series().drop_nulls()
-    found: Any = some.quantile(max(0.0, 1 - share))
-    return -math.inf if found is None else found
 
 
 def order_of_ties(ties: Ties, schema: Mapping[str, pl.DataType]) -> list[tuple[pl.Expr, bool]]:

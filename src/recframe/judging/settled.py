@@ -133,7 +133,7 @@ def _with_numbers(judged: Judged, pairs: pl.DataFrame, ask: Ask) -> tuple[Judged
 
 def _each_once(judged: Judged, pairs: pl.DataFrame, keys: list[str], ask: Ask) -> pl.DataFrame:
     """Return the relevant rows, each item of a list (of the truth: each pair) once, at its best rank, with its highest gain."""
-    if judged.truth is not None and judged.inputs.truth is None and judged.key == "user":
+    if judged.models is not None and judged.inputs.truth is None and judged.key == "user":
         # each model has the rows of all
         dtypes = {name: pairs.schema[name] for name in PAIR}
         return marked_sorted(ask([each_once(pairs.lazy(), dtypes, "gain")])[0], "user")
@@ -156,8 +156,9 @@ def _crowd(users: pl.DataFrame) -> tuple[pl.LazyFrame, int]:
 
 def _stand_as_they_are(judged: Judged) -> bool:
     """Return whether the relevant rows of a list are those that were taken, in their order."""
-    as_taken = judged.context.relevant_from == "truth" and judged.models is None
-    return as_taken and len(judged.list_keys) == 1 and judged.universe not in {"recs", "both"}
+    keys = [key for key in judged.list_keys if key not in judged.model]
+    as_taken = judged.context.relevant_from == "truth" and keys == [judged.key]
+    return as_taken and judged.universe not in {"recs", "both"}
 
 
 def _packs(judged: Judged, pairs: pl.DataFrame) -> bool:

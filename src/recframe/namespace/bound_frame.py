@@ -26,6 +26,7 @@ from recframe.frames.context import (
 from recframe.frames.inputs import Inputs, read
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
+from recframe.frames.own_names import size_of
 from recframe.judging.as_frame import as_frame
 from recframe.judging.judged_frame import judge
 from recframe.metrics.language import cutoffs, registry
@@ -206,9 +207,8 @@ class Rec(Methods[F], Answers[F]):
         inputs = self._inputs(by, profile, found)
         asked = under_profile.asked(inputs.context, found)
         told = partial(_told, inputs, found, tidy=tidy)
-        home, run = under_profile.at_home(inputs), self._run()
-        beside = SUPPORT if support or tidy else ()
-        with kept_plans.planned(home, asked, run, beside) as made:
+        home, beside = under_profile.at_home(inputs), SUPPORT if support or tidy else ()
+        with kept_plans.planned(home, asked, self._run(), beside) as made:
             plan = long.tidy(made, inputs, found) if tidy else made
             result: F = self._kind.give(plan, inputs.sources, told)
         return result
@@ -396,6 +396,7 @@ class Rec(Methods[F], Answers[F]):
     @property
     def _kind(self) -> Kind:
         kind = kind_for(self._frame)
+        kind.stand_beside(max(map(size_of, self._context.frames), default=0))
         return kind if self._answers is None else self._answers(kind)
 
     def _with(self, context: Context) -> Rec[F]:

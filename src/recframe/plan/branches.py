@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import polars as pl
 
 from recframe.errors import RecframeError
+from recframe.frames.collecting import Ask
 from recframe.frames.rows.places import (
     best_first,
     by_item,
@@ -40,7 +42,9 @@ from recframe.plan.recorder import (
 # The rows that the words stand for
 
 
-def rows_of_branches(judged: Judged, words: Recorder, deepest: int | None) -> pl.LazyFrame:
+def rows_of_branches(
+    judged: Judged, words: Recorder, deepest: int | None, ask: Ask | None = None
+) -> pl.LazyFrame:
     """Return the rows of every branch that was asked for, one under the other; a branch's columns are null in the others."""
     asked = words.asked
     branches = []
@@ -58,7 +62,7 @@ def rows_of_branches(judged: Judged, words: Recorder, deepest: int | None) -> pl
     branches_of = partial(words.branches, judged.list_keys)
     branches += catalogue_branches.branches(judged, words.read, deepest, branches_of)
     branches += propensity_branches.branches(judged, words.read, branches_of)
-    branches += subtopic_branches.branches(judged, words.read, deepest, words.branches)
+    branches += subtopic_branches.branches(judged, words.read, deepest, words.branches, ask)
     branches += [weight_branches.branch(judged)] if weight_branches.USER_WEIGHT in asked else []
     branches = branches or [judged.relevant()]
     return pl.concat(branches, how="diagonal") if len(branches) > 1 else branches[0]
@@ -128,7 +132,11 @@ def _relevant(judged: Judged, words: Recorder) -> list[pl.LazyFrame]:
     asked = (words.asked & RELEVANT).union(*(value.meta.root_names() for value in values))
     if not asked:
         return []
-    rows, keys = judged.relevant().rename({"gain": "relevant_gain"}), judged.list_keys
+    # of a truth they are the same for every model
+    of_all = judged.truth is not None and judged.context.relevant_from == "truth"
+    one = replace(judged, models=None) if of_all else judged
+    keys = [key for key in judged.list_keys if not (of_all and key in judged.model)]
+    rows = one.relevant().rename({"gain": "relevant_gain"})
     if asked & BEST_ORDER:
         if judged.known.best_given:
             rows = rows.select(*keys, pl.col("relevant_gain").cast(pl.Float64))
@@ -144,7 +152,8 @@ def _relevant(judged: Judged, words: Recorder) -> list[pl.LazyFrame]:
         }
         columns = [column.alias(name) for name, column in built.items() if name in asked]
         rows = with_places(rows, keys).select(*keys, "relevant_gain", *columns)
-    return words.branches(keys, rows, RELEVANT)
+    found = words.branches(keys, rows, RELEVANT)
+    return [judged.for_each_model(branch) for branch in found] if of_all else found
 
 
 def _listed(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFrame:

@@ -12,6 +12,7 @@ from recframe.errors import RecframeError, without_order
 from recframe.facts.groups_of_items import Listed
 from recframe.facts.levels import Level, Levels
 from recframe.facts.requirements import check_needs
+from recframe.facts.settled import settled
 from recframe.facts.sides import FromSides, Sides
 from recframe.facts.sums_by_feature import Rows
 from recframe.frames.collecting import Ask, stream
@@ -227,7 +228,7 @@ class Cut:
         rows, crowd = (kept or {}).get(cut_as) or self._taken(ask)
         if kept is not None:
             kept[cut_as] = rows, crowd
-        sides = self.sides.settled(ask, rows, self.asked.of_sides)
+        sides = settled(self.sides, ask, rows, self.asked.of_sides)
         cut = replace(self, sides=sides, given=rows.lazy(), crowd=crowd.lazy())
         if not (beside := self.asked.named(Level.BESIDE)):
             return cut

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import reduce
 from typing import Any
 
 import polars as pl
@@ -14,6 +13,7 @@ from recframe.errors import RecframeError
 from recframe.facts import definitions
 from recframe.facts.features import Feature
 from recframe.facts.sides import Fact, Sides
+from recframe.frames.collecting import Ask
 from recframe.frames.rows.joins import distinct_names
 from recframe.frames.rows.places import by_item, spread_ranks, with_places
 from recframe.judging.judged_frame import Judged
@@ -54,12 +54,21 @@ def facts(asked: set[str]) -> list[Fact]:
 
 
 def branches(
-    judged: Judged, asked: set[str], deepest: int | None, branches_of: BranchesOf
+    judged: Judged,
+    asked: set[str],
+    deepest: int | None,
+    branches_of: BranchesOf,
+    ask: Ask | None = None,
 ) -> list[pl.LazyFrame]:
-    """Return what was asked of the hits, of the best order and of the relevant items: `branches_of` them."""
+    """Return what was asked of the hits, of the best order and of the relevant items: `branches_of` them.
+
+    `ask` collects the steps of the best order of a large eager frame.
+    """
     found = []
     for branch, names in _branches(asked).items():
         feature = Sides(judged.inputs, judged).feature(_settings(branch)[0])
+        if ask is not None and not branch.startswith(OF_VALUES):
+            feature = feature.numbered(ask)
         if branch.startswith(OF_HITS):
             hits = _of_hits(branch, judged, feature, deepest)
             found += branches_of(judged.list_keys, _named(hits, names), names)
@@ -68,14 +77,19 @@ def branches(
         relevant = replace(judged, models=None).relevant("item")
         schema = relevant.collect_schema()
         keys = [key for key in judged.list_keys if key in schema]
-        rows = _of_relevant(branch, names, relevant, keys, feature)
+        rows = _of_relevant(branch, names, relevant, keys, feature, ask)
         sums = branches_of(keys, _named(rows, names), names)
         found += sums if keys == judged.list_keys else [judged.for_each_model(one) for one in sums]
     return found
 
 
 def _of_relevant(
-    branch: str, names: set[str], relevant: pl.LazyFrame, keys: list[str], feature: Feature
+    branch: str,
+    names: set[str],
+    relevant: pl.LazyFrame,
+    keys: list[str],
+    feature: Feature,
+    ask: Ask | None,
 ) -> pl.LazyFrame:
     """Return what a branch has of the relevant items: each category once, or the items in their best order."""
     of, *alpha = _settings(branch)
@@ -85,7 +99,7 @@ def _of_relevant(
         rows = relevant.join(feature.parts(), on="item").select(*keys, "part").unique()
         return rows.select(*keys, rank=pl.lit(1), seen=pl.lit(0))
     steps = 0 if feature.shape == "category" else _steps(of, names)
-    return _best(relevant, keys, feature, alpha[0], steps)
+    return _best(relevant, keys, feature, alpha[0], steps, ask)
 
 
 def _branches(asked: set[str]) -> dict[str, set[str]]:
@@ -136,7 +150,12 @@ def _ranked_hits(judged: Judged, deepest: int | None) -> pl.LazyFrame:
 
 
 def _best(
-    relevant: pl.LazyFrame, keys: list[str], feature: Feature, alpha: float, steps: int
+    relevant: pl.LazyFrame,
+    keys: list[str],
+    feature: Feature,
+    alpha: float,
+    steps: int,
+    ask: Ask | None,
 ) -> pl.LazyFrame:
     """Return the relevant items by category, in the order that takes the one that adds most next: keys, rank, seen."""
     rows = relevant.join(feature.parts(), on="item").select(*distinct_names(*keys, "item", "part"))
@@ -145,7 +164,7 @@ def _best(
         rows = _numbered(_numbered(rows, [*keys, "part"], name="seen"), keys, "seen", name="rank")
         rows = rows.with_columns(pl.col("rank") + 1)
     else:
-        rows = _by_greed(rows, keys, alpha, steps)
+        rows = _by_greed(rows, keys, alpha, steps, ask)
     return rows.select(*keys, "rank", "seen")
 
 
@@ -168,7 +187,9 @@ def _steps(of: str, names: set[str]) -> int:
     raise RecframeError(msg)
 
 
-def _by_greed(rows: pl.LazyFrame, keys: list[str], alpha: float, steps: int) -> pl.LazyFrame:
+def _by_greed(
+    rows: pl.LazyFrame, keys: list[str], alpha: float, steps: int, ask: Ask | None
+) -> pl.LazyFrame:
     """Return rank and seen of the rows of the items that are taken in some steps, the last of those that add most each time."""
     rows = with_places(rows.sort(*keys, *by_item(rows.collect_schema(), keys)), keys).rename(
         {"start": "list"}
@@ -176,9 +197,28 @@ def _by_greed(rows: pl.LazyFrame, keys: list[str], alpha: float, steps: int) -> 
     rows = with_places(rows, ["list", "item"]).rename({"start": "row"})
     zero = pl.lit(0.0, dtype=pl.Float64)
     rows = rows.with_columns(met=zero, seen=zero, rank=pl.lit(None, dtype=pl.Float64))
-    return reduce(lambda taken, step: _taken(taken, alpha, step), range(1, steps + 1), rows).filter(
-        pl.col("rank").is_not_null()
-    )
+    if ask is not None:
+        return _step_by_step(rows, alpha, steps, ask)
+    for step in range(1, steps + 1):
+        taken = _taken(rows, alpha, step)
+        rows = _met(taken.with_columns(met_now=pl.col("taken").any().over("list", "part")))
+    return rows.filter(pl.col("rank").is_not_null())
+
+
+def _step_by_step(rows: pl.LazyFrame, alpha: float, steps: int, ask: Ask) -> pl.LazyFrame:
+    """Return the same with no more rows in each step than are left: most lists have few relevant items."""
+    found = []
+    for step in range(1, steps + 1):
+        in_order = (pl.col(name).set_sorted() for name in ("list", "row"))
+        (together,) = ask([_taken(rows.with_columns(in_order), alpha, step)])
+        taken, left = together.filter("taken"), together.filter(~pl.col("taken"))
+        found.append(taken)
+        if left.is_empty():
+            break
+        met_now = taken.lazy().select("list", "part", met_now=pl.lit(value=True))
+        pair = ["list", "part"]
+        rows = _met(left.lazy().join(met_now, on=pair, how="left", maintain_order="left"))
+    return pl.concat(found).lazy()
 
 
 def _taken(rows: pl.LazyFrame, alpha: float, step: int) -> pl.LazyFrame:
@@ -198,9 +238,13 @@ def _taken(rows: pl.LazyFrame, alpha: float, step: int) -> pl.LazyFrame:
     rows = rows.with_columns(highest=gain.max().over("list"))
     rows = rows.with_columns(last=pl.when(gain == pl.col("highest")).then(row).max().over("list"))
     rows = rows.with_columns(taken=(row == pl.col("last")).fill_null(value=False))
-    rows = rows.with_columns(met_now=pl.col("taken").any().over("list", "part"))
     return rows.with_columns(
         rank=pl.when("taken").then(float(step)).otherwise("rank"),
         seen=pl.when("taken").then("met").otherwise("seen"),
-        met=pl.col("met") + pl.col("met_now").cast(pl.Float64),
     )
+
+
+def _met(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Return rows of which those whose category was met now are met once more."""
+    now = pl.col("met_now").fill_null(value=False).cast(pl.Float64)
+    return rows.with_columns(met=pl.col("met") + now).drop("met_now")

@@ -179,7 +179,7 @@ def _planned(
     if ask is not None:
         judged = settled_for(judged, words, deepest, ask)
     # the branches that the words above have asked for
-    rows = rows_of_branches(judged, words, deepest)
+    rows = rows_of_branches(judged, words, deepest, ask)
     lists = rows.group_by(judged.list_keys).agg(*values.values(), counted=counted)
     check_shapes(lists, metrics)
     roots = {name for value in values.values() for name in value.meta.root_names()}

@@ -67,6 +67,10 @@ class Kind(ABC):
         tell from it, but for those `numbers` of which whoever reads them says what NaN is.
         """
 
+    def stand_beside(self, size: int) -> None:
+        """Have plans run as those of so many rows are, which a frame beside this one has: the largest frame decides."""
+        self.size = max(self.size, size)
+
     def source(self, _name: str) -> Any:
         """Return what is needed to give a column back as it came; None where the plan's own dtypes say it."""
         return None

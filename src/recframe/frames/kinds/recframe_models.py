@@ -37,6 +37,11 @@ class SeveralModels(Kind):
         self.first.size = sum(kind.size for kind in self.kinds.values())
         self.is_lazy, self.size = self.first.is_lazy, self.first.size
 
+    def stand_beside(self, size: int) -> None:
+        """Have plans run as those of so many rows are."""
+        super().stand_beside(size)
+        self.first.stand_beside(self.size)
+
     @property
     def columns(self) -> list[str]:
         """The names of the columns, of which a frame may lack some."""

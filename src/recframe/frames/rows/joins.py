@@ -18,12 +18,19 @@ def joined(
     others: pl.LazyFrame,
     keys: Sequence[str],
     how: Literal["left", "inner", "full"] = "left",
+    *,
+    in_order: bool = False,
 ) -> pl.LazyFrame:
-    """Return rows joined with others on the keys; without keys, each with each."""
+    """Return rows joined with others on the keys; without keys, each with each; `in_order` keeps the order of the rows."""
     if not keys:
         return rows.join(others, how="cross")
     return rows.join(
-        others, on=keys, how=how, nulls_equal=True, coalesce=True if how == "full" else None
+        others,
+        on=keys,
+        how=how,
+        nulls_equal=True,
+        coalesce=True if how == "full" else None,
+        maintain_order="left" if in_order else None,
     )
 
 

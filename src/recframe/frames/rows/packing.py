@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -112,6 +113,23 @@ def distinct(rows: pl.LazyFrame, keys: Sequence[str], *, narrow: bool) -> pl.Laz
     return numbers.select(
         part.cast(schema[key]).alias(key) for key, part in zip(keys, parts, strict=True)
     )
+
+
+def sorted_as_numbers(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Return the keys in their order, sorted as one number where they fit into it; all columns where they do not."""
+    bounds: list[Any] = [(rows[key].min(), rows[key].max()) for key in keys]
+    whole = all(rows.schema[key] in SMALL_INTEGERS for key in keys) and not rows.is_empty()
+    ranges = [high + 1 for low, high in bounds if low is not None and low >= 0] if whole else []
+    if len(ranges) < len(keys) or math.prod(ranges) >= 2**63:
+        return rows.lazy().sort(keys)
+    number = pl.lit(0, dtype=pl.Int64)
+    for key, size in zip(keys, ranges, strict=True):
+        number = number * size + pl.col(key).cast(pl.Int64)
+    found, rest, parts = rows.lazy().select(number=number).sort("number"), pl.col("number"), []
+    for key, size in zip(reversed(keys), reversed(ranges), strict=True):
+        parts.append((rest % size).cast(rows.schema[key]).alias(key))
+        rest = rest // size
+    return found.select(reversed(parts))
 
 
 def key_hash(keys: Sequence[pl.Expr], schema: Mapping[str, pl.DataType]) -> pl.Expr:

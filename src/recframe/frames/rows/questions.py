@@ -14,6 +14,7 @@ from recframe.frames.rows.packing import READS_BITS, SMALL_INTEGERS, key_hash
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 _SCATTERS = READS_BITS  # Polars 1 scatters to sorted places alone
 _FAR = 2**38  # times as many segments as there are rows they are no more than Int64 holds
+_ROOM, _MARKS = 8, 64  # places, or marks, for a row take no more memory than its columns
 _SLICE = 2**19  # so many at a time take little memory
 
 
@@ -42,8 +43,9 @@ def numbered(rows: pl.DataFrame, keys: Sequence[str] = ("user",)) -> pl.DataFram
 
 def _numbers(users: pl.Series) -> pl.Series:
     """Return a number for each user: of other than whole numbers in the order of the rows where these stand user by user."""
-    if users.dtype in SMALL_INTEGERS and users.cast(pl.Int64).is_between(-_FAR, _FAR).all():
-        return users.cast(pl.Int64)
+    numbers = whole_numbers(users)
+    if numbers is not None and numbers.cast(pl.Int64).is_between(-_FAR, _FAR).all():
+        return numbers.cast(pl.Int64)
     changes = users.ne_missing(users.shift())
     runs = users.filter(changes)
     if runs.n_unique() == len(runs):
@@ -51,6 +53,16 @@ def _numbers(users: pl.Series) -> pl.Series:
     if users.dtype == pl.String:  # in a fifth of the time of ranking them
         return users.cast(pl.Categorical(pl.Categories.random())).to_physical().cast(pl.Int64)
     return users.rank("dense").cast(pl.Int64)
+
+
+def whole_numbers(ids: pl.Series) -> pl.Series | None:
+    """Return ids as numbers that Int64 holds: those of categories are their places; None for ids of other dtypes."""
+    if ids.dtype in SMALL_INTEGERS:
+        return ids
+    if ids.dtype in (pl.Categorical, pl.Enum):  # a tuple: an Enum's hash is not that of pl.Enum
+        return ids.to_physical()
+    highest: Any = ids.max() if ids.dtype == pl.UInt64 else None
+    return ids.cast(pl.Int64) if highest is not None and highest < 2**63 else None
 
 
 def heads(rows: Frame, key: str = "user", *also: str) -> Frame:
@@ -69,10 +81,14 @@ def marked_sorted(rows: pl.DataFrame, key: str) -> pl.DataFrame:
 
 
 def distinct(ids: pl.Series) -> pl.Series:
-    """Return each id once; in the order of the rows where these stand id by id."""
-    found = distinct_numbers(ids, len(ids))
+    """Return each id once, in no certain order."""
+    found = distinct_numbers(ids, _MARKS * len(ids))
     if found is not None:
         return found
+    numbers = whole_numbers(ids)
+    places = None if numbers is None else _a_row_of_each(numbers, _ROOM * len(ids))
+    if places is not None:
+        return ids.gather(places.drop_nulls())
     runs = ids.gather(ids.ne_missing(ids.shift()).arg_true())
     if len(runs) > len(ids) // 2:
         runs = ids
@@ -84,7 +100,6 @@ def distinct(ids: pl.Series) -> pl.Series:
 
 def constant_of_users(rows: pl.DataFrame) -> pl.DataFrame | None:
     """Return each user once with what all rows of theirs have in the other columns; None where rows of a user differ."""
-    user = pl.col("user")
     n_runs = rows.select(_changes("user").sum()).item()
     if n_runs <= len(rows) // 2:
         changed = rows.select(pl.any_horizontal(*map(_changes, rows.columns)).arg_true())
@@ -92,17 +107,18 @@ def constant_of_users(rows: pl.DataFrame) -> pl.DataFrame | None:
             return None
         found = rows[changed.to_series()]
         return found if found["user"].is_sorted() else _once(found.unique())
-    places = _a_row_of_each(rows["user"])
-    if places is None:
-        return _once(rows.lazy().unique().collect(engine="streaming"))
-    lowest: Any = rows["user"].min()
-    number = user.cast(pl.Int64) - lowest
+    numbers = whole_numbers(rows["user"])
+    places = None if numbers is None else _a_row_of_each(numbers, _ROOM * len(rows))
+    if numbers is None or places is None:
+        return _once(stream(rows.lazy().unique()))
+    lowest: Any = numbers.min()
+    number = pl.lit(numbers).cast(pl.Int64) - lowest
     same = [
         pl.lit(rows[name].gather(places)).gather(number).eq_missing(pl.col(name)).all()
         for name in rows.columns
         if name != "user"
     ]
-    alike = rows.lazy().select(pl.all_horizontal(same)).collect(engine="streaming").item()
+    alike = stream(rows.lazy().select(pl.all_horizontal(same))).item()
     return rows[places.drop_nulls()] if alike else None
 
 

@@ -261,8 +261,9 @@ class AtLists:
 
     def squared_length(self, of: str) -> pl.Expr:
         """Return the squared length of the sum of the unit vectors of the list: the sum of their cosines over all pairs."""
+        one = pl.lit(1.0, dtype=pl.Float64)
         return self._summed(
-            sums_by_feature.vectors, "square", of, self._cut(pl.lit(1.0, dtype=pl.Float64))
+            sums_by_feature.vectors, "square", of, one if self._whole else self._cut(one)
         )
 
     def likeness_to_history(self, of: str, value: pl.Expr) -> pl.Expr:
@@ -287,7 +288,8 @@ class AtLists:
     def in_category(self, of: str, value: pl.Expr) -> pl.Expr:
         """Return the sum of a word over the items that the list has of a category, up to k."""
         self._sums_of_lists(sums_by_feature.categories, of)
-        return self.asked.column(Level.IN_CATEGORY, self._cut(value).sum(), of).cast(pl.Float64)
+        value = self._cut(value, "share")
+        return self.asked.column(Level.IN_CATEGORY, value.sum(), of).cast(pl.Float64)
 
     def beside_categories(self, value: pl.Expr) -> pl.Expr:
         """Return a value of the list, made of sums over it, beside each of its categories."""
@@ -367,9 +369,9 @@ class AtLists:
     def _n_rows(self) -> pl.Expr:
         return pl.len() if self._whole else (pl.col("rank") <= self.k).sum()
 
-    def _cut(self, value: pl.Expr) -> pl.Expr:
+    def _cut(self, value: pl.Expr, beside: str = "item") -> pl.Expr:
         if self._whole and value.meta.root_names():
             return value
         # a literal alone would be summed up once for all rows
-        counts = pl.col("item").is_not_null() if self._whole else pl.col("rank") <= self.k
+        counts = pl.col(beside).is_not_null() if self._whole else pl.col("rank") <= self.k
         return pl.when(counts).then(value)

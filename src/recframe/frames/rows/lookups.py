@@ -1,0 +1,50 @@
+"""Small tables by whole numbers, looked up by place beside rows: a tenth of the time of a join."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from recframe.frames.rows.packing import SMALL_INTEGERS
+
+SPARE = 4
+"""A table may have so many places for each of its keys ..."""
+FEW = 1_000
+"""... and these on top."""
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """A table of a whole number, with a row for each from the lowest to the highest."""
+
+    key: str
+    lowest: int
+    table: pl.DataFrame
+
+    def beside(self, rows: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
+        """Return rows with columns of the table beside them, null where it does not have the key: a left join."""
+        place = pl.col(self.key).cast(pl.Int64) - self.lowest
+        place = pl.when(place.is_between(0, self.table.height - 1)).then(place)
+        return rows.with_columns(
+            pl.lit(self.table[name]).gather(place).alias(name) for name in names
+        )
+
+
+def lookup(table: pl.DataFrame, key: str, dtype: pl.DataType) -> Lookup | None:
+    """Return a table that has each key once, to be looked up beside rows; None where keys are no numbers of a small range.
+
+    `dtype` is that of the key in the rows.
+    """
+    if table.is_empty() or {dtype, table.schema[key]} - SMALL_INTEGERS:
+        return None
+    bounds: list[Any] = [table[key].min(), table[key].max()]
+    if None in bounds or bounds[1] - bounds[0] > SPARE * table.height + FEW:
+        return None
+    places = pl.int_range(bounds[0], bounds[1] + 1, dtype=pl.Int64, eager=True).alias(key)
+    whole = places.to_frame().join(
+        table.with_columns(pl.col(key).cast(pl.Int64)), on=key, how="left", maintain_order="left"
+    )
+    return Lookup(key, bounds[0], whole)
