@@ -243,6 +243,21 @@ def test_every_model_of_a_judged_frame_is_held_against_the_same_truth(kind):
     assert ask(kind, frame, "recall", model="model").rows() == [("one", 1, 1.0), ("two", 1, 0.0)]
 
 
+def test_a_row_that_says_nothing_makes_its_user_count_with_a_model_too(kind):
+    frame = rows(
+        ("u", "a", 1, 1, 1, "one"),
+        ("u", "b", 2, 0, 1, "one"),
+        ("v", "a", None, None, 1, "one"),
+        ("w", "b", 1, 1, 2, "one"),
+        schema=("user", "item", "rank", "relevance", "week", "model"),
+    )
+
+    for options in ({}, {"model": "model"}):
+        for by, n_users in ((None, [3]), ("week", [2, 1]), ("genre", [2, 2])):
+            found = ask(kind, frame, "recall@1", "mrr", items=ITEMS, by=by, **options)
+            assert found["n_users"].to_list() == n_users
+
+
 def test_a_bound_model_comes_first_unless_by_has_it(kind):
     options = {"truth": liked(u="a", v="b"), "users": USERS, "model": "model"}
 

@@ -39,9 +39,10 @@ def judge(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
     if not inputs.inside("row") or (judged.truth is None and judged.scores is None):
         return judged
     # A segment of rows cuts through the lists and the truth alike, so it needs them as one frame.
-    return replace(
-        judged, lists=judged.frame(), truth=None, scores=None, known=Known(distinct=True)
-    )
+    rows = judged.frame()
+    if judged.universe == "rows":  # who has a row counts, though it say nothing
+        rows = pl.concat([rows, judged.silent_rows()], how="diagonal")
+    return replace(judged, lists=rows, truth=None, scores=None, known=Known(distinct=True))
 
 
 def held(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
@@ -194,12 +195,19 @@ class Judged:
         rows = pl.concat([rows.select(pairs) for rows in self.rows_of_members()])
         return self.in_segments(rows).select(*self.rows, "user").unique()
 
+    def silent_rows(self) -> pl.LazyFrame:
+        """Return the rows of a judged frame that neither rank nor judge their item: their segments, model, user and item."""
+        ranked = pl.lit(value=True) if self.scores else self._ranked
+        rows = self.lists.filter(~ranked & pl.col("relevance").is_null())
+        return rows.select(*self.inputs.inside("row"), *self.model, *PAIR)
+
     def rows_of_members(self) -> list[pl.LazyFrame]:
         """Return all rows of the judged frame that are of users in the universe, or those of the lists and of the truth."""
         if self.truth is None:
             return [self.counted(self.lists, {"truth", "recs", "both"})]
+        lists = self.lists if self.universe == "rows" else self._with_rank
         return [
-            self.counted(self._with_rank, {"truth", "both"}),
+            self.counted(lists, {"truth", "both"}),
             self.counted(self.truth, {"recs", "both"}),
         ]
 
