@@ -123,18 +123,13 @@ class Judged:
     @cached_property
     def _numbered(self) -> list[str]:
         """What the number of a list stands for."""
-        names = self.known.names
-        return (
-            [] if names is None else [name for name in names.collect_schema() if name != "number"]
-        )
+        names = [] if self.known.names is None else self.known.names.collect_schema()
+        return [name for name in names if name != "number"]
 
     def named(self, lists: pl.LazyFrame) -> pl.LazyFrame:
         """Return lists with what their numbers stand for."""
-        return (
-            lists
-            if self.known.names is None
-            else lists.join(self.known.names, on="number", how="left")
-        )
+        names = self.known.names
+        return lists if names is None else lists.join(names, on="number", how="left")
 
     # Which users count
 
