@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import polars as pl
 
 from recframe.frames.collecting import Ask
+from recframe.frames.rows.lookups import lookup
 from recframe.frames.rows.packing import SMALL_INTEGERS
-from recframe.frames.rows.questions import distinct, looked_up
+from recframe.frames.rows.questions import distinct
 from recframe.judging.judged_frame import PAIR, Judged
 
 MOST, HALF = 2**62, 2**32
@@ -37,11 +38,21 @@ def members_of_items(judged: Judged, ask: Ask) -> pl.LazyFrame | None:
     dtype = pl.UInt32 if size < HALF else pl.Int64
     number = (USER.cast(pl.Int64) - lowest if lowest else USER).cast(dtype) * len(codes)
     number = (number + CODE.cast(dtype)).alias("number")
-    numbers = [looked_up(one, "item", of_items).select(number).to_series() for one in given]
+    coded = ask([_with_codes(one, of_items).select(number) for one in given])
+    numbers = [one.to_series() for one in coded]
     members = distinct(pl.concat(numbers) if len(numbers) > 1 else numbers[0]).to_frame().lazy()
     user, code = NUMBER // len(codes) + lowest, (NUMBER % len(codes)).cast(pl.UInt32)
     members = members.cast(pl.Int64).select(user=user.cast(judged.schema["user"]), code=code)
     return members.join(codes.lazy(), on="code").select(*names, "user")
+
+
+def _with_codes(rows: pl.DataFrame, of_items: pl.DataFrame) -> pl.LazyFrame:
+    """Return rows with the codes of their items, 0 where nothing is known of one."""
+    found = lookup(of_items.drop_nulls("item"), "item", rows.schema["item"])
+    others = rows.lazy()
+    coded = found and found.beside(others, ["code"])
+    coded = others.join(of_items.lazy(), on="item", how="left") if coded is None else coded
+    return coded.with_columns(CODE.fill_null(0))
 
 
 def _codes(items: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:

@@ -16,7 +16,6 @@ from recframe.frames.rows.questions import (
     distinct,
     each_item_once,
     heads,
-    looked_up,
     marked_sorted,
     merged,
     numbered,
@@ -109,21 +108,6 @@ def test_what_never_changes_within_a_user_is_told_from_what_does(
     is_constant = len(expected) == rows["user"].n_unique()
     assert (found is not None) == is_constant
     assert found is None or (sorted(map(str, found.rows())) == sorted(map(str, expected)))
-
-
-@examples(110)
-@given(frame=listed(), known=st.lists(st.sampled_from([0, 1, 2, 4, 2**62]), unique=True))
-def test_a_value_is_looked_up_and_0_where_there_is_none(frame: pl.DataFrame, known: list[int]):
-    table = pl.DataFrame({"item": known, "code": [one % 7 + 1 for one in known]})
-    table = table.cast({"item": pl.Int64, "code": pl.UInt32})
-
-    found = looked_up(frame.select("user", "item"), "item", table)
-
-    codes = dict(table.rows())
-    expected = [
-        (user, item, codes.get(item, 0)) for user, item in frame.select("user", "item").rows()
-    ]
-    assert sorted(found.rows(), key=str) == sorted(expected, key=str)
 
 
 @examples(110)

@@ -122,23 +122,6 @@ def constant_of_users(rows: pl.DataFrame) -> pl.DataFrame | None:
     return rows[places.drop_nulls()] if alike else None
 
 
-def looked_up(rows: pl.DataFrame, key: str, table: pl.DataFrame) -> pl.DataFrame:
-    """Return rows, in no certain order, with the other column of a table that has each key once; 0 where it has none.
-
-    NOTE: by the places of whole numbers, which take a small range, it costs a tenth of a join.
-    """
-    (value,) = (name for name in table.columns if name != key)
-    table = table.drop_nulls(key)
-    places = _a_row_of_each(table[key], len(rows))
-    if places is None or rows.schema[key] not in SMALL_INTEGERS:
-        return rows.join(table, on=key, how="left").with_columns(pl.col(value).fill_null(0))
-    lowest: Any = table[key].min()
-    number = pl.col(key).cast(pl.Int64) - lowest
-    inside = pl.when(number.is_between(0, len(places) - 1)).then(number)
-    found = pl.lit(table[value].gather(places)).gather(inside).fill_null(0)
-    return rows.with_columns(found.alias(value))
-
-
 def _once(rows: pl.DataFrame) -> pl.DataFrame | None:
     """Return rows of which no two are alike, if no two are of one user either."""
     return rows if rows["user"].n_unique() == len(rows) else None
@@ -149,16 +132,16 @@ def _changes(key: str) -> pl.Expr:
     return pl.col(key).ne_missing(pl.col(key).shift(1))
 
 
-def _a_row_of_each(ids: pl.Series, most: int | None = None) -> pl.Series | None:
+def _a_row_of_each(ids: pl.Series, most: int) -> pl.Series | None:
     """Return the number of a row of each whole number from the lowest id to the highest, null where it has none.
 
-    None where the ids are no whole numbers, or are in a range of more than `most`, or more than there are rows.
+    None where the ids are no whole numbers, or lie in a range of more than `most`.
     """
     if not (_SCATTERS and len(ids) and ids.dtype in SMALL_INTEGERS):
         return None
     lowest: Any = ids.min()
     highest: Any = ids.max()
-    if lowest is None or highest - lowest >= (len(ids) if most is None else most):
+    if lowest is None or highest - lowest >= most:
         return None
     found = pl.Series([None], dtype=pl.UInt32).new_from_index(0, highest - lowest + 1)
     for start in range(0, len(ids), _SLICE):
