@@ -48,10 +48,12 @@ def members_of_items(judged: Judged, ask: Ask) -> pl.LazyFrame | None:
 
 def _with_codes(rows: pl.DataFrame, of_items: pl.DataFrame) -> pl.LazyFrame:
     """Return rows with the codes of their items, 0 where nothing is known of one."""
-    found = lookup(of_items.drop_nulls("item"), "item", rows.schema["item"])
-    others = rows.lazy()
-    coded = found and found.beside(others, ["code"])
-    coded = others.join(of_items.lazy(), on="item", how="left") if coded is None else coded
+    table = lookup(of_items.drop_nulls("item"), "item", rows.schema["item"])
+    coded = (
+        rows.lazy().join(of_items.lazy(), on="item", how="left")
+        if table is None
+        else table.beside(rows.lazy(), ["code"])
+    )
     return coded.with_columns(CODE.fill_null(0))
 
 
