@@ -301,6 +301,12 @@ def judge(case: Case, row_columns: Sequence[str]) -> Judged:
         if case.truth is None and not bound
         else full_join(recs, truth, models, on, row_columns)
     )
+    rows = rows + (
+        # a row that says nothing is one of its user
+        [row for row in recs if not (has_rank(row) or is_judged(row))]
+        if case.truth is None and bound
+        else []
+    )
     return Judged(rows, models, universe(case, recs, truth))
 
 

@@ -40,7 +40,7 @@ def judge(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
         return judged
     # A segment of rows cuts through the lists and the truth alike, so it needs them as one frame.
     rows = judged.frame()
-    if judged.universe == "rows":  # who has a row counts, though it say nothing
+    if inputs.truth is None:  # who has a row counts, though it say nothing
         rows = pl.concat([rows, judged.silent_rows()], how="diagonal")
     return replace(judged, lists=rows, truth=None, scores=None, known=Known(distinct=True))
 
@@ -200,7 +200,7 @@ class Judged:
         """Return all rows of the judged frame that are of users in the universe, or those of the lists and of the truth."""
         if self.truth is None:
             return [self.counted(self.lists, {"truth", "recs", "both"})]
-        lists = self.lists if self.universe == "rows" else self._with_rank
+        lists = self.lists if self.inputs.truth is None else self._with_rank
         return [
             self.counted(lists, {"truth", "both"}),
             self.counted(self.truth, {"recs", "both"}),
