@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from recframe.audit.audited import Audited
-from recframe.audit.numbers_of_rows import each_once, numbered, repeats
+from recframe.audit.numbers_of_rows import numbered, repeats
 from recframe.audit.settled import settled
+from recframe.frames.rows.questions import distinct_ids
 from strategies import examples
 
 IDS: dict[Any, list[Any]] = {
@@ -146,7 +147,7 @@ def test_numbers_stand_for_ids_and_each_id_is_there_once(dtype: Any, data: st.Da
 
     rows, named = numbered(ids.drop_nulls().to_frame(), "user")
 
-    assert sorted(each_once(ids).to_list()) == sorted(set(present))
+    assert sorted(distinct_ids(ids).to_list()) == sorted(set(present))
     if named is not None:
         rows = rows.rename({"user": "number"}).join(named, on="number")
     assert sorted(rows["user"].to_list()) == sorted(present)

@@ -11,6 +11,9 @@ from test_large_frames import IDS, METRICS, NUMBER, ORDERS, judged
 
 import recframe as rf
 from lanes import crossed, in_turn
+from recframe.frames.described import described
+from recframe.judging.judged_frame import judge
+from recframe.judging.members import members_of_items
 
 POLICIES: list[dict[str, Any]] = [
     {},
@@ -61,6 +64,17 @@ def test_by_a_column_of_a_judged_frame(column, order, policies):
         check(frame.rec(**options), frame.lazy().rec(**options), by)
 
 
+@pytest.mark.parametrize("order", ["sorted", "shuffled"])
+@pytest.mark.parametrize("column", COLUMNS)
+def test_a_column_that_never_changes_within_a_user_is_looked_up_by_the_user(column, order):
+    rec = frame_of("Int64", column, order).rec
+
+    (segment,) = described(rec._inputs("segment"), rec._kind.asks).segments
+
+    # a null is a value like others
+    assert segment.owner == ("user" if "of users" in column else "row")
+
+
 @pytest.mark.parametrize(("dtype", "order", "column"), crossed([*IDS], [*ORDERS], [*COLUMNS][:3]))
 def test_by_a_column_of_users_of_any_dtype(dtype, order, column):
     frame = frame_of(dtype, column, order)
@@ -100,6 +114,15 @@ ITEMS = pl.select(number=pl.int_range(15)).select(
     year=2000 + NUMBER,
 )
 """Of some items of the lists nothing is known, and of one of these that there is nothing."""
+
+
+@pytest.mark.parametrize(("dtype", "are_numbers"), [("Int64", True), ("String", False)])
+def test_users_that_are_numbers_are_counted_by_numbers(dtype, are_numbers):
+    rec = frame_of(dtype, "of users", "shuffled").rec(items=ITEMS)
+
+    found = members_of_items(judge(rec._inputs("kind")), rec._kind.asks)
+
+    assert (found is not None) == are_numbers
 
 
 @pytest.mark.parametrize(("order", "policies"), in_turn([*ORDERS, *ORDERS], POLICIES))

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from recframe.audit.numbers_of_rows import MOST_BITS, each_once, in_order
+from recframe.audit.numbers_of_rows import in_order
 from recframe.frames.rows.packing import SMALL_INTEGERS
-from recframe.frames.rows.questions import runs_of_numbers
+from recframe.frames.rows.questions import MARKS, distinct_ids, runs_of_numbers
 
 MOST = 2**62
 """A product of spans below it leaves room for every number."""
@@ -58,7 +58,7 @@ def _models(rows: pl.DataFrame, keys: Sequence[str]) -> pl.Series | None:
         return pl.Series([None])
     models = rows["model"]
     is_usual = models.dtype == pl.String or models.dtype.is_integer()
-    return each_once(models) if is_usual and not models.null_count() else None
+    return distinct_ids(models) if is_usual and not models.null_count() else None
 
 
 def _are_whole(ranks: pl.Series) -> bool:
@@ -70,7 +70,7 @@ def _are_whole(ranks: pl.Series) -> bool:
 
 def _runs(rows: pl.DataFrame, number: pl.Expr, n: int) -> tuple[pl.DataFrame, bool]:
     """Return runs of the rows' numbers, and whether one is of two rows; each number is a run then."""
-    runs = runs_of_numbers(rows, number, n) if n <= MOST_BITS * len(rows) else None
+    runs = runs_of_numbers(rows, number, n) if n <= MARKS * len(rows) else None
     if runs is not None and runs["rows"].sum() == rows["rank"].count():
         return runs, False
     last = in_order(rows.select(last=number).to_series().drop_nulls())

@@ -1,23 +1,13 @@
-"""The ids of rows in memory: each once, a whole number in place of each, and numbers that repeat."""
+"""The ids of rows in memory: a whole number in place of each, and numbers that repeat."""
 
 from __future__ import annotations
 
 import polars as pl
 
-from recframe.frames.rows.questions import distinct_numbers
+from recframe.frames.rows.questions import distinct_texts
 
-MOST_BITS = 64
-"""So many bits a row take no more memory than a column of numbers."""
 FEW = 2
 """With so many threads, to sort on all of them takes as long as on one."""
-
-
-def each_once(ids: pl.Series) -> pl.Series:
-    """Return each id once, and a null not at all."""
-    if ids.dtype == pl.String:
-        return _texts(ids)[0]
-    numbers = distinct_numbers(ids, MOST_BITS * len(ids))
-    return ids.drop_nulls().unique() if numbers is None else numbers
 
 
 def numbered(rows: pl.DataFrame, name: str) -> tuple[pl.DataFrame, pl.DataFrame | None]:
@@ -32,7 +22,9 @@ def numbered(rows: pl.DataFrame, name: str) -> tuple[pl.DataFrame, pl.DataFrame 
         number = pl.col(name).to_physical().cast(pl.Int64)
         ids = rows.select(name).unique().with_columns(number=number)
         return rows.with_columns(number), ids
-    texts, are_told_apart = _texts(rows[name]) if rows.schema[name] == pl.String else (None, False)
+    texts, are_told_apart = (
+        distinct_texts(rows[name]) if rows.schema[name] == pl.String else (None, False)
+    )
     if texts is None or not are_told_apart:
         return rows, None
     ids = texts.to_frame().with_row_index("number").with_columns(pl.col("number").cast(pl.Int64))
@@ -51,14 +43,3 @@ def repeats(numbers: pl.Series) -> pl.DataFrame:
     """Return the numbers that stand there twice or more often, each once."""
     ascending = in_order(numbers)
     return ascending.filter(ascending == ascending.shift()).unique().to_frame()
-
-
-def _texts(ids: pl.Series) -> tuple[pl.Series, bool]:
-    """Return each text once, and whether their hashes tell all of them apart.
-
-    NOTE: one text for each hash is found in a tenth of the time of a hash table of text; whether a text shares its hash
-    with another, and was left out, is looked up.
-    """
-    found = ids.gather(ids.hash().arg_unique()).drop_nulls()
-    others = ids.filter(~ids.is_in(found.implode())).unique()
-    return (pl.concat([found, others]) if len(others) else found), not len(others)

@@ -10,10 +10,10 @@ import polars as pl
 from recframe.audit.audited import EVEN, NONE, TURNED, Audited, ids_of
 from recframe.audit.even_lists import even_lists
 from recframe.audit.lists_by_number import lists_by_number
-from recframe.audit.numbers_of_rows import each_once, in_order, numbered, repeats
+from recframe.audit.numbers_of_rows import in_order, numbered, repeats
 from recframe.frames.collecting import Collect
 from recframe.frames.rows.packing import fits_31_bits, key_hash
-from recframe.frames.rows.questions import heads
+from recframe.frames.rows.questions import distinct_ids, heads
 from recframe.judging.judged_frame import PAIR
 
 SOME = 1_000
@@ -59,7 +59,7 @@ def _ids(data: Audited, run: Collect) -> Known:
                 ids = run(rows.select(role))
                 if role == "user" and name == data.main and data.consecutive:
                     ids = heads(ids)
-                known[ids_of(name, role)] = each_once(ids.to_series()).to_frame()
+                known[ids_of(name, role)] = distinct_ids(ids.to_series()).to_frame()
     return known
 
 

@@ -9,13 +9,12 @@ import polars as pl
 from recframe.frames.collecting import Ask
 from recframe.frames.rows.lookups import lookup
 from recframe.frames.rows.packing import SMALL_INTEGERS
-from recframe.frames.rows.questions import distinct
+from recframe.frames.rows.questions import distinct_ids
 from recframe.judging.judged_frame import PAIR, Judged
 
 MOST, HALF = 2**62, 2**32
 USER, CODE, NUMBER = pl.col("user"), pl.col("code"), pl.col("number")
 LOW, HIGH = pl.col("low"), pl.col("high")
-NOBODY = pl.DataFrame({"low": [0], "high": [-1]})
 
 
 def members_of_items(judged: Judged, ask: Ask) -> pl.LazyFrame | None:
@@ -25,22 +24,24 @@ def members_of_items(judged: Judged, ask: Ask) -> pl.LazyFrame | None:
         return None
     if judged.schema["user"] not in SMALL_INTEGERS:
         return None
-    rows = [one.select(PAIR) for one in judged.rows_of_members()]
-    items, *rows_at_hand = ask([judged.inputs.items.select("item", *names), *rows])
-    given = [one for one in rows_at_hand if len(one)]
+    pairs = [one.select(PAIR) for one in judged.rows_of_members()]
+    items, *found = ask([judged.inputs.items.select("item", *names), *pairs])
+    rows = [one for one in found if len(one)]
+    if not rows:
+        return None
     codes = _codes(items, names)
-    lowest, n_users = _range_of(given)
+    lowest, n_users = _range_of(rows)
     size = n_users * len(codes)
-    if not given or size >= MOST:
+    if size >= MOST:
         return None
     of_items = items.join(codes, on=names, nulls_equal=True).select("item", "code")
     # in half of the memory, if that has room
     dtype = pl.UInt32 if size < HALF else pl.Int64
     number = (USER.cast(pl.Int64) - lowest if lowest else USER).cast(dtype) * len(codes)
     number = (number + CODE.cast(dtype)).alias("number")
-    coded = ask([_with_codes(one, of_items).select(number) for one in given])
+    coded = ask([_with_codes(one, of_items).select(number) for one in rows])
     numbers = [one.to_series() for one in coded]
-    members = distinct(pl.concat(numbers) if len(numbers) > 1 else numbers[0]).to_frame().lazy()
+    members = distinct_ids(pl.concat(numbers)).to_frame().lazy()
     user, code = NUMBER // len(codes) + lowest, (NUMBER % len(codes)).cast(pl.UInt32)
     members = members.cast(pl.Int64).select(user=user.cast(judged.schema["user"]), code=code)
     return members.join(codes.lazy(), on="code").select(*names, "user")
@@ -66,6 +67,6 @@ def _codes(items: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
 
 def _range_of(rows: Sequence[pl.DataFrame]) -> tuple[int, int]:
     """Return the lowest user, and how many whole numbers there are from it to the highest."""
-    ends = pl.concat([one.select(low=USER.min(), high=USER.max()) for one in rows] or [NOBODY])
+    ends = pl.concat([one.select(low=USER.min(), high=USER.max()) for one in rows])
     lowest, highest = ends.select(LOW.min().cast(pl.Int64), HIGH.max().cast(pl.Int64)).row(0)
     return lowest, highest - lowest + 1

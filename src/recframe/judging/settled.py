@@ -12,7 +12,7 @@ from recframe.frames.rows.packing import SMALL_INTEGERS, each_once, fits_31_bits
 from recframe.frames.rows.questions import (
     are_distinct,
     are_in_order,
-    distinct,
+    distinct_ids,
     each_item_once,
     heads,
     marked_sorted,
@@ -150,7 +150,7 @@ def _crowd(users: pl.DataFrame) -> tuple[pl.LazyFrame, int]:
     users = marked_sorted(users, "user")
     if users["user"].flags["SORTED_ASC"]:
         return heads(users.lazy()), users["user"].n_unique()
-    once = distinct(users["user"]).to_frame()
+    once = distinct_ids(users["user"]).to_frame()
     return once.lazy(), len(once)
 
 

@@ -13,7 +13,7 @@ from recframe.frames.rows.questions import (
     are_distinct,
     are_in_order,
     constant_of_users,
-    distinct,
+    distinct_ids,
     each_item_once,
     heads,
     marked_sorted,
@@ -87,7 +87,7 @@ def test_users_once_and_their_numbers(frame: pl.DataFrame):
 @examples(110)
 @given(frame=listed())
 def test_each_user_is_once_among_the_unordered(frame: pl.DataFrame):
-    found = distinct(frame["user"])
+    found = distinct_ids(frame["user"])
 
     assert (found.name, found.dtype) == ("user", frame.schema["user"])
     assert sorted(found.to_list()) == sorted(set(frame["user"].to_list()))
