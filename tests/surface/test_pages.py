@@ -45,9 +45,9 @@ def read_by() -> list:
     for page, text in texts().items():
         needed = set(re.findall(r"\w+", " ".join(re.findall(r"<!-- needs: (.*) -->", text))))
         marks = [mark for name, mark in engines.items() if name in needed]
-        # they warn of new versions of pandas and of one another
-        marks += [pytest.mark.filterwarnings("ignore")] if marks else []
         marks += [pytest.mark.slow] if "ranx" in needed else []
+        # engines warn of new versions of pandas and of one another, numba of casts when it compiles ranx
+        marks += [pytest.mark.filterwarnings("ignore")] if marks else []
         name = page.relative_to(ROOT).as_posix()
         if not any(block.language in page_blocks.RUN for block in page_blocks.blocks(text)):
             continue
