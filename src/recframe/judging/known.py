@@ -19,8 +19,6 @@ class Known:
     """Whether every relevant pair of a user and an item is known to stand once in the frame that has the relevance."""
     narrow: bool = False
     """Whether the relevant rows' users and gains are known to fit into one number of 64 bits; see `packing.fits_64_bits`."""
-    best_given: bool = False
-    """Whether the relevant rows are known to stand list by list, in each the best gain first."""
     packs: bool = False
     """Whether the ids of the relevant rows are known to fit into one number, which joins in half the time of two columns."""
     in_order: bool = False

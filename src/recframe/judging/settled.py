@@ -18,7 +18,6 @@ from recframe.frames.rows.questions import (
     marked_sorted,
     merged,
     numbered,
-    of_one_gain,
     stand_by_rank,
 )
 from recframe.judging.judged_frame import PAIR, Judged, rows_of_models
@@ -98,7 +97,6 @@ def settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Judg
         or (scores is not None and scores.gains_at_hand(k) and not judged.rows),
         packs=judged.truth is not None and _packs(judged, pairs),
         narrow=keys == [judged.key] and fits_64_bits(pairs[judged.key], pairs["gain"]),
-        best_given=_stand_as_they_are(judged) and of_one_gain(pairs, judged.key),
         n_users=n_users,
         crowd=crowd,
         names=judged.known.names,
@@ -152,13 +150,6 @@ def _crowd(users: pl.DataFrame) -> tuple[pl.LazyFrame, int]:
         return heads(users.lazy()), users["user"].n_unique()
     once = distinct_ids(users["user"]).to_frame()
     return once.lazy(), len(once)
-
-
-def _stand_as_they_are(judged: Judged) -> bool:
-    """Return whether the relevant rows of a list are those that were taken, in their order."""
-    keys = [key for key in judged.list_keys if key not in judged.model]
-    as_taken = judged.context.relevant_from == "truth" and keys == [judged.key]
-    return as_taken and judged.universe not in {"recs", "both"}
 
 
 def _packs(judged: Judged, pairs: pl.DataFrame) -> bool:

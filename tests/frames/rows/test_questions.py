@@ -19,7 +19,6 @@ from recframe.frames.rows.questions import (
     marked_sorted,
     merged,
     numbered,
-    of_one_gain,
     runs_of_numbers,
 )
 from strategies import examples
@@ -192,16 +191,3 @@ def test_lists_are_in_order_where_ranks_are_one_apart_and_missing_ones_last(fram
     (found,) = ask([are_in_order(frame, ["user"])])
 
     assert found.item() is expected
-
-
-@examples(45)
-@given(frame=listed(), gains=st.sampled_from([[1.0], [0.5, 1.0]]))
-def test_rows_are_level_where_they_stand_list_by_list_with_one_gain(
-    frame: pl.DataFrame, gains: list[float]
-):
-    frame = frame.with_columns(
-        gain=pl.Series([gains[n % len(gains)] for n in range(len(frame))], dtype=pl.Float64)
-    )
-
-    level = len(set(frame["gain"].to_list())) == 1 and frame["user"].flags["SORTED_ASC"]
-    assert of_one_gain(frame, "user") is level

@@ -20,12 +20,6 @@ MARKS = 64
 """So many bits a row take no more memory than a column of numbers."""
 
 
-def of_one_gain(rows: pl.DataFrame, key: str) -> bool:
-    """Return whether rows stand list by list, all of one gain."""
-    gain = rows["gain"]
-    return rows[key].flags["SORTED_ASC"] and bool(len(gain)) and gain.min() == gain.max()
-
-
 def numbered(rows: pl.DataFrame, keys: Sequence[str] = ("user",)) -> pl.DataFrame:
     """Return the rows with a `number` for each combination of some keys, the last of which are users.
 

@@ -35,6 +35,9 @@ class Source(Protocol):
     def running(self, expression: pl.Expr) -> pl.Expr:
         """Return a cumulative expression of hit words, worked out list by list in the order of the ranks."""
 
+    def total(self, value: pl.Expr) -> pl.Expr:
+        """Return the sum of a value over the rows of a list; where it is of each row alone, a plan may look it up."""
+
     def of_rows(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
         """Return a value of a list's rows of one kind, such as its relevant ones, that is 0 without such a row.
 
@@ -234,7 +237,7 @@ class At:
         if isinstance(value, pl.Expr):
             msg = "at.sum() takes a function of a hit, at.sum(lambda hit: hit.gain); a value has its own sum, at.gain.sum()"
             raise RecframeError(msg)
-        return self._cut(value(replace(self, cut=True))).sum()
+        return self.source.total(self._cut(value(replace(self, cut=True))))
 
     def running(self, expression: pl.Expr) -> pl.Expr:
         """Return a cumulative expression of hit words (`cum_sum`, `cum_prod`, `shift`), taken from the best rank down."""
@@ -347,7 +350,9 @@ class At:
     @property
     def n_relevant(self) -> pl.Expr:
         """The number of relevant rows, listed or not."""
-        return self.source.of_rows(lambda source: _count(source.column("relevant_gain")))
+        return self.source.of_rows(
+            lambda source: source.total(source.column("relevant_gain").is_not_null())
+        )
 
     def inverse_propensities(self, exponent: float, least: float) -> pl.Expr:
         """Return the sum of 1 / propensity over the relevant rows, listed or not: how many there are, observed or not."""

@@ -54,6 +54,10 @@ class JudgedList:
         """Return the expression as it is: the hits already stand in the order of their ranks."""
         return expression
 
+    def total(self, value: pl.Expr) -> pl.Expr:
+        """Return the sum of a value over the rows."""
+        return value.sum()
+
     def of_rows(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
         """Return the value as it is."""
         return value(self)

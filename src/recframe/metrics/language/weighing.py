@@ -48,6 +48,9 @@ class _Weighing:
     def running(self, expression: pl.Expr) -> pl.Expr:
         return self.source.running(expression)
 
+    def total(self, value: pl.Expr) -> pl.Expr:
+        return self.source.total(value)
+
     def of_rows(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
         return self.source.of_rows(value)
 
