@@ -107,16 +107,20 @@ def _is_of_each_row(value: pl.Expr) -> bool:
     return here and all(map(_is_of_each_row, value.meta.pop()))
 
 
-def _few_grades(gains: pl.Series) -> list[Any] | None:
-    """Return the grades from the lowest up, where they are few and there is one."""
+def _few_grades(gains: pl.Series) -> pl.Series | None:
+    """Return the grades from the lowest up, where there are a few; of whole numbers those between them too."""
     if gains.head(_LOOKED_AT).n_unique() > MOST_GRADES:
         return None
+    lowest: Any = gains.min()
+    highest: Any = gains.max()
+    if gains.dtype.is_integer() and lowest is not None and highest - lowest < MOST_GRADES:
+        return pl.Series([*range(lowest, highest + 1)], dtype=gains.dtype)
     grades = gains.unique().sort()
-    return grades.to_list() if 0 < len(grades) <= MOST_GRADES else None
+    return grades if 0 < len(grades) <= MOST_GRADES else None
 
 
 def _counted(
-    rows: pl.DataFrame, keys: Sequence[str], grades: Sequence[Any], ask: Ask
+    rows: pl.DataFrame, keys: Sequence[str], grades: pl.Series, ask: Ask
 ) -> pl.DataFrame | None:
     """Return the lists, with how many rows of each grade or a higher one they have: `n 0` of the lowest, and so on.
 
@@ -144,14 +148,16 @@ def _counted(
 
 
 def _looked_up(
-    totals: Mapping[str, pl.Expr], grades: Sequence[Any], lists: pl.DataFrame
+    totals: Mapping[str, pl.Expr], grades: pl.Series, lists: pl.DataFrame
 ) -> list[pl.Expr]:
     """Return the sums over each list's rows, from running sums over the places, one for each grade."""
     longest: Any = lists["n 0"].max()
-    rank = pl.int_range(longest + 1).cast(pl.Float64).alias("ideal_rank")
-    places = pl.concat(
-        pl.select(rank, relevant_gain=pl.lit(grade), ideal_gain=pl.lit(grade).cast(pl.Float64))
-        for grade in grades
+    row = pl.int_range(len(grades) * (longest + 1))
+    grade = pl.lit(grades).gather(row // (longest + 1))
+    places = pl.select(
+        ideal_rank=(row % (longest + 1)).cast(pl.Float64),
+        relevant_gain=grade,
+        ideal_gain=grade.cast(pl.Float64),
     )
     place = pl.col("ideal_rank")
     sums = places.with_columns(ideal_discount=discount(pl.max_horizontal(place, 1.0))).select(

@@ -98,8 +98,9 @@ def _means(
     columns = {"n_users": n_users}
     for number, metric in enumerate(metrics):
         columns[str(metric)] = _mean(f"value {number}", absent)
-        found = _beside(f"value {number}", f"value {len(metrics)}", n_users, absent)
-        columns |= columns_beside(metric, beside, found)
+        if beside:
+            found = _beside(f"value {number}", f"value {len(metrics)}", n_users, absent)
+            columns |= columns_beside(metric, beside, found)
     if skips and {inside for inside, _ in by} - {"model"}:
         sums = sums.filter(present > 0)
     return _named(sums, by, columns)
