@@ -167,10 +167,9 @@ def _looked_up(
     up_to = pl.all().cum_sum().over(pl.int_range(pl.len()) // (longest + 1))
     # what a grade adds, on the places that have it or a higher one, to the next lower grade
     added = sums.select(up_to).select(pl.all() - pl.all().shift(longest + 1, fill_value=0))
-    return [
-        pl.sum_horizontal(
-            pl.lit(added[name]).gather(pl.col(f"n {grade}") + grade * (longest + 1))
-            for grade in range(len(grades))
-        ).alias(name)
-        for name in totals
-    ]
+    rows = [pl.col(f"n {number}") + number * (longest + 1) for number in range(len(grades))]
+    return [_summed(added[name], rows).alias(name) for name in totals]
+
+
+def _summed(values: pl.Series, rows: Sequence[pl.Expr]) -> pl.Expr:
+    return pl.sum_horizontal(pl.lit(values).gather(row) for row in rows)
