@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from frame_kinds import KINDS, Kind, sharp_and_thorough
+from recframe.plan import kept_plans
 
 # An example runs a hundred metrics, so no deadline; a failure in CI must come again where somebody looks at it.
 settings.register_profile(
@@ -22,6 +24,14 @@ def pytest_configure(config: pytest.Config) -> None:
     if "not slow" in config.option.markexpr:
         settings.register_profile("fast", settings.default, max_examples=2)
         settings.load_profile("fast")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _more_than_a_few_rows_are_asked() -> Iterator[None]:
+    """Let a frame be asked ahead of its plan from 20,000 rows, so that no test needs five times as many."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(kept_plans, "MIDDLING", 0)
+        yield
 
 
 @pytest.fixture(params=sharp_and_thorough(KINDS), ids=repr)

@@ -102,6 +102,64 @@ def test_a_kept_plan_answers_other_frames_as_a_new_one_does(case, asked, kind, t
         assert_same(answer(lambda: ask(case)), expected)
 
 
+def middling(seed: int) -> dict[str, pl.DataFrame]:
+    """Lists of two models, more rows than small frames have, in no order; pairs, ranks and nulls as chance has it."""
+    chance = pl.col("row").hash(seed)
+    rows = pl.select(row=pl.int_range(21_000 + seed)).select(
+        user=chance // 7 % 2_000,
+        item=(chance // 11 % 60).cast(pl.Int16),
+        model=pl.lit(pl.Series(["a", "b"])).gather(chance % 2),
+        rank=pl.when(chance % 13 > 0).then(chance // 3 % 30 + 1).cast(pl.Int64),
+        relevance=pl.when(chance % 5 > 0).then(chance // 17 % 4 / 2),
+        side=chance % 3,
+    )
+    users = rows.select("user").unique().with_columns(segment=pl.col("user") % 4)
+    return {"rows": rows, "users": users}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"model": "model"},
+        {"model": "model", "by": ["side"], "universe": "both"},
+        {"by": ["segment"], "no_relevant": "null"},
+        {"truth": True, "by": ["segment"]},
+        {"relevant_from": "list", "min_relevance": 1.5},
+    ],
+    ids=str,
+)
+def test_some_ten_thousand_rows_have_a_kept_plan_too_and_the_answers_of_frames_that_are_asked(
+    options,
+):
+    metrics = ["ndcg@10", "ndcg", "map@3", "mrr", "recall@10", "err@5", "precision@10"]
+    options = dict(options)
+    by, two = options.pop("by", None), options.pop("truth", False)
+
+    def ask(seed: int) -> pl.DataFrame:
+        rows, users = middling(seed).values()
+        truth = {"truth": rows.select("user", "item", "relevance")} if two else {}
+        frame = rows.drop("relevance") if two else rows
+        return frame.rec(users=users, **truth, **options).evaluate(*metrics, by=by)
+
+    asked = [ask(seed) for seed in (1, 2)]
+    assert not n_kept()
+    with mock.patch.object(kept_plans, "MIDDLING", 30_000):
+        kept = [ask(seed) for seed in (1, 2)]
+    assert n_kept() == 1
+
+    for found, expected in zip(kept, asked, strict=True):
+        assert_frame_equal(found, expected, rel_tol=1e-12, abs_tol=1e-12)
+
+
+def test_metrics_that_read_whole_lists_ask_them_from_few_rows_up():
+    rows = middling(1)["rows"]
+    with mock.patch.object(kept_plans, "MIDDLING", 30_000):
+        rows.rec.evaluate("auc", "ndcg@10")
+
+    assert not n_kept()
+
+
 def scene(seed: int) -> Any:
     """Lists of two models and all side frames, whose columns are the same for each seed."""
     draw = random.Random(f"kept {seed}")  # noqa: S311  no secret

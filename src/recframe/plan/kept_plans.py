@@ -1,7 +1,7 @@
-"""Plans of small eager frames, kept for calls that ask the same of other frames with the same columns.
+"""Plans of eager frames that are not large, kept for calls that ask the same of other frames with the same columns.
 
 To make the plan of a few thousand rows takes longer than to run it, and it depends on nothing but the columns' dtypes, the
-options and the metrics.
+options and the metrics. So do questions to some ten thousand rows, after which each call has a plan of its own.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import polars as pl
@@ -19,10 +19,13 @@ from recframe.frames.inputs import Inputs
 from recframe.plan import evaluation
 from recframe.plan.evaluation import Convention
 from recframe.plan.needs import needs_of
+from recframe.plan.recorder import LISTED
 from recframe.plan.runs import Run
 
 MOST = 32
 """So many plans are kept, those that ran last."""
+MIDDLING = 100_000
+"""So many rows are not asked where a kept plan gives what is wanted: questions pay from some 150,000 rows."""
 FEW = 100
 """Enums are told apart by all of their categories: those of so many in no time."""
 
@@ -46,6 +49,8 @@ def planned(
 
     NOTE: a plan that runs is no longer among those kept, so that no other thread gives it frames meanwhile.
     """
+    if run.ask is not None and _is_middling(inputs, asked):
+        run = replace(run, ask=None)
     if not (run.is_plain and _is_of_columns(inputs, asked)):
         yield evaluation.evaluate(inputs, asked, run, beside)
         return
@@ -77,6 +82,13 @@ def _is_of_columns(inputs: Inputs, asked: Sequence[Convention]) -> bool:
         and not any(one.facts or one.groups for one in needs)
         and not any(isinstance(one, pl.Enum) and len(one.categories) > FEW for one in dtypes)
     )
+
+
+def _is_middling(inputs: Inputs, asked: Sequence[Convention]) -> bool:
+    """Return whether all frames have so few rows that their lists need not be asked, and metrics read no whole lists."""
+    few = all(len(frame) <= MIDDLING for frame in inputs.given.values())
+    needs = [needs_of(one.metric) for one in asked] if few and _is_of_columns(inputs, asked) else []
+    return bool(needs) and not any(one.levels or one.columns & LISTED for one in needs)
 
 
 def _columns_of(inputs: Inputs) -> Hashable:
