@@ -26,6 +26,11 @@ def is_complete(taken: Taken, names: Iterable[str]) -> bool:
     return isinstance(taken, pl.DataFrame) and not any(taken[name].null_count() for name in names)
 
 
+def are_small(taken: Iterable[Taken]) -> bool:
+    """Whether frames are eager, and none of them is asked ahead of its plan."""
+    return all(isinstance(one, pl.DataFrame) and len(one) <= LARGE for one in taken)
+
+
 def is_small_and_from(taken: Taken, name: str, least: float) -> bool:
     """Whether a small frame, whose columns answer at once, has no number below a bound in a column."""
     if not isinstance(taken, pl.DataFrame) or len(taken) > LARGE or name not in taken.columns:

@@ -17,7 +17,14 @@ from recframe.errors import (
     with_article,
 )
 from recframe.frames import collecting
-from recframe.frames.at_hand import at_hand, eager, is_complete, is_small_and_from, with_own_dtype
+from recframe.frames.at_hand import (
+    are_small,
+    at_hand,
+    eager,
+    is_complete,
+    is_small_and_from,
+    with_own_dtype,
+)
 from recframe.frames.by_expressions import Made
 from recframe.frames.context import Context, Sharing
 from recframe.frames.dtypes import as_text, check_dtypes, matched
@@ -69,6 +76,8 @@ class Inputs:
     """The frames whose every row is known to have a user and an item."""
     ranks_hold: bool = False
     """Whether every rank is known to be 1 or more."""
+    few: bool = False
+    """Whether all frames are known to be small, so that the steps of a plan cost more than the rows."""
     given: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """The frames that are eager, by their names."""
     whole: Inputs | None = None
@@ -320,6 +329,7 @@ def read(
         labels={label.inside: label.name for label in labels},
         complete=_complete(given),
         ranks_hold=is_small_and_from(given["recommendations"], "rank", 1),
+        few=are_small(given.values()),
         given=eager(given),
         judged="truth" in given or "relevance" in given["recommendations"].collect_schema(),
     )

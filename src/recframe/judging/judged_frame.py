@@ -15,6 +15,7 @@ from recframe.frames.kinds.tables import MODELS
 from recframe.frames.rows.joins import at_best_rank, distinct_names
 from recframe.frames.rows.packing import (
     SMALL_INTEGERS,
+    alike_as_one,
     each_once,
     joined_as_numbers,
     joined_by_hash,
@@ -239,8 +240,8 @@ class Judged:
             hits = joined_by_hash(ranked, pairs, PAIR)
         else:
             hits = ranked.join(pairs, on=PAIR)
-        tied = (pl.col(name).max() for name in self._tied)
-        return at_best_rank(self._with_keys(hits), self.list_keys, *tied, pl.col("gain").max())
+        highest = pl.col("gain", *self._tied).max()
+        return at_best_rank(self._with_keys(hits), self.list_keys, highest)
 
     def relevant_rows(self) -> pl.LazyFrame:
         """Return the relevant rows of the frame that has the relevance, with their gains.
@@ -263,7 +264,9 @@ class Judged:
             return rows
         if not self._rank_dtype.is_integer():
             rows = rows.with_columns(pl.when(is_rank(rank)).then(rank))
-        return at_best_rank(rows, self.list_keys, pl.col("gain", *self._tied).max())
+        keys = distinct_names(*self.list_keys, "item")
+        values = [rank.min(), pl.col("gain", *self._tied).max()]
+        return alike_as_one(rows, keys, self.schema, values, few=self.inputs.few)
 
     def relevant(self, *also: str) -> pl.LazyFrame:
         """Return the relevant rows, one for each item: keys, gain, and the item if it is asked for."""

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from recframe.frames.rows.packing import (
     SMALL_INTEGERS,
+    alike_as_one,
     distinct,
     each_once,
     fits_31_bits,
@@ -92,6 +93,31 @@ def test_keys_once_have_their_highest_gain(data: st.DataObject):
     found = each_once(
         frame.lazy(), {name: frame.schema[name] for name in keys_of(frame)}, "gain"
     ).collect()
+
+    assert found.schema == frame.schema
+    assert sorted(found.rows()) == sorted((*key, gain) for key, gain in highest.items())
+
+
+@examples(75)
+@given(data=st.data(), few=st.booleans(), engine=st.sampled_from(["in-memory", "streaming"]))
+def test_rows_of_the_same_keys_are_one_though_others_share_their_number(
+    data: st.DataObject,
+    few: bool,  # noqa: FBT001
+    engine: Any,
+):
+    dtypes = data.draw(st.lists(st.sampled_from([*BOUNDS]), min_size=2, max_size=3))
+    frame = data.draw(keyed(dtypes))
+    if data.draw(st.booleans()):  # 0 and 2**32 have the number of 1 and 0
+        pairs = st.lists(st.sampled_from([(0, 2**32, 1.0), (1, 0, 2.0), (1, 0, 3.0)]), max_size=6)
+        schema = {"key 0": pl.Int64, "key 1": pl.Int64, "gain": pl.Float64}
+        frame = pl.DataFrame(data.draw(pairs), schema=schema, orient="row")
+    highest: dict[tuple[int, ...], float] = {}
+    for *key, gain in frame.rows():
+        highest[tuple(key)] = max(gain, highest.get(tuple(key), gain))
+
+    values = [pl.col("gain").max()]
+    plan = alike_as_one(frame.lazy(), keys_of(frame), frame.schema, values, few=few)
+    found = plan.collect(engine=engine)
 
     assert found.schema == frame.schema
     assert sorted(found.rows()) == sorted((*key, gain) for key, gain in highest.items())

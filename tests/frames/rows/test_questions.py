@@ -62,6 +62,14 @@ def ask(questions: list[pl.LazyFrame]) -> list[pl.DataFrame]:
     return pl.collect_all(questions)
 
 
+@examples(75)
+@given(models=st.lists(st.sampled_from([None, "a", "b"]), max_size=8))
+def test_no_key_is_lost_among_the_heads_of_runs_null_neither(models: list[str | None]):
+    rows = pl.DataFrame({"model": models}, schema={"model": pl.String})
+
+    assert {*heads(rows, "model")["model"]} == {*models}
+
+
 @examples(110)
 @given(frame=listed())
 def test_users_once_and_their_numbers(frame: pl.DataFrame):

@@ -62,8 +62,11 @@ def whole_numbers(ids: pl.Series) -> pl.Series | None:
 
 
 def heads(rows: Frame, key: str = "user", *also: str) -> Frame:
-    """Return the key of the rows that follow one of another key: every user, say, and once where rows stand user by user."""
-    return rows.select(key, *also).filter(_changes(key))
+    """Return the key of the rows that follow one of another key: every user, say, and once where rows stand user by user.
+
+    Rows without a key stay, since the first of all follows none.
+    """
+    return rows.select(key, *also).filter(_changes(key) | pl.col(key).is_null())
 
 
 def marked_sorted(rows: pl.DataFrame, key: str) -> pl.DataFrame:
@@ -138,7 +141,7 @@ def _once(rows: pl.DataFrame) -> pl.DataFrame | None:
 
 
 def _changes(key: str) -> pl.Expr:
-    """Return whether a row has another key than the one before, as the first row has."""
+    """Return whether a row has another key than the one before, as the first row has unless it has none."""
     return pl.col(key).ne_missing(pl.col(key).shift(1))
 
 
