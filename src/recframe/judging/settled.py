@@ -8,7 +8,13 @@ import polars as pl
 
 from recframe.frames.collecting import Ask, stream
 from recframe.frames.inputs import Inputs
-from recframe.frames.rows.packing import SMALL_INTEGERS, each_once, fits_31_bits, fits_64_bits
+from recframe.frames.rows.packing import (
+    SMALL_INTEGERS,
+    each_once,
+    fits_31_bits,
+    fits_64_bits,
+    with_hash,
+)
 from recframe.frames.rows.questions import (
     are_distinct,
     are_in_order,
@@ -84,11 +90,14 @@ def settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Judg
         return replace(judged, lists=ask([judged.lists])[0].lazy())
     pairs, users = ask([judged.relevant_rows(), judged.users])
     if by_number and judged.universe not in {"recs", "both"}:
-        judged, pairs = _with_numbers(judged, pairs, ask)
+        judged, pairs = _with_numbers(judged, pairs, users, ask)
     keys = judged.list_keys if judged.truth is None else [judged.key]
+    if judged.truth is not None and not _packs(judged, pairs):
+        (pairs,) = ask([with_hash(pairs.lazy(), PAIR)])
     n_rows, pairs = len(pairs), _each_once(judged, marked_sorted(pairs, judged.key), keys, ask)
     (in_order,) = ask([are_in_order(pairs, keys)]) if judged.truth is None else [pl.Series([False])]
-    crowd, n_users = _crowd(users)
+    at_hand = judged.known
+    crowd, n_users = _crowd(users) if at_hand.crowd is None else (at_hand.crowd, at_hand.n_users)
     scores = judged.scores and judged.scores.settled(ask, k, distinct=len(pairs) == n_rows)
     known = Known(
         pairs=pairs.lazy(),
@@ -99,7 +108,7 @@ def settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Judg
         narrow=keys == [judged.key] and fits_64_bits(pairs[judged.key], pairs["gain"]),
         n_users=n_users,
         crowd=crowd,
-        names=judged.known.names,
+        names=at_hand.names,
         members=members_of_items(judged, ask),
     )
     return replace(judged, scores=scores, known=known)
@@ -114,9 +123,13 @@ def with_ranks(judged: Judged, ask: Ask, k: int | None) -> Judged:
     return replace(judged, lists=ask([judged.lists if found is None else found])[0].lazy())
 
 
-def _with_numbers(judged: Judged, pairs: pl.DataFrame, ask: Ask) -> tuple[Judged, pl.DataFrame]:
+def _with_numbers(
+    judged: Judged, pairs: pl.DataFrame, users: pl.DataFrame, ask: Ask
+) -> tuple[Judged, pl.DataFrame]:
     """Return the relevant rows with a number for each list of a model, where its user is no whole number or it has segments."""
     segments = judged.rows if judged.rows == judged.inputs.inside("items") else []
+    # a frame of what is relevant alone names each user whom the truth has
+    are_all = judged.universe == "truth" and len(pairs) == len(users)
     if segments and judged.scores is None:
         (pairs,) = ask([judged.in_segments(pairs.lazy())]) if judged.truth is not None else (pairs,)
     elif pairs.schema["user"] in SMALL_INTEGERS:
@@ -126,7 +139,10 @@ def _with_numbers(judged: Judged, pairs: pl.DataFrame, ask: Ask) -> tuple[Judged
     keys = [*segments, "user"]
     pairs = numbered(pairs, keys)
     names = heads(pairs, "number", *keys).unique("number")
-    return replace(judged, known=Known(names=names.lazy())), pairs
+    known = Known(names=names.lazy())
+    if are_all and not segments:
+        known = replace(known, crowd=names.lazy().select("user"), n_users=len(names))
+    return replace(judged, known=known), pairs
 
 
 def _each_once(judged: Judged, pairs: pl.DataFrame, keys: list[str], ask: Ask) -> pl.DataFrame:

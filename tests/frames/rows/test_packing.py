@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recframe.frames.rows.packing import (
+    HASH,
     SMALL_INTEGERS,
     alike_as_one,
     distinct,
@@ -19,6 +20,7 @@ from recframe.frames.rows.packing import (
     fits_31_bits,
     fits_64_bits,
     joined_as_numbers,
+    joined_by_hash,
     key_hash,
 )
 from recframe.frames.rows.places import best_first
@@ -186,6 +188,36 @@ def test_rows_are_joined_as_by_their_two_keys(data: st.DataObject):
     assert sorted(found["inner"].select(*rows.columns, "number").rows(), key=str) == [
         row for row in left if row[-1] is not None
     ]
+
+
+@examples(75)
+@given(data=st.data(), n_hashes=st.sampled_from([None, 2, 1]))
+def test_rows_are_joined_as_by_their_keys_whatever_pairs_share_a_hash(
+    data: st.DataObject, n_hashes: int | None
+):
+    texts = st.none() | st.sampled_from(["", "a", "b", "a text of more than twelve bytes"])
+    pairs = st.lists(st.tuples(texts, texts), max_size=12)
+    schema = {"user": pl.String, "item": pl.String}
+    rows, others = (
+        pl.DataFrame(data.draw(some), schema, orient="row").with_row_index(name)
+        for some, name in [(pairs, "row"), (pairs, "other")]
+    )
+    given_rows, given_others = rows.lazy(), others.lazy()
+    if n_hashes is not None:
+        number = pl.col("user").hash() % n_hashes
+        given_rows, given_others = (
+            one.with_columns(number.alias(HASH)) for one in (given_rows, given_others)
+        )
+
+    found = joined_by_hash(given_rows, given_others, ["user", "item"]).collect()
+
+    expected = [
+        (row, user, item, other)
+        for row, user, item in rows.rows()
+        for other, *pair in others.rows()
+        if [user, item] == pair and None not in pair
+    ]
+    assert sorted(found.select("row", "user", "item", "other").rows()) == expected
 
 
 @examples(75)

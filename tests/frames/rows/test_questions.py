@@ -9,6 +9,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recframe.frames.rows.packing import HASH, key_hash
 from recframe.frames.rows.questions import (
     are_distinct,
     are_in_order,
@@ -70,6 +71,12 @@ def test_no_key_is_lost_among_the_heads_of_runs_null_neither(models: list[str | 
     assert {*heads(rows, "model")["model"]} == {*models}
 
 
+def hashed(frame: pl.DataFrame, n: int) -> pl.DataFrame:
+    """Rows with the hash of their pair at hand, one of n: of few, other pairs share it."""
+    number = key_hash([pl.col("user"), pl.col("item")], frame.schema)
+    return frame.with_columns(number.cast(pl.Int128).abs().mod(n).cast(pl.UInt64).alias(HASH))
+
+
 @examples(110)
 @given(frame=listed())
 def test_users_once_and_their_numbers(frame: pl.DataFrame):
@@ -118,9 +125,12 @@ def test_what_never_changes_within_a_user_is_told_from_what_does(
 
 
 @examples(110)
-@given(frame=listed())
-def test_rows_of_one_item_of_a_list_are_merged(frame: pl.DataFrame):
-    found = merged(frame, ["user"], ask, [pl.col("rank").min()])
+@given(frame=listed(), hashes=st.sampled_from([None, 2**64, 2, 1]))
+def test_rows_of_one_item_of_a_list_are_merged(frame: pl.DataFrame, hashes: int | None):
+    rows = frame if hashes is None else hashed(frame, hashes)
+    values = [pl.col("rank").min(), *[pl.col(HASH).first()] * (hashes is not None)]
+
+    found = merged(rows, ["user"], ask, values).select(frame.columns)
 
     best: dict[tuple[Any, Any], Any] = {}
     for user, item, rank in frame.rows():

@@ -16,6 +16,8 @@ READS_BITS = "dtype" in inspect.signature(pl.Expr.reinterpret).parameters
 
 SMALL_INTEGERS = {pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32}
 """The dtypes whose values all fit into Int64."""
+HASH = "hash"
+"""The column that has the number of a row's user and item, where rows have it at hand; see `with_hash`."""
 
 
 def each_once(rows: pl.LazyFrame, dtypes: Mapping[str, pl.DataType], gain: str) -> pl.LazyFrame:
@@ -121,11 +123,21 @@ def joined_by_hash(rows: pl.LazyFrame, others: pl.LazyFrame, keys: Sequence[str]
 
     NOTE: a join of texts looks at each of them, and costs three times as much.
     """
-    number = key_hash([pl.col(key) for key in keys], rows.collect_schema()).alias("hash")
-    rows, others = rows.with_columns(number), others.with_columns(number)
-    met = rows.join(others.select("hash"), on="hash", how="semi")
-    candidates = others.join(met.select("hash"), on="hash", how="semi")
-    return met.drop("hash").join(candidates.drop("hash"), on=keys)
+    rows, others = with_hash(rows, keys), with_hash(others, keys)
+    met = rows.join(others.select(HASH), on=HASH, how="semi")
+    candidates = others.join(met.select(HASH), on=HASH, how="semi")
+    return met.drop(HASH).join(candidates.drop(HASH), on=keys)
+
+
+def with_hash(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Return rows with the number of their keys beside them, as they are where they have it at hand.
+
+    NOTE: long texts that lie scattered take as long to read as a hash table of them, so that each is read once.
+    """
+    schema = rows.collect_schema()
+    if HASH in schema:
+        return rows
+    return rows.with_columns(key_hash([pl.col(key) for key in keys], schema).alias(HASH))
 
 
 def distinct(rows: pl.LazyFrame, keys: Sequence[str], *, narrow: bool) -> pl.LazyFrame:

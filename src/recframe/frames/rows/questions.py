@@ -9,7 +9,7 @@ import polars as pl
 
 from recframe.frames.collecting import Ask, stream
 from recframe.frames.rows.joins import distinct_names
-from recframe.frames.rows.packing import READS_BITS, SMALL_INTEGERS, key_hash
+from recframe.frames.rows.packing import HASH, READS_BITS, SMALL_INTEGERS, key_hash
 
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 _SCATTERS = READS_BITS  # Polars 1 scatters to sorted places alone
@@ -26,7 +26,7 @@ def numbered(rows: pl.DataFrame, keys: Sequence[str] = ("user",)) -> pl.DataFram
     The rows keep their order where they stand user by user; those of several keys are in the order of the numbers.
     """
     *segments, key = keys
-    users = _numbers(rows[key])
+    users = numbers_of(rows[key])
     if not segments:
         return rows.with_columns(number=users)
     codes = rows.select(segments).unique().with_row_index("number")
@@ -37,18 +37,20 @@ def numbered(rows: pl.DataFrame, keys: Sequence[str] = ("user",)) -> pl.DataFram
     return rows.with_columns(number=number).drop("users").sort("number", maintain_order=True)
 
 
-def _numbers(users: pl.Series) -> pl.Series:
-    """Return a number for each user: of other than whole numbers in the order of the rows where these stand user by user."""
-    numbers = whole_numbers(users)
+def numbers_of(ids: pl.Series) -> pl.Series:
+    """Return a number for each id: of other than whole numbers in the order of the rows where those of an id stand together."""
+    numbers = whole_numbers(ids)
     if numbers is not None and numbers.cast(pl.Int64).is_between(-_FAR, _FAR).all():
         return numbers.cast(pl.Int64)
-    changes = users.ne_missing(users.shift())
-    runs = users.filter(changes)
-    if runs.n_unique() == len(runs):
+    changes = ids.ne_missing(ids.shift())
+    runs = ids.filter(changes)
+    is_text = ids.dtype == pl.String
+    # texts of other hashes are other texts
+    if (runs.hash() if is_text else runs).n_unique() == len(runs):
         return changes.cum_sum().cast(pl.Int64).set_sorted()
-    if users.dtype == pl.String:  # in a fifth of the time of ranking them
-        return users.cast(pl.Categorical(pl.Categories.random())).to_physical().cast(pl.Int64)
-    return users.rank("dense").cast(pl.Int64)
+    if is_text:  # in a fifth of the time of ranking them
+        return ids.cast(pl.Categorical(pl.Categories.random())).to_physical().cast(pl.Int64)
+    return ids.rank("dense").cast(pl.Int64)
 
 
 def whole_numbers(ids: pl.Series) -> pl.Series | None:
@@ -258,9 +260,11 @@ def merged(
 def _repeating(rows: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.Expr, pl.LazyFrame]:
     """Return a number of each row, and those numbers that are of all rows of an item which a list has twice, or of others."""
     if len(keys) == 1 and rows[keys[0]].flags["SORTED_ASC"]:
-        lists = rows.lazy().group_by(keys).agg(twice=pl.col("item").n_unique() < pl.len())
+        item = pl.col(HASH if HASH in rows.schema else "item")
+        lists = rows.lazy().group_by(keys).agg(twice=item.n_unique() < pl.len())
         return pl.col(keys[0]), lists.filter(pl.col("twice")).select(keys)
-    number = key_hash([pl.col(key) for key in distinct_names(*keys, "item")], rows.schema)
+    pair = [pl.col(key) for key in distinct_names(*keys, "item")]
+    number = pl.col(HASH) if HASH in rows.schema else key_hash(pair, rows.schema)
     in_order = number.sort()
     return number, rows.lazy().select(number=in_order.filter(in_order == in_order.shift()))
 
