@@ -11,9 +11,12 @@ from test_large_frames import IDS, METRICS, NUMBER, ORDERS, judged
 
 import recframe as rf
 from lanes import crossed, in_turn
+from recframe.frames.collecting import ask
 from recframe.frames.described import described
+from recframe.judging.codes_of_items import codes_of_items
 from recframe.judging.judged_frame import judge
-from recframe.judging.members import members_of_items
+from recframe.judging.members import members_of_items, n_users_of_items
+from recframe.metrics.language.definition import Definition, Metric
 
 POLICIES: list[dict[str, Any]] = [
     {},
@@ -46,10 +49,10 @@ def frame_of(dtype: str, column: str, order: str) -> pl.DataFrame:
     return ORDERS[order](made.drop("number"))
 
 
-def check(rec: Any, lazy: Any, by: Any) -> None:
-    found = rec.evaluate(*METRICS, k=[3, 10], by=by)
+def check(rec: Any, lazy: Any, by: Any, metrics: Any = METRICS) -> None:
+    found = rec.evaluate(*metrics, k=[3, 10], by=by)
     assert rec._kind.asks is not None
-    expected = lazy.evaluate(*METRICS, k=[3, 10], by=by).collect(engine="in-memory")
+    expected = lazy.evaluate(*metrics, k=[3, 10], by=by).collect(engine="in-memory")
     assert_frame_equal(found, expected, rel_tol=1e-12)
 
 
@@ -120,9 +123,61 @@ ITEMS = pl.select(number=pl.int_range(15)).select(
 def test_users_that_are_numbers_are_counted_by_numbers(dtype, are_numbers):
     rec = frame_of(dtype, "of users", "shuffled").rec(items=ITEMS)
 
-    found = members_of_items(judge(rec._inputs("kind")), rec._kind.asks)
+    judged = judge(rec._inputs("kind"))
+    codes = codes_of_items(judged, rec._kind.asks)
+    found = codes and members_of_items(judged, codes, rec._kind.asks)
 
     assert (found is not None) == are_numbers
+
+
+@pytest.mark.parametrize(
+    ("universe", "order"), crossed(["truth", "recs", "both", "all"], ["sorted", "shuffled"])
+)
+def test_users_of_segments_of_items_are_counted_as_they_are_listed(universe, order):
+    frame = frame_of("negative", "of users", order).drop("segment", "week", "model")
+    truth = frame.filter(pl.col("relevance") > 0, pl.col("user").hash() % 7 > 0).drop("rank")
+    frame = frame.drop("relevance").filter(pl.col("user").hash() % 5 > 0)
+    rec = frame.rec(truth=truth, items=ITEMS, universe=universe)
+    judged = judge(rec._inputs("kind"))
+    codes = codes_of_items(judged, ask)
+    assert codes is not None
+
+    counts = n_users_of_items(judged, codes, ask)
+
+    (name,) = codes.names
+    listed = judged.members().group_by(name).agg(n_users=pl.len().cast(pl.Int64))
+    assert counts is not None
+    assert_frame_equal(counts, listed, check_row_order=False)
+
+
+# what a list without a hit leaves is not what an empty list leaves
+MISSED: Metric[...] = Metric(Definition("missed", lambda at: at.n_relevant - at.n_hits))
+OF_HITS = ["ndcg", "recall", "map", "err", "first_rank", "ndcg(gain=exp)"]
+MORE_POLICIES = [
+    *({"no_relevant": "null"}, {"no_relevant": "skip"}, {"ties": "expected"}),
+    {"model": "model", "relevant_from": "list"},
+]
+DTYPES = ["Int64", "negative", "wide", "String", "Categorical", "UInt64"]
+
+
+@pytest.mark.parametrize(
+    ("policies", "order", "dtype"), crossed(POLICIES + MORE_POLICIES, [*ORDERS], DTYPES, fast=4)
+)
+def test_lists_without_a_hit_in_a_segment_of_items_may_be_left_out(policies, order, dtype):
+    frame = frame_of(dtype, "of users", order).drop("week")
+    metrics = ["recall", "precision"] if policies.get("ties") == "expected" else OF_HITS
+    truth = frame.filter(pl.col("relevance") > 0, pl.col("user").hash() % 7 > 0)
+    recs, truth = frame.drop("relevance", "segment"), truth.select("user", "item", "relevance")
+    scores = recs.select("user", "item", "model", score=-pl.col("rank"))
+
+    both = {"items": ITEMS, "truth": truth}
+    for one, sides in ((frame, {"items": ITEMS}), (recs, both), (scores, both)):
+        lazy = {name: side.lazy() for name, side in sides.items()}
+        given = one.rec(**sides, **policies), one.lazy().rec(**lazy, **policies)
+        check(*given, "kind", metrics)
+        check(*given, "year" if sides is both else ["kind", "year"], metrics)
+        if metrics == OF_HITS and "ties" not in policies:
+            check(*given, "kind", [*metrics, MISSED])
 
 
 @pytest.mark.parametrize(("order", "policies"), in_turn([*ORDERS, *ORDERS], POLICIES))

@@ -76,7 +76,9 @@ def users_in_segments(judged: Judged) -> pl.LazyFrame:
 def n_users_of_segments(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
     """Return n_users for each segment, whether or not any of its users has a row in the branches."""
     of_users = [key for key in keys if key != "model"]
-    if of_users:
+    if of_users and judged.known.n_of_segments is not None:
+        support = judged.known.n_of_segments
+    elif of_users:
         members = with_attributes(judged.members(), judged.inputs)
         support = members.group_by(of_users).agg(n_users=pl.len().cast(pl.Int64))
     else:
