@@ -17,6 +17,9 @@ from recframe.judging.codes_of_items import codes_of_items
 from recframe.judging.judged_frame import judge
 from recframe.judging.members import members_of_items, n_users_of_items
 from recframe.metrics.language.definition import Definition, Metric
+from recframe.namespace.question import question
+from recframe.plan.contributions import contributions
+from recframe.plan.runs import Run
 
 POLICIES: list[dict[str, Any]] = [
     {},
@@ -75,7 +78,7 @@ def test_a_column_that_never_changes_within_a_user_is_looked_up_by_the_user(colu
     (segment,) = described(rec._inputs("segment"), rec._kind.asks).segments
 
     # a null is a value like others
-    assert segment.owner == ("user" if "of users" in column else "row")
+    assert segment.owner == ("constant" if "of users" in column else "row")
 
 
 @pytest.mark.parametrize(("dtype", "order", "column"), crossed([*IDS], [*ORDERS], [*COLUMNS][:3]))
@@ -109,6 +112,55 @@ def test_by_a_column_of_one_of_two_frames_or_of_both(has, column, order):
                 rec.evaluate(*METRICS, k=3, by="segment")
         else:
             check(rec, lazy, "segment")
+
+
+OF_LISTS = ["entropy", "gini", "personalization", "personalization(against=all)"]
+
+
+@pytest.mark.filterwarnings("ignore:by='segment'.*two segments:recframe.RecframeWarning")
+@pytest.mark.parametrize(
+    ("column", "has", "order"),
+    crossed([*COLUMNS], ["frame", "lists", "both"], [*ORDERS][:3], fast=4),
+)
+def test_lists_and_contributions_by_a_column_of_the_rows(column, has, order):
+    frame = frame_of("Int64", column, order).drop("model")
+    # lists of other items, so that it tells which are held against one another
+    frame = frame.with_columns(item=(pl.col("user") * 5 + pl.col("item") * 7) % 40)
+    truth = frame.filter(pl.col("relevance") > 0).drop("rank")
+    recs, sides = frame, {"items": frame.select("item").unique()}
+    if has != "frame":
+        recs = recs.drop("relevance")
+        sides["truth"] = truth.drop("segment") if has == "lists" else truth
+    if column == "of rows" and has == "lists":
+        recs = recs.with_columns(segment=pl.col("user"))  # of rows alone it is an error
+    sides["train"] = recs.select("user", "item")
+    lazy = {name: side.lazy() for name, side in sides.items()}
+    models = [(recs, "a"), (recs.with_columns(rank=16 - pl.col("rank")), "b")]
+    recs_of_two = pl.concat([one.with_columns(model=pl.lit(name)) for one, name in models])
+    of_users = ["ndcg@3", "list_length@3", "novelty@3"]
+
+    check(recs.rec(**sides), recs.lazy().rec(**lazy), "segment", OF_LISTS)
+    for name, one, options, cluster in (
+        ("summarize", recs, {}, None),
+        ("summarize", recs, {}, "week"),
+        ("compare", recs_of_two, {"model": "model"}, None),
+        ("compare", recs_of_two, {"model": "model"}, "week"),
+    ):
+        metrics = of_users if cluster else [*of_users, "entropy@3"]
+        asked = {"by": "segment", "cluster": cluster}
+        found = getattr(one.rec(**sides, **options), name)(*metrics, **asked)
+        expected = getattr(one.lazy().rec(**lazy, **options), name)(*metrics, **asked)
+        expected = expected.collect(engine="in-memory")
+        assert_frame_equal(found, expected, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def test_users_contribute_whole_lists_where_a_column_of_the_rows_never_changes():
+    rec = frame_of("Int64", "of users", "shuffled").rec(model="model")
+    one = question(rec, ["ndcg@3", "list_length@3"], None, "segment", None, None)
+
+    (found,) = contributions(one.inputs, one.conventions, Run(rec._kind.asks))
+
+    assert found[0].judged.list_keys == ["model", "user"]
 
 
 ITEMS = pl.select(number=pl.int_range(15)).select(

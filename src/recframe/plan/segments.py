@@ -56,8 +56,10 @@ def with_attributes(lists: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
     names = inputs.inside("users")
     if names and inputs.users is not None:
         lists = lists.join(inputs.users.select("user", *names), on="user", how="left")
+    found = inputs.inside("user", "constant")
     for table in inputs.of_users:
-        lists = lists.join(table, on="user", how="left")
+        asked = [name for name in table.collect_schema().names() if name in found]
+        lists = lists.join(table.select("user", *asked), on="user", how="left") if asked else lists
     owners: tuple[Literal["recommendations", "truth"], ...] = ("recommendations", "truth")
     for owner in owners:
         for name in inputs.inside(owner):
