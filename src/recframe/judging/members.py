@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from recframe.frames.collecting import Ask
-from recframe.frames.rows.packing import SMALL_INTEGERS
+from recframe.frames.rows.packing import READS_BITS, SMALL_INTEGERS
 from recframe.frames.rows.questions import distinct_ids, marked_sorted
 from recframe.frames.rows.tallies import n_numbers_of_codes
 from recframe.judging.codes_of_items import CodesOfItems
@@ -21,7 +21,8 @@ LOW, HIGH = pl.col("low"), pl.col("high")
 def n_users_of_items(judged: Judged, codes: CodesOfItems, ask: Ask) -> pl.LazyFrame | None:
     """Return n_users of each segment of items; None where other columns are asked for too, or users are no numbers close by."""
     keys = {one.inside for one in judged.inputs.segments} - {"model"}
-    if keys != {*codes.names} or judged.schema["user"] not in SMALL_INTEGERS:
+    # Polars 1 scatters to sorted places alone
+    if not READS_BITS or keys != {*codes.names} or judged.schema["user"] not in SMALL_INTEGERS:
         return None
     users, *rows = ask([judged.users, *(one.select(PAIR) for one in judged.rows_of_all())])
     rows = _with_rows(rows)

@@ -8,7 +8,6 @@ from operator import add
 
 import polars as pl
 
-from recframe.frames.rows.packing import READS_BITS
 from recframe.frames.rows.questions import MARKS
 
 BLOCK = 2**24
@@ -29,8 +28,7 @@ def n_numbers_of_codes(
     in_order = all(one["number"].flags["SORTED_ASC"] for one in rows)
     width = min(max(BLOCK // n_codes, 1), n_numbers) if in_order else n_numbers
     most = (MOST if in_order else MARKS) * sum(map(len, rows))
-    # Polars 1 scatters to sorted places alone
-    if not READS_BITS or n_numbers * n_codes > most or width * n_codes >= 2**32:
+    if n_numbers * n_codes > most or width * n_codes >= 2**32:
         return None
     starts = range(0, n_numbers, width)
     return reduce(add, (_n_of_block(_within(rows, at, width), at, width, n_codes) for at in starts))
