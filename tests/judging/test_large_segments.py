@@ -11,9 +11,16 @@ from test_large_frames import IDS, METRICS, NUMBER, ORDERS, judged
 
 import recframe as rf
 from lanes import crossed, in_turn
+from plans import POLARS_2
+from recframe.frames.collecting import ask
 from recframe.frames.described import described
+from recframe.judging.codes_of_items import codes_of_items
 from recframe.judging.judged_frame import judge
-from recframe.judging.members import members_of_items
+from recframe.judging.members import members_of_items, n_users_of_items
+from recframe.metrics.language.definition import Definition, Metric
+from recframe.namespace.question import question
+from recframe.plan.contributions import contributions
+from recframe.plan.runs import Run
 
 POLICIES: list[dict[str, Any]] = [
     {},
@@ -46,10 +53,10 @@ def frame_of(dtype: str, column: str, order: str) -> pl.DataFrame:
     return ORDERS[order](made.drop("number"))
 
 
-def check(rec: Any, lazy: Any, by: Any) -> None:
-    found = rec.evaluate(*METRICS, k=[3, 10], by=by)
+def check(rec: Any, lazy: Any, by: Any, metrics: Any = METRICS) -> None:
+    found = rec.evaluate(*metrics, k=[3, 10], by=by)
     assert rec._kind.asks is not None
-    expected = lazy.evaluate(*METRICS, k=[3, 10], by=by).collect(engine="in-memory")
+    expected = lazy.evaluate(*metrics, k=[3, 10], by=by).collect(engine="in-memory")
     assert_frame_equal(found, expected, rel_tol=1e-12)
 
 
@@ -72,7 +79,7 @@ def test_a_column_that_never_changes_within_a_user_is_looked_up_by_the_user(colu
     (segment,) = described(rec._inputs("segment"), rec._kind.asks).segments
 
     # a null is a value like others
-    assert segment.owner == ("user" if "of users" in column else "row")
+    assert segment.owner == ("constant" if "of users" in column else "row")
 
 
 @pytest.mark.parametrize(("dtype", "order", "column"), crossed([*IDS], [*ORDERS], [*COLUMNS][:3]))
@@ -108,6 +115,55 @@ def test_by_a_column_of_one_of_two_frames_or_of_both(has, column, order):
             check(rec, lazy, "segment")
 
 
+OF_LISTS = ["entropy", "gini", "personalization", "personalization(against=all)"]
+
+
+@pytest.mark.filterwarnings("ignore:by='segment'.*two segments:recframe.RecframeWarning")
+@pytest.mark.parametrize(
+    ("column", "has", "order"),
+    crossed([*COLUMNS], ["frame", "lists", "both"], [*ORDERS][:3], fast=4),
+)
+def test_lists_and_contributions_by_a_column_of_the_rows(column, has, order):
+    frame = frame_of("Int64", column, order).drop("model")
+    # lists of other items, so that it tells which are held against one another
+    frame = frame.with_columns(item=(pl.col("user") * 5 + pl.col("item") * 7) % 40)
+    truth = frame.filter(pl.col("relevance") > 0).drop("rank")
+    recs, sides = frame, {"items": frame.select("item").unique()}
+    if has != "frame":
+        recs = recs.drop("relevance")
+        sides["truth"] = truth.drop("segment") if has == "lists" else truth
+    if column == "of rows" and has == "lists":
+        recs = recs.with_columns(segment=pl.col("user"))  # of rows alone it is an error
+    sides["train"] = recs.select("user", "item")
+    lazy = {name: side.lazy() for name, side in sides.items()}
+    models = [(recs, "a"), (recs.with_columns(rank=16 - pl.col("rank")), "b")]
+    recs_of_two = pl.concat([one.with_columns(model=pl.lit(name)) for one, name in models])
+    of_users = ["ndcg@3", "list_length@3", "novelty@3"]
+
+    check(recs.rec(**sides), recs.lazy().rec(**lazy), "segment", OF_LISTS)
+    for name, one, options, cluster in (
+        ("summarize", recs, {}, None),
+        ("summarize", recs, {}, "week"),
+        ("compare", recs_of_two, {"model": "model"}, None),
+        ("compare", recs_of_two, {"model": "model"}, "week"),
+    ):
+        metrics = of_users if cluster else [*of_users, "entropy@3"]
+        asked = {"by": "segment", "cluster": cluster}
+        found = getattr(one.rec(**sides, **options), name)(*metrics, **asked)
+        expected = getattr(one.lazy().rec(**lazy, **options), name)(*metrics, **asked)
+        expected = expected.collect(engine="in-memory")
+        assert_frame_equal(found, expected, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def test_users_contribute_whole_lists_where_a_column_of_the_rows_never_changes():
+    rec = frame_of("Int64", "of users", "shuffled").rec(model="model")
+    one = question(rec, ["ndcg@3", "list_length@3"], None, "segment", None, None)
+
+    (found,) = contributions(one.inputs, one.conventions, Run(rec._kind.asks))
+
+    assert found[0].judged.list_keys == ["model", "user"]
+
+
 ITEMS = pl.select(number=pl.int_range(15)).select(
     item=NUMBER - 2,
     kind=pl.when(NUMBER % 4 > 0).then(NUMBER % 4).cast(pl.String),
@@ -120,9 +176,62 @@ ITEMS = pl.select(number=pl.int_range(15)).select(
 def test_users_that_are_numbers_are_counted_by_numbers(dtype, are_numbers):
     rec = frame_of(dtype, "of users", "shuffled").rec(items=ITEMS)
 
-    found = members_of_items(judge(rec._inputs("kind")), rec._kind.asks)
+    judged = judge(rec._inputs("kind"))
+    codes = codes_of_items(judged, rec._kind.asks)
+    found = codes and members_of_items(judged, codes, rec._kind.asks)
 
     assert (found is not None) == are_numbers
+
+
+@pytest.mark.skipif(not POLARS_2, reason="Polars 1 scatters to sorted places alone")
+@pytest.mark.parametrize(
+    ("universe", "order"), crossed(["truth", "recs", "both", "all"], ["sorted", "shuffled"])
+)
+def test_users_of_segments_of_items_are_counted_as_they_are_listed(universe, order):
+    frame = frame_of("negative", "of users", order).drop("segment", "week", "model")
+    truth = frame.filter(pl.col("relevance") > 0, pl.col("user").hash() % 7 > 0).drop("rank")
+    frame = frame.drop("relevance").filter(pl.col("user").hash() % 5 > 0)
+    rec = frame.rec(truth=truth, items=ITEMS, universe=universe)
+    judged = judge(rec._inputs("kind"))
+    codes = codes_of_items(judged, ask)
+    assert codes is not None
+
+    counts = n_users_of_items(judged, codes, ask)
+
+    (name,) = codes.names
+    listed = judged.members().group_by(name).agg(n_users=pl.len().cast(pl.Int64))
+    assert counts is not None
+    assert_frame_equal(counts, listed, check_row_order=False)
+
+
+# what a list without a hit leaves is not what an empty list leaves
+MISSED: Metric[...] = Metric(Definition("missed", lambda at: at.n_relevant - at.n_hits))
+OF_HITS = ["ndcg", "recall", "map", "err", "first_rank", "ndcg(gain=exp)"]
+MORE_POLICIES = [
+    *({"no_relevant": "null"}, {"no_relevant": "skip"}, {"ties": "expected"}),
+    {"model": "model", "relevant_from": "list"},
+]
+DTYPES = ["Int64", "negative", "wide", "String", "Categorical", "UInt64"]
+
+
+@pytest.mark.parametrize(
+    ("policies", "order", "dtype"), crossed(POLICIES + MORE_POLICIES, [*ORDERS], DTYPES, fast=4)
+)
+def test_lists_without_a_hit_in_a_segment_of_items_may_be_left_out(policies, order, dtype):
+    frame = frame_of(dtype, "of users", order).drop("week")
+    metrics = ["recall", "precision"] if policies.get("ties") == "expected" else OF_HITS
+    truth = frame.filter(pl.col("relevance") > 0, pl.col("user").hash() % 7 > 0)
+    recs, truth = frame.drop("relevance", "segment"), truth.select("user", "item", "relevance")
+    scores = recs.select("user", "item", "model", score=-pl.col("rank"))
+
+    both = {"items": ITEMS, "truth": truth}
+    for one, sides in ((frame, {"items": ITEMS}), (recs, both), (scores, both)):
+        lazy = {name: side.lazy() for name, side in sides.items()}
+        given = one.rec(**sides, **policies), one.lazy().rec(**lazy, **policies)
+        check(*given, "kind", metrics)
+        check(*given, "year" if sides is both else ["kind", "year"], metrics)
+        if metrics == OF_HITS and "ties" not in policies:
+            check(*given, "kind", [*metrics, MISSED])
 
 
 @pytest.mark.parametrize(("order", "policies"), in_turn([*ORDERS, *ORDERS], POLICIES))

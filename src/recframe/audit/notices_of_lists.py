@@ -71,7 +71,9 @@ def _says_nothing(seen: Seen, name: str) -> bool:
 
 def users_in_two_halves(seen: Seen) -> str | None:
     """Users of a judged frame who have a value of a `by` column on some rows and null on others, and nobody has two."""
-    for segment in seen.inputs.segments:
+    # clusters of users are no rows of the result
+    segments = [one for one in seen.inputs.segments if one.inside not in seen.inputs.units]
+    for segment in segments:
         if segment.owner == "row" and seen.inputs.truth is None and _may_be_halved(seen, segment):
             users = seen.run(seen.inputs.in_two_halves(segment))
             if len(users):

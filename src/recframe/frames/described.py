@@ -10,30 +10,38 @@ import polars as pl
 
 from recframe.frames.collecting import Ask
 from recframe.frames.inputs import Inputs
+from recframe.frames.roles import Owner
 from recframe.frames.rows.questions import constant_of_users
 
 Owned = Literal["row", "recommendations", "truth"]
+FOUND: dict[Owned, Owner] = {"row": "constant", "recommendations": "user", "truth": "user"}
+"""Whose properties segments are found to be, by whose they were."""
 
 
 def described(inputs: Inputs, ask: Ask | None) -> Inputs:
     """Return the same with those `by` columns as properties of the users which the rows of a large frame show to be.
 
-    No answer changes a number of a metric over users: a user whose rows all say the same stands in that segment alone.
+    No answer changes a number: a user whose rows all say the same stands in that segment alone.
     """
     if ask is None:
         return inputs
-    owners: tuple[Owned, ...] = ("row", "recommendations", "truth")
-    found = [table for owner in owners for table in _tables(inputs, owner, ask)]
-    if not found:
+    found = {owner: _tables(inputs, owner, ask) for owner in FOUND}
+    tables = [table for some in found.values() for table in some]
+    if not tables:
         return inputs
-    known = {name for table in found for name in table.columns}
+    owners = {
+        name: FOUND[owner]
+        for owner, some in found.items()
+        for table in some
+        for name in table.columns
+    }
     return replace(
         inputs,
         segments=tuple(
-            replace(one, owner="user") if one.inside in known else one for one in inputs.segments
+            replace(one, owner=owners.get(one.inside, one.owner)) for one in inputs.segments
         ),
-        of_users=tuple(table.lazy() for table in found),
-        crowd=found[0].lazy().select("user") if inputs.truth is None else None,
+        of_users=(*inputs.of_users, *(table.lazy() for table in tables)),
+        crowd=tables[0].lazy().select("user") if inputs.truth is None else None,
     )
 
 

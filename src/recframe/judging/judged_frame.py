@@ -199,13 +199,18 @@ class Judged:
 
     def rows_of_members(self) -> list[pl.LazyFrame]:
         """Return all rows of the judged frame that are of users in the universe, or those of the lists and of the truth."""
-        if self.truth is None:
-            return [self.counted(self.lists, {"truth", "recs", "both"})]
-        lists = self.lists if self.inputs.truth is None else self._with_rank
+        lists, *truth = self.rows_of_all()
+        left_out = {"truth", "both"} if truth else {"truth", "recs", "both"}
         return [
-            self.counted(lists, {"truth", "both"}),
-            self.counted(self.truth, {"recs", "both"}),
+            self.counted(lists, left_out),
+            *(self.counted(one, {"recs", "both"}) for one in truth),
         ]
+
+    def rows_of_all(self) -> list[pl.LazyFrame]:
+        """Return the same rows, whether or not their users are in the universe."""
+        if self.truth is None:
+            return [self.lists]
+        return [self.lists if self.inputs.truth is None else self._with_rank, self.truth]
 
     def counted(self, frame: pl.LazyFrame, unless: set[str]) -> pl.LazyFrame:
         """Return the rows of users in the universe; only the universes in `unless` can leave a user of this branch out."""
@@ -217,6 +222,8 @@ class Judged:
 
     def hits(self, k: int | None = None) -> pl.LazyFrame:
         """Return the relevant rows with a rank up to k, one for each item of a list: keys, item, rank, gain."""
+        if self.known.hits is not None:
+            return self.known.hits.filter(self._up_to(k))
         if self.truth is None:
             return self._relevant_pairs.filter(self._up_to(k))
         ranked = self._ranked_lists(k)
@@ -224,12 +231,8 @@ class Judged:
             hits = ranked.filter(pl.col("gain").is_not_null()).select(
                 *PAIR, "rank", *self._tied, "gain"
             )
-            hits = self.in_segments(hits)
-            return (
-                hits
-                if self.known.names is None
-                else hits.join(self.known.names, on="user", maintain_order="left")
-            )
+            hits, names = self.in_segments(hits), self.known.names
+            return hits if names is None else hits.join(names, on="user", maintain_order="left")
         ranked, pairs = (
             ranked.select(*self.model, *PAIR, self._rank, *self._tied),
             self.relevant_rows(),

@@ -15,6 +15,8 @@ class Known:
 
     pairs: pl.LazyFrame | None = None
     """The relevant rows, where they were taken from the frame that has the relevance ahead of the plan."""
+    hits: pl.LazyFrame | None = None
+    """The hits up to the largest k, where lists were held against a truth ahead of the plan."""
     distinct: bool = False
     """Whether every relevant pair of a user and an item is known to stand once in the frame that has the relevance."""
     narrow: bool = False
@@ -29,6 +31,8 @@ class Known:
     """The users again, with fewer repeats."""
     members: pl.LazyFrame | None = None
     """The users of the universe in the segments of rows in which they have one, where segments are properties of items."""
+    n_of_segments: pl.LazyFrame | None = None
+    """How many these are in each segment, where items have all of the segments."""
     first: pl.LazyFrame | None = None
     """The rows up to the largest k of the lists of the universe's users, where they are at hand, no item of a list twice."""
     once: bool = False

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import polars as pl
 
 from recframe.frames.collecting import Ask
-from recframe.frames.rows.lookups import lookup
-from recframe.frames.rows.packing import SMALL_INTEGERS
-from recframe.frames.rows.questions import distinct_ids
+from recframe.frames.rows.packing import READS_BITS, SMALL_INTEGERS
+from recframe.frames.rows.questions import distinct_ids, marked_sorted
+from recframe.frames.rows.tallies import n_numbers_of_codes
+from recframe.judging.codes_of_items import CodesOfItems
 from recframe.judging.judged_frame import PAIR, Judged
 
 MOST, HALF = 2**62, 2**32
@@ -17,52 +18,64 @@ USER, CODE, NUMBER = pl.col("user"), pl.col("code"), pl.col("number")
 LOW, HIGH = pl.col("low"), pl.col("high")
 
 
-def members_of_items(judged: Judged, ask: Ask) -> pl.LazyFrame | None:
-    """Return each user of the universe once for each segment of items; None where users are no whole numbers."""
-    names = judged.inputs.inside("items")
-    if not names or names != judged.rows or judged.inputs.items is None or judged.known.distinct:
+def n_users_of_items(judged: Judged, codes: CodesOfItems, ask: Ask) -> pl.LazyFrame | None:
+    """Return n_users of each segment of items; None where other columns are asked for too, or users are no numbers close by."""
+    keys = {one.inside for one in judged.inputs.segments} - {"model"}
+    # Polars 1 scatters to sorted places alone
+    if not READS_BITS or keys != {*codes.names} or judged.schema["user"] not in SMALL_INTEGERS:
         return None
-    if judged.schema["user"] not in SMALL_INTEGERS:
-        return None
-    pairs = [one.select(PAIR) for one in judged.rows_of_members()]
-    items, *found = ask([judged.inputs.items.select("item", *names), *pairs])
-    rows = [one for one in found if len(one)]
+    users, *rows = ask([judged.users, *(one.select(PAIR) for one in judged.rows_of_all())])
+    rows = _with_rows(rows)
     if not rows:
         return None
-    codes = _codes(items, names)
+    lowest, n_numbers = _range_of(rows)
+    if n_numbers > sum(map(len, rows)):
+        return None
+    number = (USER.cast(pl.Int64) - lowest if lowest else USER).cast(pl.UInt32, strict=False)
+    number = number.alias("number")
+    numbers = [codes.beside(marked_sorted(one, "user"), ask).select(number, "code") for one in rows]
+    if judged.universe not in {"rows", "all"}:
+        counted = _counted(users.select(number).to_series(), n_numbers)
+        numbers = [one.filter(counted.gather(one["number"])) for one in numbers]
+    counts = n_numbers_of_codes(
+        [marked_sorted(one, "number") for one in numbers], n_numbers, len(codes)
+    )
+    if counts is None:
+        return None
+    found = codes.segments.with_columns(n_users=counts).filter(pl.col("n_users") > 0)
+    return found.lazy().select(*codes.names, "n_users")
+
+
+def members_of_items(judged: Judged, codes: CodesOfItems, ask: Ask) -> pl.LazyFrame | None:
+    """Return each user of the universe once for each segment of items; None where users are no whole numbers."""
+    if judged.schema["user"] not in SMALL_INTEGERS:
+        return None
+    rows = _with_rows(ask([one.select(PAIR) for one in judged.rows_of_members()]))
+    if not rows:
+        return None
     lowest, n_users = _range_of(rows)
     size = n_users * len(codes)
     if size >= MOST:
         return None
-    of_items = items.join(codes, on=names, nulls_equal=True).select("item", "code")
     # in half of the memory, if that has room
     dtype = pl.UInt32 if size < HALF else pl.Int64
     number = (USER.cast(pl.Int64) - lowest if lowest else USER).cast(dtype) * len(codes)
     number = (number + CODE.cast(dtype)).alias("number")
-    coded = ask([_with_codes(one, of_items).select(number) for one in rows])
-    numbers = [one.to_series() for one in coded]
+    numbers = [codes.beside(one, ask).select(number).to_series() for one in rows]
     members = distinct_ids(pl.concat(numbers)).to_frame().lazy()
     user, code = NUMBER // len(codes) + lowest, (NUMBER % len(codes)).cast(pl.UInt32)
     members = members.cast(pl.Int64).select(user=user.cast(judged.schema["user"]), code=code)
-    return members.join(codes.lazy(), on="code").select(*names, "user")
+    return members.join(codes.segments.lazy(), on="code").select(*codes.names, "user")
 
 
-def _with_codes(rows: pl.DataFrame, of_items: pl.DataFrame) -> pl.LazyFrame:
-    """Return rows with the codes of their items, 0 where nothing is known of one."""
-    table = lookup(of_items.drop_nulls("item"), "item", rows.schema["item"])
-    coded = (
-        rows.lazy().join(of_items.lazy(), on="item", how="left")
-        if table is None
-        else table.beside(rows.lazy(), ["code"])
-    )
-    return coded.with_columns(CODE.fill_null(0))
+def _counted(numbers: pl.Series, n_numbers: int) -> pl.Series:
+    """Return of each number up to some whether it is among the numbers of the users who count."""
+    found = pl.Series([False]).new_from_index(0, n_numbers)
+    return found.scatter(numbers.filter(numbers < n_numbers), values=True)
 
 
-def _codes(items: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """Return the combinations of segments with their numbers; 0 is that of items of which nothing is known."""
-    unknown = items.select(names).clear(1)
-    others = items.select(names).unique().filter(~pl.all_horizontal(pl.col(names).is_null()))
-    return pl.concat([unknown, others]).with_row_index("code")
+def _with_rows(frames: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
+    return [one for one in frames if len(one)]
 
 
 def _range_of(rows: Sequence[pl.DataFrame]) -> tuple[int, int]:

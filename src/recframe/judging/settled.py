@@ -26,9 +26,11 @@ from recframe.frames.rows.questions import (
     numbered,
     stand_by_rank,
 )
+from recframe.judging.codes_of_items import codes_of_items
 from recframe.judging.judged_frame import PAIR, Judged, rows_of_models
 from recframe.judging.known import Known
-from recframe.judging.members import members_of_items
+from recframe.judging.lists_of_segments import cut_by_items, uncut
+from recframe.judging.members import members_of_items, n_users_of_items
 from recframe.judging.relevance import is_rank
 from recframe.judging.ties_of_lists import effective_up_to
 
@@ -80,17 +82,34 @@ def with_listed(judged: Judged, ask: Ask, k: int | None) -> Judged:
     return replace(judged, known=known)
 
 
-def settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Judged:
+def settled(
+    judged: Judged, ask: Ask, k: int | None, *, by_number: bool, by_hits: bool = False
+) -> Judged:
     """Return a judgement whose frame was asked once what a plan up to k can rely on.
 
     `by_number` allows lists to be told apart by a number in place of their user, which no branch but the hits and the
-    relevant rows has.
+    relevant rows has; `by_hits` says that a list without a hit has the values of an empty one.
     """
     if judged.known.distinct:  # a judged frame made of two, which every branch reads
         return replace(judged, lists=ask([judged.lists])[0].lazy())
+    by_number = by_number and judged.universe not in {"recs", "both"}
+    codes = codes_of_items(judged, ask)
+    if codes is None:
+        return _settled(judged, ask, k, by_number=by_number)
+    if by_number and judged.scores is None:
+        whole = _settled(uncut(judged), ask, k, by_number=True)
+        found = cut_by_items(judged, whole, codes, ask, k, by_hits=by_hits)
+    else:
+        found = _settled(judged, ask, k, by_number=by_number)
+    counts = n_users_of_items(found, codes, ask) if by_number else None
+    members = members_of_items(found, codes, ask) if counts is None else None
+    return replace(found, known=replace(found.known, n_of_segments=counts, members=members))
+
+
+def _settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Judged:
     pairs, users = ask([judged.relevant_rows(), judged.users])
-    if by_number and judged.universe not in {"recs", "both"}:
-        judged, pairs = _with_numbers(judged, pairs, users, ask)
+    if by_number:
+        judged, pairs = _with_numbers(judged, pairs, users)
     keys = judged.list_keys if judged.truth is None else [judged.key]
     if judged.truth is not None and not _packs(judged, pairs):
         (pairs,) = ask([with_hash(pairs.lazy(), PAIR)])
@@ -109,7 +128,6 @@ def settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Judg
         n_users=n_users,
         crowd=crowd,
         names=at_hand.names,
-        members=members_of_items(judged, ask),
     )
     return replace(judged, scores=scores, known=known)
 
@@ -124,23 +142,17 @@ def with_ranks(judged: Judged, ask: Ask, k: int | None) -> Judged:
 
 
 def _with_numbers(
-    judged: Judged, pairs: pl.DataFrame, users: pl.DataFrame, ask: Ask
+    judged: Judged, pairs: pl.DataFrame, users: pl.DataFrame
 ) -> tuple[Judged, pl.DataFrame]:
-    """Return the relevant rows with a number for each list of a model, where its user is no whole number or it has segments."""
-    segments = judged.rows if judged.rows == judged.inputs.inside("items") else []
+    """Return the relevant rows with a number for each list of a model, where its user is no whole number."""
     # a frame of what is relevant alone names each user whom the truth has
     are_all = judged.universe == "truth" and len(pairs) == len(users)
-    if segments and judged.scores is None:
-        (pairs,) = ask([judged.in_segments(pairs.lazy())]) if judged.truth is not None else (pairs,)
-    elif pairs.schema["user"] in SMALL_INTEGERS:
+    if pairs.schema["user"] in SMALL_INTEGERS:
         return judged, pairs
-    else:
-        segments = []
-    keys = [*segments, "user"]
-    pairs = numbered(pairs, keys)
-    names = heads(pairs, "number", *keys).unique("number")
+    pairs = numbered(pairs)
+    names = heads(pairs, "number", "user").unique("number")
     known = Known(names=names.lazy())
-    if are_all and not segments:
+    if are_all:
         known = replace(known, crowd=names.lazy().select("user"), n_users=len(names))
     return replace(judged, known=known), pairs
 

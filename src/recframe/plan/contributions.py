@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from recframe.frames.context import Context
+from recframe.frames.described import described
 from recframe.frames.inputs import Inputs
 from recframe.judging.data_checks import after_checks
 from recframe.judging.judged_frame import Judged, judge
@@ -85,6 +86,7 @@ def contributions(
     """Return what users contribute to the metrics: for each plan that these need, part by part of the users."""
     plans: dict[tuple[object, ...], tuple[Context, list[Metric[...]]]] = {}
     of_each_list: list[Convention] = []
+    inputs = described(inputs, run.ask)
     found: list[list[Contributions]] = []
     for one in conventions:
         context = of_the_plan(one.context, inputs)
@@ -120,6 +122,7 @@ def of_sets(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> list
         if is_of_segment(one.metric) and leave_one_out.has_contributions(one.metric):
             of_means = bool(needs_of(one.metric).means)
             plans.setdefault((of_means, *context.policies), (context, []))[1].append(one.metric)
+    inputs = described(inputs, run.ask) if plans else inputs
     return [
         _of_sets(inputs.under(context), metrics, run, of_means=bool(key[0]))
         for key, (context, metrics) in plans.items()

@@ -49,6 +49,7 @@ def evaluate(
     a metric's column stands what `beside` names, such as the number of users or lists in it, which the plans then give too.
     """
     _check_names(inputs, conventions, beside)
+    inputs = described(inputs, run.ask)
     asked: Asked = {}
     columns: dict[str, pl.Expr] = {}
     lists = _of_lists(inputs, conventions, run, beside)
@@ -63,9 +64,8 @@ def evaluate(
     ordered = (
         asked[policies] for policies in sorted(asked, key=lambda policies: policies != first)
     )
-    users = described(inputs, run.ask)
     plans = [
-        of_users.evaluate(users.under(context), metrics, run, beside)
+        of_users.evaluate(inputs.under(context), metrics, run, beside)
         for context, metrics in ordered
     ]
     plain = lists is None and len(plans) == 1 and all(map(_is_plain, conventions))

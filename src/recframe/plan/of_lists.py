@@ -410,7 +410,8 @@ class Cut:
     @property
     def _keys_of_all(self) -> list[str]:
         """The keys without those that tell users apart."""
-        return [key for key in self.keys if key in {*self.held.rows, "model"}]
+        of_rows = {*self.held.rows, *self.held.inputs.inside("constant")}
+        return [key for key in self.keys if key in {*of_rows, "model"}]
 
     def described(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows with the segments that are properties of their users."""

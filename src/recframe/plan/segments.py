@@ -57,8 +57,10 @@ def with_attributes(lists: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
     names = inputs.inside("users")
     if names and inputs.users is not None:
         lists = lists.join(inputs.users.select("user", *names), on="user", how="left")
+    found = inputs.inside("user", "constant")
     for table in inputs.of_users:
-        lists = lists.join(table, on="user", how="left")
+        asked = [name for name in table.collect_schema().names() if name in found]
+        lists = lists.join(table.select("user", *asked), on="user", how="left") if asked else lists
     owners: tuple[Literal["recommendations", "truth"], ...] = ("recommendations", "truth")
     for owner in owners:
         for name in inputs.inside(owner):
@@ -77,7 +79,9 @@ def users_in_segments(judged: Judged) -> pl.LazyFrame:
 def n_users_of_segments(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
     """Return n_users for each segment, whether or not any of its users has a row in the branches."""
     of_users = [key for key in keys if key != "model"]
-    if of_users:
+    if of_users and judged.known.n_of_segments is not None:
+        support = judged.known.n_of_segments
+    elif of_users:
         members = with_attributes(judged.members(), judged.inputs)
         support = members.group_by(of_users).agg(n_users=pl.len().cast(pl.Int64))
     else:

@@ -177,7 +177,7 @@ def _planned(
     values = values_of_lists(metrics, words, deepest, judged)
     counted = is_counted(words, judged.context.no_relevant)
     if ask is not None:
-        judged = settled_for(judged, words, deepest, ask)
+        judged = settled_for(judged, metrics, words, deepest, ask)
     # the branches that the words above have asked for
     rows = rows_of_branches(judged, words, deepest, ask)
     lists = rows.group_by(judged.list_keys).agg(*values.values(), counted=counted)

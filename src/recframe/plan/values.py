@@ -19,14 +19,30 @@ from recframe.plan import catalogue_branches
 from recframe.plan.recorder import DTYPES, LISTED, WHOLE, Recorder
 
 
-def settled_for(judged: Judged, words: Recorder, deepest: int | None, ask: Ask) -> Judged:
+def settled_for(
+    judged: Judged,
+    metrics: Sequence[Metric[...]],
+    words: Recorder,
+    deepest: int | None,
+    ask: Ask,
+) -> Judged:
     """Return the judgement of a large eager frame, asked once what its plan can rely on."""
     depth = None if words.read & WHOLE else deepest
     judged = with_ranks(judged, ask, depth)
-    judged = settled(judged, ask, deepest, by_number=not words.reads_lists())
+    by_number = not words.reads_lists()
+    by_hits = judged.context.no_relevant == "zero" and all(map(_is_made_by_hits, metrics))
+    judged = settled(judged, ask, deepest, by_number=by_number, by_hits=by_hits)
     if words.read & LISTED:
         judged = with_listed(judged, ask, depth)
     return with_first(judged, ask, deepest) if words.read & catalogue_branches.CUT else judged
+
+
+def _is_made_by_hits(metric: Metric[...]) -> bool:
+    """Return whether a metric of hits and relevant rows has the value of an empty list for each list without a hit.
+
+    NOTE: all of recframe's own have; one of the user's may say more of relevant rows than what hits are divided by.
+    """
+    return metric.definition.builtin
 
 
 def values_of_lists(

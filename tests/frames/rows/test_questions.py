@@ -88,14 +88,6 @@ def test_users_once_and_their_numbers(frame: pl.DataFrame):
     assert len(set(numbers)) == len({*zip(users, numbers, strict=True)}) == len(set(users))
     if len(in_runs) == len(set(in_runs)) and frame.schema["user"] == pl.String:
         assert numbers == [in_runs.index(user) + 1 for user in users]
-    lists = numbered(frame, ["item", "user"])
-    pairs = lists.select("user", "item").unique()
-    assert sorted(lists.drop("number").rows(), key=str) == sorted(frame.rows(), key=str)
-    assert (
-        len(lists.select("user", "item", "number").unique())
-        == lists["number"].n_unique()
-        == len(pairs)
-    )
 
 
 @examples(110)

@@ -26,11 +26,35 @@ class Lookup:
 
     def beside(self, rows: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
         """Return rows with columns of the table beside them, null where it does not have the key: a left join."""
-        place = pl.col(self.key).cast(pl.Int64) - self.lowest
-        place = pl.when(place.is_between(0, self.table.height - 1)).then(place)
+        place = self._place(self.key)
         return rows.with_columns(
             pl.lit(self.table[name]).gather(place).alias(name) for name in names
         )
+
+    def values(self, keys: pl.Series, name: str, otherwise: Any) -> pl.Series:
+        """Return what a column of the table has for some keys, `otherwise` where it does not have one.
+
+        NOTE: keys that are all within the table's range are their own places; to look at each takes as long as the rest.
+        """
+        known = self.table[name].fill_null(otherwise)
+        places = keys.cast(pl.Int64) - self.lowest if self.lowest else keys
+        if not self._has_places_of(keys):
+            place = self._place(self.key).fill_null(self.table.height)
+            places = keys.alias(self.key).to_frame().select(place).to_series()
+            known = known.extend_constant(otherwise, 1)
+        return known.gather(places).alias(name)
+
+    def _has_places_of(self, keys: pl.Series) -> bool:
+        """Return whether all keys are within the table's range."""
+        bounds: list[Any] = [keys.min(), keys.max()]
+        highest = self.lowest + self.table.height - 1
+        known = None not in bounds and self.lowest <= bounds[0] and bounds[1] <= highest
+        return known and not keys.null_count()
+
+    def _place(self, key: str) -> pl.Expr:
+        """Return the row of the table that has a key, null where none has."""
+        place = pl.col(key).cast(pl.Int64) - self.lowest
+        return pl.when(place.is_between(0, self.table.height - 1)).then(place)
 
 
 def lookup(table: pl.DataFrame, key: str, dtype: pl.DataType) -> Lookup | None:
@@ -43,8 +67,16 @@ def lookup(table: pl.DataFrame, key: str, dtype: pl.DataType) -> Lookup | None:
     bounds: list[Any] = [table[key].min(), table[key].max()]
     if None in bounds or bounds[1] - bounds[0] > SPARE * table.height + FEW:
         return None
-    places = pl.int_range(bounds[0], bounds[1] + 1, dtype=pl.Int64, eager=True).alias(key)
-    whole = places.to_frame().join(
-        table.with_columns(pl.col(key).cast(pl.Int64)), on=key, how="left", maintain_order="left"
+    # from 0, since the number behind the highest key may be more than Int64 holds
+    places = pl.int_range(bounds[1] - bounds[0] + 1, dtype=pl.Int64, eager=True) + bounds[0]
+    whole = (
+        places.alias(key)
+        .to_frame()
+        .join(
+            table.with_columns(pl.col(key).cast(pl.Int64)),
+            on=key,
+            how="left",
+            maintain_order="left",
+        )
     )
     return Lookup(key, bounds[0], whole)

@@ -20,21 +20,9 @@ MARKS = 64
 """So many bits a row take no more memory than a column of numbers."""
 
 
-def numbered(rows: pl.DataFrame, keys: Sequence[str] = ("user",)) -> pl.DataFrame:
-    """Return the rows with a `number` for each combination of some keys, the last of which are users.
-
-    The rows keep their order where they stand user by user; those of several keys are in the order of the numbers.
-    """
-    *segments, key = keys
-    users = numbers_of(rows[key])
-    if not segments:
-        return rows.with_columns(number=users)
-    codes = rows.select(segments).unique().with_row_index("number")
-    rows = rows.with_columns(users=users).join(
-        codes, on=segments, nulls_equal=True, maintain_order="left"
-    )
-    number = pl.col("users") * len(codes) + pl.col("number").cast(pl.Int64)
-    return rows.with_columns(number=number).drop("users").sort("number", maintain_order=True)
+def numbered(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows with a `number` for each user."""
+    return rows.with_columns(number=numbers_of(rows["user"]))
 
 
 def numbers_of(ids: pl.Series) -> pl.Series:

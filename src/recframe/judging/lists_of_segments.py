@@ -1,0 +1,63 @@
+"""Lists of a large eager frame cut by segments of items: each by one number, and those without a hit left out if they may."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+
+from recframe.frames.collecting import Ask
+from recframe.frames.rows.packing import fits_64_bits
+from recframe.frames.rows.questions import heads, numbered
+from recframe.judging.codes_of_items import CodesOfItems
+from recframe.judging.judged_frame import Judged
+from recframe.judging.known import Known
+
+NUMBER, CODE = pl.col("number"), pl.col("code")
+
+
+def uncut(judged: Judged) -> Judged:
+    """Return a judgement of the lists as they are before segments of items cut them."""
+    inputs = judged.inputs
+    others = tuple(one for one in inputs.segments if one.owner != "items")
+    return replace(judged, inputs=replace(inputs, segments=others))
+
+
+def cut_by_items(
+    judged: Judged, whole: Judged, codes: CodesOfItems, ask: Ask, k: int | None, *, by_hits: bool
+) -> Judged:
+    """Return a judgement of lists that segments of items cut, made of what is known of the whole lists.
+
+    `by_hits` says that a list without a hit up to k has the values of an empty one: its relevant rows are then left out.
+
+    NOTE: a user has several times as many lists as there are hits, and most of the time went into lists without one.
+    """
+    (pairs,) = ask([whole.relevant_rows()])
+    pairs = codes.beside(pairs if whole.key == "number" else numbered(pairs), ask)
+    pairs = pairs.with_columns(number=NUMBER * len(codes) + CODE.cast(pl.Int64))
+    cut = replace(judged, known=_known(whole, pairs, codes))
+    # hits of a list's own rows are its relevant ones, up to k or not
+    (hits,) = ask([cut.hits(None if judged.context.relevant_from == "list" else k)])
+    if by_hits:
+        pairs = pairs.filter(NUMBER.is_in(hits["number"].implode()))
+    pairs = pairs.sort("number", maintain_order=True)
+    known = replace(
+        _known(whole, pairs, codes),
+        hits=None if judged.truth is None else hits.lazy(),
+        in_order=whole.known.in_order and judged.truth is None,
+        narrow=fits_64_bits(pairs["number"], pairs["gain"]),
+    )
+    return replace(judged, known=known)
+
+
+def _known(whole: Judged, pairs: pl.DataFrame, codes: CodesOfItems) -> Known:
+    """Return what is known of cut lists by their relevant rows."""
+    names = heads(pairs.lazy(), "number", "code", "user").join(codes.segments.lazy(), on="code")
+    return Known(
+        pairs=pairs.lazy(),
+        distinct=True,
+        packs=whole.known.packs,
+        n_users=whole.known.n_users,
+        crowd=whole.known.crowd,
+        names=names.select("number", *codes.names, "user"),
+    )
