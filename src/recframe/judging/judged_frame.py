@@ -319,24 +319,20 @@ class Judged:
                 rows.select(*self.model, *PAIR, "rank", *self._tied), self.truth, self.known
             )
         rows = self.in_segments(self.counted(rows, {"truth", "both"}))
-        rank, is_judged = pl.col("rank").cast(pl.Float64), pl.col("relevance").is_not_null()
-        columns = distinct_names(*self.list_keys, "item")
-        tied = {f"listed_{name}": pl.col(name) for name in self._tied}
-        if self.known.once:
-            relevant = self._relevant.fill_null(value=False)
-            return rows.select(
-                *columns,
-                **tied,
-                listed_rank=rank,
-                listed_relevant=relevant,
-                listed_judged=is_judged,
-            )
-        items = rows.group_by(columns).agg(
-            **{name: one.max() for name, one in tied.items()},
-            listed_rank=best_rank(rank, self._relevant),
-            listed_relevant=self._relevant.any(),
-            listed_judged=is_judged.any(),
+        keys = distinct_names(*self.list_keys, "item")
+        tied = {f"listed_{name}": name for name in self._tied}
+        items = rows.select(
+            *keys,
+            **tied,
+            listed_rank=pl.col("rank").cast(pl.Float64),
+            listed_relevant=self._relevant.fill_null(value=False),
+            listed_judged=pl.col("relevance").is_not_null(),
         )
+        if self.known.once:
+            return items
+        best = best_rank(pl.col("listed_rank"), pl.col("listed_relevant"))
+        values = [best, pl.col("listed_relevant", "listed_judged").any(), pl.col([*tied]).max()]
+        items = alike_as_one(items, keys, self.schema, values, few=self.inputs.few)
         return items if cut == k else items.filter(pl.col("listed_rank") <= k)
 
     def relevant_pairs(self, segments: Sequence[str] = ()) -> pl.LazyFrame:
