@@ -124,10 +124,11 @@ def _of_scores(data: Audited, ask: Ask) -> Known:
 def _of_truth(data: Audited) -> Plans:
     """Return a plan of the judged users where rows of a truth stand together that have the text of one."""
     truth = data.inputs.given.get("truth")
-    is_text = truth is not None and truth.schema["user"] == pl.String
-    return (
-        {"judged users": data.counted_runs()} if is_text and stand_together(truth["user"]) else {}
-    )
+    if truth is None:
+        return {}
+    users = truth["user"]
+    in_runs = users.dtype == pl.String and stand_together(users)
+    return {"judged users": data.counted_runs()} if in_runs else {}
 
 
 def _of_numbers(data: Audited, ask: Ask, stream: Collect) -> tuple[Known, Plans]:
