@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from recframe.audit.audited import Audited
-from recframe.audit.numbers_of_rows import numbered, repeats
+from recframe.audit.audited import Audited, repeated
+from recframe.audit.numbers_of_rows import numbered
 from recframe.audit.settled import settled
+from recframe.frames.rows.packing import key_hash
 from recframe.frames.rows.questions import distinct_ids
+from recframe.judging.judged_frame import PAIR
 from strategies import examples
 
 IDS: dict[Any, list[Any]] = {
@@ -108,6 +110,46 @@ def test_what_is_asked_beforehand_changes_no_finding(
     assert_frame_equal(audited(frame, bound, large=True), audited(frame, bound, large=False))
 
 
+SPELLINGS = ["a", " a", "a ", "1", "1.0", "+1.0", "+1", " 1.00 ", "1.", ".0", "1.0.0", "10", "x1.0"]
+
+
+def plain(text: str) -> str:
+    """An id without blanks around it, and a whole number without its point and noughts."""
+    text = text.strip()
+    whole, point, noughts = text.rpartition(".")
+    is_whole = whole.removeprefix("+").isdecimal() and point and noughts and not noughts.strip("0")
+    return whole if is_whole else text
+
+
+@pytest.mark.parametrize("large", [False, True])
+@examples(60)
+@given(
+    listed=st.lists(st.sampled_from(SPELLINGS), min_size=1, max_size=6),
+    judged=st.lists(st.sampled_from(SPELLINGS), min_size=1, max_size=6),
+)
+def test_spellings_of_one_id_are_those_that_are_plain_the_same(
+    large: bool,  # noqa: FBT001
+    listed: list[str],
+    judged: list[str],
+):
+    recs, truth = (
+        pl.DataFrame({"user": users, "item": range(len(users)), "rank": 1})
+        for users in (listed, judged)
+    )
+
+    found = audited(recs, {"truth": truth.drop("rank")}, large=large).filter(check="id_spellings")
+
+    spelled: dict[str, set[str]] = {}
+    for user in listed + judged:
+        spelled.setdefault(plain(user), set()).add(user)
+    odd = {one for text, ones in spelled.items() if len(ones) > 1 for one in ones - {text}}
+    frames = {"recommendations": listed, "truth": judged}
+    expected = {name: sum(user in odd for user in users) for name, users in frames.items()}
+    assert dict(found.select("frame", "rows").rows()) == {
+        name: rows for name, rows in expected.items() if rows
+    }
+
+
 @pytest.mark.parametrize("turned", [[], [2], [0], [0, 1, 2]])
 def test_lists_upside_down_are_found_among_those_that_are_not(turned: list[int]):
     rows = [
@@ -123,6 +165,22 @@ def test_lists_upside_down_are_found_among_those_that_are_not(turned: list[int])
     assert found["users"].to_list() == [len(turned)] * bool(turned)
 
 
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.String, pl.Categorical, pl.Binary])
+def test_two_lists_of_a_user_one_far_behind_the_other_are_one(dtype: Any):
+    # each of three users has items 0 and 1 at the ranks 1 and 2, and then items 1 and 2
+    rows = [
+        (user, item + more, item + 1) for more in (0, 1) for user in range(3) for item in (0, 1)
+    ]
+    frame = pl.DataFrame(rows, ["user", "item", "rank"], orient="row").with_columns(relevance=1)
+    frame = frame.with_columns(pl.col("user").cast(pl.String).cast(dtype, strict=False))
+
+    found = audited(frame, {}, large=True)
+
+    assert_frame_equal(found, audited(frame, {}, large=False))
+    counts = found.select("check", "rows").rows()
+    assert {("duplicate_items", 6), ("repeated_ranks", 12)} <= {*counts}
+
+
 @pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.String, pl.Categorical])
 def test_the_first_thousand_users_are_the_same_with_what_is_known(dtype: Any):
     user = (pl.int_range(1_500) * 7 % 1_500).cast(pl.String).cast(dtype)
@@ -130,7 +188,7 @@ def test_the_first_thousand_users_are_the_same_with_what_is_known(dtype: Any):
     inputs, _ = frame.rec._labelled(None)
     data = Audited(inputs)
 
-    known = settled(data, pl.LazyFrame.collect, pl.LazyFrame.collect)
+    known = settled(data, pl.collect_all, pl.LazyFrame.collect)
 
     found = [one.of_first_users(data.lists).collect() for one in (data, known)]
     assert_frame_equal(*found, check_row_order=False)
@@ -153,8 +211,21 @@ def test_numbers_stand_for_ids_and_each_id_is_there_once(dtype: Any, data: st.Da
     assert sorted(rows["user"].to_list()) == sorted(present)
 
 
-@given(numbers=st.lists(st.integers(-5, 5), max_size=20))
-def test_numbers_that_repeat_are_those_that_are_counted_twice(numbers: list[int]):
-    found = repeats(pl.Series(numbers, dtype=pl.Int64))
+@given(
+    pairs=st.lists(st.tuples(st.integers(-2, 2), st.integers(-2, 2)), max_size=20),
+    dtype=st.sampled_from([pl.Int64, pl.String]),
+)
+def test_pairs_that_repeat_are_those_that_are_counted_twice(
+    pairs: list[tuple[int, int]], dtype: Any
+):
+    rows = pl.DataFrame(
+        pairs, PAIR, orient="row", schema_overrides={"user": pl.Int64, "item": pl.Int64}
+    )
+    rows = rows.cast(dtype)
 
-    assert sorted(found.to_series()) == sorted({one for one in numbers if numbers.count(one) > 1})
+    numbers = repeated(rows.lazy(), PAIR).collect().to_series()
+
+    number = key_hash([pl.col("user"), pl.col("item")], rows.schema)
+    again = rows.filter(number.is_in(numbers.implode())).unique().cast(pl.Int64)
+    assert sorted(again.rows()) == sorted({one for one in pairs if pairs.count(one) > 1})
+    assert numbers.n_unique() == len(numbers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,6 +10,8 @@ from functools import cached_property
 import polars as pl
 
 from recframe.audit.even_lists import even_lists
+from recframe.audit.numbers_of_rows import in_order
+from recframe.frames.at_hand import is_complete
 from recframe.frames.context import Context
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Inputs
@@ -25,9 +28,15 @@ from recframe.judging.relevance import is_rank, is_relevant
 
 SOME = 1_000
 """So many users tell as much of how items were chosen as all do, in a fraction of the time."""
-EVEN, TURNED = "lists of one length", "lists upside down"
+EVEN, TURNED, ALONE = "lists of one length", "lists upside down", "lists without truth"
 NONE = pl.DataFrame(schema={"number": pl.Int64})
 """No suspects."""
+COUNTS = [
+    pl.len().cast(pl.Int64).alias("rows"),
+    pl.col("is_relevant").sum().alias("relevant"),
+    pl.col("is_beyond").sum().alias("beyond"),
+]
+"""What is counted of a judged user's rows."""
 TEXT = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
 
 
@@ -117,7 +126,16 @@ class Audited:
     @cached_property
     def truth(self) -> pl.LazyFrame:
         """The judged rows."""
-        return self.judged_pairs.filter(pl.col("relevance").is_not_null())
+        rows = self.judged_pairs
+        return rows if self.all_judged else rows.filter(pl.col("relevance").is_not_null())
+
+    @property
+    def all_judged(self) -> bool:
+        """Whether each row of a truth is known to have a user, an item and a relevance."""
+        truth = self.inputs.given.get("truth")
+        names = [] if truth is None else [name for name in truth.columns if name == "relevance"]
+        is_whole = "truth" in self.inputs.complete
+        return truth is not None and is_whole and is_complete(truth, names)
 
     @property
     def judged_pairs(self) -> pl.LazyFrame:
@@ -205,6 +223,32 @@ class Audited:
         others = self.known.get(absent(name))
         return others is not None and others.is_empty()
 
+    def lists_without_truth(self) -> pl.LazyFrame:
+        """Return the lists of users without a judged row."""
+        known = self.known.get(ALONE)
+        if known is not None:
+            return known.lazy()
+        return self.lengths.join(self.judged_users, on="user", how="anti")
+
+    @property
+    def n_in_common(self) -> int | None:
+        """How many users have a list and a judged row, where that is known and no model is bound."""
+        if ALONE not in self.known or self.inputs.model:
+            return None
+        return len(self.known["lengths"]) - len(self.known[ALONE])
+
+    def shares_users(self, least: float) -> bool:
+        """Return whether lists and truth are known to have so many users in common: a share of the fewer of theirs."""
+        ids = [self.known.get(ids_of(name, "user")) for name in (self.main, "truth")]
+        n_users = [len(one) for one in ids if one is not None]
+        return self.n_in_common is not None and self.n_in_common >= least * min(
+            n_users, default=math.inf
+        )
+
+    def all_judged_have_lists(self) -> bool:
+        """Return whether all judged users are known to have a list, as they mostly do."""
+        return self.n_in_common is not None and self.n_in_common == len(self.known["judged users"])
+
     def even_lists(self) -> pl.LazyFrame | None:
         """Return the models nearly all of whose lists have one length, and that length; None where none is known to."""
         known = self.known.get(EVEN)
@@ -258,7 +302,7 @@ class Audited:
     def questions(self) -> dict[str, pl.LazyFrame]:
         """What several checks ask, by its name."""
         plans = {"lengths": self.counted_lists(), "judged users": self.counted_users()}
-        plans |= {name: _repeated(*rows) for name, rows in self.repeatable.items()}
+        plans |= {name: repeated(*rows) for name, rows in self.repeatable.items()}
         plans |= {role: self._spellings(role) for role in PAIR if self.is_text(role)}
         for role in PAIR:
             if len(self.having(role)) > 1:
@@ -295,13 +339,18 @@ class Audited:
 
     def counted_users(self) -> pl.LazyFrame:
         """Return the plan of `judged_users`."""
+        return self._rows_of_users.group_by("user").agg(COUNTS)
+
+    def counted_runs(self) -> pl.LazyFrame:
+        """Return the same in less time where rows of a user stand together: these are counted first."""
+        runs = self._rows_of_users.group_by(run=pl.col("user").rle_id().set_sorted())
+        counted = runs.agg(pl.col("user").first(), *COUNTS).drop("run")
+        return counted.group_by("user").sum()
+
+    @property
+    def _rows_of_users(self) -> pl.LazyFrame:
         beyond = self.relevant & ~self.ranked if self.is_judged else pl.lit(value=False)
-        rows = self.truth.select("user", is_relevant=self.relevant, is_beyond=beyond)
-        return rows.group_by("user").agg(
-            pl.len().cast(pl.Int64).alias("rows"),
-            relevant=pl.col("is_relevant").sum(),
-            beyond=pl.col("is_beyond").sum(),
-        )
+        return self.truth.select("user", is_relevant=self.relevant, is_beyond=beyond)
 
     @property
     def pairs_of_lists(self) -> pl.LazyFrame:
@@ -324,14 +373,19 @@ class Audited:
     def _spellings(self, role: str) -> pl.LazyFrame:
         """Return ids that are another one's but for blanks around them or a point and noughts behind them."""
         ids = [self.ids(name, role).select(spelling=role) for name in self.having(role)]
-        texts = [one.select(pl.col("spelling").cast(pl.String)) for one in ids]
-        text = pl.concat(texts).unique().drop_nulls()
-        plain = pl.col("spelling").str.strip_chars().str.replace(r"^([+-]?\d+)\.0+$", "$1")
-        text = text.with_columns(plain=plain)
-        several = text.group_by("plain").agg(spellings=pl.len()).filter(pl.col("spellings") > 1)
-        return text.join(several, on="plain", how="semi").filter(
-            pl.col("spelling") != pl.col("plain")
-        )
+        texts = pl.concat(one.select(pl.col("spelling").cast(pl.String)) for one in ids)
+        spelling, plain = pl.col("spelling"), pl.col("plain")
+        stripped = spelling.str.strip_chars()
+        # NOTE: a pattern takes ten times as long as these, and few ids are left for it
+        pointed = stripped.str.ends_with("0") & stripped.str.contains(".", literal=True)
+        some = texts.filter((spelling != stripped) | pointed).unique()
+        odd = some.with_columns(plain=stripped.str.replace(r"^([+-]?\d+)\.0+$", "$1"))
+        odd = odd.filter(spelling != plain)
+        # all others are plain
+        same = texts.join(odd, left_on="spelling", right_on="plain", how="semi").unique()
+        spellings = pl.concat([odd.select("plain"), same.select(plain="spelling")])
+        several = spellings.group_by("plain").len().filter(pl.col("len") > 1)
+        return odd.join(several, on="plain", how="semi")
 
 
 def ids_of(name: str, role: str) -> str:
@@ -344,10 +398,10 @@ def absent(name: str) -> str:
     return f"items not in {name}"
 
 
-def _repeated(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+def repeated(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     """Return the numbers that stand for the keys of two rows or more; now and then other keys have the same number."""
     number = key_hash([pl.col(key) for key in keys], rows.collect_schema())
-    numbers = rows.select(number=number).select(pl.col("number").sort())
+    numbers = in_order(rows.select(number=number), "number")
     return numbers.filter(pl.col("number") == pl.col("number").shift()).unique()
 
 

@@ -60,6 +60,8 @@ def _apart(data: Audited, role: str) -> Iterator[Found]:
     for name, rows in data.having(role).items():
         if role == "item" and data.lists_have_only_items_of(name):
             continue
+        if (role, name) == ("user", "truth") and data.shares_users(HARDLY):
+            continue
         if name != data.main:
             counts = in_common(
                 data.inputs.lists, rows, role, (data.ids_of_lists(role), data.ids(name, role))

@@ -26,7 +26,7 @@ UPSIDE_DOWN = 0.5
 @check("error", "a metric raises", "ranks start at 1; if they count from 0, add 1 to them")
 def rank_below_1(data: Audited) -> Iterator[Found]:
     """Ranks below 1."""
-    if not data.inputs.scored:
+    if not data.inputs.scored and not data.consecutive:
         yield Found(data.main, data.lists.filter(rank < 1), ("user", "item", "rank"))
 
 

@@ -49,7 +49,7 @@ def uneven_lists(data: Audited) -> Iterator[Found]:
 )
 def users_without_truth(data: Audited) -> Iterator[Found]:
     """Users who have a list and no judged row."""
-    rows = data.lengths.join(data.judged_users, on="user", how="anti")
+    rows = data.lists_without_truth()
     counts = (data.context.universe or ("rows" if data.is_judged else "truth")) in {
         "rows",
         "recs",
@@ -65,6 +65,8 @@ def users_without_truth(data: Audited) -> Iterator[Found]:
 @check("warning", "the user counts, with 0", text("recommend to all, or ", LISTED_AND_JUDGED))
 def users_without_lists(data: Audited) -> Iterator[Found]:
     """Users, of each model, who have a judged row and no list."""
+    if data.all_judged_have_lists():
+        return
     users = data.judged_users
     if data.inputs.model:
         users = users.join(data.models(), how="cross")

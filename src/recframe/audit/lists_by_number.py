@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from recframe.audit.numbers_of_rows import in_order
+from recframe.frames import collecting
 from recframe.frames.rows.packing import SMALL_INTEGERS
 from recframe.frames.rows.questions import MARKS, distinct_ids, runs_of_numbers
 
@@ -73,7 +74,8 @@ def _runs(rows: pl.DataFrame, number: pl.Expr, n: int) -> tuple[pl.DataFrame, bo
     runs = runs_of_numbers(rows, number, n) if n <= MARKS * len(rows) else None
     if runs is not None and runs["rows"].sum() == rows["rank"].count():
         return runs, False
-    last = in_order(rows.select(last=number).to_series().drop_nulls())
+    numbers = rows.lazy().select(last=number).drop_nulls()
+    last = collecting.ask([in_order(numbers, "last")])[0].to_series()
     return last.to_frame().with_columns(rows=1), bool((last == last.shift()).any())
 
 

@@ -6,66 +6,74 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import polars as pl
+from polars import selectors
 
-from recframe.audit.audited import EVEN, NONE, TURNED, Audited, ids_of
+from recframe.audit.audited import ALONE, EVEN, NONE, TURNED, Audited, ids_of
 from recframe.audit.even_lists import even_lists
 from recframe.audit.lists_by_number import lists_by_number
-from recframe.audit.numbers_of_rows import in_order, numbered, repeats
-from recframe.frames.collecting import Collect
-from recframe.frames.rows.packing import fits_31_bits, key_hash
-from recframe.frames.rows.questions import distinct_ids, heads
+from recframe.audit.numbers_of_rows import in_order, numbered
+from recframe.frames.collecting import Ask, Collect
+from recframe.frames.rows.packing import fits_31_bits
+from recframe.frames.rows.questions import distinct_ids, side_by_side, stand_together
 from recframe.judging.judged_frame import PAIR
 
 SOME = 1_000
 """So many first rows tell of most frames that their lists do not stand in order."""
+SIDE_BY_SIDE = side_by_side(selectors.by_dtype(pl.String))
 Known = dict[str, pl.DataFrame]
+Plans = dict[str, pl.LazyFrame]
 
 
-def settled(data: Audited, run: Collect, stream: Collect) -> Audited:
+def settled(data: Audited, ask: Ask, stream: Collect) -> Audited:
     """Return the same for a large eager frame, asked once what checks share; the answers change no finding.
 
-    `run` collects plans in memory, `stream` those of hash tables of many rows.
+    `ask` collects plans in memory, all at once, `stream` those of hash tables of many rows.
     """
-    found = replace(data, consecutive=_is_consecutive(data, run))
-    known = _ids(found, run)
-    known |= _of_blocks(found, run) if found.consecutive else _of_numbers(found, run, stream)
-    known |= _of_scores(found, run) if found.consecutive else {}
-    known |= {
-        name: repeats(_numbers(rows, keys, run))
-        for name, (rows, keys) in found.repeatable.items()
-        if name not in known
-    }
+    block = _block(data, ask)
+    blocks = None if block is None else _blocks(data, block, ask)
+    found = replace(data, consecutive=blocks is not None)
+    known = {} if blocks is None else _of_blocks(found, blocks) | _of_scores(found, ask)
+    plans: Plans = _of_truth(found)
+    if blocks is None:
+        lists, of_users = _of_numbers(found, ask, stream)
+        known, plans = known | lists, plans | of_users
+    plans |= {name: found.questions[name] for name in found.repeatable}
+    known |= _answers({name: plan for name, plan in plans.items() if name not in known}, ask)
+    known |= _ids(found, known, ask)
     found = replace(found, known=known)
     known |= {name: stream(plan) for name, plan in found.questions.items() if name not in known}
     found = replace(found, known=known)
     even = even_lists(found.lengths, found.inputs.model)
     plans = found.absent_items() | {"first users": found.first_users(), EVEN: even}
+    plans[ALONE] = found.lists_without_truth()
     return replace(found, known=known | {name: stream(plan) for name, plan in plans.items()})
 
 
-def _numbers(rows: pl.LazyFrame, keys: Sequence[str], run: Collect) -> pl.Series:
-    number = key_hash([pl.col(key) for key in keys], rows.collect_schema())
-    return run(rows.select(number=number)).to_series()
+def _answers(plans: Plans, ask: Ask) -> Known:
+    """Return what plans by their names find, collected together: one sorts while another one reads."""
+    return dict(zip(plans, ask([*plans.values()]), strict=True)) if plans else {}
 
 
-def _ids(data: Audited, run: Collect) -> Known:
+def _ids(data: Audited, known: Known, ask: Ask) -> Known:
     """Return the ids of the frames that are in memory, of which checks ask."""
-    known = {}
+    found: Known = {}
+    if data.inputs.truth is not None and data.all_judged and "judged users" in known:
+        found[ids_of("truth", "user")] = known["judged users"].select("user")
     for role in PAIR:
         having = data.having(role)
         for name, rows in having.items():
             is_here = ("recommendations" if name == data.main else name) in data.inputs.given
-            if is_here and (len(having) > 1 or data.is_text(role)):
-                ids = run(rows.select(role))
-                if role == "user" and name == data.main and data.consecutive:
-                    ids = heads(ids)
-                known[ids_of(name, role)] = distinct_ids(ids.to_series()).to_frame()
-    return known
+            is_open = ids_of(name, role) not in known | found
+            is_asked = is_open and (len(having) > 1 or data.is_text(role))
+            if is_here and is_asked:
+                (ids,) = ask([rows.select(role)])
+                found[ids_of(name, role)] = distinct_ids(ids.to_series()).to_frame()
+    return found
 
 
-def _of_blocks(data: Audited, run: Collect) -> Known:
-    """Return what one pass over rows that stand user by user answers."""
-    keys, user, item = data.keys, pl.col("user"), pl.col("item")
+def _blocks(data: Audited, block: pl.Expr, ask: Ask) -> pl.DataFrame | None:
+    """Return what one pass over rows that stand list by list answers of each list; None where a list stands in two places."""
+    keys, item = data.keys, pl.col("item")
     # a group finds numbers that repeat in half the time of text
     number = item if data.inputs.schema["item"].is_integer() else item.hash()
     distinct = number.n_unique() == pl.len()
@@ -81,14 +89,20 @@ def _of_blocks(data: Audited, run: Collect) -> Known:
             "beyond": pl.when(beyond).then(1).count(),
         }
     # NOTE: groups of a column that is marked as sorted are not hashed.
-    is_number = keys == ["user"] and data.inputs.schema["user"].is_integer()
-    block = user if is_number else pl.struct(keys).rle_id()
     grouped = data.pairs_of_lists.with_columns(block=block.set_sorted()).group_by("block")
-    blocks = run(grouped.agg(pl.col(keys).first(), **counts))
-    lists = blocks.filter(pl.col("rows") > 0)
+    (blocks,) = ask([grouped.agg(pl.col(keys).first(), **counts).with_columns(SIDE_BY_SIDE)])
+    return blocks if blocks.select(keys).n_unique() == len(blocks) else None
+
+
+def _of_blocks(data: Audited, blocks: pl.DataFrame) -> Known:
+    """Return what is known of lists and users where lists stand one behind the other."""
+    keys, lists = data.keys, blocks.filter(pl.col("rows") > 0)
     known = {"lengths": lists.select(*keys, "rows", "last")}
     if blocks["distinct"].all():
         known["pair"] = NONE
+    if "recommendations" in data.inputs.complete:
+        users = blocks.select("user")
+        known[ids_of(data.main, "user")] = users.unique() if len(keys) > 1 else users
     if data.is_judged:
         users = blocks.filter(pl.col("judged") > 0)
         n_rows = pl.col("judged").cast(pl.Int64).alias("rows")
@@ -98,71 +112,92 @@ def _of_blocks(data: Audited, run: Collect) -> Known:
     return known
 
 
-def _of_scores(data: Audited, run: Collect) -> Known:
+def _of_scores(data: Audited, ask: Ask) -> Known:
     """Return that no list is upside down, where no score is above the one of the row before."""
     rows = data.scores_beside_ranks
     if rows is None or "recommendations" not in data.inputs.complete:
         return {}
     rises = (pl.col("score") > pl.col("score").shift()) & ~starts(data.keys)
-    return {} if run(rows.select(rises.any())).item() else {TURNED: NONE}
+    return {} if ask([rows.select(rises.any())])[0].item() else {TURNED: NONE}
 
 
-def _of_numbers(data: Audited, run: Collect, stream: Collect) -> Known:
-    """Return what rows in any order answer by numbers for their users, lists and ranks."""
+def _of_truth(data: Audited) -> Plans:
+    """Return a plan of the judged users where rows of a truth stand together that have the text of one."""
+    truth = data.inputs.given.get("truth")
+    if truth is None:
+        return {}
+    users = truth["user"]
+    in_runs = users.dtype == pl.String and stand_together(users)
+    return {"judged users": data.counted_runs()} if in_runs else {}
+
+
+def _of_numbers(data: Audited, ask: Ask, stream: Collect) -> tuple[Known, Plans]:
+    """Return what rows in any order answer by numbers for their users, lists and ranks, and plans of what is left to ask."""
     order = "score" if data.inputs.scored else "rank"
     columns = [*data.keys, order, *["relevance"] * data.is_judged]
-    rows, ids = numbered(run(data.pairs_of_lists.select(columns)), "user")
+    rows, ids = numbered(ask([data.pairs_of_lists.select(columns)])[0], "user")
     inputs = replace(
         data.inputs, lists=rows.lazy(), complete=frozenset({"recommendations", "truth"})
     )
     plain = replace(data, inputs=inputs)
-    found = {"judged users": _judged_users(plain, rows, run, stream)} if data.is_judged else {}
-    answer = None if data.inputs.scored else lists_by_number(run(plain.rows_with_ranks), data.keys)
-    found["lengths"] = stream(plain.counted_lists()) if answer is None else answer[0]
+    by_number = data.is_judged and fits_31_bits(rows, ["user"])
+    plans = {"judged users": _judged_users(plain)} if by_number else {}
+    answer = (
+        None if data.inputs.scored else lists_by_number(ask([plain.rows_with_ranks])[0], data.keys)
+    )
+    lengths = stream(plain.counted_lists()) if answer is None else answer[0]
     if ids is not None:
-        found = {name: _with_ids(one, ids) for name, one in found.items()}
-    return found | ({} if answer is None or answer[1] else {"rank": NONE})
+        (lengths,) = ask([_with_ids(lengths.lazy(), ids)])
+        plans = {name: _with_ids(one, ids) for name, one in plans.items()}
+    known = {"lengths": lengths}
+    return known | ({} if answer is None or answer[1] else {"rank": NONE}), plans
 
 
-def _judged_users(data: Audited, rows: pl.DataFrame, run: Collect, stream: Collect) -> pl.DataFrame:
+def _judged_users(data: Audited) -> pl.LazyFrame:
     """Return what `judged_users` has: by sorted numbers of users and what their rows are, in half the time of a hash table."""
-    if not fits_31_bits(rows, ["user"]):
-        return stream(data.counted_users())
     user, number, n = pl.col("user").cast(pl.Int64), pl.col("number"), pl.col("rows")
     beyond = data.relevant & ~data.ranked
-    judged = run(data.truth.select(number=user * 4 + data.relevant * 2 + beyond)).to_series()
-    of_one = in_order(judged).to_frame().lazy().group_by(number.set_sorted())
+    judged = in_order(data.truth.select(number=user * 4 + data.relevant * 2 + beyond), "number")
+    of_one = judged.group_by(number.set_sorted())
     users = of_one.agg(rows=pl.len().cast(pl.Int64)).group_by(user=(number // 4).set_sorted())
     relevant, beyond = n.filter(number % 4 > 1).sum(), n.filter(number % 2 == 1).sum()
-    counts = run(users.agg(n.sum(), relevant=relevant, beyond=beyond))
-    return counts.with_columns(pl.col("user").cast(rows.schema["user"]))
+    counts = users.agg(n.sum(), relevant=relevant, beyond=beyond)
+    return counts.with_columns(pl.col("user").cast(data.inputs.schema["user"]))
 
 
-def _with_ids(rows: pl.DataFrame, ids: pl.DataFrame) -> pl.DataFrame:
+def _with_ids(rows: pl.LazyFrame, ids: pl.DataFrame) -> pl.LazyFrame:
     """Return rows with the users that stand behind numbers."""
-    named = rows.rename({"user": "number"}).join(ids, on="number", how="left")
-    return named.select(rows.columns)
+    named = rows.rename({"user": "number"}).join(ids.lazy(), on="number", how="left")
+    return named.select(rows.collect_schema().names())
 
 
-def _is_consecutive(data: Audited, run: Collect) -> bool:
-    """Return whether the rows stand list by list, and their ranks are 1, 2, 3 and so on, with those without one last."""
-    schema = data.inputs.schema
+def _block(data: Audited, ask: Ask) -> pl.Expr | None:
+    """Return what tells a list from the one before it where the ranks of each are 1, 2, 3 and so on.
+
+    Rows without a rank are the last of a list. None where the lists do not stand so, or users are numbers that fall.
+    """
+    schema, keys, rows = data.inputs.schema, data.keys, data.pairs_of_lists
     if data.inputs.scored or not schema["rank"].is_numeric():
-        return False
-    user, rank, other = pl.col("user"), pl.col("rank"), starts(data.keys)
-    follows = (rank - rank.shift() == 1).fill_null(value=False)
-    right = {"right": (follows & ~other | (other & (rank == 1)) | rank.is_null()).all()}
-    rows = data.pairs_of_lists
-    if not run(rows.head(SOME).select(**right)).item():  # most others are told by a few rows
-        return False
-    if data.keys == ["user"] and schema["user"].is_integer():
+        return None
+    # most others are told by a few rows
+    if not ask([rows.head(SOME).select(_rises_by_one(starts(keys)))])[0].item():
+        return None
+    user = pl.col("user")
+    if keys == ["user"] and schema["user"].is_integer():
         in_order = (user >= user.shift()).all()
-        is_right, ascending = run(rows.select(**right, ascending=in_order)).row(0)
-        return bool(is_right and ascending)
-    if not run(rows.select(**right)).item():
-        return False
-    blocks = run(rows.select(data.keys).filter(other))
-    return len(blocks) == len(run(blocks.lazy().unique()))
+        (asked,) = ask([rows.select(_rises_by_one(starts(keys)), ascending=in_order)])
+        return user if all(asked.row(0)) else None
+    # NOTE: texts are compared once, and numbers in their place from then on.
+    block = ask([rows.select(pl.struct(keys).rle_id())])[0].to_series()
+    is_first = pl.lit(block.ne_missing(block.shift()))
+    return pl.lit(block) if ask([rows.select(_rises_by_one(is_first))])[0].item() else None
+
+
+def _rises_by_one(is_first: pl.Expr) -> pl.Expr:
+    """Return whether the ranks of each list, of which a row is the first, are 1, 2, 3 and so on, or missing."""
+    rank = pl.col("rank")
+    follows = (rank - rank.shift() == 1).fill_null(value=False)
+    return (follows & ~is_first | (is_first & (rank == 1)) | rank.is_null()).all()
 
 
 def starts(keys: Sequence[str]) -> pl.Expr:

@@ -326,7 +326,7 @@ class Rec(Methods[F], Answers[F]):
         inputs, clashes = self._labelled(by)
         data = Audited(inputs, None if k is None else cutoffs.cutoff(k), clashes)
         if self._kind.asks is not None:
-            data = settled(data, lambda plan: collecting.ask([plan])[0], collecting.stream)
+            data = settled(data, self._kind.asks, collecting.stream)
         result: F = self._kind.give(audit.audit(data, self._run()), {})
         return result
 

@@ -6,9 +6,11 @@ from itertools import groupby, pairwise
 from typing import Any
 
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recframe.frames.rows import questions
 from recframe.frames.rows.packing import HASH, key_hash
 from recframe.frames.rows.questions import (
     are_distinct,
@@ -20,6 +22,7 @@ from recframe.frames.rows.questions import (
     marked_sorted,
     merged,
     numbered,
+    numbers_of,
     runs_of_numbers,
 )
 from strategies import examples
@@ -97,6 +100,34 @@ def test_each_user_is_once_among_the_unordered(frame: pl.DataFrame):
 
     assert (found.name, found.dtype) == ("user", frame.schema["user"])
     assert sorted(found.to_list()) == sorted(set(frame["user"].to_list()))
+
+
+TEXTS = ["", "a", "b", "ab", "ba", "a" * 20, "a" * 19 + "b", "é"]
+
+
+@examples(110)
+@given(
+    texts=st.lists(st.none() | st.sampled_from(TEXTS), max_size=30),
+    repeats=st.sampled_from([1, 3]),
+    part=st.sampled_from([1, 4, 100]),
+    few_hashes=st.booleans(),
+)
+def test_texts_are_told_apart_in_parts_and_whatever_texts_share_a_hash(
+    texts: list[str | None], repeats: int, part: int, *, few_hashes: bool
+):
+    ids = pl.Series("user", [text for text in texts for _ in range(repeats)], dtype=pl.String)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(questions, "_SLICE", part)
+        if few_hashes:
+            for one in (pl.Expr, pl.Series):
+                patched.setattr(one, "hash", lambda self, *_: self.str.len_bytes())
+        found = distinct_ids(ids)
+        numbers = numbers_of(ids.drop_nulls())
+
+    assert sorted(found.to_list()) == sorted({*texts} - {None})
+    pairs = {*zip(ids.drop_nulls(), numbers, strict=True)}
+    assert len(pairs) == len({*numbers}) == len({*texts} - {None})
 
 
 @examples(150)

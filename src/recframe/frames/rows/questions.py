@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
+from recframe.frames import collecting
 from recframe.frames.collecting import Ask, stream
 from recframe.frames.rows.joins import distinct_names
 from recframe.frames.rows.packing import HASH, READS_BITS, SMALL_INTEGERS, key_hash
@@ -16,6 +17,7 @@ _SCATTERS = READS_BITS  # Polars 1 scatters to sorted places alone
 _FAR = 2**38  # times as many segments as there are rows they are no more than Int64 holds
 _ROOM = 8  # places for a row take no more memory than its columns
 _SLICE = 2**19  # so many at a time take little memory
+_FIRST = 1_000
 MARKS = 64
 """So many bits a row take no more memory than a column of numbers."""
 
@@ -79,26 +81,48 @@ def distinct_ids(ids: pl.Series) -> pl.Series:
     places = None if numbers is None else _a_row_of_each(numbers, _ROOM * len(ids))
     if places is not None:
         return ids.gather(places.drop_nulls())
-    runs = ids.gather(ids.ne_missing(ids.shift()).arg_true())
-    if len(runs) > len(ids) // 2:
-        runs = ids
+    runs = ids.filter(ids.ne_missing(ids.shift())) if stand_together(ids) else ids
     if ids.dtype == pl.String:
-        return distinct_texts(runs)[0]
+        return _distinct_texts(runs)
     if ids.dtype in SMALL_INTEGERS:
         in_order = runs.sort()
         return in_order.filter(in_order.ne_missing(in_order.shift()))
     return stream(runs.to_frame("id").lazy().unique()).to_series().alias(ids.name)
 
 
-def distinct_texts(ids: pl.Series) -> tuple[pl.Series, bool]:
-    """Return each text once, and whether their hashes tell all of them apart.
+def stand_together(ids: pl.Series) -> bool:
+    """Return whether many rows seem to have the id of the row before; a few first rows tell."""
+    first = ids.head(_FIRST)
+    return int(first.ne_missing(first.shift()).sum()) <= len(first) // 2
+
+
+def _distinct_texts(ids: pl.Series) -> pl.Series:
+    """Return each text once: of parts of the rows, all at once, then of all."""
+    size = max(_SLICE, -(-len(ids) // pl.thread_pool_size()))
+    parts = [_texts_once(ids.slice(start, size)) for start in range(0, len(ids), size)]
+    if len(parts) > 1:
+        parts = [_texts_once(pl.concat([one.to_series() for one in collecting.ask(parts)]))]
+    return collecting.ask(parts)[0].to_series() if parts else ids
+
+
+def _texts_once(ids: pl.Series) -> pl.LazyFrame:
+    """Return each text once.
 
     NOTE: one text for each hash is found in a tenth of the time of a hash table of text; whether a text shares its hash
     with another, and was left out, is looked up.
     """
-    found = ids.gather(ids.hash().arg_unique()).drop_nulls()
-    others = ids.filter(~ids.is_in(found.implode())).unique()
-    return (pl.concat([found, others]) if len(others) else found), not len(others)
+    text = pl.col(ids.name)
+    found = side_by_side(text.gather(text.hash().arg_unique()))
+    others = text.filter(~text.is_in(found.implode())).unique()
+    return ids.to_frame().lazy().select(found.append(others))
+
+
+def side_by_side(texts: pl.Expr) -> pl.Expr:
+    """Return texts that stand side by side in memory, and no more far apart in that of all rows.
+
+    NOTE: that takes a moment for a few of them, and to look one up then half of the time.
+    """
+    return texts + pl.lit("")
 
 
 def constant_of_users(rows: pl.DataFrame) -> pl.DataFrame | None:
