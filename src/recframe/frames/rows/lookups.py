@@ -26,11 +26,15 @@ class Lookup:
 
     def beside(self, rows: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
         """Return rows with columns of the table beside them, null where it does not have the key: a left join."""
-        place = pl.col(self.key).cast(pl.Int64) - self.lowest
-        place = pl.when(place.is_between(0, self.table.height - 1)).then(place)
+        place = self.place(pl.col(self.key))
         return rows.with_columns(
             pl.lit(self.table[name]).gather(place).alias(name) for name in names
         )
+
+    def place(self, key: pl.Expr) -> pl.Expr:
+        """Return the number of the table's row that has a key; null where none has."""
+        place = key.cast(pl.Int64) - self.lowest
+        return pl.when(place.is_between(0, self.table.height - 1)).then(place)
 
 
 def lookup(table: pl.DataFrame, key: str, dtype: pl.DataType) -> Lookup | None:
@@ -43,6 +47,8 @@ def lookup(table: pl.DataFrame, key: str, dtype: pl.DataType) -> Lookup | None:
     bounds: list[Any] = [table[key].min(), table[key].max()]
     if None in bounds or bounds[1] - bounds[0] > SPARE * table.height + FEW:
         return None
+    if bounds[1] - bounds[0] + 1 == table.height:
+        return Lookup(key, bounds[0], table.sort(key))
     places = pl.int_range(bounds[0], bounds[1] + 1, dtype=pl.Int64, eager=True).alias(key)
     whole = places.to_frame().join(
         table.with_columns(pl.col(key).cast(pl.Int64)), on=key, how="left", maintain_order="left"
