@@ -44,6 +44,7 @@ IDS: dict[str, Ids] = {
     "ends of Int64": lambda name: (
         pl.col(name) % 150 + pl.when(pl.col(name) < 150).then(-(2**63)).otherwise(2**63 - 2_000)
     ),
+    "apart": lambda name: pl.col(name) * 1_003,
     "far apart": lambda name: pl.col(name) * 1_000_003,
     "UInt64": lambda name: pl.col(name).cast(pl.UInt64) + 2**63,
     "text": lambda name: pl.format("{}", name),

@@ -94,12 +94,14 @@ class ByCategory:
             return counts.summed(self.given, self.codes.n_parts)
         return self.rows.group_by(BOTH, maintain_order=True).agg(sums).set_sorted(BOTH)
 
-    def beside(self, lists: pl.LazyFrame, sums: Sequence[pl.Expr]) -> pl.LazyFrame:
-        """Return sums for each list and part that it has, beside its keys and what the lists have."""
+    def beside(
+        self, lists: pl.LazyFrame, sums: Sequence[pl.Expr], histories: Mapping[str, History]
+    ) -> pl.LazyFrame:
+        """Return sums for each list and part that it has, beside its keys and what the lists have; `histories` may be too."""
         if self.codes is None:
             return joined(self.summed(sums), lists, [key for key in self.keys if key != "part"])
         if (counts := self.codes.counts(sums)) is not None and counts.n_parts <= MOST_PARTS:
-            return counts.summed(self.given, self.codes.n_parts, lists)
+            return counts.beside(self.given, self.codes.n_parts, lists, histories)
         # in the order of the parts they are sooner joined than a hash table is made
         return joined(self.codes.with_users(self.summed(sums)), lists.sort("user"), ["user"])
 

@@ -106,7 +106,7 @@ def n_described_history(sides: Sides, of: str) -> pl.LazyFrame:
     history = sides.with_item_keys(sides.train)
     if of in sides.codes:
         described = sides.codes[of].of_items.beside(history, [DESCRIBED])
-        return described.group_by("user").agg(value=pl.col(DESCRIBED).sum().cast(pl.Float64))
+        return described.group_by("user").agg(value=pl.col(DESCRIBED).count().cast(pl.Float64))
     history = history.join(sides.feature(of).described(), on="item")
     return history.group_by(sides.user_keys).agg(value=pl.len().cast(pl.Float64))
 

@@ -20,7 +20,7 @@ from recframe.facts.tallies import History
 from recframe.frames.collecting import Ask
 from recframe.frames.rows.lookups import Lookup, lookup
 from recframe.frames.rows.packing import distinct, fits_31_bits
-from recframe.frames.rows.questions import are_among, are_distinct, distinct_ids, marked_sorted
+from recframe.frames.rows.questions import are_among, distinct_ids, each_item_once, marked_sorted
 from recframe.judging.judged_frame import PAIR
 
 
@@ -65,11 +65,10 @@ def _shown(sides: Sides, ask: Ask, facts: Sequence[FromSides]) -> pl.LazyFrame |
 def _distinct(train: pl.LazyFrame, ask: Ask) -> pl.DataFrame:
     """Return each pair of train once."""
     pairs = marked_sorted(ask([train.drop_nulls()])[0], "user")
-    narrow, in_order = fits_31_bits(pairs, PAIR), pairs["user"].flags["SORTED_ASC"]
+    if pairs["user"].flags["SORTED_ASC"] or not fits_31_bits(pairs, PAIR):
+        return each_item_once(pairs, ["user"], ask)
     # one sort finds out and mends
-    if (narrow and not in_order) or not ask([are_distinct(pairs, ["user"])])[0].item():
-        (pairs,) = ask([distinct(pairs.lazy(), PAIR, narrow=narrow)])
-    return marked_sorted(pairs, "user")
+    return marked_sorted(ask([distinct(pairs.lazy(), PAIR)])[0], "user")
 
 
 def _reads_popularity(sides: Sides, facts: Sequence[FromSides]) -> bool:

@@ -231,8 +231,8 @@ class Sides:
         named: Mapping[str, str] | None = None,
     ) -> pl.LazyFrame:
         """Return rows with the facts of some kinds beside them; `named` has other names of the keys."""
-        if self.beside:
-            there = self.beside & {*rows.collect_schema().names()}
+        if self.beside or self.histories:
+            there = {*rows.collect_schema().names()}
             facts = [one for one in facts if one.name not in there]
         for kind in kinds:
             on, table, same = self.table(kind, facts)

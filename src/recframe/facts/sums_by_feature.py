@@ -117,8 +117,9 @@ def categories(rows: Rows, of: str) -> pl.LazyFrame:
     whole = [
         one for one in rows.asked.named(Level.BESIDE_CATEGORIES) if one.meta.output_name() in roots
     ]
-    found = parted.beside(rows.lists.select(*rows.keys, *whole), sums)
-    facts = rows.asked.facts_in(outer)
+    facts, had = rows.asked.facts_in(outer), rows.sides.histories
+    histories = {one.name: had[one.name] for one in facts if one.name in had}
+    found = parted.beside(rows.lists.select(*rows.keys, *whole), sums, histories)
     found = rows.sides.joined(found, facts, "part", "user", "segment", "whole")
     return found.group_by(rows.keys).agg(rows.asked.named(outer))
 

@@ -7,8 +7,8 @@ and not sorted.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -75,23 +75,39 @@ class Counts:
         counts = self.of_items.beside(rows.select("user", "item"), self.numbers)
         return counts.group_by("user").agg(pl.col(self.numbers).sum()).sort("user")
 
-    def summed(
-        self, rows: pl.LazyFrame, n_parts: int, lists: pl.LazyFrame | None = None
-    ) -> pl.LazyFrame:
-        """Return the sums for each user and part that one of the user's items has, in the order of the number of both.
+    def summed(self, rows: pl.LazyFrame, n_parts: int) -> pl.LazyFrame:
+        """Return the sums for each user and part that one of the user's items has, in the order of the number of both."""
+        return self._by_part(self.of_users(rows), self._columns(n_parts)).set_sorted(BOTH)
 
-        The user and what `lists` have of each stand beside them.
-        """
-        counts, user = self.of_users(rows), pl.col("user").cast(pl.Int64)
-        columns = {name: self.sums_by_part(name) for name in self.sums}
-        columns[BOTH] = [user * n_parts + part for part in range(self.n_parts)]
-        if lists is not None:
-            counts = counts.join(lists, on="user", how="left", maintain_order="left")
-            names = lists.collect_schema().names()
-            columns |= {name: [pl.col(name)] * self.n_parts for name in names}
+    def beside(
+        self,
+        rows: pl.LazyFrame,
+        n_parts: int,
+        lists: pl.LazyFrame,
+        histories: Mapping[str, History],
+    ) -> pl.LazyFrame:
+        """Return the same beside the user, what `lists` have of each, and the facts that `histories` are, if there are any."""
+        counts, columns = self.of_users(rows), self._columns(n_parts)
+        counts = counts.join(lists, on="user", how="left", maintain_order="left")
+        columns |= {name: [pl.col(name)] * self.n_parts for name in lists.collect_schema().names()}
+        for name, history in histories.items():
+            renamed = {one: f"{name} {one}" for one in history.counts.numbers}
+            table = history.of_users.table.rename(renamed)
+            counts = replace(history.of_users, table=table).beside(counts, [*renamed.values()])
+            columns[name] = history.counts.sums_by_part(history.counts.sums[0], renamed)
+        if histories:  # the number is looked at no more
+            del columns[BOTH]
+        return self._by_part(counts, columns).set_sorted("user")
+
+    def _columns(self, n_parts: int) -> dict[str, list[pl.Expr]]:
+        user = pl.col("user").cast(pl.Int64)
+        both = [user * n_parts + part for part in range(self.n_parts)]
+        return {name: self.sums_by_part(name) for name in self.sums} | {BOTH: both}
+
+    def _by_part(self, counts: pl.LazyFrame, columns: Mapping[str, list[pl.Expr]]) -> pl.LazyFrame:
+        """Return a row for each part of a user's items, of columns as expressions for each part."""
         found = counts.select(pl.concat_arr(parts).alias(name) for name, parts in columns.items())
-        found = found.explode(*columns).filter(pl.col(self.sums[0]) > 0)
-        return found.set_sorted(BOTH) if lists is None else found.set_sorted("user")
+        return found.explode(*columns).filter(pl.col(self.sums[0]) > 0)
 
     @property
     def n_parts(self) -> int:
@@ -99,12 +115,13 @@ class Counts:
         n_parts: int = self.places.select(pl.col("part").max() + 1).item()
         return n_parts
 
-    def sums_by_part(self, name: str) -> list[pl.Expr]:
-        """Return the sum over the counts of each part of what they add."""
+    def sums_by_part(self, name: str, renamed: Mapping[str, str] | None = None) -> list[pl.Expr]:
+        """Return the sum over the counts of each part of what they add; the numbers may be `renamed`."""
         sums = [pl.lit(0.0, dtype=pl.Float64)] * self.n_parts
         columns = self.places.select("part", "number", "place", name)
         for part, number, place, weight in zip(*columns, strict=True):
-            count = (pl.col(number) // place % self.highest).cast(pl.Float64)
+            numbers = pl.col(renamed[number] if renamed else number)
+            count = (numbers // place % self.highest).cast(pl.Float64)
             sums[part] = sums[part] + count * weight
         return sums
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recframe.frames.rows.questions import (
+    are_among,
     are_distinct,
     are_in_order,
     constant_of_users,
@@ -177,6 +178,32 @@ def test_each_item_stays_once_at_its_best_rank_in_the_order_of_the_rows(frame: p
     assert each_item_once(frame, ["user"], ask).rows() == [
         rows[number] for number in sorted(best.values())
     ]
+
+
+@examples(75)
+@given(frame=listed())
+def test_without_ranks_the_first_row_of_each_item_stays(frame: pl.DataFrame):
+    frame = frame.select("user", "item")
+
+    assert each_item_once(frame, ["user"], ask).rows() == [*dict.fromkeys(frame.rows())]
+
+
+@examples(110)
+@given(rows=listed(within=NEAR), pairs=listed(within=NEAR), highest=st.booleans())
+def test_rows_are_among_the_pairs_that_have_their_user_and_item(
+    rows: pl.DataFrame,
+    pairs: pl.DataFrame,
+    highest: bool,  # noqa: FBT001
+):
+    ids = pl.col("user", "item").cast(pl.Int64).abs()
+    ids = -ids + (2**31 - 1) if highest else ids
+    rows, pairs = (frame.with_columns(ids) for frame in (rows, pairs))
+    known = set(pairs.select("user", "item").rows())
+
+    found = are_among(rows, pairs)
+
+    expected = [(user, item) in known for user, item, _ in rows.rows()]
+    assert found is None or found.to_list() == expected
 
 
 @examples(110)

@@ -217,27 +217,18 @@ def are_distinct(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
 
 
 def each_item_once(rows: pl.DataFrame, keys: Sequence[str], ask: Ask) -> pl.DataFrame:
-    """Return the rows, of each item of a list the one with the best rank alone; they stay in their order."""
+    """Return the rows, of each item of a list the one with the best rank alone, or the first; they stay in their order."""
     number, repeating = _repeating(rows, keys)
     (repeated,) = ask([repeating])
     if repeated.is_empty():
         return rows
-    row, pair = pl.col("row"), distinct_names(*keys, "item")
-    found = (
-        rows.lazy()
-        .with_row_index("row")
-        .filter(number.is_in(repeated.to_series().unique().implode()))
-    )
-    worse = found.filter(row != row.sort_by("rank", "row").first().over(pair)).select("row")
-    (kept,) = ask(
-        [
-            rows.lazy()
-            .with_row_index("row")
-            .join(worse, on="row", how="anti", maintain_order="left")
-            .drop("row")
-        ]
-    )
-    return kept
+    again = number.is_in(repeated.to_series().unique().implode())
+    found = rows.lazy().with_row_index("row").filter(again)
+    found = found.sort("rank", "row") if "rank" in rows.columns else found
+    worse = ~pl.struct(distinct_names(*keys, "item")).is_first_distinct()
+    (others,) = ask([found.filter(worse).select("row").sort("row")])
+    kept = pl.Series([True]).new_from_index(0, len(rows))
+    return rows.filter(kept.scatter(others.to_series(), values=False))
 
 
 def merged(
