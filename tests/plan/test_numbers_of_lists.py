@@ -10,6 +10,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
+from recframe.facts.tallies import Tally
 
 N_USERS, N_ITEMS, LENGTH = 2_100, 300, 10
 OF_CATEGORIES = [
@@ -26,6 +27,12 @@ OF_CATEGORIES = [
     "err_ia@5",
     "nrbp(normalizer=best)@5",
 ]
+OF_TRAIN = [
+    *("coverage", "gini@10", "entropy@3", "personalization@10", "user_coverage", "fall_out@10"),
+    *("mcc@5", "novelty@10", "popularity", "epc@10", "efd@3", "repeat_rate@10"),
+    *("popularity_lift@10", "long_tail_share@4", "long_tail_count", "tail_coverage@10"),
+    *("tail_coverage(tail=items)", "personalization(similarity=overlap)@10"),
+]
 OF_REFERENCE = ["rbo@10", "rbo(form=min)@4", "rbo(form=truncated)", "overlap@10"]
 Ids = Callable[[str], pl.Expr]
 """Gives a column's numbers from 0 up as ids."""
@@ -37,6 +44,7 @@ IDS: dict[str, Ids] = {
     "ends of Int64": lambda name: (
         pl.col(name) % 150 + pl.when(pl.col(name) < 150).then(-(2**63)).otherwise(2**63 - 2_000)
     ),
+    "apart": lambda name: pl.col(name) * 1_003,
     "far apart": lambda name: pl.col(name) * 1_000_003,
     "UInt64": lambda name: pl.col(name).cast(pl.UInt64) + 2**63,
     "text": lambda name: pl.format("{}", name),
@@ -114,12 +122,66 @@ def test_any_ids_have_the_numbers_of_the_lazy_plan(ids: str, in_order: bool):  #
     assert_same(given, [*OF_CATEGORIES, *OF_REFERENCE], None)
 
 
+@pytest.mark.parametrize("in_order", [True, False])
+@pytest.mark.parametrize("ids", IDS)
+def test_any_ids_have_the_numbers_of_the_lazy_plan_without_features(ids: str, in_order: bool):  # noqa: FBT001  a case
+    given = frames(IDS[ids], in_order=in_order)
+    lengths = pl.col("rank") <= 3 + pl.col("user").cast(pl.String).hash(0) % 9
+    given["recs"] = given["recs"].filter(lengths)
+
+    assert_same({name: given[name] for name in ("recs", "truth", "train")}, OF_TRAIN, None)
+
+
 @pytest.mark.parametrize("column", COLUMNS)
 def test_any_categories_have_the_numbers_of_the_lazy_plan(column: str):
     given = frames(pl.col, in_order=True)
     given["items"] = items(pl.col, COLUMNS[column])
 
     assert_same(given, OF_CATEGORIES, "user")
+
+
+# more parts than lists have sums for, more than are counted, and an item of many; a user with most of the items
+@pytest.mark.parametrize("n_parts", [3, 70, 290])
+@pytest.mark.parametrize("in_order", [True, False])
+def test_any_number_of_categories_has_the_numbers_of_the_lazy_plan(n_parts: int, in_order: bool):  # noqa: FBT001  a case
+    given = frames(pl.col, in_order=in_order)
+    long = pl.DataFrame({"user": 7, "item": range(N_ITEMS - 20)}, schema=given["train"].schema)
+    given["train"] = pl.concat([given["train"], long])
+    number = pl.col("item")
+    one, several = number % n_parts, [number * prime % n_parts for prime in (1, 3, 7, 11)]
+    given["items"] = pl.DataFrame({"item": range(N_ITEMS)}).with_columns(
+        one=pl.when(number % 13 > 0).then(one),
+        several=pl.concat_list(several).list.head(number % 5),
+    )
+
+    for of in ("one", "several", "several,log_base=4"):
+        made = [f"miscalibration(of={of})@10", f"miscalibration(weight=log,of={of})"]
+        made += [f"serendipity(of={of.partition(',')[0]})@10", "category_coverage(of=one)@4"]
+        assert_same(given, [*made, "miscalibration(of=one)@3"], None)
+
+
+def test_counts_are_those_of_the_items():
+    # user 1: items 1 and 2, user 2: 2 and 3, which has no part; shares are thirds and whole
+    parts = pl.DataFrame({"item": [1, 1, 1, 2], "part": [0, 1, 2, 2], "size": [3, 3, 3, 1]})
+    rows = pl.LazyFrame({"user": [1, 1, 2, 2], "item": [1, 2, 2, 3]})
+    share, unit = pl.col("share").sum(), pl.col("unit").sum()
+
+    whole = Tally(parts, pl.Int64(), 2).counts([share])
+    each = Tally(parts, pl.Int64(), 2).counts([share, unit])
+
+    assert whole is not None
+    assert each is not None
+    sums = whole.summed(rows, 10).select("user and part", "share").collect()
+    assert sums.rows() == [(10, 1 / 3), (11, 1 / 3), (12, pytest.approx(4 / 3)), (22, 1.0)]
+    sums = each.summed(rows, 10).select("user and part", "unit").collect()
+    root = 1 / 3**0.5
+    assert sums.rows() == [(10, root), (11, root), (12, pytest.approx(1 + root)), (22, 1.0)]
+
+
+def test_sums_that_may_be_0_are_not_counted():
+    parts = pl.DataFrame({"item": [1], "part": [0], "size": [1]})
+
+    assert Tally(parts, pl.Int64(), 2).counts([(pl.col("share") - 1).sum()]) is None
 
 
 def test_users_of_any_number_have_references_of_any_ranks():

@@ -1,24 +1,24 @@
 """Rows by the categories of their items: each once for every category, to be summed up for each list and category.
 
 Of large eager frames the users and the categories are whole numbers that fit into one, if they can: rows in the order of that
-number are summed up, and joined, in a fraction of the time that a hash table of two columns takes.
+number are summed up, and joined, in a fraction of the time that a hash table of two columns takes. Sums that no more than the
+categories decide are made of counts, of which no row for each category is needed at all: see `tallies`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from recframe.facts.features import Feature
-from recframe.frames.collecting import Ask
-from recframe.frames.rows.joins import distinct_names
+from recframe.facts.tallies import BOTH, MOST_PARTS, Counts, History, Tally
+from recframe.frames.collecting import Ask, stream
+from recframe.frames.rows.joins import distinct_names, joined
 from recframe.frames.rows.lookups import Lookup, lookup
 
-BOTH = "user and part"
-"""The number of a user and a part."""
 MOST = 2**20
 """A share may be counted in so many parts, of 2^40 rows together."""
 CODES, DESCRIBED = "codes", "described"
@@ -32,8 +32,32 @@ class Codes:
 
     of_items: Lookup
     """Each item's codes, and whether it has any."""
+    n_parts: int
+    """How many parts there are; or more, as where other columns have more."""
     whole: int
     """A number that all shares of items are whole parts of; 0 where it is too high to count with."""
+    tally: Tally
+    user: pl.DataType
+    """The dtype of users among the rows."""
+
+    def with_users(self, sums: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows in the order of the number of a user and a part with the user."""
+        of = (pl.col(BOTH) // self.n_parts).cast(self.user)
+        return sums.with_columns(user=of).set_sorted("user")
+
+    def counts(self, sums: Sequence[pl.Expr]) -> Counts | None:
+        """Return how rows are counted for sums of them, if no more than the items' parts decides these."""
+        roots = {name for one in sums for name in one.meta.root_names()}
+        return self.tally.counts(sums) if roots <= {"share", "unit"} else None
+
+    def history(self, rows: pl.LazyFrame, of: str) -> History | None:
+        """Return what users had before, as sums of a word, where they are numbers of a small range."""
+        counts = self.counts([pl.col(of).sum()])
+        if counts is None:
+            return None
+        users = stream(counts.of_users(rows))
+        found = lookup(users, "user", self.user)
+        return None if found is None else History(counts, users, found, self.n_parts)
 
 
 @dataclass(frozen=True)
@@ -44,32 +68,42 @@ class ByCategory:
     """The keys, unit, share, and what else was kept."""
     keys: list[str]
     """What tells the lists, or users, and their parts apart."""
-    whole: int = 0
-    """See `Codes`."""
+    given: pl.LazyFrame
+    """The rows of the items."""
+    codes: Codes | None = None
 
     def shares(self) -> pl.LazyFrame:
         """Return the sum of the shares, as `value`, for each list and part.
 
         NOTE: whole numbers that are summed up along all rows leave exact sums between any two; a group for each costs thrice.
         """
-        if not self.whole:
+        whole = 0 if self.codes is None else self.codes.whole
+        if not whole:
             return self.summed([pl.col("share").sum().alias("value")])
         total, last = pl.col("total"), (pl.col(BOTH) != pl.col(BOTH).shift(-1))
-        parts = (pl.col("share") * self.whole).round().cast(pl.Int64)
+        parts = (pl.col("share") * whole).round().cast(pl.Int64)
         sums = self.rows.select(BOTH, total=parts.cum_sum()).filter(last.fill_null(value=True))
-        value = (total - total.shift().fill_null(0)) / self.whole
+        value = (total - total.shift().fill_null(0)) / whole
         return sums.select(BOTH, value=value).set_sorted(BOTH)
 
-    def summed(self, columns: Sequence[pl.Expr]) -> pl.LazyFrame:
-        """Return sums for each list and part."""
-        if self.keys != [BOTH]:
-            return self.rows.group_by(self.keys).agg(columns)
-        return self.rows.group_by(BOTH, maintain_order=True).agg(columns).set_sorted(BOTH)
+    def summed(self, sums: Sequence[pl.Expr]) -> pl.LazyFrame:
+        """Return sums for each list and part that it has."""
+        if self.codes is None:
+            return self.rows.group_by(self.keys).agg(sums)
+        if (counts := self.codes.counts(sums)) is not None and counts.n_parts <= MOST_PARTS:
+            return counts.summed(self.given, self.codes.n_parts)
+        return self.rows.group_by(BOTH, maintain_order=True).agg(sums).set_sorted(BOTH)
 
-
-def with_users(sums: pl.LazyFrame, user: pl.DataType) -> pl.LazyFrame:
-    """Return rows in the order of the number of a user and a part with the user."""
-    return sums.with_columns(user=(pl.col(BOTH) // PARTS).cast(user)).set_sorted("user")
+    def beside(
+        self, lists: pl.LazyFrame, sums: Sequence[pl.Expr], histories: Mapping[str, History]
+    ) -> pl.LazyFrame:
+        """Return sums for each list and part that it has, beside its keys and what the lists have; `histories` may be too."""
+        if self.codes is None:
+            return joined(self.summed(sums), lists, [key for key in self.keys if key != "part"])
+        if (counts := self.codes.counts(sums)) is not None and counts.n_parts <= MOST_PARTS:
+            return counts.beside(self.given, self.codes.n_parts, lists, histories)
+        # in the order of the parts they are sooner joined than a hash table is made
+        return joined(self.codes.with_users(self.summed(sums)), lists.sort("user"), ["user"])
 
 
 def by_category(
@@ -77,31 +111,41 @@ def by_category(
 ) -> ByCategory:
     """Return rows once for each part of their items; `codes` are those of the items, where they are known."""
     if codes is None:
-        return ByCategory(rows.join(feature.parts(), on="item"), [*keys, "part"])
+        return ByCategory(rows.join(feature.parts(), on="item"), [*keys, "part"], rows)
     number = pl.col("number")
     found = codes.of_items.beside(rows.select(distinct_names("user", "item", *kept)), [CODES])
     found = found.filter(pl.col(CODES).is_not_null()).select("user", CODES, *kept)
     found = found.explode(CODES).select(
-        *kept, number=pl.col("user").cast(pl.Int64) * (PARTS * SIZES) + pl.col(CODES)
+        *kept, number=pl.col("user").cast(pl.Int64) * (codes.n_parts * SIZES) + pl.col(CODES)
     )
     size = (number % SIZES).cast(pl.Float64)
     found = found.sort("number").select(
         *kept, (number // SIZES).alias(BOTH), unit=1 / size.sqrt(), share=1 / size
     )
-    return ByCategory(found.set_sorted(BOTH), [BOTH], codes.whole)
+    return ByCategory(found.set_sorted(BOTH), [BOTH], rows, codes)
 
 
-def codes_of(feature: Feature, item: pl.DataType, ask: Ask) -> Codes | None:
-    """Return the codes of each item's parts; None where there are too many, or the items are no numbers of a small range."""
-    parts = feature.numbered(ask).known
+def codes_of(
+    feature: Feature, dtypes: Mapping[str, pl.DataType], ask: Ask, longest: int
+) -> Codes | None:
+    """Return the codes of each item's parts; None where there are too many, or the items are no numbers of a small range.
+
+    The dtypes are those of the lists' rows; no user has more than the `longest` number of them.
+    """
+    parts, item = feature.numbered(ask).known, dtypes["item"]
     size = (1 / pl.col("share")).round()
     if (
         parts is None
         or parts.select((pl.col("part").max() >= PARTS) | (size.max() >= SIZES)).item()
     ):
         return None
-    code = pl.col("part").cast(pl.UInt32) * SIZES + size.cast(pl.UInt32)
+    parts = parts.with_columns(size=size.cast(pl.UInt32))
+    code = pl.col("part").cast(pl.UInt32) * SIZES + pl.col("size")
     codes = parts.group_by("item").agg(code.alias(CODES), pl.lit(value=True).alias(DESCRIBED))
     found = lookup(codes, "item", item)
-    whole = math.lcm(*parts.select(size.cast(pl.Int64).unique()).to_series())
-    return None if found is None else Codes(found, whole if whole < MOST else 0)
+    whole = math.lcm(*parts["size"].unique())
+    if found is None:
+        return None
+    n_parts: int = parts.select(pl.col("part").max() + 1).item()
+    tally = Tally(parts.select("item", "part", "size"), item, longest)
+    return Codes(found, n_parts, whole if whole < MOST else 0, tally, dtypes["user"])

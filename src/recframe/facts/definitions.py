@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from recframe.facts.by_category import DESCRIBED
 from recframe.facts.features import ANY, CATEGORIES, NUMBERS
 from recframe.facts.sides import COUNT, VALUE, Fact, Sides, counted_items, fact
 from recframe.frames.kinds.tables import TRAIN_USERS
@@ -102,14 +103,21 @@ def history_popularity(sides: Sides) -> pl.LazyFrame:
 @fact("user", "train", "items", takes=ANY)
 def n_described_history(sides: Sides, of: str) -> pl.LazyFrame:
     """The number of a user's train items that have a feature."""
-    history = sides.with_item_keys(sides.described(sides.train, of))
+    history = sides.with_item_keys(sides.train)
+    if of in sides.codes:
+        described = sides.codes[of].of_items.beside(history, [DESCRIBED])
+        return described.group_by("user").agg(value=pl.col(DESCRIBED).count().cast(pl.Float64))
+    history = history.join(sides.feature(of).described(), on="item")
     return history.group_by(sides.user_keys).agg(value=pl.len().cast(pl.Float64))
 
 
 @fact("user", "train", "items", takes=CATEGORIES)
 def n_categories_of_history(sides: Sides, of: str) -> pl.LazyFrame:
     """The number of categories of a user's train items."""
-    found = sides.with_users(sides.built(Fact(history_in_category, (of,))))
+    history = Fact(history_in_category, (of,))
+    if history.name in sides.histories:
+        return sides.histories[history.name].parts_of_users()
+    found = sides.with_users(sides.built(history), of)
     return found.group_by(sides.user_keys).agg(value=pl.len().cast(pl.Float64))
 
 
@@ -118,6 +126,17 @@ def history_in_category(sides: Sides, of: str) -> pl.LazyFrame:
     """The number of a user's train items in a category; an item of several counts in each by its share."""
     history = sides.by_category(sides.with_item_keys(sides.train), sides.user_keys, of)
     return history.shares().select(*sides.part_keys, "value")
+
+
+@fact("part", "train", "items", takes=ANY)
+def history_along(sides: Sides, of: str) -> pl.LazyFrame:
+    """The sum of the unit vectors of a user's train items, along a part of the feature."""
+    history = sides.by_category(sides.with_item_keys(sides.train), sides.user_keys, of)
+    return history.summed([pl.col("unit").sum().alias("value")]).select(*sides.part_keys, "value")
+
+
+HISTORIES = {history_in_category: "share", history_along: "unit"}
+"""What is summed up of a user's train items for each part."""
 
 
 # Of segments of items

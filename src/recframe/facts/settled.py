@@ -13,42 +13,62 @@ import polars as pl
 
 from recframe.facts import reference_lists
 from recframe.facts.by_category import Codes, codes_of
+from recframe.facts.definitions import HISTORIES
 from recframe.facts.features import ANY, CATEGORIES
 from recframe.facts.sides import Fact, FromSides, Kind, Sides
+from recframe.facts.tallies import History
 from recframe.frames.collecting import Ask
 from recframe.frames.rows.lookups import Lookup, lookup
 from recframe.frames.rows.packing import distinct, fits_31_bits
-from recframe.frames.rows.questions import are_distinct, marked_sorted
+from recframe.frames.rows.questions import are_among, distinct_ids, each_item_once, marked_sorted
 from recframe.judging.judged_frame import PAIR
 
 
-def settled(sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[FromSides]) -> Sides:
-    """Return the side frames with what the facts are made of at hand; `rows` are those of the lists, each item once."""
+def settled(
+    sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[FromSides]
+) -> tuple[Sides, pl.DataFrame]:
+    """Return the side frames with what the facts are made of at hand, and the rows of the lists with what is known of pairs.
+
+    The rows have each item of a list once.
+    """
     named = [one for one in facts if isinstance(one, Fact)]
     if sides.inputs.train is not None and any("train" in one.builder.needs for one in facts):
         train: Any = sides.inputs.train
         sides = replace(sides, pairs=_distinct(train, ask).lazy())
         if _reads_popularity(sides, facts):
             sides = replace(sides, popular=ask([sides.popularity])[0].lazy())
-    sides = replace(sides, codes=_codes(sides, ask, rows, facts))
+    sides = replace(sides, shown=_shown(sides, ask, facts), codes=_codes(sides, ask, rows, facts))
+    sides = replace(sides, histories=_histories(sides, named))
     sides = reference_lists.settled(sides, ask, rows, named)
-    kept = [one for one in named if one.kind == "pair" or (one.kind == "part" and sides.codes)]
+    by_part = bool(sides.codes) and not sides.histories
+    kept = [one for one in named if one.kind == "pair" or (one.kind == "part" and by_part)]
     built = ask([one.build(sides) for one in kept])
     at_hand = {one.name: frame.lazy() for one, frame in zip(kept, built, strict=True)}
-    pairs = [frame for one, frame in zip(kept, built, strict=True) if one.kind == "pair"]
-    narrow = all(fits_31_bits(one, PAIR) for one in (rows, *pairs))
+    pairs = {one.name: frame for one, frame in zip(kept, built, strict=True) if one.kind == "pair"}
+    narrow = all(fits_31_bits(one, PAIR) for one in (rows, *pairs.values()))
     sides = replace(sides, at_hand=at_hand, narrow=narrow)
-    return replace(sides, lookups=_lookups(sides, ask, rows, named))
+    sides = replace(sides, lookups=_lookups(sides, ask, rows, named))
+    found = {name: are_among(rows, frame) for name, frame in pairs.items()} if narrow else {}
+    beside = [one.alias(name) for name, one in found.items() if one is not None]
+    return replace(sides, beside=frozenset(one.name for one in beside)), rows.with_columns(beside)
+
+
+def _shown(sides: Sides, ask: Ask, facts: Sequence[FromSides]) -> pl.LazyFrame | None:
+    """Return the items of all frames, if they are asked for."""
+    needed = any("catalogue" in one.builder.needs for one in facts)
+    if not needed or sides.inputs.items is not None or sides.inputs.tables is not None:
+        return None
+    items = pl.concat(distinct_ids(one.to_series()) for one in ask(sides.all_items))
+    return distinct_ids(items).alias("item").to_frame().lazy()
 
 
 def _distinct(train: pl.LazyFrame, ask: Ask) -> pl.DataFrame:
     """Return each pair of train once."""
     pairs = marked_sorted(ask([train.drop_nulls()])[0], "user")
-    narrow, in_order = fits_31_bits(pairs, PAIR), pairs["user"].flags["SORTED_ASC"]
+    if pairs["user"].flags["SORTED_ASC"] or not fits_31_bits(pairs, PAIR):
+        return each_item_once(pairs, ["user"], ask)
     # one sort finds out and mends
-    if (narrow and not in_order) or not ask([are_distinct(pairs, ["user"])])[0].item():
-        (pairs,) = ask([distinct(pairs.lazy(), PAIR, narrow=narrow)])
-    return pairs
+    return marked_sorted(ask([distinct(pairs.lazy(), PAIR)])[0], "user")
 
 
 def _reads_popularity(sides: Sides, facts: Sequence[FromSides]) -> bool:
@@ -74,9 +94,29 @@ def _codes(
     features = {of: sides.feature(of) for of in columns}
     if any(one.shape not in CATEGORIES for one in features.values()):
         return {}
-    codes = {of: codes_of(one, rows.schema["item"], ask) for of, one in features.items()}
+    longest = _longest([rows.lazy(), *([] if sides.pairs is None else [sides.pairs])], ask)
+    codes = {of: codes_of(one, rows.schema, ask, longest) for of, one in features.items()}
     found = {of: one for of, one in codes.items() if one is not None}
+    n_parts = max((one.n_parts for one in found.values()), default=0)
+    found = {of: replace(one, n_parts=n_parts) for of, one in found.items()}
     return found if len(found) == len(codes) else {}
+
+
+def _histories(sides: Sides, facts: Sequence[Fact]) -> dict[str, History]:
+    """Return what users had before, as the facts of users and parts need it; nothing if one of these cannot be had of it."""
+    of_parts = [one for one in facts if one.kind == "part" and sides.codes]
+    found = {
+        one.name: sides.codes[str(one.settings[0])].history(sides.train, HISTORIES[one.builder])
+        for one in of_parts
+    }
+    histories = {name: one for name, one in found.items() if one is not None}
+    return histories if len(histories) == len(of_parts) else {}
+
+
+def _longest(frames: Sequence[pl.LazyFrame], ask: Ask) -> int:
+    """Return the highest number of rows that a user has in one of the frames."""
+    lengths = [one.group_by("user").agg(pl.len()).select(pl.col("len").max()) for one in frames]
+    return max(one.item() or 1 for one in ask(lengths))
 
 
 def _lookups(

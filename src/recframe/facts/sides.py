@@ -11,15 +11,9 @@ import polars as pl
 
 from recframe.errors import fails_if
 from recframe.facts import features
-from recframe.facts.by_category import (
-    BOTH,
-    DESCRIBED,
-    ByCategory,
-    Codes,
-    by_category,
-    with_users,
-)
+from recframe.facts.by_category import ByCategory, Codes, by_category
 from recframe.facts.features import CATEGORIES, Feature, Shape
+from recframe.facts.tallies import BOTH, History
 from recframe.frames.hints import FrameOf
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.tables import CATALOGUE, POPULARITY
@@ -124,8 +118,14 @@ class Sides:
     """Whether users and items of the rows, and of the facts on pairs, are known to fit into one number of 64 bits."""
     codes: Mapping[str, Codes] = field(default_factory=dict)
     """The items' categories as numbers, by the column; of all that are asked for, or none."""
+    histories: Mapping[str, History] = field(default_factory=dict)
+    """What users had before, by the names of the facts of parts; of all that are asked for, or none."""
     lookups: Mapping[str, Lookup] = field(default_factory=dict)
     """The facts of items and of users that are asked for, where these are numbers of a small range."""
+    beside: frozenset[str] = frozenset()
+    """The names of facts that stand beside the rows of the lists already."""
+    shown: pl.LazyFrame | None = None
+    """The items of all frames, each once, where they are at hand."""
     places: tuple[pl.DataFrame, pl.DataFrame] | None = None
     """The items of the lists, and of the reference, in their places, with their ranks, where they are at hand and narrow."""
 
@@ -135,21 +135,9 @@ class Sides:
         """Return rows once for each category, or dimension, of their items in a feature."""
         return by_category(rows, keys, self.feature(of), self.codes.get(of), *kept)
 
-    def described(self, rows: pl.LazyFrame, of: str) -> pl.LazyFrame:
-        """Return the rows of items that have a feature."""
-        if of in self.codes:
-            return (
-                self.codes[of].of_items.beside(rows, [DESCRIBED]).filter(DESCRIBED).drop(DESCRIBED)
-            )
-        return rows.join(self.feature(of).described(), on="item")
-
-    def with_users(self, parts: pl.LazyFrame) -> pl.LazyFrame:
+    def with_users(self, parts: pl.LazyFrame, of: str) -> pl.LazyFrame:
         """Return parts of users' features with the users."""
-        return with_users(parts, self.held.schema["user"]) if self.codes else parts
-
-    def in_order(self, lists: pl.LazyFrame) -> pl.LazyFrame:
-        """Return lists in the order of the parts, where these have one: it is sooner joined than a hash table is made."""
-        return lists.sort("user") if self.codes else lists
+        return self.codes[of].with_users(parts) if self.codes else parts
 
     @property
     def part_keys(self) -> list[str]:
@@ -196,10 +184,15 @@ class Sides:
             return self.inputs.items.filter(pl.col("item").is_not_null())
         if self.inputs.tables is not None:
             return self.inputs.tables.get(CATALOGUE, {"item": self.inputs.schema["item"]})
+        return pl.concat(self.all_items).unique() if self.shown is None else self.shown
+
+    @property
+    def all_items(self) -> list[pl.LazyFrame]:
+        """The items of each of the frames of which any item is shown, where there is no frame of items."""
         given = [self.inputs.counted("recommendations")]
         given += [] if self.inputs.truth is None else [self.inputs.counted("truth")]
         given += [] if self.inputs.train is None else [self.inputs.train.drop_nulls()]
-        return pl.concat([one.select("item") for one in given]).unique()
+        return [one.select("item") for one in given]
 
     def with_item_keys(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows of items with the segments that are properties of them."""
@@ -238,11 +231,20 @@ class Sides:
         named: Mapping[str, str] | None = None,
     ) -> pl.LazyFrame:
         """Return rows with the facts of some kinds beside them; `named` has other names of the keys."""
+        if self.beside or self.histories:
+            there = {*rows.collect_schema().names()}
+            facts = [one for one in facts if one.name not in there]
         for kind in kinds:
             on, table, same = self.table(kind, facts)
             if table is not None and kind in self.lookups:
                 rows = self.lookups[kind].beside(
                     rows, [one for one in table.collect_schema().names() if one not in on]
+                )
+            elif kind == "part" and self.histories:
+                rows = rows.with_columns(
+                    self.histories[one.name].value().alias(one.name)
+                    for one in facts
+                    if one.kind == kind
                 )
             elif table is not None:
                 others = {key: (named or {}).get(key, key) for key in on}

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from recframe.facts.by_category import BOTH
+from recframe.facts import definitions
 from recframe.facts.features import ANY, CATEGORIES
 from recframe.facts.levels import Level
-from recframe.facts.sides import Sides, summing
+from recframe.facts.sides import Fact, Sides, summing
 from recframe.frames.rows.joins import joined
 
 if TYPE_CHECKING:
@@ -69,15 +69,16 @@ def vectors(rows: Rows, of: str) -> pl.LazyFrame:
         for column in columns
     ]
     sums = _summed(rows, of, values, [one for one in names if one not in same], totals)
-    if products:
-        sides, history = rows.sides, _history(rows.sides, of, summed=bool(squares))
-        on = sides.user_keys if feature.width is not None else sides.part_keys
-        sums = joined(sums, history.select(*on, *columns), on, in_order=on == [BOTH])
+    if products and feature.width is not None:
+        sums = joined(sums, _history(rows.sides, of), rows.sides.user_keys)
+    elif products:
+        history = Fact(definitions.history_along, (of,))
+        sums = rows.sides.joined(sums, [history], "part").rename({history.name: "unit"})
     factors = [(name, name if place < len(squares) else "") for place, name in enumerate(names)]
     found = [_product(name, other, columns) for name, other in factors]
     if feature.width is not None:
         return sums.select(*rows.keys, *found)
-    return rows.sides.with_users(sums).group_by(rows.keys).agg(one.sum() for one in found)
+    return rows.sides.with_users(sums, of).group_by(rows.keys).agg(one.sum() for one in found)
 
 
 def _summed(
@@ -90,16 +91,10 @@ def _summed(
     return values.join(feature.wide(), on="item").group_by(rows.keys).agg(sums)
 
 
-def _history(sides: Sides, of: str, *, summed: bool) -> pl.LazyFrame:
-    """Return the sums of the unit vectors of each user's train items.
-
-    Of numbered parts they may be the vectors themselves, if no more than products with them is asked for: it is sooner done.
-    """
-    history, feature = sides.with_item_keys(sides.train), sides.feature(of)
-    if feature.width is None:
-        parts = sides.by_category(history, sides.user_keys, of)
-        return parts.summed([pl.col("unit").sum()]) if summed or not sides.codes else parts.rows
-    history = history.join(feature.wide(), on="item")
+def _history(sides: Sides, of: str) -> pl.LazyFrame:
+    """Return the sums of the unit vectors of each user's train items, a column for each dimension."""
+    feature = sides.feature(of)
+    history = sides.with_item_keys(sides.train).join(feature.wide(), on="item")
     return history.group_by(sides.user_keys).agg(pl.col(feature.dimensions).sum())
 
 
@@ -118,15 +113,14 @@ def categories(rows: Rows, of: str) -> pl.LazyFrame:
     sums = rows.asked.named(inner)
     kept = {name for one in sums for name in one.meta.root_names()} - {"unit", "share"}
     parted = rows.sides.by_category(rows.with_facts(inner), rows.keys, of, *sorted(kept))
-    found = rows.sides.joined(parted.summed(sums), rows.asked.facts_in(outer), "part")
-    found = rows.sides.with_users(found)
     roots = {name for one in rows.asked.named(outer) for name in one.meta.root_names()}
-    if whole := [
+    whole = [
         one for one in rows.asked.named(Level.BESIDE_CATEGORIES) if one.meta.output_name() in roots
-    ]:
-        lists = rows.sides.in_order(rows.lists.select(*rows.keys, *whole))
-        found = joined(found, lists, rows.keys)
-    found = rows.sides.joined(found, rows.asked.facts_in(outer), "user", "segment", "whole")
+    ]
+    facts, had = rows.asked.facts_in(outer), rows.sides.histories
+    histories = {one.name: had[one.name] for one in facts if one.name in had}
+    found = parted.beside(rows.lists.select(*rows.keys, *whole), sums, histories)
+    found = rows.sides.joined(found, facts, "part", "user", "segment", "whole")
     return found.group_by(rows.keys).agg(rows.asked.named(outer))
 
 

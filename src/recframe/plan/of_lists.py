@@ -18,6 +18,7 @@ from recframe.facts.sums_by_feature import Rows
 from recframe.frames.collecting import Ask, stream
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.joins import aggregate, at_best_rank, distinct_names, joined
+from recframe.frames.rows.lookups import Lookup, lookup
 from recframe.frames.rows.questions import each_item_once, marked_sorted
 from recframe.judging.judged_frame import Judged, held
 from recframe.metrics.language.at_lists import AtLists
@@ -215,6 +216,8 @@ class Cut:
     """The items of the segments with their sums, where they are asked for several times."""
     usual: Mapping[str, pl.Expr] = field(default_factory=dict)
     """What stands beside the rows of most lists, where that is known."""
+    of_lists: Lookup | None = None
+    """What stands beside the rows of each list, where the users are numbers of a small range."""
     unusual: pl.DataFrame | None = None
     """The lists that have something else beside their rows, which are few where most lists are equally long."""
 
@@ -228,7 +231,7 @@ class Cut:
         rows, crowd = (kept or {}).get(cut_as) or self._taken(ask)
         if kept is not None:
             kept[cut_as] = rows, crowd
-        sides = settled(self.sides, ask, rows, self.asked.of_sides)
+        sides, rows = settled(self.sides, ask, rows, self.asked.of_sides)
         cut = replace(self, sides=sides, given=rows.lazy(), crowd=crowd.lazy())
         if not (beside := self.asked.named(Level.BESIDE)):
             return cut
@@ -239,6 +242,8 @@ class Cut:
                 summed.lazy().select(*keys, *beside),
             ]
         )
+        if keys == ["user"] and (found := lookup(values, "user", rows.schema["user"])) is not None:
+            return replace(cut, summed=summed.lazy(), of_lists=found)
         odd = pl.any_horizontal(
             pl.col(name).ne_missing(usual[name].item()) for name in usual.columns
         )
@@ -339,6 +344,9 @@ class Cut:
         beside, keys = self.asked.named(Level.BESIDE), self.held.list_keys
         if not beside:
             return rows
+        if self.of_lists is not None:
+            names = [one.meta.output_name() for one in beside]
+            return self.of_lists.beside(rows, names)
         if self.unusual is None:
             return rows.join(
                 self.lists().select(*keys, *beside), on=keys, how="left", nulls_equal=True

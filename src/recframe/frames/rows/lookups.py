@@ -26,7 +26,7 @@ class Lookup:
 
     def beside(self, rows: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
         """Return rows with columns of the table beside them, null where it does not have the key: a left join."""
-        place = self._place(self.key)
+        place = self.place(pl.col(self.key))
         return rows.with_columns(
             pl.lit(self.table[name]).gather(place).alias(name) for name in names
         )
@@ -39,7 +39,7 @@ class Lookup:
         known = self.table[name].fill_null(otherwise)
         places = keys.cast(pl.Int64) - self.lowest if self.lowest else keys
         if not self._has_places_of(keys):
-            place = self._place(self.key).fill_null(self.table.height)
+            place = self.place(pl.col(self.key)).fill_null(self.table.height)
             places = keys.alias(self.key).to_frame().select(place).to_series()
             known = known.extend_constant(otherwise, 1)
         return known.gather(places).alias(name)
@@ -51,9 +51,9 @@ class Lookup:
         known = None not in bounds and self.lowest <= bounds[0] and bounds[1] <= highest
         return known and not keys.null_count()
 
-    def _place(self, key: str) -> pl.Expr:
-        """Return the row of the table that has a key, null where none has."""
-        place = pl.col(key).cast(pl.Int64) - self.lowest
+    def place(self, key: pl.Expr) -> pl.Expr:
+        """Return the number of the table's row that has a key; null where none has."""
+        place = key.cast(pl.Int64) - self.lowest
         return pl.when(place.is_between(0, self.table.height - 1)).then(place)
 
 
@@ -67,6 +67,8 @@ def lookup(table: pl.DataFrame, key: str, dtype: pl.DataType) -> Lookup | None:
     bounds: list[Any] = [table[key].min(), table[key].max()]
     if None in bounds or bounds[1] - bounds[0] > SPARE * table.height + FEW:
         return None
+    if bounds[1] - bounds[0] + 1 == table.height:
+        return Lookup(key, bounds[0], table.sort(key))
     # from 0, since the number behind the highest key may be more than Int64 holds
     places = pl.int_range(bounds[1] - bounds[0] + 1, dtype=pl.Int64, eager=True) + bounds[0]
     whole = (

@@ -140,11 +140,8 @@ def with_hash(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     return rows.with_columns(key_hash([pl.col(key) for key in keys], schema).alias(HASH))
 
 
-def distinct(rows: pl.LazyFrame, keys: Sequence[str], *, narrow: bool) -> pl.LazyFrame:
-    """Return each pair of two keys once; sorted as numbers where they are narrow, a third of the time of a hash table."""
-    rows = rows.select(keys)
-    if not narrow:
-        return rows.unique()
+def distinct(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Return each pair of two narrow keys once, in order: sorted as numbers, in a third of the time of a hash table."""
     number = pl.col("number")
     numbers = rows.select(number=packed(keys)).sort("number")
     numbers = numbers.filter((number != number.shift()).fill_null(value=True))

@@ -268,6 +268,7 @@ class AtLists:
 
     def likeness_to_history(self, of: str, value: pl.Expr) -> pl.Expr:
         """Return a sum over the list: a value of the item, times the sum of its cosines with the user's train items."""
+        self.fact(definitions.history_along, of)
         return self._summed(sums_by_feature.vectors, "product", of, self._cut(value))
 
     def n_described_history(self, of: str) -> pl.Expr:

@@ -1,0 +1,203 @@
+"""How much of each part of a feature the items of users have: counts packed into few whole numbers, and sums made of them.
+
+Each item is a few numbers that are looked up, and each user the sums of these: rows are not multiplied by their items' parts,
+and not sorted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from recframe.frames.rows.lookups import Lookup, lookup
+
+BOTH = "user and part"
+"""The number of a user and a part."""
+BITS = 62
+"""A whole number holds so many bits of counts."""
+MOST_NUMBERS = 16
+"""An item is so many whole numbers; with more, a row for each of its parts is sooner summed up."""
+MOST_PARTS = 64
+"""A list has sums for so many parts, most of which it may not have; with more, a row for each that it has is less."""
+MOST_UNITS = 2**20
+"""What a count adds to a sum is at least so many times smaller than one."""
+NEARLY = 1e-9
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What there is to count."""
+
+    parts: pl.DataFrame
+    """The parts of the items: `item`, `part`, and `size`, how many the item has."""
+    item: pl.DataType
+    """The dtype of the items among the rows."""
+    longest: int
+    """No user has more rows."""
+
+    def counts(self, sums: Sequence[pl.Expr]) -> Counts | None:
+        """Return how rows are counted for sums of what is above 0, and all the same for items of one size; None if by too much.
+
+        Of the rows the columns `share` and `unit` are looked at.
+        """
+        size = pl.col("size").cast(pl.Float64)
+        sizes = self.parts.select(pl.col("size").unique())
+        sizes = sizes.with_columns(share=1 / size, unit=1 / size.sqrt())
+        sizes = sizes.group_by("size").agg(one.cast(pl.Float64) for one in sums)
+        names = [one.meta.output_name() for one in sums]
+        if not sizes.select(pl.all_horizontal((pl.col(names) > 0).all())).item():
+            return None
+        adds = _whole(sizes, names)
+        keys = ["part", "size"] if adds is None else ["part"]
+        adds = sizes.with_columns(adds=pl.lit(1, dtype=pl.Int64)) if adds is None else adds
+        return _counts(self, keys, adds, names)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Where the counts are, and what one of them adds to sums."""
+
+    of_items: Lookup
+    """Each item as the counts of itself alone."""
+    numbers: list[str]
+    places: pl.DataFrame
+    """The counts: `part`, their `number` and `place` in it, and what one adds to each of the sums."""
+    sums: list[str]
+    highest: int
+    """A count lies below it."""
+
+    def of_users(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the counts of each user of the rows, in the order of the users."""
+        counts = self.of_items.beside(rows.select("user", "item"), self.numbers)
+        return counts.group_by("user").agg(pl.col(self.numbers).sum()).sort("user")
+
+    def summed(self, rows: pl.LazyFrame, n_parts: int) -> pl.LazyFrame:
+        """Return the sums for each user and part that one of the user's items has, in the order of the number of both."""
+        return self._by_part(self.of_users(rows), self._columns(n_parts)).set_sorted(BOTH)
+
+    def beside(
+        self,
+        rows: pl.LazyFrame,
+        n_parts: int,
+        lists: pl.LazyFrame,
+        histories: Mapping[str, History],
+    ) -> pl.LazyFrame:
+        """Return the same beside the user, what `lists` have of each, and the facts that `histories` are, if there are any."""
+        counts, columns = self.of_users(rows), self._columns(n_parts)
+        counts = counts.join(lists, on="user", how="left", maintain_order="left")
+        columns |= {name: [pl.col(name)] * self.n_parts for name in lists.collect_schema().names()}
+        for name, history in histories.items():
+            renamed = {one: f"{name} {one}" for one in history.counts.numbers}
+            table = history.of_users.table.rename(renamed)
+            counts = replace(history.of_users, table=table).beside(counts, [*renamed.values()])
+            columns[name] = history.counts.sums_by_part(history.counts.sums[0], renamed)
+        if histories:  # the number is looked at no more
+            del columns[BOTH]
+        return self._by_part(counts, columns).set_sorted("user")
+
+    def _columns(self, n_parts: int) -> dict[str, list[pl.Expr]]:
+        user = pl.col("user").cast(pl.Int64)
+        both = [user * n_parts + part for part in range(self.n_parts)]
+        return {name: self.sums_by_part(name) for name in self.sums} | {BOTH: both}
+
+    def _by_part(self, counts: pl.LazyFrame, columns: Mapping[str, list[pl.Expr]]) -> pl.LazyFrame:
+        """Return a row for each part of a user's items, of columns as expressions for each part."""
+        found = counts.select(pl.concat_arr(parts).alias(name) for name, parts in columns.items())
+        return found.explode(*columns).filter(pl.col(self.sums[0]) > 0)
+
+    @property
+    def n_parts(self) -> int:
+        """How many parts there are."""
+        n_parts: int = self.places.select(pl.col("part").max() + 1).item()
+        return n_parts
+
+    def sums_by_part(self, name: str, renamed: Mapping[str, str] | None = None) -> list[pl.Expr]:
+        """Return the sum over the counts of each part of what they add; the numbers may be `renamed`."""
+        sums = [pl.lit(0.0, dtype=pl.Float64)] * self.n_parts
+        columns = self.places.select("part", "number", "place", name)
+        for part, number, place, weight in zip(*columns, strict=True):
+            numbers = pl.col(renamed[number] if renamed else number)
+            count = (numbers // place % self.highest).cast(pl.Float64)
+            sums[part] = sums[part] + count * weight
+        return sums
+
+
+@dataclass(frozen=True)
+class History:
+    """The counts of what users had before, of which each sum is made where it is asked for; most never are."""
+
+    counts: Counts
+    users: pl.DataFrame
+    """Each user that has any, with the counts."""
+    of_users: Lookup
+    """The counts of each user between the lowest and the highest."""
+    n_parts: int
+
+    def value(self) -> pl.Expr:
+        """Return the sum of a user and a part, by the number of both."""
+        slot = pl.int_range(pl.len()).over("part")
+        places = self.counts.places.with_columns(slot=slot)
+        slots = range(places.select(pl.col("slot").max() + 1).item())
+        in_a_row = pl.concat_arr(self.counts.numbers).explode()
+        numbers = self.of_users.table.select(in_a_row).to_series()
+        added = (self._added(places.filter(pl.col("slot") == one), numbers) for one in slots)
+        return pl.sum_horizontal(added)
+
+    def _added(self, places: pl.DataFrame, numbers: pl.Series) -> pl.Expr:
+        """Return what a count of each part adds, of the numbers of all users."""
+        names, parts = self.counts.numbers, pl.DataFrame({"part": range(self.n_parts)})
+        places = parts.join(
+            places.with_columns(pl.col("part").cast(pl.Int64)),
+            on="part",
+            how="left",
+            maintain_order="left",
+        )
+        part, user = pl.col(BOTH) % self.n_parts, pl.col(BOTH) // self.n_parts
+        first = self.of_users.place(user) * len(names)
+        which = places["number"].replace_strict(names, range(len(names)), return_dtype=pl.Int64)
+        number = pl.lit(numbers).gather(first + pl.lit(which).gather(part))
+        count = number // pl.lit(places["place"]).gather(part) % self.counts.highest
+        return count.cast(pl.Float64) * pl.lit(places[self.counts.sums[0]]).gather(part)
+
+    def parts_of_users(self) -> pl.LazyFrame:
+        """Return how many parts the items of each user have, as `value`."""
+        sums = self.counts.sums_by_part(self.counts.sums[0])
+        value = pl.sum_horizontal((one > 0).cast(pl.Float64) for one in sums)
+        return self.users.lazy().select("user", value=value)
+
+
+def _whole(sizes: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame | None:
+    """Return how many times what a count adds to the sum an item of each size adds, if there is one sum and they are whole."""
+    name, units = names[0], math.lcm(*sizes["size"])
+    added = sizes[name] * units
+    whole = added.round().cast(pl.Int64, strict=False)
+    if len(names) > 1 or units > MOST_UNITS or not ((added - whole).abs() < NEARLY).all():
+        return None
+    once = math.gcd(*whole)
+    return sizes.select("size", pl.lit(once / units).alias(name), adds=whole // once)
+
+
+def _counts(tally: Tally, keys: list[str], sizes: pl.DataFrame, sums: list[str]) -> Counts | None:
+    """Return the counts by some keys, as many to a number as fit; `sizes` says what items add to them, and they to the sums."""
+    most: Any = sizes["adds"].max()
+    bits = (tally.longest * most).bit_length()
+    each = max(1, BITS // bits)
+    rows = tally.parts.join(sizes, on="size")
+    field, two = pl.col("field"), pl.lit(2, dtype=pl.Int64)
+    places = rows.select(*keys, *sums).unique().sort(keys).with_row_index("field")
+    numbers = [f"number {place}" for place in range(-(-len(places) // each))]
+    if bits > BITS or len(numbers) > MOST_NUMBERS:
+        return None
+    places = places.with_columns(
+        number=pl.format("number {}", field // each),
+        place=two ** (bits * (field % each).cast(pl.Int64)),
+    )
+    rows = rows.join(places.select(*keys, "number", "place"), on=keys)
+    added = pl.col("place") * pl.col("adds")
+    own = (added.filter(pl.col("number") == one).sum().alias(one) for one in numbers)
+    of_items = lookup(rows.group_by("item").agg(own), "item", tally.item)
+    return None if of_items is None else Counts(of_items, numbers, places, sums, 2**bits)
