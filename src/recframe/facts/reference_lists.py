@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from recframe.facts.reference_places import Places, up_to
 from recframe.facts.sides import Fact, Sides, fact
 from recframe.frames.collecting import Ask
 from recframe.frames.context import Ties
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.joins import at_best_rank, distinct_names
+from recframe.frames.rows.lookups import lookup
 from recframe.frames.rows.packing import fits_31_bits, sorted_as_numbers
 from recframe.frames.rows.places import by_item, with_places
 from recframe.frames.rows.questions import are_in_order, each_item_once, marked_sorted
@@ -69,41 +71,22 @@ def has_reference(sides: Sides) -> pl.LazyFrame:
 def agreement(sides: Sides, p: float, k: int) -> pl.LazyFrame:
     """How far a list agrees with its user's reference list, both cut at k: the parts of an `Agreement`; 0 is no cut-off."""
     keys = sides.held.list_keys
-    shared, other = _reference(sides, k or None)
-    on = distinct_names(*shared, "user")
     if sides.places is None:
-        schema = sides.inputs.schema
+        schema, deepest = sides.inputs.schema, None
+        shared, other = _reference(sides, k or None)
+        on = distinct_names(*shared, "user")
         own, other = _placed(sides.held.ranked(k or None), keys, schema), _placed(other, on, schema)
-        common = _common(own, other, keys, on)
+        both, common = _lengths(own, other, keys, on), _common(own, other, keys, on)
+        common = common.join(both.select(*keys, "shorter"), on=keys, nulls_equal=True)
     else:
-        up_to_k = k >= RANK if k else pl.lit(value=True)
-        own, other = (one.lazy().filter(up_to_k) for one in sides.places)
-        common = _common_in_order(own, other, sides.places)
-    lists, others = _lengths(own, keys, p), _lengths(other, on, p)
-    both = _longer_and_shorter(lists, others, keys, on)
-    counted = _counted(
-        common.join(both.select(*keys, "shorter"), on=keys, nulls_equal=True), keys, p
-    )
-    both = both.join(counted, on=keys, how="left", nulls_equal=True)
+        both, common = sides.places.lengths[k].lazy(), sides.places.common(k)
+        deepest = sides.places.deepest
+    for depth in ("shorter", "longer"):
+        both = _with_sums(both, depth, f"sum_to_{depth}", p, deepest)
+    common = _with_sums(common.with_columns(last=DEPTH - 1), "last", "before", p, deepest)
+    both = both.join(_counted(common, keys), on=keys, how="left", nulls_equal=True)
     parts = [pl.col(name).cast(pl.Float64).fill_null(0.0) for name in Agreement.__annotations__]
     return both.select(*keys, value=pl.struct(parts))
-
-
-def _longer_and_shorter(
-    lists: pl.LazyFrame, others: pl.LazyFrame, keys: list[str], on: list[str]
-) -> pl.LazyFrame:
-    """Return the lengths of each list and of its reference, and F of both."""
-    both = lists.join(others, on=on, how="left", nulls_equal=True, suffix=" of other").with_columns(
-        pl.col("length of other", "sum of other").fill_null(0)
-    )
-    lengths, sums = ("length", "length of other"), ("sum", "sum of other")
-    return both.select(
-        *keys,
-        shorter=pl.min_horizontal(lengths),
-        longer=pl.max_horizontal(lengths),
-        sum_to_shorter=pl.min_horizontal(sums),
-        sum_to_longer=pl.max_horizontal(sums),
-    )
 
 
 def settled(sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[Fact]) -> Sides:
@@ -116,9 +99,17 @@ def settled(sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[Fact]) -
     if not all(fits_31_bits(one, PAIR) for one in (rows, others)):
         return sides
     others = each_item_once(marked_sorted(others, "user"), ["user"], ask)
-    places = _in_places(rows, ask), _in_places(others, ask)
-    fits = math.prod(_bounds(places, "user", "item", "place")) < 2**62
-    return replace(sides, places=places) if fits else sides
+    own, other = _in_places(rows, ask), _in_places(others, ask)
+    bounds = _, n_items, n_places = _bounds((own, other), "user", "item", "place")
+    if math.prod(bounds) >= 2**62:
+        return sides
+    on, cuts = ["user"], list(dict.fromkeys(depths))
+    both = ask([_lengths(up_to(own, k), up_to(other, k), on, on) for k in cuts])
+    lengths = dict(zip(cuts, both, strict=True))
+    found = {k: lookup(one, "user", rows.schema["user"]) for k, one in lengths.items()}
+    of_users = {k: one for k, one in found.items() if one is not None}
+    places = Places(own, other, n_items, n_places - 1, lengths, of_users)
+    return replace(sides, places=places)
 
 
 def _in_places(rows: pl.DataFrame, ask: Ask) -> pl.DataFrame:
@@ -141,27 +132,6 @@ def _common(own: pl.LazyFrame, other: pl.LazyFrame, keys: list[str], on: list[st
     pair = distinct_names(*on, "item")
     common = own.join(other, on=pair, nulls_equal=True, suffix=" of other")
     return common.select(*keys, depth=pl.max_horizontal("place", "place of other"))
-
-
-def _common_in_order(
-    own: pl.LazyFrame, other: pl.LazyFrame, places: Sequence[pl.DataFrame]
-) -> pl.LazyFrame:
-    """Return the items that both have, with the later of the two places, in the order of the users.
-
-    NOTE: all in one number, an item that both have follows itself: one sort in place of a hash table.
-    """
-    n_items, n_places = _bounds(places, "item", "place")
-    number = pl.col("user").cast(pl.Int64) * n_items + pl.col("item").cast(pl.Int64)
-    rows = pl.concat(one.select(number=number * n_places + PLACE) for one in (own, other))
-    rows = rows.sort("number").select(
-        pair=pl.col("number") // n_places, place=pl.col("number") % n_places
-    )
-    pair = pl.col("pair")
-    rows = rows.with_columns(
-        both=pair == pair.shift(-1), depth=pl.max_horizontal(PLACE, PLACE.shift(-1))
-    )
-    user = (pair // n_items).cast(places[0].schema["user"])
-    return rows.filter("both").select("depth", user=user).set_sorted("user")
 
 
 def _reference(sides: Sides, k: int | None) -> tuple[list[str], pl.LazyFrame]:
@@ -194,27 +164,43 @@ def _placed(rows: pl.LazyFrame, keys: list[str], schema: pl.Schema) -> pl.LazyFr
     return with_places(rows, keys).select(*distinct_names(*keys, "item"), "place")
 
 
-def _lengths(rows: pl.LazyFrame, keys: list[str], p: float) -> pl.LazyFrame:
-    """Return the length of each list, and F of it."""
-    return rows.group_by(keys).agg(
-        pl.len().cast(pl.Int64).alias("length"), _term(PLACE, p).sum().alias("sum")
+def _lengths(
+    own: pl.LazyFrame, other: pl.LazyFrame, keys: list[str], on: list[str]
+) -> pl.LazyFrame:
+    """Return the lengths of each list and its reference, by size: `shorter`, `longer`."""
+    lists, others = (
+        rows.group_by(by).agg(pl.len().cast(pl.Int64).alias("length"))
+        for rows, by in ((own, keys), (other, on))
     )
+    both = lists.join(others, on=on, how="left", nulls_equal=True, suffix=" of other")
+    lengths = [pl.col("length"), pl.col("length of other").fill_null(0)]
+    return both.select(*keys, shorter=pl.min_horizontal(lengths), longer=pl.max_horizontal(lengths))
 
 
-def _counted(common: pl.LazyFrame, keys: list[str], p: float) -> pl.LazyFrame:
-    """Return the common items of each list, and the sums of F over the depths before theirs, from a table of F."""
-    depths = common.select(depth=pl.int_ranges(1, DEPTH.max() + 1)).explode("depth")
-    table = depths.select(DEPTH + 1, before=_term(DEPTH, p).cum_sum())
+def _with_sums(
+    rows: pl.LazyFrame, depth: str, name: str, p: float, deepest: int | None
+) -> pl.LazyFrame:
+    """Return rows with F of a depth of theirs, from a table of F, which may be null for 0.
+
+    The `deepest` is looked for where it is not known.
+    """
+    if deepest is not None:
+        terms = pl.select(depth=pl.int_range(1, deepest + 1)).select(_term(DEPTH, p).cum_sum())
+        sums = pl.concat([pl.Series([0.0]), terms.to_series().alias("")])
+        return rows.with_columns(pl.lit(sums).gather(depth).alias(name))
+    depths = rows.select(depth=pl.int_ranges(1, pl.col(depth).max() + 1)).explode("depth")
+    table = depths.select(DEPTH.alias(depth), _term(DEPTH, p).cum_sum().alias(name))
+    return rows.join(table, on=depth, how="left")
+
+
+def _counted(common: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
+    """Return the common items of each list, and the sums of F over the depths before theirs."""
     before, inside = pl.col("before").fill_null(0.0), pl.col("depth") <= pl.col("shorter")
-    return (
-        common.join(table, on="depth", how="left")
-        .group_by(keys)
-        .agg(
-            common=pl.len(),
-            common_in_shorter=inside.sum(),
-            before=before.sum(),
-            before_in_shorter=pl.when(inside).then(before).otherwise(0.0).sum(),
-        )
+    return common.group_by(keys).agg(
+        common=pl.len(),
+        common_in_shorter=inside.sum(),
+        before=before.sum(),
+        before_in_shorter=pl.when(inside).then(before).otherwise(0.0).sum(),
     )
 
 

@@ -37,7 +37,9 @@ def settled(
         sides = replace(sides, pairs=_distinct(train, ask).lazy())
         if _reads_popularity(sides, facts):
             sides = replace(sides, popular=ask([sides.popularity])[0].lazy())
-    sides = replace(sides, shown=_shown(sides, ask, facts), codes=_codes(sides, ask, rows, facts))
+    if any("catalogue" in one.builder.needs for one in facts):
+        sides = replace(sides, shown=shown(sides, ask))
+    sides = replace(sides, codes=_codes(sides, ask, rows, facts))
     sides = replace(sides, histories=_histories(sides, named))
     sides = reference_lists.settled(sides, ask, rows, named)
     by_part = bool(sides.codes) and not sides.histories
@@ -53,10 +55,9 @@ def settled(
     return replace(sides, beside=frozenset(one.name for one in beside)), rows.with_columns(beside)
 
 
-def _shown(sides: Sides, ask: Ask, facts: Sequence[FromSides]) -> pl.LazyFrame | None:
-    """Return the items of all frames, if they are asked for."""
-    needed = any("catalogue" in one.builder.needs for one in facts)
-    if not needed or sides.inputs.items is not None or sides.inputs.tables is not None:
+def shown(sides: Sides, ask: Ask) -> pl.LazyFrame | None:
+    """Return the items of all frames, each once, if they are the catalogue."""
+    if sides.inputs.items is not None or sides.inputs.tables is not None:
         return None
     items = pl.concat(distinct_ids(one.to_series()) for one in ask(sides.all_items))
     return distinct_ids(items).alias("item").to_frame().lazy()

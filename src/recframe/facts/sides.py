@@ -13,6 +13,7 @@ from recframe.errors import fails_if
 from recframe.facts import features
 from recframe.facts.by_category import ByCategory, Codes, by_category
 from recframe.facts.features import CATEGORIES, Feature, Shape
+from recframe.facts.reference_places import Places
 from recframe.facts.tallies import BOTH, History
 from recframe.frames.hints import FrameOf
 from recframe.frames.inputs import Inputs
@@ -126,8 +127,8 @@ class Sides:
     """The names of facts that stand beside the rows of the lists already."""
     shown: pl.LazyFrame | None = None
     """The items of all frames, each once, where they are at hand."""
-    places: tuple[pl.DataFrame, pl.DataFrame] | None = None
-    """The items of the lists, and of the reference, in their places, with their ranks, where they are at hand and narrow."""
+    places: Places | None = None
+    """The items of the lists, and of the reference, in their places, where they are at hand and narrow."""
 
     def by_category(
         self, rows: pl.LazyFrame, keys: Sequence[str], of: str, *kept: str

@@ -35,6 +35,8 @@ class Known:
     """How many these are in each segment, where items have all of the segments."""
     first: pl.LazyFrame | None = None
     """The rows up to the largest k of the lists of the universe's users, where they are at hand, no item of a list twice."""
+    items: pl.LazyFrame | None = None
+    """The items of all frames, each once, where they are at hand."""
     once: bool = False
     """Whether no item stands twice among the rows of a list up to the largest k, and those with a relevance."""
     stands: bool = False

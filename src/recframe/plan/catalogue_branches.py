@@ -21,11 +21,16 @@ OF_ITEMS = COLUMNS - {"cut_rank"}
 """Those that need a catalogue."""
 
 
+def sides_of(judged: Judged) -> Sides:
+    """Return the side frames of which the catalogue is one."""
+    return Sides(judged.inputs.of_all, judged, shown=judged.known.items)
+
+
 def branches(
     judged: Judged, asked: set[str], deepest: int | None, branches_of: Branches
 ) -> list[pl.LazyFrame]:
     """Return what was asked of the rows of each kind: `branches_of` them."""
-    sides, found = Sides(judged.inputs.of_all, judged), []
+    sides, found = sides_of(judged), []
     inside = pl.col(IN_CATALOGUE.name).fill_null(value=False)
     if asked & CUT:
         rows = judged.cut(deepest).rename({"rank": "cut_rank"})

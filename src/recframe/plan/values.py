@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import polars as pl
 
 from recframe.errors import OTHER_TIES, NoOrderError, RecframeError, without_order
+from recframe.facts.settled import shown
 from recframe.frames.collecting import Ask
 from recframe.frames.context import NoRelevant
 from recframe.judging.judged_frame import Judged
@@ -34,6 +36,9 @@ def settled_for(
     judged = settled(judged, ask, deepest, by_number=by_number, by_hits=by_hits)
     if words.read & LISTED:
         judged = with_listed(judged, ask, depth)
+    if words.read & catalogue_branches.OF_ITEMS:
+        items = shown(catalogue_branches.sides_of(judged), ask)
+        judged = replace(judged, known=replace(judged.known, items=items))
     return with_first(judged, ask, deepest) if words.read & catalogue_branches.CUT else judged
 
 

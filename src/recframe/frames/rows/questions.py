@@ -18,6 +18,8 @@ _FAR = 2**38  # times as many segments as there are rows they are no more than I
 _ROOM = 8  # places for a row take no more memory than its columns
 _SLICE = 2**19  # so many at a time take little memory
 _FIRST = 1_000
+_BITS_A_PAIR = 32
+_ODD = 1_640_531_527  # far apart for users that are near
 MARKS = 64
 """So many bits a row take no more memory than a column of numbers."""
 
@@ -301,13 +303,14 @@ def are_among(rows: pl.DataFrame, pairs: pl.DataFrame) -> pl.Series | None:
     """
     if not _SCATTERS:
         return None
-    n = MARKS * len(pairs) + 1
-    number = packed(["user", "item"])
-    of_pairs = pl.lit(_marks(pairs, number % n, n))
-    numbered = rows.lazy().select(number=number).with_row_index("row")
-    candidates = stream(numbered.filter(of_pairs.gather(pl.col("number") % n)))
-    of_candidates = pl.lit(_marks(candidates, pl.col("number") % n, n))
-    others = pairs.lazy().select(number=number).filter(of_candidates.gather(pl.col("number") % n))
+    n = 2 ** min(31, (_BITS_A_PAIR * len(pairs)).bit_length())
+    number, user = packed(["user", "item"]), pl.col("user").cast(pl.Int64)
+    place = (user * _ODD + pl.col("item").cast(pl.Int64)) & (n - 1)
+    of_pairs = pl.lit(_marks(pairs, place, n))
+    candidates = stream(rows.lazy().with_row_index("row").filter(of_pairs.gather(place)))
+    of_candidates = pl.lit(_marks(candidates, place, n))
+    others = pairs.lazy().filter(of_candidates.gather(place)).select(number=number)
+    candidates = candidates.with_columns(number=number)
     found = stream(candidates.lazy().join(others, on="number", how="semi").select("row"))
     among = pl.Series([False]).new_from_index(0, len(rows))
     return among.scatter(found.to_series(), values=True)

@@ -1,0 +1,55 @@
+"""The lists of a large eager frame and their reference lists, in their places, as numbers that are sorted together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from recframe.frames.rows.lookups import Lookup
+
+PLACE = pl.col("place")
+
+
+@dataclass(frozen=True)
+class Places:
+    """The items of the lists of a large eager frame, and of their references, in their places, with their ranks; all narrow."""
+
+    own: pl.DataFrame
+    other: pl.DataFrame
+    n_items: int
+    """Items lie below it."""
+    deepest: int
+    """The last place."""
+    lengths: Mapping[int, pl.DataFrame]
+    """The lengths of each list and its reference, by where both are cut; see `_lengths`."""
+    of_users: Mapping[int, Lookup]
+    """The same, where users are numbers of a small range."""
+
+    def common(self, k: int) -> pl.LazyFrame:
+        """Return the items that both have, with the later of the two places and the shorter length, in the order of the users.
+
+        NOTE: all in one number, an item that both have follows itself: one sort in place of a hash table.
+        """
+        n_places = self.deepest + 1
+        number = pl.col("user").cast(pl.Int64) * self.n_items + pl.col("item").cast(pl.Int64)
+        number = number * n_places + PLACE
+        rows = pl.concat(up_to(one, k).select(number=number) for one in (self.own, self.other))
+        rows = rows.sort("number").select(
+            pair=pl.col("number") // n_places, place=pl.col("number") % n_places
+        )
+        pair = pl.col("pair")
+        rows = rows.with_columns(
+            both=pair == pair.shift(-1), depth=pl.max_horizontal(PLACE, PLACE.shift(-1))
+        )
+        user = (pair // self.n_items).cast(self.own.schema["user"])
+        rows = rows.filter("both").select("depth", user=user).set_sorted("user")
+        if k in self.of_users:
+            return self.of_users[k].beside(rows, ["shorter"])
+        return rows.join(self.lengths[k].lazy().select("user", "shorter"), on="user")
+
+
+def up_to(rows: pl.DataFrame, k: int) -> pl.LazyFrame:
+    """Return rows up to k; 0 is no cut-off."""
+    return rows.lazy().filter(pl.col("rank") <= k) if k else rows.lazy()
