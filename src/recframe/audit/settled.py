@@ -20,6 +20,7 @@ from recframe.judging.judged_frame import PAIR
 SOME = 1_000
 """So many first rows tell of most frames that their lists do not stand in order."""
 SIDE_BY_SIDE = side_by_side(selectors.by_dtype(pl.String))
+JUDGED = "judged rows"
 Known = dict[str, pl.DataFrame]
 Plans = dict[str, pl.LazyFrame]
 
@@ -32,13 +33,8 @@ def settled(data: Audited, ask: Ask, stream: Collect) -> Audited:
     block = _block(data, ask)
     blocks = None if block is None else _blocks(data, block, ask)
     found = replace(data, consecutive=blocks is not None)
-    known = {} if blocks is None else _of_blocks(found, blocks) | _of_scores(found, ask)
-    plans: Plans = _of_truth(found)
-    if blocks is None:
-        lists, of_users = _of_numbers(found, ask, stream)
-        known, plans = known | lists, plans | of_users
-    plans |= {name: found.questions[name] for name in found.repeatable}
-    known |= _answers({name: plan for name, plan in plans.items() if name not in known}, ask)
+    known = _of_numbers(found, ask, stream) if blocks is None else _of_blocks(found, blocks, ask)
+    known |= _answers(_open(found, known) | _of_truth(found), ask)
     known |= _ids(found, known, ask)
     found = replace(found, known=known)
     known |= {name: stream(plan) for name, plan in found.questions.items() if name not in known}
@@ -47,6 +43,11 @@ def settled(data: Audited, ask: Ask, stream: Collect) -> Audited:
     plans = found.absent_items() | {"first users": found.first_users(), EVEN: even}
     plans[ALONE] = found.lists_without_truth()
     return replace(found, known=known | {name: stream(plan) for name, plan in plans.items()})
+
+
+def _open(data: Audited, known: Known) -> Plans:
+    """Return the plans that look for rows which share their keys, where it is not known yet that none do."""
+    return {name: data.questions[name] for name in data.repeatable if name not in known}
 
 
 def _answers(plans: Plans, ask: Ask) -> Known:
@@ -94,10 +95,10 @@ def _blocks(data: Audited, block: pl.Expr, ask: Ask) -> pl.DataFrame | None:
     return blocks if blocks.select(keys).n_unique() == len(blocks) else None
 
 
-def _of_blocks(data: Audited, blocks: pl.DataFrame) -> Known:
+def _of_blocks(data: Audited, blocks: pl.DataFrame, ask: Ask) -> Known:
     """Return what is known of lists and users where lists stand one behind the other."""
     keys, lists = data.keys, blocks.filter(pl.col("rows") > 0)
-    known = {"lengths": lists.select(*keys, "rows", "last")}
+    known = _of_scores(data, ask) | {"lengths": lists.select(*keys, "rows", "last")}
     if blocks["distinct"].all():
         known["pair"] = NONE
     if "recommendations" in data.inputs.complete:
@@ -131,8 +132,8 @@ def _of_truth(data: Audited) -> Plans:
     return {"judged users": data.counted_runs()} if in_runs else {}
 
 
-def _of_numbers(data: Audited, ask: Ask, stream: Collect) -> tuple[Known, Plans]:
-    """Return what rows in any order answer by numbers for their users, lists and ranks, and plans of what is left to ask."""
+def _of_numbers(data: Audited, ask: Ask, stream: Collect) -> Known:
+    """Return what rows in any order answer by numbers for their users, lists and ranks."""
     order = "score" if data.inputs.scored else "rank"
     columns = [*data.keys, order, *["relevance"] * data.is_judged]
     rows, ids = numbered(ask([data.pairs_of_lists.select(columns)])[0], "user")
@@ -140,25 +141,36 @@ def _of_numbers(data: Audited, ask: Ask, stream: Collect) -> tuple[Known, Plans]
         data.inputs, lists=rows.lazy(), complete=frozenset({"recommendations", "truth"})
     )
     plain = replace(data, inputs=inputs)
-    by_number = data.is_judged and fits_31_bits(rows, ["user"])
-    plans = {"judged users": _judged_users(plain)} if by_number else {}
-    answer = (
-        None if data.inputs.scored else lists_by_number(ask([plain.rows_with_ranks])[0], data.keys)
-    )
-    lengths = stream(plain.counted_lists()) if answer is None else answer[0]
+    (ranks,) = [None] if data.inputs.scored else ask([plain.rows_with_ranks])
+    answer = None if ranks is None else lists_by_number(ranks, data.keys)
+    found = {"lengths": stream(plain.counted_lists()) if answer is None else answer[0]}
+    known = {} if answer is None or answer[1] else {"rank": NONE}
+    plans = _open(data, known)
+    if data.is_judged and fits_31_bits(rows, ["user"]):
+        plans[JUDGED] = _judged_rows(plain)
+    known |= _answers(plans, ask)
+    if JUDGED in known:
+        (found["judged users"],) = ask([_judged_users(plain, known.pop(JUDGED))])
     if ids is not None:
-        (lengths,) = ask([_with_ids(lengths.lazy(), ids)])
-        plans = {name: _with_ids(one, ids) for name, one in plans.items()}
-    known = {"lengths": lengths}
-    return known | ({} if answer is None or answer[1] else {"rank": NONE}), plans
+        found = _answers({name: _with_ids(one.lazy(), ids) for name, one in found.items()}, ask)
+    return known | found
 
 
-def _judged_users(data: Audited) -> pl.LazyFrame:
-    """Return what `judged_users` has: by sorted numbers of users and what their rows are, in half the time of a hash table."""
-    user, number, n = pl.col("user").cast(pl.Int64), pl.col("number"), pl.col("rows")
-    beyond = data.relevant & ~data.ranked
-    judged = in_order(data.truth.select(number=user * 4 + data.relevant * 2 + beyond), "number")
-    of_one = judged.group_by(number.set_sorted())
+def _judged_rows(data: Audited) -> pl.LazyFrame:
+    """Return a number for the user of each judged row and what the row is, sorted."""
+    # Polars 1 makes a small number of a Boolean
+    beyond = (data.relevant & ~data.ranked).cast(pl.Int64)
+    kind = data.relevant.cast(pl.Int64) * 2 + beyond
+    return in_order(data.truth.select(number=pl.col("user").cast(pl.Int64) * 4 + kind), "number")
+
+
+def _judged_users(data: Audited, rows: pl.DataFrame) -> pl.LazyFrame:
+    """Return what `judged_users` has from sorted numbers of judged rows: in half the time of a hash table.
+
+    NOTE: these are collected, since Polars leaves a sort out whose order a group by does not show.
+    """
+    number, n = pl.col("number"), pl.col("rows")
+    of_one = rows.lazy().group_by(number.set_sorted())
     users = of_one.agg(rows=pl.len().cast(pl.Int64)).group_by(user=(number // 4).set_sorted())
     relevant, beyond = n.filter(number % 4 > 1).sum(), n.filter(number % 2 == 1).sum()
     counts = users.agg(n.sum(), relevant=relevant, beyond=beyond)
