@@ -30,9 +30,15 @@ class CodesOfItems:
 
     def beside(self, rows: pl.DataFrame, ask: Ask) -> pl.DataFrame:
         """Return rows of items with their codes, in the order that they have."""
-        table = lookup(self.of_items, "item", rows.schema["item"])
+        items, own = rows["item"], self.of_items
+        if items.dtype == own.schema["item"] == pl.String:
+            # numbered in half of the time of a join; together, since categories that no column has are forgotten
+            together = pl.concat([own["item"], items]).cast(pl.Categorical(pl.Categories.random()))
+            items = together.slice(len(own)).to_physical()
+            own = own.with_columns(together.head(len(own)).to_physical())
+        table = lookup(own, "item", items.dtype)
         if table is not None:
-            return rows.with_columns(table.values(rows["item"], "code", 0))
+            return rows.with_columns(table.values(items, "code", 0))
         joined = rows.lazy().join(
             self.of_items.lazy(), on="item", how="left", maintain_order="left"
         )

@@ -16,6 +16,7 @@ from recframe.frames.rows.questions import (
     are_among,
     are_distinct,
     are_in_order,
+    close_numbers,
     constant_of_users,
     distinct_ids,
     each_item_once,
@@ -92,6 +93,25 @@ def test_users_once_and_their_numbers(frame: pl.DataFrame):
     assert len(set(numbers)) == len({*zip(users, numbers, strict=True)}) == len(set(users))
     if len(in_runs) == len(set(in_runs)) and frame.schema["user"] == pl.String:
         assert numbers == [in_runs.index(user) + 1 for user in users]
+
+
+@examples(110)
+@given(
+    frames=st.sampled_from([*IDS]).flatmap(
+        lambda dtype: st.lists(listed(within=[dtype]), min_size=1, max_size=3)
+    )
+)
+def test_ids_of_several_frames_have_numbers_close_by(frames: list[pl.DataFrame]):
+    ids = [frame["user"] for frame in frames]
+
+    numbers, n = close_numbers(ids)
+
+    assert [len(one) for one in numbers] == [len(one) for one in ids]
+    pairs = {pair for one in zip(ids, numbers, strict=True) for pair in zip(*one, strict=True)}
+    named = {name for name, _ in pairs}
+    assert len(pairs) == len({number for _, number in pairs}) == len(named)
+    assert all(0 <= number < n for _, number in pairs)
+    assert n <= sum(map(len, ids))
 
 
 @examples(110)

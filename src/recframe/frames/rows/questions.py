@@ -45,6 +45,30 @@ def numbers_of(ids: pl.Series) -> pl.Series:
     return ids.rank("dense").cast(pl.Int64)
 
 
+def close_numbers(ids: Sequence[pl.Series]) -> tuple[list[pl.Series], int]:
+    """Return a number for each id of some frames, as UInt32, and how many numbers there are; no id is null.
+
+    Whole numbers that are as close as there are rows are numbered as they are, other ids where runs of them begin.
+    """
+    ends: list[Any] = [end for one in ids if len(one) for end in (one.min(), one.max())]
+    if all(one.dtype in SMALL_INTEGERS for one in ids) and ends:
+        lowest, n = min(ends), max(ends) - min(ends) + 1
+        if n <= sum(map(len, ids)):
+            close = (one.cast(pl.Int64) - lowest if lowest else one for one in ids)
+            return [one.cast(pl.UInt32) for one in close], n
+    starts = [one.ne_missing(one.shift()) for one in ids]
+    runs = [one.filter(start).alias("id") for one, start in zip(ids, starts, strict=True)]
+    numbers = pl.concat(runs).unique(maintain_order=True).to_frame().with_row_index("number")
+    numbered = (
+        one.to_frame().join(numbers, on="id", how="left", maintain_order="left")["number"]
+        for one in runs
+    )
+    return [
+        of_runs.gather(start.cum_sum() - 1).cast(pl.UInt32)
+        for of_runs, start in zip(numbered, starts, strict=True)
+    ], len(numbers)
+
+
 def whole_numbers(ids: pl.Series) -> pl.Series | None:
     """Return ids as numbers that Int64 holds: those of categories are their places; None for ids of other dtypes."""
     if ids.dtype in SMALL_INTEGERS:
