@@ -284,6 +284,13 @@ def test_columns_that_nobody_asked_for_are_not_read(files, name, most, metrics):
         assert int(columns) <= most[file]
 
 
+@pytest.mark.skipif(not POLARS_2, reason="Polars 1 groups all relevant rows")
+@pytest.mark.parametrize("metrics", [SIX, ("recall@10",)], ids=["six", "one"])
+def test_a_judged_frame_is_read_for_checks_users_and_relevant_rows_once_each(files, metrics):
+    # hits, the best order and the question which items stand twice share the relevant rows
+    assert len(scans(CALLS["judged"](files, metrics))) == 3
+
+
 @pytest.mark.parametrize("name", ["two frames", "two frames by users", "two frames, models"])
 def test_the_relevance_is_filtered_in_the_scan_of_the_truth(files, name):
     predicates = [

@@ -16,7 +16,6 @@ from recframe.frames.rows.joins import at_best_rank, distinct_names
 from recframe.frames.rows.packing import (
     SMALL_INTEGERS,
     alike_as_one,
-    each_once,
     joined_as_numbers,
     joined_by_hash,
 )
@@ -279,7 +278,7 @@ class Judged:
         if self.truth is None:
             return self.counted(self._relevant_pairs.select(columns), {"recs", "both"})
         of_all = [name for name in columns if name not in self.model]
-        rows = self._with_keys(self._gains(self.key)).select(of_all)
+        rows = self._with_keys(self._pairs).select(of_all)
         return self.for_each_model(self.counted(rows, {"recs", "both"}))
 
     def not_relevant(self) -> pl.LazyFrame:
@@ -380,7 +379,7 @@ class Judged:
         if self.scores is None:
             return self.lists.filter(self._up_to(k))
         ranked, segments = (
-            self.scores.ranked(k, self._gains).filter(self._up_to(k)),
+            self.scores.ranked(k, lambda: self._pairs).filter(self._up_to(k)),
             self.inputs.inside("row"),
         )
         if not segments:
@@ -395,14 +394,13 @@ class Judged:
         """Return pairs of users and items with all keys of the lists, which the number of a list may stand for."""
         return pairs if {*self.rows} <= {*self._numbered} else self.in_segments(pairs)
 
-    def _gains(self, key: str = "user") -> pl.LazyFrame:
-        """Return each relevant pair of the truth once, with its gain."""
-        rows, dtypes = (
-            self.relevant_rows(),
-            {key: pl.Int64() if key == "number" else self.schema["user"]},
-        )
-        dtypes["item"] = self.schema["item"]
-        return rows if self.known.distinct else each_once(rows, dtypes, "gain")
+    @cached_property
+    def _pairs(self) -> pl.LazyFrame:
+        """Each relevant pair of the truth once, with its gain."""
+        rows, gain = self.relevant_rows(), pl.col("gain")
+        if self.known.distinct:
+            return rows
+        return alike_as_one(rows, PAIR, self.schema, [gain.max()], few=self.inputs.few)
 
     def _up_to(self, k: int | None) -> pl.Expr:
         return self._ranked if k is None else self._ranked & (pl.col("rank") <= k)

@@ -134,7 +134,7 @@ def _relevant(judged: Judged, words: Recorder, ask: Ask | None) -> list[pl.LazyF
         return []
     # of a truth they are the same for every model
     of_all = judged.truth is not None and judged.context.relevant_from == "truth"
-    one = replace(judged, models=None) if of_all else judged
+    one = replace(judged, models=None) if of_all and judged.models is not None else judged
     keys = [key for key in judged.list_keys if not (of_all and key in judged.model)]
     rows = one.relevant().rename({"gain": "relevant_gain"})
     counted = None
