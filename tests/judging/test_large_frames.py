@@ -100,7 +100,9 @@ def scored(frame: pl.DataFrame, tied: int) -> pl.DataFrame:
 
 @pytest.mark.parametrize("size", [12_000, 19_999])
 @pytest.mark.parametrize("order", ORDERS)
-def test_frames_just_too_small_to_be_asked_give_what_the_lazy_plan_gives(order, size):
+def test_frames_just_too_small_to_be_asked_give_what_the_lazy_plan_gives(order, size, monkeypatch):
+    # nor do they stream
+    monkeypatch.setattr(collecting, "_STREAMED", 10**9)
     frame = ORDERS[order](judged(NUMBER, NUMBER))[:size]
     assert frame.rec._kind.asks is None
 
