@@ -10,7 +10,7 @@ import polars as pl
 
 from recframe.facts.reference_places import Places, up_to
 from recframe.facts.sides import Fact, Sides, fact
-from recframe.frames.collecting import Ask
+from recframe.frames.collecting import Ask, stream
 from recframe.frames.context import Ties
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.joins import at_best_rank, distinct_names
@@ -83,7 +83,7 @@ def agreement(sides: Sides, p: float, k: int) -> pl.LazyFrame:
         deepest = sides.places.deepest
     for depth in ("shorter", "longer"):
         both = _with_sums(both, depth, f"sum_to_{depth}", p, deepest)
-    common = _with_sums(common.with_columns(last=DEPTH - 1), "last", "before", p, deepest)
+    common = _with_sums(common, "depth", "before", p, deepest, before=1)
     both = both.join(_counted(common, keys), on=keys, how="left", nulls_equal=True)
     parts = [pl.col(name).cast(pl.Float64).fill_null(0.0) for name in Agreement.__annotations__]
     return both.select(*keys, value=pl.struct(parts))
@@ -104,8 +104,7 @@ def settled(sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[Fact]) -
     if math.prod(bounds) >= 2**62:
         return sides
     on, cuts = ["user"], list(dict.fromkeys(depths))
-    both = ask([_lengths(up_to(own, k), up_to(other, k), on, on) for k in cuts])
-    lengths = dict(zip(cuts, both, strict=True))
+    lengths = {k: stream(_lengths(up_to(own, k), up_to(other, k), on, on)) for k in cuts}
     found = {k: lookup(one, "user", rows.schema["user"]) for k, one in lengths.items()}
     of_users = {k: one for k, one in found.items() if one is not None}
     places = Places(own, other, n_items, n_places - 1, lengths, of_users)
@@ -169,7 +168,7 @@ def _lengths(
 ) -> pl.LazyFrame:
     """Return the lengths of each list and its reference, by size: `shorter`, `longer`."""
     lists, others = (
-        rows.group_by(by).agg(pl.len().cast(pl.Int64).alias("length"))
+        rows.group_by(by).agg(pl.len().cast(pl.Int32).alias("length"))
         for rows, by in ((own, keys), (other, on))
     )
     both = lists.join(others, on=on, how="left", nulls_equal=True, suffix=" of other")
@@ -178,18 +177,18 @@ def _lengths(
 
 
 def _with_sums(
-    rows: pl.LazyFrame, depth: str, name: str, p: float, deepest: int | None
+    rows: pl.LazyFrame, depth: str, name: str, p: float, deepest: int | None, before: int = 0
 ) -> pl.LazyFrame:
-    """Return rows with F of a depth of theirs, from a table of F, which may be null for 0.
+    """Return rows with F of a depth of theirs, or so many `before` it, from a table of F, which may be null for 0.
 
     The `deepest` is looked for where it is not known.
     """
     if deepest is not None:
         terms = pl.select(depth=pl.int_range(1, deepest + 1)).select(_term(DEPTH, p).cum_sum())
         sums = pl.concat([pl.Series([0.0]), terms.to_series().alias("")])
-        return rows.with_columns(pl.lit(sums).gather(depth).alias(name))
+        return rows.with_columns(pl.lit(sums).gather(pl.col(depth) - before).alias(name))
     depths = rows.select(depth=pl.int_ranges(1, pl.col(depth).max() + 1)).explode("depth")
-    table = depths.select(DEPTH.alias(depth), _term(DEPTH, p).cum_sum().alias(name))
+    table = depths.select((DEPTH + before).alias(depth), _term(DEPTH, p).cum_sum().alias(name))
     return rows.join(table, on=depth, how="left")
 
 

@@ -44,7 +44,8 @@ class Places:
             both=pair == pair.shift(-1), depth=pl.max_horizontal(PLACE, PLACE.shift(-1))
         )
         user = (pair // self.n_items).cast(self.own.schema["user"])
-        rows = rows.filter("both").select("depth", user=user).set_sorted("user")
+        rows = rows.filter("both").select(pl.col("depth").cast(pl.Int32), user=user)
+        rows = rows.set_sorted("user")
         if k in self.of_users:
             return self.of_users[k].beside(rows, ["shorter"])
         return rows.join(self.lengths[k].lazy().select("user", "shorter"), on="user")
