@@ -129,7 +129,7 @@ def _of_truth(data: Audited) -> Plans:
         return {}
     users = truth["user"]
     in_runs = users.dtype == pl.String and stand_together(users)
-    return {"judged users": data.counted_runs()} if in_runs else {}
+    return {"judged users": data.counted_runs().with_columns(SIDE_BY_SIDE)} if in_runs else {}
 
 
 def _of_numbers(data: Audited, ask: Ask, stream: Collect) -> Known:
