@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import polars as pl
 
 from recframe.frames.collecting import Ask
+from recframe.frames.rows.distinct_counts import n_numbers_of_codes
 from recframe.frames.rows.packing import SMALL_INTEGERS
 from recframe.frames.rows.questions import close_numbers, distinct_ids, marked_sorted
-from recframe.frames.rows.tallies import n_numbers_of_codes
 from recframe.judging.codes_of_items import CodesOfItems
 from recframe.judging.judged_frame import PAIR, Judged
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recframe.frames.rows import tallies
-from recframe.frames.rows.tallies import n_numbers_of_codes
+from recframe.frames.rows import distinct_counts
+from recframe.frames.rows.distinct_counts import n_numbers_of_codes
 from strategies import examples
 
 N_NUMBERS, N_CODES = 11, 4
@@ -37,9 +37,9 @@ def test_each_number_beside_a_code_is_counted_once(
     given = [one.with_columns(pl.col("number").set_sorted()) if in_order else one for one in given]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tallies, "BLOCK", block)
-        patch.setattr(tallies, "MOST", most)
-        patch.setattr(tallies, "MOST_IN_ORDER", most)
+        patch.setattr(distinct_counts, "BLOCK", block)
+        patch.setattr(distinct_counts, "MOST", most)
+        patch.setattr(distinct_counts, "MOST_IN_ORDER", most)
         found = n_numbers_of_codes(given, N_NUMBERS, N_CODES)
 
     once = {pair for rows in frames for pair in rows}
