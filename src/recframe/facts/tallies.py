@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -38,6 +38,8 @@ class Tally:
     """The dtype of the items among the rows."""
     longest: int
     """No user has more rows."""
+    made: dict[tuple[object, ...], Counts | None] = field(default_factory=dict)
+    """How rows are counted, by what items of each size add to the sums."""
 
     def counts(self, sums: Sequence[pl.Expr]) -> Counts | None:
         """Return how rows are counted for sums of what is above 0, and all the same for items of one size; None if by too much.
@@ -51,6 +53,13 @@ class Tally:
         names = [one.meta.output_name() for one in sums]
         if not sizes.select(pl.all_horizontal((pl.col(names) > 0).all())).item():
             return None
+        added = tuple(sizes.sort("size").rows())
+        if added not in self.made:
+            self.made[added] = self._made(sizes, names)
+        found = self.made[added]
+        return None if found is None else found.named(names)
+
+    def _made(self, sizes: pl.DataFrame, names: list[str]) -> Counts | None:
         adds = _whole(sizes, names)
         keys = ["part", "size"] if adds is None else ["part"]
         adds = sizes.with_columns(adds=pl.lit(1, dtype=pl.Int64)) if adds is None else adds
@@ -69,6 +78,11 @@ class Counts:
     sums: list[str]
     highest: int
     """A count lies below it."""
+
+    def named(self, names: list[str]) -> Counts:
+        """Return the same with other names of the sums."""
+        places = self.places.rename(dict(zip(self.sums, names, strict=True)))
+        return replace(self, places=places, sums=names)
 
     def of_users(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return the counts of each user of the rows, in the order of the users."""
@@ -198,6 +212,7 @@ def _counts(tally: Tally, keys: list[str], sizes: pl.DataFrame, sums: list[str])
     )
     rows = rows.join(places.select(*keys, "number", "place"), on=keys)
     added = pl.col("place") * pl.col("adds")
-    own = (added.filter(pl.col("number") == one).sum().alias(one) for one in numbers)
-    of_items = lookup(rows.group_by("item").agg(own), "item", tally.item)
-    return None if of_items is None else Counts(of_items, numbers, places, sums, 2**bits)
+    own = (pl.when(pl.col("number") == one).then(added).alias(one) for one in numbers)
+    of_items = rows.select("item", *own).group_by("item").agg(pl.col(numbers).sum())
+    found = lookup(of_items, "item", tally.item)
+    return None if found is None else Counts(found, numbers, places, sums, 2**bits)
