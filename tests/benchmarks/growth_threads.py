@@ -131,6 +131,7 @@ def _call(kind: str, rows: int) -> Callable[[], object]:
 def _watch(collects: list[float]) -> None:
     """Write down how long each collect of a call takes."""
     from recframe.frames.kinds import kind  # noqa: PLC0415  likewise
+    from recframe.plan import best_order  # noqa: PLC0415
 
     def timed(collect: Callable[..., object]) -> Callable[..., object]:
         def collecting(*arguments: object) -> object:
@@ -142,6 +143,7 @@ def _watch(collects: list[float]) -> None:
         return collecting
 
     kind.ask, kind.run_by_size = timed(kind.ask), timed(kind.run_by_size)  # type: ignore[assignment]
+    best_order.stream = timed(best_order.stream)  # type: ignore[assignment]
 
 
 def _staged(collects: list[float], whole: float) -> dict[str, float]:
