@@ -139,15 +139,25 @@ def test_metrics_of_ones_own_are_looked_up_where_each_row_counts_by_itself(looke
         return at.best(lambda best: best.sum(lambda hit: hit.gain / hit.gain.max()))
 
     @rf.metric
+    def in_python(at: rf.At) -> pl.Expr:
+        return at.best(
+            lambda best: best.sum(lambda hit: hit.gain.map_batches(lambda gains: gains * 2))
+        )
+
+    @rf.metric
+    def of_none(at: rf.At) -> pl.Expr:
+        return at.best(lambda best: best.sum(lambda _: pl.lit(1.0)) + best.gain.sum())
+
+    @rf.metric
     def of_the_rows(at: rf.At) -> pl.Expr:
         return at.ideal_gain.max()
 
     frame = graded(pl.Float64, HALF_STARS)
-    for one in (by_itself, beside_others, of_the_rows):
+    for one in (by_itself, beside_others, in_python, of_none, of_the_rows):
         check(frame, [one @ 5, one])
 
     # rows that are read as they are ask for no values
-    assert looked_up == [not IS_POLARS_1, False]
+    assert looked_up == [not IS_POLARS_1, False, False, False]
 
 
 def test_a_list_in_its_best_order_has_the_best_value():

@@ -41,7 +41,8 @@ def by_grades(
         for value in made.values()
     ):
         return None
-    if not all(map(_is_of_each_row, totals.columns.values())):
+    # a literal alone is one value, and not one of each row
+    if not all(one.meta.root_names() and _is_of_each_row(one) for one in totals.columns.values()):
         return None
     (rows_at_hand,) = ask([rows.select(*keys, "relevant_gain")])
     grades = _few_grades(rows_at_hand["relevant_gain"])
@@ -101,9 +102,14 @@ class _Totals:
 
 def _is_of_each_row(value: pl.Expr) -> bool:
     """Return whether an expression gives each row a value that no other row has a part in."""
-    here = value.meta.is_row_separable() and (
-        value.meta.is_length_preserving() or value.meta.is_literal()
-    )
+    try:
+        here = value.meta.is_row_separable() and (
+            value.meta.is_length_preserving() or value.meta.is_literal()
+        )
+    except (
+        pl.exceptions.PolarsError
+    ):  # of a function in Python, Polars asks which columns there are
+        return False
     return here and all(map(_is_of_each_row, value.meta.pop()))
 
 
