@@ -66,7 +66,7 @@ def test_by_a_column_of_a_judged_frame(column, order, policies):
     users = frame.select("user").unique().drop_nulls()
     options = policies | ({"users": users} if policies.get("universe") == "all" else {})
 
-    for by in ("segment", ["segment", "week"]):
+    for by in ("segment", ["segment", "week"], ["user", "segment"], ["segment", "item"]):
         check(frame.rec(**options), frame.lazy().rec(**options), by)
 
 

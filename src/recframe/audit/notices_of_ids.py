@@ -6,6 +6,7 @@ import polars as pl
 
 from recframe.audit.seen import Seen
 from recframe.frames.hints import NAMED, FrameOf, Given, bind
+from recframe.frames.rows.joins import beside_one_another
 
 HARDLY = 0.01
 """So small a share of the ids, or a number below it, leaves a doubt whether two frames have the same ids."""
@@ -69,7 +70,7 @@ def in_common(
         there.select(such_there=pl.col(role).first()),
         ids_here.join(ids_there, on=role, how="semi").select(common=pl.len()),
     ]
-    return pl.concat(counts, how="horizontal")
+    return beside_one_another(counts)
 
 
 def _some_in_common(seen: Seen, name: str, role: str) -> bool:
@@ -112,9 +113,7 @@ def most_users_without_a_list(seen: Seen) -> str | None:
     absent = users.join(
         seen.inputs.identified("recommendations").select("user").unique(), on="user", how="anti"
     )
-    counts = pl.concat(
-        [users.select(all=pl.len()), absent.select(absent=pl.len())], how="horizontal"
-    )
+    counts = beside_one_another([users.select(all=pl.len()), absent.select(absent=pl.len())])
     n_all, n_absent = seen.run(counts).row(0)
     if n_absent <= MOST_ABSENT * n_all or n_absent == n_all:
         return None

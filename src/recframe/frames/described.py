@@ -34,6 +34,7 @@ def described(inputs: Inputs, ask: Ask | None) -> Inputs:
         for owner, some in found.items()
         for table in some
         for name in table.columns
+        if name != "user"
     }
     return replace(
         inputs,

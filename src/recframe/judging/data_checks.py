@@ -10,6 +10,7 @@ import polars as pl
 from recframe.errors import fails_whole_if
 from recframe.frames.hints import A_FRAME, Given, bind
 from recframe.frames.roles import Segment
+from recframe.frames.rows.joins import beside_one_another
 from recframe.judging.judged_frame import Judged
 from recframe.judging.relevance import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, STEEPEST
 
@@ -35,7 +36,7 @@ def after_checks(
     ]
     if not checks:
         return rows
-    passed = pl.concat(checks, how="horizontal").select(
+    passed = beside_one_another(checks).select(
         pl.sum_horizontal(pl.all()).cast(dtype).alias(number)
     )
     return pl.concat([passed.filter(pl.col(number) != 0), rows], how="diagonal")

@@ -17,6 +17,7 @@ from recframe.facts.requirements import check_needs
 from recframe.facts.sides import Sides
 from recframe.frames.hints import bind
 from recframe.frames.inputs import Inputs
+from recframe.frames.rows.joins import beside_one_another
 from recframe.judging.data_checks import after_checks
 from recframe.judging.judged_frame import PAIR, held, judge
 from recframe.judging.relevance import is_relevant_row
@@ -101,7 +102,7 @@ def keyed(rec: Any, result: pl.DataFrame) -> pl.DataFrame:
         chart_names.segments_of(result, others),
         result.select(result.columns[len(names) :]),
     ]
-    return pl.concat(parts, how="horizontal").with_columns(model_place=of_models.place)
+    return beside_one_another(parts).with_columns(model_place=of_models.place)
 
 
 def columns_of_segments(rec: Any, result: pl.DataFrame) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from recframe.frames.collecting import Ask
-from recframe.frames.rows.joins import aggregate
+from recframe.frames.rows.joins import aggregate, beside_one_another
 from recframe.judging.data_checks import after_checks
 from recframe.judging.judged_frame import Judged
 from recframe.metrics.language.definition import Metric
@@ -87,7 +87,7 @@ class UserValues:
             # a frame without columns has no row
             joined = joined.join(empty, how="cross") if self.names else joined
         else:
-            joined = pl.concat([joined, per_segment, empty], how="horizontal")
+            joined = beside_one_another([joined, per_segment, empty])
         kept = [f"{part} {name}" for part in (*made, "empty") for name in self.names]
         return self._checked(joined).select(
             *self.keys, "n_users", pl.col("n_present").cast(pl.Int64), *kept

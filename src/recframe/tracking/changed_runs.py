@@ -13,6 +13,7 @@ from recframe.errors import ColumnError, DataError, RecframeError, shown
 from recframe.frames.collecting import stream
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
+from recframe.frames.rows.joins import beside_one_another
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import parse
 from recframe.tracking.kept import history
@@ -321,7 +322,7 @@ def _with_bands(rows: pl.DataFrame, how: Watched) -> pl.DataFrame:
     rows = rows.with_columns(tests=tested.cast(pl.Int64).clip(1))
     found = pl.DataFrame(Bands(rows, how.window).judged(how.level))
     found = found.with_columns(pl.col(pl.Float64).fill_nan(None))
-    rows = pl.concat([rows, found], how="horizontal")
+    rows = beside_one_another([rows, found])
     rows = rows.join(_metrics(rows, how), on="metric", how="left", maintain_order="left")
     return rows.with_columns(
         expected_low=pl.col("expected_low").clip(lower_bound=pl.col("least")),

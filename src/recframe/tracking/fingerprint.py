@@ -9,6 +9,7 @@ import polars as pl
 
 from recframe.frames.collecting import stream
 from recframe.frames.inputs import Inputs
+from recframe.frames.rows.joins import beside_one_another
 from recframe.metrics.language.definition import Metric
 
 SEED = 20_261
@@ -48,7 +49,7 @@ def fingerprint(inputs: Inputs, metrics: Sequence[Metric[...]] = ()) -> str:
 def _counted(frames: dict[str, pl.LazyFrame]) -> list[str]:
     """Return in words the columns of each frame, how many rows it has, and what they sum up to."""
     sums = [_sums(name, rows) for name, rows in frames.items()]
-    found = stream(pl.concat(sums, how="horizontal")).to_dicts()[0]
+    found = stream(beside_one_another(sums)).to_dicts()[0]
     columns = [f"{name}: {sorted(rows.collect_schema())}" for name, rows in frames.items()]
     return [*columns, *(f"{name}={value or 0}" for name, value in found.items())]
 

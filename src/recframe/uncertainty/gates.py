@@ -9,6 +9,7 @@ import polars as pl
 
 from recframe.errors import DataError
 from recframe.frames.dtypes import as_text
+from recframe.frames.rows.joins import beside_one_another
 from recframe.uncertainty.arrays import Flags, Numbers, np, ratio
 from recframe.uncertainty.corrections import adjusted
 from recframe.uncertainty.p_values import p_below, t_quantile, t_statistic
@@ -91,7 +92,7 @@ def judged(rows: pl.DataFrame, keys: Sequence[str], gate: Gate) -> pl.DataFrame:
         pl.col(name).cast(dtype).fill_nan(None) if dtype == pl.Float64 else pl.col(name).cast(dtype)
         for name, dtype in COLUMNS.items()
     )
-    return pl.concat([rows.select(keys), columns], how="horizontal")
+    return beside_one_another([rows.select(keys), columns])
 
 
 def _tested(rows: Rows, gate: Gate) -> dict[str, Any]:

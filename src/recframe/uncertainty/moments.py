@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from recframe.frames.rows.joins import beside_one_another
 from recframe.metrics.language.definition import Metric
 from recframe.plan.needs import is_of_segment
 from recframe.uncertainty.arrays import Numbers, np, ratio
@@ -162,7 +163,7 @@ class Sums:
         named = pl.Series("metric", names, dtype=pl.String)
         ks = pl.Series("k", [one.k for one in self.metrics] * len(self.rows), dtype=pl.Int64)
         made = as_columns(found, columns)
-        whole = pl.concat([every, named.to_frame(), ks.to_frame(), made], how="horizontal")
+        whole = beside_one_another([every, named.to_frame(), ks.to_frame(), made])
         return whole.select(*self.by, *columns)
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 import polars as pl
 
+from recframe.frames.rows.joins import beside_one_another
 from recframe.metrics.language.definition import Metric
 from recframe.uncertainty import summary
 from recframe.uncertainty.arrays import Flags, Numbers, np, ratio
@@ -96,7 +97,7 @@ def _slices(table: Table, number: int, metric: Metric[...], how: Slices) -> pl.D
     }
     found = pl.DataFrame(columns).fill_nan(None)
     named = _named(table, how).with_columns(_of_metric(metric, number, how))
-    return pl.concat([named, found], how="horizontal").filter(listed)
+    return beside_one_another([named, found]).filter(listed)
 
 
 def _named(table: Table, how: Slices) -> pl.DataFrame:

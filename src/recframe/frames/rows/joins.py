@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 import polars as pl
+
+Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
+# the last of Polars 1 warn of the name that those before and after them have
+_BESIDE: Any = (
+    "horizontal_extend"
+    if (1, 42) <= tuple(map(int, pl.__version__.split(".")[:2])) < (2,)
+    else "horizontal"
+)
+
+
+def beside_one_another(frames: Sequence[Frame]) -> Frame:
+    """Return the columns of frames of one height as one frame."""
+    return pl.concat(frames, how=_BESIDE)
 
 
 def distinct_names(*names: str) -> list[str]:
