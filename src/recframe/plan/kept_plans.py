@@ -49,9 +49,10 @@ def planned(
 
     NOTE: a plan that runs is no longer among those kept, so that no other thread gives it frames meanwhile.
     """
-    if run.ask is not None and _is_middling(inputs, asked):
+    is_of_columns = _is_of_columns(inputs, asked)
+    if run.ask is not None and is_of_columns and _is_middling(inputs, asked):
         run = replace(run, ask=None)
-    if not (run.is_plain and _is_of_columns(inputs, asked)):
+    if not (run.is_plain and is_of_columns):
         yield evaluation.evaluate(inputs, asked, run, beside)
         return
     key = (_columns_of(inputs), *map(_key_of, asked), *beside)
@@ -87,8 +88,8 @@ def _is_of_columns(inputs: Inputs, asked: Sequence[Convention]) -> bool:
 def _is_middling(inputs: Inputs, asked: Sequence[Convention]) -> bool:
     """Return whether all frames have so few rows that their lists need not be asked, and metrics read no whole lists."""
     few = all(len(frame) <= MIDDLING for frame in inputs.given.values())
-    needs = [needs_of(one.metric) for one in asked] if few and _is_of_columns(inputs, asked) else []
-    return bool(needs) and not any(one.levels or one.columns & LISTED for one in needs)
+    needs = [needs_of(one.metric) for one in asked]
+    return few and not any(one.levels or one.columns & LISTED for one in needs)
 
 
 def _columns_of(inputs: Inputs) -> Hashable:
