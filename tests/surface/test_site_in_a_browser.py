@@ -44,9 +44,14 @@ class Visit:
         )
         self.page = self.context.new_page()
         self.wrong: list[str] = []
-        self.page.on("console", lambda one: self.wrong.append(one.text))
+        self.page.on("console", self._said)
         self.page.on("pageerror", lambda one: self.wrong.append(str(one)))
         self.page.on("request", self._asked)
+
+    def _said(self, message: Any) -> None:
+        # a browser's remarks are of type info and come and go with time, such as on the focus of a search that opens
+        if message.type in ("error", "warning", "assert"):
+            self.wrong.append(message.text)
 
     def _asked(self, request: Any) -> None:
         if not request.url.startswith(("file:", "data:", "blob:", "about:")):
