@@ -23,6 +23,7 @@ from recframe.frames.rows.questions import (
     heads,
     marked_sorted,
     merged,
+    n_where_sorted,
     numbered,
     stand_by_rank,
 )
@@ -45,7 +46,8 @@ def models_of(inputs: Inputs) -> pl.DataFrame:
 
 def with_users(judged: Judged, ask: Ask) -> Judged:
     """Return a judgement whose frame was asked for its users alone."""
-    crowd, n_users = _crowd(ask([judged.users])[0])
+    users = marked_sorted(ask([judged.users])[0], "user")
+    crowd, n_users = _crowd(users, ask([n_where_sorted(users, "user")])[0])
     return replace(judged, known=replace(judged.known, n_users=n_users, crowd=crowd))
 
 
@@ -113,15 +115,18 @@ def _settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Jud
     keys = judged.list_keys if judged.truth is None else [judged.key]
     if judged.truth is not None and not _packs(judged, pairs):
         (pairs,) = ask([with_hash(pairs.lazy(), PAIR)])
-    n_rows, pairs = len(pairs), _each_once(judged, marked_sorted(pairs, judged.key), keys, ask)
-    (in_order,) = ask([are_in_order(pairs, keys)]) if judged.truth is None else [pl.Series([False])]
-    at_hand = judged.known
-    crowd, n_users = _crowd(users) if at_hand.crowd is None else (at_hand.crowd, at_hand.n_users)
+    n_rows, at_hand = len(pairs), judged.known
+    pairs, users = marked_sorted(pairs, judged.key), marked_sorted(users, "user")
+    order, n_sorted = ask([are_in_order(pairs, keys), n_where_sorted(users, "user")])
+    pairs = _each_once(judged, pairs, keys, ask)
+    crowd, n_users = (
+        _crowd(users, n_sorted) if at_hand.crowd is None else (at_hand.crowd, at_hand.n_users)
+    )
     scores = judged.scores and judged.scores.settled(ask, k, distinct=len(pairs) == n_rows)
     known = Known(
         pairs=pairs.lazy(),
         distinct=True,
-        in_order=in_order.item()
+        in_order=(order.item() and len(pairs) == n_rows)
         or (scores is not None and scores.gains_at_hand(k) and not judged.rows),
         packs=judged.truth is not None and _packs(judged, pairs),
         narrow=keys == [judged.key] and fits_64_bits(pairs[judged.key], pairs["gain"]),
@@ -171,11 +176,11 @@ def _each_once(judged: Judged, pairs: pl.DataFrame, keys: list[str], ask: Ask) -
     return marked_sorted(merged(pairs, keys, ask, [*values.values()]), judged.key)
 
 
-def _crowd(users: pl.DataFrame) -> tuple[pl.LazyFrame, int]:
-    """Return the users with fewer repeats, and how many there are."""
-    users = marked_sorted(users, "user")
-    if users["user"].flags["SORTED_ASC"]:
-        return heads(users.lazy()), users["user"].n_unique()
+def _crowd(users: pl.DataFrame, n_sorted: pl.DataFrame) -> tuple[pl.LazyFrame, int]:
+    """Return the users with fewer repeats, and how many there are, which of sorted ones is known."""
+    n_users: int | None = n_sorted.item()
+    if n_users is not None:
+        return heads(users.lazy()), n_users
     once = distinct_ids(users["user"]).to_frame()
     return once.lazy(), len(once)
 

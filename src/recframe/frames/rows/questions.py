@@ -97,6 +97,13 @@ def marked_sorted(rows: pl.DataFrame, key: str) -> pl.DataFrame:
     )
 
 
+def n_where_sorted(rows: pl.DataFrame, key: str) -> pl.LazyFrame:
+    """Return how many keys there are, where the rows are marked as sorted by them; else null."""
+    if not rows[key].flags["SORTED_ASC"]:
+        return pl.LazyFrame({"n": [None]}, schema={"n": pl.UInt32})
+    return rows.lazy().select(n=pl.col(key).n_unique())
+
+
 def distinct_ids(ids: pl.Series) -> pl.Series:
     """Return each id once, in no certain order, and a null not at all."""
     ids = ids.drop_nulls()
@@ -299,8 +306,11 @@ def _repeating(rows: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.Expr, pl.Laz
 
 
 def are_in_order(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """Return whether the rows stand list by list by rank, the ranks at least 1 apart, and those without one last."""
-    if len(keys) > 1 or not rows[keys[0]].flags["SORTED_ASC"]:
+    """Return whether the rows stand list by list by rank, the ranks at least 1 apart, and those without one last.
+
+    Rows that have no ranks, as those of a truth, do not.
+    """
+    if len(keys) > 1 or "rank" not in rows.columns or not rows[keys[0]].flags["SORTED_ASC"]:
         return pl.LazyFrame({"in_order": [False]})
     rank, user = pl.col("rank"), pl.col(keys[0])
     follows = (
