@@ -134,6 +134,12 @@ def shown(value: object) -> str:
     )
 
 
+def dtype_shown(dtype: pl.DataType) -> str:
+    """Return a dtype as it is written, or its kind alone where that is long: an Enum names all its categories."""
+    words = str(dtype)
+    return words if len(words) <= _MOST_SHOWN else str(dtype.base_type())
+
+
 def fails_if(condition: pl.Expr, message: str | pl.Expr) -> pl.Expr:
     """Return an expression of the value 0 that fails with `message` when the plan runs and `condition` is true.
 

@@ -289,6 +289,17 @@ def test_other_ids_that_cannot_match(left, right):
         recs.lazy().rec(truth=truth).mrr()
 
 
+def test_a_dtype_of_many_categories_is_named_without_them():
+    truth = NUMBERS.select(pl.format("u{}", "user").alias("user"), "item")
+    categories = pl.Enum([f"u{number}" for number in range(3_000)])
+
+    expected = (
+        f"the user ids have different dtypes: Int64 in {RECS}, Enum in the frame truth={CAST}"
+    )
+    with says(expected, rf.ColumnError):
+        NUMBERS.rec(truth=truth.cast({"user": categories})).evaluate("mrr")
+
+
 @pytest.mark.parametrize(("side", "role"), [("users", "user"), ("items", "item")])
 def test_ids_of_a_side_frame_that_cannot_match(side, role):
     frame = pl.DataFrame({role: ["1"], "segment": ["x"]})

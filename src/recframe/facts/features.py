@@ -12,7 +12,7 @@ from typing import Literal
 
 import polars as pl
 
-from recframe.errors import ColumnError, fails_if, fails_whole_if
+from recframe.errors import ColumnError, dtype_shown, fails_if, fails_whole_if
 from recframe.frames.collecting import Ask
 from recframe.frames.hints import FrameOf
 from recframe.frames.inputs import Inputs
@@ -75,7 +75,7 @@ def check_feature(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) 
             f"a number is no category; put it into bins before, (pl.col({name!r}) // 10).cast(pl.Int64) or in pandas "
             f"pd.qcut(items[{name!r}], 4), or cast it to text if it is a name, or name another one: {call}(of='...')"
         )
-    msg = f"{call} takes {wanted}; {column} of {FrameOf('items')} is {dtype}: {hint}"
+    msg = f"{call} takes {wanted}; {column} of {FrameOf('items')} is {dtype_shown(dtype)}: {hint}"
     raise ColumnError(msg)
 
 
@@ -86,7 +86,7 @@ def _check_number(dtype: pl.DataType, of: str, call: str) -> None:
     hint = f"name another one: {call}(of='...')"
     if dtype == pl.String:
         hint = f"cast it: pl.col({of or '...'!r}).cast(pl.Float64), or {hint}"
-    msg = f"{call} takes {_SAID['number']}; {column} of {FrameOf('items')} is {dtype}: {hint}"
+    msg = f"{call} takes {_SAID['number']}; {column} of {FrameOf('items')} is {dtype_shown(dtype)}: {hint}"
     raise ColumnError(msg)
 
 

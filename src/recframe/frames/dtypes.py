@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import polars as pl
 
-from recframe.errors import ColumnError
+from recframe.errors import ColumnError, dtype_shown
 from recframe.frames.hints import Either
 from recframe.frames.roles import IDS, Segment, Side
 
@@ -26,7 +26,7 @@ def check_dtypes(schemas: Mapping[str, pl.Schema], sides: Mapping[str, Side]) ->
             )
             if role in wanted and not number:
                 cast = Either(": cast the column before", "; make it one in the file")
-                msg = f"{column} is {dtype}; a {role} is {wanted[role]}{cast}"
+                msg = f"{column} is {dtype_shown(dtype)}; a {role} is {wanted[role]}{cast}"
                 raise ColumnError(msg)
             if role in IDS and dtype == pl.Object:
                 msg = f"{column} holds Python objects, which no frame can join; cast it to text"
@@ -39,7 +39,10 @@ def check_dtypes(schemas: Mapping[str, pl.Schema], sides: Mapping[str, Side]) ->
 def _nested(column: str, dtype: pl.DataType, role_name: str, side: str) -> str:
     """Return how rows that hold many ids each become rows of one id."""
     frame = "recs" if side == "recommendations" else side
-    msg = f"{column} is {dtype}, but a row has one id; give each a row of its own: {frame}.explode({role_name!r})"
+    msg = (
+        f"{column} is {dtype_shown(dtype)}, but a row has one id; give each a row of its own: "
+        f"{frame}.explode({role_name!r})"
+    )
     counted = f"{frame}.explode({role_name!r}).with_columns(rank=pl.int_range(1, pl.len() + 1).over('user'))"
     return (
         f"{msg}, and where the lists stand in order, with their ranks: {counted}"
@@ -135,4 +138,5 @@ def _clash(dtypes: Mapping[str, pl.DataType], title: str, sides: Mapping[str, Si
 
 def in_frames(dtypes: Mapping[str, pl.DataType]) -> str:
     """Return dtypes with the titles of their frames."""
-    return ", ".join(f"{dtype} in {title}" for title, dtype in dtypes.items() if dtype != pl.Null)
+    found = {title: dtype for title, dtype in dtypes.items() if dtype != pl.Null}
+    return ", ".join(f"{dtype_shown(dtype)} in {title}" for title, dtype in found.items())

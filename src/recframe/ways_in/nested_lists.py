@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import polars as pl
 
-from recframe.errors import ColumnError, RecframeError, fails_if, warn, worded
+from recframe.errors import (
+    ColumnError,
+    RecframeError,
+    dtype_shown,
+    fails_if,
+    warn,
+    worded,
+)
 from recframe.frames.context import Context
 from recframe.frames.kinds.lookup import in_memory, is_frame
 from recframe.frames.roles import Side
@@ -278,10 +285,11 @@ def _as_list(role: str, dtype: pl.DataType, name: str) -> pl.Expr:
     if dtype == pl.Null:
         return pl.col(role).cast(pl.List(pl.Null))
     if inner is None:
-        msg = f"column {name!r} is {dtype}, not lists; where each row has one item, the frame is in long form and needs no more"
+        found = f"column {name!r} is {dtype_shown(dtype)}, not lists"
+        msg = f"{found}; where each row has one item, the frame is in long form and needs no more"
         raise ColumnError(msg)
     if inner.is_nested():
-        msg = f"column {name!r} is {dtype}, not lists of ids or numbers"
+        msg = f"column {name!r} is {dtype_shown(dtype)}, not lists of ids or numbers"
         more = (
             f": write frame.explode({name!r}).unnest({name!r}), which makes columns of them"
             if inner == pl.Struct
