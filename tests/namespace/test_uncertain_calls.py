@@ -425,6 +425,16 @@ def test_an_unknown_baseline_is_told_whatever_is_asked(metric, baseline):
         asked_of().compare(metric, baseline=baseline)
 
 
+def test_of_many_models_a_few_are_named():
+    ids = [f"m{number:02}" for number in range(25)]
+    frame = pl.DataFrame({"user": 1, "item": 1, "rank": 1, "relevance": 1, "model": ids})
+
+    with pytest.raises(rf.RecframeError, match=r"has m00, m01, .*, m19 and 5 more$"):
+        frame.rec(model="model").compare("recall", baseline="svd")
+    with pytest.raises(rf.DataError, match=r"those are 'm00', 'm01', .*, 'm19' and 5 more$"):
+        frame.rec(model="model").require("recall >= 0.1", models="svd")
+
+
 @pytest.mark.parametrize("metric", ["recall", "novelty@3", "coverage@3"])
 def test_one_model_is_compared_with_nothing(metric):
     def of_a(frame):

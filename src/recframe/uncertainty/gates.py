@@ -9,6 +9,7 @@ import polars as pl
 
 from recframe.errors import DataError
 from recframe.frames.dtypes import as_text
+from recframe.frames.roles import listed
 from recframe.frames.rows.joins import beside_one_another
 from recframe.uncertainty.arrays import Flags, Numbers, np, ratio
 from recframe.uncertainty.corrections import adjusted
@@ -134,7 +135,7 @@ def _of_models(rows: pl.DataFrame, gate: Gate) -> pl.DataFrame:
     known = rows.select(name.drop_nulls().unique().sort()).to_series().to_list()
     missing = [one for one in gate.models if one not in known]
     if missing:
-        msg = f"models={missing[0]!r} is no model that something is required of; those are {', '.join(known)}"
+        msg = f"models={missing[0]!r} is no model that something is required of; those are {listed(known)}"
         raise DataError(msg)
     return rows.filter(name.is_in(list(gate.models)))
 

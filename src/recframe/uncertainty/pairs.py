@@ -52,7 +52,9 @@ class Pairing:
         """Return frames of one row that fail when the plan runs, if there are no models to compare, or no baseline."""
         model = as_text(pl.col(MODEL), self.dtype)
         names = model.drop_nulls().sort()
-        found = names.slice(0, MOST_NAMED).str.join(", ")
+        n_more = names.len().cast(pl.Int64) - MOST_NAMED
+        more = pl.when(n_more > 0).then(pl.format(" and {} more", n_more)).otherwise(pl.lit(""))
+        found = names.slice(0, MOST_NAMED).str.join(", ") + more
         few = worded(f"there are no two models to compare: the column {self.column!r} has ", found)
         checks = [fails_whole_if(pl.len() < 2, few)]  # noqa: PLR2004  a pair
         if self.baseline is not None:
