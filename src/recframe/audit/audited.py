@@ -10,7 +10,6 @@ from functools import cached_property
 import polars as pl
 
 from recframe.audit.even_lists import even_lists
-from recframe.audit.numbers_of_rows import in_order
 from recframe.frames.at_hand import is_complete
 from recframe.frames.context import Context
 from recframe.frames.dtypes import as_text
@@ -20,6 +19,7 @@ from recframe.frames.roles import Segment
 from recframe.frames.rows.packing import (
     SMALL_INTEGERS,
     fits_31_bits,
+    in_order,
     joined_as_numbers,
     key_hash,
 )

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from recframe.audit.numbers_of_rows import in_order
 from recframe.frames import collecting
-from recframe.frames.rows.packing import SMALL_INTEGERS
+from recframe.frames.rows.packing import SMALL_INTEGERS, in_order
 from recframe.frames.rows.questions import MARKS, distinct_ids, runs_of_numbers
 
 MOST = 2**62

@@ -1,13 +1,10 @@
-"""The ids of rows in memory: a whole number in place of each; and numbers in order."""
+"""The ids of rows in memory: a whole number in place of each."""
 
 from __future__ import annotations
 
 import polars as pl
 
 from recframe.frames.rows.questions import numbers_of
-
-FEW = 2
-"""With so many threads, to sort on all of them takes as long as on one."""
 
 
 def numbered(rows: pl.DataFrame, name: str) -> tuple[pl.DataFrame, pl.DataFrame | None]:
@@ -24,8 +21,3 @@ def numbered(rows: pl.DataFrame, name: str) -> tuple[pl.DataFrame, pl.DataFrame 
     first = numbers.arg_unique()
     ids = pl.DataFrame([rows[name].gather(first), numbers.gather(first)])
     return rows.with_columns(numbers.alias(name)), ids
-
-
-def in_order(rows: pl.LazyFrame, name: str) -> pl.LazyFrame:
-    """Return rows sorted by a column of numbers."""
-    return rows.sort(name, multithreaded=pl.thread_pool_size() > FEW)

@@ -11,9 +11,9 @@ from polars import selectors
 from recframe.audit.audited import ALONE, EVEN, NONE, TURNED, Audited, ids_of
 from recframe.audit.even_lists import even_lists
 from recframe.audit.lists_by_number import lists_by_number
-from recframe.audit.numbers_of_rows import in_order, numbered
+from recframe.audit.numbers_of_rows import numbered
 from recframe.frames.collecting import Ask, Collect
-from recframe.frames.rows.packing import fits_31_bits
+from recframe.frames.rows.packing import fits_31_bits, in_order
 from recframe.frames.rows.questions import distinct_ids, side_by_side, stand_together
 from recframe.judging.judged_frame import PAIR
 
@@ -196,8 +196,8 @@ def _block(data: Audited, ask: Ask) -> pl.Expr | None:
         return None
     user = pl.col("user")
     if keys == ["user"] and schema["user"].is_integer():
-        in_order = (user >= user.shift()).all()
-        (asked,) = ask([rows.select(_rises_by_one(starts(keys)), ascending=in_order)])
+        ascending = (user >= user.shift()).all()
+        (asked,) = ask([rows.select(_rises_by_one(starts(keys)), ascending=ascending)])
         return user if all(asked.row(0)) else None
     # NOTE: texts are compared once, and numbers in their place from then on.
     block = ask([rows.select(pl.struct(keys).rle_id())])[0].to_series()

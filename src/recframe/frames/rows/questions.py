@@ -10,7 +10,14 @@ import polars as pl
 from recframe.frames import collecting
 from recframe.frames.collecting import Ask, stream
 from recframe.frames.rows.joins import distinct_names
-from recframe.frames.rows.packing import HASH, READS_BITS, SMALL_INTEGERS, key_hash, packed
+from recframe.frames.rows.packing import (
+    HASH,
+    READS_BITS,
+    SMALL_INTEGERS,
+    in_order,
+    key_hash,
+    packed,
+)
 
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 _SCATTERS = READS_BITS  # Polars 1 scatters to sorted places alone
@@ -118,8 +125,8 @@ def distinct_ids(ids: pl.Series) -> pl.Series:
     if ids.dtype == pl.String:
         return _distinct_texts(runs)
     if ids.dtype in SMALL_INTEGERS:
-        in_order = runs.sort()
-        return in_order.filter(in_order.ne_missing(in_order.shift()))
+        ordered = runs.sort()
+        return ordered.filter(ordered.ne_missing(ordered.shift()))
     return stream(runs.to_frame("id").lazy().unique()).to_series().alias(ids.name)
 
 
@@ -301,8 +308,8 @@ def _repeating(rows: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.Expr, pl.Laz
         return pl.col(keys[0]), lists.filter(pl.col("twice")).select(keys)
     pair = [pl.col(key) for key in distinct_names(*keys, "item")]
     number = pl.col(HASH) if HASH in rows.schema else key_hash(pair, rows.schema)
-    in_order = number.sort()
-    return number, rows.lazy().select(number=in_order.filter(in_order == in_order.shift()))
+    numbers = in_order(rows.lazy().select(number=number), "number")
+    return number, numbers.filter(pl.col("number") == pl.col("number").shift())
 
 
 def are_in_order(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
