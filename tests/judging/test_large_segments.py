@@ -256,8 +256,12 @@ def test_by_a_property_of_items(dtype, order, policies):
             check(held, recs.lazy().rec(truth=truth.lazy(), items=items.lazy(), **policies), by)
 
 
+OF_RANKED_USERS = {"model": "model", "universe": "recs"}
+
+
 @pytest.mark.parametrize(
-    ("order", "policies"), crossed([*ORDERS], [*POLICIES, {"ties": "expected"}], fast=6)
+    ("order", "policies"),
+    crossed([*ORDERS], [*POLICIES, {"ties": "expected"}, OF_RANKED_USERS], fast=6),
 )
 def test_metrics_of_whole_lists_by_a_property_of_items(order, policies):
     frame = frame_of("Int64", "of users", order).drop("segment", "week")
