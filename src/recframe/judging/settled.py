@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from dataclasses import replace
 
 import polars as pl
@@ -28,7 +26,7 @@ from recframe.frames.rows.questions import (
     numbered,
     stand_by_rank,
 )
-from recframe.judging.codes_of_items import CodesOfItems, codes_of_items
+from recframe.judging.codes_of_items import codes_of_items
 from recframe.judging.judged_frame import PAIR, Judged, rows_of_models
 from recframe.judging.known import Known
 from recframe.judging.lists_of_segments import cut_by_items, in_segments_of_items, uncut
@@ -105,28 +103,18 @@ def settled(
     codes = codes_of_items(judged, ask)
     if codes is None:
         return _settled(judged, ask, k, by_number=by_number)
-    # NOTE: both have steps that no more than one core takes; a question asked by another thread may use the other
-    with ThreadPoolExecutor(1) as other:
-        counted = other.submit(copy_context().run, _counted, judged, codes, ask)
-        if judged.scores is not None:
-            found = _settled(judged, ask, k, by_number=by_number)
-        else:
-            found = _settled(uncut(judged), ask, k, by_number=by_number)
-            found = (
-                cut_by_items(judged, found, codes, ask, k, by_hits=by_hits)
-                if by_number
-                else in_segments_of_items(judged, found)
-            )
-        counts, members = counted.result()
+    if judged.scores is not None:
+        found = _settled(judged, ask, k, by_number=by_number)
+    else:
+        whole = _settled(uncut(judged), ask, k, by_number=by_number)
+        found = (
+            cut_by_items(judged, whole, codes, ask, k, by_hits=by_hits)
+            if by_number
+            else in_segments_of_items(judged, whole)
+        )
+    counts = n_users_of_items(found, codes, ask)
+    members = members_of_items(found, codes, ask) if counts is None else None
     return replace(found, known=replace(found.known, n_of_segments=counts, members=members))
-
-
-def _counted(
-    judged: Judged, codes: CodesOfItems, ask: Ask
-) -> tuple[pl.LazyFrame | None, pl.LazyFrame | None]:
-    """Return n_users of each segment of items, or where these are not enough the users in each."""
-    counts = n_users_of_items(judged, codes, ask)
-    return counts, members_of_items(judged, codes, ask) if counts is None else None
 
 
 def _settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Judged:
