@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
-from test_large_frames import IDS, METRICS, NUMBER, ORDERS, judged
+from test_large_frames import IDS, METRICS, NUMBER, OF_ROWS, ORDERS, judged
 
 import recframe as rf
 from lanes import crossed, in_turn
@@ -16,6 +16,7 @@ from recframe.frames.described import described
 from recframe.judging.codes_of_items import codes_of_items
 from recframe.judging.judged_frame import judge
 from recframe.judging.members import members_of_items, n_users_of_items
+from recframe.judging.settled import with_listed
 from recframe.metrics.language.definition import Definition, Metric
 from recframe.namespace.question import question
 from recframe.plan.contributions import contributions
@@ -253,3 +254,36 @@ def test_by_a_property_of_items(dtype, order, policies):
         if "segment" not in by:
             held = recs.rec(truth=truth, items=items, **policies)
             check(held, recs.lazy().rec(truth=truth.lazy(), items=items.lazy(), **policies), by)
+
+
+OF_RANKED_USERS = {"model": "model", "universe": "recs"}
+
+
+@pytest.mark.parametrize(
+    ("order", "policies"),
+    crossed([*ORDERS], [*POLICIES, {"ties": "expected"}, OF_RANKED_USERS], fast=6),
+)
+def test_metrics_of_whole_lists_by_a_property_of_items(order, policies):
+    frame = frame_of("Int64", "of users", order).drop("segment", "week")
+    truth = frame.filter(pl.col("relevance").is_not_null()).select("user", "item", "relevance")
+    recs = frame.select("user", "item", "rank", "model")
+    # how many of a segment tie at the cut is not known where ties have no order
+    metrics = ["recall", "precision"] if policies.get("ties") == "expected" else OF_ROWS
+
+    for one, sides in ((frame, {"items": ITEMS}), (recs, {"items": ITEMS, "truth": truth})):
+        lazy = {name: side.lazy() for name, side in sides.items()}
+        for by in ("kind", ["user", "kind"]):
+            given = one.rec(**sides, **policies), one.lazy().rec(**lazy, **policies)
+            check(*given, by, [*metrics, "ndcg"])
+            check(*given, by, metrics)
+
+
+@pytest.mark.parametrize("order", ["sorted", "with duplicates"])
+def test_whether_a_list_repeats_an_item_is_asked_of_whole_lists(order):
+    rec = frame_of("Int64", "of users", order).rec(items=ITEMS)
+    judged = judge(rec._inputs("kind"))
+
+    known = with_listed(judged, ask, 10).known
+
+    assert known.once == (order == "sorted")
+    assert not known.stands

@@ -15,6 +15,7 @@ from asking import ask, liked, ranking, recommended, rows
 
 log2 = math.log2
 COUNTRY = ("user", "country")
+JUDGED_OF_MODELS = ("model", "user", "item", "rank", "relevance")
 
 # Three users: u finds its item at 1, v at 2, w not at all.
 RECS = recommended(u="ab", v="ab", w="ab")
@@ -47,6 +48,17 @@ def test_a_null_attribute_is_the_null_segment_too(kind):
         ("FR", 1, 1.0),
         (None, 2, 0.25),
     ]
+
+
+@pytest.mark.parametrize("model", [None, "model"])
+def test_a_user_without_a_rank_is_in_no_segment_of_items_where_lists_make_the_universe(kind, model):
+    # w has a row that says what is liked, and no list
+    judged = rows(("m", "u", "a", 1, 1), ("m", "w", "a", None, 1), schema=JUDGED_OF_MODELS)
+    options = {"items": ITEMS, "universe": "recs", "model": model, "by": "genre"}
+
+    found = ask(kind, judged, "recall", **options)
+
+    assert [row[-3:] for row in found.rows()] == [("x", 1, 1.0)]
 
 
 def test_a_segment_without_users_of_the_truth_is_not_in_the_result(kind):

@@ -30,19 +30,25 @@ class CodesOfItems:
 
     def beside(self, rows: pl.DataFrame, ask: Ask) -> pl.DataFrame:
         """Return rows of items with their codes, in the order that they have."""
-        items, own = rows["item"], self.of_items
+        told, code = self.of(rows, ask)
+        return rows.with_columns(told.select(code).to_series())
+
+    def of(self, rows: pl.DataFrame, ask: Ask) -> tuple[pl.DataFrame, pl.Expr]:
+        """Return rows of items, in their order, with what tells their codes; and `code` as an expression of each row."""
+        key, items, own = "item", rows["item"], self.of_items
         if items.dtype == own.schema["item"] == pl.String:
             # numbered in half of the time of a join; together, since categories that no column has are forgotten
             together = pl.concat([own["item"], items]).cast(pl.Categorical(pl.Categories.random()))
-            items = together.slice(len(own)).to_physical()
-            own = own.with_columns(together.head(len(own)).to_physical())
-        table = lookup(own, "item", items.dtype)
+            numbers, key = together.to_physical().alias("number of the item"), "number of the item"
+            own, items = own.with_columns(numbers.head(len(own))), numbers.slice(len(own))
+            rows = rows.with_columns(items)
+        table = lookup(own.select(key, "code"), key, items.dtype)
         if table is not None:
-            return rows.with_columns(table.values(items, "code", 0))
+            return rows, table.value("code", 0, items)
         joined = rows.lazy().join(
             self.of_items.lazy(), on="item", how="left", maintain_order="left"
         )
-        return ask([joined.with_columns(pl.col("code").fill_null(0))])[0]
+        return ask([joined.with_columns(pl.col("code").fill_null(0))])[0], pl.col("code")
 
 
 def codes_of_items(judged: Judged, ask: Ask) -> CodesOfItems | None:

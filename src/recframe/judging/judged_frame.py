@@ -199,7 +199,8 @@ class Judged:
     def rows_of_members(self) -> list[pl.LazyFrame]:
         """Return all rows of the judged frame that are of users in the universe, or those of the lists and of the truth."""
         lists, *truth = self.rows_of_all()
-        left_out = {"truth", "both"} if truth else {"truth", "recs", "both"}
+        # those of a judged frame are not all ranked
+        left_out = {"truth", "both"} | ({"recs"} if self.inputs.truth is None else set())
         return [
             self.counted(lists, left_out),
             *(self.counted(one, {"recs", "both"}) for one in truth),

@@ -8,7 +8,7 @@ import polars as pl
 
 from recframe.frames.collecting import Ask
 from recframe.frames.rows.packing import fits_64_bits
-from recframe.frames.rows.questions import heads, numbered
+from recframe.frames.rows.questions import heads, may_be_among, numbered
 from recframe.judging.codes_of_items import CodesOfItems
 from recframe.judging.judged_frame import Judged
 from recframe.judging.known import Known
@@ -21,6 +21,14 @@ def uncut(judged: Judged) -> Judged:
     inputs = judged.inputs
     others = tuple(one for one in inputs.segments if one.owner != "items")
     return replace(judged, inputs=replace(inputs, segments=others))
+
+
+def in_segments_of_items(judged: Judged, whole: Judged) -> Judged:
+    """Return a judgement of lists that segments of items cut, with what is known of the relevant rows of the whole lists."""
+    known, pairs = whole.known, whole.relevant_rows()
+    if judged.truth is None:
+        pairs = judged.in_segments(pairs)
+    return replace(judged, known=replace(known, pairs=pairs, in_order=False, narrow=False))
 
 
 def cut_by_items(
@@ -39,7 +47,7 @@ def cut_by_items(
     # hits of a list's own rows are its relevant ones, up to k or not
     (hits,) = ask([cut.hits(None if judged.context.relevant_from == "list" else k)])
     if by_hits:
-        pairs = pairs.filter(NUMBER.is_in(hits["number"].implode()))
+        pairs = pairs.filter(may_be_among(pairs["number"], hits["number"]))
     pairs = pairs.sort("number", maintain_order=True)
     known = replace(
         _known(whole, pairs, codes),

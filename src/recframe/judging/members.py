@@ -22,19 +22,20 @@ def n_users_of_items(judged: Judged, codes: CodesOfItems, ask: Ask) -> pl.LazyFr
     """Return n_users of each segment of items; None where columns of others than items are asked for too."""
     if {one.inside for one in judged.inputs.segments} - {"model"} != {*codes.names}:
         return None
-    users, *rows = ask([judged.users, *(one.select(PAIR) for one in judged.rows_of_all())])
-    numbers, n_numbers = close_numbers([one["user"] for one in (*rows, users)])
-    found = [
-        codes.beside(one, ask).select("code", number=number)
-        for one, number in zip(rows, numbers, strict=False)
-    ]
-    if judged.universe not in {"rows", "all"}:
-        every = pl.int_range(n_numbers, dtype=pl.UInt32, eager=True)
-        counted = every.is_in(numbers[-1].implode())
-        found = [one.filter(counted.gather(one["number"])) for one in found]
-    found = [marked_sorted(one, "number") for one in found]
-    counts = codes.segments.with_columns(n_users=n_numbers_of_codes(found, n_numbers, len(codes)))
-    return counts.lazy().filter(pl.col("n_users") > 0).select(*codes.names, "n_users")
+    of_all = judged.universe in {"rows", "all"}
+    counting = [] if of_all else [judged.users]
+    found = ask([*(one.select(PAIR) for one in judged.rows_of_all()), *counting])
+    numbers, n_numbers = close_numbers([one["user"] for one in found])
+    counted = pl.Series([of_all]).new_from_index(0, n_numbers)
+    if not of_all:
+        counted = counted.scatter(distinct_ids(numbers.pop()).sort(), values=True)
+    rows = []
+    for one, number in zip(found, numbers, strict=False):
+        told, code = codes.of(one, ask)
+        rows.append((marked_sorted(told.with_columns(number=number), "number"), code))
+    n_users = n_numbers_of_codes(rows, counted, len(codes))
+    counts = codes.segments.lazy().with_columns(n_users=n_users)
+    return counts.filter(pl.col("n_users") > 0).select(*codes.names, "n_users")
 
 
 def members_of_items(judged: Judged, codes: CodesOfItems, ask: Ask) -> pl.LazyFrame | None:
@@ -53,7 +54,8 @@ def members_of_items(judged: Judged, codes: CodesOfItems, ask: Ask) -> pl.LazyFr
     dtype = pl.UInt32 if size < HALF else pl.Int64
     number = (USER.cast(pl.Int64) - lowest if lowest else USER).cast(dtype) * len(codes)
     number = (number + CODE.cast(dtype)).alias("number")
-    numbers = [codes.beside(one, ask).select(number).to_series() for one in rows]
+    told = (codes.of(one, ask) for one in rows)
+    numbers = [one.with_columns(code).select(number).to_series() for one, code in told]
     members = distinct_ids(pl.concat(numbers)).to_frame().lazy()
     user, code = NUMBER // len(codes) + lowest, (NUMBER % len(codes)).cast(pl.UInt32)
     members = members.cast(pl.Int64).select(user=user.cast(judged.schema["user"]), code=code)

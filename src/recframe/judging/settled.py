@@ -30,7 +30,7 @@ from recframe.frames.rows.questions import (
 from recframe.judging.codes_of_items import codes_of_items
 from recframe.judging.judged_frame import PAIR, Judged, rows_of_models
 from recframe.judging.known import Known
-from recframe.judging.lists_of_segments import cut_by_items, uncut
+from recframe.judging.lists_of_segments import cut_by_items, in_segments_of_items, uncut
 from recframe.judging.members import members_of_items, n_users_of_items
 from recframe.judging.relevance import is_rank
 from recframe.judging.ties_of_lists import effective_up_to
@@ -60,8 +60,15 @@ def with_first(judged: Judged, ask: Ask, k: int | None) -> Judged:
 
 def with_listed(judged: Judged, ask: Ask, k: int | None) -> Judged:
     """Return a judgement whose rows of the lists, up to k, were asked whether an item repeats, and how they stand."""
-    if judged.rows:
+    # an item has one segment, so that segments of items put none into a list a second time
+    whole = uncut(judged)
+    if whole.rows:
         return judged
+    known = _known_of_lists(whole, ask, k)
+    return replace(judged, known=replace(known, stands=known.stands and not judged.rows))
+
+
+def _known_of_lists(judged: Judged, ask: Ask, k: int | None) -> Known:
     # what a list has that is not relevant is read of whole lists
     whole = judged.context.relevant_from == "list"
     rows, keys = judged.ranked(None if whole else k), judged.list_keys
@@ -81,7 +88,7 @@ def with_listed(judged: Judged, ask: Ask, k: int | None) -> Judged:
         (truth,) = ask([judged.truth.select(*PAIR, "relevance")])
         graded = merged(marked_sorted(truth, "user"), ["user"], ask, [pl.col("relevance").max()])
         known = replace(known, graded=graded.lazy(), packs_graded=_packs(judged, graded))
-    return replace(judged, known=known)
+    return known
 
 
 def settled(
@@ -98,12 +105,16 @@ def settled(
     codes = codes_of_items(judged, ask)
     if codes is None:
         return _settled(judged, ask, k, by_number=by_number)
-    if by_number and judged.scores is None:
-        whole = _settled(uncut(judged), ask, k, by_number=True)
-        found = cut_by_items(judged, whole, codes, ask, k, by_hits=by_hits)
-    else:
+    if judged.scores is not None:
         found = _settled(judged, ask, k, by_number=by_number)
-    counts = n_users_of_items(found, codes, ask) if by_number else None
+    else:
+        whole = _settled(uncut(judged), ask, k, by_number=by_number)
+        found = (
+            cut_by_items(judged, whole, codes, ask, k, by_hits=by_hits)
+            if by_number
+            else in_segments_of_items(judged, whole)
+        )
+    counts = n_users_of_items(found, codes, ask)
     members = members_of_items(found, codes, ask) if counts is None else None
     return replace(found, known=replace(found.known, n_of_segments=counts, members=members))
 

@@ -28,4 +28,6 @@ def test_values_are_those_of_a_dictionary(dtype: Any):
 
     for keys in (asked, own, own[:1], []):
         expected = [known.get(key) or 0 for key in keys]
-        assert found.values(pl.Series(keys, dtype=dtype), "code", 0).to_list() == expected
+        rows = pl.DataFrame({"item": keys}, schema={"item": dtype})
+        values = rows.select(found.value("code", 0, rows["item"]))
+        assert values["code"].to_list() == expected

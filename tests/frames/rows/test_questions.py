@@ -22,6 +22,7 @@ from recframe.frames.rows.questions import (
     each_item_once,
     heads,
     marked_sorted,
+    may_be_among,
     merged,
     numbered,
     numbers_of,
@@ -112,6 +113,28 @@ def test_ids_of_several_frames_have_numbers_close_by(frames: list[pl.DataFrame])
     assert len(pairs) == len({number for _, number in pairs}) == len(named)
     assert all(0 <= number < n for _, number in pairs)
     assert n <= sum(map(len, ids))
+
+
+@examples(110)
+@given(
+    numbers=st.lists(st.sampled_from(IDS[pl.Int64]) | st.integers(0, 40)),
+    others=st.lists(st.sampled_from(IDS[pl.Int64]) | st.integers(0, 40)),
+)
+def test_numbers_that_are_among_others_may_be(numbers: list[int], others: list[int]):
+    ours, theirs = (pl.Series(one, dtype=pl.Int64) for one in (numbers, others))
+
+    found = may_be_among(ours, theirs)
+
+    assert len(found) == len(numbers)
+    assert found.filter(pl.Series([one in others for one in numbers], dtype=pl.Boolean)).all()
+
+
+def test_few_numbers_that_are_not_among_others_may_be():
+    numbers = pl.int_range(10**6, eager=True)
+
+    found = may_be_among(numbers, numbers.gather_every(100) + 17)
+
+    assert 10_000 <= found.sum() < 60_000
 
 
 @examples(110)

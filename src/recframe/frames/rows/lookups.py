@@ -31,18 +31,19 @@ class Lookup:
             pl.lit(self.table[name]).gather(place).alias(name) for name in names
         )
 
-    def values(self, keys: pl.Series, name: str, otherwise: Any) -> pl.Series:
-        """Return what a column of the table has for some keys, `otherwise` where it does not have one.
+    def value(self, name: str, otherwise: Any, keys: pl.Series) -> pl.Expr:
+        """Return what a column of the table has for the key of each row, `otherwise` where it does not have it.
+
+        `keys` are those of the rows.
 
         NOTE: keys that are all within the table's range are their own places; to look at each takes as long as the rest.
         """
-        known = self.table[name].fill_null(otherwise)
-        places = keys.cast(pl.Int64) - self.lowest if self.lowest else keys
+        key, known = pl.col(self.key), self.table[name].fill_null(otherwise)
+        place = key.cast(pl.Int64) - self.lowest if self.lowest else key
         if not self._has_places_of(keys):
-            place = self.place(pl.col(self.key)).fill_null(self.table.height)
-            places = keys.alias(self.key).to_frame().select(place).to_series()
+            place = self.place(key).fill_null(self.table.height)
             known = known.extend_constant(otherwise, 1)
-        return known.gather(places).alias(name)
+        return pl.lit(known).gather(place).alias(name)
 
     def _has_places_of(self, keys: pl.Series) -> bool:
         """Return whether all keys are within the table's range."""

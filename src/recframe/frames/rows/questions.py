@@ -53,16 +53,17 @@ def numbers_of(ids: pl.Series) -> pl.Series:
 
 
 def close_numbers(ids: Sequence[pl.Series]) -> tuple[list[pl.Series], int]:
-    """Return a number for each id of some frames, as UInt32, and how many numbers there are; no id is null.
+    """Return a whole number from 0 for each id of some frames, and how many there may be; no id is null.
 
     Whole numbers that are as close as there are rows are numbered as they are, other ids where runs of them begin.
     """
     ends: list[Any] = [end for one in ids if len(one) for end in (one.min(), one.max())]
     if all(one.dtype in SMALL_INTEGERS for one in ids) and ends:
-        lowest, n = min(ends), max(ends) - min(ends) + 1
-        if n <= sum(map(len, ids)):
-            close = (one.cast(pl.Int64) - lowest if lowest else one for one in ids)
-            return [one.cast(pl.UInt32) for one in close], n
+        lowest, most = min(ends), sum(map(len, ids))
+        if lowest >= 0 and max(ends) < most:
+            return list(ids), max(ends) + 1
+        if max(ends) - lowest < most:
+            return [one.cast(pl.Int64) - lowest for one in ids], max(ends) - lowest + 1
     starts = [one.ne_missing(one.shift()) for one in ids]
     runs = [one.filter(start).alias("id") for one, start in zip(ids, starts, strict=True)]
     numbers = pl.concat(runs).unique(maintain_order=True).to_frame().with_row_index("number")
@@ -260,6 +261,15 @@ def _marks(rows: pl.DataFrame, number: pl.Expr, n: int) -> pl.Series:
         if found.all():  # whoever comes later came before
             break
     return found
+
+
+def may_be_among(numbers: pl.Series, others: pl.Series) -> pl.Series:
+    """Return whether each whole number may be one of some others, as all are that are, and few that are not."""
+    if not _SCATTERS:
+        return numbers.is_in(others.implode())
+    n = 2 ** (_BITS_A_PAIR * len(others)).bit_length()
+    found = _marks(others.to_frame("number"), pl.col("number") & (n - 1), n)
+    return found.gather(numbers & (n - 1))
 
 
 def are_distinct(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
