@@ -263,11 +263,17 @@ def _marks(rows: pl.DataFrame, number: pl.Expr, n: int) -> pl.Series:
     return found
 
 
+def _n_bits(some: pl.Series | pl.DataFrame) -> int:
+    """Return how many bits tell most that are not among some from those that are, as far as a Series is long."""
+    most: int = 2 ** min(31, (_BITS_A_PAIR * len(some)).bit_length())
+    return most
+
+
 def may_be_among(numbers: pl.Series, others: pl.Series) -> pl.Series:
     """Return whether each whole number may be one of some others, as all are that are, and few that are not."""
     if not _SCATTERS:
         return numbers.is_in(others.implode())
-    n = 2 ** (_BITS_A_PAIR * len(others)).bit_length()
+    n = _n_bits(others)
     found = _marks(others.to_frame("number"), pl.col("number") & (n - 1), n)
     return found.gather(numbers & (n - 1))
 
@@ -354,7 +360,7 @@ def are_among(rows: pl.DataFrame, pairs: pl.DataFrame) -> pl.Series | None:
     """
     if not _SCATTERS:
         return None
-    n = 2 ** min(31, (_BITS_A_PAIR * len(pairs)).bit_length())
+    n = _n_bits(pairs)
     number, user = packed(["user", "item"]), pl.col("user").cast(pl.Int64)
     place = (user * _ODD + pl.col("item").cast(pl.Int64)) & (n - 1)
     of_pairs = pl.lit(_marks(pairs, place, n))
