@@ -8,7 +8,10 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+import frame_sizes
 from frame_kinds import KINDS, Kind, sharp_and_thorough
+from recframe.frames import at_hand, collecting
+from recframe.frames.kinds import kind as kinds_of_frame
 from recframe.plan import kept_plans
 
 # An example runs a hundred metrics, so no deadline; a failure in CI must come again where somebody looks at it.
@@ -28,8 +31,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _more_than_a_few_rows_are_asked() -> Iterator[None]:
-    """Let a frame be asked ahead of its plan from 20,000 rows, so that no test needs five times as many."""
+    """Let a frame be asked ahead of its plan from 2,000 rows, so that no test needs fifty times as many."""
     with pytest.MonkeyPatch.context() as patched:
+        for module in (at_hand, collecting, kinds_of_frame):
+            patched.setattr(module, "LARGE", frame_sizes.LARGE)
         patched.setattr(kept_plans, "MIDDLING", 0)
         yield
 
