@@ -23,7 +23,10 @@ settings.load_profile("ci" if os.environ.get("CI") else "recframe")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Leave every law in the fast lane (`-m "not slow"`), with few of its examples."""
+    """Leave every law in the fast lane (`-m "not slow"`), with few of its examples; keep tests of a file in one process."""
+    # what a file makes once for all of its tests is made once, and who is done early takes from the other
+    if getattr(config.option, "dist", "no") == "load":
+        config.option.dist = "worksteal"
     if "not slow" in config.option.markexpr:
         settings.register_profile("fast", settings.default, max_examples=2)
         settings.load_profile("fast")
