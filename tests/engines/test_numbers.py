@@ -217,15 +217,16 @@ def test_every_metric_beyond_accuracy_agrees_on_random_frames(by, name):
         random_lists.seeded(f"buckets {name}").choice, 80, 9, by, model="country" in by
     )
     home, buckets = (random_lists.bound(case, kind) for kind in (random_cases.KINDS[0], MANY))
-    metrics = [random_lists.metric(one) for one in random_lists.asked_of(name, [3, None])]
-    if name == "personalization":
-        # each list against all others is refused
-        metrics = [one for one in metrics if "overlap" not in str(one) and "user" not in by]
-
-    if metrics:
-        expected = home.evaluate(*metrics, by=list(by) or None)
-        found = MANY.read(buckets.evaluate(*metrics, by=list(by) or None))
-        assert_same(expected, found, ordered="user" not in by)
+    # a call without a cut-off sends whole lists
+    for k in (3, None):
+        metrics = [random_lists.metric(one) for one in random_lists.asked_of(name, [k])]
+        if name == "personalization":
+            # each list against all others is refused
+            metrics = [one for one in metrics if "overlap" not in str(one) and "user" not in by]
+        if metrics:
+            expected = home.evaluate(*metrics, by=list(by) or None)
+            found = MANY.read(buckets.evaluate(*metrics, by=list(by) or None))
+            assert_same(expected, found, ordered="user" not in by)
 
 
 def large_frames() -> tuple[pl.DataFrame, pl.DataFrame, dict[str, pl.DataFrame]]:
