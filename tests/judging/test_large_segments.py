@@ -47,7 +47,7 @@ def frame_of(dtype: str, column: str, order: str) -> pl.DataFrame:
     frame = judged(IDS[dtype], NUMBER).with_row_index("number")
     made = frame.with_columns(
         segment=COLUMNS[column].cast(pl.String),
-        week=(NUMBER // 24).cast(pl.Int32).cast(pl.Date).dt.truncate("1mo"),
+        week=(NUMBER // 24).cast(pl.Int32).cast(pl.Date).dt.truncate("3d"),
         model=pl.when(NUMBER % 24 < 12).then(pl.lit("a")).otherwise(pl.lit("b")),
     )
     return ORDERS[order](made.drop("number"))
