@@ -8,7 +8,10 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+import frame_sizes
 from frame_kinds import KINDS, Kind, sharp_and_thorough
+from recframe.frames import at_hand, collecting
+from recframe.frames.kinds import kind as kinds_of_frame
 from recframe.plan import kept_plans
 
 # An example runs a hundred metrics, so no deadline; a failure in CI must come again where somebody looks at it.
@@ -20,7 +23,10 @@ settings.load_profile("ci" if os.environ.get("CI") else "recframe")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Leave every law in the fast lane (`-m "not slow"`), with few of its examples."""
+    """Leave every law in the fast lane (`-m "not slow"`), with few of its examples; keep tests of a file in one process."""
+    # what a file makes once for all of its tests is made once, and who is done early takes from the other
+    if getattr(config.option, "dist", "no") == "load":
+        config.option.dist = "worksteal"
     if "not slow" in config.option.markexpr:
         settings.register_profile("fast", settings.default, max_examples=2)
         settings.load_profile("fast")
@@ -28,8 +34,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _more_than_a_few_rows_are_asked() -> Iterator[None]:
-    """Let a frame be asked ahead of its plan from 20,000 rows, so that no test needs five times as many."""
+    """Let a frame be asked ahead of its plan from 2,000 rows, so that no test needs fifty times as many."""
     with pytest.MonkeyPatch.context() as patched:
+        for module in (at_hand, collecting, kinds_of_frame):
+            patched.setattr(module, "LARGE", frame_sizes.LARGE)
         patched.setattr(kept_plans, "MIDDLING", 0)
         yield
 

@@ -12,6 +12,8 @@ from polars.testing import assert_frame_equal
 import recframe as rf
 from audited_frames import ITEMS, JUDGED, POOLED, RECS, TRAIN, TRUTH, audit, found, with_row
 from frame_kinds import KINDS, Kind
+from frame_sizes import SIZE
+from lanes import crossed
 from recframe.audit.rule import SEVERITIES
 
 
@@ -161,9 +163,6 @@ def test_an_empty_frame_has_nothing_odd_but_the_users_who_get_nothing(kind):
     ]
 
 
-SIZE = 24_000
-
-
 def large(order: str) -> pl.DataFrame:
     """Return a judged frame that is asked beforehand what its checks can do without; every twelfth item was not recommended."""
     row = pl.int_range(SIZE)
@@ -242,7 +241,7 @@ def of_models() -> pl.DataFrame:
     """Return the lists of two models, of ten items each."""
     row = pl.int_range(SIZE)
     model, user, place = row // (SIZE // 2), row % (SIZE // 2) // 10, row % 10
-    item = (user + 3 * place + model) % 400
+    item = (user + 3 * place + model) % 40
     return pl.select(model=pl.format("m{}", model), user=user, item=item, rank=place + 1)
 
 
@@ -251,9 +250,9 @@ def beside(lists: pl.DataFrame) -> dict[str, pl.DataFrame]:
     user = pl.col("user")
     users = lists.select(user.unique())
     return {
-        "truth": users.select("user", item=user % 400),
-        "train": users.select("user", item=(user + 5) % 400),
-        "items": pl.select(item=pl.int_range(450)),
+        "truth": users.select("user", item=user % 40),
+        "train": users.select("user", item=(user + 5) % 40),
+        "items": pl.select(item=pl.int_range(45)),
     }
 
 
@@ -272,36 +271,42 @@ DEFECTS = {
     "missing_ranks": {"rank": None},
     "duplicate_items": {"item": 24},
     "null_ids": {"item": None},
-    "unknown_items": {"item": 500},
-    "cold_items": {"item": 420},
+    "unknown_items": {"item": 50},
+    "cold_items": {"item": 42},
     "recommended_in_train": {"item": 4},
-    "users_without_truth": {"user": 5_000},
+    "users_without_truth": {"user": 500},
     "users_without_lists": {"model": "m2"},
 }
 """What the last row is changed to, so that no few first rows show it."""
 
 
+IDS = ["Int64", "lowest", "highest", "beyond 31 bits", "UInt64", "Int16", "String"]
+
+
 @pytest.mark.parametrize(
-    "ids", ["Int64", "lowest", "highest", "beyond 31 bits", "UInt64", "Int16", "String"]
+    ("defect", "ids", "order"),
+    crossed(
+        ["", *DEFECTS], IDS, ["model by model", "user by user", "shuffled"], fast=len(DEFECTS) + 1
+    ),
 )
-@pytest.mark.parametrize("order", ["model by model", "user by user", "shuffled"])
-def test_large_lists_of_models_have_the_findings_of_lazy_ones(order, ids):
+def test_large_lists_of_models_have_the_findings_of_lazy_ones(defect, ids, order):
     lists = of_models()
     frames = {name: with_ids(one, ids) for name, one in beside(lists).items()}
     columns = ["check", "severity", "frame", "rows", "users", "treatment", "remedy"]
-    for defect, changed in {"": {}, **DEFECTS}.items():
-        last = lists[-1:].with_columns(**{name: pl.lit(one) for name, one in changed.items()})
-        recs = pl.concat([lists[:-1], last.cast(lists.schema)])
-        if order == "user by user":
-            recs = recs.sort("user", "model", "rank", nulls_last=True)
-        elif order == "shuffled":
-            recs = recs.sample(fraction=1, shuffle=True, seed=1)
-        recs = with_ids(recs, ids)
-        found = recs.rec(model="model", **frames).audit(10).select(columns)
-        plain = recs.lazy().rec(model="model", **frames).audit(10).select(columns).collect()
+    changed = DEFECTS.get(defect, {})
+    last = lists[-1:].with_columns(**{name: pl.lit(one) for name, one in changed.items()})
+    recs = pl.concat([lists[:-1], last.cast(lists.schema)])
+    if order == "user by user":
+        recs = recs.sort("user", "model", "rank", nulls_last=True)
+    elif order == "shuffled":
+        recs = recs.sample(fraction=1, shuffle=True, seed=1)
+    recs = with_ids(recs, ids)
 
-        assert_frame_equal(found, plain)
-        assert not defect or defect in found["check"]
+    found = recs.rec(model="model", **frames).audit(10).select(columns)
+
+    plain = recs.lazy().rec(model="model", **frames).audit(10).select(columns).collect()
+    assert_frame_equal(found, plain)
+    assert not defect or defect in found["check"]
 
 
 def raises(kind: Kind, call: Any, *words: str) -> None:

@@ -18,6 +18,7 @@ import recframe as rf
 from asked_twice import asked_twice, assert_same, eager
 from choices import CHOICES
 from frame_kinds import slow_after_the_first
+from lanes import crossed, in_turn
 from many_frames import MANY
 from parted_frames import ALL_SIDES, LISTS_ARE_NO_SAMPLES, every
 
@@ -26,20 +27,21 @@ pytestmark = LISTS_ARE_NO_SAMPLES
 asked = partial(asked_twice, MANY)
 
 
-@pytest.mark.parametrize(
-    "sides", slow_after_the_first([ALL_SIDES, (), ("train",), ("items",)]), ids=str
-)
-@pytest.mark.parametrize(
-    "by",
-    slow_after_the_first([["kind", "country"], None, "week", "user", "country", "item"]),
-    ids=str,
-)
-@pytest.mark.parametrize(("order", "model"), [("rank", False), ("score", True)])
-def test_every_metric_is_in_buckets_what_it_is_on_one_machine(order, model, by, sides):
-    if ("users" not in sides and "country" in str(by)) or (
-        "items" not in sides and "kind" in str(by)
-    ):
-        pytest.skip("there is no such column")
+# of the columns that there are; the first two are in the fast lane
+OF_SIDES = [
+    *crossed([ALL_SIDES], [["kind", "country"], "country"], ["rank", "score"]),
+    *crossed(
+        [("train",), ALL_SIDES, (), ("items",)],
+        [None, "week", "user", "item"],
+        ["rank", "score"],
+        fast=0,
+    ),
+]
+
+
+@pytest.mark.parametrize(("sides", "by", "order"), OF_SIDES)
+def test_every_metric_is_in_buckets_what_it_is_on_one_machine(sides, by, order):
+    model = order == "score"
     recs, truth = eager(order, model=model)
     options = {"model": "model", "reference": "b"} if model else {}
 
@@ -61,8 +63,9 @@ POLICIES = [
 ]
 
 
-@pytest.mark.parametrize("by", slow_after_the_first(["country", None, "user"]))
-@pytest.mark.parametrize("policies", slow_after_the_first(POLICIES), ids=str)
+@pytest.mark.parametrize(
+    ("policies", "by"), in_turn([*POLICIES, *POLICIES], ["country", None, "user"], fast=1)
+)
 def test_every_policy_holds_in_buckets(policies, by):
     recs, truth = eager("score" if "ties" in policies else "rank", model=False)
 
@@ -176,26 +179,23 @@ def assert_cases_agree(case, metrics) -> None:
 METRICS_OF_TIES = ["ndcg@3", "recall@2", "mrr@3", "precision@3", "list_length@2", "judged@3"]
 
 
+OF_CUT_OFFS = [
+    {"ties": "last"},
+    {},
+    {"no_relevant": "skip"},
+    {"relevant_from": "list"},
+    {"universe": "both"},
+    {"ties": "item_reverse"},
+]
+
+
 @pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
-@pytest.mark.parametrize(
-    "policies",
-    slow_after_the_first(
-        [
-            {"ties": "last"},
-            {},
-            {"no_relevant": "skip"},
-            {"relevant_from": "list"},
-            {"universe": "both"},
-            {"ties": "item_reverse"},
-        ]
-    ),
-    ids=str,
-)
+@pytest.mark.parametrize("policies", slow_after_the_first(OF_CUT_OFFS), ids=str)
 def test_what_stands_behind_the_largest_cut_off_changes_nothing(policies):
     choose = random.Random("cut-offs")  # noqa: S311  test data
-    metrics = (
-        METRICS_OF_TIES if "ties" in policies else [str(one) for one in random_cases.AT_ONE_CUT]
-    )
+    # each of the others under every second policy
+    others = random_cases.AT_ONE_CUT[OF_CUT_OFFS.index(policies) % 2 :: 2]
+    metrics = METRICS_OF_TIES if "ties" in policies else [str(one) for one in others]
     for number, metric in enumerate(metrics):
         case = random_cases.two_frames(choose.choice, 40, 4, "rank")
         recs = random_cases.frame(case.recs, {}).select("user", "item", "rank")
@@ -216,13 +216,17 @@ def test_every_metric_beyond_accuracy_agrees_on_random_frames(by, name):
     case = random_lists.a_case(
         random_lists.seeded(f"buckets {name}").choice, 80, 9, by, model="country" in by
     )
-    for asked_for in random_lists.asked_of(name, [3, None]):
-        metric = random_lists.metric(asked_for)
-        home, buckets = (random_lists.bound(case, kind) for kind in (random_cases.KINDS[0], MANY))
-        if metric.name == "personalization" and ("overlap" in str(metric) or "user" in by):
-            continue  # each list against all others, which is refused
-        found = MANY.read(buckets.evaluate(metric, by=list(by) or None))
-        assert_same(home.evaluate(metric, by=list(by) or None), found, ordered="user" not in by)
+    home, buckets = (random_lists.bound(case, kind) for kind in (random_cases.KINDS[0], MANY))
+    # a call without a cut-off sends whole lists
+    for k in (3, None):
+        metrics = [random_lists.metric(one) for one in random_lists.asked_of(name, [k])]
+        if name == "personalization":
+            # each list against all others is refused
+            metrics = [one for one in metrics if "overlap" not in str(one) and "user" not in by]
+        if metrics:
+            expected = home.evaluate(*metrics, by=list(by) or None)
+            found = MANY.read(buckets.evaluate(*metrics, by=list(by) or None))
+            assert_same(expected, found, ordered="user" not in by)
 
 
 def large_frames() -> tuple[pl.DataFrame, pl.DataFrame, dict[str, pl.DataFrame]]:

@@ -10,9 +10,10 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from frame_sizes import LARGE, SIZE
+from lanes import crossed
 from recframe.frames import collecting
 
-SIZE = 24_000
 METRICS = ["ndcg", "recall", "map", "err", "auc", "list_length"]
 OF_ROWS = ["auc", "bpref", "judged", "list_length"]
 NUMBER = pl.col("number")
@@ -98,7 +99,7 @@ def scored(frame: pl.DataFrame, tied: int) -> pl.DataFrame:
     return frame.select("user", "item", "relevance", score=pl.when(pl.col("rank") < 12).then(score))
 
 
-@pytest.mark.parametrize("size", [12_000, 19_999])
+@pytest.mark.parametrize("size", [LARGE // 2, LARGE])
 @pytest.mark.parametrize("order", ORDERS)
 def test_frames_just_too_small_to_be_asked_give_what_the_lazy_plan_gives(order, size, monkeypatch):
     # nor do they stream
@@ -349,24 +350,21 @@ def check_kinds(frame: pl.DataFrame, metrics: Sequence[str], kinds: Sequence[str
             assert_frame_equal(found, plan.collect(engine="in-memory"), rel_tol=1e-12)
 
 
-@pytest.mark.parametrize("kind", KINDS_OF_LISTS)
-@pytest.mark.parametrize("order", list(ORDERS)[:3])
-def test_large_lists_give_what_the_lazy_plan_gives(order, kind):
+@pytest.mark.parametrize(("kind", "order"), crossed([*KINDS_OF_LISTS], [*ORDERS][:3], fast=5))
+def test_large_lists_give_what_the_lazy_plan_gives(kind, order):
     metrics = OF_ROWS if kind != "by item" else OF_ROWS[2:]
     # ids at the ends of what their dtypes hold, and ids that fit into no packed number
     for user, item in ((NUMBER - 2**63, NUMBER), (NUMBER, 2**63 - 1 - NUMBER), (NUMBER, TEXT)):
         check_kinds(ORDERS[order](judged(user, item)), metrics, [kind])
 
 
-@pytest.mark.parametrize("order", list(ORDERS)[:3])
 @pytest.mark.parametrize(
-    ("ties", "rank"),
-    list(
-        zip(
-            ["expected", "last", "order", "optimistic", "pessimistic", "item_reverse"],
-            [pl.Int8, pl.UInt64, pl.Float64] * 2,
-            strict=True,
-        )
+    ("ties", "order", "rank"),
+    crossed(
+        ["expected", "last", "order", "optimistic", "pessimistic", "item_reverse"],
+        [*ORDERS][:3],
+        [pl.Int8, pl.UInt64, pl.Float64],
+        fast=6,
     ),
 )
 def test_large_lists_with_equal_ranks_give_what_the_lazy_plan_gives(ties, order, rank):

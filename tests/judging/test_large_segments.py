@@ -10,7 +10,8 @@ from polars.testing import assert_frame_equal
 from test_large_frames import IDS, METRICS, NUMBER, OF_ROWS, ORDERS, judged
 
 import recframe as rf
-from lanes import crossed, in_turn
+from frame_sizes import SIZE
+from lanes import crossed
 from recframe.frames.collecting import ask
 from recframe.frames.described import described
 from recframe.judging.codes_of_items import codes_of_items
@@ -38,7 +39,7 @@ COLUMNS: dict[str, pl.Expr] = {
     "text of users": pl.format("country {}", NUMBER // 12 % 7).cast(pl.Categorical),
     "of rows": NUMBER % 3,
     "half null": pl.when(NUMBER % 2 == 0).then(NUMBER // 12 % 7),
-    "null in one row": pl.when(NUMBER != 4_321).then(NUMBER // 12 % 7),
+    "null in one row": pl.when(NUMBER != 432).then(NUMBER // 12 % 7),
 }
 
 
@@ -47,7 +48,7 @@ def frame_of(dtype: str, column: str, order: str) -> pl.DataFrame:
     frame = judged(IDS[dtype], NUMBER).with_row_index("number")
     made = frame.with_columns(
         segment=COLUMNS[column].cast(pl.String),
-        week=(NUMBER // 24).cast(pl.Int32).cast(pl.Date).dt.truncate("1mo"),
+        week=(NUMBER // 24).cast(pl.Int32).cast(pl.Date).dt.truncate("3d"),
         model=pl.when(NUMBER % 24 < 12).then(pl.lit("a")).otherwise(pl.lit("b")),
     )
     return ORDERS[order](made.drop("number"))
@@ -85,7 +86,7 @@ def test_a_column_that_never_changes_within_a_user_is_looked_up_by_the_user(colu
 @pytest.mark.parametrize(("dtype", "order", "column"), crossed([*IDS], [*ORDERS], [*COLUMNS][:3]))
 def test_by_a_column_of_users_of_any_dtype(dtype, order, column):
     frame = frame_of(dtype, column, order)
-    several = frame["user"].n_unique() < 1_000
+    several = frame["user"].n_unique() < SIZE // 12
     # users of few ids have several segments, which are then properties of rows
     frame = frame.with_columns(item=pl.int_range(pl.len())) if several else frame
 
@@ -238,9 +239,11 @@ def test_lists_without_a_hit_in_a_segment_of_items_may_be_left_out(policies, ord
             check(*given, "kind", [*metrics, MISSED])
 
 
-@pytest.mark.parametrize(("order", "policies"), in_turn([*ORDERS, *ORDERS], POLICIES))
-@pytest.mark.parametrize("dtype", ["Int64", "negative", "wide", "String", "UInt64"])
-def test_by_a_property_of_items(dtype, order, policies):
+@pytest.mark.parametrize(
+    ("policies", "dtype", "order"),
+    crossed(POLICIES, ["Int64", "negative", "wide", "String", "UInt64"], [*ORDERS], fast=7),
+)
+def test_by_a_property_of_items(policies, dtype, order):
     frame = frame_of("Int64" if dtype == "UInt64" else dtype, "of users", order)
     items = ITEMS.filter(pl.col("item") < 10)
     if dtype == "UInt64":

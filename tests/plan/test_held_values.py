@@ -9,6 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
+from lanes import crossed, thorough
 from planted_shop import shop
 from recframe.conventions import under_profile
 from recframe.metrics.language import registry
@@ -57,8 +58,9 @@ def answers(rec: Any, ask: Any) -> pl.DataFrame | str:
         return str(error)
 
 
-@pytest.mark.parametrize("policies", POLICIES, ids=str)
-@pytest.mark.parametrize("lazy", [False, True], ids=["eager", "lazy"])
+@pytest.mark.parametrize(
+    ("policies", "lazy"), crossed(POLICIES, {"eager": False, "lazy": True}, fast=4)
+)
 def test_held_values_answer_as_the_frames_do(policies, lazy, monkeypatch):
     # as of a large frame, which is asked questions first
     monkeypatch.setattr("recframe.frames.kinds.kind.LARGE", 10)
@@ -93,7 +95,7 @@ def test_what_is_bound_anew_holds_nothing():
     assert held.group_by("age")._held is None
 
 
-@pytest.mark.parametrize("policies", [*POLICIES, {"universe": "both"}], ids=str)
+@pytest.mark.parametrize("policies", thorough([{"universe": "both"}, *POLICIES]), ids=str)
 def test_lists_that_are_kept_are_taken_once_for_each_cut_off(policies, monkeypatch):
     monkeypatch.setattr("recframe.frames.kinds.kind.LARGE", 10)
     taken = []

@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 import recframe as rf
+from lanes import in_turn
 from recframe.conventions.profiles import PROFILES
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Definition
@@ -41,7 +42,8 @@ SECTIONS = [
 ]
 SVG = "{http://www.w3.org/2000/svg}"
 
-each_metric = pytest.mark.parametrize("name", BUILTIN)
+# a page takes some thirty calls: the fast lane has a few
+each_metric = pytest.mark.parametrize("name", in_turn(BUILTIN.keys(), fast=8))
 
 
 @functools.cache
@@ -187,6 +189,7 @@ def test_each_choice_of_a_parameter_has_the_value_that_it_gives():
     assert "hits are divided by the length of the list up to k" in found
 
 
+@pytest.mark.slow
 def test_every_parameter_is_told_with_its_choices():
     for name, metric in BUILTIN.items():
         text = sections(page(name))["Parameters"]
@@ -200,6 +203,7 @@ def test_every_parameter_is_told_with_its_choices():
         assert "| an error |" not in text
 
 
+@pytest.mark.slow
 def test_every_profile_that_has_a_metric_stands_on_its_page():
     for name in BUILTIN:
         text = sections(page(name))["In other libraries"]
@@ -262,6 +266,7 @@ def test_the_index_has_every_metric_under_its_family():
     assert 'universe="recs"' in found["Options of every metric"]
 
 
+@pytest.mark.slow
 def test_links_of_a_page_lead_to_pages_that_there_are():
     names = {f"{name}.{end}" for name in BUILTIN for end in ("md", "svg")} | {
         "index.md",
