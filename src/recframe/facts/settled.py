@@ -13,9 +13,9 @@ import polars as pl
 
 from recframe.facts import reference_lists
 from recframe.facts.by_category import Codes, codes_of
-from recframe.facts.definitions import HISTORIES
+from recframe.facts.definitions import HISTORIES, OF_HISTORIES
 from recframe.facts.features import ANY, CATEGORIES
-from recframe.facts.sides import Fact, FromSides, Kind, Sides
+from recframe.facts.sides import Fact, FromSides, Kind, OfHistory, Sides
 from recframe.facts.tallies import History
 from recframe.frames.collecting import Ask
 from recframe.frames.rows.lookups import Lookup, lookup
@@ -41,6 +41,8 @@ def settled(
         sides = replace(sides, shown=shown(sides, ask))
     sides = replace(sides, codes=_codes(sides, ask, rows, facts))
     sides = replace(sides, histories=_histories(sides, named))
+    sides = replace(sides, of_histories=_of_histories(sides, named))
+    named = [one for one in named if one.name not in sides.of_histories]
     sides = reference_lists.settled(sides, ask, rows, named)
     by_part = bool(sides.codes) and not sides.histories
     kept = [one for one in named if one.kind == "pair" or (one.kind == "part" and by_part)]
@@ -112,6 +114,17 @@ def _histories(sides: Sides, facts: Sequence[Fact]) -> dict[str, History]:
     }
     histories = {name: one for name, one in found.items() if one is not None}
     return histories if len(histories) == len(of_parts) else {}
+
+
+def _of_histories(sides: Sides, facts: Sequence[Fact]) -> dict[str, OfHistory]:
+    """Return which facts of users are made of what they had before, where that is known."""
+    found = {}
+    for one in (one for one in facts if one.builder in OF_HISTORIES):
+        names = [Fact(builder, one.settings).name for builder in HISTORIES]
+        known = [name for name in names if name in sides.histories]
+        if known:
+            found[one.name] = OfHistory(known[0], OF_HISTORIES[one.builder])
+    return found
 
 
 def _longest(frames: Sequence[pl.LazyFrame], ask: Ask) -> int:
