@@ -23,6 +23,9 @@ from recframe.frames.rows.packing import distinct, fits_31_bits
 from recframe.frames.rows.questions import are_among, distinct_ids, each_item_once, marked_sorted
 from recframe.judging.judged_frame import PAIR
 
+ROWS_FOR_EACH_ITEM = 1.25
+"""Fewer rows are sooner joined with the items' categories than these are made numbers."""
+
 
 def settled(
     sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[FromSides]
@@ -95,6 +98,9 @@ def _codes(
     if not (columns and by_user and all(fits_31_bits(one, ["user"]) for one in train)):
         return {}
     features = {of: sides.feature(of) for of in columns}
+    (n_items,) = ask([pl.concat(one.rows.select(pl.len()) for one in features.values()).max()])
+    if len(rows) + sum(map(len, train)) < ROWS_FOR_EACH_ITEM * n_items.item():
+        return {}
     if any(one.shape not in CATEGORIES for one in features.values()):
         return {}
     longest = _longest([rows.lazy(), *([] if sides.pairs is None else [sides.pairs])], ask)
