@@ -50,14 +50,18 @@ class Codes:
         roots = {name for one in sums for name in one.meta.root_names()}
         return self.tally.counts(sums) if roots <= {"share", "unit"} else None
 
+    def few_counts(self, sums: Sequence[pl.Expr]) -> Counts | None:
+        """Return the same if the parts are so few that each list has sums for all of them."""
+        counts = self.counts(sums)
+        return counts if counts is not None and counts.n_parts <= MOST_PARTS else None
+
     def history(self, rows: pl.LazyFrame, of: str) -> History | None:
         """Return what users had before, as sums of a word, where they are numbers of a small range."""
         counts = self.counts([pl.col(of).sum()])
         if counts is None:
             return None
-        users = stream(counts.of_users(rows))
-        found = lookup(users, "user", self.user)
-        return None if found is None else History(counts, users, found, self.n_parts)
+        found = lookup(stream(counts.of_users(rows)), "user", self.user)
+        return None if found is None else History(counts, found, self.n_parts)
 
 
 @dataclass(frozen=True)
@@ -90,18 +94,14 @@ class ByCategory:
         """Return sums for each list and part that it has."""
         if self.codes is None:
             return self.rows.group_by(self.keys).agg(sums)
-        if (counts := self.codes.counts(sums)) is not None and counts.n_parts <= MOST_PARTS:
+        if (counts := self.codes.few_counts(sums)) is not None:
             return counts.summed(self.given, self.codes.n_parts)
         return self.rows.group_by(BOTH, maintain_order=True).agg(sums).set_sorted(BOTH)
 
-    def beside(
-        self, lists: pl.LazyFrame, sums: Sequence[pl.Expr], histories: Mapping[str, History]
-    ) -> pl.LazyFrame:
-        """Return sums for each list and part that it has, beside its keys and what the lists have; `histories` may be too."""
+    def beside(self, lists: pl.LazyFrame, sums: Sequence[pl.Expr]) -> pl.LazyFrame:
+        """Return sums for each list and part that it has, beside its keys and what the lists have."""
         if self.codes is None:
             return joined(self.summed(sums), lists, [key for key in self.keys if key != "part"])
-        if (counts := self.codes.counts(sums)) is not None and counts.n_parts <= MOST_PARTS:
-            return counts.beside(self.given, self.codes.n_parts, lists, histories)
         # in the order of the parts they are sooner joined than a hash table is made
         return joined(self.codes.with_users(self.summed(sums)), lists.sort("user"), ["user"])
 

@@ -9,6 +9,7 @@ import polars as pl
 from recframe.facts.by_category import DESCRIBED
 from recframe.facts.features import ANY, CATEGORIES, NUMBERS
 from recframe.facts.sides import COUNT, VALUE, Fact, Sides, counted_items, fact
+from recframe.facts.tallies import Counts
 from recframe.frames.kinds.tables import TRAIN_USERS
 from recframe.frames.rows.places import by_item
 
@@ -114,10 +115,7 @@ def n_described_history(sides: Sides, of: str) -> pl.LazyFrame:
 @fact("user", "train", "items", takes=CATEGORIES)
 def n_categories_of_history(sides: Sides, of: str) -> pl.LazyFrame:
     """The number of categories of a user's train items."""
-    history = Fact(history_in_category, (of,))
-    if history.name in sides.histories:
-        return sides.histories[history.name].parts_of_users()
-    found = sides.with_users(sides.built(history), of)
+    found = sides.with_users(sides.built(Fact(history_in_category, (of,))), of)
     return found.group_by(sides.user_keys).agg(value=pl.len().cast(pl.Float64))
 
 
@@ -137,6 +135,11 @@ def history_along(sides: Sides, of: str) -> pl.LazyFrame:
 
 HISTORIES = {history_in_category: "share", history_along: "unit"}
 """What is summed up of a user's train items for each part."""
+OF_HISTORIES = {
+    n_described_history: Counts.n_described,
+    n_categories_of_history: Counts.n_parts_had,
+}
+"""Facts of users that their counts tell."""
 
 
 # Of segments of items

@@ -68,11 +68,13 @@ class Levels:
     speaks_of: dict[str, Level | Kind] = field(default_factory=dict)
     """The level of a column, or what it is a property of, by its name."""
     terms: dict[str, pl.Expr] = field(default_factory=dict)
-    """What a column sums up, row by row, list by list or item by item, by the column's name."""
+    """What a column sums up, row by row, list by list, item by item or category by category, by the column's name."""
 
-    def summed(self, level: Level, term: pl.Expr, total: pl.Expr | None = None) -> pl.Expr:
+    def summed(
+        self, level: Level, term: pl.Expr, *settings: Setting, total: pl.Expr | None = None
+    ) -> pl.Expr:
         """Return the column of a sum on a level; `total` is the sum, where it is written in another way."""
-        column = self.column(level, term.sum() if total is None else total)
+        column = self.column(level, term.sum() if total is None else total, *settings)
         self.terms[column.meta.output_name()] = term
         return column
 

@@ -13,15 +13,18 @@ import polars as pl
 
 from recframe.facts import reference_lists
 from recframe.facts.by_category import Codes, codes_of
-from recframe.facts.definitions import HISTORIES
+from recframe.facts.definitions import HISTORIES, OF_HISTORIES
 from recframe.facts.features import ANY, CATEGORIES
-from recframe.facts.sides import Fact, FromSides, Kind, Sides
+from recframe.facts.sides import Fact, FromSides, Kind, OfHistory, Sides
 from recframe.facts.tallies import History
 from recframe.frames.collecting import Ask
 from recframe.frames.rows.lookups import Lookup, lookup
 from recframe.frames.rows.packing import distinct, fits_31_bits
 from recframe.frames.rows.questions import are_among, distinct_ids, each_item_once, marked_sorted
 from recframe.judging.judged_frame import PAIR
+
+ROWS_FOR_EACH_ITEM = 1.25
+"""Fewer rows are sooner joined with the items' categories than these are made numbers."""
 
 
 def settled(
@@ -41,6 +44,8 @@ def settled(
         sides = replace(sides, shown=shown(sides, ask))
     sides = replace(sides, codes=_codes(sides, ask, rows, facts))
     sides = replace(sides, histories=_histories(sides, named))
+    sides = replace(sides, of_histories=_of_histories(sides, named))
+    named = [one for one in named if one.name not in sides.of_histories]
     sides = reference_lists.settled(sides, ask, rows, named)
     by_part = bool(sides.codes) and not sides.histories
     kept = [one for one in named if one.kind == "pair" or (one.kind == "part" and by_part)]
@@ -93,6 +98,9 @@ def _codes(
     if not (columns and by_user and all(fits_31_bits(one, ["user"]) for one in train)):
         return {}
     features = {of: sides.feature(of) for of in columns}
+    (n_items,) = ask([pl.concat(one.rows.select(pl.len()) for one in features.values()).max()])
+    if len(rows) + sum(map(len, train)) < ROWS_FOR_EACH_ITEM * n_items.item():
+        return {}
     if any(one.shape not in CATEGORIES for one in features.values()):
         return {}
     longest = _longest([rows.lazy(), *([] if sides.pairs is None else [sides.pairs])], ask)
@@ -112,6 +120,17 @@ def _histories(sides: Sides, facts: Sequence[Fact]) -> dict[str, History]:
     }
     histories = {name: one for name, one in found.items() if one is not None}
     return histories if len(histories) == len(of_parts) else {}
+
+
+def _of_histories(sides: Sides, facts: Sequence[Fact]) -> dict[str, OfHistory]:
+    """Return which facts of users are made of what they had before, where that is known."""
+    found = {}
+    for one in (one for one in facts if one.builder in OF_HISTORIES):
+        names = [Fact(builder, one.settings).name for builder in HISTORIES]
+        known = [name for name in names if name in sides.histories]
+        if known:
+            found[one.name] = OfHistory(known[0], OF_HISTORIES[one.builder])
+    return found
 
 
 def _longest(frames: Sequence[pl.LazyFrame], ask: Ask) -> int:

@@ -14,7 +14,7 @@ from recframe.facts import features
 from recframe.facts.by_category import ByCategory, Codes, by_category
 from recframe.facts.features import CATEGORIES, Feature, Shape
 from recframe.facts.reference_places import Places
-from recframe.facts.tallies import BOTH, History
+from recframe.facts.tallies import BOTH, Counts, History
 from recframe.frames.hints import FrameOf
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.tables import CATALOGUE, POPULARITY
@@ -103,6 +103,16 @@ def summing(
 
 
 @dataclass(frozen=True)
+class OfHistory:
+    """A fact of a user, made of the counts of what they had before."""
+
+    history: str
+    """The name of the fact of parts that the counts are of."""
+    of: Callable[[Counts, Mapping[str, str]], pl.Expr]
+    """Makes it of the counts, whose numbers have other names."""
+
+
+@dataclass(frozen=True)
 class Sides:
     """The side frames of one call in the form that facts are made of."""
 
@@ -121,6 +131,8 @@ class Sides:
     """The items' categories as numbers, by the column; of all that are asked for, or none."""
     histories: Mapping[str, History] = field(default_factory=dict)
     """What users had before, by the names of the facts of parts; of all that are asked for, or none."""
+    of_histories: Mapping[str, OfHistory] = field(default_factory=dict)
+    """The facts of users that are made of what they had before, by their names."""
     lookups: Mapping[str, Lookup] = field(default_factory=dict)
     """The facts of items and of users that are asked for, where these are numbers of a small range."""
     beside: frozenset[str] = frozenset()
@@ -135,6 +147,10 @@ class Sides:
     ) -> ByCategory:
         """Return rows once for each category, or dimension, of their items in a feature."""
         return by_category(rows, keys, self.feature(of), self.codes.get(of), *kept)
+
+    def few_counts(self, of: str, sums: Sequence[pl.Expr]) -> Counts | None:
+        """Return how the rows of lists are counted for sums by a feature, where they are."""
+        return self.codes[of].few_counts(sums) if of in self.codes else None
 
     def with_users(self, parts: pl.LazyFrame, of: str) -> pl.LazyFrame:
         """Return parts of users' features with the users."""
@@ -232,10 +248,12 @@ class Sides:
         named: Mapping[str, str] | None = None,
     ) -> pl.LazyFrame:
         """Return rows with the facts of some kinds beside them; `named` has other names of the keys."""
-        if self.beside or self.histories:
+        if self.beside or self.codes:
             there = {*rows.collect_schema().names()}
             facts = [one for one in facts if one.name not in there]
         for kind in kinds:
+            if kind == "user":
+                rows, facts = self._with_histories(rows, facts)
             on, table, same = self.table(kind, facts)
             if table is not None and kind in self.lookups:
                 rows = self.lookups[kind].beside(
@@ -258,6 +276,23 @@ class Sides:
                 )
             rows = rows.with_columns(same) if same else rows
         return rows
+
+    def _with_histories(
+        self, rows: pl.LazyFrame, facts: Sequence[Fact]
+    ) -> tuple[pl.LazyFrame, list[Fact]]:
+        """Return rows with those facts beside them that are made of what users had before, and the other facts."""
+        made = {
+            one.name: self.of_histories[one.name] for one in facts if one.name in self.of_histories
+        }
+        for name in dict.fromkeys(one.history for one in made.values()):
+            history = self.histories[name]
+            rows, renamed = history.beside(rows, name)
+            rows = rows.with_columns(
+                one.of(history.counts, renamed).alias(fact)
+                for fact, one in made.items()
+                if one.history == name
+            ).drop(renamed.values())
+        return rows, [one for one in facts if one.name not in made]
 
 
 def _frame(frame: Any) -> pl.LazyFrame:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from recframe.facts import definitions
 from recframe.facts.features import ANY, CATEGORIES
 from recframe.facts.levels import Level
+from recframe.facts.parts_in_turn import PartsInTurn
 from recframe.facts.sides import Fact, Sides, summing
 from recframe.frames.rows.joins import joined
 
@@ -26,14 +28,35 @@ class Rows:
     asked: Levels
     keys: list[str]
     rows: pl.LazyFrame
-    lists: pl.LazyFrame
+    lists: pl.LazyFrame = field(default_factory=pl.LazyFrame)
     """Each list with its plain sums."""
 
-    def beside_lists(self) -> pl.LazyFrame:
-        """Return the lists with all sums by features that were asked for."""
-        lists = self.lists
-        for one in self.asked.sums_of_lists.values():
-            sums = one.build(self)
+    @cached_property
+    def in_turn(self) -> dict[str, PartsInTurn]:
+        """Those of the sums whose lists have counts of their parts, by their names."""
+        builders = ((one, IN_TURN.get(one.builder)) for one in self.asked.sums_of_lists.values())
+        made = {one.name: of(self, *one.settings) for one, of in builders if of is not None}
+        return {name: one for name, one in made.items() if one is not None}
+
+    def with_counts(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows with the counts that are summed up over each list."""
+        for one in self.in_turn.values():
+            rows = one.with_counts(rows)
+        return rows
+
+    def counts(self) -> list[pl.Expr]:
+        """Return the sums of the counts over a list."""
+        return [count for one in self.in_turn.values() for count in one.sums()]
+
+    def beside(self, lists: pl.LazyFrame) -> pl.LazyFrame:
+        """Return lists, which have their plain sums and counts, with all sums by features that were asked for."""
+        for name, one in self.asked.sums_of_lists.items():
+            if name in self.in_turn:
+                turns = self.in_turn[name]
+                lists = self.sides.joined(lists, turns.facts, "user", "segment", "whole")
+                lists = turns.over(lists)
+                continue
+            sums = one.build(replace(self, lists=lists))
             on = [key for key in self.keys if key in sums.collect_schema()]
             lists = lists.join(sums, on=on, how="left", nulls_equal=True)
         return lists
@@ -81,6 +104,17 @@ def vectors(rows: Rows, of: str) -> pl.LazyFrame:
     return rows.sides.with_users(sums, of).group_by(rows.keys).agg(one.sum() for one in found)
 
 
+def _squares_in_turn(rows: Rows, of: str) -> PartsInTurn | None:
+    """Return the squares of the sums of the unit vectors, where nothing else is asked and counts tell them."""
+    squares = rows.asked.named(Level.OF_LIST.of("square", of))
+    named = {one.meta.output_name(): one for one in squares}
+    sums = [(one * pl.col("unit")).sum().alias(f"{name} unit") for name, one in named.items()]
+    others = rows.asked.named(Level.OF_LIST.of("product", of))
+    counts = None if others else rows.sides.few_counts(of, sums)
+    added = {name: _product(name, name, ["unit"]) for name in named}
+    return None if counts is None else PartsInTurn(f"vectors {of}", counts, added)
+
+
 def _summed(
     rows: Rows, of: str, values: pl.LazyFrame, kept: list[str], sums: list[pl.Expr]
 ) -> pl.LazyFrame:
@@ -113,15 +147,35 @@ def categories(rows: Rows, of: str) -> pl.LazyFrame:
     sums = rows.asked.named(inner)
     kept = {name for one in sums for name in one.meta.root_names()} - {"unit", "share"}
     parted = rows.sides.by_category(rows.with_facts(inner), rows.keys, of, *sorted(kept))
-    roots = {name for one in rows.asked.named(outer) for name in one.meta.root_names()}
-    whole = [
-        one for one in rows.asked.named(Level.BESIDE_CATEGORIES) if one.meta.output_name() in roots
-    ]
-    facts, had = rows.asked.facts_in(outer), rows.sides.histories
-    histories = {one.name: had[one.name] for one in facts if one.name in had}
-    found = parted.beside(rows.lists.select(*rows.keys, *whole), sums, histories)
+    found = parted.beside(rows.lists.select(*rows.keys, *_beside_categories(rows, outer)), sums)
+    facts = rows.asked.facts_in(outer)
     found = rows.sides.joined(found, facts, "part", "user", "segment", "whole")
     return found.group_by(rows.keys).agg(rows.asked.named(outer))
+
+
+def _beside_categories(rows: Rows, level: str) -> list[pl.Expr]:
+    """Return the values of lists that a level reads beside their categories."""
+    roots = {name for one in rows.asked.named(level) for name in one.meta.root_names()}
+    whole = rows.asked.named(Level.BESIDE_CATEGORIES)
+    return [one for one in whole if one.meta.output_name() in roots]
+
+
+def _categories_in_turn(rows: Rows, of: str) -> PartsInTurn | None:
+    """Return the sums over the categories of each list, where counts tell what it has of each, and its user's history had."""
+    outer = Level.OF_LIST.of("categories", of)
+    facts, had = rows.asked.facts_in(outer), rows.sides.histories
+    counts = rows.sides.few_counts(of, rows.asked.named(Level.IN_CATEGORY.of(of)))
+    if counts is None or any(one.kind == "part" and one.name not in had for one in facts):
+        return None
+    names = [one.meta.output_name() for one in rows.asked.named(outer)]
+    return PartsInTurn(
+        f"categories {of}",
+        counts,
+        {name: rows.asked.terms[name] for name in names},
+        _beside_categories(rows, outer),
+        [one for one in facts if one.kind != "part"],
+        {one.name: had[one.name] for one in facts if one.kind == "part"},
+    )
 
 
 @summing("items", takes=CATEGORIES)
@@ -138,3 +192,10 @@ def pairs(rows: Rows, of: str) -> pl.LazyFrame:
         rank=pl.max_horizontal("rank", "rank_right").max(), likeness=pl.len() / union
     )
     return both.group_by(rows.keys).agg(rows.asked.named(Level.OF_LIST.of("pairs", of)))
+
+
+IN_TURN: dict[Any, Callable[..., PartsInTurn | None]] = {
+    vectors: _squares_in_turn,
+    categories: _categories_in_turn,
+}
+"""What makes such sums of the counts of lists, if they can be made of them."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import add
 from typing import Any
 
 import polars as pl
@@ -78,6 +80,8 @@ class Counts:
     sums: list[str]
     highest: int
     """A count lies below it."""
+    described: tuple[str, int]
+    """The number, and the place in it, of how many items have any part."""
 
     def named(self, names: list[str]) -> Counts:
         """Return the same with other names of the sums."""
@@ -91,37 +95,13 @@ class Counts:
 
     def summed(self, rows: pl.LazyFrame, n_parts: int) -> pl.LazyFrame:
         """Return the sums for each user and part that one of the user's items has, in the order of the number of both."""
-        return self._by_part(self.of_users(rows), self._columns(n_parts)).set_sorted(BOTH)
-
-    def beside(
-        self,
-        rows: pl.LazyFrame,
-        n_parts: int,
-        lists: pl.LazyFrame,
-        histories: Mapping[str, History],
-    ) -> pl.LazyFrame:
-        """Return the same beside the user, what `lists` have of each, and the facts that `histories` are, if there are any."""
-        counts, columns = self.of_users(rows), self._columns(n_parts)
-        counts = counts.join(lists, on="user", how="left", maintain_order="left")
-        columns |= {name: [pl.col(name)] * self.n_parts for name in lists.collect_schema().names()}
-        for name, history in histories.items():
-            renamed = {one: f"{name} {one}" for one in history.counts.numbers}
-            table = history.of_users.table.rename(renamed)
-            counts = replace(history.of_users, table=table).beside(counts, [*renamed.values()])
-            columns[name] = history.counts.sums_by_part(history.counts.sums[0], renamed)
-        if histories:  # the number is looked at no more
-            del columns[BOTH]
-        return self._by_part(counts, columns).set_sorted("user")
-
-    def _columns(self, n_parts: int) -> dict[str, list[pl.Expr]]:
         user = pl.col("user").cast(pl.Int64)
-        both = [user * n_parts + part for part in range(self.n_parts)]
-        return {name: self.sums_by_part(name) for name in self.sums} | {BOTH: both}
-
-    def _by_part(self, counts: pl.LazyFrame, columns: Mapping[str, list[pl.Expr]]) -> pl.LazyFrame:
-        """Return a row for each part of a user's items, of columns as expressions for each part."""
-        found = counts.select(pl.concat_arr(parts).alias(name) for name, parts in columns.items())
-        return found.explode(*columns).filter(pl.col(self.sums[0]) > 0)
+        columns = {name: self.sums_by_part(name) for name in self.sums}
+        columns[BOTH] = [user * n_parts + part for part in range(self.n_parts)]
+        found = self.of_users(rows).select(
+            pl.concat_arr(parts).alias(name) for name, parts in columns.items()
+        )
+        return found.explode(*columns).filter(pl.col(self.sums[0]) > 0).set_sorted(BOTH)
 
     @property
     def n_parts(self) -> int:
@@ -131,13 +111,27 @@ class Counts:
 
     def sums_by_part(self, name: str, renamed: Mapping[str, str] | None = None) -> list[pl.Expr]:
         """Return the sum over the counts of each part of what they add; the numbers may be `renamed`."""
-        sums = [pl.lit(0.0, dtype=pl.Float64)] * self.n_parts
+        sums: list[list[pl.Expr]] = [[] for _ in range(self.n_parts)]
         columns = self.places.select("part", "number", "place", name)
         for part, number, place, weight in zip(*columns, strict=True):
-            numbers = pl.col(renamed[number] if renamed else number)
-            count = (numbers // place % self.highest).cast(pl.Float64)
-            sums[part] = sums[part] + count * weight
-        return sums
+            count = self._count(renamed[number] if renamed else number, place)
+            sums[part].append(count * weight)
+        return [reduce(add, ofs) for ofs in sums]
+
+    def n_described(self, renamed: Mapping[str, str]) -> pl.Expr:
+        """Return how many items have any part."""
+        number, place = self.described
+        return self._count(renamed[number], place)
+
+    def n_parts_had(self, renamed: Mapping[str, str]) -> pl.Expr:
+        """Return how many parts the items have."""
+        one, zero = pl.lit(1.0, dtype=pl.Float64), pl.lit(0.0, dtype=pl.Float64)
+        sums = self.sums_by_part(self.sums[0], renamed)
+        # a number made of a truth value takes longer than one chosen by it
+        return pl.sum_horizontal(pl.when(had > 0).then(one).otherwise(zero) for had in sums)
+
+    def _count(self, number: str, place: int) -> pl.Expr:
+        return (pl.col(number) // place % self.highest).cast(pl.Float64)
 
 
 @dataclass(frozen=True)
@@ -145,11 +139,14 @@ class History:
     """The counts of what users had before, of which each sum is made where it is asked for; most never are."""
 
     counts: Counts
-    users: pl.DataFrame
-    """Each user that has any, with the counts."""
     of_users: Lookup
     """The counts of each user between the lowest and the highest."""
     n_parts: int
+
+    def beside(self, lists: pl.LazyFrame, name: str) -> tuple[pl.LazyFrame, dict[str, str]]:
+        """Return lists with the counts of their users beside them, and the names of the numbers, which begin with a name."""
+        renamed = {number: f"{name} {number}" for number in self.counts.numbers}
+        return self.of_users.beside(lists, renamed), renamed
 
     def value(self) -> pl.Expr:
         """Return the sum of a user and a part, by the number of both."""
@@ -177,12 +174,6 @@ class History:
         count = number // pl.lit(places["place"]).gather(part) % self.counts.highest
         return count.cast(pl.Float64) * pl.lit(places[self.counts.sums[0]]).gather(part)
 
-    def parts_of_users(self) -> pl.LazyFrame:
-        """Return how many parts the items of each user have, as `value`."""
-        sums = self.counts.sums_by_part(self.counts.sums[0])
-        value = pl.sum_horizontal((one > 0).cast(pl.Float64) for one in sums)
-        return self.users.lazy().select("user", value=value)
-
 
 def _whole(sizes: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame | None:
     """Return how many times what a count adds to the sum an item of each size adds, if there is one sum and they are whole."""
@@ -203,9 +194,10 @@ def _counts(tally: Tally, keys: list[str], sizes: pl.DataFrame, sums: list[str])
     rows = tally.parts.join(sizes, on="size")
     field, two = pl.col("field"), pl.lit(2, dtype=pl.Int64)
     places = rows.select(*keys, *sums).unique().sort(keys).with_row_index("field")
-    numbers = [f"number {place}" for place in range(-(-len(places) // each))]
+    numbers = [f"number {place}" for place in range(len(places) // each + 1)]
     if bits > BITS or len(numbers) > MOST_NUMBERS:
         return None
+    described = (numbers[-1], 2 ** (bits * (len(places) % each)))
     places = places.with_columns(
         number=pl.format("number {}", field // each),
         place=two ** (bits * (field % each).cast(pl.Int64)),
@@ -214,5 +206,6 @@ def _counts(tally: Tally, keys: list[str], sizes: pl.DataFrame, sums: list[str])
     added = pl.col("place") * pl.col("adds")
     own = (pl.when(pl.col("number") == one).then(added).alias(one) for one in numbers)
     of_items = rows.select("item", *own).group_by("item").agg(pl.col(numbers).sum())
+    of_items = of_items.with_columns(pl.col(described[0]) + described[1])
     found = lookup(of_items, "item", tally.item)
-    return None if found is None else Counts(found, numbers, places, sums, 2**bits)
+    return None if found is None else Counts(found, numbers, places, sums, 2**bits, described)

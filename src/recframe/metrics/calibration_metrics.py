@@ -12,7 +12,6 @@ from typing import Literal
 import polars as pl
 
 from recframe.metrics.language.at_lists import AtLists
-from recframe.metrics.language.formulas import ratio
 from recframe.metrics.language.parameters import COUNT, UNIT, LogBase, Share
 from recframe.metrics.language.registry import metric
 
@@ -60,8 +59,9 @@ def miscalibration(
     """
     weighed = at.weight(weight)
     total = at.sum(pl.when(at.has_feature(of)).then(weighed))
-    p = ratio(at.history_in_category(of), at.n_described_history(of))
-    q = ratio(at.in_category(of, weighed * at.category_share), at.beside_categories(total))
+    # without a divisor there is no value
+    p = at.history_in_category(of) / at.n_described_history(of)
+    q = at.in_category(of, weighed * at.category_share) / at.beside_categories(total)
     # NOTE: the rest is exactly 0 where the list has all categories of the history, as the root of 1e-16 would be 1e-8.
     covers = at.over_categories(of, p > 0) == at.n_categories_of_history(of)
     rest = pl.when(covers).then(0.0).otherwise((1 - at.over_categories(of, p)).clip(0.0, 1.0))

@@ -19,7 +19,7 @@ from recframe.frames.collecting import Ask, stream
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.joins import aggregate, at_best_rank, distinct_names, joined
 from recframe.frames.rows.lookups import Lookup, lookup
-from recframe.frames.rows.questions import each_item_once, marked_sorted
+from recframe.frames.rows.questions import distinct_ids, each_item_once, marked_sorted
 from recframe.judging.judged_frame import Judged, held
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.cutoffs import reach
@@ -209,7 +209,7 @@ class Cut:
     given: pl.LazyFrame | None = None
     """The rows, where they are at hand."""
     crowd: pl.LazyFrame | None = None
-    """The lists with a ranked row, repeated as they come, where they are at hand."""
+    """The lists with a ranked row, each once, where they are at hand."""
     summed: pl.LazyFrame | None = None
     """The lists with their sums, where they are at hand."""
     itemed: pl.LazyFrame | None = None
@@ -253,7 +253,7 @@ class Cut:
         return replace(cut, summed=summed.lazy(), usual=literals, unusual=values.filter(odd))
 
     def _taken(self, ask: Ask) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """Return the rows up to k, and the lists with a ranked row, repeated as they come."""
+        """Return the rows up to k, and the lists with a ranked row, each once."""
         keys = self.held.list_keys
         changes = [pl.col(key).ne_missing(pl.col(key).shift()) for key in keys]
         heads = (
@@ -263,6 +263,7 @@ class Cut:
         rows = marked_sorted(rows, "user")
         if self.held.scores is None:
             rows = marked_sorted(each_item_once(rows, keys, ask), "user")
+        crowd = distinct_ids(crowd["user"]).to_frame() if keys == ["user"] else crowd.unique()
         return rows, crowd
 
     @property
@@ -293,18 +294,21 @@ class Cut:
             "segment",
             "whole",
         )
-        lists = rows.group_by(self.held.list_keys).agg(*self.asked.named(Level.OF_LIST), *also)
-        lists = Rows(self.sides, self.asked, self.held.list_keys, self.rows, lists).beside_lists()
+        of_features = Rows(self.sides, self.asked, self.held.list_keys, self.rows)
+        sums = [*self.asked.named(Level.OF_LIST), *of_features.counts(), *also]
+        lists = of_features.with_counts(rows).group_by(self.held.list_keys).agg(sums)
+        lists = of_features.beside(lists)
         facts = self.asked.facts_in(Level.VALUE, Level.OVER_LISTS, Level.BESIDE)
         lists = self.sides.joined(lists, facts, "list", "user", "member", "segment", "whole")
         return lists.with_columns(self.asked.named(Level.VALUE))
 
     def segments(self) -> pl.LazyFrame:
         """Return each segment with its number of lists, and what is summed up over them."""
-        crowd = self.held.ranked().select(self.held.list_keys) if self.crowd is None else self.crowd
-        members = crowd.unique()
+        crowd = self.crowd
+        if crowd is None:
+            crowd = self.held.ranked().select(self.held.list_keys).unique()
         support = aggregate(
-            self.described(members), self.keys, [pl.len().cast(pl.Int64).alias("n_lists")]
+            self.described(crowd), self.keys, [pl.len().cast(pl.Int64).alias("n_lists")]
         )
         sums = self.asked.named(Level.OVER_LISTS)
         return (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,11 +24,15 @@ class Lookup:
     lowest: int
     table: pl.DataFrame
 
-    def beside(self, rows: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
-        """Return rows with columns of the table beside them, null where it does not have the key: a left join."""
+    def beside(self, rows: pl.LazyFrame, names: Sequence[str] | Mapping[str, str]) -> pl.LazyFrame:
+        """Return rows with columns of the table beside them, null where it does not have the key: a left join.
+
+        `names` may have other names that they are to have there.
+        """
         place = self.place(pl.col(self.key))
+        named = names if isinstance(names, Mapping) else dict(zip(names, names, strict=True))
         return rows.with_columns(
-            pl.lit(self.table[name]).gather(place).alias(name) for name in names
+            pl.lit(self.table[name]).gather(place).alias(there) for name, there in named.items()
         )
 
     def value(self, name: str, otherwise: Any, keys: pl.Series) -> pl.Expr:

@@ -203,7 +203,7 @@ class AtLists:
     def n_lists_with(self) -> pl.Expr:
         """The number of lists of the segment that have the item, up to k."""
         one = self._cut(pl.lit(1.0, dtype=pl.Float64))
-        return self.asked.summed(Level.OF_ITEM, one, self._n_rows).cast(pl.Float64)
+        return self.asked.summed(Level.OF_ITEM, one, total=self._n_rows).cast(pl.Float64)
 
     def place(self, value: pl.Expr) -> pl.Expr:
         """Return the item's place, from 1, among the segment's items, the lowest value first; those of value null have none."""
@@ -302,7 +302,9 @@ class AtLists:
 
     def over_categories(self, of: str, value: pl.Expr) -> pl.Expr:
         """Return the sum of a value of a category over those of the list; some may be of items below k alone."""
-        return self._summed(sums_by_feature.categories, "categories", of, value.sum())
+        self._sums_of_lists(sums_by_feature.categories, of)
+        column = self.asked.summed(Level.OF_LIST, value, "categories", of)
+        return column.cast(pl.Float64).fill_null(0.0)
 
     def n_categories_of_history(self, of: str) -> pl.Expr:
         """Return the number of categories of the train items of the list's user."""

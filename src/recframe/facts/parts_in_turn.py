@@ -1,0 +1,77 @@
+"""Sums over the parts of a feature that lists have, one part after the other: no list has a row for each of its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from recframe.facts.sides import Fact
+from recframe.facts.tallies import Counts, History
+
+
+@dataclass(frozen=True)
+class PartsInTurn:
+    """What is summed up over the parts of each list, of counts that are sums over its rows like any other."""
+
+    name: str
+    """What its columns' names begin with, unlike those of others."""
+    counts: Counts
+    added: Mapping[str, pl.Expr]
+    """What each part that a list has adds to a column, by the column's name."""
+    beside: Sequence[pl.Expr] = ()
+    """Values of the list that this reads beside each part."""
+    facts: Sequence[Fact] = ()
+    """Facts of the list's user, segment or the whole that this reads."""
+    histories: Mapping[str, History] = field(default_factory=dict)
+    """What users had before of each part, by the names of the facts that this reads."""
+
+    @property
+    def _numbers(self) -> dict[str, str]:
+        return {number: f"{self.name} {number}" for number in self.counts.numbers}
+
+    def with_counts(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows with the counts of their items beside them."""
+        return self.counts.of_items.beside(rows, self._numbers)
+
+    def sums(self) -> list[pl.Expr]:
+        """Return the counts of a list, of rows that have those of their items."""
+        return [pl.col(number).sum() for number in self._numbers.values()]
+
+    def over(self, lists: pl.LazyFrame) -> pl.LazyFrame:
+        """Return lists that have their counts, and the facts, with what their parts add up to.
+
+        NOTE: columns that each part writes anew take a third of the time of a row for each list and part, and no memory.
+        """
+        numbers, zero = self._numbers, pl.lit(0.0, dtype=pl.Float64)
+        kept = [name for name in lists.collect_schema().names() if name not in numbers.values()]
+        lists = lists.with_columns(*self.beside, *(zero.alias(name) for name in self.added))
+        columns = {name: self.counts.sums_by_part(name, numbers) for name in self.counts.sums}
+        for name, history in self.histories.items():
+            lists, renamed = history.beside(lists, name)
+            columns[name] = history.counts.sums_by_part(history.counts.sums[0], renamed)
+        of_parts = [
+            dict(zip(columns, one, strict=True)) for one in zip(*columns.values(), strict=True)
+        ]
+        totals = self._totals(lists.with_columns(**of_parts[0]))
+        for one in of_parts:
+            lists = lists.with_columns(**one).with_columns(totals)
+        return lists.select(*kept, *self.added)
+
+    def _totals(self, lists: pl.LazyFrame) -> list[pl.Expr]:
+        """Return the totals with what a part adds that a list has.
+
+        NOTE: a number made of a truth value takes longer than one chosen by it.
+        """
+        dtypes = lists.select(**self.added).collect_schema()
+        has, zero, one = pl.col(self.counts.sums[0]) > 0, pl.lit(0.0), pl.lit(1.0)
+        return [
+            pl.col(name)
+            + (
+                pl.when(has & value).then(one).otherwise(zero)
+                if dtypes[name] == pl.Boolean
+                else pl.when(has).then(value.cast(pl.Float64)).otherwise(zero).fill_null(0.0)
+            )
+            for name, value in self.added.items()
+        ]
