@@ -77,7 +77,7 @@ def alike_as_one(
         return rows.group_by(keys).agg(values)
     number = pl.col("key")
     rows = rows.with_columns(key_hash([*map(pl.col, keys)], schema).alias("key")).cache()
-    numbers = in_order(rows.select(number), "key")
+    numbers = rows.select(number).sort(number)
     repeated = numbers.filter(number == number.shift()).unique().cache()
     alike = rows.join(repeated, on=number, how="semi").group_by(keys).agg(values)
     others = rows.join(repeated, on=number, how="anti").drop("key")
