@@ -126,8 +126,9 @@ OF_LISTS = ["entropy", "gini", "personalization", "personalization(against=all)"
 )
 def test_lists_and_contributions_by_a_column_of_the_rows(column, has, order):
     frame = frame_of("Int64", column, order).drop("model")
-    # lists of other items, so that it tells which are held against one another
-    frame = frame.with_columns(item=(pl.col("user") * 5 + pl.col("item") * 7) % 40)
+    # lists of other items, so that it tells which are held against one another; and weeks that differ, since an interval
+    # without width has ends of mere rounding
+    frame = frame.with_columns(item=(pl.col("user") ** 2 + pl.col("item") * 7) % 40)
     truth = frame.filter(pl.col("relevance") > 0).drop("rank")
     recs, sides = frame, {"items": frame.select("item").unique()}
     if has != "frame":
