@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from recframe.audit.audited import Audited, repeated
+from recframe.audit.audited import Audited, numbers_of_several
 from recframe.audit.numbers_of_rows import numbered
 from recframe.audit.settled import settled
 from recframe.frames.rows.packing import key_hash
@@ -223,7 +223,7 @@ def test_pairs_that_repeat_are_those_that_are_counted_twice(
     )
     rows = rows.cast(dtype)
 
-    numbers = repeated(rows.lazy(), PAIR).collect().to_series()
+    numbers = numbers_of_several(rows.lazy(), PAIR).collect().to_series()
 
     number = key_hash([pl.col("user"), pl.col("item")], rows.schema)
     again = rows.filter(number.is_in(numbers.implode())).unique().cast(pl.Int64)

@@ -19,9 +19,9 @@ from recframe.frames.roles import Segment
 from recframe.frames.rows.packing import (
     SMALL_INTEGERS,
     fits_31_bits,
-    in_order,
     joined_as_numbers,
     key_hash,
+    repeated,
 )
 from recframe.judging.judged_frame import PAIR
 from recframe.judging.relevance import is_rank, is_relevant
@@ -302,7 +302,7 @@ class Audited:
     def questions(self) -> dict[str, pl.LazyFrame]:
         """What several checks ask, by its name."""
         plans = {"lengths": self.counted_lists(), "judged users": self.counted_users()}
-        plans |= {name: repeated(*rows) for name, rows in self.repeatable.items()}
+        plans |= {name: numbers_of_several(*rows) for name, rows in self.repeatable.items()}
         plans |= {role: self._spellings(role) for role in PAIR if self.is_text(role)}
         for role in PAIR:
             if len(self.having(role)) > 1:
@@ -398,11 +398,10 @@ def absent(name: str) -> str:
     return f"items not in {name}"
 
 
-def repeated(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+def numbers_of_several(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     """Return the numbers that stand for the keys of two rows or more; now and then other keys have the same number."""
     number = key_hash([pl.col(key) for key in keys], rows.collect_schema())
-    numbers = in_order(rows.select(number=number), "number")
-    return numbers.filter(pl.col("number") == pl.col("number").shift()).unique()
+    return repeated(rows, number).unique()
 
 
 def example(shown: Sequence[str], schema: pl.Schema) -> pl.Expr:

@@ -30,6 +30,12 @@ def in_order(rows: pl.LazyFrame, number: str) -> pl.LazyFrame:
     return rows.sort(number, multithreaded=pl.thread_pool_size() > FEW)
 
 
+def repeated(rows: pl.LazyFrame, number: pl.Expr) -> pl.LazyFrame:
+    """Return, as `number`, the numbers of rows that another row has too: once less than there are such rows, and in order."""
+    numbers = in_order(rows.select(number=number), "number")
+    return numbers.filter(pl.col("number") == pl.col("number").shift())
+
+
 def each_once(rows: pl.LazyFrame, dtypes: Mapping[str, pl.DataType], gain: str) -> pl.LazyFrame:
     """Return the keys, of these dtypes, and gains of rows, those of the same keys as one with the highest gain.
 

@@ -14,9 +14,9 @@ from recframe.frames.rows.packing import (
     HASH,
     READS_BITS,
     SMALL_INTEGERS,
-    in_order,
     key_hash,
     packed,
+    repeated,
 )
 
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
@@ -286,10 +286,10 @@ def are_distinct(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
 def each_item_once(rows: pl.DataFrame, keys: Sequence[str], ask: Ask) -> pl.DataFrame:
     """Return the rows, of each item of a list the one with the best rank alone, or the first; they stay in their order."""
     number, repeating = _repeating(rows, keys)
-    (repeated,) = ask([repeating])
-    if repeated.is_empty():
+    (twice,) = ask([repeating])
+    if twice.is_empty():
         return rows
-    again = number.is_in(repeated.to_series().unique().implode())
+    again = number.is_in(twice.to_series().unique().implode())
     pair = distinct_names(*keys, "item")
     (found,) = ask([rows.lazy().with_row_index("row").filter(again)])
     (found,) = ask([_with_numbers_alike(found, pair)])
@@ -305,11 +305,10 @@ def _with_numbers_alike(rows: pl.DataFrame, pair: list[str]) -> pl.LazyFrame:
 
     NOTE: to tell which row is the first of its pair takes ten times as long as to sort numbers, of which few repeat.
     """
-    number = pl.col("number")
-    numbered = rows.lazy().with_columns(number=key_hash([*map(pl.col, pair)], rows.schema))
-    in_order = numbered.select(number.sort())
-    repeated = in_order.filter(number == number.shift()).unique()
-    return numbered.join(repeated, on="number", how="semi", maintain_order="left").drop("number")
+    number = key_hash([*map(pl.col, pair)], rows.schema)
+    alike = repeated(rows.lazy(), number).unique()
+    numbered = rows.lazy().with_columns(number=number)
+    return numbered.join(alike, on="number", how="semi", maintain_order="left").drop("number")
 
 
 def merged(
@@ -320,10 +319,10 @@ def merged(
     The few lists or items that may repeat are looked at; where there are none, the rows are those that were given.
     """
     number, repeating = _repeating(rows, keys)
-    (repeated,) = ask([repeating])
-    if repeated.is_empty():
+    (twice,) = ask([repeating])
+    if twice.is_empty():
         return rows
-    again = number.is_in(repeated.to_series().unique().implode())
+    again = number.is_in(twice.to_series().unique().implode())
     items = rows.lazy().filter(again).group_by(distinct_names(*keys, "item")).agg(values)
     others, once = ask([rows.lazy().filter(~again), items])
     found = pl.concat([others, once.select(others.columns)])
@@ -338,8 +337,7 @@ def _repeating(rows: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.Expr, pl.Laz
         return pl.col(keys[0]), lists.filter(pl.col("twice")).select(keys)
     pair = [pl.col(key) for key in distinct_names(*keys, "item")]
     number = pl.col(HASH) if HASH in rows.schema else key_hash(pair, rows.schema)
-    numbers = in_order(rows.lazy().select(number=number), "number")
-    return number, numbers.filter(pl.col("number") == pl.col("number").shift())
+    return number, repeated(rows.lazy(), number)
 
 
 def are_in_order(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
