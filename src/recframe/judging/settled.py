@@ -28,6 +28,7 @@ from recframe.frames.rows.questions import (
     stand_by_rank,
 )
 from recframe.judging.codes_of_items import codes_of_items
+from recframe.judging.data_checks import checks_of_rows
 from recframe.judging.judged_frame import PAIR, Judged, rows_of_models
 from recframe.judging.known import Known
 from recframe.judging.lists_of_segments import cut_by_items, in_segments_of_items, uncut
@@ -120,7 +121,8 @@ def settled(
 
 
 def _settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Judged:
-    pairs, users = ask([judged.relevant_rows(), judged.users])
+    # what reads all rows reads them at once
+    pairs, users, *_ = ask([judged.relevant_rows(), judged.users, *checks_of_rows(judged)])
     if by_number:
         judged, pairs = _with_numbers(judged, pairs, users)
     keys = judged.list_keys if judged.truth is None else [judged.key]
@@ -143,6 +145,7 @@ def _settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Jud
         narrow=keys == [judged.key] and fits_64_bits(pairs[judged.key], pairs["gain"]),
         n_users=n_users,
         crowd=crowd,
+        checked=True,
         names=at_hand.names,
     )
     return replace(judged, scores=scores, known=known)
