@@ -14,8 +14,6 @@ from recframe.frames.rows.joins import beside_one_another
 from recframe.judging.judged_frame import Judged
 from recframe.judging.relevance import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, STEEPEST
 
-_HIGHEST = pl.col("relevance").cast(pl.Float64).max()
-
 
 def after_checks(
     rows: pl.LazyFrame,
@@ -56,7 +54,7 @@ def checks_of_rows(judged: Judged) -> list[pl.LazyFrame]:
             below &= rank > -math.inf  # which is no rank
         found.append(inputs.check("recommendations", below, str(RANK_BELOW_1)))
     if inputs.relevance_dtype.is_float():
-        infinite = fails_whole_if(_HIGHEST == math.inf, INFINITE_RELEVANCE)
+        infinite = fails_whole_if(_highest() == math.inf, INFINITE_RELEVANCE)
         found.append(inputs.identified("truth").select(check=infinite))
     return found
 
@@ -65,10 +63,14 @@ def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
     """Return frames of one row that fail when the plan runs: what no schema shows."""
     found = [*judged.inputs.checks]
     if steep:
-        too_steep = fails_whole_if(_HIGHEST > STEEPEST, STEEP_RELEVANCE)
+        too_steep = fails_whole_if(_highest() > STEEPEST, STEEP_RELEVANCE)
         found.append(judged.inputs.identified("truth").select(check=too_steep))
     found += checks_of_rows(judged)
     return found if judged.context.strict else [*found, *_of_segments(judged)]
+
+
+def _highest() -> pl.Expr:
+    return pl.col("relevance").cast(pl.Float64).max()
 
 
 def _of_segments(judged: Judged) -> list[pl.LazyFrame]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from recframe.frames.collecting import Ask, stream
+from recframe.frames.collecting import Ask, stream, together
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.packing import (
     SMALL_INTEGERS,
@@ -23,7 +23,6 @@ from recframe.frames.rows.questions import (
     heads,
     marked_sorted,
     merged,
-    n_where_sorted,
     numbered,
     stand_by_rank,
 )
@@ -47,8 +46,7 @@ def models_of(inputs: Inputs) -> pl.DataFrame:
 
 def with_users(judged: Judged, ask: Ask) -> Judged:
     """Return a judgement whose frame was asked for its users alone."""
-    users = marked_sorted(ask([judged.users])[0], "user")
-    crowd, n_users = _crowd(users, ask([n_where_sorted(users, "user")])[0])
+    crowd, n_users = _crowd(judged, marked_sorted(ask([judged.users])[0], "user"), ask)
     return replace(judged, known=replace(judged.known, n_users=n_users, crowd=crowd))
 
 
@@ -128,25 +126,24 @@ def _settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Jud
     keys = judged.list_keys if judged.truth is None else [judged.key]
     if judged.truth is not None and not _packs(judged, pairs):
         (pairs,) = ask([with_hash(pairs.lazy(), PAIR)])
-    n_rows, at_hand = len(pairs), judged.known
     pairs, users = marked_sorted(pairs, judged.key), marked_sorted(users, "user")
-    order, n_sorted = ask([are_in_order(pairs, keys), n_where_sorted(users, "user")])
-    pairs = _each_once(judged, pairs, keys, ask)
-    crowd, n_users = (
-        _crowd(users, n_sorted) if at_hand.crowd is None else (at_hand.crowd, at_hand.n_users)
+    once, (stands, crowd, n_users) = together(
+        lambda: _each_once(judged, pairs, keys, ask),
+        lambda: (ask([are_in_order(pairs, keys)])[0].item(), *_crowd(judged, users, ask)),
     )
-    scores = judged.scores and judged.scores.settled(ask, k, distinct=len(pairs) == n_rows)
+    distinct = len(once) == len(pairs)
+    scores = judged.scores and judged.scores.settled(ask, k, distinct=distinct)
     known = Known(
-        pairs=pairs.lazy(),
+        pairs=once.lazy(),
         distinct=True,
-        in_order=(order.item() and len(pairs) == n_rows)
+        in_order=(stands and distinct)
         or (scores is not None and scores.gains_at_hand(k) and not judged.rows),
-        packs=judged.truth is not None and _packs(judged, pairs),
-        narrow=keys == [judged.key] and fits_64_bits(pairs[judged.key], pairs["gain"]),
+        packs=judged.truth is not None and _packs(judged, once),
+        narrow=keys == [judged.key] and fits_64_bits(once[judged.key], once["gain"]),
         n_users=n_users,
         crowd=crowd,
         checked=True,
-        names=at_hand.names,
+        names=judged.known.names,
     )
     return replace(judged, scores=scores, known=known)
 
@@ -190,11 +187,13 @@ def _each_once(judged: Judged, pairs: pl.DataFrame, keys: list[str], ask: Ask) -
     return marked_sorted(merged(pairs, keys, ask, [*values.values()]), judged.key)
 
 
-def _crowd(users: pl.DataFrame, n_sorted: pl.DataFrame) -> tuple[pl.LazyFrame, int]:
-    """Return the users with fewer repeats, and how many there are, which of sorted ones is known."""
-    n_users: int | None = n_sorted.item()
-    if n_users is not None:
-        return heads(users.lazy()), n_users
+def _crowd(judged: Judged, users: pl.DataFrame, ask: Ask) -> tuple[pl.LazyFrame | None, int | None]:
+    """Return the users with fewer repeats, and how many there are."""
+    if judged.known.crowd is not None:
+        return judged.known.crowd, judged.known.n_users
+    if users["user"].flags["SORTED_ASC"]:
+        (n_users,) = ask([users.lazy().select(pl.col("user").n_unique())])
+        return heads(users.lazy()), n_users.item()
     once = distinct_ids(users["user"]).to_frame()
     return once.lazy(), len(once)
 

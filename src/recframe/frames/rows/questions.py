@@ -105,13 +105,6 @@ def marked_sorted(rows: pl.DataFrame, key: str) -> pl.DataFrame:
     )
 
 
-def n_where_sorted(rows: pl.DataFrame, key: str) -> pl.LazyFrame:
-    """Return how many keys there are, where the rows are marked as sorted by them; else null."""
-    if not rows[key].flags["SORTED_ASC"]:
-        return pl.LazyFrame({"n": [None]}, schema={"n": pl.UInt32})
-    return rows.lazy().select(n=pl.col(key).n_unique())
-
-
 def distinct_ids(ids: pl.Series) -> pl.Series:
     """Return each id once, in no certain order, and a null not at all."""
     ids = ids.drop_nulls()
