@@ -26,7 +26,7 @@ from recframe.frames.rows.questions import (
     numbered,
     stand_by_rank,
 )
-from recframe.judging.codes_of_items import codes_of_items
+from recframe.judging.codes_of_items import CodesOfItems, codes_of_items
 from recframe.judging.data_checks import checks_of_rows
 from recframe.judging.judged_frame import PAIR, Judged, rows_of_models
 from recframe.judging.known import Known
@@ -104,18 +104,23 @@ def settled(
     codes = codes_of_items(judged, ask)
     if codes is None:
         return _settled(judged, ask, k, by_number=by_number)
-    if judged.scores is not None:
-        found = _settled(judged, ask, k, by_number=by_number)
-    else:
-        whole = _settled(uncut(judged), ask, k, by_number=by_number)
-        found = (
-            cut_by_items(judged, whole, codes, ask, k, by_hits=by_hits)
-            if by_number
-            else in_segments_of_items(judged, whole)
-        )
-    counts = n_users_of_items(found, codes, ask)
+    found, counts = together(
+        lambda: _in_segments_of_items(judged, codes, ask, k, by_number=by_number, by_hits=by_hits),
+        lambda: n_users_of_items(judged, codes, ask),
+    )
     members = members_of_items(found, codes, ask) if counts is None else None
     return replace(found, known=replace(found.known, n_of_segments=counts, members=members))
+
+
+def _in_segments_of_items(
+    judged: Judged, codes: CodesOfItems, ask: Ask, k: int | None, *, by_number: bool, by_hits: bool
+) -> Judged:
+    if judged.scores is not None:
+        return _settled(judged, ask, k, by_number=by_number)
+    whole = _settled(uncut(judged), ask, k, by_number=by_number)
+    if by_number:
+        return cut_by_items(judged, whole, codes, ask, k, by_hits=by_hits)
+    return in_segments_of_items(judged, whole)
 
 
 def _settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Judged:
