@@ -161,6 +161,14 @@ def test_systems_in_one_frame_are_warned_of(kind: str, order: list[str]):
 
 
 @every_kind
+@pytest.mark.parametrize("strict", [False, True])
+def test_ranks_that_no_column_tells_apart_are_no_systems(kind: str, *, strict: bool):
+    tied = RECS.with_columns(pl.lit(1).alias("rank"), source=pl.lit("web"))
+
+    assert told(kind, tied.drop("score"), **GRADED, strict=strict) == []
+
+
+@every_kind
 def test_grades_that_nothing_is_bound_to_are_warned_of(kind: str):
     (words,) = told(kind, RECS, truth=TRUTH)
 

@@ -85,7 +85,9 @@ class Seen:
         given = self.inputs.given.get("recommendations")
         if given is None:
             return pl.concat(self._rows_of_a_user)
-        labels = at_hand(self.main.take([], self.labels))
+        # with strict=True they stand there already
+        others = [label for label in self.labels if label.inside not in given.columns]
+        labels = at_hand(self.main.take([], others))
         rows = given if labels is None else given.hstack(labels)
         return pl.concat([rows.filter(mine) for mine in self._some_users()])
 

@@ -183,7 +183,7 @@ class Judged:
     def members(self) -> pl.LazyFrame:
         """Return each user of the universe, once for each segment of rows in which the judged frame has a row of theirs."""
         if not self.rows:
-            return self.users.unique()
+            return self.users.unique() if self.known.crowd is None else self.users
         if self.known.members is not None:
             return self.known.members
         pairs = distinct_names(*self.inputs.inside("row"), *PAIR)

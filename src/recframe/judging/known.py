@@ -28,7 +28,7 @@ class Known:
     n_users: int | None = None
     """How many users there are in `users`, where that is known."""
     crowd: pl.LazyFrame | None = None
-    """The users again, with fewer repeats."""
+    """The users again, each once."""
     members: pl.LazyFrame | None = None
     """The users of the universe in the segments of rows in which they have one, where segments are properties of items."""
     n_of_segments: pl.LazyFrame | None = None

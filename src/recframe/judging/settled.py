@@ -193,7 +193,7 @@ def _each_once(judged: Judged, pairs: pl.DataFrame, keys: list[str], ask: Ask) -
 
 
 def _crowd(judged: Judged, users: pl.DataFrame, ask: Ask) -> tuple[pl.LazyFrame | None, int | None]:
-    """Return the users with fewer repeats, and how many there are."""
+    """Return the users, each once, and how many there are."""
     if judged.known.crowd is not None:
         return judged.known.crowd, judged.known.n_users
     if users["user"].flags["SORTED_ASC"]:
