@@ -46,7 +46,7 @@ def models_of(inputs: Inputs) -> pl.DataFrame:
 
 def with_users(judged: Judged, ask: Ask) -> Judged:
     """Return a judgement whose frame was asked for its users alone."""
-    crowd, n_users = _crowd(judged, marked_sorted(ask([judged.users])[0], "user"), ask)
+    crowd, n_users = _crowd(judged, ask([judged.users])[0], ask)
     return replace(judged, known=replace(judged.known, n_users=n_users, crowd=crowd))
 
 
@@ -129,9 +129,10 @@ def _settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Jud
     if by_number:
         judged, pairs = _with_numbers(judged, pairs, users)
     keys = judged.list_keys if judged.truth is None else [judged.key]
-    if judged.truth is not None and not _packs(judged, pairs):
+    packs = judged.truth is not None and _packs(judged, pairs)
+    if judged.truth is not None and not packs:
         (pairs,) = ask([with_hash(pairs.lazy(), PAIR)])
-    pairs, users = marked_sorted(pairs, judged.key), marked_sorted(users, "user")
+    pairs = marked_sorted(pairs, judged.key)
     once, (stands, crowd, n_users) = together(
         lambda: _each_once(judged, pairs, keys, ask),
         lambda: (ask([are_in_order(pairs, keys)])[0].item(), *_crowd(judged, users, ask)),
@@ -143,7 +144,7 @@ def _settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Jud
         distinct=True,
         in_order=(stands and distinct)
         or (scores is not None and scores.gains_at_hand(k) and not judged.rows),
-        packs=judged.truth is not None and _packs(judged, once),
+        packs=packs,
         narrow=keys == [judged.key] and fits_64_bits(once[judged.key], once["gain"]),
         n_users=n_users,
         crowd=crowd,
@@ -196,6 +197,7 @@ def _crowd(judged: Judged, users: pl.DataFrame, ask: Ask) -> tuple[pl.LazyFrame 
     """Return the users, each once, and how many there are."""
     if judged.known.crowd is not None:
         return judged.known.crowd, judged.known.n_users
+    users = marked_sorted(users, "user")
     if users["user"].flags["SORTED_ASC"]:
         (n_users,) = ask([users.lazy().select(pl.col("user").n_unique())])
         return heads(users.lazy()), n_users.item()
