@@ -156,6 +156,7 @@ def test_what_is_wrong_is_told():
             call()
 
 
+@pytest.mark.slow
 def test_a_browser_draws_it_without_a_network(page, tmp_path):
     playwright = pytest.importorskip("playwright.sync_api")
     page.save(tmp_path / "dashboard.html")

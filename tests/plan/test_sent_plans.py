@@ -84,6 +84,7 @@ def test_a_plan_holds_no_python(plan, monkeypatch):
     assert b"recframe." not in plan.serialize()
 
 
+@pytest.mark.slow
 def test_a_process_without_recframe_has_the_same_numbers(tmp_path):
     assert sent(WITHOUT_PYTHON, tmp_path) == "False"
     assert_same_numbers(WITHOUT_PYTHON, tmp_path)
@@ -94,6 +95,7 @@ def test_p_values_and_resamples_are_one_function_of_a_plan(plan):
     assert len(python_functions(plan)) == 1
 
 
+@pytest.mark.slow
 def test_a_process_with_recframe_has_the_same_p_values(tmp_path):
     pytest.importorskip("cloudpickle")
     sources = str(Path(rf.__file__).parents[1])

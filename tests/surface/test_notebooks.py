@@ -95,6 +95,7 @@ def test_a_notebook_has_pictures_that_are_small_and_said_in_words(path: Path):
     assert path.stat().st_size <= pictures.MOST_OF_ALL
 
 
+@pytest.mark.slow
 def test_the_picture_of_the_front_page_shows_what_the_library_draws():
     now = pictures.fingerprint(pictures.front())
 

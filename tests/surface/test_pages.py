@@ -36,19 +36,16 @@ def texts() -> dict[Path, str]:
 
 
 def read_by() -> list:
-    """Return a case for each page and kind of frame that it has tabs for; those on engines are of their lanes.
-
-    ranx is compiled when it is first called, which takes longer than all other pages together.
-    """
+    """Return a case for each page and kind of frame that it has tabs for; those on engines are of their lanes."""
     cases = []
     engines = {name: getattr(pytest.mark, lane) for name, lane in ENGINES.items()}
     for page, text in texts().items():
         needed = set(re.findall(r"\w+", " ".join(re.findall(r"<!-- needs: (.*) -->", text))))
         marks = [mark for name, mark in engines.items() if name in needed]
-        marks += [pytest.mark.slow] if "ranx" in needed else []
         # engines warn of new versions of pandas and of one another, numba of casts when it compiles ranx
-        marks += [pytest.mark.filterwarnings("ignore")] if marks else []
+        marks += [pytest.mark.filterwarnings("ignore")] if marks or "ranx" in needed else []
         name = page.relative_to(ROOT).as_posix()
+        marks += [] if name == "README.md" or needed & {*ENGINES} else [pytest.mark.slow]
         if not any(block.language in page_blocks.RUN for block in page_blocks.blocks(text)):
             continue
         cases += [

@@ -461,6 +461,7 @@ def ended(one: subprocess.Popen) -> None:
     assert one.returncode == 0, errors
 
 
+@pytest.mark.slow
 def test_several_processes_append_at_once(place):
     # each writes runs of its own, and all of them the same
     times = 4 if place.endswith("duckdb") else 20
@@ -480,6 +481,7 @@ for n in range(int(sys.argv[3])):
     assert set(found["value"]) == {1.0}
 
 
+@pytest.mark.slow
 def test_whoever_reads_while_two_append_sees_whole_runs_alone(tmp_path):
     place = tmp_path / "history"
     place.mkdir()
@@ -505,6 +507,7 @@ for n in range(25):
     assert rf.history(place).height == 2 * (25 + 25 + 1)
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_in_the_middle_leaves_all_of_a_run_or_nothing(place):
     rf.track(DF.rec.summarize("mrr"), place, as_of="2025-01-01")
     code = """
