@@ -14,6 +14,8 @@ from recframe.frames import at_hand, collecting
 from recframe.frames.kinds import kind as kinds_of_frame
 from recframe.plan import kept_plans
 
+# what ranx compiles when it is first called takes ten times as long as the tests that call it
+os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 # An example runs a hundred metrics, so no deadline; a failure in CI must come again where somebody looks at it.
 settings.register_profile(
     "recframe", deadline=None, max_examples=10, suppress_health_check=[HealthCheck.too_slow]
