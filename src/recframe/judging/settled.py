@@ -13,7 +13,6 @@ from recframe.frames.rows.packing import (
     each_once,
     fits_31_bits,
     fits_64_bits,
-    with_hash,
 )
 from recframe.frames.rows.questions import (
     are_distinct,
@@ -26,6 +25,7 @@ from recframe.frames.rows.questions import (
     n_where_sorted,
     numbered,
     stand_by_rank,
+    with_hash_of_pairs,
 )
 from recframe.judging.codes_of_items import codes_of_items
 from recframe.judging.data_checks import checks_of_rows
@@ -127,7 +127,7 @@ def _settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Jud
         judged, pairs = _with_numbers(judged, pairs, users)
     keys = judged.list_keys if judged.truth is None else [judged.key]
     if judged.truth is not None and not _packs(judged, pairs):
-        (pairs,) = ask([with_hash(pairs.lazy(), PAIR)])
+        pairs = with_hash_of_pairs(pairs, "number" if judged.key == "number" else None)
     n_rows, at_hand = len(pairs), judged.known
     pairs, users = marked_sorted(pairs, judged.key), marked_sorted(users, "user")
     order, n_sorted = ask([are_in_order(pairs, keys), n_where_sorted(users, "user")])
