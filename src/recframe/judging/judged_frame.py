@@ -226,17 +226,15 @@ class Judged:
             return self.known.hits.filter(self._up_to(k))
         if self.truth is None:
             return self._relevant_pairs.filter(self._up_to(k))
-        ranked = self._ranked_lists(k)
         if self.scores is not None and self.scores.gains_at_hand(k):
-            hits = ranked.filter(pl.col("gain").is_not_null()).select(
-                *PAIR, "rank", *self._tied, "gain"
+            hits = self._ranked_lists(k).filter(pl.col("gain").is_not_null())
+            hits, names = (
+                self.in_segments(hits.select(*PAIR, "rank", *self._tied, "gain")),
+                self.known.names,
             )
-            hits, names = self.in_segments(hits), self.known.names
             return hits if names is None else hits.join(names, on="user", maintain_order="left")
-        ranked, pairs = (
-            ranked.select(*self.model, *PAIR, self._rank, *self._tied),
-            self.relevant_rows(),
-        )
+        rows, is_up_to = self.rows_to_meet(k)
+        ranked, pairs = rows.filter(is_up_to), self.relevant_rows()
         if self.known.packs:
             hits = joined_as_numbers(ranked, pairs, PAIR, "inner")
         elif self.known.distinct:
@@ -245,6 +243,11 @@ class Judged:
             hits = ranked.join(pairs, on=PAIR)
         highest = pl.col("gain", *self._tied).max()
         return at_best_rank(self._with_keys(hits), self.list_keys, highest)
+
+    def rows_to_meet(self, k: int | None) -> tuple[pl.LazyFrame, pl.Expr]:
+        """Return rows of the lists: keys, item, rank; and whether one has a rank up to k."""
+        rows = self.lists if self.scores is None else self._ranked_lists(k)
+        return rows.select(*self.model, *PAIR, self._rank, *self._tied), self._up_to(k)
 
     def relevant_rows(self) -> pl.LazyFrame:
         """Return the relevant rows of the frame that has the relevance, with their gains.

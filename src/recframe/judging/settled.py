@@ -13,7 +13,6 @@ from recframe.frames.rows.packing import (
     each_once,
     fits_31_bits,
     fits_64_bits,
-    with_hash,
 )
 from recframe.frames.rows.questions import (
     are_distinct,
@@ -25,6 +24,7 @@ from recframe.frames.rows.questions import (
     merged,
     numbered,
     stand_by_rank,
+    with_hash_of_pairs,
 )
 from recframe.judging.codes_of_items import CodesOfItems, codes_of_items
 from recframe.judging.data_checks import checks_of_rows
@@ -131,7 +131,7 @@ def _settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Jud
     keys = judged.list_keys if judged.truth is None else [judged.key]
     packs = judged.truth is not None and _packs(judged, pairs)
     if judged.truth is not None and not packs:
-        (pairs,) = ask([with_hash(pairs.lazy(), PAIR)])
+        pairs = with_hash_of_pairs(pairs, "number" if judged.key == "number" else None)
     pairs = marked_sorted(pairs, judged.key)
     once, (stands, crowd, n_users) = together(
         lambda: _each_once(judged, pairs, keys, ask),

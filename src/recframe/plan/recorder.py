@@ -118,6 +118,10 @@ class Recorder:
         read = bool(self.asked & RELEVANT or self.values_of(RELEVANT))
         return read and not others and self.asked <= of_relevant
 
+    def reads_hits(self) -> bool:
+        """Whether a word needs more than what is read of the lists' rows, of the relevant ones and of those that are not."""
+        return bool(self.windows) or not self.read <= {*LISTED, *RELEVANT, *NOT_RELEVANT}
+
     def reads_lists(self) -> bool:
         """Whether a word needs more than the hits and the relevant rows."""
         others = {

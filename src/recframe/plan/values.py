@@ -12,6 +12,7 @@ from recframe.errors import OTHER_TIES, NoOrderError, RecframeError, without_ord
 from recframe.facts.settled import shown
 from recframe.frames.collecting import Ask
 from recframe.frames.context import NoRelevant
+from recframe.judging.hits_at_hand import with_hits
 from recframe.judging.judged_frame import Judged
 from recframe.judging.settled import settled, with_first, with_listed, with_ranks
 from recframe.metrics.language.at import At
@@ -34,6 +35,8 @@ def settled_for(
     by_number = not words.reads_lists()
     by_hits = judged.context.no_relevant == "zero" and all(map(_is_made_by_hits, metrics))
     judged = settled(judged, ask, deepest, by_number=by_number, by_hits=by_hits)
+    if words.reads_hits():
+        judged = with_hits(judged, deepest, ask)
     if words.read & LISTED:
         judged = with_listed(judged, ask, depth)
     if words.read & catalogue_branches.OF_ITEMS:

@@ -26,7 +26,9 @@ from recframe.frames.rows.questions import (
     merged,
     numbered,
     numbers_of,
+    places_where_met,
     runs_of_numbers,
+    with_hash_of_pairs,
 )
 from strategies import examples
 
@@ -154,15 +156,17 @@ TEXTS = ["", "a", "b", "ab", "ba", "a" * 20, "a" * 19 + "b", "é"]
     texts=st.lists(st.none() | st.sampled_from(TEXTS), max_size=30),
     repeats=st.sampled_from([1, 3]),
     part=st.sampled_from([1, 4, 100]),
+    places=st.sampled_from([1, 2, 2**20]),
     few_hashes=st.booleans(),
 )
-def test_texts_are_told_apart_in_parts_and_whatever_texts_share_a_hash(
-    texts: list[str | None], repeats: int, part: int, *, few_hashes: bool
+def test_texts_are_told_apart_in_parts_and_whatever_texts_share_a_hash_or_its_place(
+    texts: list[str | None], repeats: int, part: int, places: int, *, few_hashes: bool
 ):
     ids = pl.Series("user", [text for text in texts for _ in range(repeats)], dtype=pl.String)
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(questions, "_SLICE", part)
+        patched.setattr(questions, "_MOST_PLACES", places)
         if few_hashes:
             for one in (pl.Expr, pl.Series):
                 patched.setattr(one, "hash", lambda self, *_: self.str.len_bytes())
@@ -304,3 +308,40 @@ def test_lists_are_in_order_where_ranks_are_one_apart_and_missing_ones_last(fram
     (found,) = ask([are_in_order(frame, ["user"])])
 
     assert found.item() is expected
+
+
+MAYBE_TEXT = st.none() | st.sampled_from(TEXTS)
+PAIRS_OF_TEXTS = st.lists(st.tuples(MAYBE_TEXT, MAYBE_TEXT, st.booleans()), max_size=12)
+
+
+@examples(110)
+@given(rows=PAIRS_OF_TEXTS, others=PAIRS_OF_TEXTS, n_hashes=st.sampled_from([1, 2, 2**60]))
+def test_rows_meet_where_both_texts_are_the_same_whatever_pairs_share_a_hash(
+    rows: list[tuple[str | None, str | None, bool]],
+    others: list[tuple[str | None, str | None, bool]],
+    n_hashes: int,
+):
+    schema = {"user": pl.String, "item": pl.String, "counts": pl.Boolean}
+    frames = [hashed(pl.DataFrame(own, schema, orient="row"), n_hashes) for own in (rows, others)]
+
+    found = places_where_met(frames[0], pl.col("counts"), frames[1], ["user", "item"])
+
+    assert found.rows() == [
+        (row, other)
+        for row, (*pair, counts) in enumerate(rows)
+        for other, (*same, _) in enumerate(others)
+        if counts and pair == same and None not in pair
+    ]
+
+
+@examples(75)
+@given(frame=listed(), in_runs=st.booleans())
+def test_the_number_of_a_pair_is_the_same_where_a_text_is_read_once_for_all_rows_of_a_user(
+    frame: pl.DataFrame, *, in_runs: bool
+):
+    frame = numbered(frame.sort("user") if in_runs else frame)
+
+    found = with_hash_of_pairs(frame, "number")
+
+    number = key_hash([pl.col("user"), pl.col("item")], frame.schema)
+    assert found.equals(frame.with_columns(number.alias(HASH)))
