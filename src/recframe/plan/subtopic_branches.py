@@ -230,7 +230,7 @@ def _by_greed(
 def _step_by_step(rows: pl.LazyFrame, alpha: float, steps: int, ask: Ask) -> pl.LazyFrame:
     """Return the same with no more rows in each step than are left: most lists have few relevant items.
 
-    NOTE: items and lists are numbered as they stand, since a window takes three times as long.
+    NOTE: items and lists are numbered as they stand, since windows take more than twice as long.
     """
     found = []
     (left,) = ask([rows.drop("place", "rank")])
