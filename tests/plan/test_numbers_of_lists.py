@@ -35,6 +35,11 @@ OF_TRAIN = [
     *("popularity_lift@10", "long_tail_share@4", "long_tail_count", "tail_coverage@10"),
     *("tail_coverage(tail=items)", "personalization(similarity=overlap)@10"),
 ]
+OF_RELEVANT = [
+    *("serendipity@10", "serendipity@4", "serendipity(against=popularity)@10"),
+    *("serendipity(against=reference)@5", "epc(relevance=true)@10", "mcc@10", "fall_out@3"),
+    *("alpha_ndcg@10", "alpha_ndcg(alpha=0.3)@4", "err_ia@5", "nrbp(normalizer=best)@5"),
+]
 OF_REFERENCE = ["rbo@10", "rbo(form=min)@4", "rbo(form=truncated)", "overlap@10"]
 Ids = Callable[[str], pl.Expr]
 """Gives a column's numbers from 0 up as ids."""
@@ -132,6 +137,60 @@ def test_any_ids_have_the_numbers_of_the_lazy_plan_without_features(ids: str, in
     given["recs"] = given["recs"].filter(lengths)
 
     assert_same({name: given[name] for name in ("recs", "truth", "train")}, OF_TRAIN, None)
+
+
+def judged(recs: pl.DataFrame, truth: pl.DataFrame, order: str) -> pl.DataFrame:
+    """Lists that say which rows are relevant; unless `once`, items repeat behind the cut-off or without a rank."""
+    number, rank = pl.int_range(pl.len()), pl.col("rank")
+    rows = recs.with_columns(relevance=pl.when(number % 5 > 0).then(number % 5 - 2))
+    behind = rows[::3].with_columns(rank + 9, relevance=number % 4 - 1)
+    unranked = truth.with_columns(rank=pl.lit(None, dtype=pl.Int64), relevance=number % 2 + 1)
+    unranked = unranked.select(rows.columns)
+    if order == "once":
+        both = pl.concat([rows, unranked]).unique(["user", "item"], keep="first")
+        return both.sort("user", "rank", nulls_last=True)
+    both = pl.concat([rows, behind, unranked, rows.clear(40)])
+    return both.sort("user", "rank") if order == "sorted" else both.sample(fraction=1, shuffle=True)
+
+
+@pytest.mark.parametrize(("ids", "order"), crossed([*IDS], ["once", "sorted", "shuffled"], fast=9))
+def test_a_judged_frame_has_the_numbers_of_the_lazy_plan(ids: str, order: str):
+    given = frames(IDS[ids], in_order=True)
+    sides = {"train": given["train"], "reference": given["reference"]}
+    sides["items"] = items(IDS[ids], pl.List(pl.String))
+
+    assert_same({"recs": judged(given["recs"], given["truth"], order), **sides}, OF_RELEVANT, None)
+
+
+@pytest.mark.parametrize("n_relevant", [0, 1, 2])
+def test_few_relevant_rows_have_the_numbers_of_the_lazy_plan(n_relevant: int):
+    given = frames(pl.col, in_order=True)
+    sides = {name: given[name] for name in ("train", "reference")}
+    sides["items"] = items(pl.col, pl.List(pl.String))
+    relevant = pl.int_range(pl.len()).is_between(1_000, 999 + n_relevant)
+    recs = given["recs"].with_columns(relevance=relevant.cast(pl.Int8))
+
+    assert_same({"recs": recs, **sides}, OF_RELEVANT, None)
+
+
+def test_an_item_is_relevant_if_any_row_of_it_is():
+    # up to 3 each user has items 0, 1 and 2: item 0 is relevant behind that, 1 without a rank, 2 in a first row that is not
+    rows = [(0, 1, None), (1, 2, 0), (2, 3, 1), (2, 5, None), (0, 4, 1), (1, None, 2), (3, 6, 1)]
+    columns = {"item": pl.Int64, "rank": pl.Int64, "relevance": pl.Int64}
+    users = pl.DataFrame({"user": range(400)})
+    recs = users.join(pl.DataFrame(rows, schema=columns, orient="row"), how="cross")
+    reference = pl.DataFrame({"user": [0], "item": [0], "rank": [1]})
+
+    found = rf.rec(recs)(reference=reference).evaluate(
+        "serendipity(against=reference)", k=[1, 3], by="user"
+    )
+
+    # all are relevant, and one item of one user is in the reference
+    assert found.rows()[:2] == [(0, 0.0, pytest.approx(2 / 3)), (1, 1.0, 1.0)]
+    none = rf.rec(recs)(reference=reference, min_relevance=2)
+    found = none.evaluate("serendipity(against=reference)", k=[1, 3], by="user")
+    # item 1 alone is
+    assert found.rows()[:2] == [(0, 0.0, pytest.approx(1 / 3)), (1, 0.0, pytest.approx(1 / 3))]
 
 
 @pytest.mark.parametrize("column", COLUMNS)

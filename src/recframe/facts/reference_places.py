@@ -36,15 +36,12 @@ class Places:
         number = pl.col("user").cast(pl.Int64) * self.n_items + pl.col("item").cast(pl.Int64)
         number = number * n_places + PLACE
         rows = pl.concat(up_to(one, k).select(number=number) for one in (self.own, self.other))
-        rows = rows.sort("number").select(
-            pair=pl.col("number") // n_places, place=pl.col("number") % n_places
-        )
-        pair = pl.col("pair")
-        rows = rows.with_columns(
-            both=pair == pair.shift(-1), depth=pl.max_horizontal(PLACE, PLACE.shift(-1))
-        )
-        user = (pair // self.n_items).cast(self.own.schema["user"])
-        rows = rows.filter("both").select(pl.col("depth").cast(pl.Int32), user=user)
+        one, next_one = pl.col("number"), pl.col("next")
+        rows = rows.sort("number").with_columns(next=one.shift(-1))
+        rows = rows.filter(one // n_places == next_one // n_places)
+        user = (one // (n_places * self.n_items)).cast(self.own.schema["user"])
+        depth = pl.max_horizontal(one % n_places, next_one % n_places).cast(pl.Int32)
+        rows = rows.select(user=user, depth=depth)
         rows = rows.set_sorted("user")
         if k in self.of_users:
             return self.of_users[k].beside(rows, ["shorter"])

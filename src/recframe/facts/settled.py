@@ -20,7 +20,7 @@ from recframe.facts.tallies import History
 from recframe.frames.collecting import Ask
 from recframe.frames.rows.lookups import Lookup, lookup
 from recframe.frames.rows.packing import distinct, fits_31_bits
-from recframe.frames.rows.questions import are_among, distinct_ids, each_item_once, marked_sorted
+from recframe.frames.rows.questions import are_among, are_first, distinct_ids, marked_sorted
 from recframe.judging.judged_frame import PAIR
 
 ROWS_FOR_EACH_ITEM = 1.25
@@ -37,7 +37,7 @@ def settled(
     named = [one for one in facts if isinstance(one, Fact)]
     if sides.inputs.train is not None and any("train" in one.builder.needs for one in facts):
         train: Any = sides.inputs.train
-        sides = replace(sides, pairs=_distinct(train, ask).lazy())
+        sides = replace(sides, pairs=_distinct(train, ask, kept=not _counts_alone(facts)))
         if _reads_popularity(sides, facts):
             sides = replace(sides, popular=ask([sides.popularity])[0].lazy())
     if any("catalogue" in one.builder.needs for one in facts):
@@ -49,6 +49,8 @@ def settled(
     sides = reference_lists.settled(sides, ask, rows, named)
     by_part = bool(sides.codes) and not sides.histories
     kept = [one for one in named if one.kind == "pair" or (one.kind == "part" and by_part)]
+    there = [one.name for one in kept if one.name in rows.columns]
+    kept = [one for one in kept if one.name not in there]
     built = ask([one.build(sides) for one in kept])
     at_hand = {one.name: frame.lazy() for one, frame in zip(kept, built, strict=True)}
     pairs = {one.name: frame for one, frame in zip(kept, built, strict=True) if one.kind == "pair"}
@@ -57,7 +59,8 @@ def settled(
     sides = replace(sides, lookups=_lookups(sides, ask, rows, named))
     found = {name: are_among(rows, frame) for name, frame in pairs.items()} if narrow else {}
     beside = [one.alias(name) for name, one in found.items() if one is not None]
-    return replace(sides, beside=frozenset(one.name for one in beside)), rows.with_columns(beside)
+    there += [one.name for one in beside]
+    return replace(sides, beside=frozenset(there)), rows.with_columns(beside)
 
 
 def shown(sides: Sides, ask: Ask) -> pl.LazyFrame | None:
@@ -68,13 +71,25 @@ def shown(sides: Sides, ask: Ask) -> pl.LazyFrame | None:
     return distinct_ids(items).alias("item").to_frame().lazy()
 
 
-def _distinct(train: pl.LazyFrame, ask: Ask) -> pl.DataFrame:
-    """Return each pair of train once."""
+def _counts_alone(facts: Sequence[FromSides]) -> bool:
+    """Return whether what is asked of train is counted in one pass."""
+    counted = {*HISTORIES, *OF_HISTORIES}
+    return all(one.builder in counted for one in facts if "train" in one.builder.needs)
+
+
+def _distinct(train: pl.LazyFrame, ask: Ask, *, kept: bool) -> pl.LazyFrame:
+    """Return each pair of train once; unless they are `kept` as a frame, whoever reads them leaves out those that repeat.
+
+    NOTE: of many rows of which few repeat, a copy is a sixth of the memory that such a metric takes.
+    """
     pairs = marked_sorted(ask([train.drop_nulls()])[0], "user")
-    if pairs["user"].flags["SORTED_ASC"] or not fits_31_bits(pairs, PAIR):
-        return each_item_once(pairs, ["user"], ask)
-    # one sort finds out and mends
-    return marked_sorted(ask([distinct(pairs.lazy(), PAIR)])[0], "user")
+    if not pairs["user"].flags["SORTED_ASC"] and fits_31_bits(pairs, PAIR):
+        # one sort finds out and mends
+        return marked_sorted(ask([distinct(pairs.lazy(), PAIR)])[0], "user").lazy()
+    first = are_first(pairs, ["user"], ask)
+    if first is None or kept:
+        return (pairs if first is None else pairs.filter(first)).lazy()
+    return pairs.with_columns(first=first).lazy().filter("first").select(PAIR)
 
 
 def _reads_popularity(sides: Sides, facts: Sequence[FromSides]) -> bool:
@@ -93,17 +108,20 @@ def _codes(
 ) -> dict[str, Codes]:
     """Return the codes of the categories that are asked for, where lists are told apart by users that are narrow."""
     columns = {str(one.settings[0]) for one in facts if one.builder.takes in {ANY, CATEGORIES}}
-    by_user = sides.held.list_keys == ["user"] and fits_31_bits(rows, ["user"])
-    train = [] if sides.pairs is None else ask([sides.pairs.select("user")])
-    if not (columns and by_user and all(fits_31_bits(one, ["user"]) for one in train)):
-        return {}
     features = {of: sides.feature(of) for of in columns}
+    by_user = sides.held.list_keys == ["user"] and fits_31_bits(rows, ["user"])
+    if not (columns and by_user and all(one.shape in CATEGORIES for one in features.values())):
+        return {}
+    given = [rows.lazy(), *([] if sides.pairs is None else [sides.pairs])]
+    lengths = ask([one.group_by("user").agg(n=pl.len()) for one in given])
     (n_items,) = ask([pl.concat(one.rows.select(pl.len()) for one in features.values()).max()])
-    if len(rows) + sum(map(len, train)) < ROWS_FOR_EACH_ITEM * n_items.item():
+    n_rows = sum(one["n"].sum() for one in lengths)
+    if n_rows < ROWS_FOR_EACH_ITEM * n_items.item() or not all(
+        fits_31_bits(one, ["user"]) for one in lengths
+    ):
         return {}
-    if any(one.shape not in CATEGORIES for one in features.values()):
-        return {}
-    longest = _longest([rows.lazy(), *([] if sides.pairs is None else [sides.pairs])], ask)
+    most: list[Any] = [one["n"].max() for one in lengths]
+    longest = max(one or 1 for one in most)
     codes = {of: codes_of(one, rows.schema, ask, longest) for of, one in features.items()}
     found = {of: one for of, one in codes.items() if one is not None}
     n_parts = max((one.n_parts for one in found.values()), default=0)
@@ -131,12 +149,6 @@ def _of_histories(sides: Sides, facts: Sequence[Fact]) -> dict[str, OfHistory]:
         if known:
             found[one.name] = OfHistory(known[0], OF_HISTORIES[one.builder])
     return found
-
-
-def _longest(frames: Sequence[pl.LazyFrame], ask: Ask) -> int:
-    """Return the highest number of rows that a user has in one of the frames."""
-    lengths = [one.group_by("user").agg(pl.len()).select(pl.col("len").max()) for one in frames]
-    return max(one.item() or 1 for one in ask(lengths))
 
 
 def _lookups(

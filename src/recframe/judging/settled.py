@@ -32,7 +32,7 @@ from recframe.judging.judged_frame import PAIR, Judged, rows_of_models
 from recframe.judging.known import Known
 from recframe.judging.lists_of_segments import cut_by_items, in_segments_of_items, uncut
 from recframe.judging.members import members_of_items, n_users_of_items
-from recframe.judging.relevance import is_rank
+from recframe.judging.relevance import as_number, is_rank, is_relevant_row
 from recframe.judging.ties_of_lists import effective_up_to
 
 
@@ -67,13 +67,35 @@ def with_listed(judged: Judged, ask: Ask, k: int | None) -> Judged:
     return replace(judged, known=replace(known, stands=known.stands and not judged.rows))
 
 
+def ranked_or_relevant(judged: Judged, k: int | None) -> pl.LazyFrame:
+    """Return the rows of a judged frame with a rank up to k, and those relevant, without one: user, item, rank, relevant."""
+    up_to, relevant = _up_to(judged, k), is_relevant_row(judged.inputs).fill_null(value=False)
+    rank = pl.when(up_to).then(as_number("rank", judged.schema["rank"]))
+    rows = judged.lists.filter(up_to | relevant)
+    return rows.select(*PAIR, rank.alias("rank"), relevant=relevant)
+
+
+def ranked_with_relevance(rows: pl.DataFrame, ask: Ask) -> pl.DataFrame:
+    """Return those of such rows with a rank, each item of a list once, relevant if one of its rows is, ranked or not.
+
+    NOTE: to look up all pairs that are relevant takes four times as long.
+    """
+    best = [pl.col("rank").min(), pl.col("relevant").any()]
+    return merged(rows, ["user"], ask, best).filter(pl.col("rank").is_not_null())
+
+
+def _up_to(judged: Judged, k: int | None) -> pl.Expr:
+    """Return whether a row of the lists has a rank up to k."""
+    ranked = is_rank(pl.col("rank"), judged.schema["rank"])
+    return ranked if k is None else ranked & (pl.col("rank") <= k)
+
+
 def _known_of_lists(judged: Judged, ask: Ask, k: int | None) -> Known:
     # what a list has that is not relevant is read of whole lists
     whole = judged.context.relevant_from == "list"
     rows, keys = judged.ranked(None if whole else k), judged.list_keys
     if judged.truth is None:
-        up_to = is_rank(pl.col("rank"), judged.schema["rank"])
-        up_to = up_to if k is None else up_to & (pl.col("rank") <= k)
+        up_to = _up_to(judged, k)
         rows = judged.lists.filter(up_to | pl.col("relevance").is_not_null())
         rows = rows.select(*keys, "item", rank=pl.when(up_to).then("rank"))
     (found,) = ask([rows])

@@ -9,11 +9,12 @@ from typing import Literal
 import polars as pl
 
 from recframe.errors import RecframeError, without_order
+from recframe.facts import definitions
 from recframe.facts.groups_of_items import Listed
 from recframe.facts.levels import Level, Levels
 from recframe.facts.requirements import check_needs
 from recframe.facts.settled import settled
-from recframe.facts.sides import FromSides, Sides
+from recframe.facts.sides import Fact, FromSides, Sides
 from recframe.facts.sums_by_feature import Rows
 from recframe.frames.collecting import Ask, stream
 from recframe.frames.inputs import Inputs
@@ -21,6 +22,7 @@ from recframe.frames.rows.joins import aggregate, at_best_rank, distinct_names, 
 from recframe.frames.rows.lookups import Lookup, lookup
 from recframe.frames.rows.questions import distinct_ids, each_item_once, marked_sorted
 from recframe.judging.judged_frame import Judged, held
+from recframe.judging.settled import ranked_or_relevant, ranked_with_relevance
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.cutoffs import reach
 from recframe.metrics.language.definition import Metric
@@ -41,6 +43,7 @@ OF_SEGMENTS = {
     "whole",
 }
 OF_LISTS = {Level.OF_LIST, "list", "user", "segment", "whole"}
+RELEVANT = Fact(definitions.relevant)
 N_PLACES = "n places"
 """The number of rows that an item has in the lists of a segment."""
 SETS = ("segment", "at.over_items(...) or at.over_lists(...)")
@@ -227,7 +230,7 @@ class Cut:
         `kept` has what was taken from the same frame before, and keeps what is.
         """
         keys = self.held.list_keys
-        cut_as = (self.held.context.policies, *self.held.rows, self.k)
+        cut_as = (self.held.context.policies, *self.held.rows, self.k, self._says_relevance)
         rows, crowd = (kept or {}).get(cut_as) or self._taken(ask)
         if kept is not None:
             kept[cut_as] = rows, crowd
@@ -259,12 +262,23 @@ class Cut:
         heads = (
             self.held.ranked().select(keys).filter(pl.any_horizontal(changes).fill_null(value=True))
         )
-        rows, crowd = ask([self.held.ranked(self.k), heads])
+        says = self._says_relevance
+        given = ranked_or_relevant(self.held, self.k) if says else self.held.ranked(self.k)
+        rows, crowd = ask([given, heads])
         rows = marked_sorted(rows, "user")
-        if self.held.scores is None:
-            rows = marked_sorted(each_item_once(rows, keys, ask), "user")
+        if says:
+            rows = ranked_with_relevance(rows, ask).rename({"relevant": RELEVANT.name})
+        elif self.held.scores is None:
+            rows = each_item_once(rows, keys, ask)
+        rows = marked_sorted(rows, "user")
         crowd = distinct_ids(crowd["user"]).to_frame() if keys == ["user"] else crowd.unique()
         return rows, crowd
+
+    @property
+    def _says_relevance(self) -> bool:
+        """Whether the relevance of the rows is asked for, and the frame that they are taken from says it."""
+        in_one = self.held.truth is None and self.held.list_keys == ["user"]
+        return in_one and RELEVANT.name in self.asked.facts
 
     @property
     def held(self) -> Judged:

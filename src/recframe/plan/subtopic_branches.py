@@ -15,6 +15,7 @@ from recframe.facts.features import Feature
 from recframe.facts.sides import Fact, Sides
 from recframe.frames.collecting import Ask
 from recframe.frames.rows.joins import distinct_names
+from recframe.frames.rows.packing import SMALL_INTEGERS, packed, sorted_as_numbers
 from recframe.frames.rows.places import by_item, spread_ranks, with_places
 from recframe.judging.judged_frame import Judged
 from recframe.metrics.language.at import (
@@ -70,7 +71,7 @@ def branches(
         if ask is not None and not branch.startswith(OF_VALUES):
             feature = feature.numbered(ask)
         if branch.startswith(OF_HITS):
-            hits = _of_hits(branch, judged, feature, deepest)
+            hits = _of_hits(branch, judged, feature, deepest, ask)
             found += branches_of(judged.list_keys, _named(hits, names), names)
             continue
         # relevant items are the same for every model
@@ -123,14 +124,17 @@ def _named(rows: pl.LazyFrame, names: set[str]) -> pl.LazyFrame:
     ).drop("rank", "seen", "value", strict=False)
 
 
-def _of_hits(branch: str, judged: Judged, feature: Feature, deepest: int | None) -> pl.LazyFrame:
+def _of_hits(
+    branch: str, judged: Judged, feature: Feature, deepest: int | None, ask: Ask | None
+) -> pl.LazyFrame:
     """Return the hits: keys, their ranks, at least 1 apart, and a number, or how many above have each category of theirs."""
     keys = judged.list_keys
     if branch.startswith(OF_VALUES):
         hits = _ranked_hits(judged, deepest).join(feature.numbers(), on="item")
         return hits.select(*keys, "rank", "value")
     hits = _ranked_hits(judged, deepest).join(feature.parts(), on="item")
-    return _numbered(hits, [*keys, "part"], "rank", name="seen").select(*keys, "rank", "seen")
+    hits = _in_order(hits, keys, ["part", "rank"], ask)
+    return _numbers(hits, [*keys, "part"], name="seen").select(*keys, "rank", "seen")
 
 
 def _most_valuable(relevant: pl.LazyFrame, keys: list[str], feature: Feature) -> pl.LazyFrame:
@@ -144,6 +148,8 @@ def _ranked_hits(judged: Judged, deepest: int | None) -> pl.LazyFrame:
     """Return the hits: keys, item and rank, at least 1 apart."""
     keys = judged.list_keys
     hits = judged.hits(deepest).select(*distinct_names(*keys, "item", "rank"))
+    if judged.known.in_order and judged.known.distinct:
+        return hits
     hits = hits.sort(*keys, "rank", *by_item(judged.inputs.schema, keys))
     hits = spread_ranks(with_places(hits, keys), keys, whole=judged.whole_ranks)
     return hits.select(*distinct_names(*keys, "item", "rank"))
@@ -158,7 +164,7 @@ def _best(
     ask: Ask | None,
 ) -> pl.LazyFrame:
     """Return the relevant items by category, in the order that takes the one that adds most next: keys, rank, seen."""
-    rows = relevant.join(feature.parts(), on="item").select(*distinct_names(*keys, "item", "part"))
+    rows = relevant.join(feature.parts(), on="item")
     # the first of each category, then the second of each, and so on
     if feature.shape == "category":
         rows = _numbered(_numbered(rows, [*keys, "part"], name="seen"), keys, "seen", name="rank")
@@ -170,8 +176,25 @@ def _best(
 
 def _numbered(rows: pl.LazyFrame, keys: list[str], *order: str, name: str) -> pl.LazyFrame:
     """Return rows in an order inside some keys, with their numbers from 0."""
-    rows = with_places(rows.sort(*keys, *order), keys).drop("start").rename({"place": name})
+    return _numbers(rows.sort(*keys, *order), keys, name=name)
+
+
+def _numbers(rows: pl.LazyFrame, keys: list[str], *, name: str) -> pl.LazyFrame:
+    """Return rows that stand by some keys with their numbers from 0."""
+    rows = with_places(rows, keys).drop("start").rename({"place": name})
     return rows.with_columns(pl.col(name) - 1)
+
+
+def _in_order(
+    rows: pl.LazyFrame, keys: list[str], columns: Sequence[str], ask: Ask | None
+) -> pl.LazyFrame:
+    """Return columns of rows list by list in their order; of a large eager frame they are sorted as one number, if they can."""
+    rows = rows.select(distinct_names(*keys, *columns))
+    schema = rows.collect_schema()
+    if ask is None or len(keys) > 1 or {*schema.dtypes()} - SMALL_INTEGERS:
+        order = {one: by_item(schema, keys) if one == "item" else [one] for one in columns}
+        return rows.sort(*keys, *(by for one in columns for by in order[one]))
+    return sorted_as_numbers(ask([rows])[0], [*keys, *columns])
 
 
 def _steps(of: str, names: set[str]) -> int:
@@ -191,9 +214,8 @@ def _by_greed(
     rows: pl.LazyFrame, keys: list[str], alpha: float, steps: int, ask: Ask | None
 ) -> pl.LazyFrame:
     """Return rank and seen of the rows of the items that are taken in some steps, the last of those that add most each time."""
-    rows = with_places(rows.sort(*keys, *by_item(rows.collect_schema(), keys)), keys).rename(
-        {"start": "list"}
-    )
+    rows = _in_order(rows, keys, ["item", "part"], ask)
+    rows = with_places(rows, keys).rename({"start": "list"})
     rows = with_places(rows, ["list", "item"]).rename({"start": "row"})
     zero = pl.lit(0.0, dtype=pl.Float64)
     rows = rows.with_columns(met=zero, seen=zero, rank=pl.lit(None, dtype=pl.Float64))
@@ -206,19 +228,49 @@ def _by_greed(
 
 
 def _step_by_step(rows: pl.LazyFrame, alpha: float, steps: int, ask: Ask) -> pl.LazyFrame:
-    """Return the same with no more rows in each step than are left: most lists have few relevant items."""
+    """Return the same with no more rows in each step than are left: most lists have few relevant items.
+
+    NOTE: items and lists are numbered as they stand, since windows take more than twice as long.
+    """
     found = []
+    (left,) = ask([rows.drop("place", "rank")])
     for step in range(1, steps + 1):
-        in_order = (pl.col(name).set_sorted() for name in ("list", "row"))
-        (together,) = ask([_taken(rows.with_columns(in_order), alpha, step)])
-        taken, left = together.filter("taken"), together.filter(~pl.col("taken"))
-        found.append(taken)
+        last = _last_of_the_best(left, alpha, ask)
+        taken = left.with_columns(taken=pl.lit(last).gather(_number("row")))
+        taken, left = taken.filter("taken"), taken.filter(~pl.col("taken"))
+        found.append(taken.lazy().with_columns(pl.col("met").alias("seen"), rank=float(step)))
         if left.is_empty():
             break
-        met_now = taken.lazy().select("list", "part", met_now=pl.lit(value=True))
-        pair = ["list", "part"]
-        rows = _met(left.lazy().join(met_now, on=pair, how="left", maintain_order="left"))
-    return pl.concat(found).lazy()
+        both = packed(["list", "part"]).alias("both")
+        met_now = taken.lazy().select(both, met_now="taken")
+        rows = left.lazy().with_columns(both)
+        rows = rows.join(met_now, on="both", how="left", maintain_order="left").drop("both")
+        (left,) = ask([_met(rows)])
+    return pl.concat(found)
+
+
+def _last_of_the_best(rows: pl.DataFrame, alpha: float, ask: Ask) -> pl.Series:
+    """Return of each item, as they stand list by list, whether it is the last of those of its list that add most."""
+    in_order = (pl.col(name).set_sorted() for name in ("list", "row"))
+    items = rows.lazy().with_columns(in_order).group_by("row", maintain_order=True)
+    (gains,) = ask([items.agg(pl.col("list").first(), gain=_added(alpha).sum().round(12))])
+    lists = gains.lazy().with_columns(pl.col("list").set_sorted())
+    (highest,) = ask([lists.group_by("list", maintain_order=True).agg(pl.col("gain").max())])
+    best = pl.col("gain") == pl.lit(highest["gain"]).gather(_number("list"))
+    best_items = gains.lazy().with_row_index("number").filter(best)
+    of_next = pl.col("list").shift(-1)
+    (last,) = ask([best_items.filter(pl.col("list").ne_missing(of_next)).select("number")])
+    return pl.Series([False]).new_from_index(0, len(gains)).scatter(last["number"], values=True)
+
+
+def _number(name: str) -> pl.Expr:
+    """Return the number, from 0, of the run of rows alike in a column that a row is in."""
+    return pl.col(name).ne_missing(pl.col(name).shift()).cum_sum() - 1
+
+
+def _added(alpha: float) -> pl.Expr:
+    """Return what a category adds that was met before."""
+    return pl.lit(1 - alpha, dtype=pl.Float64) ** pl.col("met")
 
 
 def _taken(rows: pl.LazyFrame, alpha: float, step: int) -> pl.LazyFrame:
@@ -226,11 +278,7 @@ def _taken(rows: pl.LazyFrame, alpha: float, step: int) -> pl.LazyFrame:
 
     NOTE: gains are rounded, so that sums of the same numbers in another order are equal, and the item decides.
     """
-    gain, row, added = (
-        pl.col("gain"),
-        pl.col("row"),
-        pl.lit(1 - alpha, dtype=pl.Float64) ** pl.col("met"),
-    )
+    gain, row, added = pl.col("gain"), pl.col("row"), _added(alpha)
     rows = rows.with_columns(
         gain=pl.when(pl.col("rank").is_null()).then(added).sum().over("row").round(12)
     )

@@ -291,10 +291,16 @@ def are_distinct(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
 
 def each_item_once(rows: pl.DataFrame, keys: Sequence[str], ask: Ask) -> pl.DataFrame:
     """Return the rows, of each item of a list the one with the best rank alone, or the first; they stay in their order."""
+    first = are_first(rows, keys, ask)
+    return rows if first is None else rows.filter(first)
+
+
+def are_first(rows: pl.DataFrame, keys: Sequence[str], ask: Ask) -> pl.Series | None:
+    """Return which rows are those of their items in the lists with the best rank, or the first; None where all are."""
     number, repeating = _repeating(rows, keys)
     (twice,) = ask([repeating])
     if twice.is_empty():
-        return rows
+        return None
     again = number.is_in(twice.to_series().unique().implode())
     pair = distinct_names(*keys, "item")
     (found,) = ask([rows.lazy().with_row_index("row").filter(again)])
@@ -303,7 +309,7 @@ def each_item_once(rows: pl.DataFrame, keys: Sequence[str], ask: Ask) -> pl.Data
     worse = ~pl.struct(pair).is_first_distinct()
     (others,) = ask([found.lazy().filter(worse).select("row").sort("row")])
     kept = pl.Series([True]).new_from_index(0, len(rows))
-    return rows.filter(kept.scatter(others.to_series(), values=False))
+    return kept.scatter(others.to_series(), values=False)
 
 
 def _with_numbers_alike(rows: pl.DataFrame, pair: list[str]) -> pl.LazyFrame:
