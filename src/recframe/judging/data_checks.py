@@ -42,35 +42,26 @@ def after_checks(
     return pl.concat([passed.filter(pl.col(number) != 0), rows], how="diagonal")
 
 
-def checks_of_rows(judged: Judged) -> list[pl.LazyFrame]:
-    """Return the checks of all rows' ranks and relevances that were not passed before."""
-    inputs, rank = judged.inputs, pl.col("rank")
-    if judged.known.checked or judged.context.strict:  # the audit's errors have them among them
-        return []
-    found = []
-    if not (inputs.scored or inputs.ranks_hold):
-        below = rank < 1
-        if inputs.schema["rank"].is_float():
-            below &= rank > -math.inf  # which is no rank
-        found.append(inputs.check("recommendations", below, str(RANK_BELOW_1)))
-    if inputs.relevance_dtype.is_float():
-        infinite = fails_whole_if(_highest() == math.inf, INFINITE_RELEVANCE)
-        found.append(inputs.identified("truth").select(check=infinite))
-    return found
-
-
 def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
     """Return frames of one row that fail when the plan runs: what no schema shows."""
+    rank, relevance = pl.col("rank"), pl.col("relevance")
+    highest = relevance.cast(pl.Float64).max()
     found = [*judged.inputs.checks]
+    source = judged.inputs.identified("truth")
     if steep:
-        too_steep = fails_whole_if(_highest() > STEEPEST, STEEP_RELEVANCE)
-        found.append(judged.inputs.identified("truth").select(check=too_steep))
-    found += checks_of_rows(judged)
-    return found if judged.context.strict else [*found, *_of_segments(judged)]
-
-
-def _highest() -> pl.Expr:
-    return pl.col("relevance").cast(pl.Float64).max()
+        found.append(source.select(check=fails_whole_if(highest > STEEPEST, STEEP_RELEVANCE)))
+    if judged.known.checked:
+        return [*found, *_of_segments(judged)]
+    if judged.context.strict:  # the audit's errors, which have what follows among them
+        return found
+    if not (judged.inputs.scored or judged.inputs.ranks_hold):
+        below = rank < 1
+        if judged.inputs.schema["rank"].is_float():
+            below &= rank > -math.inf  # which is no rank
+        found.append(judged.inputs.check("recommendations", below, str(RANK_BELOW_1)))
+    if judged.inputs.relevance_dtype.is_float():
+        found.append(source.select(check=fails_whole_if(highest == math.inf, INFINITE_RELEVANCE)))
+    return [*found, *_of_segments(judged)]
 
 
 def _of_segments(judged: Judged) -> list[pl.LazyFrame]:

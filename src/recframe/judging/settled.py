@@ -27,7 +27,6 @@ from recframe.frames.rows.questions import (
     with_hash_of_pairs,
 )
 from recframe.judging.codes_of_items import CodesOfItems, codes_of_items
-from recframe.judging.data_checks import checks_of_rows
 from recframe.judging.judged_frame import PAIR, Judged, rows_of_models
 from recframe.judging.known import Known
 from recframe.judging.lists_of_segments import cut_by_items, in_segments_of_items, uncut
@@ -146,8 +145,7 @@ def _in_segments_of_items(
 
 
 def _settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Judged:
-    # what reads all rows reads them at once
-    pairs, users, *_ = ask([judged.relevant_rows(), judged.users, *checks_of_rows(judged)])
+    pairs, users = ask([judged.relevant_rows(), judged.users])
     if by_number:
         judged, pairs = _with_numbers(judged, pairs, users)
     keys = judged.list_keys if judged.truth is None else [judged.key]
@@ -170,7 +168,6 @@ def _settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Jud
         narrow=keys == [judged.key] and fits_64_bits(once[judged.key], once["gain"]),
         n_users=n_users,
         crowd=crowd,
-        checked=True,
         names=judged.known.names,
     )
     return replace(judged, scores=scores, known=known)
