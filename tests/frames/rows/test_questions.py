@@ -156,17 +156,15 @@ TEXTS = ["", "a", "b", "ab", "ba", "a" * 20, "a" * 19 + "b", "é"]
     texts=st.lists(st.none() | st.sampled_from(TEXTS), max_size=30),
     repeats=st.sampled_from([1, 3]),
     part=st.sampled_from([1, 4, 100]),
-    places=st.sampled_from([1, 2, 2**20]),
     few_hashes=st.booleans(),
 )
-def test_texts_are_told_apart_in_parts_and_whatever_texts_share_a_hash_or_its_place(
-    texts: list[str | None], repeats: int, part: int, places: int, *, few_hashes: bool
+def test_texts_are_told_apart_in_parts_and_whatever_texts_share_a_hash(
+    texts: list[str | None], repeats: int, part: int, *, few_hashes: bool
 ):
     ids = pl.Series("user", [text for text in texts for _ in range(repeats)], dtype=pl.String)
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(questions, "_SLICE", part)
-        patched.setattr(questions, "_MOST_PLACES", places)
         if few_hashes:
             for one in (pl.Expr, pl.Series):
                 patched.setattr(one, "hash", lambda self, *_: self.str.len_bytes())
