@@ -17,6 +17,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+Span = tuple[float, float]
 KINDS = {"sorted": "one judged frame, sorted", "shuffled": "shuffled", "two": "two frames"}
 THREADS = (1, 2)
 CORES = (16, 64)
@@ -101,8 +102,12 @@ def answered(process: subprocess.Popen[str], line: str) -> Any:
 
 def serve() -> None:
     """Make frames and run the call until the input ends."""
+    # two questions at a time are asked from two threads of Python, which share the cores of that many threads
+    if hasattr(os, "sched_setaffinity"):
+        cores = sorted(os.sched_getaffinity(0))[: int(os.environ["POLARS_MAX_THREADS"])]
+        os.sched_setaffinity(0, cores)
     call: Callable[[], object] = object
-    collects: list[float] = []
+    collects: list[Span] = []
     _watch(collects)
     for line in sys.stdin:
         if line.strip():
@@ -128,8 +133,8 @@ def _call(kind: str, rows: int) -> Callable[[], object]:
     return growth_data.asked(growth_data.shuffled(whole) if kind == "shuffled" else whole)
 
 
-def _watch(collects: list[float]) -> None:
-    """Write down how long each collect of a call takes."""
+def _watch(collects: list[Span]) -> None:
+    """Write down from when to when each collect of a call runs."""
     from recframe.frames.kinds import kind  # noqa: PLC0415  likewise
     from recframe.plan import best_order  # noqa: PLC0415
 
@@ -137,7 +142,7 @@ def _watch(collects: list[float]) -> None:
         def collecting(*arguments: object) -> object:
             start = time.perf_counter()
             result = collect(*arguments)
-            collects.append(time.perf_counter() - start)
+            collects.append((start, time.perf_counter()))
             return result
 
         return collecting
@@ -146,11 +151,20 @@ def _watch(collects: list[float]) -> None:
     best_order.stream = timed(best_order.stream)  # type: ignore[assignment]
 
 
-def _staged(collects: list[float], whole: float) -> dict[str, float]:
+def _staged(collects: list[Span], whole: float) -> dict[str, float]:
     """Return the seconds of the stages; a small frame is asked nothing."""
-    first, *middle, last = [0.0, *collects] if len(collects) == 1 else collects
-    found = [first, sum(middle), last, whole - sum(collects)]
-    return {"whole": whole, **dict(zip(STAGES, found, strict=True))}
+    first, *middle, last = [(0.0, 0.0), *collects] if len(collects) == 1 else sorted(collects)
+    found = [_seconds([first]), _seconds(middle), _seconds([last])]
+    return {"whole": whole, **dict(zip(STAGES, [*found, whole - sum(found)], strict=True))}
+
+
+def _seconds(spans: Sequence[Span]) -> float:
+    """Return how long at least one of some spans lasts, which stand in the order of their starts."""
+    found, until = 0.0, 0.0
+    for start, end in spans:
+        found += max(0.0, end - max(start, until))
+        until = max(until, end)
+    return found
 
 
 if __name__ == "__main__":
