@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -12,10 +12,9 @@ from recframe.audit.audited import ALONE, EVEN, NONE, TURNED, Audited, ids_of
 from recframe.audit.even_lists import even_lists
 from recframe.audit.lists_by_number import lists_by_number
 from recframe.audit.numbers_of_rows import numbered
-from recframe.frames.collecting import Ask, Collect
+from recframe.frames.collecting import Ask, Collect, together
 from recframe.frames.rows.packing import fits_31_bits, in_order
 from recframe.frames.rows.questions import distinct_ids, side_by_side, stand_together
-from recframe.judging.judged_frame import PAIR
 
 SOME = 1_000
 """So many first rows tell of most frames that their lists do not stand in order."""
@@ -30,12 +29,10 @@ def settled(data: Audited, ask: Ask, stream: Collect) -> Audited:
 
     `ask` collects plans in memory, all at once, `stream` those of hash tables of many rows.
     """
-    block = _block(data, ask)
-    blocks = None if block is None else _blocks(data, block, ask)
-    found = replace(data, consecutive=blocks is not None)
-    known = _of_numbers(found, ask, stream) if blocks is None else _of_blocks(found, blocks, ask)
-    known |= _answers(_open(found, known) | _of_truth(found), ask)
-    known |= _ids(found, known, ask)
+    (found, known), items = together(
+        lambda: _lists_settled(data, ask, stream), lambda: _ids(data, "item", ask)
+    )
+    known |= items | _ids_of_users(found, known, ask)
     found = replace(found, known=known)
     known |= {name: stream(plan) for name, plan in found.questions.items() if name not in known}
     found = replace(found, known=known)
@@ -43,6 +40,15 @@ def settled(data: Audited, ask: Ask, stream: Collect) -> Audited:
     plans = found.absent_items() | {"first users": found.first_users(), EVEN: even}
     plans[ALONE] = found.lists_without_truth()
     return replace(found, known=known | {name: stream(plan) for name, plan in plans.items()})
+
+
+def _lists_settled(data: Audited, ask: Ask, stream: Collect) -> tuple[Audited, Known]:
+    """Return whether lists stand one behind the other, and what is known of them, of judged users and of repeated keys."""
+    block = _block(data, ask)
+    blocks = None if block is None else _blocks(data, block, ask)
+    found = replace(data, consecutive=blocks is not None)
+    known = _of_numbers(found, ask, stream) if blocks is None else _of_blocks(found, blocks, ask)
+    return found, known | _answers(_open(found, known) | _of_truth(found), ask)
 
 
 def _open(data: Audited, known: Known) -> Plans:
@@ -55,20 +61,23 @@ def _answers(plans: Plans, ask: Ask) -> Known:
     return dict(zip(plans, ask([*plans.values()]), strict=True)) if plans else {}
 
 
-def _ids(data: Audited, known: Known, ask: Ask) -> Known:
-    """Return the ids of the frames that are in memory, of which checks ask."""
+def _ids_of_users(data: Audited, known: Known, ask: Ask) -> Known:
+    """Return the ids of users of which checks ask and that are not known yet."""
     found: Known = {}
     if data.inputs.truth is not None and data.all_judged and "judged users" in known:
         found[ids_of("truth", "user")] = known["judged users"].select("user")
-    for role in PAIR:
-        having = data.having(role)
-        for name, rows in having.items():
-            is_here = ("recommendations" if name == data.main else name) in data.inputs.given
-            is_open = ids_of(name, role) not in known | found
-            is_asked = is_open and (len(having) > 1 or data.is_text(role))
-            if is_here and is_asked:
-                (ids,) = ask([rows.select(role)])
-                found[ids_of(name, role)] = distinct_ids(ids.to_series()).to_frame()
+    return found | _ids(data, "user", ask, known | found)
+
+
+def _ids(data: Audited, role: str, ask: Ask, known: Collection[str] = ()) -> Known:
+    """Return the ids of a role in the frames that are in memory, of which checks ask; those that are known are left out."""
+    having, found = data.having(role), {}
+    for name, rows in having.items():
+        is_here = ("recommendations" if name == data.main else name) in data.inputs.given
+        is_asked = ids_of(name, role) not in known and (len(having) > 1 or data.is_text(role))
+        if is_here and is_asked:
+            (ids,) = ask([rows.select(role)])
+            found[ids_of(name, role)] = distinct_ids(ids.to_series()).to_frame()
     return found
 
 
@@ -133,8 +142,17 @@ def _of_truth(data: Audited) -> Plans:
 
 
 def _of_numbers(data: Audited, ask: Ask, stream: Collect) -> Known:
-    """Return what rows in any order answer by numbers for their users, lists and ranks."""
+    """Return what rows in any order answer by numbers for their users, lists and ranks, and which pairs repeat."""
     order = "score" if data.inputs.scored else "rank"
+    pairs = {name: plan for name, plan in _open(data, {}).items() if name != order}
+    # one core sorts the rows by their pairs while the other one reads the lists
+    of_lists, of_pairs = together(
+        lambda: _numbered_lists(data, order, ask, stream), lambda: _answers(pairs, ask)
+    )
+    return of_lists | of_pairs
+
+
+def _numbered_lists(data: Audited, order: str, ask: Ask, stream: Collect) -> Known:
     columns = [*data.keys, order, *["relevance"] * data.is_judged]
     rows, ids = numbered(ask([data.pairs_of_lists.select(columns)])[0], "user")
     inputs = replace(
@@ -145,7 +163,7 @@ def _of_numbers(data: Audited, ask: Ask, stream: Collect) -> Known:
     answer = None if ranks is None else lists_by_number(ranks, data.keys)
     found = {"lengths": stream(plain.counted_lists()) if answer is None else answer[0]}
     known = {} if answer is None or answer[1] else {"rank": NONE}
-    plans = _open(data, known)
+    plans = {name: plan for name, plan in _open(data, known).items() if name == order}
     if data.is_judged and fits_31_bits(rows, ["user"]):
         plans[JUDGED] = _judged_rows(plain)
     known |= _answers(plans, ask)
