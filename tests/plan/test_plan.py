@@ -302,9 +302,13 @@ def test_the_relevance_is_filtered_in_the_scan_of_the_truth(files, name):
     assert any(re.search(r'col\("relevance"\)\)? > ', predicate) for predicate in predicates)
 
 
+# Polars 1 pushes a filter through a shared part in some runs and not in others, by an order of its own
+SHARE_THE_TRUTH = {"two frames by items", "two frames, all"}
+
+
 @pytest.mark.parametrize(
     "name",
-    [name for name in CALLS if POLARS_2 or not (name == "two frames by items" or "scored" in name)],
+    [name for name in CALLS if POLARS_2 or not (name in SHARE_THE_TRUTH or "scored" in name)],
 )
 def test_rows_without_ids_are_left_in_the_file(files, name):
     for file, _, predicate in scans(CALLS[name](files, ("recall@10",))):
