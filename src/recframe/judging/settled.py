@@ -13,6 +13,7 @@ from recframe.frames.rows.packing import (
     each_once,
     fits_31_bits,
     fits_64_bits,
+    with_hash,
 )
 from recframe.frames.rows.questions import (
     are_distinct,
@@ -23,8 +24,8 @@ from recframe.frames.rows.questions import (
     marked_sorted,
     merged,
     numbered,
+    numbered_with_hash,
     stand_by_rank,
-    with_hash_of_pairs,
 )
 from recframe.judging.codes_of_items import CodesOfItems, codes_of_items
 from recframe.judging.judged_frame import PAIR, Judged, rows_of_models
@@ -151,7 +152,7 @@ def _settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Jud
     keys = judged.list_keys if judged.truth is None else [judged.key]
     packs = judged.truth is not None and _packs(judged, pairs)
     if judged.truth is not None and not packs:
-        pairs = with_hash_of_pairs(pairs, "number" if judged.key == "number" else None)
+        pairs = stream(with_hash(pairs.lazy(), PAIR))
     pairs = marked_sorted(pairs, judged.key)
     once, (stands, crowd, n_users) = together(
         lambda: _each_once(judged, pairs, keys, ask),
@@ -190,7 +191,7 @@ def _with_numbers(
     are_all = judged.universe == "truth" and len(pairs) == len(users)
     if pairs.schema["user"] in SMALL_INTEGERS:
         return judged, pairs
-    pairs = numbered(pairs)
+    pairs = numbered(pairs) if judged.truth is None else numbered_with_hash(pairs)
     names = heads(pairs, "number", "user").unique("number")
     known = Known(names=names.lazy())
     if are_all:

@@ -25,10 +25,10 @@ from recframe.frames.rows.questions import (
     may_be_among,
     merged,
     numbered,
+    numbered_with_hash,
     numbers_of,
     places_where_met,
     runs_of_numbers,
-    with_hash_of_pairs,
 )
 from strategies import examples
 
@@ -333,13 +333,14 @@ def test_rows_meet_where_both_texts_are_the_same_whatever_pairs_share_a_hash(
 
 
 @examples(75)
-@given(frame=listed(), in_runs=st.booleans())
-def test_the_number_of_a_pair_is_the_same_where_a_text_is_read_once_for_all_rows_of_a_user(
-    frame: pl.DataFrame, *, in_runs: bool
+@given(frame=listed(within=[pl.String, pl.UInt64]), in_runs=st.booleans(), text=st.booleans())
+def test_the_number_of_a_pair_is_the_same_where_an_id_is_read_once_for_all_rows_of_a_user(
+    frame: pl.DataFrame, *, in_runs: bool, text: bool
 ):
-    frame = numbered(frame.sort("user") if in_runs else frame)
+    frame = frame.with_columns(pl.col("item").cast(pl.String if text else pl.Int64))
+    frame = frame.sort("user", descending=True) if in_runs else frame
 
-    found = with_hash_of_pairs(frame, "number")
+    found = numbered_with_hash(frame)
 
     number = key_hash([pl.col("user"), pl.col("item")], frame.schema)
-    assert found.equals(frame.with_columns(number.alias(HASH)))
+    assert found.equals(numbered(frame).with_columns(number.alias(HASH)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import xor
 from typing import Any, Literal
 
 import polars as pl
@@ -189,11 +191,4 @@ def key_hash(keys: Sequence[pl.Expr], schema: Mapping[str, pl.DataType]) -> pl.E
     """Return one number for a row's keys, the same where all of them are the same, and seldom otherwise."""
     if len(keys) == 2 and all(schema[key.meta.output_name()] in SMALL_INTEGERS for key in keys):  # noqa: PLR2004  a pair
         return keys[0].cast(pl.Int64) * 2**32 + keys[1].cast(pl.Int64)
-    return hash_of_rest(keys[0].hash(), keys[1:])
-
-
-def hash_of_rest(first: pl.Expr, rest: Sequence[pl.Expr]) -> pl.Expr:
-    """Return the number that `key_hash` has for keys of which the first is hashed."""
-    for seed, key in enumerate(rest, 1):
-        first = first ^ key.hash(seed)
-    return first
+    return reduce(xor, (key.hash(seed) for seed, key in enumerate(keys)))
