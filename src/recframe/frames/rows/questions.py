@@ -66,8 +66,7 @@ def numbers_of(ids: pl.Series) -> pl.Series:
     changes = ids.ne_missing(ids.shift())
     runs = ids.filter(changes)
     is_text = ids.dtype == pl.String
-    # texts of other hashes are other texts
-    if (runs.hash() if is_text else runs).n_unique() == len(runs):
+    if _have_other_hashes(runs) if is_text else runs.n_unique() == len(runs):
         return changes.cum_sum().cast(pl.Int64).set_sorted()
     if is_text:  # in a fifth of the time of ranking them
         return ids.cast(pl.Categorical(pl.Categories.random())).to_physical().cast(pl.Int64)
@@ -137,9 +136,10 @@ def distinct_ids(ids: pl.Series) -> pl.Series:
     places = None if numbers is None else _a_row_of_each(numbers, _ROOM * len(ids))
     if places is not None:
         return ids.gather(places.drop_nulls())
-    runs = ids.filter(ids.ne_missing(ids.shift())) if stand_together(ids) else ids
+    in_runs = stand_together(ids)
+    runs = ids.filter(ids.ne_missing(ids.shift())) if in_runs else ids
     if ids.dtype == pl.String:
-        return _distinct_texts(runs)
+        return runs if in_runs and _have_other_hashes(runs) else _distinct_texts(runs)
     if ids.dtype in SMALL_INTEGERS:
         ordered = runs.sort()
         return ordered.filter(ordered.ne_missing(ordered.shift()))
@@ -150,6 +150,11 @@ def stand_together(ids: pl.Series) -> bool:
     """Return whether many rows seem to have the id of the row before; a few first rows tell."""
     first = ids.head(_FIRST)
     return int(first.ne_missing(first.shift()).sum()) <= len(first) // 2
+
+
+def _have_other_hashes(texts: pl.Series) -> bool:
+    """Return whether each text has a hash of its own, so that no two are the same."""
+    return texts.hash().n_unique() == len(texts)
 
 
 def _distinct_texts(ids: pl.Series) -> pl.Series:
