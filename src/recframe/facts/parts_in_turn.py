@@ -28,24 +28,29 @@ class PartsInTurn:
     """What users had before of each part, by the names of the facts that this reads."""
 
     @property
+    def _words(self) -> dict[str, str]:
+        return {word: f"{self.name} {word}" for word in self.counts.words}
+
+    @property
     def _numbers(self) -> dict[str, str]:
         return {number: f"{self.name} {number}" for number in self.counts.numbers}
 
     def with_counts(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows with the counts of their items beside them."""
-        return self.counts.of_items.beside(rows, self._numbers)
+        return self.counts.of_items.beside(rows, self._words)
 
     def sums(self) -> list[pl.Expr]:
         """Return the counts of a list, of rows that have those of their items."""
-        return [pl.col(number).sum() for number in self._numbers.values()]
+        return [pl.col(word).sum() for word in self._words.values()]
 
     def over(self, lists: pl.LazyFrame) -> pl.LazyFrame:
         """Return lists that have their counts, and the facts, with what their parts add up to.
 
         NOTE: columns that each part writes anew take a third of the time of a row for each list and part, and no memory.
         """
-        numbers, zero = self._numbers, pl.lit(0.0, dtype=pl.Float64)
-        kept = [name for name in lists.collect_schema().names() if name not in numbers.values()]
+        words, numbers, zero = self._words, self._numbers, pl.lit(0.0, dtype=pl.Float64)
+        kept = [name for name in lists.collect_schema().names() if name not in words.values()]
+        lists = lists.with_columns(self.counts.of_words(words, numbers))
         lists = lists.with_columns(*self.beside, *(zero.alias(name) for name in self.added))
         columns = {name: self.counts.sums_by_part(name, numbers) for name in self.counts.sums}
         for name, history in self.histories.items():

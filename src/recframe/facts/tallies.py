@@ -21,6 +21,7 @@ BOTH = "user and part"
 """The number of a user and a part."""
 BITS = 62
 """A whole number holds so many bits of counts."""
+_ROOM = 2**BITS
 MOST_NUMBERS = 16
 """An item is so many whole numbers; with more, a row for each of its parts is sooner summed up."""
 MOST_PARTS = 64
@@ -73,7 +74,7 @@ class Counts:
     """Where the counts are, and what one of them adds to sums."""
 
     of_items: Lookup
-    """Each item as the counts of itself alone."""
+    """Each item as the `words` of the counts of itself alone."""
     numbers: list[str]
     places: pl.DataFrame
     """The counts: `part`, their `number` and `place` in it, and what one adds to each of the sums."""
@@ -88,10 +89,29 @@ class Counts:
         places = self.places.rename(dict(zip(self.sums, names, strict=True)))
         return replace(self, places=places, sums=names)
 
+    @property
+    def words(self) -> dict[str, list[str]]:
+        """The columns that are looked up and summed up, each of one number or of two; see `_in_words`."""
+        pairs = (self.numbers[first : first + 2] for first in range(0, len(self.numbers), 2))
+        return {f"word {place}": pair for place, pair in enumerate(pairs)}
+
+    def of_words(
+        self, words: Mapping[str, str] | None = None, renamed: Mapping[str, str] | None = None
+    ) -> list[pl.Expr]:
+        """Return the numbers of words, or of sums of words; the `words` may have other names, and numbers be `renamed`."""
+        return [
+            number.alias(renamed[name] if renamed else name)
+            for word, names in self.words.items()
+            for name, number in zip(
+                names, _numbers(words[word] if words else word, len(names)), strict=True
+            )
+        ]
+
     def of_users(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return the counts of each user of the rows, in the order of the users."""
-        counts = self.of_items.beside(rows.select("user", "item"), self.numbers)
-        return counts.group_by("user").agg(pl.col(self.numbers).sum()).sort("user")
+        counts = self.of_items.beside(rows.select("user", "item"), [*self.words])
+        sums = counts.group_by("user").agg(pl.col([*self.words]).sum()).sort("user")
+        return sums.select("user", *self.of_words())
 
     def summed(self, rows: pl.LazyFrame, n_parts: int) -> pl.LazyFrame:
         """Return the sums for each user and part that one of the user's items has, in the order of the number of both."""
@@ -209,4 +229,24 @@ def _counts(tally: Tally, keys: list[str], sizes: pl.DataFrame, sums: list[str])
     of_items = rows.select("item", *own).group_by("item").agg(pl.col(numbers).sum())
     of_items = of_items.with_columns(pl.col(described[0]) + described[1])
     found = lookup(of_items, "item", tally.item)
-    return None if found is None else Counts(found, numbers, places, sums, 2**bits, described)
+    if found is None:
+        return None
+    counts = Counts(found, numbers, places, sums, 2**bits, described)
+    return replace(counts, of_items=replace(found, table=_in_words(found.table, counts.words)))
+
+
+def _in_words(table: pl.DataFrame, words: Mapping[str, Sequence[str]]) -> pl.DataFrame:
+    """Return a table of items with two numbers in one word.
+
+    NOTE: to look one word up and sum it up takes as long as one number, and rows have no more than these.
+    """
+    return table.select("item", **{word: _word(*numbers) for word, numbers in words.items()})
+
+
+def _word(low: str, high: str | None = None) -> pl.Expr:
+    return pl.col(low) if high is None else pl.col(high).cast(pl.Int128) * _ROOM + pl.col(low)
+
+
+def _numbers(word: str, n: int) -> list[pl.Expr]:
+    both = pl.col(word)
+    return [both] if n == 1 else [one.cast(pl.Int64) for one in (both % _ROOM, both // _ROOM)]
