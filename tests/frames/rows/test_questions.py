@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recframe.frames.rows import questions
 from recframe.frames.rows.packing import HASH, key_hash
 from recframe.frames.rows.questions import (
     are_among,
@@ -155,16 +154,14 @@ TEXTS = ["", "a", "b", "ab", "ba", "a" * 20, "a" * 19 + "b", "é"]
 @given(
     texts=st.lists(st.none() | st.sampled_from(TEXTS), max_size=30),
     repeats=st.sampled_from([1, 3]),
-    part=st.sampled_from([1, 4, 100]),
     few_hashes=st.booleans(),
 )
-def test_texts_are_told_apart_in_parts_and_whatever_texts_share_a_hash(
-    texts: list[str | None], repeats: int, part: int, *, few_hashes: bool
+def test_texts_are_told_apart_whatever_texts_share_a_hash(
+    texts: list[str | None], repeats: int, *, few_hashes: bool
 ):
     ids = pl.Series("user", [text for text in texts for _ in range(repeats)], dtype=pl.String)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(questions, "_SLICE", part)
         if few_hashes:
             for one in (pl.Expr, pl.Series):
                 patched.setattr(one, "hash", lambda self, *_: self.str.len_bytes())
