@@ -14,7 +14,7 @@ from choices import BEYOND, CHOICES
 from frame_kinds import KINDS, Kind
 from lanes import crossed, in_turn
 from plain_beyond import OF_LISTS, OF_SETS, OF_USERS
-from plain_cases import Asked
+from plain_cases import Asked, Case
 from random_lists import KS, RELEVANCES, SEGMENTS, a_case, asked_of, check, seeded
 from strategies import examples
 
@@ -169,6 +169,18 @@ def test_it_agrees_on_small_random_cases(name: str, data: st.DataObject):
         st.lists(st.sampled_from(asked_of(name)), min_size=1, max_size=3, unique_by=repr)
     )
     check(case, asked)
+
+
+def test_an_item_that_only_the_reference_has_is_among_those_without_a_genre():
+    one = {"user": "u", "rank": 1.0}
+    case = Case(
+        recs=[{**one, "item": "A"}],
+        truth=[{"user": "u", "item": "A", "relevance": 1.0}],
+        items=[{"item": "A", "genre": None}, {"item": "B", "genre": "x"}],
+        reference=[{**one, "item": "J"}],
+        by=("genre",),
+    )
+    check(case, asked_of("unexpectedness"))
 
 
 @pytest.mark.slow

@@ -181,7 +181,9 @@ def segment(case: Case, key: Row) -> Segment:
         countries = {row["user"]: row["country"] for row in case.users}
         users = {user for user in users if countries.get(user) == key["country"]}
     if "genre" in key:
-        known = {row["item"] for row in [*rows, *case.identified("train")]} | set(scene.items or ())
+        beside = [] if isinstance(case.reference, str) else case.identified("reference")
+        known = {row["item"] for row in [*rows, *case.identified("train"), *beside]}
+        known |= set(scene.items or ())
         genre = {item: (scene.items or {}).get(item, {}).get("genre") for item in known}
         scene = replace(
             scene, within=frozenset(item for item in known if genre[item] == key["genre"])
