@@ -146,7 +146,7 @@ def test_some_thousand_rows_have_a_kept_plan_too_and_the_answers_of_frames_that_
 
     asked = [ask(seed) for seed in (1, 2)]
     assert not n_kept()
-    with mock.patch.object(kept_plans, "MIDDLING", 2 * SIZE):
+    with mock.patch.object(kept_plans, "MIDDLING", 8 * SIZE):
         kept = [ask(seed) for seed in (1, 2)]
     assert n_kept() == 1
 

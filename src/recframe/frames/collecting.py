@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TypeVar
 
 import polars as pl
@@ -21,6 +23,17 @@ _STREAMED = 2_000_000
 IS_POLARS_1 = pl.__version__.startswith("1.")
 # Polars 1 does not know the dtype of some literals without its optimizer.
 _NO_OPTIMIZER = pl.QueryOptFlags() if IS_POLARS_1 else pl.QueryOptFlags.none()
+_as_they_are: ContextVar[bool] = ContextVar("plans run as they are", default=False)
+
+
+@contextmanager
+def as_they_are() -> Iterator[None]:
+    """Let plans run as they were made: the optimizer takes longer than it saves where no frame of them is large."""
+    token = _as_they_are.set(True)
+    try:
+        yield
+    finally:
+        _as_they_are.reset(token)
 
 
 def stream(plan: pl.LazyFrame) -> pl.DataFrame:
@@ -33,12 +46,13 @@ def run_by_size(plan: pl.LazyFrame, size: int) -> pl.DataFrame:
     """Collect a plan for an eager frame of so many rows.
 
     NOTE: the streaming engine takes longer to start than a plan of two million rows to run, and the optimizer takes longer
-    than one of a few thousand.
+    than one of a few thousand; see `as_they_are`.
     """
     if size > _STREAMED:
         return stream(plan)
     with plan_errors():
-        optimizations = pl.QueryOptFlags() if size > LARGE else _NO_OPTIMIZER
+        optimized = size > LARGE and not _as_they_are.get()
+        optimizations = pl.QueryOptFlags() if optimized else _NO_OPTIMIZER
         return plan.collect(engine="in-memory", optimizations=optimizations)
 
 

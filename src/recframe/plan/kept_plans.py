@@ -1,21 +1,23 @@
 """Plans of eager frames that are not large, kept for calls that ask the same of other frames with the same columns.
 
 To make the plan of a few thousand rows takes longer than to run it, and it depends on nothing but the columns' dtypes, the
-options and the metrics. So do questions to some ten thousand rows, after which each call has a plan of its own.
+options and the metrics. So do questions to some hundred thousand rows, after which each call has a plan of its own.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import polars as pl
 
+from recframe.frames.collecting import as_they_are
 from recframe.frames.hints import are_in_python
 from recframe.frames.inputs import Inputs
+from recframe.frames.roles import Owner
 from recframe.plan import evaluation
 from recframe.plan.evaluation import Convention
 from recframe.plan.needs import needs_of
@@ -24,8 +26,10 @@ from recframe.plan.runs import Run
 
 MOST = 32
 """So many plans are kept, those that ran last."""
-MIDDLING = 100_000
-"""So many rows are not asked where a kept plan gives what is wanted: questions pay from some 150,000 rows."""
+MIDDLING = 500_000
+"""So many rows are not asked where a kept plan gives what is wanted; half of them where lists are cut."""
+CUTTING: tuple[Owner, ...] = ("row", "recommendations", "truth", "items")
+"""Segments that these have cut lists."""
 FEW = 100
 """Enums are told apart by all of their categories: those of so many in no time."""
 
@@ -50,8 +54,9 @@ def planned(
     NOTE: a plan that runs is no longer among those kept, so that no other thread gives it frames meanwhile.
     """
     is_of_columns = _is_of_columns(inputs, asked)
+    how: AbstractContextManager[None] = nullcontext()
     if run.ask is not None and is_of_columns and _is_middling(inputs, asked):
-        run = replace(run, ask=None)
+        run, how = replace(run, ask=None), as_they_are()
     if not (run.is_plain and is_of_columns):
         yield evaluation.evaluate(inputs, asked, run, beside)
         return
@@ -59,7 +64,8 @@ def planned(
     kept = _kept.pop(key, None) or _made(inputs, asked, run, beside)
     kept.frames.update(inputs.given)
     try:
-        yield kept.plan
+        with how:
+            yield kept.plan
     finally:
         kept.frames.clear()
         _kept[key] = kept
@@ -87,7 +93,8 @@ def _is_of_columns(inputs: Inputs, asked: Sequence[Convention]) -> bool:
 
 def _is_middling(inputs: Inputs, asked: Sequence[Convention]) -> bool:
     """Return whether all frames have so few rows that their lists need not be asked, and metrics read no whole lists."""
-    few = all(len(frame) <= MIDDLING for frame in inputs.given.values())
+    most = MIDDLING // 2 if inputs.inside(*CUTTING) else MIDDLING
+    few = all(len(frame) <= most for frame in inputs.given.values())
     needs = [needs_of(one.metric) for one in asked]
     return few and not any(one.levels or one.columns & LISTED for one in needs)
 
