@@ -27,9 +27,9 @@ from recframe.plan.runs import Run
 MOST = 32
 """So many plans are kept, those that ran last."""
 MIDDLING = 500_000
-"""So many rows are not asked where a kept plan gives what is wanted; half of them where lists are cut."""
+"""So many rows are not asked where a kept plan gives what is wanted; half of them where users have several lists."""
 CUTTING: tuple[Owner, ...] = ("row", "recommendations", "truth", "items")
-"""Segments that these have cut lists."""
+"""Segments that these have cut lists into several."""
 FEW = 100
 """Enums are told apart by all of their categories: those of so many in no time."""
 
@@ -93,7 +93,8 @@ def _is_of_columns(inputs: Inputs, asked: Sequence[Convention]) -> bool:
 
 def _is_middling(inputs: Inputs, asked: Sequence[Convention]) -> bool:
     """Return whether all frames have so few rows that their lists need not be asked, and metrics read no whole lists."""
-    most = MIDDLING // 2 if inputs.inside(*CUTTING) else MIDDLING
+    has_more_lists = inputs.model or inputs.inside(*CUTTING)
+    most = MIDDLING // 2 if has_more_lists else MIDDLING
     few = all(len(frame) <= most for frame in inputs.given.values())
     needs = [needs_of(one.metric) for one in asked]
     return few and not any(one.levels or one.columns & LISTED for one in needs)
