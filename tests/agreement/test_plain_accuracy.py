@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import polars as pl
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import recframe as rf
@@ -200,7 +200,19 @@ def test_small_random_cases_agree(case: Case, asked: list[Asked], kind: Kind):
     check(case, asked, kind)
 
 
+# a relevant item that gains nothing, tied with one that is not relevant
+GAINS_NOTHING = Case(
+    recs=[
+        {"user": "u", "item": "A", "score": None, "relevance": -1.0},
+        {"user": "u", "item": "B", "score": None, "relevance": None},
+    ],
+    truth=None,
+    policy=Policy(min_relevance="any", ties="pessimistic"),
+)
+
+
 @exploring
+@example(case=GAINS_NOTHING, asked=[Asked("hit_rate", 1)], kind=ALL_KINDS[0])
 @given(case=cases(order="score"), asked=some_metrics, kind=st.sampled_from(ALL_KINDS))
 def test_small_random_cases_with_scores_agree(case: Case, asked: list[Asked], kind: Kind):
     check(case, asked, kind)

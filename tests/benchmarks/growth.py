@@ -83,7 +83,7 @@ SMALL = Sizes(
     models=(1, 2),
     model_rows=11_000,
     shape_rows=21_000,
-    threads_rows=150_000,
+    threads_rows=600_000,
     kinds=("two",),
 )
 

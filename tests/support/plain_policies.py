@@ -214,8 +214,9 @@ def in_order_of_ties(
     if ties == "order":
         by_item.sort(key=lambda row: row["place"])
     elif ties in {"pessimistic", "optimistic"}:
+        # a relevant item may gain 0, and stands on its side of those that are not relevant all the same
         by_item.sort(
-            key=lambda row: gains.get((row["user"], row["item"]), 0), reverse=ties == "optimistic"
+            key=lambda row: gains.get((row["user"], row["item"]), -1), reverse=ties == "optimistic"
         )
     return by_item
 
