@@ -83,7 +83,7 @@ SMALL = Sizes(
     models=(1, 2),
     model_rows=11_000,
     shape_rows=21_000,
-    threads_rows=600_000,
+    threads_rows=600_000,  # more than have a kept plan, so that they are asked
     kinds=("two",),
 )
 

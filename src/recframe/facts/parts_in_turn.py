@@ -50,7 +50,7 @@ class PartsInTurn:
         """
         words, numbers, zero = self._words, self._numbers, pl.lit(0.0, dtype=pl.Float64)
         kept = [name for name in lists.collect_schema().names() if name not in words.values()]
-        lists = lists.with_columns(self.counts.of_words(words, numbers))
+        lists = lists.with_columns(self.counts.of_words(f"{self.name} "))
         lists = lists.with_columns(*self.beside, *(zero.alias(name) for name in self.added))
         columns = {name: self.counts.sums_by_part(name, numbers) for name in self.counts.sums}
         for name, history in self.histories.items():

@@ -91,20 +91,15 @@ class Counts:
 
     @property
     def words(self) -> dict[str, list[str]]:
-        """The columns that are looked up and summed up, each of one number or of two; see `_in_words`."""
-        pairs = (self.numbers[first : first + 2] for first in range(0, len(self.numbers), 2))
-        return {f"word {place}": pair for place, pair in enumerate(pairs)}
+        """The columns that are looked up and summed up, and the numbers in each."""
+        return _words(self.numbers)
 
-    def of_words(
-        self, words: Mapping[str, str] | None = None, renamed: Mapping[str, str] | None = None
-    ) -> list[pl.Expr]:
-        """Return the numbers of words, or of sums of words; the `words` may have other names, and numbers be `renamed`."""
+    def of_words(self, prefix: str = "") -> list[pl.Expr]:
+        """Return the numbers of words, or of sums of words; the names of all begin with the prefix."""
         return [
-            number.alias(renamed[name] if renamed else name)
+            number.alias(f"{prefix}{name}")
             for word, names in self.words.items()
-            for name, number in zip(
-                names, _numbers(words[word] if words else word, len(names)), strict=True
-            )
+            for name, number in zip(names, _numbers(f"{prefix}{word}", len(names)), strict=True)
         ]
 
     def of_users(self, rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -228,19 +223,18 @@ def _counts(tally: Tally, keys: list[str], sizes: pl.DataFrame, sums: list[str])
     own = (pl.when(pl.col("number") == one).then(added).alias(one) for one in numbers)
     of_items = rows.select("item", *own).group_by("item").agg(pl.col(numbers).sum())
     of_items = of_items.with_columns(pl.col(described[0]) + described[1])
+    of_items = of_items.select("item", **{one: _word(*of) for one, of in _words(numbers).items()})
     found = lookup(of_items, "item", tally.item)
-    if found is None:
-        return None
-    counts = Counts(found, numbers, places, sums, 2**bits, described)
-    return replace(counts, of_items=replace(found, table=_in_words(found.table, counts.words)))
+    return None if found is None else Counts(found, numbers, places, sums, 2**bits, described)
 
 
-def _in_words(table: pl.DataFrame, words: Mapping[str, Sequence[str]]) -> pl.DataFrame:
-    """Return a table of items with two numbers in one word.
+def _words(numbers: Sequence[str]) -> dict[str, list[str]]:
+    """Return words, each of two numbers, the last maybe of one.
 
-    NOTE: to look one word up and sum it up takes as long as one number, and rows have no more than these.
+    NOTE: to look a word up and sum it up takes as long as one number, and rows have no more than these.
     """
-    return table.select("item", **{word: _word(*numbers) for word, numbers in words.items()})
+    pairs = (list(numbers[first : first + 2]) for first in range(0, len(numbers), 2))
+    return {f"word {place}": pair for place, pair in enumerate(pairs)}
 
 
 def _word(low: str, high: str | None = None) -> pl.Expr:

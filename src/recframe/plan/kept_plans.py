@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -54,9 +54,8 @@ def planned(
     NOTE: a plan that runs is no longer among those kept, so that no other thread gives it frames meanwhile.
     """
     is_of_columns = _is_of_columns(inputs, asked)
-    how: AbstractContextManager[None] = nullcontext()
     if run.ask is not None and is_of_columns and _is_middling(inputs, asked):
-        run, how = replace(run, ask=None), as_they_are()
+        run = replace(run, ask=None)
     if not (run.is_plain and is_of_columns):
         yield evaluation.evaluate(inputs, asked, run, beside)
         return
@@ -64,7 +63,7 @@ def planned(
     kept = _kept.pop(key, None) or _made(inputs, asked, run, beside)
     kept.frames.update(inputs.given)
     try:
-        with how:
+        with as_they_are():
             yield kept.plan
     finally:
         kept.frames.clear()
