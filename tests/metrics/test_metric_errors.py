@@ -218,8 +218,13 @@ def test_a_value_that_a_parameter_does_not_take(text, expected):
 
 
 def test_parameters_are_given_by_name():
-    with says("parameters of rbp are given by name: rbp(p=0.8)"):
-        rf.rbp(0.5)
+    for argument in (0.5, FRAME):
+        with says(
+            "parameters of rbp are given by name: rbp(p=0.8); a frame is asked: frame.rec.rbp(k=10)"
+        ):
+            rf.rbp(argument)
+    with says("hit_rate has no parameters; a frame is asked: frame.rec.hit_rate(k=10)"):
+        rf.hit_rate(FRAME)
     expected = "'exp' is not a parameter; write ndcg(gain=linear, log_base=2, ideal=relevant, discount=shifted, offset=0)"
     with says(expected, rf.UnknownMetricError):
         rf.parse("ndcg(exp)@10")

@@ -348,6 +348,12 @@ def test_an_unknown_method_is_an_attribute_error_with_the_closest_name(typo, mea
             getattr(frame.rec, typo)
 
 
+@pytest.mark.parametrize("name", ["evaluate", "compare", "report", "plot"])
+def test_a_method_that_is_looked_for_in_the_package_is_asked_of_a_frame(name):
+    with pytest.raises(AttributeError, match=rf"; a frame is asked: frame\.rec\.{name}\("):
+        getattr(rf, name)
+
+
 def test_an_unknown_method_without_a_close_one_says_where_to_look():
     with pytest.raises(AttributeError, match=r"rec has no method 'xyzzy'; rf.list_metrics\(\)"):
         FRAME.rec.xyzzy  # noqa: B018

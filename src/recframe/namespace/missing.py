@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from recframe.errors import suggestion
 from recframe.metrics.language import registry
+from recframe.namespace.calls import METHODS
 
 _TESTS = "compare('ndcg@10', baseline='...') tests differences of models"
 _INTERVALS = "summarize('ndcg@10') gives intervals"
@@ -54,6 +55,8 @@ def no_attribute(name: str, names: Iterable[str]) -> str:
     msg = f"module 'recframe' has no attribute {name!r}"
     if name.casefold() in OVER_TIME:
         return f"{msg}; {OVER_TIME[name.casefold()]}"
+    if name in METHODS:
+        return f"{msg}; a frame is asked: frame.rec.{name}({METHODS[name]})"
     if told := registry.elsewhere(name):
         return f"{msg}; {told}"
     if close := suggestion(name, names, closeness=0.99):

@@ -155,7 +155,9 @@ class Metric(Generic[P]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Metric[P]:
         """Return the metric with some parameters set."""
         if args:
-            msg = f"parameters of {self.name} are given by name: {self.name}({signature_of(self.definition)})"
+            named = signature_of(self.definition)
+            of_it = f"parameters of {self.name} are given by name: {self.name}({named})"
+            msg = f"{of_it if named else f'{self.name} has no parameters'}; a frame is asked: frame.rec.{self.name}(k=10)"
             raise RecframeError(msg)
         given = {name: _checked(self.definition, name, value) for name, value in kwargs.items()}
         chosen = dict(self.settings) | given
