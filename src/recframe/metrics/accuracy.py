@@ -429,11 +429,13 @@ def err(at: At, *, max_grade: Grade = 4) -> pl.Expr:
 
     Source: Chapelle, Metzler, Zhang and Grinspan 2009, Expected reciprocal rank for graded relevance; gdeval.
     """
-    satisfied = (
-        pl.lit(2.0, dtype=pl.Float64) ** at.gain.clip(upper_bound=max_grade) - 1
-    ) / math.pow(2, max_grade)
-    still_reading: pl.Expr = at.running((1 - satisfied).cum_prod().shift(1, fill_value=1.0))
-    return (satisfied * still_reading / at.rank).sum()
+    most = math.pow(2, max_grade)
+    grade = pl.lit(2.0, dtype=pl.Float64) ** at.gain.clip(upper_bound=max_grade)
+    # of the highest grade too above 0, in this order
+    unsatisfied = (most - grade + 1) / most
+    # NOTE: to take the hit's own factor out again costs a third of a shift along the list.
+    still_reading = at.running(unsatisfied.cum_prod()) / unsatisfied
+    return ((grade - 1) / most * still_reading / at.rank).sum()
 
 
 @metric(
