@@ -133,6 +133,16 @@ def test_expressions_worked_out_by_hand(frame, expected):
     assert over.row(-1, named=True) == pytest.approx(expected, abs=1e-12)
 
 
+def test_a_reader_stops_at_the_first_hit_of_the_highest_of_steep_grades():
+    frame = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3]})
+    frame = frame.with_columns(relevance=pl.Series([0.0, 100.0, 100.0]))
+    metric = rf.err(max_grade=100)
+
+    # what is left to read behind it is 2^-100, which 1 - (2^100 - 1) / 2^100 is not in floating point
+    assert frame.rec.evaluate(metric).item(0, str(metric)) == pytest.approx(1 / 2, rel=1e-15)
+    assert frame.select(metric.expr()).item() == pytest.approx(1 / 2, rel=1e-15)
+
+
 def test_two_systems_worked_out_by_hand(kind):
     rec = kind(TWO_SYSTEMS).rec(truth=kind(TWO_SYSTEMS_TRUTH), model="system")
 
