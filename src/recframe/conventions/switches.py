@@ -13,7 +13,7 @@ OTHER = object()
 """Stands for every value that has no words of its own."""
 
 # Columns that a metric asks for where it counts hits, and where it places them by the number of relevant items.
-OF_HITS = {"rank", "gain", "discount", "hits_so_far", "listed_relevant"}
+OF_HITS = {"rank", "gain", "discount", "hits_so_far", "relevant_rank"}
 PLACED_BY_RELEVANT = {"each_n_relevant", "not_relevant"}
 
 

@@ -32,6 +32,7 @@ from recframe.plan.recorder import (
     LIST_IDEAL,
     LISTED,
     NOT_RELEVANT,
+    OF_LISTED_RELEVANT,
     PLACED,
     RELEVANT,
     TOTALS,
@@ -55,8 +56,10 @@ def rows_of_branches(
     ):
         branches.append(_hits(judged, words, deepest))
     branches += _relevant(judged, words, ask)
-    if asked & LISTED:
-        branches.append(_listed(judged, asked, deepest))
+    if words.read & LISTED:
+        branches += words.branches(
+            judged.list_keys, _listed(judged, words.read, deepest), LISTED.union(TOTALS)
+        )
     if words.values_of(NOT_RELEVANT):
         branches += words.branches(judged.list_keys, judged.not_relevant(), NOT_RELEVANT)
     branches_of = partial(words.branches, judged.list_keys)
@@ -160,7 +163,11 @@ def _listed(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFram
         if not judged.known.stands:
             rows = sorted_by_rank(rows, keys, judged.key_dtype, "listed_rank")
         rows = _among_others(rows, keys)
-    rows = _with_totals(judged, rows.with_columns(whole_rank=pl.col("listed_rank")), asked)
+    rank, relevant = pl.col("listed_rank"), pl.col("listed_relevant")
+    if asked & LISTED <= OF_LISTED_RELEVANT:
+        rows = rows.filter(relevant)
+    rows = rows.with_columns(whole_rank=rank, relevant_rank=pl.when(relevant).then(rank))
+    rows = _with_totals(judged, rows, asked)
     columns = [name for name in sorted(LISTED.union(TOTALS)) if name in asked]
     return rows.select(*keys, *columns)
 

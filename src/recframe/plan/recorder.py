@@ -29,18 +29,28 @@ LISTED = {
     "listed_tied",
     "listed_place",
     "listed_judged",
-    "listed_relevant",
+    "relevant_rank",
     "misses_above",
     "judged_misses_above",
 }
+OF_LISTED_RELEVANT = {"relevant_rank", "listed_tied", "misses_above", "judged_misses_above"}
+"""The columns of listed rows that are read of relevant ones alone."""
 WHOLE = {"whole_rank"}
 """The columns of the rows of whole lists, whatever the cut-off."""
-PLACED = {"listed_place", "misses_above", "judged_misses_above"}
+PLACES = {"listed_place"}
+PLACED = PLACES | {"misses_above", "judged_misses_above"}
 """The columns of listed rows that count other rows of the list."""
-FLAGS = ("listed_judged", "listed_relevant", "not_relevant", "catalogue_relevant")
+FLAGS = ("listed_judged", "not_relevant", "catalogue_relevant")
 DTYPES = {"hits_so_far": pl.Int64} | dict.fromkeys(FLAGS, pl.Boolean)
 """The dtypes of the words' columns that are not Float64."""
-KINDS = (RELEVANT, NOT_RELEVANT, *catalogue_branches.KINDS, propensity_branches.OF_RELEVANT)
+KINDS = (
+    RELEVANT,
+    NOT_RELEVANT,
+    WHOLE,
+    PLACES,
+    *catalogue_branches.KINDS,
+    propensity_branches.OF_RELEVANT,
+)
 """The columns of rows of one kind, whose values are worked out ahead."""
 LIST_IDEAL = "list_ideal_rank@"
 TOTALS = ("each_n_relevant", "each_n_not_relevant")

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal, Protocol
 
 import polars as pl
@@ -277,11 +278,9 @@ class At:
     @property
     def listed(self) -> pl.Expr:
         """True on a row of the list with a rank up to k."""
-        rank = self.source.column("whole_rank" if self.k is None else "listed_rank")
-        # the share of the tie's places that are up to k
-        if self.sharing == "expected" and self.k is not None:
-            return ((self.k + 1 - rank).floor() / self.source.column("listed_tied")).clip(0.0, 1.0)
-        return rank.is_not_null() if self.k is None else (rank <= self.k)
+        return self._is_listed(
+            self.source.column("whole_rank" if self.k is None else "listed_rank")
+        )
 
     @property
     def judged(self) -> pl.Expr:
@@ -291,7 +290,8 @@ class At:
     @property
     def relevant(self) -> pl.Expr:
         """True on a listed row that is relevant."""
-        return pl.when(self.source.column("listed_relevant")).then(self.listed)
+        rank = self.source.column("relevant_rank")
+        return pl.when(rank.is_not_null()).then(self._is_listed(rank))
 
     @property
     def misses_above(self) -> pl.Expr:
@@ -384,7 +384,7 @@ class At:
     @property
     def list_length(self) -> pl.Expr:
         """The number of items in the whole list."""
-        return _count(self.source.column("whole_rank"))
+        return self.source.of_rows(lambda source: _count(source.column("whole_rank")))
 
     @property
     def cutoff(self) -> pl.Expr:
@@ -399,13 +399,13 @@ class At:
     def all_discounts(self) -> pl.Expr:
         """The sum of the discounts of the ranks 1 to k; without a cut-off to the length of the list."""
         if self.k is None:
-            return discount(self.source.column("listed_place")).sum()
+            return self._over_places(discount)
         return pl.lit(sum_of_discounts(self.k))
 
     def all_unshifted_discounts(self, base: float = 2) -> pl.Expr:
         """The sum of 1 / log_base(max(rank, base)) over the ranks 1 to k; without a cut-off to the length of the list."""
         if self.k is None:
-            return unshifted_discount(self.source.column("listed_place"), base).sum()
+            return self._over_places(partial(unshifted_discount, base=base))
         return pl.lit(sum_of_unshifted_discounts(self.k, base))
 
     @property
@@ -432,6 +432,16 @@ class At:
         self._needs_an_order("it counts the items among the first k one by one")
         k = math.inf if self.k is None else self.k
         return self.source.of_rows(lambda source: (source.column(rank) <= k).sum())
+
+    def _over_places(self, value: Callable[[pl.Expr], pl.Expr]) -> pl.Expr:
+        """Return the sum of a value of the places 1 to n_listed."""
+        return self.source.of_rows(lambda source: value(source.column("listed_place")).sum())
+
+    def _is_listed(self, rank: pl.Expr) -> pl.Expr:
+        # the share of the tie's places that are up to k
+        if self.sharing == "expected" and self.k is not None:
+            return ((self.k + 1 - rank).floor() / self.source.column("listed_tied")).clip(0.0, 1.0)
+        return rank.is_not_null() if self.k is None else (rank <= self.k)
 
     def _up_to(self, rank: pl.Expr, value: pl.Expr) -> pl.Expr:
         return value if self.k is None else pl.when(rank <= self.k).then(value)

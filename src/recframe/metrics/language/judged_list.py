@@ -177,8 +177,9 @@ class JudgedList:
     def _whole_rank(self) -> pl.Expr:
         return self._listed_rank()
 
-    def _listed_relevant(self) -> pl.Expr:
-        return self._by_item(self._relevant, self._valid_rank.is_null(), ~self._relevant)
+    def _relevant_rank(self) -> pl.Expr:
+        relevant = self._by_item(self._relevant, self._valid_rank.is_null(), ~self._relevant)
+        return pl.when(relevant).then(self._listed_rank())
 
     def _listed_judged(self) -> pl.Expr:
         return self._by_item(self._is_judged, self._valid_rank.is_null(), ~self._is_judged)
@@ -188,12 +189,12 @@ class JudgedList:
 
     def _misses_above(self) -> pl.Expr:
         rank = self._listed_rank()
-        return rank.rank("average") - pl.when(self._listed_relevant()).then(rank).rank("average")
+        return rank.rank("average") - self._relevant_rank().rank("average")
 
     def _judged_misses_above(self) -> pl.Expr:
         rank = self._listed_rank()
         judged = pl.when(self._listed_judged()).then(rank).rank("min").cast(pl.Int64)
-        return judged - pl.when(self._listed_relevant()).then(rank).rank("min").cast(pl.Int64)
+        return judged - self._relevant_rank().rank("min").cast(pl.Int64)
 
     # The counts of the whole list
 
