@@ -28,6 +28,8 @@ OF_CATEGORIES = [
     "alpha_ndcg@10",
     "err_ia@5",
     "nrbp(normalizer=best)@5",
+    "exposure_disparity@5",
+    "exposure_disparity(target=relevant)@10",
 ]
 OF_TRAIN = [
     *("coverage", "gini@10", "entropy@3", "personalization@10", "user_coverage", "fall_out@10"),

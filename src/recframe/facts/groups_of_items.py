@@ -10,7 +10,7 @@ import polars as pl
 
 from recframe.errors import ColumnError
 from recframe.facts import definitions, features
-from recframe.facts.sides import Sides, summing
+from recframe.facts.sides import Fact, Sides, summing
 from recframe.frames.hints import Either, SideFrame
 from recframe.frames.rows.joins import aggregate, distinct_names, joined
 from recframe.judging.judged_frame import PAIR
@@ -50,8 +50,15 @@ class Listed:
         keys = distinct_names(*self.keys, *also)
         return aggregate(self.described(rows), keys, [pl.len().cast(pl.Float64).alias(name)])
 
+    def count_of_groups(self, rows: pl.LazyFrame, name: str, groups: pl.LazyFrame) -> pl.LazyFrame:
+        """Return, for each item in each of its groups, the number of its rows in each segment; items are few, rows many."""
+        items = self.count(rows, name, "item")
+        return items.join(groups.select("item", "group"), on="item").select(
+            *self.keys, "group", name
+        )
 
-@summing("catalogue")
+
+@summing("catalogue", reads=(definitions.in_history,))
 def unseen(listed: Listed, of: str, target: Target, k: int, call: str) -> pl.LazyFrame:
     """How many items that users do not have in train each group has listed, and how many it has: sums by segments and group.
 
@@ -70,8 +77,7 @@ def unseen(listed: Listed, of: str, target: Target, k: int, call: str) -> pl.Laz
 def _of_catalogue(listed: Listed, groups: pl.LazyFrame) -> list[pl.LazyFrame]:
     """Return how many items of each group are listed, and could be, that are not in the user's train."""
     sides, of_lists = listed.sides, ["user", *listed.sides.item_keys]
-    members = groups.select("item", "group")
-    shown = listed.rows.join(_history(sides), on=PAIR, how="anti").join(members, on="item")
+    shown = _unknown(sides, listed.rows)
     sizes = groups.group_by(*distinct_names(*sides.item_keys, "group")).agg(
         size=pl.len().cast(pl.Float64)
     )
@@ -79,10 +85,13 @@ def _of_catalogue(listed: Listed, groups: pl.LazyFrame) -> list[pl.LazyFrame]:
     possible = joined(lists, sizes, sides.item_keys, "inner").with_columns(
         possible=pl.col("lists") * pl.col("size")
     )
-    known = _history(sides).join(groups, on="item")
-    seen = listed.count(joined(listed.lists, known, of_lists, "inner"), "seen", "group")
+    known = _history(sides)
+    if sides.item_keys:
+        of_items = groups.select(*distinct_names("item", *sides.item_keys)).unique()
+        known = known.join(of_items, on="item")
+    seen = listed.count_of_groups(joined(listed.lists, known, of_lists, "inner"), "seen", groups)
     return [
-        listed.count(shown, "listed", "group"),
+        listed.count_of_groups(shown, "listed", groups),
         possible.select(*listed.keys, "group", "possible"),
         seen.select(*listed.keys, "group", possible=-pl.col("seen")),
     ]
@@ -92,14 +101,22 @@ def _of_relevant(listed: Listed, groups: pl.LazyFrame) -> list[pl.LazyFrame]:
     """Return how many items of each group are listed and relevant, and how many are relevant, none in the user's train."""
     sides, segments = listed.sides, listed.sides.held.rows
     relevant = sides.held.relevant_pairs(segments).join(_history(sides), on=PAIR, how="anti")
-    relevant = relevant.join(groups.select("item", "group"), on="item")
     on = ["user", *segments]
+    shown = joined(listed.rows, relevant, distinct_names(*on, "item"), "inner")
+    possible = joined(listed.lists, relevant, on, "inner")
     return [
-        listed.count(
-            joined(listed.rows, relevant, distinct_names(*on, "item"), "inner"), "listed", "group"
-        ),
-        listed.count(joined(listed.lists, relevant, on, "inner"), "possible", "group"),
+        listed.count_of_groups(shown, "listed", groups),
+        listed.count_of_groups(possible, "possible", groups),
     ]
+
+
+def _unknown(sides: Sides, rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the rows of the lists whose user does not have the item in train."""
+    if sides.inputs.train is None:
+        return rows
+    known = Fact(definitions.in_history)
+    beside = sides.joined(rows, [known], "pair")
+    return beside.filter(~pl.col(known.name).fill_null(value=False))
 
 
 def _history(sides: Sides) -> pl.LazyFrame:

@@ -15,7 +15,8 @@ from recframe.facts import reference_lists
 from recframe.facts.by_category import Codes, codes_of
 from recframe.facts.definitions import HISTORIES, OF_HISTORIES
 from recframe.facts.features import ANY, CATEGORIES
-from recframe.facts.sides import Fact, FromSides, Kind, OfHistory, Sides
+from recframe.facts.requirements import missing
+from recframe.facts.sides import Fact, FromSides, Kind, OfHistory, Sides, Summing
 from recframe.facts.tallies import History
 from recframe.frames.collecting import Ask
 from recframe.frames.rows.lookups import Lookup, lookup
@@ -34,6 +35,7 @@ def settled(
 
     The rows have each item of a list once.
     """
+    facts = [*facts, *_read_beside(sides, facts)]
     named = [one for one in facts if isinstance(one, Fact)]
     if sides.inputs.train is not None and any("train" in one.builder.needs for one in facts):
         train: Any = sides.inputs.train
@@ -69,6 +71,15 @@ def shown(sides: Sides, ask: Ask) -> pl.LazyFrame | None:
         return None
     items = pl.concat(distinct_ids(one.to_series()) for one in ask(sides.all_items))
     return distinct_ids(items).alias("item").to_frame().lazy()
+
+
+def _read_beside(sides: Sides, facts: Sequence[FromSides]) -> list[Fact]:
+    """Return the facts that sums read, of frames that are there, where they are not asked for as well."""
+    sums = [one.builder for one in facts if isinstance(one.builder, Summing)]
+    read = dict.fromkeys(Fact(builder) for one in sums for builder in one.reads)
+    return [
+        one for one in read if one not in facts and not missing(sides.inputs, one.builder.needs)
+    ]
 
 
 def _counts_alone(facts: Sequence[FromSides]) -> bool:

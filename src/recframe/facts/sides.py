@@ -41,6 +41,8 @@ class Summing:
     build: Callable[..., pl.LazyFrame]
     takes: tuple[Shape, ...] = ()
     """Which features the first setting may name."""
+    reads: tuple[Builder, ...] = ()
+    """The facts on pairs that it reads too, where their frames are there."""
 
 
 @dataclass(frozen=True)
@@ -96,10 +98,10 @@ def fact(
 
 
 def summing(
-    *needs: str, takes: tuple[Shape, ...] = ()
+    *needs: str, takes: tuple[Shape, ...] = (), reads: tuple[Builder, ...] = ()
 ) -> Callable[[Callable[..., pl.LazyFrame]], Summing]:
     """Make a function of rows of the lists and some settings one that sums them up."""
-    return lambda function: Summing(needs, function, takes)
+    return lambda function: Summing(needs, function, takes, reads)
 
 
 @dataclass(frozen=True)
