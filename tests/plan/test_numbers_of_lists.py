@@ -42,7 +42,7 @@ OF_RELEVANT = [
     *("serendipity(against=reference)@5", "epc(relevance=true)@10", "mcc@10", "fall_out@3"),
     *("alpha_ndcg@10", "alpha_ndcg(alpha=0.3)@4", "err_ia@5", "nrbp(normalizer=best)@5"),
 ]
-OF_REFERENCE = ["rbo@10", "rbo(form=min)@4", "rbo(form=truncated)", "overlap@10"]
+OF_REFERENCE = ["rbo@10", "rbo(form=min)@4", "rbo(form=truncated)", "overlap@10", "unexpectedness"]
 Ids = Callable[[str], pl.Expr]
 """Gives a column's numbers from 0 up as ids."""
 IDS: dict[str, Ids] = {

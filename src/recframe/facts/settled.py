@@ -53,7 +53,7 @@ def settled(
     kept = [one for one in named if one.kind == "pair" or (one.kind == "part" and by_part)]
     there = [one.name for one in kept if one.name in rows.columns]
     kept = [one for one in kept if one.name not in there]
-    built = ask([one.build(sides) for one in kept])
+    built = ask([sides.built(one) for one in kept])
     at_hand = {one.name: frame.lazy() for one, frame in zip(kept, built, strict=True)}
     pairs = {one.name: frame for one, frame in zip(kept, built, strict=True) if one.kind == "pair"}
     narrow = all(fits_31_bits(one, PAIR) for one in (rows, *pairs.values()))
