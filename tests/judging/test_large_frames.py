@@ -53,7 +53,7 @@ each_dtype = pytest.mark.parametrize(
 @pytest.fixture(autouse=True)
 def _streaming(monkeypatch):
     """Let these frames stream, as those of millions of rows do; large ones that do not are among those of other tests."""
-    monkeypatch.setattr(collecting, "_STREAMED", 0)
+    monkeypatch.setattr(collecting, "_STREAMED", LARGE)
 
 
 def judged(user: pl.Expr, item: pl.Expr) -> pl.DataFrame:
