@@ -30,7 +30,7 @@ from frame_sizes import SIZE
 from random_cases import VARIANTS, bound, cases, exploring, some_metrics
 from recframe.frames.hints import in_words
 from recframe.frames.hints_of_a_shell import InShell
-from recframe.plan import kept_plans
+from recframe.plan import kept_plans, needs
 from recframe.plan.needs import needs_of
 
 EAGER = [kind for kind in KINDS if kind.name not in {"lazy", "streaming"}]
@@ -350,13 +350,30 @@ def test_no_frame_outlives_its_call():
     assert found() is None
 
 
-def test_the_plans_that_ran_last_are_kept():
-    for k in range(1, kept_plans.MOST + 10):
-        FRAME.rec.ndcg(k=k)
+def test_the_plans_that_ran_last_are_kept_by_how_many_metrics_they_have(monkeypatch):
+    monkeypatch.setattr(kept_plans, "MOST", 60)
 
-    assert n_kept() == kept_plans.MOST
-    ks = {key[1][3] for key in kept_plans._kept}
-    assert ks == set(range(10, kept_plans.MOST + 10))
+    for k in range(1, 20):
+        FRAME.rec.ndcg(k=k)
+    assert kept_ks() == [{k} for k in range(10, 20)]
+
+    FRAME.rec.ndcg(k=12)
+    FRAME.rec.evaluate("ndcg", k=range(1, 26))
+    assert kept_ks() == [{16}, {17}, {18}, {19}, {12}, {*range(1, 26)}]
+
+
+def kept_ks() -> list[set[int]]:
+    return [{k for *_, k, _ in key[1:]} for key in kept_plans._kept]
+
+
+def test_what_hundreds_of_metrics_need_is_found_out_once():
+    frame = FRAME.lazy()  # of which no plan is kept
+    frame.rec.evaluate("recall", "map", "ndcg", k=range(1, 301))
+    found = needs._needs.cache_info().misses
+
+    frame.rec.evaluate("recall", "map", "ndcg", k=range(1, 301))
+
+    assert needs._needs.cache_info().misses == found
 
 
 def test_threads_that_ask_the_same_of_other_frames_get_their_own_answers():

@@ -6,7 +6,6 @@ options and the metrics. So do questions to some hundred thousand rows, after wh
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -24,8 +23,10 @@ from recframe.plan.needs import needs_of
 from recframe.plan.recorder import LISTED
 from recframe.plan.runs import Run
 
-MOST = 32
-"""So many plans are kept, those that ran last."""
+MOST = 1_000
+"""Plans of so many metrics are kept, those that ran last: some 32 MB."""
+OF_A_PLAN = 5
+"""A plan takes as much memory as so many metrics in it."""
 MIDDLING = 500_000
 """So many rows are not asked where a kept plan gives what is wanted; half of them where users have several lists."""
 CUTTING: tuple[Owner, ...] = ("row", "recommendations", "truth", "items")
@@ -36,13 +37,17 @@ FEW = 100
 
 @dataclass
 class KeptPlan:
-    """A plan, and the frames that it runs on: none but while it runs, so that no frame of a call outlives it."""
+    """A plan of so many metrics, and the frames that it runs on.
 
+    These are none but while it runs, so that no frame of a call outlives it.
+    """
+
+    n_metrics: int
     frames: dict[str, pl.DataFrame] = field(default_factory=dict)
     plan: pl.LazyFrame = field(default_factory=pl.LazyFrame)
 
 
-_kept: OrderedDict[Hashable, KeptPlan] = OrderedDict()
+_kept: dict[Hashable, KeptPlan] = {}
 
 
 @contextmanager
@@ -68,8 +73,16 @@ def planned(
     finally:
         kept.frames.clear()
         _kept[key] = kept
-        if len(_kept) > MOST:
-            _kept.popitem(last=False)
+        _let_go()
+
+
+def _let_go() -> None:
+    """Keep the plans that ran last; other threads may do the same meanwhile."""
+    room = MOST
+    for key, one in reversed(_kept.copy().items()):
+        room -= OF_A_PLAN + one.n_metrics
+        if room < 0:
+            _kept.pop(key, None)
 
 
 def _is_of_columns(inputs: Inputs, asked: Sequence[Convention]) -> bool:
@@ -119,7 +132,7 @@ def _made(inputs: Inputs, asked: Sequence[Convention], run: Run, beside: Sequenc
 
     NOTE: after it was asked for its schema Polars has the plan in the form that it runs in, which is half of what is saved.
     """
-    kept = KeptPlan()
+    kept = KeptPlan(len(asked))
     frames = {name: _stand_in(name, one, kept.frames) for name, one in inputs.given.items()}
     kept.plan = evaluation.evaluate(inputs.standing_in(frames), asked, run, beside)
     kept.plan.collect_schema()

@@ -57,7 +57,7 @@ def is_of_segment(metric: Metric[...]) -> bool:
     return metric.shape == "set" or bool(needs_of(metric).means)
 
 
-@lru_cache
+@lru_cache(maxsize=2048)
 def _needs(
     definition: Definition, settings: tuple[tuple[str, Value], ...], k: int | None, name: str
 ) -> Needs:
