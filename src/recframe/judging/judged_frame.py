@@ -484,10 +484,11 @@ def _filled(
 ) -> pl.LazyFrame:
     """Return rows in their segments; those that have none stand in those that the other frame has their pair in."""
     known = pl.col(segment).is_not_null()
-    segments = others.filter(known).select(*keys, segment).unique()
-    unknown = (
-        rows.filter(~known).drop(segment).join(segments, on=keys, how="left", nulls_equal=True)
-    )
+    without = rows.filter(~known).drop(segment)
+    # rows without a segment are few, if there are any: no table of all others is made for them
+    segments = others.filter(known).select(*keys, segment)
+    segments = segments.join(without, on=keys, how="semi", nulls_equal=True).unique()
+    unknown = without.join(segments, on=keys, how="left", nulls_equal=True)
     return pl.concat([rows.filter(known), unknown], how="diagonal")
 
 

@@ -10,7 +10,7 @@ import polars as pl
 from recframe.errors import ColumnError, RecframeError, without_order
 from recframe.facts.requirements import check_needs
 from recframe.frames.context import Context
-from recframe.frames.described import described
+from recframe.frames.described import described, described_by_items
 from recframe.frames.hints import Given
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows import joins
@@ -50,6 +50,8 @@ def evaluate(
     """
     _check_names(inputs, conventions, beside)
     inputs = described(inputs, run.ask)
+    if not any(one.over == "lists" or needs_of(one.metric).facts for one in conventions):
+        inputs = described_by_items(inputs, run.ask)
     asked: Asked = {}
     columns: dict[str, pl.Expr] = {}
     lists = _of_lists(inputs, conventions, run, beside)

@@ -16,7 +16,7 @@ from recframe.frames.rows.questions import (
     are_distinct,
     are_in_order,
     close_numbers,
-    constant_of_users,
+    constant_of,
     distinct_ids,
     each_item_once,
     heads,
@@ -182,7 +182,7 @@ def test_what_never_changes_within_a_user_is_told_from_what_does(
     odd = pl.col("user").cast(pl.String).str.len_bytes() % 2 == 1
     rows = frame.with_columns(odd=pl.when(odd).then(pl.lit("odd"))).select("user", *columns)
 
-    found = constant_of_users(rows)
+    found = constant_of("user", rows)
 
     expected = set(rows.rows())
     is_constant = len(expected) == rows["user"].n_unique()

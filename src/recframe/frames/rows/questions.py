@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import polars as pl
 
@@ -20,11 +20,13 @@ from recframe.frames.rows.packing import (
 )
 
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
+Id = Literal["user", "item"]
 _SCATTERS = READS_BITS  # Polars 1 scatters to sorted places alone
 _FAR = 2**38  # times as many segments as there are rows they are no more than Int64 holds
 _ROOM = 8  # places for a row take no more memory than its columns
 _SLICE = 2**19  # so many at a time take little memory
 _FIRST = 1_000
+_A_LOOK = 50_000
 _BITS_A_PAIR = 32
 _ODD = 1_640_531_527  # far apart for users that are near
 MARKS = 64
@@ -178,33 +180,35 @@ def side_by_side(texts: pl.Expr) -> pl.Expr:
     return texts + pl.lit("")
 
 
-def constant_of_users(rows: pl.DataFrame) -> pl.DataFrame | None:
-    """Return each user once with what all rows of theirs have in the other columns; None where rows of a user differ."""
-    n_runs = rows.select(_changes("user").sum()).item()
+def constant_of(key: Id, rows: pl.DataFrame) -> pl.DataFrame | None:
+    """Return each user or item once with what all of their rows have in the other columns; None where rows of one differ."""
+    if len(rows) > _A_LOOK and constant_of(key, rows.head(_A_LOOK)) is None:
+        return None
+    n_runs = rows.select(_changes(key).sum()).item()
     if n_runs <= len(rows) // 2:
         changed = rows.select(pl.any_horizontal(*map(_changes, rows.columns)).arg_true())
         if len(changed) > n_runs:
             return None
         found = rows[changed.to_series()]
-        return found if found["user"].is_sorted() else _once(found.unique())
-    numbers = whole_numbers(rows["user"])
+        return found if found[key].is_sorted() else _once(found.unique(), key)
+    numbers = whole_numbers(rows[key])
     places = None if numbers is None else _a_row_of_each(numbers, _ROOM * len(rows))
     if numbers is None or places is None:
-        return _once(stream(rows.lazy().unique()))
+        return _once(stream(rows.lazy().unique()), key)
     lowest: Any = numbers.min()
     number = pl.lit(numbers).cast(pl.Int64) - lowest
     same = [
         pl.lit(rows[name].gather(places)).gather(number).eq_missing(pl.col(name)).all()
         for name in rows.columns
-        if name != "user"
+        if name != key
     ]
     alike = stream(rows.lazy().select(pl.all_horizontal(same))).item()
     return rows[places.drop_nulls()] if alike else None
 
 
-def _once(rows: pl.DataFrame) -> pl.DataFrame | None:
-    """Return rows of which no two are alike, if no two are of one user either."""
-    return rows if rows["user"].n_unique() == len(rows) else None
+def _once(rows: pl.DataFrame, key: Id) -> pl.DataFrame | None:
+    """Return rows of which no two are alike, if no two are of one user or item either."""
+    return rows if rows[key].n_unique() == len(rows) else None
 
 
 def _changes(key: str) -> pl.Expr:
