@@ -13,7 +13,7 @@ import recframe as rf
 from frame_sizes import SIZE
 from lanes import crossed
 from recframe.frames.collecting import ask
-from recframe.frames.described import described
+from recframe.frames.described import described, described_by_items
 from recframe.judging.codes_of_items import codes_of_items
 from recframe.judging.judged_frame import judge
 from recframe.judging.members import members_of_items, n_users_of_items
@@ -37,7 +37,8 @@ COLUMNS: dict[str, pl.Expr] = {
     "of users": NUMBER // 12 % 7,
     "of users, some null": pl.when(NUMBER // 12 % 5 > 0).then(NUMBER // 12 % 7),
     "text of users": pl.format("country {}", NUMBER // 12 % 7).cast(pl.Categorical),
-    "of rows": NUMBER % 3,
+    "of rows": NUMBER // 5 % 3,
+    "of items": NUMBER % 3,
     "half null": pl.when(NUMBER % 2 == 0).then(NUMBER // 12 % 7),
     "null in one row": pl.when(NUMBER != 432).then(NUMBER // 12 % 7),
 }
@@ -74,13 +75,17 @@ def test_by_a_column_of_a_judged_frame(column, order, policies):
 
 @pytest.mark.parametrize("order", ["sorted", "shuffled"])
 @pytest.mark.parametrize("column", COLUMNS)
-def test_a_column_that_never_changes_within_a_user_is_looked_up_by_the_user(column, order):
+def test_a_column_that_never_changes_within_a_user_or_an_item_is_looked_up_by_it(column, order):
     rec = frame_of("Int64", column, order).rec
 
-    (segment,) = described(rec._inputs("segment"), rec._kind.asks).segments
+    found = described(rec._inputs("segment"), rec._kind.asks)
+    (segment,) = described_by_items(found, rec._kind.asks).segments
 
     # a null is a value like others
-    assert segment.owner == ("constant" if "of users" in column else "row")
+    owners = {"of items": "items"} | dict.fromkeys(
+        ("of rows", "half null", "null in one row"), "row"
+    )
+    assert segment.owner == owners.get(column, "constant")
 
 
 @pytest.mark.parametrize(("dtype", "order", "column"), crossed([*IDS], [*ORDERS], [*COLUMNS][:3]))
@@ -109,7 +114,8 @@ def test_by_a_column_of_one_of_two_frames_or_of_both(has, column, order):
 
     for options in ({}, {"universe": "all"}, {"model": "model", "universe": "both"}):
         rec, lazy = recs.rec(truth=truth, **options), recs.lazy().rec(truth=truth.lazy(), **options)
-        if column == "of rows" and has != "both" and len(frame.drop_nulls("user")):
+        cuts = column in {"of rows", "of items"}
+        if cuts and has != "both" and len(frame.drop_nulls("user")):
             with pytest.raises(rf.DataError, match="two values of this column"):
                 rec.evaluate(*METRICS, k=3, by="segment")
         else:
@@ -134,7 +140,7 @@ def test_lists_and_contributions_by_a_column_of_the_rows(column, has, order):
     if has != "frame":
         recs = recs.drop("relevance")
         sides["truth"] = truth.drop("segment") if has == "lists" else truth
-    if column == "of rows" and has == "lists":
+    if column in {"of rows", "of items"} and has == "lists":
         recs = recs.with_columns(segment=pl.col("user"))  # of rows alone it is an error
     sides["train"] = recs.select("user", "item")
     lazy = {name: side.lazy() for name, side in sides.items()}
@@ -154,6 +160,25 @@ def test_lists_and_contributions_by_a_column_of_the_rows(column, has, order):
         found = getattr(one.rec(**sides, **options), name)(*metrics, **asked)
         expected = getattr(one.lazy().rec(**lazy, **options), name)(*metrics, **asked)
         expected = expected.collect(engine="in-memory")
+        assert_frame_equal(found, expected, rel_tol=1e-9, abs_tol=1e-12)
+
+
+@pytest.mark.parametrize("has", ["frame", "both"])
+def test_users_contribute_in_segments_of_rows_that_are_those_of_items(has):
+    frame = frame_of("Int64", "of items", "shuffled")
+    truth = frame.filter(pl.col("relevance") > 0).select("user", "item", "relevance", "segment")
+    other = frame.with_columns(model=pl.lit("c"), rank=13 - pl.col("rank"))
+    recs = pl.concat([frame.with_columns(model=pl.lit("b")), other])
+    sides = {}
+    if has == "both":
+        recs, sides = recs.drop("relevance"), {"truth": truth}
+    lazy = {name: side.lazy() for name, side in sides.items()}
+
+    for cluster in (None, "week"):
+        given = ["ndcg@3", "recall@10"]
+        asked = {"by": "segment", "cluster": cluster}
+        found = recs.rec(**sides, model="model").compare(*given, **asked)
+        expected = recs.lazy().rec(**lazy, model="model").compare(*given, **asked).collect()
         assert_frame_equal(found, expected, rel_tol=1e-9, abs_tol=1e-12)
 
 

@@ -22,6 +22,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
         "judged": recs | {"relevance": [0, 1, 2, 0, 1, 1]},
         "recs": recs | {"device": list("aaabbc")},
         "truth": pairs | {"relevance": [0, 1, 2, 0, 1, 1]},
+        "graded": pairs | {"relevance": [0, 1, 2, 0, 1, 1], "device": list("ababbc")},
         "users": {"user": [1, 2, 3], "country": ["FR", "DE", "FR"]},
         "items": {"item": [1, 2, 3], "genre": ["drama", "drama", "war"]},
     }

@@ -27,6 +27,7 @@ class Files:
     judged: pl.LazyFrame
     recs: pl.LazyFrame
     truth: pl.LazyFrame
+    graded: pl.LazyFrame
     users: pl.LazyFrame
     items: pl.LazyFrame
 

@@ -1,4 +1,4 @@
-"""`by` columns of large eager frames that never change within a user or an item: looked up by it, and not kept with each row."""
+"""`by` columns of large eager frames that never change within a user or an item: looked up by it, not kept with each row."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ def described_by_items(inputs: Inputs, ask: Ask | None) -> Inputs:
     segment alone.
     """
     names = inputs.inside("row")
-    if ask is None or not names or inputs.inside("items") or _counts_users_without_rows(inputs):
+    others = inputs.inside("items") or {*names} & {*inputs.units}
+    if ask is None or not names or others or _counts_users_without_rows(inputs):
         return inputs
     table = _table(inputs, "row", "item", names, ask)
     if table is None:
@@ -72,9 +73,7 @@ def _tables(inputs: Inputs, owner: Owned, ask: Ask) -> list[pl.DataFrame]:
     together = _table(inputs, owner, "user", names, ask)
     if together is not None:
         return [together]
-    alone = (
-        [_table(inputs, owner, "user", [name], ask) for name in names] if len(names) > 1 else []
-    )
+    alone = [_table(inputs, owner, "user", [name], ask) for name in names] if len(names) > 1 else []
     return [table for table in alone if table is not None]
 
 

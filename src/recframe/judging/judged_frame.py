@@ -38,7 +38,13 @@ def judge(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
     judged = held(inputs, models)
     if not inputs.inside("row") or (judged.truth is None and judged.scores is None):
         return judged
-    # A segment of rows cuts through the lists and the truth alike, so it needs them as one frame.
+    if (
+        inputs.truth is not None
+        and judged.truth is not None
+        and not (inputs.model or judged.scores)
+    ):
+        return judged.cut_by_rows(judged.truth)
+    # A segment of rows cuts through the lists and the truth alike, so models and scores need them as one frame.
     rows = judged.frame()
     if inputs.truth is None:  # who has a row counts, though it say nothing
         rows = pl.concat([rows, judged.silent_rows()], how="diagonal")
@@ -79,6 +85,8 @@ class Judged:
     """The lists once more, where their ranks come from scores."""
     known: Known = NOTHING
     """What a plan may rely on, where a large eager frame was asked."""
+    of_rows: tuple[str, ...] = ()
+    """The segments of rows by which the lists and the truth meet, which are cut by them."""
 
     @property
     def context(self) -> Context:
@@ -148,7 +156,7 @@ class Judged:
         """The rows of the lists with a rank, which a plan of two frames reads by a scan of their own."""
         if self.scores:
             return self.lists
-        if self.truth is None:
+        if self.truth is None or self.of_rows:
             return self.lists.filter(self._ranked)
         return self.inputs.identified("recommendations", where=self._ranked)
 
@@ -240,24 +248,24 @@ class Judged:
         elif self.known.distinct:
             hits = joined_by_hash(ranked, pairs, PAIR)
         else:
-            hits = ranked.join(pairs, on=PAIR)
+            hits = ranked.join(pairs, on=self._pair, nulls_equal=bool(self.of_rows))
         highest = pl.col("gain", *self._tied).max()
         return at_best_rank(self._with_keys(hits), self.list_keys, highest)
 
     def rows_to_meet(self, k: int | None) -> tuple[pl.LazyFrame, pl.Expr]:
         """Return rows of the lists: keys, item, rank; and whether one has a rank up to k."""
         rows = self.lists if self.scores is None else self._ranked_lists(k)
-        return rows.select(*self.model, *PAIR, self._rank, *self._tied), self._up_to(k)
+        return rows.select(*self.model, *self._pair, self._rank, *self._tied), self._up_to(k)
 
     def relevant_rows(self) -> pl.LazyFrame:
         """Return the relevant rows of the frame that has the relevance, with their gains.
 
-        Of a judged frame: keys, item, rank. Of the truth: user and item.
+        Of a judged frame: keys, item, rank. Of the truth: user and item, and segments of its rows.
         """
         if self.known.pairs is not None:
             return self.known.pairs
         if self.truth is not None:
-            return self.truth.filter(self._relevant).select(*PAIR, gain=self._gain)
+            return self.truth.filter(self._relevant).select(*self._pair, gain=self._gain)
         rows = self.lists.filter(self._relevant)
         keys = distinct_names(*self.inputs.inside("row"), *self.model, *PAIR)
         return self.in_segments(rows.select(*keys, self._rank, *self._tied, gain=self._gain))
@@ -318,9 +326,8 @@ class Judged:
         cut = k if self.truth is not None or self.known.once else None
         rows = self._ranked_lists(cut)
         if self.truth is not None:
-            rows = graded(
-                rows.select(*self.model, *PAIR, "rank", *self._tied), self.truth, self.known
-            )
+            rows = rows.select(*self.model, *self._pair, "rank", *self._tied)
+            rows = graded(rows, self.truth, self.known, self._pair)
         rows = self.in_segments(self.counted(rows, {"truth", "both"}))
         keys = distinct_names(*self.list_keys, "item")
         tied = {f"listed_{name}": name for name in self._tied}
@@ -398,13 +405,29 @@ class Judged:
         """Return pairs of users and items with all keys of the lists, which the number of a list may stand for."""
         return pairs if {*self.rows} <= {*self._numbered} else self.in_segments(pairs)
 
+    @property
+    def _pair(self) -> list[str]:
+        """What lists and truth meet by: the user and the item, inside a segment of rows."""
+        return [*self.of_rows, *PAIR]
+
+    def cut_by_rows(self, truth: pl.LazyFrame) -> Judged:
+        """Return the same where segments of rows cut through the lists and the truth alike.
+
+        NOTE: each frame keeps its own rows, so that they are filtered before they meet; one frame of both, of all that is
+        ranked or judged, took six times as long.
+        """
+        lists, of_rows = self._ranked_lists(), self.inputs.inside("row")
+        for name in of_rows:
+            lists, truth = _filled(lists, truth, PAIR, name), _filled(truth, lists, PAIR, name)
+        return replace(self, lists=lists, truth=truth, of_rows=tuple(of_rows))
+
     @cached_property
     def _pairs(self) -> pl.LazyFrame:
-        """Each relevant pair of the truth once, with its gain."""
+        """Each relevant pair of the truth once, with its gain, in each segment of its rows."""
         rows, gain = self.relevant_rows(), pl.col("gain")
         if self.known.distinct:
             return rows
-        return alike_as_one(rows, PAIR, self.schema, [gain.max()], few=self.inputs.few)
+        return alike_as_one(rows, self._pair, self.schema, [gain.max()], few=self.inputs.few)
 
     def _up_to(self, k: int | None) -> pl.Expr:
         return self._ranked if k is None else self._ranked & (pl.col("rank") <= k)

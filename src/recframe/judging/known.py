@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -55,11 +56,13 @@ NOTHING = Known()
 """What is known of a frame that was asked nothing."""
 
 
-def graded(rows: pl.LazyFrame, truth: pl.LazyFrame, known: Known) -> pl.LazyFrame:
-    """Return rows of the lists with the highest relevance that the truth has of their pairs."""
-    pair, each = ["user", "item"], known.graded
+def graded(
+    rows: pl.LazyFrame, truth: pl.LazyFrame, known: Known, pair: Sequence[str]
+) -> pl.LazyFrame:
+    """Return rows of the lists with the highest relevance that the truth has of their pairs, in the segments of rows."""
+    each, in_segments = known.graded, [*pair] != ["user", "item"]
     if each is not None and known.packs_graded:
         return joined_as_numbers(rows, each, pair, "left")
     if each is None:
         each = truth.group_by(pair).agg(pl.col("relevance").max())
-    return rows.join(each, on=pair, how="left")
+    return rows.join(each, on=pair, how="left", nulls_equal=in_segments)

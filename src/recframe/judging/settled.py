@@ -120,6 +120,8 @@ def settled(
     `by_number` allows lists to be told apart by a number in place of their user, which no branch but the hits and the
     relevant rows has; `by_hits` says that a list without a hit has the values of an empty one.
     """
+    if judged.of_rows:
+        return judged
     if judged.known.distinct:  # a judged frame made of two, which every branch reads
         return replace(judged, lists=ask([judged.lists])[0].lazy())
     by_number = by_number and judged.universe not in {"recs", "both"}
@@ -177,7 +179,7 @@ def _settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Jud
 def with_ranks(judged: Judged, ask: Ask, k: int | None) -> Judged:
     """Return a judgement with the effective ranks up to k at hand, where `ties=` says how equal ones stand."""
     inputs = judged.inputs
-    if not inputs.tells_ranks_apart or judged.known.distinct:
+    if not inputs.tells_ranks_apart or judged.known.distinct or judged.of_rows:
         return judged
     found = effective_up_to(k, judged.truth, inputs, ask)
     return replace(judged, lists=ask([judged.lists if found is None else found])[0].lazy())

@@ -49,9 +49,7 @@ def evaluate(
     a metric's column stands what `beside` names, such as the number of users or lists in it, which the plans then give too.
     """
     _check_names(inputs, conventions, beside)
-    inputs = described(inputs, run.ask)
-    if not any(one.over == "lists" or needs_of(one.metric).facts for one in conventions):
-        inputs = described_by_items(inputs, run.ask)
+    inputs = looked_up(inputs, conventions, run)
     asked: Asked = {}
     columns: dict[str, pl.Expr] = {}
     lists = _of_lists(inputs, conventions, run, beside)
@@ -72,6 +70,13 @@ def evaluate(
     ]
     plain = lists is None and len(plans) == 1 and all(map(_is_plain, conventions))
     return plans[0] if plain else _joined(plans, columns, inputs, lists)
+
+
+def looked_up(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> Inputs:
+    """Return the same with those `by` columns as properties of users and of items that the rows of a large frame show to be."""
+    inputs = described(inputs, run.ask)
+    reads_items = any(one.over == "lists" or needs_of(one.metric).facts for one in conventions)
+    return inputs if reads_items else described_by_items(inputs, run.ask)
 
 
 def _from_lists(one: Convention, lists: Lists, beside: Sequence[str]) -> dict[str, pl.Expr]:

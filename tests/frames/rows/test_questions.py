@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from itertools import groupby, pairwise
-from typing import Any
+from typing import Any, Literal
+from unittest import mock
 
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recframe.frames.rows import questions
 from recframe.frames.rows.packing import HASH, key_hash
 from recframe.frames.rows.questions import (
     are_among,
@@ -174,18 +176,24 @@ def test_texts_are_told_apart_whatever_texts_share_a_hash(
 
 
 @examples(150)
-@given(frame=listed(), columns=st.sampled_from([["odd"], ["rank"], ["odd", "rank"]]))
-def test_what_never_changes_within_a_user_is_told_from_what_does(
-    frame: pl.DataFrame, columns: list[str]
+@given(
+    frame=listed(),
+    key=st.sampled_from(["user", "item"]),
+    columns=st.sampled_from([["odd"], ["rank"], ["odd", "rank"]]),
+    look=st.sampled_from([2, 50_000]),
+)
+def test_what_never_changes_within_a_user_or_an_item_is_told_from_what_does(
+    frame: pl.DataFrame, key: Literal["user", "item"], columns: list[str], look: int
 ):
     # whether a user is an odd one is a property of the user; null is a value like others
-    odd = pl.col("user").cast(pl.String).str.len_bytes() % 2 == 1
-    rows = frame.with_columns(odd=pl.when(odd).then(pl.lit("odd"))).select("user", *columns)
+    odd = pl.col(key).cast(pl.String).str.len_bytes() % 2 == 1
+    rows = frame.with_columns(odd=pl.when(odd).then(pl.lit("odd"))).select(key, *columns)
 
-    found = constant_of("user", rows)
+    with mock.patch.object(questions, "_A_LOOK", look):
+        found = constant_of(key, rows)
 
     expected = set(rows.rows())
-    is_constant = len(expected) == rows["user"].n_unique()
+    is_constant = len(expected) == rows[key].n_unique()
     assert (found is not None) == is_constant
     assert found is None or (sorted(map(str, found.rows())) == sorted(map(str, expected)))
 
