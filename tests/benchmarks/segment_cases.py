@@ -58,7 +58,32 @@ def segments(numbers: pl.DataFrame, settings: Settings) -> Iterator[list[Work]]:
         for case, frames, yardstick in ((whole, "", SIX), (two, ", two frames", SIX_OF_TWO))
         for name, column in ITEM_COLUMNS.items()
     ]
+    yield _of_rows(whole, two, items)
     yield _by_user(settings)
+
+
+def _of_rows(whole: Case, two: Case, items: pl.DataFrame) -> list[Work]:
+    """Return the works by columns that cut lists: what rows say of their items, and what differs from row to row."""
+    genre = items.select("item", "genre")
+    week = (pl.col("user") * 7 + pl.col("item")) % 20
+
+    def described(frame: pl.DataFrame) -> pl.DataFrame:
+        beside = frame.join(genre, on="item", how="left", maintain_order="left")
+        return beside.with_columns(week=week)
+
+    recs, truth = map(described, two.given)
+    judged = rf.rec(described(whole.judged)), SIX, "the judged frame", asked(whole)
+    both = rf.rec(recs)(truth=truth), SIX_OF_TWO, "both frames", asked(two)
+    return [
+        Work(
+            f"by= a column of {name}, {said}",
+            yardstick,
+            partial(rec.evaluate, *METRICS, k=10, by=column),
+            six,
+        )
+        for rec, yardstick, name, six in (judged, both)
+        for column, said in (("genre", "which tells of items"), ("week", "of each row"))
+    ]
 
 
 def _of_users(case: Case, users: pl.DataFrame, yardstick: str, names: Any = COLUMNS) -> list[Work]:
