@@ -31,7 +31,7 @@ from recframe.judging.codes_of_items import CodesOfItems, codes_of_items
 from recframe.judging.judged_frame import PAIR, Judged, rows_of_models
 from recframe.judging.known import Known
 from recframe.judging.lists_of_segments import cut_by_items, in_segments_of_items, uncut
-from recframe.judging.members import members_of_items, n_users_of_items
+from recframe.judging.members import members_of_items, n_users_of_items, n_users_of_rows
 from recframe.judging.relevance import as_number, is_rank, is_relevant_row
 from recframe.judging.ties_of_lists import effective_up_to
 
@@ -120,14 +120,19 @@ def settled(
     `by_number` allows lists to be told apart by a number in place of their user, which no branch but the hits and the
     relevant rows has; `by_hits` says that a list without a hit has the values of an empty one.
     """
-    if judged.of_rows:
-        return judged
     if judged.known.distinct:  # a judged frame made of two, which every branch reads
-        return replace(judged, lists=ask([judged.lists])[0].lazy())
+        judged = replace(judged, lists=ask([judged.lists])[0].lazy())
+    if judged.of_rows or judged.known.distinct:
+        known = replace(judged.known, n_of_segments=n_users_of_rows(judged, ask))
+        return replace(judged, known=known)
     by_number = by_number and judged.universe not in {"recs", "both"}
     codes = codes_of_items(judged, ask)
     if codes is None:
-        return _settled(judged, ask, k, by_number=by_number)
+        found, counts = together(
+            lambda: _settled(judged, ask, k, by_number=by_number),
+            lambda: n_users_of_rows(judged, ask),
+        )
+        return replace(found, known=replace(found.known, n_of_segments=counts))
     found, counts = together(
         lambda: _in_segments_of_items(judged, codes, ask, k, by_number=by_number, by_hits=by_hits),
         lambda: n_users_of_items(judged, codes, ask),
