@@ -9,7 +9,7 @@ import polars as pl
 from recframe.frames.collecting import Ask
 from recframe.frames.rows.packing import fits_64_bits
 from recframe.frames.rows.questions import heads, may_be_among, numbered
-from recframe.judging.codes_of_items import CodesOfItems
+from recframe.judging.codes_of_items import Codes
 from recframe.judging.judged_frame import Judged
 from recframe.judging.known import Known
 
@@ -31,10 +31,10 @@ def in_segments_of_items(judged: Judged, whole: Judged) -> Judged:
     return replace(judged, known=replace(known, pairs=pairs, in_order=False, narrow=False))
 
 
-def cut_by_items(
-    judged: Judged, whole: Judged, codes: CodesOfItems, ask: Ask, k: int | None, *, by_hits: bool
+def cut_by_codes(
+    judged: Judged, whole: Judged, codes: Codes, ask: Ask, k: int | None, *, by_hits: bool
 ) -> Judged:
-    """Return a judgement of lists that segments of items cut, made of what is known of the whole lists.
+    """Return a judgement of lists that segments of items or rows cut, made of what is known of the whole lists.
 
     `by_hits` says that a list without a hit up to k has the values of an empty one: its relevant rows are then left out.
 
@@ -58,7 +58,7 @@ def cut_by_items(
     return replace(judged, known=known)
 
 
-def _known(whole: Judged, pairs: pl.DataFrame, codes: CodesOfItems) -> Known:
+def _known(whole: Judged, pairs: pl.DataFrame, codes: Codes) -> Known:
     """Return what is known of cut lists by their relevant rows."""
     names = heads(pairs.lazy(), "number", "code", "user").join(codes.segments.lazy(), on="code")
     return Known(

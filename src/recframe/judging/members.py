@@ -1,4 +1,4 @@
-"""Who stands in which segment of items or rows: of a large eager frame by one number for each row, not by a table of all pairs."""
+"""Who is in which segment of items or rows: of a large eager frame by one number for each row, not by a table of all pairs."""
 
 from __future__ import annotations
 

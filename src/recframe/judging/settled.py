@@ -27,10 +27,10 @@ from recframe.frames.rows.questions import (
     numbered_with_hash,
     stand_by_rank,
 )
-from recframe.judging.codes_of_items import CodesOfItems, codes_of_items
+from recframe.judging.codes_of_items import CodesOfItems, codes_of_items, codes_of_rows
 from recframe.judging.judged_frame import PAIR, Judged, rows_of_models
 from recframe.judging.known import Known
-from recframe.judging.lists_of_segments import cut_by_items, in_segments_of_items, uncut
+from recframe.judging.lists_of_segments import cut_by_codes, in_segments_of_items, uncut
 from recframe.judging.members import members_of_items, n_users_of_items, n_users_of_rows
 from recframe.judging.relevance import as_number, is_rank, is_relevant_row
 from recframe.judging.ties_of_lists import effective_up_to
@@ -129,7 +129,7 @@ def settled(
     codes = codes_of_items(judged, ask)
     if codes is None:
         found, counts = together(
-            lambda: _settled(judged, ask, k, by_number=by_number),
+            lambda: _in_segments_of_rows(judged, ask, k, by_number=by_number, by_hits=by_hits),
             lambda: n_users_of_rows(judged, ask),
         )
         return replace(found, known=replace(found.known, n_of_segments=counts))
@@ -148,8 +148,24 @@ def _in_segments_of_items(
         return _settled(judged, ask, k, by_number=by_number)
     whole = _settled(uncut(judged), ask, k, by_number=by_number)
     if by_number:
-        return cut_by_items(judged, whole, codes, ask, k, by_hits=by_hits)
+        return cut_by_codes(judged, whole, codes, ask, k, by_hits=by_hits)
     return in_segments_of_items(judged, whole)
+
+
+def _in_segments_of_rows(
+    judged: Judged, ask: Ask, k: int | None, *, by_number: bool, by_hits: bool
+) -> Judged:
+    found, names = _settled(judged, ask, k, by_number=by_number), judged.rows
+    cuts = bool(names) and names == judged.inputs.inside("row")
+    if not (cuts and by_number) or judged.truth is not None or judged.scores is not None:
+        return found
+    (pairs,) = ask([found.relevant_rows()])
+    codes = codes_of_rows(pairs, names)
+    if codes is None:
+        return found
+    (in_order,) = ask([are_in_order(pairs, [found.key])])
+    whole = replace(found, known=replace(found.known, in_order=in_order.item()))
+    return cut_by_codes(judged, whole, codes, ask, k, by_hits=by_hits)
 
 
 def _settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Judged:
