@@ -14,7 +14,7 @@ from frame_sizes import SIZE
 from lanes import crossed
 from recframe.frames.collecting import ask
 from recframe.frames.described import described, described_by_items
-from recframe.judging.codes_of_items import codes_of_items
+from recframe.judging.codes_of_segments import codes_of_items
 from recframe.judging.judged_frame import judge
 from recframe.judging.members import members_of_items, n_users_of_items
 from recframe.judging.settled import with_listed

@@ -26,8 +26,10 @@ from recframe.judging.relevance import (
     gain_of,
     is_rank,
     is_relevant_row,
+    rows_of_models,
 )
 from recframe.judging.scores import Scored, in_order_given, scored
+from recframe.judging.segments_of_rows import in_known_segments
 from recframe.judging.ties_of_lists import effective_lists
 
 PAIR = ["user", "item"]
@@ -413,12 +415,10 @@ class Judged:
     def cut_by_rows(self, truth: pl.LazyFrame) -> Judged:
         """Return the same where segments of rows cut through the lists and the truth alike.
 
-        NOTE: each frame keeps its own rows, so that they are filtered before they meet; one frame of both, of all that is
-        ranked or judged, took six times as long.
+        NOTE: rows of each are filtered before they meet; one frame of all that is ranked or judged took six times as long.
         """
-        lists, of_rows = self._ranked_lists(), self.inputs.inside("row")
-        for name in of_rows:
-            lists, truth = _filled(lists, truth, PAIR, name), _filled(truth, lists, PAIR, name)
+        of_rows = self.inputs.inside("row")
+        lists, truth = in_known_segments(self._ranked_lists(), truth, PAIR, of_rows)
         return replace(self, lists=lists, truth=truth, of_rows=tuple(of_rows))
 
     @cached_property
@@ -485,34 +485,10 @@ class Judged:
         truth = self.for_each_model(truth.group_by(*PAIR, *of_rows).agg(relevance.max()))
         on = [*keys, *of_rows]
         fills = self.inputs.truth is not None and bool(of_rows)
-        for name in of_rows if fills else []:
-            lists, truth = _filled(lists, truth, keys, name), _filled(truth, lists, keys, name)
+        if fills:
+            lists, truth = in_known_segments(lists, truth, keys, of_rows)
         pairs = lists.join(truth, on=on, how="full", coalesce=True, nulls_equal=True)
         return pairs.group_by(on).agg(*kept, relevance.max()) if fills else pairs
-
-
-def rows_of_models(inputs: Inputs) -> pl.LazyFrame:
-    """Return the model of each row that is one's; one that names none and ranks nothing is a judged row of all of them.
-
-    NOTE: a filter by a literal fails in memory from some ten thousand rows on.
-    """
-    own = None
-    if not inputs.scored:
-        own = pl.col("model").is_not_null() | is_rank(pl.col("rank"), inputs.schema["rank"])
-    return inputs.identified("recommendations", where=own).select("model")
-
-
-def _filled(
-    rows: pl.LazyFrame, others: pl.LazyFrame, keys: Sequence[str], segment: str
-) -> pl.LazyFrame:
-    """Return rows in their segments; those that have none stand in those that the other frame has their pair in."""
-    known = pl.col(segment).is_not_null()
-    without = rows.filter(~known).drop(segment)
-    # rows without a segment are few, if there are any: no table of all others is made for them
-    segments = others.filter(known).select(*keys, segment)
-    segments = segments.join(without, on=keys, how="semi", nulls_equal=True).unique()
-    unknown = without.join(segments, on=keys, how="left", nulls_equal=True)
-    return pl.concat([rows.filter(known), unknown], how="diagonal")
 
 
 def _scored(lists: pl.LazyFrame, inputs: Inputs) -> Scored:

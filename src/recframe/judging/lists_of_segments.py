@@ -9,7 +9,7 @@ import polars as pl
 from recframe.frames.collecting import Ask
 from recframe.frames.rows.packing import fits_64_bits
 from recframe.frames.rows.questions import heads, may_be_among, numbered
-from recframe.judging.codes_of_items import Codes
+from recframe.judging.codes_of_segments import Codes
 from recframe.judging.judged_frame import Judged
 from recframe.judging.known import Known
 

@@ -11,7 +11,7 @@ from recframe.frames.rows.codes import small_codes
 from recframe.frames.rows.distinct_counts import Coded, n_numbers_of_codes
 from recframe.frames.rows.packing import SMALL_INTEGERS
 from recframe.frames.rows.questions import close_numbers, distinct_ids, marked_sorted
-from recframe.judging.codes_of_items import CodesOfItems
+from recframe.judging.codes_of_segments import CodesOfItems
 from recframe.judging.judged_frame import PAIR, Judged
 
 MOST, HALF = 2**62, 2**32

@@ -71,3 +71,14 @@ def is_rank(rank: pl.Expr, dtype: pl.DataType | None = None) -> pl.Expr:
 def best_rank(rank: pl.Expr, relevant: pl.Expr) -> pl.Expr:
     """Return an item's best rank: that of its relevant rows, or if none of these has one, that of all its rows."""
     return rank.filter(relevant).min().fill_null(rank.min())
+
+
+def rows_of_models(inputs: Inputs) -> pl.LazyFrame:
+    """Return the model of each row that is one's; one that names none and ranks nothing is a judged row of all of them.
+
+    NOTE: a filter by a literal fails in memory from some ten thousand rows on.
+    """
+    own = None
+    if not inputs.scored:
+        own = pl.col("model").is_not_null() | is_rank(pl.col("rank"), inputs.schema["rank"])
+    return inputs.identified("recommendations", where=own).select("model")

@@ -27,12 +27,12 @@ from recframe.frames.rows.questions import (
     numbered_with_hash,
     stand_by_rank,
 )
-from recframe.judging.codes_of_items import CodesOfItems, codes_of_items, codes_of_rows
-from recframe.judging.judged_frame import PAIR, Judged, rows_of_models
+from recframe.judging.codes_of_segments import CodesOfItems, codes_of_items, codes_of_rows
+from recframe.judging.judged_frame import PAIR, Judged
 from recframe.judging.known import Known
 from recframe.judging.lists_of_segments import cut_by_codes, in_segments_of_items, uncut
 from recframe.judging.members import members_of_items, n_users_of_items, n_users_of_rows
-from recframe.judging.relevance import as_number, is_rank, is_relevant_row
+from recframe.judging.relevance import as_number, is_rank, is_relevant_row, rows_of_models
 from recframe.judging.ties_of_lists import effective_up_to
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from recframe.frames.dtypes import as_text
-from recframe.judging.judged_frame import rows_of_models
+from recframe.judging.relevance import rows_of_models
 from recframe.look.themes import ALL
 
 NOBODY = "(none)"
