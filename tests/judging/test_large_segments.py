@@ -14,7 +14,7 @@ from frame_sizes import SIZE
 from lanes import crossed
 from recframe.frames.collecting import ask
 from recframe.frames.described import described, described_by_items
-from recframe.judging.codes_of_segments import codes_of_items
+from recframe.judging.codes_of_items import codes_of_items
 from recframe.judging.judged_frame import judge
 from recframe.judging.members import members_of_items, n_users_of_items
 from recframe.judging.settled import with_listed
@@ -263,6 +263,28 @@ def test_lists_without_a_hit_in_a_segment_of_items_may_be_left_out(policies, ord
         check(*given, "year" if sides is both else ["kind", "year"], metrics)
         if metrics == OF_HITS and "ties" not in policies:
             check(*given, "kind", [*metrics, MISSED])
+
+
+@pytest.mark.filterwarnings("ignore:by='segment'.*two segments:recframe.RecframeWarning")
+@pytest.mark.parametrize(
+    ("policies", "order", "dtype", "column"),
+    crossed(
+        POLICIES + MORE_POLICIES, [*ORDERS], DTYPES, ["of rows", "half null", "of items"], fast=4
+    ),
+)
+def test_lists_without_a_hit_in_a_segment_of_rows_may_be_left_out(policies, order, dtype, column):
+    frame = frame_of(dtype, column, order).drop("week").with_columns(day=pl.col("rank") % 3)
+    metrics = ["recall", "precision"] if policies.get("ties") == "expected" else OF_HITS
+    truth = frame.filter(pl.col("relevance") > 0, pl.col("user").hash() % 7 > 0)
+    recs, truth = frame.drop("relevance"), truth.drop("rank", "model")
+
+    for one, sides in ((frame, {}), (recs, {"truth": truth})):
+        lazy = {name: side.lazy() for name, side in sides.items()}
+        given = one.rec(**sides, **policies), one.lazy().rec(**lazy, **policies)
+        for by in ("segment", ["day", "segment"], ["user", "day"]):
+            check(*given, by, metrics)
+        if metrics == OF_HITS and "ties" not in policies:
+            check(*given, "segment", [*metrics, MISSED])
 
 
 @pytest.mark.parametrize(

@@ -329,7 +329,7 @@ class Judged:
         rows = self._ranked_lists(cut)
         if self.truth is not None:
             rows = rows.select(*self.model, *self._pair, "rank", *self._tied)
-            rows = graded(rows, self.truth, self.known, self._pair)
+            rows = graded(rows, self.truth, self.known, self.of_rows)
         rows = self.in_segments(self.counted(rows, {"truth", "both"}))
         keys = distinct_names(*self.list_keys, "item")
         tied = {f"listed_{name}": name for name in self._tied}

@@ -33,7 +33,7 @@ class Known:
     members: pl.LazyFrame | None = None
     """The users of the universe in the segments of rows in which they have one, where segments are properties of items."""
     n_of_segments: pl.LazyFrame | None = None
-    """How many these are in each segment, where items have all of the segments."""
+    """How many these are in each segment, where items have all of the segments, or rows have."""
     first: pl.LazyFrame | None = None
     """The rows up to the largest k of the lists of the universe's users, where they are at hand, no item of a list twice."""
     items: pl.LazyFrame | None = None
@@ -57,12 +57,12 @@ NOTHING = Known()
 
 
 def graded(
-    rows: pl.LazyFrame, truth: pl.LazyFrame, known: Known, pair: Sequence[str]
+    rows: pl.LazyFrame, truth: pl.LazyFrame, known: Known, segments: Sequence[str] = ()
 ) -> pl.LazyFrame:
-    """Return rows of the lists with the highest relevance that the truth has of their pairs, in the segments of rows."""
-    each, in_segments = known.graded, [*pair] != ["user", "item"]
+    """Return rows of the lists with the highest relevance that the truth has of their pairs, in segments of rows."""
+    pair, each = [*segments, "user", "item"], known.graded
     if each is not None and known.packs_graded:
         return joined_as_numbers(rows, each, pair, "left")
     if each is None:
         each = truth.group_by(pair).agg(pl.col("relevance").max())
-    return rows.join(each, on=pair, how="left", nulls_equal=in_segments)
+    return rows.join(each, on=pair, how="left", nulls_equal=bool(segments))

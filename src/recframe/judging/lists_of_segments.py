@@ -1,4 +1,4 @@
-"""Lists of a large eager frame cut by segments of items: each by one number, and those without a hit left out if they may."""
+"""Lists of a large eager frame cut by segments of items or rows: each by one number; those without a hit may be left out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import polars as pl
 from recframe.frames.collecting import Ask
 from recframe.frames.rows.packing import fits_64_bits
 from recframe.frames.rows.questions import heads, may_be_among, numbered
-from recframe.judging.codes_of_segments import Codes
 from recframe.judging.judged_frame import Judged
 from recframe.judging.known import Known
 
@@ -32,25 +31,26 @@ def in_segments_of_items(judged: Judged, whole: Judged) -> Judged:
 
 
 def cut_by_codes(
-    judged: Judged, whole: Judged, codes: Codes, ask: Ask, k: int | None, *, by_hits: bool
+    judged: Judged, whole: Judged, segments: pl.DataFrame, ask: Ask, k: int | None, *, by_hits: bool
 ) -> Judged:
     """Return a judgement of lists that segments of items or rows cut, made of what is known of the whole lists.
 
+    The relevant rows of these have the `code` of their segments, and `segments` says what each code stands for.
     `by_hits` says that a list without a hit up to k has the values of an empty one: its relevant rows are then left out.
 
     NOTE: a user has several times as many lists as there are hits, and most of the time went into lists without one.
     """
     (pairs,) = ask([whole.relevant_rows()])
-    pairs = codes.beside(pairs if whole.key == "number" else numbered(pairs), ask)
-    pairs = pairs.with_columns(number=NUMBER * len(codes) + CODE.cast(pl.Int64))
-    cut = replace(judged, known=_known(whole, pairs, codes))
+    pairs = pairs if whole.key == "number" else numbered(pairs)
+    pairs = pairs.with_columns(number=NUMBER * len(segments) + CODE.cast(pl.Int64))
+    cut = replace(judged, known=_known(whole, pairs, segments))
     # hits of a list's own rows are its relevant ones, up to k or not
     (hits,) = ask([cut.hits(None if judged.context.relevant_from == "list" else k)])
     if by_hits:
         pairs = pairs.filter(may_be_among(pairs["number"], hits["number"]))
     pairs = pairs.sort("number", maintain_order=True)
     known = replace(
-        _known(whole, pairs, codes),
+        _known(whole, pairs, segments),
         hits=None if judged.truth is None else hits.lazy(),
         in_order=whole.known.in_order and judged.truth is None,
         narrow=fits_64_bits(pairs["number"], pairs["gain"]),
@@ -58,14 +58,14 @@ def cut_by_codes(
     return replace(judged, known=known)
 
 
-def _known(whole: Judged, pairs: pl.DataFrame, codes: Codes) -> Known:
+def _known(whole: Judged, pairs: pl.DataFrame, segments: pl.DataFrame) -> Known:
     """Return what is known of cut lists by their relevant rows."""
-    names = heads(pairs.lazy(), "number", "code", "user").join(codes.segments.lazy(), on="code")
+    names = heads(pairs.lazy(), "number", "code", "user").join(segments.lazy(), on="code")
     return Known(
         pairs=pairs.lazy(),
         distinct=True,
         packs=whole.known.packs,
         n_users=whole.known.n_users,
         crowd=whole.known.crowd,
-        names=names.select("number", *codes.names, "user"),
+        names=names.drop("code"),
     )

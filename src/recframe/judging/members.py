@@ -11,7 +11,7 @@ from recframe.frames.rows.codes import small_codes
 from recframe.frames.rows.distinct_counts import Coded, n_numbers_of_codes
 from recframe.frames.rows.packing import SMALL_INTEGERS
 from recframe.frames.rows.questions import close_numbers, distinct_ids, marked_sorted
-from recframe.judging.codes_of_segments import CodesOfItems
+from recframe.judging.codes_of_items import CodesOfItems
 from recframe.judging.judged_frame import PAIR, Judged
 
 MOST, HALF = 2**62, 2**32
@@ -34,9 +34,10 @@ def n_users_of_rows(judged: Judged, ask: Ask) -> pl.LazyFrame | None:
     if not _are_all(judged, names):
         return None
     found, users = _rows_and_users(judged, ["user", *names], ask)
-    codes, segments = small_codes([one.select(names) for one in found])
-    if segments is None:
+    small = small_codes([one.select(names) for one in found])
+    if small is None:
         return None
+    codes, segments = small
     rows = zip(found, codes, strict=True)
     coded = ((one.select("user").with_columns(code.alias("code")), CODE) for one, code in rows)
     return _n_users(found, users, coded, segments)

@@ -1,4 +1,4 @@
-"""Which rows are relevant, what they gain, and which have a rank."""
+"""Which rows are relevant, what they gain, which have a rank, and which are a model's."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ import polars as pl
 
 from recframe.frames.collecting import Ask, stream, together
 from recframe.frames.inputs import Inputs
+from recframe.frames.rows.codes import small_codes
 from recframe.frames.rows.packing import (
     SMALL_INTEGERS,
     each_once,
@@ -27,7 +28,7 @@ from recframe.frames.rows.questions import (
     numbered_with_hash,
     stand_by_rank,
 )
-from recframe.judging.codes_of_segments import CodesOfItems, codes_of_items, codes_of_rows
+from recframe.judging.codes_of_items import CodesOfItems, codes_of_items
 from recframe.judging.judged_frame import PAIR, Judged
 from recframe.judging.known import Known
 from recframe.judging.lists_of_segments import cut_by_codes, in_segments_of_items, uncut
@@ -127,18 +128,22 @@ def settled(
         return replace(judged, known=known)
     by_number = by_number and judged.universe not in {"recs", "both"}
     codes = codes_of_items(judged, ask)
-    if codes is None:
+    if codes is not None:
+        found, counts = together(
+            lambda: _in_segments_of_items(
+                judged, codes, ask, k, by_number=by_number, by_hits=by_hits
+            ),
+            lambda: n_users_of_items(judged, codes, ask),
+        )
+        members = members_of_items(found, codes, ask) if counts is None else None
+        return replace(found, known=replace(found.known, n_of_segments=counts, members=members))
+    if judged.inputs.inside("row"):
         found, counts = together(
             lambda: _in_segments_of_rows(judged, ask, k, by_number=by_number, by_hits=by_hits),
             lambda: n_users_of_rows(judged, ask),
         )
         return replace(found, known=replace(found.known, n_of_segments=counts))
-    found, counts = together(
-        lambda: _in_segments_of_items(judged, codes, ask, k, by_number=by_number, by_hits=by_hits),
-        lambda: n_users_of_items(judged, codes, ask),
-    )
-    members = members_of_items(found, codes, ask) if counts is None else None
-    return replace(found, known=replace(found.known, n_of_segments=counts, members=members))
+    return _settled(judged, ask, k, by_number=by_number)
 
 
 def _in_segments_of_items(
@@ -147,25 +152,29 @@ def _in_segments_of_items(
     if judged.scores is not None:
         return _settled(judged, ask, k, by_number=by_number)
     whole = _settled(uncut(judged), ask, k, by_number=by_number)
-    if by_number:
-        return cut_by_codes(judged, whole, codes, ask, k, by_hits=by_hits)
-    return in_segments_of_items(judged, whole)
+    if not by_number:
+        return in_segments_of_items(judged, whole)
+    pairs = codes.beside(ask([whole.relevant_rows()])[0], ask)
+    whole = replace(whole, known=replace(whole.known, pairs=pairs.lazy()))
+    return cut_by_codes(judged, whole, codes.segments, ask, k, by_hits=by_hits)
 
 
 def _in_segments_of_rows(
     judged: Judged, ask: Ask, k: int | None, *, by_number: bool, by_hits: bool
 ) -> Judged:
-    found, names = _settled(judged, ask, k, by_number=by_number), judged.rows
-    cuts = bool(names) and names == judged.inputs.inside("row")
-    if not (cuts and by_number) or judged.truth is not None or judged.scores is not None:
+    found, names = _settled(judged, ask, k, by_number=by_number), judged.inputs.inside("row")
+    if not by_number or names != judged.rows:
         return found
     (pairs,) = ask([found.relevant_rows()])
-    codes = codes_of_rows(pairs, names)
-    if codes is None:
+    coded = small_codes([pairs.select(names)])
+    if coded is None:
         return found
+    (code,), segments = coded
+    pairs = pairs.drop(names).with_columns(code=code)
     (in_order,) = ask([are_in_order(pairs, [found.key])])
-    whole = replace(found, known=replace(found.known, in_order=in_order.item()))
-    return cut_by_codes(judged, whole, codes, ask, k, by_hits=by_hits)
+    known = replace(found.known, pairs=pairs.lazy(), in_order=in_order.item())
+    whole = replace(found, known=known)
+    return cut_by_codes(judged, whole, segments, ask, k, by_hits=by_hits)
 
 
 def _settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Judged:

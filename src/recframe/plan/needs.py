@@ -57,7 +57,9 @@ def is_of_segment(metric: Metric[...]) -> bool:
     return metric.shape == "set" or bool(needs_of(metric).means)
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(
+    maxsize=2048
+)  # all metrics at many cut-offs: where one call asks more, each is found out anew
 def _needs(
     definition: Definition, settings: tuple[tuple[str, Value], ...], k: int | None, name: str
 ) -> Needs:

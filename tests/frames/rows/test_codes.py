@@ -16,7 +16,7 @@ from strategies import examples
 
 pytestmark = pytest.mark.skipif(not READS_BITS, reason="Polars 1 scatters to sorted places alone")
 VALUES: dict[Any, list[Any]] = {
-    pl.Int8: [-128, 127, 0],
+    pl.Int8: [-128, 100, 0],  # two columns of these have fewer codes than the most
     pl.Int64: [-(2**63), -(2**63) + 5],
     pl.UInt32: [2**32 - 1, 2**32 - 3],
     pl.Boolean: [True, False],
@@ -36,12 +36,13 @@ def test_rows_have_one_code_where_they_have_the_same_in_all_columns(data: st.Dat
     drawn = data.draw(st.lists(st.lists(row, max_size=8), min_size=1, max_size=2))
     frames = [pl.DataFrame(rows, schema=schema, orient="row") for rows in drawn]
 
-    codes, segments = small_codes(frames)
+    found = small_codes(frames)
 
     if any(column.null_count() == len(column) for column in pl.concat(frames)):
-        assert segments is None
+        assert found is None
         return
-    assert segments is not None
+    assert found is not None
+    codes, segments = found
     told = dict(zip(segments["code"], segments.drop("code").rows(), strict=True))
     for frame, of_frame in zip(frames, codes, strict=True):
         assert [told[code] for code in of_frame] == frame.rows()
@@ -55,4 +56,4 @@ def test_rows_have_one_code_where_they_have_the_same_in_all_columns(data: st.Dat
 def test_columns_of_many_or_other_values_have_none(column: list[Any]):
     dtype = {2**64 - 1: pl.UInt64}.get(column[0]) if column[1] == 0 else None
 
-    assert small_codes([pl.DataFrame({"column": pl.Series(column, dtype=dtype)})]) == ([], None)
+    assert small_codes([pl.DataFrame({"column": pl.Series(column, dtype=dtype)})]) is None

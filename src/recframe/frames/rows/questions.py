@@ -134,7 +134,7 @@ def distinct_ids(ids: pl.Series) -> pl.Series:
     if found is not None:
         return found
     numbers = whole_numbers(ids)
-    places = None if numbers is None else _a_row_of_each(numbers, _ROOM * len(ids))
+    places = None if numbers is None else a_row_of_each(numbers, _ROOM * len(ids))
     if places is not None:
         return ids.gather(places.drop_nulls())
     in_runs = stand_together(ids)
@@ -192,7 +192,7 @@ def constant_of(key: Id, rows: pl.DataFrame) -> pl.DataFrame | None:
         found = rows[changed.to_series()]
         return found if found[key].is_sorted() else _once(found.unique(), key)
     numbers = whole_numbers(rows[key])
-    places = None if numbers is None else _a_row_of_each(numbers, _ROOM * len(rows))
+    places = None if numbers is None else a_row_of_each(numbers, _ROOM * len(rows))
     if numbers is None or places is None:
         return _once(stream(rows.lazy().unique()), key)
     lowest: Any = numbers.min()
@@ -216,7 +216,7 @@ def _changes(key: str) -> pl.Expr:
     return pl.col(key).ne_missing(pl.col(key).shift(1))
 
 
-def _a_row_of_each(ids: pl.Series, most: int) -> pl.Series | None:
+def a_row_of_each(ids: pl.Series, most: int) -> pl.Series | None:
     """Return the number of a row of each whole number from the lowest id to the highest, null where it has none.
 
     None where the ids are no whole numbers, or lie in a range of more than `most`.

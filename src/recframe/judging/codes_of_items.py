@@ -1,49 +1,14 @@
-"""The segments that cut lists as small whole numbers; those of items by the place of an item in a table, where it is one."""
+"""The segments of items as small whole numbers, found by the place of an item in a table where items are numbers too."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import polars as pl
 
 from recframe.frames.collecting import Ask
-from recframe.frames.rows.codes import small_codes
 from recframe.frames.rows.lookups import lookup
 from recframe.judging.judged_frame import Judged
-
-
-class Codes(Protocol):
-    """A number for each combination of segments, beside rows."""
-
-    @property
-    def segments(self) -> pl.DataFrame:
-        """Each `code` with what it stands for."""
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the segments."""
-
-    def __len__(self) -> int: ...
-
-    def beside(self, rows: pl.DataFrame, ask: Ask) -> pl.DataFrame:
-        """Return rows with their codes, in the order that they have."""
-
-
-@dataclass(frozen=True)
-class CodesOfRows:
-    """The codes of the segments that some rows have as columns."""
-
-    segments: pl.DataFrame
-    of_rows: pl.Series
-    names: list[str]
-
-    def __len__(self) -> int:
-        return len(self.segments)
-
-    def beside(self, rows: pl.DataFrame, ask: Ask) -> pl.DataFrame:  # noqa: ARG002  it is at hand
-        """Return these rows with their codes in place of their segments."""
-        return rows.drop(self.names).with_columns(code=self.of_rows)
 
 
 @dataclass(frozen=True)
@@ -84,12 +49,6 @@ class CodesOfItems:
             self.of_items.lazy(), on="item", how="left", maintain_order="left"
         )
         return ask([joined.with_columns(pl.col("code").fill_null(0))])[0], pl.col("code")
-
-
-def codes_of_rows(rows: pl.DataFrame, names: list[str]) -> CodesOfRows | None:
-    """Return the codes of the segments that some rows have; None where these may be too many."""
-    codes, segments = small_codes([rows.select(names)])
-    return None if segments is None else CodesOfRows(segments, codes[0], names)
 
 
 def codes_of_items(judged: Judged, ask: Ask) -> CodesOfItems | None:
