@@ -164,7 +164,7 @@ def test_lists_and_contributions_by_a_column_of_the_rows(column, has, order):
 
 
 @pytest.mark.parametrize("has", ["frame", "both"])
-def test_users_contribute_in_segments_of_rows_that_are_those_of_items(has):
+def test_segments_of_rows_that_are_those_of_items_change_nothing_else_of_items(has):
     frame = frame_of("Int64", "of items", "shuffled")
     truth = frame.filter(pl.col("relevance") > 0).select("user", "item", "relevance", "segment")
     other = frame.with_columns(model=pl.lit("c"), rank=13 - pl.col("rank"))
@@ -174,9 +174,21 @@ def test_users_contribute_in_segments_of_rows_that_are_those_of_items(has):
         recs, sides = recs.drop("relevance"), {"truth": truth}
     lazy = {name: side.lazy() for name, side in sides.items()}
 
-    for cluster in (None, "week"):
+    items = frame.select("item").unique()
+    # users without a row are in no segment of rows
+    users = frame.select(pl.col("user").drop_nulls().append(pl.Series([10_000, 10_001]))).unique()
+    both = sides | {"items": items, "users": users}
+    both_lazy = {name: side.lazy() for name, side in both.items()}
+    for metrics in (["coverage", "ndcg"], ["novelty", "recall"], ["recall", "ndcg"]):
+        options = {"model": "model", "universe": "all"}
+        if "novelty" in metrics:
+            both["train"], both_lazy["train"] = frame.select("user", "item"), frame.lazy()
+        check(
+            recs.rec(**both, **options), recs.lazy().rec(**both_lazy, **options), "segment", metrics
+        )
+    for cluster in (None, "week", "segment"):
         given = ["ndcg@3", "recall@10"]
-        asked = {"by": "segment", "cluster": cluster}
+        asked = {"by": None if cluster == "segment" else "segment", "cluster": cluster}
         found = recs.rec(**sides, model="model").compare(*given, **asked)
         expected = recs.lazy().rec(**lazy, model="model").compare(*given, **asked).collect()
         assert_frame_equal(found, expected, rel_tol=1e-9, abs_tol=1e-12)
@@ -277,8 +289,12 @@ def test_lists_without_a_hit_in_a_segment_of_rows_may_be_left_out(policies, orde
     metrics = ["recall", "precision"] if policies.get("ties") == "expected" else OF_HITS
     truth = frame.filter(pl.col("relevance") > 0, pl.col("user").hash() % 7 > 0)
     recs, truth = frame.drop("relevance"), truth.drop("rank", "model")
+    # rows of which the other frame alone says in which segment they stand, or neither
+    some = [pl.when(pl.col("item").hash(seed) % 3 > 0).then("segment") for seed in (0, 1)]
+    halves = [one.with_columns(segment=two) for one, two in zip((recs, truth), some, strict=True)]
 
-    for one, sides in ((frame, {}), (recs, {"truth": truth})):
+    pairs = ((frame, {}), (recs, {"truth": truth}), (halves[0], {"truth": halves[1]}))
+    for one, sides in pairs:
         lazy = {name: side.lazy() for name, side in sides.items()}
         given = one.rec(**sides, **policies), one.lazy().rec(**lazy, **policies)
         for by in ("segment", ["day", "segment"], ["user", "day"]):

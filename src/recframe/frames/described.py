@@ -53,8 +53,7 @@ def described_by_items(inputs: Inputs, ask: Ask | None) -> Inputs:
     segment alone.
     """
     names = inputs.inside("row")
-    others = inputs.inside("items") or {*names} & {*inputs.units}
-    if ask is None or not names or others or _counts_users_without_rows(inputs):
+    if ask is None or not names or inputs.inside("items"):
         return inputs
     table = _table(inputs, "row", "item", names, ask)
     if table is None:
@@ -68,18 +67,16 @@ def described_by_items(inputs: Inputs, ask: Ask | None) -> Inputs:
 def _tables(inputs: Inputs, owner: Owned, ask: Ask) -> list[pl.DataFrame]:
     """Return each user once with the segments of an owner that are properties of users: all in one table, or one in each."""
     names = inputs.inside(owner)
-    if not names or (owner == "row" and _counts_users_without_rows(inputs)):
+    # who has no row is in no segment of rows
+    if not names or (
+        owner == "row" and inputs.context.universe == "all" and inputs.users is not None
+    ):
         return []
     together = _table(inputs, owner, "user", names, ask)
     if together is not None:
         return [together]
     alone = [_table(inputs, owner, "user", [name], ask) for name in names] if len(names) > 1 else []
     return [table for table in alone if table is not None]
-
-
-def _counts_users_without_rows(inputs: Inputs) -> bool:
-    """Return whether users may count who have no row, and are in no segment of rows then."""
-    return inputs.context.universe == "all" and inputs.users is not None
 
 
 def _table(
