@@ -107,6 +107,11 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
         {},
         [("null_ids", "error", "judged", 1, 1)],
     ),
+    "ranked rows without a model": (
+        RECS.with_columns(model=pl.lit(None, pl.String)),
+        {"truth": TRUTH, "model": "model"},
+        [("null_models", "error", "recommendations", 4, 2)],
+    ),
     # the item 'a ' of u does not match the truth's 'a', nor does it stand in the catalogue
     "ids with blanks": (
         RECS.with_columns(item=pl.Series(["a ", "b", "c", "a"])),

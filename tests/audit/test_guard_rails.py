@@ -301,7 +301,7 @@ def test_a_column_of_both_frames_cuts_both():
     truth = pl.concat([TRUTH, TRUTH[:30]]).with_columns(week=weeks)
     options: dict[str, Any] = {"relevance": "rating", "no_relevant": "skip"}
 
-    message = "cuts lists and truth into parts, such as weeks, give both frames the column"
+    message = "cuts lists and truth into parts, such as weeks, give the truth the column too"
     with pytest.raises(rf.DataError, match=message):
         rf.rec(recs, truth=TRUTH, **options).recall(k=10, by="week")
     for kind in KINDS.values():

@@ -134,7 +134,7 @@ def test_an_error_is_one_line_that_says_what_to_do(arguments, said):
         ),
         (
             "two.parquet two_truth.parquet --by item,rank",
-            ["--by 'rank': a user has two values", "--model rank", "--items FILE"],
+            ["--by 'rank' is the rank, whose values are no segments"],
         ),
         (
             "two.parquet two_truth.parquet --users truth.parquet",

@@ -144,8 +144,8 @@ def test_by_takes_columns_of_users_and_of_items():
         "-m",
         "hit_rate@2",
     )
-    # a: users 1 (hit) and 2 (recommended item 20, nothing relevant); b: users 2 (hit) and 3
-    assert items.rows() == [("a", 2, 0.5), ("b", 2, 0.5)]
+    # the truth has items of a for user 1 (hit), of b for users 2 (hit) and 3
+    assert items.rows() == [("a", 1, 1.0), ("b", 2, 0.5)]
 
 
 def test_by_is_repeated_or_separated_by_commas():

@@ -62,6 +62,21 @@ def test_the_exit_status_says_whether_it_fails(hits, asked, status, said):
     assert result.stderr.endswith(said)
 
 
+def test_a_segment_of_every_run_that_is_gone_is_missing():
+    shop = pl.read_parquet("shop.parquet")
+    country = pl.when(pl.col("user") % 2 == 0).then(pl.lit("FR")).otherwise(pl.lit("DE"))
+    shop = shop.with_columns(country=country)
+    for day in range(1, 8):
+        shop.rec.track("mrr", by="country", history="parts", as_of=f"2026-11-{day:02}")
+    shop.filter(country="FR").write_parquet("shop.parquet")
+    asked = ("require", "shop.parquet", "mrr >= 0.1 * trailing", "--by", "country")
+
+    gone = run(*asked, "--history", "parts")
+    assert gone.exit_code == 1
+    assert "each of the last 7 runs of the history has it" in gone.stdout
+    assert run(*asked, "--history", "parts", "--missing", "open").exit_code == 0
+
+
 def test_with_too_few_runs_the_table_says_so():
     result = run(
         "require", "shop.parquet", "mrr >= trailing", "--history", "history", "--window", "30"

@@ -42,6 +42,59 @@ def test_a_separator_is_for_all_text_files_or_for_one():
     assert gain("recs.csv", "truth.tsv", "--separator", ";", "--separator", "truth=tab") == GAIN
 
 
+def lists_in_text() -> None:
+    """Write two users' lists and what they liked, each in a text; items are numbers to a reader."""
+    recs = pl.DataFrame({"user": [1, 2], "model": ["m", "m"], "items": ["5 6", "7"]})
+    recs.write_csv("lists.csv")
+    pl.DataFrame({"user": [1, 2], "items": ["6", "7"]}).write_csv("liked.csv")
+    pl.DataFrame({"user": [1, 2], "item": [6, 7]}).write_csv("long.csv")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("liked.csv", "--lists-separator", " "),
+        ("liked.csv", "--lists-separator", "space"),
+        ("long.csv", "--lists-separator", " "),
+        ("long.csv", "--lists-separator", "recs= ", "--ids-as-text"),
+        ("liked.csv", "--lists-separator", " ", "--model", "model"),
+    ],
+)
+def test_lists_in_text_are_cut_by_their_own_separator(arguments):
+    lists_in_text()
+
+    # 6 stands second in the first list, 7 first in the second: (1/2 + 1) / 2
+    assert evaluate("lists.csv", *arguments, "-m", "mrr")["mrr"].item() == 0.75
+
+
+def test_a_truth_of_lists_stands_beside_lists_with_ranks():
+    lists_in_text()
+    ranked = pl.DataFrame({"user": [1, 1, 2], "item": ["5", "6", "7"], "rank": [1, 2, 1]})
+    ranked.write_parquet("ranked.parquet")
+
+    found = evaluate("ranked.parquet", "liked.csv", "--lists-separator", "truth= ", "-m", "mrr")
+
+    assert found["mrr"].item() == 0.75
+    said = failure("evaluate", "ranked.parquet", "liked.csv", "--lists-separator", " ")
+    assert "'ranked.parquet' has a rank 'rank' in each row" in said
+    assert "--lists-separator truth=' '" in said
+
+
+@pytest.mark.parametrize(
+    ("mark", "words"),
+    [
+        ("users= ", "one of the files recs, truth, reference, train"),
+        ("", "write the text between two ids"),
+    ],
+)
+def test_a_separator_of_lists_that_cannot_be_one_is_told(mark, words):
+    lists_in_text()
+
+    found = run("evaluate", "lists.csv", "liked.csv", "--lists-separator", mark, "-m", "mrr")
+
+    assert words in " ".join(found.stderr.split())
+
+
 def test_a_header_is_for_all_text_files_or_for_one():
     bare(TWO, "recs.csv")
     bare(TWO_TRUTH, "truth.csv")

@@ -250,6 +250,64 @@ def test_a_stored_result_is_what_a_later_one_is_held_against(stored):
     assert pl.read_parquet("apart.parquet")["state"].to_list() == ["fails", "open"]
 
 
+@pytest.mark.parametrize("values", [(), ("--users-values",)])
+def test_a_model_that_is_gone_fails_unless_it_may_be_missing(values):
+    run("require", *FILES, "hit_rate@1 >= 0.3", "--store", "last.json", *values)
+    hits(svd=0.75).write_parquet("lists.parquet")
+    asked = ("require", *FILES, "hit_rate@1 >= 0.8 * reference", "--reference", "last.json")
+
+    fails = run(*asked, "--store", "next.json")
+    assert fails.exit_code == 1
+    said = "of 2 rows, 1 is missing; --missing open counts what is missing as open\n"
+    assert fails.stderr == said
+    pop, svd = table(fails.stdout)[1:]
+    assert pop[:3] == ["pop", "hit_rate@1 >= 0.8 * reference", "missing"]
+    assert svd[2] == "holds"
+    assert not Path("next.json").exists()
+    passes = run(*asked, "--missing", "open")
+    assert (passes.exit_code, passes.stderr) == (0, "1 missing, 1 holds\n")
+    assert run(*asked, "--missing", "open", "--strict").exit_code == 1
+    for more, tag in (((), "failure"), (("--missing", "open"), "skipped")):
+        report = run(*asked, *more, "--format", "junit")
+        suite = ET.fromstring(report.stdout.partition("?>")[2])[0]  # noqa: S314  our own
+        assert [suite.get(one) for one in ("tests", "failures", "skipped")] == (
+            ["2", "1", "0"] if tag == "failure" else ["2", "0", "1"]
+        )
+        assert suite[0][0].tag == tag
+        assert suite[0][0].get("message", "").startswith("missing: ")
+    assert suite.get("errors") == "0"
+
+
+@pytest.mark.parametrize(
+    ("rows", "asked", "said", "n_cases"),
+    [
+        (0, (), "nothing was judged: there is no segment and no model that", 1),
+        (
+            None,
+            ("--min-users", "101"),
+            "nothing was judged of 'hit_rate@1 >= 0.3': no row has 101 users with a value; of 2 rows",
+            2,
+        ),
+    ],
+)
+def test_a_gate_that_judged_nothing_has_its_table_and_a_status_of_failure(
+    rows, asked, said, n_cases
+):
+    LISTS.head(rows if rows is not None else len(LISTS)).write_parquet("lists.parquet")
+    command = ("require", *FILES, "hit_rate@1 >= 0.3", *asked)
+
+    result = run(*command, "--store", "last.json")
+    assert result.exit_code == 1
+    assert result.stderr.startswith(said)
+    assert result.stdout.split()[:3] == ["model", "requirement", "state"]
+    assert not Path("last.json").exists()
+    report = run(*command, "--format", "junit")
+    assert report.exit_code == 1
+    suite = ET.fromstring(report.stdout.partition("?>")[2])[0]  # noqa: S314  our own
+    assert [suite.get(one) for one in ("tests", "failures")] == [str(n_cases)] * 2
+    assert [case[0].tag for case in suite] == ["failure"] * n_cases
+
+
 def test_what_fails_is_not_stored():
     result = run("require", *FILES, "hit_rate@1 >= 0.9", "--store", "last.json")
 

@@ -572,7 +572,7 @@ def test_nothing_of_a_lazy_frame_is_collected(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_a_segment_of_items_is_explained_where_it_decides_who_counts():
-    # b stands at rank 2: the user counts in its genre at k = 1 too, unless the list ends before
+    # the truth has nothing of genre q
     recs = pl.DataFrame({"user": [1, 1], "item": ["a", "b"], "rank": [1, 2]})
     sides = {
         "truth": pl.DataFrame({"user": [1], "item": ["a"]}),
@@ -580,10 +580,9 @@ def test_a_segment_of_items_is_explained_where_it_decides_who_counts():
     }
     rec, users = recs.rec(**sides), pl.DataFrame({"user": [1], "country": ["FR"]})
 
-    assert rec.evaluate("user_coverage@1", by="genre").rows() == [("p", 1, 1.0), ("q", 1, 0.0)]
-    assert recs.head(1).rec(**sides).evaluate("user_coverage@1", by="genre").rows() == [
-        ("p", 1, 1.0)
-    ]
+    assert rec.evaluate("user_coverage@1", by="genre").rows() == [("p", 1, 1.0)]
+    listed = rec(universe="all").evaluate("user_coverage@1", by="genre")
+    assert listed.rows() == [("p", 1, 1.0), ("q", 1, 0.0)]
     assert rec(no_relevant="skip").evaluate("user_coverage@1", by="genre").rows() == [("p", 1, 1.0)]
     for by, name in (
         ("genre", "'genre'"),
@@ -596,10 +595,10 @@ def test_a_segment_of_items_is_explained_where_it_decides_who_counts():
         ):
             text = " ".join(explained.text.split())
             assert (
-                f"by={name} is a property of items: a user counts in every segment in which the judged frame"
+                f"by={name} is a property of items: a row is what the same call gives on lists and truth with the segment's"
                 in text
             )
-            assert "cut the lists before" in text
+            assert "the truth has of them" in text
     text = " ".join(rec.explain("coverage@1", by="genre").text.split())
     assert (
         "by='genre' is a property of items: n_lists counts lists with an item of the segment at whatever rank"

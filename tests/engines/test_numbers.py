@@ -21,6 +21,7 @@ from frame_kinds import slow_after_the_first
 from lanes import crossed, in_turn
 from many_frames import MANY
 from parted_frames import ALL_SIDES, LISTS_ARE_NO_SAMPLES, every
+from plain_policies import parts_of
 
 pytestmark = LISTS_ARE_NO_SAMPLES
 
@@ -163,6 +164,10 @@ def test_random_scores_have_the_numbers_of_one_machine(case, metrics, ties):
 
 def assert_cases_agree(case, metrics) -> None:
     assume(case.policy.ties != "order")  # which no engine has
+    # a bucket does not show all segments, in each of which these users count
+    parts = parts_of(case)
+    cuts = bool(parts.of_rows or parts.of_items)
+    assume(not (case.policy.universe == "all" and case.users and cuts))
     found = []
     for kind in (random_cases.KINDS[0], MANY):
         rec = random_cases.bound(case, kind)

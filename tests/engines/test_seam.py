@@ -319,6 +319,27 @@ def test_a_gate_that_is_not_met_raises_where_its_result_is_made():
 
     with pytest.raises(rf.RequirementError, match="ndcg@3"):
         rf.rec(many(recs), truth=many(truth)).require("ndcg@3 >= 0.99")
+    met = rf.rec(many(recs), truth=many(truth)).require("ndcg@3 >= 0.0001", strict=False)
+    assert isinstance(met, pl.DataFrame)
+    plan = rf.rec(many(recs), truth=many(truth)).require("ndcg@3 >= 0.99", raises=False)
+    assert isinstance(plan, ManyFrame)
+
+
+def test_what_an_earlier_result_had_is_missing_in_buckets_too():
+    recs, truth = eager()
+    home = rf.rec(recs, truth=truth, model="model")
+    last = home.summarize("ndcg@3")
+    alone = recs.filter(pl.col("model") == "a")
+    one = rf.rec(alone, truth=truth, model="model")
+    other = rf.rec(many(alone), truth=many(truth), model="model")
+
+    asked_for = partial(one.require, "ndcg@3 >= 0.1 * last", last=last, raises=False)
+    found = read(other.require("ndcg@3 >= 0.1 * last", last=last, raises=False))
+    assert_same(asked_for(), found, ordered=True)
+    assert dict(found.select("model", "state").rows())["b"] == "missing"
+    with pytest.raises(rf.RequirementError, match="missing"):
+        other.require("ndcg@3 >= 0.1 * last", last=last)
+    other.require("ndcg@3 >= 0.1 * last", last=last, missing="open")
 
 
 def test_frames_of_several_models_are_one():
@@ -332,7 +353,7 @@ def test_frames_of_several_models_are_one():
         assert_same(expected, read(found), ordered=True)
 
 
-@pytest.mark.parametrize("rank", [None, float("nan"), float("inf"), 1.0])
+@pytest.mark.parametrize("rank", [None, float("nan"), float("inf")])
 def test_a_row_without_a_model_is_one_only_where_it_ranks(rank):
     rows = [("u", "A", 1.0, "m1"), ("u", "B", rank, None)]
     schema = {"user": pl.String, "item": pl.String, "rank": pl.Float64, "model": pl.String}
@@ -340,8 +361,19 @@ def test_a_row_without_a_model_is_one_only_where_it_ranks(rank):
 
     one, other = asked("evaluate", recs, None, {"model": "model"}, "hit_rate")
 
-    assert one["model"].to_list() == ["m1", None][: 2 if rank == 1 else 1]
+    assert one["model"].to_list() == ["m1"]
     assert_same(one, other, ordered=True)
+
+
+@pytest.mark.parametrize("rank", [2, 20])
+def test_a_ranked_row_without_a_model_is_an_error_behind_the_cut_off_too(rank):
+    rows = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, rank], "model": ["a", None]})
+    rec = rf.rec(many(rows), truth=many(rows.select("user", "item")), model="model")
+
+    for ask in (partial(rec.evaluate, "mrr@10"), partial(rec.require, "mrr@10 >= 0.1")):
+        with pytest.raises(rf.DataError, match="a ranked row has no model: the column 'model'"):
+            ask()
+    assert read(rec.audit())["check"][0] == "null_models"
 
 
 def test_rec_is_put_on_frames_without_taking_a_column_away():

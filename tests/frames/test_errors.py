@@ -75,7 +75,7 @@ def test_what_is_no_frame(thing, said, instead):
 
 
 @on_plain_kinds
-@pytest.mark.parametrize("role", ["user", "item", "relevance"])
+@pytest.mark.parametrize("role", ["user", "relevance"])
 def test_a_missing_column_of_the_judged_frame(kind, role):
     hint = {
         "relevance": "Name the column: rec(relevance='...'), or give the truth as a frame: rec(truth=truth)"
@@ -437,19 +437,12 @@ def test_a_relevance_too_steep_for_the_exponential_gain(kind, metric):
 
 
 @on_plain_kinds
-@pytest.mark.parametrize("owner", ["recommendations", "truth"])
-def test_two_values_of_a_property_of_the_user(kind, owner):
-    recs, truth = recommended(u="ab"), liked(u="ab")
-    column = pl.Series("system", ["x", "y"])
-    recs, truth = (
-        (recs.with_columns(column), truth)
-        if owner == "recommendations"
-        else (recs, truth.with_columns(column))
-    )
+def test_two_values_of_a_property_of_the_user(kind):
+    recs, truth = recommended(u="ab").with_columns(system=pl.Series(["x", "y"])), liked(u="ab")
     text = (
         "by='system': a user has two values of this column, so it is not a property of the user. "
         "If it tells systems apart, write rec(model='system'); if it describes items, give it as rec(items=...); if it "
-        "cuts lists and truth into parts, such as weeks, give both frames the column: each part is a list of its own"
+        "cuts lists and truth into parts, such as weeks, give the truth the column too: each part is a list of its own"
     )
 
     fails_with(kind, text, lambda: kind(recs).rec(truth=kind(truth)).evaluate("mrr", by="system"))

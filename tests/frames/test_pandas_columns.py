@@ -440,6 +440,31 @@ def test_the_advice_of_a_number_that_cannot_go_in_works(values):
     assert frame.rec.mrr() == 0.75
 
 
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "raise ImportError('libarrow.so.1900: cannot open shared object file')",
+        "raise ModuleNotFoundError(\"No module named 'pyarrow.lib'\", name='pyarrow.lib')",
+    ],
+)
+def test_a_pyarrow_that_cannot_be_imported_is_told_in_its_own_words(broken, monkeypatch, tmp_path):
+    (tmp_path / "pyarrow.py").write_text(broken)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "pyarrow")
+
+    with pytest.raises(rf.RecframeError) as found:
+        FRAME.rec.mrr()
+
+    words = str(found.value.__cause__)
+    assert str(found.value) == (
+        f"pandas frames need pyarrow, which is installed and cannot be imported: {words}"
+    )
+    assert words in {
+        "libarrow.so.1900: cannot open shared object file",
+        "No module named 'pyarrow.lib'",
+    }
+
+
 def test_pandas_without_pyarrow_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
 

@@ -13,10 +13,9 @@ import recframe as rf
 from frame_sizes import SIZE
 from lanes import crossed
 from recframe.frames.collecting import ask
-from recframe.frames.described import described, described_by_items
-from recframe.judging.codes_of_items import codes_of_items
+from recframe.frames.described import described
 from recframe.judging.judged_frame import judge
-from recframe.judging.members import members_of_items, n_users_of_items
+from recframe.judging.segment_codes import n_users_of_codes
 from recframe.judging.settled import with_listed
 from recframe.metrics.language.definition import Definition, Metric
 from recframe.namespace.question import question
@@ -75,17 +74,14 @@ def test_by_a_column_of_a_judged_frame(column, order, policies):
 
 @pytest.mark.parametrize("order", ["sorted", "shuffled"])
 @pytest.mark.parametrize("column", COLUMNS)
-def test_a_column_that_never_changes_within_a_user_or_an_item_is_looked_up_by_it(column, order):
+def test_a_column_that_never_changes_within_a_user_is_looked_up_by_it(column, order):
     rec = frame_of("Int64", column, order).rec
 
-    found = described(rec._inputs("segment"), rec._kind.asks)
-    (segment,) = described_by_items(found, rec._kind.asks).segments
+    (segment,) = described(rec._inputs("segment"), rec._kind.asks).segments
 
     # a null is a value like others
-    owners = {"of items": "items"} | dict.fromkeys(
-        ("of rows", "half null", "null in one row"), "row"
-    )
-    assert segment.owner == owners.get(column, "constant")
+    changes = column in {"of items", "of rows", "half null", "null in one row"}
+    assert segment.owner == ("row" if changes else "constant")
 
 
 @pytest.mark.parametrize(("dtype", "order", "column"), crossed([*IDS], [*ORDERS], [*COLUMNS][:3]))
@@ -114,8 +110,12 @@ def test_by_a_column_of_one_of_two_frames_or_of_both(has, column, order):
 
     for options in ({}, {"universe": "all"}, {"model": "model", "universe": "both"}):
         rec, lazy = recs.rec(truth=truth, **options), recs.lazy().rec(truth=truth.lazy(), **options)
+        if has == "truth" and options.get("universe") == "all":
+            with pytest.raises(rf.ColumnError, match="a column of the truth alone"):
+                rec.ndcg(k=3, by="segment")
+            continue
         cuts = column in {"of rows", "of items"}
-        if cuts and has != "both" and len(frame.drop_nulls("user")):
+        if cuts and has == "lists" and len(frame.drop_nulls("user")):
             with pytest.raises(rf.DataError, match="two values of this column"):
                 rec.evaluate(*METRICS, k=3, by="segment")
         else:
@@ -211,17 +211,6 @@ ITEMS = pl.select(number=pl.int_range(15)).select(
 """Of some items of the lists nothing is known, and of one of these that there is nothing."""
 
 
-@pytest.mark.parametrize(("dtype", "are_numbers"), [("Int64", True), ("String", False)])
-def test_users_that_are_numbers_are_counted_by_numbers(dtype, are_numbers):
-    rec = frame_of(dtype, "of users", "shuffled").rec(items=ITEMS)
-
-    judged = judge(rec._inputs("kind"))
-    codes = codes_of_items(judged, rec._kind.asks)
-    found = codes and members_of_items(judged, codes, rec._kind.asks)
-
-    assert (found is not None) == are_numbers
-
-
 DTYPES = ["Int64", "negative", "wide", "String", "Categorical", "UInt64"]
 
 
@@ -235,15 +224,13 @@ def test_users_of_segments_of_items_are_counted_as_they_are_listed(universe, dty
     frame = frame.drop("relevance").filter(pl.col("user").hash() % 5 > 0)
     rec = frame.rec(truth=truth, items=ITEMS, universe=universe)
     judged = judge(rec._inputs("kind"))
-    codes = codes_of_items(judged, ask)
-    assert codes is not None
 
-    counts = n_users_of_items(judged, codes, ask)
+    counts = n_users_of_codes(judged, ask)
 
-    (name,) = codes.names
+    (name,) = judged.rows
     listed = judged.members().group_by(name).agg(n_users=pl.len().cast(pl.Int64))
-    assert counts is not None
-    assert_frame_equal(counts, listed, check_row_order=False)
+    assert (counts is None) == (universe == "both")  # of which no rows alone say who counts
+    assert_frame_equal(listed if counts is None else counts, listed, check_row_order=False)
 
 
 # what a list without a hit leaves is not what an empty list leaves

@@ -300,19 +300,17 @@ def test_the_letters_of_a_table_in_latex_are_as_large_as_those_around_it():
 def test_rows_that_read_alike_are_told_apart():
     models = {"null": POPULAR, "b": WORSE}
     recs = pl.concat([one.with_columns(model=pl.lit(name)) for name, one in models.items()])
-    none = BETTER.with_columns(model=pl.lit(None, pl.String))
     half = pl.col("user") < N // 2
     users = PEOPLE.select(
         "user",
         x=pl.when(half).then(pl.lit("a, b")).otherwise(pl.lit("a")),
         y=pl.when(half).then(pl.lit("c")).otherwise(pl.lit("b, c")),
     )
-    rec = pl.concat([recs, none]).rec(PEOPLE, users=users, model="model")
+    rec = recs.rec(PEOPLE, users=users, model="model")
 
-    assert [row[0] for row in rows(rec.table("mrr"))[2:]] == ["b", "null", "(null)"]
     assert [above for above, _, _ in rec.table("mrr", by=["x", "y"]).rows] == [
-        *["a, b, c"] * 3,
-        *["a, b, c (2)"] * 3,
+        *["a, b, c"] * len(models),
+        *["a, b, c (2)"] * len(models),
     ]
 
 

@@ -104,7 +104,7 @@ def test_the_error_is_a_failure_of_a_test_and_an_error_of_recframe():
     assert issubclass(rf.RequirementError, unittest.TestCase.failureException)
 
 
-def test_a_lazy_frame_is_not_collected_before_it_is_asked_to_be():
+def test_a_lazy_frame_runs_where_a_gate_may_raise_and_is_a_plan_where_it_may_not():
     read = []
 
     def source(columns, predicate, *_):
@@ -114,12 +114,39 @@ def test_a_lazy_frame_is_not_collected_before_it_is_asked_to_be():
         yield rows if columns is None else rows.select(columns)
 
     lazy = pl.io.plugins.register_io_source(source, schema=hits(svd=[1]).schema)
-    result = lazy.rec(truth=truth(100).lazy(), model="model").require("hit_rate@1 >= 0.9")
+    asked = lazy.rec(truth=truth(100).lazy(), model="model")
+    plan = asked.require("hit_rate@1 >= 0.9", raises=False)
 
     assert not read
-    assert result.collect_schema().names() == ["model", *COLUMNS]
+    assert isinstance(plan, pl.LazyFrame)
+    assert plan.collect_schema().names() == ["model", *COLUMNS]
+    assert plan.collect()["state"].to_list() == ["fails"]
+    read.clear()
     with pytest.raises(rf.RequirementError, match="of 1 row, 1 fails"):
-        result.collect()
+        asked.require("hit_rate@1 >= 0.9")
+    assert read
+    met = asked.require("hit_rate@1 >= 0.1")
+    assert isinstance(met, pl.DataFrame)
+    assert_frame_equal(met, rec(hits(svd=first(0.5))).require("hit_rate@1 >= 0.1"))
+
+
+def test_lazy_frames_raise_by_segment_and_against_earlier_numbers():
+    users = pl.DataFrame({"user": range(100), "country": ["A", "B"] * 50})
+    now, then = hits(svd=first(0.2)), rec(hits(svd=first(0.9)), users=users)
+    lazy = now.lazy().rec(truth=truth(100).lazy(), model="model", users=users.lazy())
+    for last in (
+        then.summarize("hit_rate@1", by="country").lazy(),
+        then.evaluate("hit_rate@1", by="user"),
+    ):
+        with pytest.raises(rf.RequirementError, match="of 2 rows, 2 fail"):
+            lazy.require("hit_rate@1 >= last", by="country", last=last)
+
+
+def test_frames_of_several_models_that_are_lazy_raise_at_once():
+    frames = {name: hits(**{name: first(0.2)}).drop("model").lazy() for name in "ab"}
+
+    with pytest.raises(rf.RequirementError, match="of 2 rows, 2 fail"):
+        rf.rec(frames, truth=truth(100).lazy()).require("hit_rate@1 >= 0.9")
 
 
 def test_strict_raises_where_it_is_open_and_value_takes_the_mean_alone():
@@ -194,12 +221,198 @@ def test_one_user_and_nobody_are_open():
         asked.require("hit_rate@1 >= 0.5", "auc >= 0.5", strict=True)
 
 
-def test_no_segment_at_all_is_nothing_that_a_strict_gate_lets_pass():
-    nobody = hits(svd=[1])[:0].rec(truth=truth(1)[:0], model="model")
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_gate_that_judged_nothing_raises(kind, strict):
+    users = pl.DataFrame({"user": range(100), "country": ["A", "B"] * 50})
+    none, some = hits(svd=[1])[:0], hits(svd=first(0.5))
+    no_row = "nothing was judged: there is no segment and no model that anything is required of"
+    nobody = "nothing was judged of 'hit_rate@1 >= 0.3': no row has a user with a value; of 1 "
+    few = "nothing was judged of 'hit_rate@1 >= 0.3': no row has 60 users with a value; of 2 rows"
+    for recs, liked, bound, asked, said in (
+        (none, truth(100), {"model": "model"}, {}, no_row),
+        (none, truth(100)[:0], {"model": "model"}, {}, no_row),
+        (none.drop("model"), truth(100)[:0], {}, {}, nobody),
+        (some, truth(100)[:0], {"model": "model"}, {}, nobody),
+        (some, truth(100), {"model": "model"}, {"by": "country", "min_users": 60}, few),
+    ):
+        rec_of = kind(recs).rec(truth=kind(liked), users=kind(users), **bound)
+        with pytest.raises(rf.RequirementError) as error:
+            rec_of.require("hit_rate@1 >= 0.3", strict=strict, **asked)
+        assert str(error.value).startswith(said)
+        assert len(kind.read(rec_of.require("hit_rate@1 >= 0.3", raises=False, **asked))) < 3
 
-    assert nobody.require("hit_rate@1 >= 0.5").is_empty()
-    with pytest.raises(rf.RequirementError, match="nothing was judged"):
-        nobody.require("hit_rate@1 >= 0.5", strict=True)
+
+def test_a_requirement_of_models_that_are_left_out_raises():
+    asked = rec(hits(svd=first(0.5), pop=first(0.1)))
+    of_pop, of_all = "hit_rate@1 >= 0.9 * pop", "hit_rate@1 >= 0.01"
+
+    with pytest.raises(rf.RequirementError, match="nothing was judged: there is no segment"):
+        asked.require(of_pop, models="pop")
+    said = "^nothing was judged of 'hit_rate@1 >= 0.9 [*] pop': no model and no segment has a row"
+    with pytest.raises(rf.RequirementError, match=said):
+        asked.require(of_pop, of_all, models="pop")
+
+
+def states(found: object) -> dict[tuple[object, ...], str]:
+    keys = found.columns[: found.columns.index("requirement")]
+    return dict(zip(found.select(keys).rows(), found["state"], strict=True))
+
+
+@pytest.mark.parametrize("form", ["summarize", "require", "users", "both", "csv"])
+def test_a_model_and_a_segment_that_the_earlier_result_had_are_missing(kind, form, tmp_path):
+    # 40 users of A, 30 of B, 20 of C and 10 of null; today only A is left, and of the models svd
+    users = pl.DataFrame(
+        {"user": range(100), "country": [*"A" * 40, *"B" * 30, *"C" * 20, *[None] * 10]}
+    )
+    then = rec(hits(svd=first(1.0), pop=first(1.0)), users=users)
+    asked = ("hit_rate@1",) if form != "require" else ("hit_rate@1 >= 0.1",)
+    made = then.require if form == "require" else then.summarize
+    summary, values = (
+        made(*asked, by="country"),
+        then.evaluate("hit_rate@1", by=["country", "user"]),
+    )
+    last = {"users": values, "both": [summary, values]}.get(form, summary)
+    if form == "csv":
+        summary.write_csv(tmp_path / "last.csv")
+        last = pl.read_csv(tmp_path / "last.csv")
+    now = kind(hits(svd=first(1.0))).rec(
+        truth=kind(truth(40)), model="model", users=kind(users.head(40))
+    )
+    text = "hit_rate@1 >= 0.9 * last"
+
+    found = pl.DataFrame(
+        kind.read(now.require(text, by="country", last=last, min_users=20, raises=False))
+    )
+
+    # C and B of both models, and A of pop; null had 10 users, fewer than 20
+    lost = {("pop", "A"), ("pop", "B"), ("pop", "C"), ("svd", "B"), ("svd", "C")}
+    assert states(found) == {("svd", "A"): "holds"} | dict.fromkeys(lost, "missing")
+    row = found.filter(pl.col("country") == "B").row(0, named=True)
+    assert row["note"] == "the earlier result has it, of 30 users, and today's rows do not"
+    assert (row["value"], row["n_users"], row["baseline_value"], row["bound"]) == (
+        None,
+        0,
+        1.0,
+        0.9,
+    )
+    with pytest.raises(rf.RequirementError, match="of 6 rows, 5 are missing"):
+        now.require(text, by="country", last=last, min_users=20)
+    now.require(text, by="country", last=last, min_users=20, missing="open")
+    with pytest.raises(rf.RequirementError, match="of 6 rows, 5 are missing"):
+        now.require(text, by="country", last=last, min_users=20, missing="open", strict=True)
+    one = now.require(text, by="country", last=last, models="svd", min_users=25, raises=False)
+    assert states(pl.DataFrame(kind.read(one))) == {("svd", "A"): "holds", ("svd", "B"): "missing"}
+    gone = now.require(text, last=last, by="country", models="pop", min_users=40, raises=False)
+    assert states(pl.DataFrame(kind.read(gone))) == {("pop", "A"): "missing"}
+
+
+def test_a_summary_tells_of_segments_that_values_of_users_do_not_name():
+    users = pl.DataFrame({"user": range(100), "country": ["A", "B"] * 50})
+    then = rec(hits(svd=first(1.0)), users=users)
+    last = [then.summarize("hit_rate@1", by="country"), then.evaluate("hit_rate@1", by="user")]
+    of_a = users.filter(country="A")
+    now = hits(svd=first(1.0)).rec(truth=truth(100)[::2], model="model", users=of_a)
+
+    found = now.require("hit_rate@1 >= 0.9 * last", by="country", last=last, raises=False)
+    assert states(found) == {("svd", "A"): "holds", ("svd", "B"): "missing"}
+
+
+def test_a_segment_of_new_users_is_not_missing():
+    users = pl.DataFrame({"user": range(200), "country": "A"})
+    then = hits(svd=first(1.0)).rec(truth=truth(100), model="model", users=users)
+    later = pl.col("user") + 100
+    now = (
+        hits(svd=first(1.0))
+        .with_columns(later)
+        .rec(truth=truth(100).with_columns(later), model="model", users=users)
+    )
+    last = [
+        then.summarize("hit_rate@1", by="country"),
+        then.evaluate("hit_rate@1", by=["country", "user"]),
+    ]
+
+    found = now.require("hit_rate@1 >= 0.9 * last", by="country", last=last, raises=False)
+    assert states(found) == {("svd", "A"): "open"}
+
+
+def test_a_renamed_model_is_missing_and_open():
+    then, now = rec(hits(old=first(0.5))), rec(hits(new=first(0.5)))
+
+    found = now.require("hit_rate@1 >= last", last=then.summarize("hit_rate@1"), raises=False)
+    assert states(found) == {("new",): "open", ("old",): "missing"}
+    # of a gate with nothing else nothing was judged, whatever is said of what is missing
+    empty = hits(old=[1])[:0].rec(truth=truth(100), model="model")
+    with pytest.raises(rf.RequirementError, match="1 is missing"):
+        empty.require("hit_rate@1 >= last", last=then.summarize("hit_rate@1"), missing="open")
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        pl.Series([1, 2]),
+        pl.Series([1.0, 2.5]),
+        pl.Series([True, False]),
+        pl.Series(["2026-11-01", "2026-11-02"]).str.to_date(),
+        pl.Series(["2026-11-01 10:00", "2026-11-02 11:30"]).str.to_datetime("%Y-%m-%d %H:%M"),
+        pl.Series(["a", "b"], dtype=pl.Categorical),
+        pl.Series(["a", "b"], dtype=pl.Enum(["a", "b"])),
+        pl.Series(["a", None]),
+    ],
+    ids=lambda keys: str(keys.dtype),
+)
+@pytest.mark.parametrize("as_text", [False, True])
+def test_a_segment_that_is_missing_has_its_own_value(keys, as_text, tmp_path):
+    users = pl.DataFrame({"user": range(100), "part": pl.concat([keys] * 50)})
+    last = rec(hits(svd=first(1.0)), users=users).summarize("hit_rate@1", by="part")
+    if as_text:
+        last.write_csv(tmp_path / "last.csv")
+        last = pl.read_csv(tmp_path / "last.csv", infer_schema=False)
+    of_first = users.filter(pl.col("user") % 2 == 0)
+    now = hits(svd=first(1.0)).rec(
+        truth=truth(100).join(of_first, on="user", how="semi"), model="model", users=of_first
+    )
+
+    found = now.require("hit_rate@1 >= 0.5 * last", last=last, by="part", raises=False)
+
+    assert states(found) == {("svd", keys[0]): "holds", ("svd", keys[1]): "missing"}
+    assert found.schema["part"] == keys.dtype
+
+
+def test_a_category_that_is_gone_is_named_in_the_note():
+    kinds = pl.Enum(["a"])
+    users = pl.DataFrame({"user": range(100), "part": ["a", "b"] * 50})
+    last = rec(hits(svd=first(1.0)), users=users).summarize("hit_rate@1", by="part")
+    of_a = users.filter(part="a").cast({"part": kinds})
+    now = hits(svd=first(1.0)).rec(truth=truth(100)[::2], model="model", users=of_a)
+
+    found = now.require("hit_rate@1 >= 0.5 * last", last=last, by="part", raises=False)
+    assert found["note"][1] == (
+        "the earlier result has it, of 50 users, and today's rows do not: svd, b"
+    )
+
+
+def test_models_that_are_numbers_may_be_required_against():
+    asked = (
+        hits(svd=first(0.72), pop=first(0.7))
+        .with_columns(
+            model=pl.col("model").replace_strict({"svd": 2, "pop": 1}, return_dtype=pl.Int64)
+        )
+        .rec(truth=truth(100), model="model")
+    )
+    one = rf.Requirement("hit_rate@1", ">=", 0.9, 1)
+
+    assert str(one) == "hit_rate@1 >= 0.9 * '1'"
+    assert (
+        rf.Requirement.parse(str(one))
+        == one
+        == rf.Requirement("hit_rate@1", ">=", 0.9, np.int64(1))
+    )
+    found = asked.require(one, rf.Requirement("hit_rate@1", ">=", 0.9, 1.0), models=2)
+    assert found.select("model", "state").rows() == [(2, "holds")]
+    with pytest.raises(
+        rf.RecframeError, match=r"model=.*: a requirement takes the name of the other"
+    ):
+        rf.Requirement("mrr", ">=", 0.9, ["a"])
 
 
 def test_a_value_at_its_bound_meets_it_though_rounding_parts_them():
@@ -268,8 +481,10 @@ def test_an_earlier_result_of_other_segments_is_not_taken():
     by_user = asked.evaluate("hit_rate@1", by="user")
     assert asked.require(text, last=by_user, by="country")["state"].to_list() == ["holds"] * 2
     judged = asked.require(text, last=overall.with_columns(model=pl.lit("knn")), raises=False)
-    assert judged["state"].to_list() == ["open"]
-    assert judged["note"].to_list() == ["the earlier result has no such row"]
+    assert judged.select("model", "state", "note").rows() == [
+        ("knn", "missing", "the earlier result has it, of 100 users, and today's rows do not"),
+        ("svd", "open", "the earlier result has no such row"),
+    ]
 
 
 @pytest.mark.parametrize(

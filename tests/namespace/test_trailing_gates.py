@@ -135,11 +135,47 @@ def test_numbers_that_nobody_knows_the_meaning_of_count(tmp_path):
 
 
 def test_a_lazy_frame_is_held_against_a_history_when_it_runs(place):
-    plan = shop(10, 0.1).lazy().rec.require("mrr >= trailing", history=place)
+    rec = shop(10, 0.1).lazy().rec
 
-    assert isinstance(plan, pl.LazyFrame)
-    with pytest.raises((rf.RequirementError, pl.exceptions.PolarsError), match="1 fails"):
-        plan.collect()
+    assert isinstance(rec.require("mrr >= trailing", history=place, raises=False), pl.LazyFrame)
+    with pytest.raises(rf.RequirementError, match="1 fails"):
+        rec.require("mrr >= trailing", history=place)
+
+
+@pytest.mark.parametrize("where", ["history", "history.duckdb"])
+def test_a_segment_that_every_run_of_the_window_has_is_missing(tmp_path, where):
+    if where.endswith("duckdb"):
+        pytest.importorskip("duckdb")
+    every = (
+        shop(0)
+        .with_columns(
+            # 200 users of FR, 100 of DE; AT and CH of 50 each, CH not on one of the last 7 days
+            country=pl.when(pl.col("user") % 8 < 2).then(pl.lit("AT")).otherwise("country")
+        )
+        .with_columns(
+            country=pl.when(pl.col("user") % 8 == 1).then(pl.lit("CH")).otherwise("country")
+        )
+    )
+    for day, as_of in enumerate(DAYS[:10]):
+        now = every.with_columns(rank=shop(day)["rank"])
+        rows = now.filter(pl.col("country") != "CH") if day == 5 else now
+        rows.rec.track("mrr", by="country", history=tmp_path / where, as_of=as_of)
+    rec = every.filter(pl.col("country") == "FR").rec
+    asked = {"by": "country", "history": tmp_path / where}
+
+    def found(text: str = "mrr >= 0.1 * trailing", **more: object) -> dict[str, str]:
+        result = rec.require(text, raises=False, **asked, **more)
+        return dict(result.select("country", "state").rows())
+
+    assert found() == {"FR": "holds", "AT": "missing", "DE": "missing"}
+    # CH is in each of the last four runs, and AT has 50 users
+    assert found(window=5) == {"FR": "holds", "AT": "missing", "DE": "missing"}
+    assert found(min_users=60) == {"FR": "holds", "DE": "missing"}
+    with pytest.raises(rf.RequirementError, match="of 3 rows, 2 are missing"):
+        rec.require("mrr >= 0.1 * trailing", **asked)
+    open_row = rec.require("mrr >= 0.1 * trailing", missing="open", **asked).row(0, named=True)
+    said = "each of the last 10 runs of the history has it, and today's rows do not"
+    assert (open_row["country"], open_row["note"]) == ("AT", said)
 
 
 def test_what_is_wrong_is_told(place):

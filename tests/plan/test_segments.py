@@ -98,12 +98,15 @@ def test_an_item_without_a_row_of_attributes_is_in_the_null_segment(kind):
     assert found.rows() == [("x", 1, 1.0), (None, 1, 0.5)]
 
 
-def test_a_user_counts_in_every_segment_where_a_list_or_the_truth_has_a_row_of_theirs(kind):
+def test_a_user_counts_in_the_segments_of_items_where_the_universe_has_a_row_of_theirs(kind):
     # u is listed in x alone and likes an item of y alone; v is listed in y and likes an item of x
     recs, truth = recommended(u="a", v="b"), liked(u="c", v="a")
+    of_two = {"truth": truth, "items": ITEMS, "by": "genre"}
 
-    found = ask(kind, recs, "n_hits", "recall", truth=truth, items=ITEMS, by="genre")
-    assert found.rows() == [("x", 2, 0.0, 0.0), ("y", 2, 0.0, 0.0)]
+    assert ask(kind, recs, "recall", **of_two).rows() == [("x", 1, 0.0), ("y", 1, 0.0)]
+    both = ask(kind, recs, "recall", **of_two, universe="all")
+    assert both.rows() == [("x", 2, 0.0), ("y", 2, 0.0)]
+    assert ask(kind, recs, "recall", **of_two, universe="both").rows() == []
 
 
 def test_a_column_of_the_judged_frame_is_a_property_of_its_rows(kind):
@@ -139,14 +142,9 @@ def test_users_and_items_together_cross(kind):
         by=["genre", "country"],
     )
 
-    # each user is listed in both genres; u's item is in x at 1, v's in y at 2
+    # u's item is in x at 1, v's in y at 2: in x nothing is known of v, nor in y of u
     assert found.columns == ["genre", "country", "n_users", "mrr"]
-    assert found.rows() == [
-        ("x", "DE", 1, 0.0),
-        ("x", "FR", 1, 1.0),
-        ("y", "DE", 1, 0.5),
-        ("y", "FR", 1, 0.0),
-    ]
+    assert found.rows() == [("x", "FR", 1, 1.0), ("y", "DE", 1, 0.5)]
 
 
 def test_several_columns_of_users(kind):
@@ -179,11 +177,11 @@ def test_a_user_and_their_country_are_one_row(kind):
     assert found.rows() == [("DE", "v", 0.5), ("FR", "u", 1.0), ("FR", "w", 0.0)]
 
 
-def test_by_item_counts_the_users_that_an_item_has_a_row_of(kind):
-    # a: listed by all three, liked by u; b: listed by all three, liked by v at 2; c: liked by w, listed by nobody
+def test_by_item_counts_the_users_whose_truth_has_the_item(kind):
+    # a: liked by u, who has it at 1; b: by v at 2; c: liked by w, listed by nobody
     found = ask(kind, RECS, "mrr", truth=TRUTH, by="item")
 
-    assert found.rows() == [("a", 3, exactly(1 / 3)), ("b", 3, exactly(0.5 / 3)), ("c", 1, 0.0)]
+    assert found.rows() == [("a", 1, 1.0), ("b", 1, 0.5), ("c", 1, 0.0)]
 
 
 def test_a_column_named_twice_comes_once(kind):
@@ -290,7 +288,7 @@ def test_a_bound_model_comes_first_unless_by_has_it(kind):
 
 
 def test_a_user_counts_in_the_segments_of_any_model(kind):
-    # u's list of `early` has nothing of genre y, that of `late` nothing of x: both count u in both
+    # u's list of `early` has nothing of genre y, that of `late` nothing of x; u likes an item of x alone
     recs = pl.concat(
         [
             recommended(u="a").with_columns(model=pl.lit("early")),
@@ -301,19 +299,75 @@ def test_a_user_counts_in_the_segments_of_any_model(kind):
     found = ask(kind, recs, "n_hits", truth=liked(u="a"), items=ITEMS, model="model", by="genre")
     assert found.rows() == [
         ("early", "x", 1, 1.0),
-        ("early", "y", 1, 0.0),
         ("late", "x", 1, 0.0),
-        ("late", "y", 1, 0.0),
     ]
 
 
-def test_a_null_model_is_a_model_and_comes_last(kind):
-    recs = TWO_MODELS.with_columns(model=pl.col("model").replace({"late": None}))
+ASKED_OF_MODELS = {
+    "evaluate": ("mrr",),
+    "summarize": ("mrr",),
+    "compare": ("mrr",),
+    "power": ("mrr",),
+    "require": ("mrr >= 0.01",),
+    "gaps": ("mrr",),
+    "slices": ("mrr",),
+    "worst": ("mrr",),
+    "judge": (),
+}
 
-    assert ask(kind, recs, "mrr", truth=liked(u="a", v="b"), model="model").rows() == [
-        ("early", 2, 0.25),
-        (None, 2, 1.0),
+
+@pytest.mark.parametrize("method", ASKED_OF_MODELS)
+@pytest.mark.parametrize("order", ["rank", "score", "judged", "NaN"])
+def test_a_ranked_row_without_a_model_is_an_error_in_words(kind, method, order):
+    models = {"NaN": {"early": 1.0, "late": float("nan")}}.get(order, {"early": "a", "late": None})
+    model = pl.col("model").replace_strict(models)
+    recs = TWO_MODELS.with_columns(model).rename({"rank": "score"} if order == "score" else {})
+    # two models to compare without the one that has no name
+    other = recs.filter(model=models["early"]).with_columns(
+        model=2.0 if order == "NaN" else pl.lit("b")
+    )
+    recs = pl.concat([recs, other])
+    recs = recs.with_columns(relevance=1) if order == "judged" else recs
+    bound = {} if order == "judged" else {"truth": kind(liked(u="a", v="b"))}
+    rec = kind(recs).rec(model="model", **bound)
+    by = {"by": "user"} if method == "slices" else {"by": "item"} if method == "gaps" else {}
+    by = {"by": "item"} if method == "slices" else by
+
+    said = "a ranked row has no model: the column 'model' is null or NaN there"
+    with pytest.raises((rf.DataError, pl.exceptions.PolarsError), match=said):
+        kind.read(getattr(rec, method)(*ASKED_OF_MODELS[method], **by))
+    found = kind.read(rec.audit())
+    assert ["null_models", "error"] in [
+        list(row) for row in found.select("check", "severity").rows()
     ]
+
+
+def test_a_judged_row_that_nobody_lists_may_have_no_model_and_is_truth_of_all(kind):
+    # u likes a and b: early lists a first, late b second, and nobody lists c of v
+    rows = [
+        ("early", "u", "a", 1, 1),
+        ("late", "u", "b", 2, 1),
+        (None, "v", "c", None, 1),
+        (None, "u", "d", None, 0),
+    ]
+    recs = pl.DataFrame(rows, ["model", "user", "item", "rank", "relevance"], orient="row")
+
+    assert ask(kind, recs, "mrr", model="model").rows() == [("early", 2, 0.5), ("late", 2, 0.25)]
+    assert "null_models" not in kind.read(kind(recs).rec(model="model").audit())["check"]
+
+
+def test_a_row_without_a_model_is_found_among_many():
+    n = 30_000
+    recs = pl.DataFrame({"model": ["a", "b"] * n, "user": range(2 * n), "item": 1, "rank": 1})
+    truth = pl.DataFrame({"user": range(2 * n), "item": 1})
+    one = recs.with_columns(model=pl.when(pl.col("user") != 77).then("model"))
+
+    assert recs.rec(truth=truth, model="model").evaluate("mrr").height == 2
+    for method in ("evaluate", "summarize", "compare"):
+        with pytest.raises(rf.DataError, match="a ranked row has no model"):
+            getattr(one.rec(truth=truth, model="model"), method)("mrr")
+    with pytest.raises(rf.DataError, match="a ranked row has no model"):
+        one.lazy().rec(truth=truth.lazy(), model="model").collect("mrr", parts=2)
 
 
 def test_by_user_and_model(kind):

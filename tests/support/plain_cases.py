@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -75,9 +75,14 @@ class Case:
                 found.setdefault(row["user"], []).append((row["item"], row["rank"]))
         return found
 
-    def universe(self) -> frozenset[Any]:
-        judged, listed = ({row["user"] for row in rows} for rows in (self.judged(), self.ranked()))
-        everyone = {row["user"] for row in [*self.identified("recs"), *self.judged()]}
+    def universe(self, inside: Callable[[Any], bool] = bool) -> frozenset[Any]:
+        """The users that count by their rows of the items inside."""
+        kept = [
+            [row for row in rows if inside is bool or inside(row["item"])]
+            for rows in (self.judged(), self.ranked(), self.identified("recs"))
+        ]
+        judged, listed, recs = ({row["user"] for row in rows} for rows in kept)
+        everyone = recs | judged
         found = {
             "truth": judged,
             "recs": listed,
@@ -141,8 +146,6 @@ class Segment:
 
     scene: Scene
     users: tuple[Any, ...]
-    present: frozenset[Any]
-    """The users of whom any model or the truth has a row among the items of the segment."""
     no_relevant: str = "zero"
 
     def counted(self, k: int | None) -> list[Any]:
@@ -151,8 +154,7 @@ class Segment:
 
     def judged_users(self) -> list[Any]:
         """The users that the accuracy metrics run over."""
-        users = [user for user in self.users if user in self.scene.universe]
-        return [user for user in users if user in self.present or self.scene.within is None]
+        return [user for user in self.users if user in self.scene.universe]
 
     def with_relevant(self, users: Sequence[Any]) -> list[Any]:
         """Of users, those who have a value by `no_relevant`."""
@@ -188,8 +190,8 @@ def segment(case: Case, key: Row) -> Segment:
         scene = replace(
             scene, within=frozenset(item for item in known if genre[item] == key["genre"])
         )
-    present = frozenset(row["user"] for row in rows if scene.inside(row["item"]))
-    return Segment(scene, tuple(sorted(users)), present, case.no_relevant)
+        scene = replace(scene, universe=case.universe(scene.inside))
+    return Segment(scene, tuple(sorted(users)), case.no_relevant)
 
 
 def keys(case: Case, k: int | None, *, of_universe: bool) -> list[dict[str, Any]]:
@@ -199,7 +201,11 @@ def keys(case: Case, k: int | None, *, of_universe: bool) -> list[dict[str, Any]
     genres = {row["item"]: row.get("genre") for row in case.items or ()}
     found = {}
     for row in case.ranked():
-        if (k is None or row["rank"] <= k) and (row["user"] in case.universe() or not of_universe):
+        own = genres.get(row["item"])
+        counting = case.universe(
+            (lambda item, own=own: genres.get(item) == own) if "genre" in by else bool
+        )
+        if (k is None or row["rank"] <= k) and (row["user"] in counting or not of_universe):
             named = {**row, "country": countries.get(row["user"]), "genre": genres.get(row["item"])}
             key = {name: named[name] for name in by}
             found[tuple(key.values())] = key

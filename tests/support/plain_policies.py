@@ -261,54 +261,69 @@ def ranked_list(rows: Rows, policy: Policy) -> RankedList:
     return RankedList(items, placed, sorted(gains, reverse=True), n_not_relevant)
 
 
+def is_in(row: Row, names: Sequence[str], values: Sequence[Any]) -> bool:
+    return [row.get(name) for name in names] == [*values]
+
+
 @dataclass(frozen=True)
-class Judged:
-    """The judged rows, each under its model; the models; and the users that count."""
+class Parts:
+    """The `by` columns by the frames that they filter; a user has one value of those `of_users`."""
 
-    rows: list[Row]
-    models: list[Any]
-    universe: set[Any]
+    of_rows: list[str]
+    of_items: list[str]
+    of_users: dict[str, dict[Any, Any]]
 
 
-def judge(case: Case, row_columns: Sequence[str]) -> Judged:
-    """Hold the recommendations against the truth; a judged frame is its own truth, for all of its models."""
-    recs, bound = identified(case.recs), case.policy.model
-    truth = [
-        row for row in identified(recs if case.truth is None else case.truth) if is_judged(row)
-    ]
+def parts_of(case: Case) -> Parts:
+    of_users = {
+        name: values for name in case.by if (values := values_of_users(name, case)) is not None
+    }
+    items = case.items or ()
+    of_items = [name for name in case.by if name == "item" or any(name in row for row in items)]
+    others = {"user", "model", *of_users, *of_items}
+    return Parts([name for name in case.by if name not in others], of_items, of_users)
+
+
+def frames_with(names: Sequence[str], *frames: Rows | None) -> list[Row]:
+    """The rows of the frames that have the columns."""
+    return [row for rows in frames if rows and {*names} <= {*rows[0]} for row in identified(rows)]
+
+
+def filtered(rows: Rows, names: Sequence[str], values: Sequence[Any]) -> list[Row]:
+    """The rows with some values; a frame without one of the columns stays whole."""
+    kept = {
+        name: value for name, value in zip(names, values, strict=True) if rows and name in rows[0]
+    }
+    return [row for row in rows if is_in(row, [*kept], [*kept.values()])]
+
+
+def ranked(case: Case, recs: Rows, truth: Rows) -> list[Row]:
+    """The rows of the lists with the ranks that they have in these lists."""
+    bound, policy = case.policy.model, case.policy
+    keys = ["model", "user"] if bound else ["user"]
     if any("score" in row for row in recs):
-        recs = ranked_by_score(
-            recs, ["model", "user"] if bound else ["user"], case.policy.ties, truth, case.policy
-        )
-    elif case.policy.ties != "item":
-        recs = told_apart(
-            recs,
-            ["model", "user"] if bound else ["user"],
-            truth,
-            case.policy,
-            own=case.truth is None and not bound,
-        )
-    models = (
-        [row["model"] for row in recs if row["model"] is not None or has_rank(row)]
-        if bound
-        else [None]
+        recs = ranked_by_score(recs, keys, policy.ties, truth, policy)
+    elif policy.ties != "item":
+        recs = told_apart(recs, keys, truth, policy, own=case.truth is None and not bound)
+    return [row if bound else {**row, "model": None} for row in recs]
+
+
+def models_of(case: Case) -> list[Any]:
+    if not case.policy.model:
+        return [None]
+    recs = [
+        row
+        for row in identified(case.recs)
+        if row["model"] is not None or has_rank(row) or "score" in row
+    ]
+    return list(dict.fromkeys(row["model"] for row in recs))
+
+
+def judged_rows(case: Case, recs: Rows, truth: Rows, models: Sequence[Any]) -> list[Row]:
+    """The judged rows, each under its model; a judged frame is its own truth, for all of its models."""
+    return (
+        [*recs] if case.truth is None and not case.policy.model else full_join(recs, truth, models)
     )
-    models = list(dict.fromkeys(models))
-    if not bound:
-        recs = [{**row, "model": None} for row in recs]
-    on = ["user", "item"] if case.truth is not None else ["user", "item", *row_columns]
-    rows = (
-        recs
-        if case.truth is None and not bound
-        else full_join(recs, truth, models, on, row_columns)
-    )
-    rows = rows + (
-        # a row that says nothing is one of its user
-        [row for row in recs if not (has_rank(row) or is_judged(row))]
-        if case.truth is None and bound
-        else []
-    )
-    return Judged(rows, models, universe(case, recs, truth))
 
 
 def universe(case: Case, recs: Rows, truth: Rows) -> set[Any]:
@@ -327,45 +342,22 @@ def universe(case: Case, recs: Rows, truth: Rows) -> set[Any]:
     return everyone if case.truth is None else judged_users
 
 
-def filled(rows: Rows, others: Rows, on: Sequence[str], name: str) -> list[Row]:
-    """Return rows with the segments of their pair in other rows, where they have none."""
-    known = grouped([row for row in others if row.get(name) is not None], *on)
-    found = []
-    for row in rows:
-        pairs = known.get(tuple(row.get(one) for one in on), [])
-        values = {other[name] for other in pairs} if row.get(name) is None else set()
-        found += [{**row, name: value} for value in values or {row.get(name)}]
-    return found
-
-
-def full_join(
-    recs: Rows, truth: Rows, models: Sequence[Any], on: Sequence[str], row_columns: Sequence[str]
-) -> list[Row]:
-    """The ranked rows with the relevance that the truth gives them, and the rows of the truth that a model does not rank.
-
-    In two frames a row whose segment is null stands in those that the other frame has its pair in.
-    """
-    columns = [*on, *(name for name in row_columns if name not in on)]
+def full_join(recs: Rows, truth: Rows, models: Sequence[Any]) -> list[Row]:
+    """The ranked rows with the relevance that the truth gives them, and the rows of the truth that a model does not rank."""
     rows: list[Row] = []
+    judged_pairs = grouped(truth, "user", "item")
     for model in models:
         own = [row for row in recs if has_rank(row) and row.get("model") == model]
-        judged_rows = truth
-        for name in columns[len(on) :]:
-            own, judged_rows = (
-                filled(own, judged_rows, on, name),
-                filled(judged_rows, own, on, name),
-            )
-        judged_pairs = grouped(judged_rows, *columns)
         for row in own:
-            pairs = judged_pairs.get(tuple(row.get(name) for name in columns))
+            pairs = judged_pairs.get((row["user"], row["item"]))
             rows += [
                 {**row, "relevance": one["relevance"]} for one in pairs or [{"relevance": None}]
             ]
-        listed = grouped(own, *columns)
+        listed = grouped(own, "user", "item")
         rows += [
             {**row, "model": model, "rank": None}
-            for row in judged_rows
-            if tuple(row.get(name) for name in columns) not in listed
+            for row in truth
+            if (row["user"], row["item"]) not in listed
         ]
     return rows
 
@@ -405,33 +397,69 @@ def together(
 
 
 def evaluate_all(asked: Sequence[Asked], case: Case) -> list[dict[str, Any]]:
-    case = with_items(with_relevance(without_nan(case)))
-    of_users = {
-        name: values for name in case.by if (values := values_of_users(name, case)) is not None
-    }
-    row_columns = [
-        name for name in case.by if name not in of_users and name not in {"user", "model"}
-    ]
-    judged_rows = judge(case, row_columns)
+    """One row for each segment: what the filtered frames say. Rows first, then ranks, then items."""
+    case = with_relevance(without_nan(case))
+    parts, models = parts_of(case), models_of(case)
     by = ["model", *case.by] if case.policy.model and "model" not in case.by else list(case.by)
     groups: dict[tuple[Any, ...], list[list[Any]]] = {}
-    for key, one in lists(judged_rows, row_columns, case.policy):
-        key |= {name: values.get(key["user"]) for name, values in of_users.items()}
-        counted = groups.setdefault(tuple(key[name] for name in by), [])
-        if one.n_relevant or case.policy.no_relevant == "zero":
-            counted.append([metric.value(one) for metric in asked])
-        elif case.policy.no_relevant == "null":
-            counted.append([None] * len(asked))
-    for key in (
-        [()] if not by else [(model,) for model in judged_rows.models] if by == ["model"] else []
-    ):
-        groups.setdefault(key, [])
+    for values in grouped(frames_with(parts.of_rows, case.recs, case.truth), *parts.of_rows) or {
+        (): ()
+    }:
+        if len(values) != len(parts.of_rows):
+            continue
+        recs = filtered(identified(case.recs), parts.of_rows, values)
+        truth = filtered(
+            identified(case.recs if case.truth is None else case.truth), parts.of_rows, values
+        )
+        truth = [row for row in truth if is_judged(row)]
+        key = dict(zip(parts.of_rows, values, strict=True))
+        for own, own_recs, own_truth in of_items(case, parts, ranked(case, recs, truth), truth):
+            for listed, one in lists(case, own_recs, own_truth, models):
+                of_user = {
+                    name: known.get(listed["user"]) for name, known in parts.of_users.items()
+                }
+                found = {**listed, **key, **own, **of_user}
+                counted = groups.setdefault(tuple(found[name] for name in by), [])
+                if one.n_relevant or case.policy.no_relevant == "zero":
+                    counted.append([metric.value(one) for metric in asked])
+                elif case.policy.no_relevant == "null":
+                    counted.append([None] * len(asked))
+    for key_of_all in [()] if not by else [(model,) for model in models] if by == ["model"] else []:
+        groups.setdefault(key_of_all, [])
     always = set(by) <= {"model"}
+    kept = {key for key, values in groups.items() if values or always}
+    # a part of one model is one of all models
+    of_parts = {tuple(part_of(key, by).items()) for key in kept}
     return [
         means(asked, dict(zip(by, key, strict=True)), values)
         for key, values in groups.items()
-        if values or always
+        if key in kept or ("user" not in by and tuple(part_of(key, by).items()) in of_parts)
     ]
+
+
+def part_of(key: Sequence[Any], by: Sequence[str]) -> dict[str, Any]:
+    return {name: value for name, value in zip(by, key, strict=True) if name != "model"}
+
+
+def of_items(
+    case: Case, parts: Parts, recs: Rows, truth: Rows
+) -> Iterator[tuple[dict[str, Any], list[Row], list[Row]]]:
+    """Ranked lists and truth for each value that the items have of the columns that describe them."""
+    if not parts.of_items:
+        yield {}, [*recs], [*truth]
+        return
+    described = {row["item"]: row for row in case.items or ()}
+    known = {row["item"] for row in [*recs, *truth, *(case.items or ())]} - {None}
+
+    def values_of(item: Any) -> tuple[Any, ...]:
+        row = {**described.get(item, {}), "item": item}
+        return tuple(row.get(name) for name in parts.of_items)
+
+    for values in dict.fromkeys(map(values_of, known)):
+        inside = [
+            [row for row in rows if values_of(row["item"]) == values] for rows in (recs, truth)
+        ]
+        yield dict(zip(parts.of_items, values, strict=True)), *inside
 
 
 def without_nan(case: Case) -> Case:
@@ -455,57 +483,30 @@ def with_relevance(case: Case) -> Case:
     return replace(case, truth=[{**row, "relevance": 1} for row in case.truth])
 
 
-def with_items(case: Case) -> Case:
-    """The same rows with the `by` columns that describe their items."""
-    described = {row["item"]: row for row in case.items or ()}
-    names = {
-        name for row in described.values() for name in row if name in case.by and name != "item"
-    }
-
-    def joined(rows: Rows) -> Rows:
-        return [
-            {**row, **{name: described.get(row["item"], {}).get(name) for name in names}}
-            for row in rows
-        ]
-
-    return replace(
-        case,
-        recs=joined(case.recs),
-        truth=None if case.truth is None else joined(case.truth),
-        items=None,
-    )
-
-
 def values_of_users(name: str, case: Case) -> dict[Any, Any] | None:
-    """Each user's value of a `by` column that is a property of the user: of `users`, or of one of two frames alone."""
+    """Each user's value of a `by` column that is a property of the user: of `users`, or of the lists alone."""
     holders = [rows for rows in (case.recs, case.truth, case.users) if rows and name in rows[0]]
     if (
         name in {"user", "item", "model"}
         or len(holders) != 1
+        or holders[0] is case.truth
         or (case.truth is None and holders[0] is case.recs)
     ):
         return None
-    rows = [row for row in holders[0] if is_judged(row)] if holders[0] is case.truth else holders[0]
-    rows = rows if holders[0] is case.users else identified(rows)
+    rows = holders[0] if holders[0] is case.users else identified(holders[0])
     return {row["user"]: row[name] for row in rows if row[name] is not None}
 
 
 def lists(
-    found: Judged, row_columns: Sequence[str], policy: Policy
+    case: Case, recs: Rows, truth: Rows, models: Sequence[Any]
 ) -> Iterator[tuple[dict[str, Any], RankedList]]:
-    """Each list of a user that counts: once, or once in each segment of rows where any model has a row of theirs."""
-    names = ["user", *row_columns]
-    rows = grouped(found.rows, *(["model"] if policy.model else []), *names)
-    members = {(user,) for user in found.universe}
-    if row_columns:
-        members = {key for key in grouped(found.rows, *names) if key[0] in found.universe}
-    for model in found.models:
-        for member in members:
-            own = rows.get((model, *member) if policy.model else member, [])
-            yield (
-                {"model": model, **dict(zip(names, member, strict=True))},
-                ranked_list(own, policy),
-            )
+    """Each list of a user that counts, of each model."""
+    found = judged_rows(case, recs, truth, models)
+    rows = grouped(found, *(["model"] if case.policy.model else []), "user")
+    for model in models:
+        for user in universe(case, recs, truth):
+            own = rows.get((model, user) if case.policy.model else (user,), [])
+            yield {"model": model, "user": user}, ranked_list(own, case.policy)
 
 
 def means(

@@ -240,6 +240,16 @@ def some_rows(
     return [row | {name: choose(values) for name, values in columns.items()} for row in rows]
 
 
+def models_of(policy: Policy, order: str) -> dict[str, list[str | None]]:
+    """Two models, one of them more often, and where rows may be unranked also none."""
+    return {"model": ["m1", "m2", "m2", *[None] * (order == "rank")]} if policy.model else {}
+
+
+def ranked_by_models(rows: Rows) -> list[dict[str, Any]]:
+    """Return rows of which those without a model have no rank, since a ranked one is an error."""
+    return [{**row, "rank": None} if row.get("model", "") is None else row for row in rows]
+
+
 def described(
     choose: Choose, column: str, values: Sequence[Any], key: str, rows: Rows
 ) -> list[dict[str, Any]]:
@@ -263,8 +273,8 @@ def judged_case(
         else choose([*SEGMENTS_OF_JUDGED, ("country", "model")])
     )
     columns = {order: RANKS if order == "rank" else SCORES, "relevance": RELEVANCES}
-    columns |= {"model": ["m1", "m2", "m2", *[None] * (order == "rank")]} if policy.model else {}
-    rows = some_rows(choose, n_rows, n_users, columns)
+    columns |= models_of(policy, order)
+    rows = ranked_by_models(some_rows(choose, n_rows, n_users, columns))
     sides: dict[str, Any] = {}
     for column, key, side, values in (
         ("country", "user", "users", COUNTRIES),
@@ -294,10 +304,9 @@ def two_frames(
         if not policy.model
         else choose([*SEGMENTS_OF_TWO, ("country", "model")])
     )
-    models = {"model": ["m1", "m2", "m2", None]} if policy.model else {}
-    recs = some_rows(
-        choose, n_rows, n_users, {order: RANKS if order == "rank" else SCORES, **models}
-    )
+    ordered = {order: RANKS if order == "rank" else SCORES}
+    recs = some_rows(choose, n_rows, n_users, ordered | models_of(policy, order))
+    recs = ranked_by_models(recs)
     truth = some_rows(
         choose, n_rows, n_users, {"relevance": RELEVANCES} if choose([True, True, False]) else {}
     )
@@ -313,7 +322,9 @@ def with_countries(choose: Choose, case: Case) -> Case:
     """A property of the user, on the side frame or on one of the two frames."""
     table = described(choose, "country", COUNTRIES, "user", [*case.recs, *case.truth])
     values = {one["user"]: one["country"] for one in table}
-    where = choose(["users", "recs", "truth"])
+    # a truth that is filtered says nothing of the users of lists
+    cuts_truth = case.policy.universe not in {"recs", "all"}
+    where = choose(["users", "recs", *["truth"] * cuts_truth])
     if where == "users":
         return replace(case, users=table)
     if where == "recs":  # null is not a value: a row without it says nothing
@@ -321,7 +332,10 @@ def with_countries(choose: Choose, case: Case) -> Case:
             case,
             recs=[row | {"country": choose([values.get(row["user"]), None])} for row in case.recs],
         )
-    return replace(case, truth=[row | {"country": values.get(row["user"])} for row in case.truth])
+    return replace(
+        case,
+        truth=[row | {"country": choose([values.get(row["user"]), "BE"])} for row in case.truth],
+    )
 
 
 def with_genres(choose: Choose, case: Case) -> Case:

@@ -111,7 +111,8 @@ def requirements_keep_the_kind_of_frame(
 ) -> None:
     bound = rf.Requirement("ndcg@10", ">=", 0.99, "svd")
     assert_type(rf.rec(df).require("ndcg@10 >= 0.28", bound, by="country"), pl.DataFrame)
-    assert_type(rf.rec(lf).require(["ndcg@10 >= 0.28"], strict=True), pl.LazyFrame)
+    assert_type(rf.rec(lf).require(["ndcg@10 >= 0.28"], strict=True), pl.DataFrame)
+    assert_type(rf.rec(lf).require(["ndcg@10 >= 0.28"], raises=False), pl.LazyFrame)
     assert_type(rf.rec(pdf).require(bound, models="knn", raises=False), pd.DataFrame)
 
 

@@ -608,6 +608,37 @@ def test_without_duckdb_the_extra_is_told(tmp_path, monkeypatch):
         DF.rec.track("mrr", history=tmp_path / "h.duckdb", as_of=DAY)
 
 
+def test_a_run_without_values_of_a_column_changes_its_dtype_in_no_history(place):
+    first = pl.DataFrame({"metric": ["mrr"], "k": [1], "value": [0.5], "cost": [1.5]})
+
+    for day, cost in ((1, 1.5), (2, None), (3, 2.5)):
+        run = first.with_columns(cost=pl.Series([cost]), note=pl.Series([None]))
+        rf.track(run, history=place, as_of=dt.date(2026, 11, day))
+
+    assert rf.history(place)["cost"].to_list() == [1.5, None, 2.5]
+
+
+def test_duckdb_is_sent_no_column_without_a_dtype(tmp_path, monkeypatch):
+    # DuckDB 2 refuses one that pyarrow 18 or 19 brings
+    pytest.importorskip("duckdb")
+    from recframe.tracking import duckdb_file  # noqa: PLC0415
+
+    sent = []
+
+    class Stream(duckdb_file._Stream):
+        def __init__(self, rows: pl.DataFrame) -> None:
+            sent.extend(rows.dtypes)
+            super().__init__(rows)
+
+    monkeypatch.setattr(duckdb_file, "_Stream", Stream)
+    run = pl.DataFrame({"metric": ["mrr"], "k": [1], "value": [0.5], "note": [None]})
+
+    rf.track(run.to_pandas(), history=tmp_path / "h.duckdb", as_of=DAY)
+
+    assert pl.Float64 in sent
+    assert pl.Null not in sent
+
+
 def test_teams_ask_a_duckdb_history_in_sql(tmp_path):
     duckdb = pytest.importorskip("duckdb")
     DF.rec.track("mrr", "recall@1", by="country", history=tmp_path / "h.duckdb", as_of=DAY)

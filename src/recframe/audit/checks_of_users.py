@@ -105,9 +105,9 @@ def users_without_relevant(data: Audited) -> Iterator[Found]:
 def users_in_two_segments(data: Audited) -> Iterator[Found]:
     """Users with two values of a column of `by`."""
     for segment in data.inputs.segments:
-        if segment.owner not in {"recommendations", "truth", "row"}:
+        if segment.owner not in {"recommendations", "row"}:
             continue
-        frame = data.inputs.counted("truth" if segment.owner == "truth" else "recommendations")
+        frame = data.inputs.counted("recommendations")
         values = frame.select("user", segment.inside).drop_nulls()
         values = values.group_by("user", segment.inside).agg(ROWS)
         users = values.group_by("user").agg(pl.col("rows").sum(), values=pl.len())

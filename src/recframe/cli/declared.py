@@ -12,6 +12,7 @@ import recframe as rf
 from recframe.cli import completion
 from recframe.cli.options import (
     headers,
+    list_separators,
     one_truth,
     separators,
     split,
@@ -162,6 +163,13 @@ COLUMNS = declared(
         callback=separators,
         metavar="[FILE=]MARK",
         help="What stands between the columns of text files, ';' or tab for example, whatever their ending.",
+    ),
+    click.option(
+        "--lists-separator",
+        multiple=True,
+        callback=list_separators,
+        metavar="[FILE=]MARK",
+        help="What stands between the ids where a column has a list in a text, ' ' for 'a b c'; a row is then a user's list.",
     ),
     click.option(
         "--ids-as-text",

@@ -67,6 +67,9 @@ def answering(paths: dict[str, str], options: dict[str, Any]) -> Iterator[Any]:
     if engine is None:
         yield bound_at_once(scanned(paths, options), options)
         return
+    if options["lists_separator"]:
+        msg = "lists in text are read by Polars alone; leave out --engine, or write them in long form before"
+        raise RecframeError(msg)
     plain = scanned({name: one for name, one in paths.items() if not _is_elsewhere(one)}, options)
     with _words_of_failures(engine), engine.session(options["master"]) as session:
         rec = bound(_frames(engine, session, paths, plain, options), options)

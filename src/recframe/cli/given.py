@@ -15,10 +15,13 @@ from recframe.cli.options import form_of
 from recframe.cli.readers import READERS, ending_of, is_text
 from recframe.cli.results import check_output
 from recframe.errors import RecframeError
+from recframe.frames.hints import FrameOf
 from recframe.frames.kinds.recframe_streamed import Streamed
 
 F = TypeVar("F", pl.LazyFrame, pl.DataFrame)
 DEFAULT_K = 10
+JUDGED = ("truth", "train")
+"""The files that say what users liked, in no order."""
 TRUTH_ROWS = 8_000_000
 
 
@@ -46,12 +49,43 @@ def scanned(paths: dict[str, str], options: dict[str, Any]) -> dict[str, pl.Lazy
     frames: dict[str, pl.LazyFrame] = {}
     for name, path in paths.items():
         form = form_of(name, options["separator"], options["header"])
-        frame = files.scan(path, text, form)
+        mark = _mark_of(name, options["lists_separator"])
+        frame = files.scan(path, text if mark is None else [*text, *_listed(name, columns)], form)
         wanted = ids["item" if name == "items" else "user"]
         files.check_header(frame.collect_schema(), path, wanted, form)
+        frame = frame if mark is None else _in_long_form(name, frame, mark, columns)
         is_same = name == "truth" and path == paths.get("recs")
         frames[name] = frames["recs"] if is_same else frame
     return frames
+
+
+def _mark_of(name: str, marks: dict[str, str]) -> str | None:
+    """Return what stands between the ids of a file's lists; one for all files is that of lists, truth and reference."""
+    return marks.get(name, marks.get("") if name in {"recs", "truth", "reference"} else None)
+
+
+def _listed(name: str, columns: dict[str, str]) -> list[str]:
+    """Return the columns that may have lists in text, which of one id each are numbers to a reader."""
+    number = "relevance" if name in JUDGED else "score"
+    names = [columns.get(role, role) for role in ("item", number)]
+    return [*names, *(f"{one}s" for one in names)]
+
+
+def _in_long_form(
+    name: str, frame: pl.LazyFrame, mark: str, columns: dict[str, str]
+) -> pl.LazyFrame:
+    """Return a file of lists with a row for each item, or say that it has these already."""
+    user, item = (columns.get(role, role) for role in ("user", "item"))
+    has = set(frame.collect_schema())
+    if name in JUDGED:
+        relevance = columns.get("relevance")
+        return rf.from_truth(frame, relevance, user=user, item=item, separator=mark)
+    rank, score = (columns.get(role, role) for role in ("rank", "score"))
+    if rank in has:
+        msg = f"{FrameOf('recommendations' if name == 'recs' else name)} has a rank {rank!r} in each row, so that it has no "
+        msg += "lists in text; say which file has: --lists-separator truth=' '"
+        raise RecframeError(msg)
+    return rf.from_lists(frame, user=user, item=item, score=score, separator=mark)
 
 
 def _check_text(paths: dict[str, str], options: dict[str, Any]) -> None:

@@ -64,6 +64,8 @@ def split_columns(
 
 FILES = ("recs", "truth", "users", "items", "train", "reference")
 """The names of the files of a command, which an option may say it is about: --header recs=user,item,rank."""
+OF_LISTS = ("recs", "truth", "reference", "train")
+"""The files of them that have items of users, which may stand in lists."""
 WORDS = {"tab": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
 
 
@@ -97,6 +99,18 @@ def separators(
             )
         found[name] = mark
     return found
+
+
+def list_separators(
+    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> dict[str, str]:
+    """Return what stands between the ids of a list in text, by the files that have such lists."""
+    found = split_files(ctx, parameter, values)
+    others = [name for name in found if name not in {"", *OF_LISTS}]
+    if others or not all(found.values()):
+        example = f"one of the files {', '.join(OF_LISTS)}, as in truth=' '"
+        raise click.BadParameter(f"write the text between two ids, such as ' ', or for {example}")
+    return {name: WORDS.get(value, value) for name, value in found.items()}
 
 
 def headers(

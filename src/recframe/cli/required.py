@@ -37,6 +37,7 @@ from recframe.cli.shell import Failure, note, noted, words_of_the_shell
 from recframe.cli.uncertain import ALL_COLUMNS, LEVEL, MIN_USERS, answered
 from recframe.cli.uncertain import shown as show
 from recframe.errors import RecframeError
+from recframe.namespace.gates import gate_of
 from recframe.plan.needs import is_of_segment
 from recframe.uncertainty import unmet
 from recframe.uncertainty.requirements import Gate, Requirement
@@ -46,6 +47,8 @@ USERS_OF = ".users.parquet"
 """What the name of a stored result ends in, in place of its own ending, where the values of its users are."""
 BELONGS_TO = "belongs_to"
 """The column of users' values that has a mark of the result that they were stored with."""
+OF_GATE = ("strict", "min_users", "missing")
+"""The options by which a row of a result is met or not."""
 SIGNS = re.compile("[<>=≥≤]")
 
 
@@ -117,6 +120,13 @@ def truth_and_requirements(
         "An earlier result, of --store or recframe summarize -o, that '0.99 * reference' stands for; or a table of "
         "recommendations to compare with, or the name of a model.",
     ),
+    click.option(
+        "--missing",
+        type=click.Choice(["fails", "open"]),
+        default="fails",
+        show_default=True,
+        help="What counts where the earlier result, or every last run, has a model or a segment that is not there now.",
+    ),
     history_option(
         "The runs of recframe track, whose last ones 'ndcg@10 >= 0.95 * trailing' holds values against."
     ),
@@ -166,10 +176,12 @@ def require(recs: str, given: Given, **options: Any) -> None:
     A bound is a number, or a share of a model's value: 'ndcg@10 >= 0.99 * popularity', with --model; of an earlier result it
     is 'ndcg@10 >= 0.99 * reference', with --reference; of what the last runs of a history predict it is 'ndcg@10 >= trailing'
     or 'ndcg@10 >= 0.95 * trailing', with --history. Each requirement holds, fails or is open: it fails where it is shown not
-    to be met, and is open where there are too few users, or runs, to tell.
+    to be met, and is open where there are too few users, or runs, to tell. It is missing where the earlier result, or every
+    last run, has a model or a segment that is not there now.
 
-    Exit status: 0 where nothing fails, 1 where a requirement fails (with --strict, also where it is open), 2 for options,
-    files, columns, metrics and data that cannot be judged. It needs SciPy: pip install 'recframe[stats]'.
+    Exit status: 0 where nothing fails, 1 where a requirement fails or is missing, or nothing was judged (with --strict, also
+    where it is open), 2 for options, files, columns, metrics and data that cannot be judged. It needs SciPy: pip install
+    'recframe[stats]'.
 
     \b
     Examples:
@@ -191,11 +203,12 @@ def require(recs: str, given: Given, **options: Any) -> None:
                 ask = partial(rec.require, *given.requirements, **arguments, **before, raises=False)
                 with noted(ids_as_text=options["ids_as_text"]):
                     result = answered(ask)
-                fails = _unmet(result, given.requirements, arguments)
-                _give(result, fails, options)
-                if not fails.any():
+                gate = gate_of(given.requirements, **{one: arguments[one] for one in OF_GATE})
+                words = unmet.found(result, gate)
+                _give(result, gate, options)
+                if words is None:
                     _store(rec, result, given.requirements, options)
-    _end(result, fails, options)
+    _end(result, words, options)
 
 
 @contextmanager
@@ -215,6 +228,7 @@ def _arguments(options: dict[str, Any]) -> dict[str, Any]:
         "on": options["on"],
         "models": options["models"] or None,
         "level": options["level"],
+        "missing": options["missing"],
     }
 
 
@@ -280,23 +294,11 @@ def _check_outputs(options: dict[str, Any], inputs: Sequence[str]) -> None:
         raise RecframeError(msg)
 
 
-def _unmet(
-    result: pl.DataFrame, required: list[Requirement], arguments: dict[str, Any]
-) -> pl.Series:
-    """Return which rows are not met."""
-    gate = Gate(required, strict=arguments["strict"], min_users=arguments["min_users"])
-    return result.select(unmet.is_unmet(gate).alias("unmet")).to_series()
-
-
-def _keys(result: pl.DataFrame) -> list[str]:
-    return result.columns[: result.columns.index("requirement")]
-
-
-def _give(result: pl.DataFrame, fails: pl.Series, options: dict[str, Any]) -> None:
+def _give(result: pl.DataFrame, gate: Gate, options: dict[str, Any]) -> None:
     if not _is_junit(options):
         show(result, "require", options)
         return
-    text, path = junit(result, _keys(result), fails), options["output"]
+    text, path = junit(result, gate), options["output"]
     if path in {None, STDOUT}:
         click.echo(text, nl=False)
         return
@@ -331,15 +333,13 @@ def _store(
     click.echo(f"stored {path}", err=True)
 
 
-def _end(result: pl.DataFrame, fails: pl.Series, options: dict[str, Any]) -> None:
+def _end(result: pl.DataFrame, words: str | None, options: dict[str, Any]) -> None:
     """Say how it ended, and exit by it; what fails is shown where stdout does not show it."""
-    if fails.any():
-        keys = _keys(result)
-        words = unmet.words(result.filter(fails), dict(zip(keys, keys, strict=True)), result.height)
+    if words is not None:
         is_shown = is_table(options["output"], options["form"])
         click.echo(words.partition(":\n")[0] if is_shown else words, err=True)
         click.get_current_context().exit(1)
     states = result["state"].value_counts(sort=True).rows()
-    said = {"holds": "hold", "open": "open", "fails": "fail"}
-    counts = (f"{n} {state if n == 1 else said[state]}" for state, n in states)
+    said = {"holds": "hold", "fails": "fail"}
+    counts = (f"{n} {state if n == 1 else said.get(state, state)}" for state, n in states)
     click.echo(", ".join(counts), err=True)

@@ -336,10 +336,9 @@ OF_LISTS = {
 
 BY_ITEMS = {
     "users": (
-        "{by} is a property of items: a user counts in every segment in which the judged frame has a row of theirs, at "
-        "whatever rank, since one n_users serves every k. So lists that go on below k bring in users who have nothing of the "
-        "segment up to k; cut the lists before, or leave out users without a relevant item of the segment: "
-        "rec(no_relevant='skip')."
+        "{by} is a property of items: a row is what the same call gives on lists and truth with the segment's items alone, at "
+        "the ranks of the whole lists. So by default a user counts in the segments of the items that the truth has of them; "
+        "leave out users without a relevant item of the segment: rec(no_relevant='skip')."
     ),
     "lists": (
         "{by} is a property of items: n_lists counts lists with an item of the segment at whatever rank, and the value "

@@ -79,10 +79,11 @@ def number(sides: Sides, of: str) -> pl.LazyFrame:
 # Of pairs
 
 
-@fact("pair", "relevance")
+@fact("row", "relevance")
 def relevant(sides: Sides) -> pl.LazyFrame:
-    """Whether an item is relevant to a user."""
-    return sides.held.relevant_pairs().with_columns(value=pl.lit(value=True))
+    """Whether an item is relevant to a user, in a segment of rows to what the truth says there."""
+    found = sides.held.relevant_pairs(sides.held.of_rows)
+    return found.with_columns(value=pl.lit(value=True))
 
 
 @fact("pair", "train")

@@ -49,7 +49,7 @@ class Agreement:
     sum_to_longer: pl.Expr
 
 
-@fact("pair", "reference")
+@fact("row", "reference")
 def in_reference(sides: Sides, k: int) -> pl.LazyFrame:
     """Whether the reference list of a user has an item, up to k; 0 is no cut-off."""
     return _pairs(sides, k).unique()
@@ -121,16 +121,25 @@ def _with_pairs(sides: Sides, ask: Ask, facts: Sequence[Fact]) -> Sides:
     NOTE: few repeat, which is found list by list in a tenth of the time in which a hash table leaves them out.
     """
     given = ask([_pairs(sides, int(one.settings[0])) for one in facts])
+    keys = [*sides.held.of_rows, "user"]
     pairs = {
-        one.name: each_item_once(marked_sorted(frame, "user"), ["user"], ask).lazy()
+        one.name: each_item_once(marked_sorted(frame, "user"), keys, ask).lazy()
         for one, frame in zip(facts, given, strict=True)
     }
     return replace(sides, at_hand={**sides.at_hand, **pairs})
 
 
 def _pairs(sides: Sides, k: int) -> pl.LazyFrame:
-    """Return the pairs of a user and an item of their reference list up to k, as they come; 0 is no cut-off."""
-    return _reference(sides, k or None)[1].select(*PAIR, value=pl.lit(value=True))
+    """Return the pairs of a user and an item of their reference list up to k, as they come; 0 is no cut-off.
+
+    Each has the segments of rows of its list; reference lists that do not have them are the same in all.
+    """
+    segments = sides.held.of_rows
+    shared, rows = _reference(sides, k or None)
+    if not {*segments} <= {*shared}:
+        lists = sides.held.ranked().select(*segments, "user").unique()
+        rows = lists.join(rows, on="user")
+    return rows.select(*segments, *PAIR, value=pl.lit(value=True))
 
 
 def _in_places(rows: pl.DataFrame, ask: Ask) -> pl.DataFrame:

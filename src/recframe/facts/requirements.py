@@ -8,7 +8,7 @@ from typing import Any
 from recframe.errors import ColumnError
 from recframe.facts import features
 from recframe.facts.sides import FromSides
-from recframe.frames.hints import A_FRAME, NAMED, Either, SideFrame, bind
+from recframe.frames.hints import A_FRAME, NAMED, Either, FrameOf, SideFrame, bind
 from recframe.frames.inputs import Inputs
 
 
@@ -24,9 +24,17 @@ def missing(inputs: Inputs, needs: Iterable[str]) -> list[str]:
     return [name for name in dict.fromkeys(needs) if name not in found]
 
 
+def _without_items(metric: Any) -> ColumnError:
+    """Return the error of a metric that tells items apart where rows have no ids of items."""
+    found = f"{metric.name} tells items apart, and {FrameOf('judged')} has no ids of items, so that each row is an item"
+    return ColumnError(f"{found}; name the column of the ids: {bind(item=NAMED)}")
+
+
 def check_needs(inputs: Inputs, metric: Any, facts: Iterable[FromSides]) -> None:
     """Say which side frame a metric lacks, and show the call; or what is wrong with a feature that it names."""
     facts = list(facts)
+    if inputs.without_items and (facts or metric.definition.over_lists):
+        raise _without_items(metric)
     lacking = missing(inputs, (need for one in facts for need in one.builder.needs))
     if not lacking:
         for of, takes in dict.fromkeys(

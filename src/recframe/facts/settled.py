@@ -50,12 +50,13 @@ def settled(
     named = [one for one in named if one.name not in sides.of_histories]
     sides = reference_lists.settled(sides, ask, rows, named)
     by_part = bool(sides.codes) and not sides.histories
-    kept = [one for one in named if one.kind == "pair" or (one.kind == "part" and by_part)]
+    kinds = {"pair"} if sides.held.of_rows else {"pair", "row"}
+    kept = [one for one in named if one.kind in kinds or (one.kind == "part" and by_part)]
     there = [one.name for one in kept if one.name in rows.columns]
     kept = [one for one in kept if one.name not in there]
     built = ask([sides.built(one) for one in kept])
     at_hand = {one.name: frame.lazy() for one, frame in zip(kept, built, strict=True)}
-    pairs = {one.name: frame for one, frame in zip(kept, built, strict=True) if one.kind == "pair"}
+    pairs = {one.name: frame for one, frame in zip(kept, built, strict=True) if one.kind in kinds}
     narrow = all(fits_31_bits(one, PAIR) for one in (rows, *pairs.values()))
     sides = replace(sides, at_hand=at_hand, narrow=narrow)
     sides = replace(sides, lookups=_lookups(sides, ask, rows, named))

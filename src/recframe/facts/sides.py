@@ -25,9 +25,10 @@ from recframe.judging.judged_frame import PAIR, Judged
 
 Branches = Callable[[pl.LazyFrame, set[str]], list[pl.LazyFrame]]
 """Gives what the plan of users asks of rows of a kind, whose columns are named."""
-Kind = Literal["item", "pair", "user", "member", "part", "list", "segment", "whole"]
-"""What a fact is a property of, which are its keys: item; user and item; user (and what `by` has of items); the user alone;
-those of a user and a part of a feature; all that tells lists apart; what `by` has of items; none."""
+Kind = Literal["item", "pair", "row", "user", "member", "part", "list", "segment", "whole"]
+"""What a fact is a property of, which are its keys: item; user and item; these in a segment of rows; user (and what `by` has of
+items); the user in all segments that cut lists; those of a user and a part of a feature; all that tells lists apart; what `by`
+has of items; none."""
 Setting = str | int | float | bool
 VALUE = pl.col("value")
 COUNT = pl.len().cast(pl.Float64).alias("value")
@@ -166,9 +167,7 @@ class Sides:
     @property
     def item_keys(self) -> list[str]:
         """The keys of the segments that are properties of the item."""
-        return self.inputs.inside("items") + ["item"] * any(
-            one.inside == "item" for one in self.inputs.segments
-        )
+        return self.inputs.item_keys
 
     @property
     def user_keys(self) -> list[str]:
@@ -215,12 +214,7 @@ class Sides:
 
     def with_item_keys(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows of items with the segments that are properties of them."""
-        names = self.inputs.inside("items")
-        return (
-            rows.join(_frame(self.inputs.items).select("item", *names), on="item", how="left")
-            if names
-            else rows
-        )
+        return self.inputs.with_item_keys(rows)
 
     def built(self, one: Fact) -> Any:
         """Return a fact, as it is at hand or from the side frames."""
@@ -231,7 +225,8 @@ class Sides:
     ) -> tuple[list[str], pl.LazyFrame | None, list[pl.Expr]]:
         """Return the keys of a kind of fact, a frame of the facts by these keys, and the facts that are the same for all."""
         keys = {"item": ["item"], "pair": PAIR, "user": self.user_keys, "segment": self.item_keys}
-        keys |= {"member": ["user"], "part": self.part_keys, "list": self.held.list_keys}
+        keys |= {"row": [*self.held.of_rows, *PAIR], "member": self.held.user_keys}
+        keys |= {"part": self.part_keys, "list": self.held.list_keys}
         on, table, same = keys.get(kind, []), None, []
         for one in (one for one in facts if one.kind == kind):
             built = self.built(one)

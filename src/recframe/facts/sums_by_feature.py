@@ -64,7 +64,7 @@ class Rows:
     def with_facts(self, *levels: str) -> pl.LazyFrame:
         """Return the rows with the facts that some levels ask for."""
         return self.sides.joined(
-            self.rows, self.asked.facts_in(*levels), "pair", "item", "segment", "whole"
+            self.rows, self.asked.facts_in(*levels), "pair", "row", "item", "segment", "whole"
         )
 
 

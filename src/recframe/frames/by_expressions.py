@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -32,6 +33,23 @@ class Made:
 
     def __repr__(self) -> str:
         return str(self.expression)
+
+    def of_ids(self, rows: pl.LazyFrame, role: str, inside: str) -> pl.LazyFrame:
+        """Return rows with the column, which is made of ids alone; other columns wait behind a prefix meanwhile."""
+        names = rows.collect_schema().names()
+        rows = rows.select(pl.all().name.prefix(WAITING))
+        rows = rows.with_columns(pl.col(WAITING + role).alias(root) for root in self.roots)
+        rows = rows.with_columns(self.expression.alias(inside))
+        return rows.select(*(pl.col(WAITING + name).alias(name) for name in names), inside)
+
+    def check_reads_own_row(self) -> None:
+        """Say that the expression reads other rows, of which lists and truth have different ones."""
+        if not _is_elementwise(self.expression):
+            msg = (
+                f"{Given('by', self)} reads other rows than its own, and lists and truth have different ones; make it a "
+                "column of each frame before"
+            )
+            raise ColumnError(msg)
 
     def column(self, columns: Taken, inside: str, title: str) -> pl.Expr:
         """Return the column, after a check of it against a frame's columns, whose names are those of `roots`."""
@@ -100,3 +118,22 @@ def _keeps_rows(expression: pl.Expr, schema: pl.Schema) -> bool:
         return pl.DataFrame(nulls).select(expression).height == _N_ROWS
     except pl.exceptions.PolarsError:  # such as a format that is found out from the values
         return True
+
+
+def _is_elementwise(expression: pl.Expr) -> bool:
+    """Whether an expression reads its own row alone, as far as can be told."""
+    if hasattr(expression.meta, "is_row_separable"):  # which Polars 1 does not have
+        try:
+            return bool(expression.meta.is_row_separable())
+        except (
+            pl.exceptions.PolarsError
+        ):  # of a function in Python, which gets the values one by one
+            return True
+    own = re.sub(r"\.(str|list|arr|dt|bin|cat|struct)\.\w+\(", "", str(expression))
+    return not _OF_OTHER_ROWS.search(own)
+
+
+_OF_OTHER_ROWS = re.compile(
+    r"\.(over|rank|shift|diff|cum_\w+|rolling\w*|ewm\w*|sort\w*|reverse|\w+ward_fill|qcut|interpolate|mean|median"
+    r"|sum|min|max|std|var|quantile|count|len|n_unique|first|last|mode|rle_id|shuffle|sample)\("
+)

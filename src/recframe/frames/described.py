@@ -1,4 +1,4 @@
-"""`by` columns of large eager frames that never change within a user or an item: looked up by it, not kept with each row."""
+"""`by` columns of large eager frames that never change within a user: looked up by it, not kept with each row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import polars as pl
 from recframe.frames.collecting import Ask
 from recframe.frames.inputs import Inputs
 from recframe.frames.roles import Owner
-from recframe.frames.rows.questions import Id, constant_of
+from recframe.frames.rows.questions import constant_of
 
 Owned = Literal["row", "recommendations", "truth"]
 FOUND: dict[Owned, Owner] = {"row": "constant", "recommendations": "user", "truth": "user"}
@@ -46,24 +46,6 @@ def described(inputs: Inputs, ask: Ask | None) -> Inputs:
     )
 
 
-def described_by_items(inputs: Inputs, ask: Ask | None) -> Inputs:
-    """Return the same with `by` columns as properties of the items, where the rows of a large frame show all of them to be.
-
-    For numbers that read nothing else of items. None of them changes: an item whose rows all say the same stands in that
-    segment alone.
-    """
-    names = inputs.inside("row")
-    if ask is None or not names or inputs.inside("items"):
-        return inputs
-    table = _table(inputs, "row", "item", names, ask)
-    if table is None:
-        return inputs
-    segments = (
-        replace(one, owner="items") if one.inside in names else one for one in inputs.segments
-    )
-    return replace(inputs, segments=tuple(segments), items=table.lazy())
-
-
 def _tables(inputs: Inputs, owner: Owned, ask: Ask) -> list[pl.DataFrame]:
     """Return each user once with the segments of an owner that are properties of users: all in one table, or one in each."""
     names = inputs.inside(owner)
@@ -72,17 +54,15 @@ def _tables(inputs: Inputs, owner: Owned, ask: Ask) -> list[pl.DataFrame]:
         owner == "row" and inputs.context.universe == "all" and inputs.users is not None
     ):
         return []
-    together = _table(inputs, owner, "user", names, ask)
+    together = _table(inputs, owner, names, ask)
     if together is not None:
         return [together]
-    alone = [_table(inputs, owner, "user", [name], ask) for name in names] if len(names) > 1 else []
+    alone = [_table(inputs, owner, [name], ask) for name in names] if len(names) > 1 else []
     return [table for table in alone if table is not None]
 
 
-def _table(
-    inputs: Inputs, owner: Owned, key: Id, names: Sequence[str], ask: Ask
-) -> pl.DataFrame | None:
-    """Return each user or item of the frames of an owner once, with columns that never change within one.
+def _table(inputs: Inputs, owner: Owned, names: Sequence[str], ask: Ask) -> pl.DataFrame | None:
+    """Return each user of the frames of an owner once, with columns that never change within one.
 
     None where one does.
     """
@@ -90,16 +70,15 @@ def _table(
     if owner == "row" and inputs.truth is not None:
         sources.append(inputs.identified("truth"))
     found = None
-    for rows in ask([source.select(key, *names) for source in sources]):
-        table = constant_of(key, rows)
+    for rows in ask([source.select("user", *names) for source in sources]):
+        table = constant_of("user", rows)
         if table is None:
             return None
-        found = table if found is None else _of_both(found, table, key)
+        found = table if found is None else _of_both(found, table)
     return found
 
 
-def _of_both(lists: pl.DataFrame, truth: pl.DataFrame, key: Id) -> pl.DataFrame | None:
-    """Return the users or items of both frames; None where these differ, or one says nothing: rows then decide one by one."""
+def _of_both(lists: pl.DataFrame, truth: pl.DataFrame) -> pl.DataFrame | None:
+    """Return the users of both frames; None where the frames differ: rows then decide one by one."""
     table = pl.concat([lists, truth]).unique()
-    is_whole = not any(column.null_count() for column in table)
-    return table if is_whole and table[key].n_unique() == len(table) else None
+    return table if table["user"].n_unique() == len(table) else None

@@ -28,7 +28,7 @@ from recframe.frames.at_hand import (
 from recframe.frames.by_expressions import Made
 from recframe.frames.context import Context, Sharing
 from recframe.frames.dtypes import as_text, check_dtypes, matched
-from recframe.frames.hints import A_FRAME, Either, FrameOf, Given, SideFrame, bind
+from recframe.frames.hints import A_FRAME, NAMED, Either, FrameOf, Given, SideFrame, bind
 from recframe.frames.kinds.kind import Taken
 from recframe.frames.kinds.tables import MODELS, Tables
 from recframe.frames.roles import (
@@ -40,6 +40,7 @@ from recframe.frames.roles import (
     label_columns,
     listed,
     roles_of,
+    rows_are_items,
     segment_of,
     segments_of,
     sides_of,
@@ -92,6 +93,8 @@ class Inputs:
     """Users, each once, with segments that were found to be properties of theirs."""
     crowd: pl.LazyFrame | None = None
     """The users of a judged frame, each once, where that is known."""
+    without_items: bool = False
+    """Whether a judged frame has no ids of items, so that each row is an item, and its number the id."""
 
     @cached_property
     def tables(self) -> Tables | None:
@@ -284,6 +287,28 @@ class Inputs:
         """Return the same without the columns that may name systems."""
         return replace(self, lists=self.lists.drop(list(self.labels)), labels={})
 
+    @property
+    def ranks_by_gain(self) -> bool:
+        """Whether tied items are ordered by their gains, so that ranks depend on the truth."""
+        by_gain = self.context.ties in {"pessimistic", "optimistic"}
+        return by_gain and (self.scored or self.tells_ranks_apart)
+
+    @property
+    def item_keys(self) -> list[str]:
+        """The segments that are properties of the item, or the item itself, as keys."""
+        of_item = ["item"] * any(one.inside == "item" for one in self.segments)
+        return [*self.inside("items", "item"), *of_item]
+
+    def with_item_keys(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows of items with the segments that are properties of these."""
+        names = self.inside("items")
+        if names and self.items is not None:
+            rows = rows.join(self.items.select("item", *names), on="item", how="left")
+        for one in self.segments:
+            if one.owner == "item" and one.made is not None:
+                rows = one.made.of_ids(rows, "item", one.inside)
+        return rows
+
     def inside(self, *owners: Owner) -> list[str]:
         """Return the names, inside the plan, of the segments that some owners have."""
         return [segment.inside for segment in self.segments if segment.owner in owners]
@@ -320,6 +345,9 @@ def read(
         name: side.take(roles_of(name, side, judged=judged), segments_of(columns, name))
         for name, side in sides.items()
     }
+    without_items = rows_are_items(sides["recommendations"])
+    if without_items:
+        _check_no_segment_of_items(segments)
     return Inputs(
         **_laid(given, sides, segments, context, clashes),
         sides=sides,
@@ -332,7 +360,14 @@ def read(
         few=are_small(given.values()),
         given=eager(given),
         judged="truth" in given or "relevance" in given["recommendations"].collect_schema(),
+        without_items=without_items,
     )
+
+
+def _check_no_segment_of_items(segments: Iterable[Segment]) -> None:
+    if any(one.inside == "item" for one in segments):
+        msg = f"{Given('by', 'item')}: the judged frame has no ids of items; name their column: {bind(item=NAMED)}"
+        raise ColumnError(msg)
 
 
 def _laid(

@@ -47,6 +47,8 @@ def _check_arrow() -> None:
         import pyarrow as pa  # type: ignore[import-untyped]  # noqa: F401, PLC0415  columns go through it
     except ImportError as error:
         msg = "pandas frames need pyarrow, which is not installed; write: pip install 'recframe[pandas]'"
+        if getattr(error, "name", None) != "pyarrow":
+            msg = f"pandas frames need pyarrow, which is installed and cannot be imported: {error}"
         raise RecframeError(msg) from error
 
 

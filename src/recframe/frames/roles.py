@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal, cast
 
+import polars as pl
+
 from recframe.errors import ColumnError, RecframeError, sentence, suggestion
 from recframe.frames.by_expressions import ROOT, Made, with_made
 from recframe.frames.context import ROLES, SIDES, Context
@@ -21,8 +23,9 @@ DESCRIBES = {"users": "user", "items": "item"}
 JUDGED = {"recommendations", "truth"}
 READ_AS_GIVEN = ("rank", "score", "propensity")
 """The roles whose numbers are read by what says what a NaN among them is."""
-# NOTE: "user" and "constant" are nobody's frames: a segment that was found to be a property of the user, and one that cuts
-# lists and truth into parts, of which each user was found to have one; see `described`.
+# NOTE: "item" is made of the item's id by an expression. "user" and "constant" are nobody's frames: a segment that was found to
+# be a property of the user, and one that cuts lists and truth into parts, of which each user was found to have one; see
+# `described`.
 Owner = Literal[
     "role",
     "row",
@@ -35,6 +38,7 @@ Owner = Literal[
     "train",
     "reference",
     "draw",
+    "item",
 ]
 
 
@@ -111,17 +115,28 @@ class Side:
 
     def take(self, roles: Iterable[str], segments: Iterable[Segment] = ()) -> Taken:
         """Return the columns of roles and segments, under their names inside the plan."""
-        segments = list(segments)
+        segments, roles = list(segments), list(roles)
+        if "item" in roles and rows_are_items(self):
+            roles.remove("item")
+            return self.take(roles, segments).with_row_index("item")
         named = {role: self.require(role) for role in roles} | {
             one.inside: one.name for one in segments if one.made is None
         }
         made = {one.inside: one.made for one in segments if one.made is not None}
         if not made:
-            return self.kind.take(named, IDS, READ_AS_GIVEN)
+            taken = self.kind.take(named, IDS, READ_AS_GIVEN)
+            return _with_one_zero(taken, [one.inside for one in segments])
         roots = chain.from_iterable(one.roots for one in made.values())
         read = {ROOT + root: self.root(root) or root for root in roots}
         taken = self.kind.take(named | read, IDS, READ_AS_GIVEN)
         return with_made(taken, list(named), made, self.title)
+
+
+def _with_one_zero(taken: Taken, names: Sequence[str]) -> Taken:
+    """Return a frame whose columns of segments have 0 for -0.0."""
+    schema = taken.collect_schema() if names else {}
+    floats = [name for name in names if schema[name].is_float()]
+    return taken.with_columns(pl.col(floats) + 0.0) if floats else taken
 
 
 def listed(names: Iterable[str], most: int = 20) -> str:
@@ -190,6 +205,19 @@ def roles_of(name: str, side: Side, *, judged: bool) -> list[str]:
     return roles + (propensity if context.truth is None else [])
 
 
+def rows_are_items(side: Side) -> bool:
+    """Whether each row of a judged frame is an item of its own: it has no ids of items, and nothing else of the call does.
+
+    NOTE: rows of learning to rank have none. Models that are held against one truth are told apart by ids of items.
+    """
+    context = side.context
+    others = (context.truth, context.items, context.train, context.reference, context.model)
+    is_meant = context.item is None and side.has("user") and side.has("relevance")
+    if not is_meant or side.has("item") or any(one is not None for one in others):
+        return False
+    return not suggestion("item", side.columns) and not side.index_hint("item")
+
+
 def label_columns(main: Side, segments: Sequence[Segment]) -> list[Segment]:
     """Return the columns of the lists that nothing is bound to and whose values may be the names of systems."""
     bound = {main.context.name_of(role) for role in ROLES if role != "model"} | {
@@ -235,14 +263,21 @@ def role_named(name: str, context: Context) -> str | None:
 def segment_of(number: int, by: str | Made, sides: Mapping[str, Side], context: Context) -> Segment:
     """Find out whose property a `by` column is."""
     if not isinstance(by, str):
+        if {role_named(root, context) for root in by.roots} == {"item"}:
+            return Segment(f"segment {number}", by.name, "item", by)
         holders = _holders_of_roots(by, sides, context)
+        if len(holders) > 1:
+            by.check_reads_own_row()
         return Segment(f"segment {number}", by.name, _owner(by, holders, sides, context), by)
     role = role_named(by, context)
     if role is not None:
         return Segment(role, context.name_of(role), "role")
+    _check_is_no_number(by, sides, context)
     own = {owner: side.own_role(by) for owner, side in sides.items()}
     holders = [owner for owner, side in sides.items() if by in side.columns and not own[owner]]
     roles = [role for role in dict.fromkeys(own.values()) if role is not None]
+    if by == context.name_of("relevance") and "truth" in holders:
+        holders = [one for one in holders if one != "recommendations"]
     if len(roles) > 1 and not holders:
         msg = f"{Given('by', by)} names the users of one frame and the items of another; write 'user' or 'item'"
         raise ColumnError(msg)
@@ -251,6 +286,18 @@ def segment_of(number: int, by: str | Made, sides: Mapping[str, Side], context: 
     if not holders:
         raise _not_found(by, by, sides)
     return Segment(f"segment {number}", by, _owner(by, holders, sides, context))
+
+
+def _check_is_no_number(by: str, sides: Mapping[str, Side], context: Context) -> None:
+    """Say which column of numbers a `by` column names, whose values are no segments."""
+    roles = ["rank", "score"] + [one for one in ("propensity", "weight") if getattr(context, one)]
+    role = next((one for one in roles if by == context.name_of(one)), None)
+    if role is not None and any(by in side.columns for side in sides.values()):
+        msg = (
+            f"{Given('by', by)} is the {role}, whose values are no segments; put them into groups before, in a column of "
+            f"another name, such as '{role}_group'"
+        )
+        raise ColumnError(msg)
 
 
 def _holders_of_roots(made: Made, sides: Mapping[str, Side], context: Context) -> list[str]:

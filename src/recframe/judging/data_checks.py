@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 import polars as pl
 
 from recframe.errors import fails_whole_if
-from recframe.frames.hints import A_FRAME, Given, bind
+from recframe.frames.hints import Given, bind
 from recframe.frames.roles import Segment
 from recframe.frames.rows.joins import beside_one_another
 from recframe.judging.judged_frame import Judged
-from recframe.judging.relevance import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, STEEPEST
+from recframe.judging.relevance import (
+    INFINITE_RELEVANCE,
+    RANK_BELOW_1,
+    STEEP_RELEVANCE,
+    STEEPEST,
+    WITHOUT_MODEL,
+    lacks_model,
+    may_lack_models,
+)
 
 
 def after_checks(
@@ -46,7 +53,7 @@ def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
     """Return frames of one row that fail when the plan runs: what no schema shows."""
     rank, relevance = pl.col("rank"), pl.col("relevance")
     highest = relevance.cast(pl.Float64).max()
-    found = [*judged.inputs.checks]
+    found = [*_of_models(judged), *judged.inputs.checks]
     source = judged.inputs.identified("truth")
     if steep:
         found.append(source.select(check=fails_whole_if(highest > STEEPEST, STEEP_RELEVANCE)))
@@ -64,22 +71,28 @@ def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
     return [*found, *_of_segments(judged)]
 
 
+def _of_models(judged: Judged) -> list[pl.LazyFrame]:
+    """Return the check of models, which comes first: where some rows have none, others would say that there are too few."""
+    inputs = judged.inputs
+    if judged.known.checked or judged.context.strict or not may_lack_models(inputs):
+        return []
+    message = WITHOUT_MODEL.format(judged.context.model)
+    return [inputs.check("recommendations", lacks_model(inputs), message)]
+
+
 def _of_segments(judged: Judged) -> list[pl.LazyFrame]:
-    """Return the checks of properties of users that the lists or the truth have."""
-    owners: tuple[Literal["recommendations", "truth"], ...] = ("recommendations", "truth")
-    found = []
-    for owner in owners:
-        segments = (one for one in judged.inputs.segments if one.owner == owner)
-        found += [_two_values(judged.inputs.counted(owner), one) for one in segments]
-    return found
+    """Return the checks of properties of users that the lists alone have."""
+    frame = judged.inputs.counted("recommendations")
+    segments = (one for one in judged.inputs.segments if one.owner == "recommendations")
+    return [_two_values(frame, one) for one in segments]
 
 
 def _two_values(frame: pl.LazyFrame, segment: Segment) -> pl.LazyFrame:
     message = (
         f"{Given('by', segment.name)}: a user has two values of this column, so it is not a property of the user. "
         f"If it tells systems apart, write {bind(model=repr(segment.name))}; if it describes items, "
-        f"give it as {bind(items='...')}; if it cuts lists and truth into parts, such as weeks, give both {A_FRAME}s the "
-        "column: each part is a list of its own"
+        f"give it as {bind(items='...')}; if it cuts lists and truth into parts, such as weeks, give the truth the column "
+        "too: each part is a list of its own"
     )
     pairs = frame.select("user", segment.inside).drop_nulls().unique()
     return pairs.select(check=fails_whole_if(pl.col("user").n_unique() < pl.len(), message))

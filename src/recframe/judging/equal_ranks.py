@@ -29,7 +29,8 @@ def told_apart(
 
     So the ranks 1, 1, 1, 4 become 1, 2, 3, 4, and a gap stays one. Under ties="expected" tied items share the first of
     theirs, and `tied` is their number; under "last" they share the last. An item's rank is its best, of those rows that
-    `relevant` is true of if there are any. `gains` has the relevant pairs of a user and an item, with their gains.
+    `relevant` is true of if there are any. `gains` has the relevant
+    pairs of a user and an item, and of the segments that the keys name, with their gains.
 
     NOTE: every listed item takes a place here; without `ties=` the relevant ones alone do, and where others share the rank
     of one, a list of ten items of rank 1 finds everything at k = 1.
@@ -51,8 +52,9 @@ def with_gains(items: pl.LazyFrame, ties: Ties, gains: pl.LazyFrame) -> pl.LazyF
     """Return items with the gains of their pairs, where these put tied ones in order."""
     if ties not in {"pessimistic", "optimistic"}:
         return items
-    gains = gains.group_by("user", "item").agg(pl.col("gain").max())
-    return items.join(gains, on=["user", "item"], how="left")
+    pair = [name for name in gains.collect_schema() if name != "gain"]
+    gains = gains.group_by(pair).agg(pl.col("gain").max())
+    return items.join(gains, on=pair, how="left", nulls_equal=True)
 
 
 def tied(ties: Ties) -> list[str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 import polars as pl
 
+from recframe.errors import RecframeError
 from recframe.frames.context import Context, Sharing
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.tables import MODELS
@@ -29,7 +30,6 @@ from recframe.judging.relevance import (
     rows_of_models,
 )
 from recframe.judging.scores import Scored, in_order_given, scored
-from recframe.judging.segments_of_rows import in_known_segments
 from recframe.judging.ties_of_lists import effective_lists
 
 PAIR = ["user", "item"]
@@ -37,38 +37,31 @@ PAIR = ["user", "item"]
 
 def judge(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
     """Hold the recommendations against the truth; `models` are those that a part of the users may not show."""
-    judged = held(inputs, models)
-    if not inputs.inside("row") or (judged.truth is None and judged.scores is None):
-        return judged
-    if (
-        inputs.truth is not None
-        and judged.truth is not None
-        and not (inputs.model or judged.scores)
-    ):
-        return judged.cut_by_rows(judged.truth)
-    # A segment of rows cuts through the lists and the truth alike, so models and scores need them as one frame.
-    rows = judged.frame()
-    if inputs.truth is None:  # who has a row counts, though it say nothing
-        rows = pl.concat([rows, judged.silent_rows()], how="diagonal")
-    return replace(judged, lists=rows, truth=None, scores=None, known=Known(distinct=True))
-
-
-def held(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
-    """Return the recommendations beside the truth, each in its own frame."""
     lists = in_order_given(inputs.identified("recommendations"), inputs.context.ties)
-    scores = _scored(lists, inputs) if inputs.scored else None
-    if inputs.truth is None and not (inputs.model or scores):
-        return Judged(inputs, effective_lists(lists, lists, inputs))
-    truth = inputs.identified("truth")
+    if inputs.truth is None and not (inputs.model or inputs.scored):
+        return Judged(inputs, effective_lists(lists, lists, inputs, inputs.inside("row")))
+    truth, shared = inputs.identified("truth"), inputs.inside("row")
     # every model is held against the same truth: what the frame says of any of them
     if inputs.truth is None:
-        truth = truth.select(*PAIR, "relevance", *inputs.inside("row"))
+        truth = truth.select(*shared, *PAIR, "relevance")
     truth = truth.filter(pl.col("relevance").is_not_null())
+    if inputs.ranks_by_gain and inputs.inside("truth"):
+        shared = inputs.inside("row", "truth")
+        lists = _in_parts_of(truth, lists, shared)
     if inputs.model and models is None and inputs.tables is not None:
         models = inputs.tables.get(MODELS, {"model": inputs.schema["model"]})
     elif inputs.model and models is None:
         models = rows_of_models(inputs).unique()
-    return Judged(inputs, effective_lists(lists, truth, inputs), truth, models, scores)
+    scores = _scored(lists, shared, inputs) if inputs.scored else None
+    lists = effective_lists(lists, truth, inputs, shared)
+    return Judged(inputs, lists, truth, models, scores, shared=tuple(shared))
+
+
+def _in_parts_of(truth: pl.LazyFrame, lists: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
+    """Return rows of the lists once for each part of the truth that has their user; `names` are the parts' columns."""
+    parts = truth.select(*names, "user").unique()
+    shared = [name for name in names if name in lists.collect_schema()]
+    return lists.join(parts, on=[*shared, "user"], nulls_equal=True)
 
 
 @dataclass(frozen=True)
@@ -87,8 +80,8 @@ class Judged:
     """The lists once more, where their ranks come from scores."""
     known: Known = NOTHING
     """What a plan may rely on, where a large eager frame was asked."""
-    of_rows: tuple[str, ...] = ()
-    """The segments of rows by which the lists and the truth meet, which are cut by them."""
+    shared: tuple[str, ...] = ()
+    """The segments that the lists and a truth of their own both have as columns: a pair meets inside its segment."""
 
     @property
     def context(self) -> Context:
@@ -107,17 +100,22 @@ class Judged:
 
     @property
     def rows(self) -> list[str]:
-        """The segments that cut through lists, as keys: properties of the rows and of their items, or the item itself."""
-        return self.inputs.inside("row", "items") + ["item"] * any(
-            one.inside == "item" for one in self.inputs.segments
-        )
+        """The segments that cut the users' rows into parts, as keys: columns of rows, of their items, or the item itself."""
+        return [*self.of_rows, *self.inputs.item_keys]
+
+    @property
+    def of_rows(self) -> list[str]:
+        """Those of them that are columns of the lists, of the truth, or of both."""
+        return self.inputs.inside("row", "truth")
+
+    @property
+    def user_keys(self) -> list[str]:
+        """What tells the users of the segments apart: the universe is asked of these keys."""
+        return [*self.rows, "user"]
 
     def in_segments(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows of items with the segments that are properties of these."""
-        names = self.inputs.inside("items")
-        if not names or self.inputs.items is None:
-            return rows
-        return rows.join(self.inputs.items.select("item", *names), on="item", how="left")
+        return self.inputs.with_item_keys(rows)
 
     @property
     def list_keys(self) -> list[str]:
@@ -150,83 +148,100 @@ class Judged:
 
     @cached_property
     def recommended_users(self) -> pl.LazyFrame:
-        """The users with a ranked row."""
-        return self._with_rank.select("user")
+        """The users with a ranked row, in each segment that has one."""
+        return self._users_of(self._in_parts(self._with_rank))
 
     @property
     def _with_rank(self) -> pl.LazyFrame:
         """The rows of the lists with a rank, which a plan of two frames reads by a scan of their own."""
         if self.scores:
             return self.lists
-        if self.truth is None or self.of_rows:
+        if self.truth is None or self._parted:
             return self.lists.filter(self._ranked)
         return self.inputs.identified("recommendations", where=self._ranked)
 
     @cached_property
     def judged_users(self) -> pl.LazyFrame:
-        """The users with a judged row."""
+        """The users with a judged row, in each segment that has one."""
         if self.truth is not None:
-            return self.truth.select("user")
-        return self.lists.filter(pl.col("relevance").is_not_null()).select("user")
+            return self._users_of(self.truth)
+        return self._users_of(self.lists.filter(pl.col("relevance").is_not_null()))
+
+    def _users_of(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the keys of the users of rows, repeated as they come."""
+        if self.inputs.item_keys:
+            rows = self.in_segments(rows.select(*self.of_rows, *PAIR))
+        return rows.select(self.user_keys)
 
     @cached_property
     def users(self) -> pl.LazyFrame:
-        """The users of the universe, repeated as they come."""
-        if self.known.crowd is not None:
+        """The users of the universe in each segment, repeated as they come."""
+        if self.known.crowd is not None and not self.rows:
             return self.known.crowd
         if self.universe == "truth":
             return self.judged_users
         if self.universe == "recs":
             return self.recommended_users
         if self.universe == "both":
-            return self.judged_users.join(self.recommended_users.unique(), on="user", how="semi")
-        if self.universe == "rows" and self.inputs.crowd is not None:
+            listed = self.recommended_users.unique()
+            return self.judged_users.join(listed, on=self.user_keys, how="semi", nulls_equal=True)
+        if self.universe == "rows" and self.inputs.crowd is not None and not self.rows:
             return self.inputs.crowd
         if self.universe == "rows" or self.inputs.truth is None:
-            everyone = [self.lists.select("user")]
+            everyone = [self._users_of(self.lists)]
         else:
             everyone = [self.judged_users, self.recommended_users]
         if self.universe == "all" and self.inputs.users is not None:
-            everyone.append(self.inputs.users.select("user").drop_nulls())
+            users = self.inputs.users.select("user").drop_nulls()
+            parts = [self._parts()] if self.rows else []
+            everyone += [users.join(one, how="cross").select(self.user_keys) for one in parts] or [
+                users
+            ]
         return pl.concat(everyone) if len(everyone) > 1 else everyone[0]
 
+    def _parts(self) -> pl.LazyFrame:
+        """Return each part that a row of a frame is in: the values of the segments that cut rows."""
+        if self.inputs.tables is not None:
+            raise RecframeError(
+                "universe='all' with users= has no segments of rows in buckets: drop users="
+            )
+        if self.inputs.whole is not None:
+            return judge(self.inputs.whole)._parts()  # noqa: SLF001  those of all users
+        own, of_items = self.of_rows, self.inputs.item_keys
+        rows = [self.lists] if self.truth is None else [self._in_parts(self.lists), self.truth]
+        parts = pl.concat(one.select(*own, "item") for one in rows)
+        if not of_items:
+            return parts.select(own).unique()
+        items = [parts.select("item")]
+        items += (
+            [] if self.inputs.items is None else [self.inputs.items.select("item").drop_nulls()]
+        )
+        of_items_ = self.in_segments(pl.concat(items).unique()).select(of_items).unique()
+        return parts.select(own).unique().join(of_items_, how="cross") if own else of_items_
+
     def members(self) -> pl.LazyFrame:
-        """Return each user of the universe, once for each segment of rows in which the judged frame has a row of theirs."""
-        if not self.rows:
-            return self.users.unique() if self.known.crowd is None else self.users
-        if self.known.members is not None:
-            return self.known.members
-        pairs = distinct_names(*self.inputs.inside("row"), *PAIR)
-        rows = pl.concat([rows.select(pairs) for rows in self.rows_of_members()])
-        return self.in_segments(rows).select(*self.rows, "user").unique()
+        """Return each user of the universe, once for each segment of rows that they count in."""
+        return self.users if self.known.crowd is not None and not self.rows else self.users.unique()
 
-    def silent_rows(self) -> pl.LazyFrame:
-        """Return the rows of a judged frame that neither rank nor judge their item: their segments, model, user and item."""
-        ranked = pl.lit(value=True) if self.scores else self._ranked
-        rows = self.lists.filter(~ranked & pl.col("relevance").is_null())
-        return rows.select(*self.inputs.inside("row"), *self.model, *PAIR)
-
-    def rows_of_members(self) -> list[pl.LazyFrame]:
-        """Return all rows of the judged frame that are of users in the universe, or those of the lists and of the truth."""
-        lists, *truth = self.rows_of_all()
-        # those of a judged frame are not all ranked
-        left_out = {"truth", "both"} | ({"recs"} if self.inputs.truth is None else set())
-        return [
-            self.counted(lists, left_out),
-            *(self.counted(one, {"recs", "both"}) for one in truth),
-        ]
-
-    def rows_of_all(self) -> list[pl.LazyFrame]:
-        """Return the same rows, whether or not their users are in the universe."""
-        if self.truth is None:
-            return [self.lists]
-        return [self.lists if self.inputs.truth is None else self._with_rank, self.truth]
+    def rows_of_users(self) -> list[pl.LazyFrame] | None:
+        """Return the rows whose users are those of the universe; None where no rows alone say who these are."""
+        lists, truth = self.lists, self.truth
+        if self.universe == "truth":
+            return [lists.filter(pl.col("relevance").is_not_null()) if truth is None else truth]
+        if self.universe == "recs":
+            return [self._in_parts(self._with_rank)]
+        if self.universe == "both" or (self.universe == "all" and self.inputs.users is not None):
+            return None
+        if self.inputs.truth is None or truth is None:
+            return [lists]
+        return [truth, self._in_parts(self._with_rank)]
 
     def counted(self, frame: pl.LazyFrame, unless: set[str]) -> pl.LazyFrame:
         """Return the rows of users in the universe; only the universes in `unless` can leave a user of this branch out."""
         if self.universe not in unless:
             return frame
-        return frame.join(self.users.unique(), on="user", how="semi")
+        users = self.users.unique()
+        return frame.join(users, on=self.user_keys, how="semi", nulls_equal=bool(self.rows))
 
     # The branches
 
@@ -250,7 +265,7 @@ class Judged:
         elif self.known.distinct:
             hits = joined_by_hash(ranked, pairs, PAIR)
         else:
-            hits = ranked.join(pairs, on=self._pair, nulls_equal=bool(self.of_rows))
+            hits = ranked.join(pairs, on=self._pair, nulls_equal=bool(self.shared))
         highest = pl.col("gain", *self._tied).max()
         return at_best_rank(self._with_keys(hits), self.list_keys, highest)
 
@@ -260,14 +275,11 @@ class Judged:
         return rows.select(*self.model, *self._pair, self._rank, *self._tied), self._up_to(k)
 
     def relevant_rows(self) -> pl.LazyFrame:
-        """Return the relevant rows of the frame that has the relevance, with their gains.
-
-        Of a judged frame: keys, item, rank. Of the truth: user and item, and segments of its rows.
-        """
+        """Return the relevant rows of the frame that has the relevance: keys, item, rank in a judged frame, gain."""
         if self.known.pairs is not None:
             return self.known.pairs
         if self.truth is not None:
-            return self.truth.filter(self._relevant).select(*self._pair, gain=self._gain)
+            return self.truth.filter(self._relevant).select(*self.of_rows, *PAIR, gain=self._gain)
         rows = self.lists.filter(self._relevant)
         keys = distinct_names(*self.inputs.inside("row"), *self.model, *PAIR)
         return self.in_segments(rows.select(*keys, self._rank, *self._tied, gain=self._gain))
@@ -328,9 +340,11 @@ class Judged:
         cut = k if self.truth is not None or self.known.once else None
         rows = self._ranked_lists(cut)
         if self.truth is not None:
-            rows = rows.select(*self.model, *self._pair, "rank", *self._tied)
+            rows = self._in_parts(rows).select(
+                *self.of_rows, *self.model, *PAIR, "rank", *self._tied
+            )
             rows = graded(rows, self.truth, self.known, self.of_rows)
-        rows = self.in_segments(self.counted(rows, {"truth", "both"}))
+        rows = self.counted(self.in_segments(rows), {"truth", "both"})
         keys = distinct_names(*self.list_keys, "item")
         tied = {f"listed_{name}": name for name in self._tied}
         items = rows.select(
@@ -364,7 +378,7 @@ class Judged:
 
     def ranked(self, k: int | None = None) -> pl.LazyFrame:
         """Return the rows of the lists with a rank, up to k, whether or not their users are in the universe."""
-        return self.in_segments(self._ranked_lists(k)).select(
+        return self.in_segments(self._in_parts(self._ranked_lists(k))).select(
             *distinct_names(*self.rows, *self.model, *PAIR), self._rank
         )
 
@@ -391,17 +405,18 @@ class Judged:
         """Return the rows of the lists with a rank, up to k."""
         if self.scores is None:
             return self.lists.filter(self._up_to(k))
-        ranked, segments = (
-            self.scores.ranked(k, lambda: self._pairs).filter(self._up_to(k)),
-            self.inputs.inside("row"),
-        )
-        if not segments:
-            return ranked
-        # An item of several rows has one rank, that of its best score in the whole list, in the segments of all of them.
-        pairs = [*self.model, *PAIR]
-        return ranked.join(
-            self.lists.select(*pairs, *segments).unique(), on=pairs, nulls_equal=True
-        )
+        return self.scores.ranked(k, lambda: self._pairs).filter(self._up_to(k))
+
+    @property
+    def _parted(self) -> bool:
+        """Whether the rows of the lists stand in the parts of the truth."""
+        return len(self.shared) > len(self.inputs.inside("row"))
+
+    def _in_parts(self, lists: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows of the lists, which stay whole where the truth alone has a column, once for each part of the truth."""
+        if self.truth is None or self._parted or not self.inputs.inside("truth"):
+            return lists
+        return _in_parts_of(self.truth, lists, self.of_rows)
 
     def _with_keys(self, pairs: pl.LazyFrame) -> pl.LazyFrame:
         """Return pairs of users and items with all keys of the lists, which the number of a list may stand for."""
@@ -409,17 +424,8 @@ class Judged:
 
     @property
     def _pair(self) -> list[str]:
-        """What lists and truth meet by: the user and the item, inside a segment of rows."""
-        return [*self.of_rows, *PAIR]
-
-    def cut_by_rows(self, truth: pl.LazyFrame) -> Judged:
-        """Return the same where segments of rows cut through the lists and the truth alike.
-
-        NOTE: rows of each are filtered before they meet; one frame of all that is ranked or judged took six times as long.
-        """
-        of_rows = self.inputs.inside("row")
-        lists, truth = in_known_segments(self._ranked_lists(), truth, PAIR, of_rows)
-        return replace(self, lists=lists, truth=truth, of_rows=tuple(of_rows))
+        """What lists and truth meet by: the user and the item, inside a segment that both have."""
+        return [*self.shared, *PAIR]
 
     @cached_property
     def _pairs(self) -> pl.LazyFrame:
@@ -427,7 +433,8 @@ class Judged:
         rows, gain = self.relevant_rows(), pl.col("gain")
         if self.known.distinct:
             return rows
-        return alike_as_one(rows, self._pair, self.schema, [gain.max()], few=self.inputs.few)
+        keys = [*self.of_rows, *PAIR]
+        return alike_as_one(rows, keys, rows.collect_schema(), [gain.max()], few=self.inputs.few)
 
     def _up_to(self, k: int | None) -> pl.Expr:
         return self._ranked if k is None else self._ranked & (pl.col("rank") <= k)
@@ -470,30 +477,22 @@ class Judged:
     # The judged frame
 
     def frame(self) -> pl.LazyFrame:
-        """Return the judged frame: keys, item, rank and relevance, and where it is made of two the segments of rows."""
+        """Return the judged frame, without segments: keys, item, rank and relevance."""
         keys, rank, relevance = [*self.model, *PAIR], pl.col("rank"), pl.col("relevance")
-        ranked = pl.when(self._ranked).then(rank)
         if self.truth is None:
-            best = best_rank(ranked, self._relevant)
+            best = best_rank(pl.when(self._ranked).then(rank), self._relevant)
             pairs = at_best_rank(self.lists, keys, relevance.max(), best=best)
             return self.counted(pairs, {"truth", "recs", "both"})
-        of_rows = self.inputs.inside("row")
         kept = [rank.min(), *(pl.col(one).max() for one in self._tied)]
-        lists = self.counted(self._ranked_lists(), {"truth", "both"})
-        lists = lists.group_by(*keys, *of_rows).agg(kept)
+        lists = self.counted(self._ranked_lists(), {"truth", "both"}).group_by(keys).agg(kept)
         truth = self.counted(self.truth, {"recs", "both"})
-        truth = self.for_each_model(truth.group_by(*PAIR, *of_rows).agg(relevance.max()))
-        on = [*keys, *of_rows]
-        fills = self.inputs.truth is not None and bool(of_rows)
-        if fills:
-            lists, truth = in_known_segments(lists, truth, keys, of_rows)
-        pairs = lists.join(truth, on=on, how="full", coalesce=True, nulls_equal=True)
-        return pairs.group_by(on).agg(*kept, relevance.max()) if fills else pairs
+        truth = self.for_each_model(truth.group_by(PAIR).agg(relevance.max()))
+        return lists.join(truth, on=keys, how="full", coalesce=True, nulls_equal=True)
 
 
-def _scored(lists: pl.LazyFrame, inputs: Inputs) -> Scored:
+def _scored(lists: pl.LazyFrame, segments: Sequence[str], inputs: Inputs) -> Scored:
     """Return the lists with their scores, and where a row of theirs has the relevance of its pair, with its gain."""
-    if inputs.truth is not None or inputs.model:
-        return scored(lists, [*inputs.model, "user"], [], inputs.context.ties)
+    own = ["gain"] * (inputs.truth is None and not inputs.model)
     gain = pl.when(is_relevant_row(inputs)).then(gain_of(inputs))
-    return scored(lists.with_columns(gain=gain), ["user"], ["gain"], inputs.context.ties)
+    lists = lists.with_columns(gain=gain) if own else lists
+    return scored(lists, [*segments, *inputs.model, "user"], own, inputs.context.ties)

@@ -30,10 +30,8 @@ class Known:
     """How many users there are in `users`, where that is known."""
     crowd: pl.LazyFrame | None = None
     """The users again, each once."""
-    members: pl.LazyFrame | None = None
-    """The users of the universe in the segments of rows in which they have one, where segments are properties of items."""
     n_of_segments: pl.LazyFrame | None = None
-    """How many these are in each segment, where items have all of the segments, or rows have."""
+    """The number of users in each segment, where all segments are columns of rows, or all of items."""
     first: pl.LazyFrame | None = None
     """The rows up to the largest k of the lists of the universe's users, where they are at hand, no item of a list twice."""
     items: pl.LazyFrame | None = None

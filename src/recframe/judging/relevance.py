@@ -36,6 +36,10 @@ RANK_BELOW_1 = text(
         ": frame.with_columns(pl.col('rank') + 1), or pandas_frame['rank'] += 1", " in the file"
     ),
 )
+WITHOUT_MODEL = (
+    "a ranked row has no model: the column {!r} is null or NaN there; "
+    "give each ranked row the name of its model, or drop it"
+)
 INFINITE_RELEVANCE = "a relevance is infinite; replace it with the highest grade before"
 STEEP_RELEVANCE = (
     "a relevance is above 1000, too steep for gain='exp' (2^relevance - 1); write gain='linear'"
@@ -74,11 +78,20 @@ def best_rank(rank: pl.Expr, relevant: pl.Expr) -> pl.Expr:
 
 
 def rows_of_models(inputs: Inputs) -> pl.LazyFrame:
-    """Return the model of each row that is one's; one that names none and ranks nothing is a judged row of all of them.
+    """Return the model of each row that names one; a judged row may name none, and is then one of all models."""
+    named = pl.col("model").is_not_null()
+    return inputs.identified("recommendations", where=named).select("model")
 
-    NOTE: a filter by a literal fails in memory from some ten thousand rows on.
-    """
-    own = None
-    if not inputs.scored:
-        own = pl.col("model").is_not_null() | is_rank(pl.col("rank"), inputs.schema["rank"])
-    return inputs.identified("recommendations", where=own).select("model")
+
+def may_lack_models(inputs: Inputs) -> bool:
+    """Return whether a model is bound and a ranked row may name none, as far as rows are at hand."""
+    lists = inputs.given.get("recommendations")
+    if not inputs.model or lists is None:
+        return bool(inputs.model)
+    return bool(lists["model"].null_count()) and lists.select(lacks_model(inputs).any()).item()
+
+
+def lacks_model(inputs: Inputs) -> pl.Expr:
+    """Return whether a row of the lists names no model though it is ranked; each row with a score is."""
+    unnamed = pl.col("model").is_null()
+    return unnamed if inputs.scored else unnamed & is_rank(pl.col("rank"), inputs.schema["rank"])

@@ -26,7 +26,7 @@ class Scored:
     """
 
     rows: pl.LazyFrame
-    """The lists' keys, item, score and what stays beside them: segments, `row`, and `gain` where a row has its own."""
+    """The lists' keys, item, score and what stays beside them: `row`, and `gain` where a row has its own."""
     keys: tuple[str, ...]
     """What tells one list from another."""
     ties: Ties
@@ -56,7 +56,9 @@ class Scored:
         if self.ties in {"expected", "last"}:
             return self._sharing(rows)
         if self.ties in {"pessimistic", "optimistic"} and not self.gains_at_hand(k):
-            rows = rows.drop("gain", strict=False).join(gains(), on=["user", "item"], how="left")
+            pair = [*(key for key in self.keys if key != "model"), "item"]
+            rows = rows.drop("gain", strict=False)
+            rows = rows.join(gains(), on=pair, how="left", nulls_equal=True)
         order = [(pl.col(key), False) for key in self.keys] + [
             (SCORE, True),
             *order_of_ties(self.ties, self.rows.collect_schema()),

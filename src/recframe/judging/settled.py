@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import polars as pl
 
 from recframe.frames.collecting import Ask, stream, together
 from recframe.frames.inputs import Inputs
-from recframe.frames.rows.codes import small_codes
 from recframe.frames.rows.packing import (
     SMALL_INTEGERS,
     each_once,
@@ -28,12 +28,10 @@ from recframe.frames.rows.questions import (
     numbered_with_hash,
     stand_by_rank,
 )
-from recframe.judging.codes_of_items import CodesOfItems, codes_of_items
 from recframe.judging.judged_frame import PAIR, Judged
 from recframe.judging.known import Known
-from recframe.judging.lists_of_segments import cut_by_codes, in_segments_of_items, uncut
-from recframe.judging.members import members_of_items, n_users_of_items, n_users_of_rows
 from recframe.judging.relevance import as_number, is_rank, is_relevant_row, rows_of_models
+from recframe.judging.segment_codes import coding, cut_by_codes, n_users_of_codes
 from recframe.judging.ties_of_lists import effective_up_to
 
 
@@ -47,7 +45,11 @@ def models_of(inputs: Inputs) -> pl.DataFrame:
 
 def with_users(judged: Judged, ask: Ask) -> Judged:
     """Return a judgement whose frame was asked for its users alone."""
-    crowd, n_users = _crowd(judged, ask([judged.users])[0], ask)
+    if judged.rows:
+        return replace(
+            judged, known=replace(judged.known, n_of_segments=n_users_of_codes(judged, ask))
+        )
+    crowd, n_users = _crowd(judged, ask([judged.users]), ask)
     return replace(judged, known=replace(judged.known, n_users=n_users, crowd=crowd))
 
 
@@ -61,7 +63,7 @@ def with_first(judged: Judged, ask: Ask, k: int | None) -> Judged:
 def with_listed(judged: Judged, ask: Ask, k: int | None) -> Judged:
     """Return a judgement whose rows of the lists, up to k, were asked whether an item repeats, and how they stand."""
     # an item has one segment, so that segments of items put none into a list a second time
-    whole = uncut(judged)
+    whole = _uncut(judged)
     if whole.rows:
         return judged
     known = _known_of_lists(whole, ask, k)
@@ -121,64 +123,45 @@ def settled(
     `by_number` allows lists to be told apart by a number in place of their user, which no branch but the hits and the
     relevant rows has; `by_hits` says that a list without a hit has the values of an empty one.
     """
-    if judged.known.distinct:  # a judged frame made of two, which every branch reads
-        judged = replace(judged, lists=ask([judged.lists])[0].lazy())
-    if judged.of_rows or judged.known.distinct:
-        known = replace(judged.known, n_of_segments=n_users_of_rows(judged, ask))
-        return replace(judged, known=known)
+    if judged.truth is not None and judged.of_rows:
+        # pairs meet inside a segment, which takes keys of their own
+        return with_users(judged, ask)
     by_number = by_number and judged.universe not in {"recs", "both"}
-    codes = codes_of_items(judged, ask)
-    if codes is not None:
-        found, counts = together(
-            lambda: _in_segments_of_items(
-                judged, codes, ask, k, by_number=by_number, by_hits=by_hits
-            ),
-            lambda: n_users_of_items(judged, codes, ask),
-        )
-        members = members_of_items(found, codes, ask) if counts is None else None
-        return replace(found, known=replace(found.known, n_of_segments=counts, members=members))
-    if judged.inputs.inside("row"):
-        found, counts = together(
-            lambda: _in_segments_of_rows(judged, ask, k, by_number=by_number, by_hits=by_hits),
-            lambda: n_users_of_rows(judged, ask),
-        )
-        return replace(found, known=replace(found.known, n_of_segments=counts))
-    return _settled(judged, ask, k, by_number=by_number)
-
-
-def _in_segments_of_items(
-    judged: Judged, codes: CodesOfItems, ask: Ask, k: int | None, *, by_number: bool, by_hits: bool
-) -> Judged:
-    if judged.scores is not None:
+    if not judged.rows:
         return _settled(judged, ask, k, by_number=by_number)
-    whole = _settled(uncut(judged), ask, k, by_number=by_number)
-    if not by_number:
-        return in_segments_of_items(judged, whole)
-    pairs = codes.beside(ask([whole.relevant_rows()])[0], ask)
-    whole = replace(whole, known=replace(whole.known, pairs=pairs.lazy()))
-    return cut_by_codes(judged, whole, codes.segments, ask, k, by_hits=by_hits)
+    found, counted = together(
+        lambda: _in_segments(judged, ask, k, by_number=by_number, by_hits=by_hits),
+        lambda: with_users(judged, ask),
+    )
+    counts = counted.known.n_of_segments
+    return replace(found, known=replace(found.known, n_of_segments=counts))
 
 
-def _in_segments_of_rows(
+def _uncut(judged: Judged) -> Judged:
+    """Return a judgement of the lists before segments of items cut them."""
+    inputs = judged.inputs
+    others = tuple(one for one in inputs.segments if one.owner != "items")
+    return replace(judged, inputs=replace(inputs, segments=others))
+
+
+def _in_segments(
     judged: Judged, ask: Ask, k: int | None, *, by_number: bool, by_hits: bool
 ) -> Judged:
-    found, names = _settled(judged, ask, k, by_number=by_number), judged.inputs.inside("row")
-    if not by_number or names != judged.rows:
-        return found
-    (pairs,) = ask([found.relevant_rows()])
-    coded = small_codes([pairs.select(names)])
-    if coded is None:
-        return found
-    (code,), segments = coded
-    pairs = pairs.drop(names).with_columns(code=code)
-    (in_order,) = ask([are_in_order(pairs, [found.key])])
-    known = replace(found.known, pairs=pairs.lazy(), in_order=in_order.item())
-    whole = replace(found, known=known)
-    return cut_by_codes(judged, whole, segments, ask, k, by_hits=by_hits)
+    """Return a judgement of lists that segments cut, made of the relevant rows of the whole lists."""
+    of_items = judged.inputs.inside("items") == judged.rows and judged.scores is None
+    whole = _settled(_uncut(judged) if of_items else judged, ask, k, by_number=by_number)
+    coded = coding(judged, ask) if by_number else None
+    cut = coded and cut_by_codes(judged, whole, coded, ask, k, by_hits=by_hits)
+    if cut is not None or not of_items:
+        return cut or whole
+    pairs = whole.relevant_rows()
+    pairs = judged.in_segments(pairs) if judged.truth is None else pairs
+    return replace(judged, known=replace(whole.known, pairs=pairs, in_order=False, narrow=False))
 
 
 def _settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Judged:
-    pairs, users = ask([judged.relevant_rows(), judged.users])
+    # by segment, users are counted on a road of their own
+    pairs, *users = ask([judged.relevant_rows(), *([] if judged.rows else [judged.users])])
     if by_number:
         judged, pairs = _with_numbers(judged, pairs, users)
     keys = judged.list_keys if judged.truth is None else [judged.key]
@@ -209,18 +192,18 @@ def _settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Jud
 def with_ranks(judged: Judged, ask: Ask, k: int | None) -> Judged:
     """Return a judgement with the effective ranks up to k at hand, where `ties=` says how equal ones stand."""
     inputs = judged.inputs
-    if not inputs.tells_ranks_apart or judged.known.distinct or judged.of_rows:
+    if not inputs.tells_ranks_apart or judged.of_rows:
         return judged
     found = effective_up_to(k, judged.truth, inputs, ask)
     return replace(judged, lists=ask([judged.lists if found is None else found])[0].lazy())
 
 
 def _with_numbers(
-    judged: Judged, pairs: pl.DataFrame, users: pl.DataFrame
+    judged: Judged, pairs: pl.DataFrame, users: Sequence[pl.DataFrame]
 ) -> tuple[Judged, pl.DataFrame]:
     """Return the relevant rows with a number for each list of a model, where its user is no whole number."""
     # a frame of what is relevant alone names each user whom the truth has
-    are_all = judged.universe == "truth" and len(pairs) == len(users)
+    are_all = judged.universe == "truth" and [len(pairs)] == [len(one) for one in users]
     if pairs.schema["user"] in SMALL_INTEGERS:
         return judged, pairs
     pairs = numbered(pairs) if judged.truth is None else numbered_with_hash(pairs)
@@ -245,11 +228,13 @@ def _each_once(judged: Judged, pairs: pl.DataFrame, keys: list[str], ask: Ask) -
     return marked_sorted(merged(pairs, keys, ask, [*values.values()]), judged.key)
 
 
-def _crowd(judged: Judged, users: pl.DataFrame, ask: Ask) -> tuple[pl.LazyFrame | None, int | None]:
-    """Return the users, each once, and how many there are."""
-    if judged.known.crowd is not None:
+def _crowd(
+    judged: Judged, found: Sequence[pl.DataFrame], ask: Ask
+) -> tuple[pl.LazyFrame | None, int | None]:
+    """Return the users, each once, and how many there are; nothing where they were not asked for."""
+    if judged.known.crowd is not None or not found:
         return judged.known.crowd, judged.known.n_users
-    users = marked_sorted(users, "user")
+    users = marked_sorted(found[0], "user")
     if users["user"].flags["SORTED_ASC"]:
         (n_users,) = ask([users.lazy().select(pl.col("user").n_unique())])
         return heads(users.lazy()), n_users.item()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from recframe.frames.collecting import Ask
@@ -12,12 +14,17 @@ from recframe.judging.relevance import as_number, gain_of, is_rank, is_relevant_
 from recframe.judging.scores import in_order_given
 
 
-def effective_lists(lists: pl.LazyFrame, judged: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
-    """Return the lists with effective ranks, if `ties=` asks for them; `judged` has the relevance."""
+def effective_lists(
+    lists: pl.LazyFrame, judged: pl.LazyFrame, inputs: Inputs, segments: Sequence[str]
+) -> pl.LazyFrame:
+    """Return the lists with effective ranks, if `ties=` asks for them; `judged` has the relevance.
+
+    A list is that of a model's user in one of the `segments`, which both frames have as columns.
+    """
     if not inputs.tells_ranks_apart:
         return lists
-    keys, gains, own = _keys(inputs), _gains(judged, inputs), _own(lists, judged, inputs)
-    return told_apart(lists, keys, inputs.context.ties, gains, own)
+    keys, own = [*segments, *inputs.model, "user"], _own(lists, judged, inputs)
+    return told_apart(lists, keys, inputs.context.ties, _gains(judged, inputs, segments), own)
 
 
 def effective_up_to(
@@ -39,7 +46,7 @@ def _up_to(
     No rank behind k, which stays as it was given, moves one up to k. An item that repeats may: its best rank is behind k where
     that of its relevant row is, so that these are looked at too.
     """
-    keys, ties, schema = _keys(inputs), inputs.context.ties, lists.collect_schema()
+    keys, ties, schema = [*inputs.model, "user"], inputs.context.ties, lists.collect_schema()
     relevant = _own(lists, judged, inputs)
     listed = is_rank(RANK, schema["rank"])
     first = (listed if k is None else listed & RANK.le(k)).fill_null(value=False)
@@ -63,12 +70,9 @@ def _up_to(
     return lists.with_columns(**columns).drop("is_first", *order)
 
 
-def _keys(inputs: Inputs) -> list[str]:
-    return [*inputs.model, "user"]
-
-
-def _gains(judged: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
-    return judged.filter(is_relevant_row(inputs)).select("user", "item", gain=gain_of(inputs))
+def _gains(judged: pl.LazyFrame, inputs: Inputs, segments: Sequence[str] = ()) -> pl.LazyFrame:
+    relevant = judged.filter(is_relevant_row(inputs))
+    return relevant.select(*segments, "user", "item", gain=gain_of(inputs))
 
 
 def _own(lists: pl.LazyFrame, judged: pl.LazyFrame, inputs: Inputs) -> pl.Expr | None:

@@ -97,7 +97,7 @@ class Rec(Methods[F], Answers[F]):
         """Bind column names, side frames and policies, and return a new object; the frame and this object stay as they are.
 
         Column names hold for every frame of the call:
-            user, item: the ids; any dtype that can be a key.
+            user, item: the ids; any dtype that can be a key. In a judged frame without ids of items each row is an item.
             rank: from 1, lower is better. score: higher is better, ties by item ascending; used where there is no rank
                 column, or where it is named here and the rank is not.
             relevance: above 0 is relevant; a truth without the column counts 1 for each row.

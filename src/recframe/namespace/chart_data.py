@@ -19,7 +19,7 @@ from recframe.frames.hints import bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.joins import beside_one_another
 from recframe.judging.data_checks import after_checks
-from recframe.judging.judged_frame import PAIR, held, judge
+from recframe.judging.judged_frame import PAIR, judge
 from recframe.judging.relevance import is_relevant_row
 from recframe.look.themes import ALL, GROUPS
 from recframe.metrics import catalogue_metrics
@@ -239,7 +239,7 @@ def binned_scores(rec: Any, bins: int, names: Names) -> pl.DataFrame:
     scored = context.having(rank=None, score=context.name_of("score"), ties="item")
     inputs = rec._with(scored)._inputs(None)  # noqa: SLF001
     inputs = inputs.under(under_profile.own(inputs.context))
-    judged, model = held(inputs), inputs.model
+    judged, model = judge(inputs), inputs.model
     score = pl.col("score").cast(pl.Float64)
     lists = judged.counted(inputs.identified("recommendations"), {"truth", "both"})
     lists = lists.with_columns(score).filter(pl.col("score").is_finite())

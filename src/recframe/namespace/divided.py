@@ -13,17 +13,18 @@ import pyarrow as pa  # type: ignore[import-untyped]  # comes with every engine
 from recframe.conventions import under_profile
 from recframe.engines.sums import added_of, schema_of
 from recframe.engines.tasks import Trial
-from recframe.errors import RecframeError
+from recframe.errors import DataError, RecframeError
 from recframe.facts.levels import Level
 from recframe.frames.collecting import stream
 from recframe.frames.context import SIDES, Context
 from recframe.frames.hints import Either, words
 from recframe.frames.kinds.engine import Engine, Routed, Work
-from recframe.frames.kinds.lookup import is_frame, kind_for
+from recframe.frames.kinds.lookup import collected, is_frame, kind_for
 from recframe.frames.kinds.plain_tables import in_plain_types, table_of, without_rows
 from recframe.frames.kinds.tables import CATALOGUE, MODELS, POPULARITY, TRAIN_USERS
 from recframe.frames.own_names import NamedFrame, is_side
 from recframe.frames.roles import IDS, READ_AS_GIVEN, role_named
+from recframe.judging.relevance import WITHOUT_MODEL
 from recframe.metrics.language import registry
 from recframe.metrics.language.cutoffs import reach
 from recframe.metrics.language.definition import Metric
@@ -178,10 +179,7 @@ class Divided:
         if isinstance(given, Metric):
             return given.as_stated
         if is_frame(given) and kind_for(given).is_lazy:
-            kind = kind_for(given)
-            if kind.engine is not None:
-                return self.engine.read(given, kind.columns)
-            return stream(kind.take({name: name for name in kind.columns}).lazy())
+            return collected(given)
         return [self._sent(one) for one in given] if isinstance(given, list | tuple) else given
 
     @cached_property
@@ -341,10 +339,15 @@ class Divided:
         return found
 
     def _models(self) -> pl.DataFrame:
-        """Return the models of all lists; one that is null is a model where it ranks anything."""
+        """Return the models of all lists, or say that a ranked row has none, which a cut-off may keep from the buckets."""
         lists = self.given[LISTS]
-        named = () if self._is_scored else lists.present("model", "rank")
-        return lists.values("model", lists.present("user", "item"), named)
+        ranked = () if self._is_scored else lists.present("model", "rank")
+        found = lists.values("model", lists.present("user", "item"), ranked)
+        if found.schema["value"].is_float():
+            found = found.fill_nan(None)
+        if found["value"].null_count() and self.method != "audit":
+            raise DataError(WITHOUT_MODEL.format(lists.column("model")))
+        return found
 
     @property
     def _is_scored(self) -> bool:

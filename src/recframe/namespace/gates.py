@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any, Generic, Literal
+from typing import Any, Generic, Literal, get_args, overload
 
 import polars as pl
 
@@ -13,6 +13,7 @@ from recframe.conventions import under_profile
 from recframe.errors import RecframeError, shown
 from recframe.frames.dtypes import text_of
 from recframe.frames.hints import Either, bind
+from recframe.frames.kinds.lookup import collected
 from recframe.namespace import calls
 from recframe.namespace.bound_metric import By, Cutoffs, F
 from recframe.namespace.earlier import Earlier, earlier
@@ -29,6 +30,8 @@ from recframe.uncertainty.requirements import (
     EARLIER,
     TRAILING,
     Gate,
+    Missing,
+    On,
     Requirement,
     metrics_of,
     required,
@@ -43,6 +46,42 @@ Required = str | Requirement | Sequence[str | Requirement]
 class Gates(Generic[F]):
     """The method that requires something."""
 
+    @overload
+    def require(
+        self: Gates[pl.LazyFrame],
+        *requirements: Required,
+        k: Cutoffs = ...,
+        by: By = ...,
+        min_users: int = ...,
+        strict: bool = ...,
+        on: On = ...,
+        models: str | Sequence[str] | None = ...,
+        last: Any = ...,
+        missing: Missing = ...,
+        history: Any = ...,
+        window: int = ...,
+        level: float = ...,
+        raises: Literal[True] = ...,
+        profile: str | None = ...,
+    ) -> pl.DataFrame: ...
+    @overload
+    def require(
+        self,
+        *requirements: Required,
+        k: Cutoffs = ...,
+        by: By = ...,
+        min_users: int = ...,
+        strict: bool = ...,
+        on: On = ...,
+        models: str | Sequence[str] | None = ...,
+        last: Any = ...,
+        missing: Missing = ...,
+        history: Any = ...,
+        window: int = ...,
+        level: float = ...,
+        raises: bool = ...,
+        profile: str | None = ...,
+    ) -> F: ...
     @calls.understood
     def require(  # noqa: PLR0913  those of evaluate, and when a row fails
         self,
@@ -51,15 +90,16 @@ class Gates(Generic[F]):
         by: By = None,
         min_users: int = 1,
         strict: bool = False,
-        on: Literal["interval", "value"] = "interval",
+        on: On = "interval",
         models: str | Sequence[str] | None = None,
         last: Any = None,
+        missing: Missing = "fails",
         history: Any = None,
         window: int = 14,
         level: float = 0.95,
         raises: bool = True,
         profile: str | None = None,
-    ) -> F:
+    ) -> Any:
         """Raise where a requirement fails, and return a row for each segment, model and requirement.
 
         A requirement is a text such as `"ndcg@10 >= 0.28"`, `"gini@10 <= 0.9"` or `"ndcg@10 >= 0.99 * popularity"` (at most 1 %
@@ -67,7 +107,7 @@ class Gates(Generic[F]):
         `evaluate`. A number is asked of every model, a share of a model of all the others, user by user; `models` names those
         that are asked.
 
-        Each row has one of three states, with the interval `difference_low` to `difference_high` of the value's difference to
+        Each row has a state, with the interval `difference_low` to `difference_high` of the value's difference to
         the bound (that of the value itself, or of the users' differences b - f a, with f the factor):
 
             fails: it is shown to be on the wrong side. The interval lies beyond the bound, and does so among all rows of the
@@ -75,6 +115,9 @@ class Gates(Generic[F]):
             holds: it is shown to be on the right side. The interval reaches up to the bound and no further.
             open: it cannot be told with so many users. `detectable` is the smallest difference that they show, four times in
                 five. So is a row of nobody, of one user, or of fewer than `min_users`, which is not tested at all.
+            missing: earlier numbers have the model or the segment, and today's rows do not: `last`, or every run of the
+                trailing window of `history`, of at least `min_users` users. By default such a row counts as one that fails,
+                and with `missing="open"` as one that is open.
 
         `strict=True` raises where a row is open, too, but for rows below `min_users` beside others that were judged.
         `on="value"` takes the values alone, without the intervals: a false alarm for half of the systems that are just as
@@ -96,9 +139,10 @@ class Gates(Generic[F]):
         `baseline_value`, `difference`; `state`, `n_users`, `detectable`, `p_value`, `p_adjusted`, `note`. A null value (nobody
         has one) is open. It needs NumPy and SciPy, the extra recframe[stats].
 
-        Raises a RequirementError, which is an AssertionError too, with a table of what fails. Nothing of a LazyFrame is
-        collected, so that it raises when its result is: write `rec.require(...).collect()`. Raises what `evaluate` raises, and
-        a RecframeError for what is no requirement.
+        Raises a RequirementError, which is an AssertionError too, with a table of what fails. So that no gate passes unseen, a
+        LazyFrame, or a frame of an engine, is run at once, and the result is a DataFrame of Polars; `raises=False` gives a
+        plan, which runs when it is collected and raises nothing. Raises what `evaluate` raises, and a RecframeError for what is
+        no requirement.
 
         In a test of pytest:
 
@@ -122,23 +166,52 @@ class Gates(Generic[F]):
         └─────────────┴───────┴───────────┴───────┴────────────┘
         """
         asked = required(requirements, k)
-        options.one_of("on", on, ("interval", "value"))
-        gate = Gate(
+        gate = gate_of(
             asked,
-            level=options.share("level", level, "0.95"),
+            level=level,
             on=on,
             strict=strict,
-            min_users=options.whole("min_users", min_users, 1),
-            models=_names(models),
-            raises=raises,
-            earlier=last is not None,
-            trailing=history is not None,
+            min_users=min_users,
+            models=models,
+            last=last,
+            missing=missing,
+            history=history,
         )
+        is_plan = self._kind.is_lazy  # type: ignore[attr-defined]  # of a Rec
         found = question(self, metrics_of(asked), None, by, None, profile)
         then = earlier(last, found.by, found.inputs, found.metrics)
         before = predicted(history, window, gate, found)
-        result: F = Asked(found, calls.names(by), gate, then, before, profile).result()
-        return result
+        checked = replace(gate, raises=raises and not is_plan)
+        result = Asked(found, calls.names(by), checked, then, before, profile).result()
+        return unmet.check_collected(collected(result), gate) if raises and is_plan else result
+
+
+def gate_of(  # noqa: PLR0913  the options of a gate
+    asked: Sequence[Requirement],
+    *,
+    level: float = 0.95,
+    on: On = "interval",
+    strict: bool = False,
+    min_users: int = 1,
+    models: object = None,
+    last: object = None,
+    missing: Missing = "fails",
+    history: object = None,
+) -> Gate:
+    """Return a gate of some options, or say which of them is none."""
+    options.one_of("on", on, get_args(On))
+    options.one_of("missing", missing, get_args(Missing))
+    return Gate(
+        asked,
+        level=options.share("level", level, "0.95"),
+        on=on,
+        strict=strict,
+        min_users=options.whole("min_users", min_users, 1),
+        models=_names(models),
+        earlier=last is not None,
+        trailing=history is not None,
+        missing=missing,
+    )
 
 
 def _names(models: object) -> list[str] | None:
@@ -215,7 +288,8 @@ class Asked:
             yield self._from_model(model, required_of_it)
         if summaries and self.earlier is not None and self.earlier.summary is not None:
             rows = self._from_bounds(summaries)
-            yield distances.with_earlier(rows, self.keys, summaries, self.earlier.summary)
+            then, least = self.earlier.summary, self.gate.min_users
+            yield distances.with_earlier(rows, self.keys, summaries, then, least)
         if trailing and self.predicted is not None:
             rows = self._from_bounds(trailing)
             yield distances.with_predictions(rows, self.keys, trailing, self.predicted)
@@ -265,7 +339,17 @@ class Asked:
         known = [name for name in [*inside] if name in then.collect_schema()]
         then = then.select(*known, *named)
         sums = distances.sums_with_earlier(now, then, self.keys, metrics)
-        return distances.from_pairs(sums, self.keys, metrics, places, self.how)
+        rows = distances.from_pairs(sums, self.keys, metrics, places, self.how)
+        numbers = {place: metrics.index(one.metric) for place, one in places.items()}
+        dtypes, least = now.collect_schema(), self.gate.min_users
+        had = [distances.had_by_users(then, self.keys, numbers, dtypes)]
+        if self.earlier is not None and self.earlier.summary is not None:
+            summary = self.earlier.summary  # of segments that values of users may not name
+            had.append(distances.had_in_summary(summary, self.keys, places, dtypes))
+        present = distances.present_users(now, self.keys, numbers)
+        for one in had:
+            rows = distances.with_missing(rows, self.keys, one, least, distances.BEFORE, present)
+        return rows
 
 
 def _lacking(model: str) -> str:

@@ -8,11 +8,14 @@ from typing import Any
 
 from recframe.errors import RecframeError
 from recframe.frames.context import Context
-from recframe.frames.kinds.lookup import kind_for
+from recframe.frames.kinds.lookup import collected, kind_for
 from recframe.frames.kinds.recframe_models import Models
 from recframe.namespace import calls
 from recframe.namespace.bound_frame import Rec
 from recframe.namespace.bound_metric import F
+from recframe.namespace.gates import gate_of
+from recframe.uncertainty import unmet
+from recframe.uncertainty.requirements import required
 
 BY_BUCKET = ("evaluate", "summarize", "compare", "power", "gaps", "require", "judge", "audit")
 """The methods whose plans are sums over users, or rows of them."""
@@ -68,8 +71,25 @@ REFUSED = tuple(name for name in calls.METHODS if "." not in name and name not i
 class OnEngine(Rec[F]):
     """Recommender metrics of a frame that an engine holds, such as Spark's; see `Rec`."""
 
-    for _name in BY_BUCKET:
+    for _name in set(BY_BUCKET) - {"require"}:
         locals()[_name] = _by_bucket(_name)
+
+    @wraps(Rec.require)
+    def require(  # type: ignore[override]  # takes what that of a Rec does
+        self, *requirements: Any, raises: bool = True, **given: Any
+    ) -> Any:
+        """Raise where a requirement fails; see `Rec.require`."""
+        from recframe.namespace.divided import run  # noqa: PLC0415  pyarrow comes with engines
+
+        result = run(self, "require", requirements, {**given, "raises": False})
+        if not raises:
+            return result
+        of_gate = {
+            name: given[name] for name in ("strict", "min_users", "missing") if name in given
+        }
+        gate = gate_of(required(requirements, given.get("k")), **of_gate)
+        return unmet.check_collected(collected(result), gate)
+
     for _name in REFUSED:
         locals()[_name] = _refused(_name)
 

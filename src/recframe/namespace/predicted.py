@@ -28,7 +28,8 @@ def predicted(history: Any, window: object, gate: Gate, asked: Question) -> pl.D
         raise RecframeError(msg)
     meant = definitions(asked.conventions)
     split = list(asked.by.values())
-    found, known = predictions(history, watched(window, gate.level), split, meant)
+    how = watched(window, gate.level)
+    found, known = predictions(history, how, split, meant, gate.min_users)
     _warn_of_unknown(gate, known, split)
     return found
 

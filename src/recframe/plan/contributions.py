@@ -18,7 +18,7 @@ from recframe.judging.data_checks import after_checks
 from recframe.judging.judged_frame import Judged, judge
 from recframe.metrics.language.definition import Metric
 from recframe.plan import leave_one_out, of_lists
-from recframe.plan.evaluation import Convention, looked_up, of_the_plan
+from recframe.plan.evaluation import Convention, check_parts_of_truth, of_the_plan
 from recframe.plan.needs import is_of_segment, needs_of
 from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, n_users_of_segments, with_attributes
@@ -86,7 +86,8 @@ def contributions(
     """Return what users contribute to the metrics: for each plan that these need, part by part of the users."""
     plans: dict[tuple[object, ...], tuple[Context, list[Metric[...]]]] = {}
     of_each_list: list[Convention] = []
-    inputs = looked_up(inputs, conventions, run)
+    check_parts_of_truth(inputs, conventions)
+    inputs = described(inputs, run.ask)
     found: list[list[Contributions]] = []
     for one in conventions:
         context = of_the_plan(one.context, inputs)

@@ -10,8 +10,8 @@ import polars as pl
 from recframe.errors import ColumnError, RecframeError, without_order
 from recframe.facts.requirements import check_needs
 from recframe.frames.context import Context
-from recframe.frames.described import described, described_by_items
-from recframe.frames.hints import Given
+from recframe.frames.described import described
+from recframe.frames.hints import Given, bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows import joins
 from recframe.metrics.language.definition import Metric, Over
@@ -49,7 +49,8 @@ def evaluate(
     a metric's column stands what `beside` names, such as the number of users or lists in it, which the plans then give too.
     """
     _check_names(inputs, conventions, beside)
-    inputs = looked_up(inputs, conventions, run)
+    check_parts_of_truth(inputs, conventions)
+    inputs = described(inputs, run.ask)
     asked: Asked = {}
     columns: dict[str, pl.Expr] = {}
     lists = _of_lists(inputs, conventions, run, beside)
@@ -70,13 +71,6 @@ def evaluate(
     ]
     plain = lists is None and len(plans) == 1 and all(map(_is_plain, conventions))
     return plans[0] if plain else _joined(plans, columns, inputs, lists)
-
-
-def looked_up(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> Inputs:
-    """Return the same with those `by` columns as properties of users and of items that the rows of a large frame show to be."""
-    inputs = described(inputs, run.ask)
-    reads_items = any(one.over == "lists" or needs_of(one.metric).facts for one in conventions)
-    return inputs if reads_items else described_by_items(inputs, run.ask)
 
 
 def _from_lists(one: Convention, lists: Lists, beside: Sequence[str]) -> dict[str, pl.Expr]:
@@ -121,6 +115,25 @@ def _check_names(inputs: Inputs, conventions: Sequence[Convention], beside: Sequ
         if segment.name in taken:
             msg = f"{Given('by', segment.name)} is also the name of a result column; rename the column before"
             raise ColumnError(msg)
+
+
+def check_parts_of_truth(inputs: Inputs, conventions: Sequence[Convention]) -> None:
+    """Say which number a column of the truth alone cannot cut, since whole lists would have it in every segment."""
+    names = [one.name for one in inputs.segments if one.owner == "truth"]
+    if not names:
+        return
+    reasons = [f"{one.metric} reads whole lists" for one in conventions if one.over == "lists"]
+    universes = (one.context.universe for one in conventions)
+    reasons += [
+        f"universe={one!r} has users of lists" for one in universes if one in {"recs", "all"}
+    ]
+    if reasons:
+        msg = (
+            f"{Given('by', names[0])} is a column of the truth alone, and {reasons[0]}, which would be the same in each "
+            f"segment. If it describes users, move it from the truth into {bind(users='users')}; if lists have parts too, such "
+            "as weeks, give the lists the column"
+        )
+        raise ColumnError(msg)
 
 
 def _of_lists(

@@ -118,7 +118,8 @@ def _columns_of(inputs: Inputs) -> Hashable:
     columns = tuple((name, *frame.columns, *frame.dtypes) for name, frame in given)
     names = tuple(tuple(side.names.items()) for side in sides)
     bound = inputs.context.without_frames
-    return columns, names, bound, inputs.segments, inputs.complete, inputs.ranks_hold, inputs.few
+    known = (inputs.complete, inputs.ranks_hold, inputs.few, inputs.without_items)
+    return columns, names, bound, inputs.segments, *known
 
 
 def _key_of(one: Convention) -> Hashable:

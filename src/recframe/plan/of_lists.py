@@ -21,7 +21,7 @@ from recframe.frames.inputs import Inputs
 from recframe.frames.rows.joins import aggregate, at_best_rank, distinct_names, joined
 from recframe.frames.rows.lookups import Lookup, lookup
 from recframe.frames.rows.questions import distinct_ids, each_item_once, marked_sorted
-from recframe.judging.judged_frame import Judged, held
+from recframe.judging.judged_frame import Judged, judge
 from recframe.judging.settled import ranked_or_relevant, ranked_with_relevance
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.cutoffs import reach
@@ -120,7 +120,7 @@ def cuts_of(
     inputs: Inputs, asked: Levels, keys: list[str], most: int | None, run: Run
 ) -> list[Cut]:
     """Return the lists, cut at the largest k, part by part, with what is asked of them."""
-    cuts = [Cut(Sides(inputs, held(part)), asked, keys, most) for part in run.parts(inputs)]
+    cuts = [Cut(Sides(inputs, judge(part)), asked, keys, most) for part in run.parts(inputs)]
     if run.ask is None:
         return cuts
     kept = None if run.held is None or len(cuts) > 1 else run.held.cuts
@@ -304,6 +304,7 @@ class Cut:
             self.rows if given is None else given,
             self.asked.facts_in(Level.OF_LIST),
             "pair",
+            "row",
             "item",
             "segment",
             "whole",
@@ -324,12 +325,22 @@ class Cut:
         support = aggregate(
             self.described(crowd), self.keys, [pl.len().cast(pl.Int64).alias("n_lists")]
         )
+        support = self._of_all_models(support)
         sums = self.asked.named(Level.OVER_LISTS)
         return (
             joined(support, aggregate(self.described(self.lists()), self.keys, sums), self.keys)
             if sums
             else support
         )
+
+    def _of_all_models(self, support: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the segments with every model, since a segment of one model's lists is one of all models."""
+        parts = [key for key in self.keys if key != "model"]
+        if not parts or len(parts) == len(self.keys) or self.held.models is None:
+            return support
+        every = support.select(parts).unique().join(self.held.models, how="cross")
+        found = every.join(support, on=self.keys, how="left", nulls_equal=True)
+        return found.with_columns(pl.col("n_lists").fill_null(0))
 
     def items(self) -> pl.LazyFrame:
         """Return each item of each segment with its number of rows, and its sums over the lists."""
@@ -345,7 +356,9 @@ class Cut:
 
     def places(self) -> pl.LazyFrame:
         """Return the rows with all that sums over an item's places are made of."""
-        rows = self.sides.joined(self.rows, self.asked.facts_in(Level.OF_ITEM), "pair", "item")
+        rows = self.sides.joined(
+            self.rows, self.asked.facts_in(Level.OF_ITEM), "pair", "row", "item"
+        )
         rows = self.described(self._with_beside(rows))
         among = {Level.ALONG: self.keys, Level.ALONG_ALL: self._keys_of_all}
         for level, keys in among.items():

@@ -101,8 +101,11 @@ def _means(
         if beside:
             found = _beside(f"value {number}", f"value {len(metrics)}", n_users, absent)
             columns |= columns_beside(metric, beside, found)
-    if skips and {inside for inside, _ in by} - {"model"}:
-        sums = sums.filter(present > 0)
+    parts = [inside for inside, _ in by if inside != "model"]
+    if skips and parts:
+        # whose lists have a relevant row differs from model to model, and a part of one is one of all
+        by_model = judged.models is not None and judged.context.relevant_from == "list"
+        sums = sums.filter((present.max().over(parts) if by_model else present) > 0)
     return _named(sums, by, columns)
 
 

@@ -46,8 +46,9 @@ def beside(judged: Judged, rows: pl.LazyFrame) -> pl.LazyFrame:
             "share_of_one"
         )
     given = pl.col("propensity").cast(pl.Float64).fill_nan(None)
-    pairs = judged.inputs.counted("truth").group_by(PAIR).agg(given_propensity=given.max())
-    rows = rows.join(pairs, on=PAIR, how="left", maintain_order="left")
+    pair = [*judged.of_rows, *PAIR]
+    pairs = judged.inputs.counted("truth").group_by(pair).agg(given_propensity=given.max())
+    rows = rows.join(pairs, on=pair, how="left", maintain_order="left", nulls_equal=True)
     return rows.with_columns(
         pl.col("given_propensity").fill_null(0.0), popularity_share=pl.lit(None, pl.Float64)
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import polars as pl
 
@@ -61,13 +60,9 @@ def with_attributes(lists: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
     for table in inputs.of_users:
         asked = [name for name in table.collect_schema().names() if name in found]
         lists = lists.join(table.select("user", *asked), on="user", how="left") if asked else lists
-    owners: tuple[Literal["recommendations", "truth"], ...] = ("recommendations", "truth")
-    for owner in owners:
-        for name in inputs.inside(owner):
-            pairs = inputs.counted(owner).select("user", name).drop_nulls().unique()
-            lists = lists.join(
-                pairs.group_by("user").agg(pl.col(name).first()), on="user", how="left"
-            )
+    for name in inputs.inside("recommendations"):
+        pairs = inputs.counted("recommendations").select("user", name).drop_nulls().unique()
+        lists = lists.join(pairs.group_by("user").agg(pl.col(name).first()), on="user", how="left")
     return lists if inputs.draw is None else lists.with_columns(inputs.draw)
 
 

@@ -34,13 +34,19 @@ def append(place: Path, run: Run) -> None:
     """Write a run in the place of one of the same key: both at once, or neither."""
     with told(place):
         place.parent.mkdir(parents=True, exist_ok=True)
-    rows = run.table()
+    columns = run.table().get_columns()
+    # NOTE: a column of no dtype changes none that the table has, and DuckDB 2 takes none from pyarrow 18 or 19.
+    without = {one.name for one in columns if one.dtype == pl.Null}
+    whole = [one.cast(pl.Int32) if one.name in without else one for one in columns]
 
     def write(connection: Any) -> None:
-        connection.register("run", _Stream(rows))
+        connection.register("whole", _Stream(pl.DataFrame(whole)))
+        connection.register(
+            "run", _Stream(pl.DataFrame([one for one in columns if one.name not in without]))
+        )
         connection.execute("BEGIN")
-        connection.execute(f"CREATE TABLE IF NOT EXISTS {TABLE} AS FROM run LIMIT 0")
-        _widen(connection)
+        connection.execute(f"CREATE TABLE IF NOT EXISTS {TABLE} AS FROM whole LIMIT 0")
+        _widen(connection, without)
         connection.execute(f"DELETE FROM {TABLE} WHERE run = ?", [run.key])  # noqa: S608
         connection.execute(f"INSERT INTO {TABLE} BY NAME FROM run")
         connection.execute("COMMIT")
@@ -62,14 +68,17 @@ def tables(place: Path) -> list[Table]:
     return _when_free(place, read, read_only=True)
 
 
-def _widen(connection: Any) -> None:
-    """Give the table the columns of a run that it lacks, and make text of one that has other values there."""
+def _widen(connection: Any, without: set[str]) -> None:
+    """Give the table the columns of a run that it lacks, and make text of one that has other values there.
+
+    Some columns are `without` values, so that they are of whatever dtype the table has.
+    """
     own = dict(_described(connection, TABLE))
-    for name, dtype in _described(connection, "run"):
+    for name, dtype in _described(connection, "whole"):
         quoted = '"' + name.replace('"', '""') + '"'
         if name not in own:
             connection.execute(f"ALTER TABLE {TABLE} ADD COLUMN {quoted} {dtype}")
-        elif own[name] not in {dtype, "VARCHAR"}:
+        elif name not in without and own[name] not in {dtype, "VARCHAR"}:
             wider = _wider({own[name], dtype})
             connection.execute(f"ALTER TABLE {TABLE} ALTER COLUMN {quoted} TYPE {wider}")
 

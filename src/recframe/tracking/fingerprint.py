@@ -29,7 +29,8 @@ def fingerprint(inputs: Inputs, metrics: Sequence[Metric[...]] = ()) -> str:
     streams. Ids count as what they say, whatever the dtype: whole numbers of any width, categories as text.
     """
     frames = {
-        "lists": inputs.lists,
+        # numbers of rows are in the order in which these stand
+        "lists": inputs.lists.drop("item") if inputs.without_items else inputs.lists,
         "truth": inputs.truth,
         "users": inputs.users,
         "items": inputs.items,

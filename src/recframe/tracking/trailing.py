@@ -28,11 +28,12 @@ OTHERWISE = "the metric stands for something else than in the history"
 
 
 def predictions(
-    given: Any, how: Watched, split: Sequence[str], definitions: Mapping[str, str]
+    given: Any, how: Watched, split: Sequence[str], definitions: Mapping[str, str], least: int = 1
 ) -> tuple[pl.DataFrame, list[str]]:
     """Return what the last runs predict of the next, for each segment, model and metric, and which metrics the history has.
 
-    The columns of `split` as text, in their order, as `key 0` and on; `metric`, and those of `PREDICTED`. Runs count that were
+    The columns of `split` as text, in their order, as `key 0` and on; `metric`, those of `PREDICTED`, and `in_each`: how many
+    runs the window has, where each of them has the number of at least `least` users, else null. Runs count that were
     split by these columns, and whose metric stood for the same, or for what nobody knows.
     """
     path = isinstance(given, str | os.PathLike)
@@ -55,7 +56,21 @@ def predictions(
     otherwise = others.join(found, on=[*keys, "metric"], how="anti", nulls_equal=True)
     empty = [pl.lit(None, dtype).alias(one) for one, dtype in PREDICTED.items()]
     otherwise = otherwise.with_columns(empty).with_columns(window_note=pl.lit(OTHERWISE))
-    return pl.concat([found, otherwise.select(found.columns)]), names
+    whole = pl.concat([found, otherwise.select(found.columns)])
+    in_each = _in_each_run(known, [*keys, "metric"], how, least)
+    return whole.join(in_each, on=[*keys, "metric"], how="left", nulls_equal=True), names
+
+
+def _in_each_run(rows: pl.DataFrame, keys: Sequence[str], how: Watched, least: int) -> pl.DataFrame:
+    """Return the numbers that every run of the trailing window has of enough users, with the number of these runs."""
+    place = pl.col("as_of").rank("dense", descending=True).over("metric")
+    window = rows.filter(place <= how.window)
+    n_runs = window.group_by("metric").agg(in_each=pl.col("as_of").n_unique().cast(pl.Int64))
+    enough = pl.col("n_users").is_null() | (pl.col("n_users") >= least)
+    there = window.filter(pl.col("value").is_not_null() & enough)
+    counts = there.group_by(keys).agg(n=pl.col("as_of").n_unique())
+    found = counts.join(n_runs, on="metric").filter(pl.col("n") == pl.col("in_each"))
+    return found.drop("n")
 
 
 def _of_split(runs: Runs, split: Sequence[str]) -> pl.DataFrame:

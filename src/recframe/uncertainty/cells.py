@@ -33,7 +33,7 @@ MOST_BORROWED = 300.0
 """So many users of all segments a small variance is held against."""
 MOST_TOGETHER = 1000
 """Of so many segments that share users the groups are held at once, and all pairs."""
-OF_USERS = {"users", "recommendations", "truth"}
+OF_USERS = {"users", "recommendations"}
 """The owners of properties of users."""
 
 
@@ -105,7 +105,7 @@ def cells(
 
 def _apart(inputs: Inputs, asked: Sequence[Convention]) -> pl.LazyFrame:
     """Return whether each user stands in one segment; of a judged frame, which may repeat a property of users in its rows."""
-    of_items = any(one.owner not in {*OF_USERS, "row"} for one in inputs.segments)
+    of_items = any(one.owner not in {*OF_USERS, "row", "truth"} for one in inputs.segments)
     if of_items or (inputs.truth is not None and any(one.over == "lists" for one in asked)):
         # users have several items; and lists of users who are not in the truth are not looked at
         return pl.LazyFrame({APART: [False]})

@@ -46,11 +46,17 @@ ROW = {
     "window_errors": pl.Float64,
     "window_own": pl.Float64,
     "window_note": pl.String,
+    "missing": pl.Boolean,
 }
 """What follows the keys: the place of the requirement; the value with its interval, squared standard error and degrees of
 freedom; whether it hangs on so few lists that no interval is known to hold; the other model's value, the mean gap between the
 value and its share of the other, user by user, with the squared error; of an earlier result the interval; how many users have
-but one of the two values; and of a history what its last runs predict."""
+but one of the two values; of a history what its last runs predict; and whether earlier numbers have the row and today's do
+not."""
+BEFORE = "the earlier result has it, of {} users, and today's rows do not"
+IN_EACH_RUN = "each of the last {} runs of the history has it, and today's rows do not"
+TEXTUAL = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
+"""The dtypes beside those of numbers that text can be cast to."""
 NO_SUCH_RUN = "the history has no such number"
 TWICE = "the earlier result has a user twice in one segment; ask both by the same columns"
 Places = Mapping[int, Requirement]
@@ -124,38 +130,39 @@ def _rows(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
 
 
 def with_earlier(
-    rows: pl.LazyFrame, keys: Sequence[str], required: Places, earlier: pl.LazyFrame
+    rows: pl.LazyFrame, keys: Sequence[str], required: Places, earlier: pl.LazyFrame, least: int
 ) -> pl.LazyFrame:
     """Return rows of `from_bounds` with the value and the interval that an earlier result has of the same metric.
 
     `earlier` has some of the keys, `metric`, `value`, `value_low`, `value_high` and `n_users`. Keys are matched as text, since
-    files keep no dtypes.
+    files keep no dtypes. What it has of at least `least` users and the rows lack is a row that is missing.
     """
-    schema, own = earlier.collect_schema(), rows.collect_schema()
-    common = [key for key in keys if key in schema]
-    metrics = pl.LazyFrame(
-        {"place": list(required), "metric": [str(one.metric) for one in required.values()]},
-        schema={"place": pl.Int64, "metric": pl.String},
+    own = rows.collect_schema()
+    then = had_in_summary(earlier, keys, required, own)
+    common = [key for key in keys if _as_text(key) in then.collect_schema()]
+    on = [*map(_as_text, common), "place"]
+    now = rows.drop("other", "other_low", "other_high", "other_n").with_columns(
+        as_text(pl.col(key), own[key]).alias(_as_text(key)) for key in common
     )
+    found = now.join(then.rename({"n": "other_n"}), on=on, how="left", nulls_equal=True)
+    return with_missing(_rows(found, keys), keys, then, least, BEFORE)
+
+
+def had_in_summary(
+    earlier: pl.LazyFrame, keys: Sequence[str], required: Places, dtypes: pl.Schema
+) -> pl.LazyFrame:
+    """Return what an earlier result has: the keys as text, `place`, the value `other` with its ends, and `n` users."""
+    common = [key for key in keys if key in earlier.collect_schema()]
+    on = [_as_text(key) for key in common]
     numbers = {"other": "value", "other_low": "value_low", "other_high": "value_high"}
-    on = [f"{key} as text" for key in common]
-    then = earlier.select(
-        *(
-            as_text(pl.col(key), schema[key]).alias(name)
-            for key, name in zip(common, on, strict=True)
-        ),
+    rows = _with_texts(earlier, common, dtypes).select(
+        *on,
         "metric",
         *(pl.col(name).cast(pl.Float64).alias(new) for new, name in numbers.items()),
-        pl.col("n_users").cast(pl.Int64).alias("other_n"),
-    ).unique([*on, "metric"], keep="first", maintain_order=True)
-    now = (
-        rows.drop([*numbers, "other_n"])
-        .join(metrics, on="place", how="left")
-        .with_columns(
-            as_text(pl.col(key), own[key]).alias(name) for key, name in zip(common, on, strict=True)
-        )
+        pl.col("n_users").cast(pl.Int64).alias("n"),
     )
-    return _rows(now.join(then, on=[*on, "metric"], how="left", nulls_equal=True), keys)
+    once = rows.unique([*on, "metric"], keep="first", maintain_order=True)
+    return once.join(_metrics(required), on="metric").drop("metric")
 
 
 def with_predictions(
@@ -163,14 +170,12 @@ def with_predictions(
 ) -> pl.LazyFrame:
     """Return rows of `from_bounds` with what the last runs of a history predict of the same number.
 
-    `predicted` has the keys as text, as `key 0` and on, `metric`, and the columns of `ROW` that begin with `window_`.
+    `predicted` has the keys as text, as `key 0` and on, `metric`, the columns of `ROW` that begin with `window_`, and
+    `in_each`: in how many runs a number stands that each run of the window has. The rows that lack it are missing.
     """
     own, columns = rows.collect_schema(), [one for one in ROW if one.startswith("window_")]
     on = [f"key {place}" for place in range(len(keys))]
-    metrics = pl.LazyFrame(
-        {"place": list(required), "metric": [str(one.metric) for one in required.values()]},
-        schema={"place": pl.Int64, "metric": pl.String},
-    )
+    metrics = _metrics(required)
     now = rows.drop(columns).join(metrics, on="place", how="left")
     now = now.with_columns(
         as_text(pl.col(key), own[key]).alias(name) for key, name in zip(keys, on, strict=True)
@@ -178,7 +183,117 @@ def with_predictions(
     then = predicted.lazy().select(*on, "metric", *columns)
     found = now.join(then, on=[*on, "metric"], how="left", nulls_equal=True)
     nothing = pl.when(pl.col("window_n").is_null()).then(pl.lit(NO_SUCH_RUN))
-    return _rows(found.with_columns(pl.coalesce("window_note", nothing)), keys)
+    found = _rows(found.with_columns(pl.coalesce("window_note", nothing)), keys)
+    named = {name: _as_text(key) for name, key in zip(on, keys, strict=True)}
+    had = predicted.lazy().filter(pl.col("in_each") > 0).join(metrics, on="metric")
+    had = had.select(
+        *(pl.col(name).alias(new) for name, new in named.items()), "place", n="in_each"
+    )
+    return with_missing(found, keys, had, 1, IN_EACH_RUN)
+
+
+def with_missing(
+    rows: pl.LazyFrame,
+    keys: Sequence[str],
+    had: pl.LazyFrame,
+    least: int,
+    words: str,
+    present: pl.LazyFrame | None = None,
+) -> pl.LazyFrame:
+    """Return rows with those that earlier numbers have and that are missing now, whether or not they have a row of nobody.
+
+    `had` has some of the keys as text, `place`, the number of users (or runs) `n`, which may be null, and if known the value
+    `other`; what had fewer than `least` does not count. `present` has the keys and the places that have a value now, where
+    the rows do not say it. `words` is the note of such a row, with a place for the number.
+    """
+    own, columns = rows.collect_schema(), had.collect_schema()
+    common = [key for key in keys if _as_text(key) in columns]
+    on = [*map(_as_text, common), "place"]
+    texts = [as_text(pl.col(key), own[key]).alias(_as_text(key)) for key in common]
+    here = rows.with_columns(texts)
+    there = here.filter(pl.col("value").is_not_null())
+    there = there if present is None else present.with_columns(texts)
+    n = pl.col("n").cast(pl.Int64)
+    gone = had.filter(n.is_null() | (n >= least)).join(there, on=on, how="anti", nulls_equal=True)
+    told = pl.format(words, n.cast(pl.String).fill_null("some"))
+    other = pl.col("other") if "other" in columns else pl.lit(None, pl.Float64)
+    gone = gone.select(*on, told=told, other=other).unique(on)
+    new = gone.join(here, on=on, how="anti", nulls_equal=True).select(
+        *(_of_text(key, own[key]) if key in common else _none(key, own[key]) for key in keys),
+        "place",
+        "other",
+        note=_naming(common, own),
+        n_users=pl.lit(0, pl.Int64),
+        missing=pl.lit(value=True),
+    )
+    marked = here.join(gone.drop("other"), on=on, how="left", nulls_equal=True).with_columns(
+        missing=pl.col("told").is_not_null() | pl.col("missing").fill_null(value=False),
+        note=pl.coalesce("told", "note"),
+    )
+    return pl.concat([_rows(marked, keys), _rows(new, keys)])
+
+
+def _naming(keys: Sequence[str], dtypes: pl.Schema) -> pl.Expr:
+    """Return the note of a row that is missing, with its keys where one is no value of today's dtype."""
+    lost = [
+        _of_text(key, dtypes[key]).is_null() & pl.col(_as_text(key)).is_not_null() for key in keys
+    ]
+    if not keys:
+        return pl.col("told")
+    names = pl.concat_str(map(_as_text, keys), separator=", ", ignore_nulls=True)
+    named = pl.format("{}: {}", "told", names)
+    return pl.when(pl.any_horizontal(lost)).then(named).otherwise(pl.col("told"))
+
+
+def _as_text(key: str) -> str:
+    return f"{key} as text"
+
+
+def _with_texts(
+    earlier: pl.LazyFrame, keys: Sequence[str], dtypes: Mapping[str, pl.DataType]
+) -> pl.LazyFrame:
+    """Return earlier rows with the texts of their keys, as those of today's dtypes are written.
+
+    NOTE: a file may have 2026-11-01T10:00 or 1.0 as text, which a column writes in another way.
+    """
+    schema = earlier.collect_schema()
+    rows = earlier.with_columns(
+        as_text(pl.col(key), schema[key]).alias(_as_text(key)) for key in keys
+    )
+    differ = [key for key in keys if schema[key] != dtypes[key]]
+    return rows.with_columns(
+        pl.coalesce(as_text(_of_text(key, dtypes[key]), dtypes[key]), _as_text(key)).alias(
+            _as_text(key)
+        )
+        for key in differ
+    )
+
+
+def _none(key: str, dtype: pl.DataType) -> pl.Expr:
+    return pl.lit(None).cast(dtype).alias(key)
+
+
+def _of_text(key: str, dtype: pl.DataType) -> pl.Expr:
+    """Return a key in its dtype from its text, null where the dtype has no such value, as a category that is gone."""
+    text = pl.col(_as_text(key))
+    if dtype == pl.Boolean:
+        return pl.when(text.is_in(["true", "false"])).then(text == "true").alias(key)
+    if isinstance(dtype, pl.Datetime):
+        read = text.str.to_datetime(time_unit=dtype.time_unit, strict=False)
+        return read.dt.replace_time_zone(dtype.time_zone).alias(key)
+    if dtype == pl.Date:
+        return text.str.to_date("%Y-%m-%d", strict=False).alias(key)
+    if dtype.is_numeric() or dtype in TEXTUAL:
+        return text.cast(dtype, strict=False).alias(key)
+    return _none(key, dtype)
+
+
+def _metrics(required: Places) -> pl.LazyFrame:
+    """Return the metrics of requirements beside their places."""
+    return pl.LazyFrame(
+        {"place": list(required), "metric": [str(one.metric) for one in required.values()]},
+        schema={"place": pl.Int64, "metric": pl.String},
+    )
 
 
 def sums_with_earlier(
@@ -212,6 +327,35 @@ def sums_with_earlier(
     places = range(len(metrics))
     sums = [one for place in places for one in _sums(f"value {place}")]
     return aggregate(joined, list(keys), sums)
+
+
+def had_by_users(
+    then: pl.LazyFrame, keys: Sequence[str], numbers: Mapping[int, int], dtypes: pl.Schema
+) -> pl.LazyFrame:
+    """Return what users had then, as `with_missing` takes it; `numbers` has the number of each place's value."""
+    common = [key for key in keys if key in then.collect_schema()]
+    found = []
+    for place, number in numbers.items():
+        value = pl.col(f"value {number}")
+        mean = [value.count().cast(pl.Int64).alias("n"), value.mean().alias("other")]
+        rows = _with_texts(aggregate(then, common, mean), common, dtypes)
+        found.append(rows.select(*map(_as_text, common), _place(place), "n", "other"))
+    return pl.concat(found)
+
+
+def present_users(
+    now: pl.LazyFrame, keys: Sequence[str], numbers: Mapping[int, int]
+) -> pl.LazyFrame:
+    """Return the keys and places of which a user has a value now."""
+    found = []
+    for place, number in numbers.items():
+        rows = aggregate(now, keys, [pl.col(f"value {number}").count().alias("n")])
+        found.append(rows.filter(pl.col("n") > 0).select(*keys, _place(place)))
+    return pl.concat(found)
+
+
+def _place(place: int) -> pl.Expr:
+    return pl.lit(place, pl.Int64).alias("place")
 
 
 def _sums(name: str) -> list[pl.Expr]:

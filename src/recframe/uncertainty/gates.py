@@ -16,7 +16,7 @@ from recframe.uncertainty.corrections import adjusted
 from recframe.uncertainty.p_values import p_below, t_quantile, t_statistic
 from recframe.uncertainty.paired_power import detectable_difference
 from recframe.uncertainty.pairs import MODEL
-from recframe.uncertainty.requirements import AT_LEAST, COLUMNS, FAILS, HOLDS, OPEN, Gate
+from recframe.uncertainty.requirements import AT_LEAST, COLUMNS, FAILS, HOLDS, MISSING, OPEN, Gate
 from recframe.uncertainty.windows import Windows, squared_error
 
 ROUNDING = 1e-12
@@ -51,6 +51,8 @@ class Rows(NamedTuple):
     """Whether it is held against an interval of other users, or of unknown ones."""
     trailing: Flags
     """Whether it is held against what the last runs of a history predict."""
+    missing: Flags
+    """Whether earlier numbers have it and today's do not."""
 
     @property
     def bound(self) -> Numbers:
@@ -81,7 +83,8 @@ def judged(rows: pl.DataFrame, keys: Sequence[str], gate: Gate) -> pl.DataFrame:
     taken = _with_windows(_arrays(rows, gate), rows, gate)
     found = _tested(taken, gate)
     found["state"] = _states(taken, found, gate)
-    found["note"] = rows["window_note"].fill_null(_notes(taken, found, rows["note"], gate))
+    notes = rows["window_note"].fill_null(_notes(taken, found, rows["note"], gate))
+    found["note"] = rows["note"].zip_with(pl.Series(taken.missing, dtype=pl.Boolean), notes)
     asked = [gate.requirements[place] for place in rows["place"]]
     found |= {
         "requirement": [str(one) for one in asked],
@@ -133,7 +136,9 @@ def _of_models(rows: pl.DataFrame, gate: Gate) -> pl.DataFrame:
         return rows
     name = as_text(pl.col(MODEL), rows.schema[MODEL])
     known = rows.select(name.drop_nulls().unique().sort()).to_series().to_list()
-    missing = [one for one in gate.models if one not in known]
+    # of a model that others are held against nothing may be required
+    others = [one.model for one in gate.requirements]
+    missing = [one for one in gate.models if one not in [*known, *others]]
     if missing:
         msg = f"models={missing[0]!r} is no model that something is required of; those are {listed(known)}"
         raise DataError(msg)
@@ -161,15 +166,20 @@ def _arrays(rows: pl.DataFrame, gate: Gate) -> Rows:
         column("other_high"),
         column("other_n"),
         np.nan_to_num(column("unpaired")),
-        rows["of_each"].to_numpy().astype(bool),
-        rows["share"].to_numpy().astype(bool),
-        rows["few"].fill_null(value=False).to_numpy().astype(bool),
+        _flags(rows, "of_each"),
+        _flags(rows, "share"),
+        _flags(rows, "few"),
         np.array([1.0 if one.direction == AT_LEAST else -1.0 for one in asked]),
         np.array([one.bound for one in asked]),
         np.array([one.model is None for one in asked], dtype=bool),
         np.array([gate.is_earlier(one) for one in asked], dtype=bool) & np.isnan(column("gap")),
         np.array([gate.is_trailing(one) for one in asked], dtype=bool),
+        _flags(rows, "missing"),
     )
+
+
+def _flags(rows: pl.DataFrame, name: str) -> Flags:
+    return rows[name].fill_null(value=False).to_numpy().astype(bool)
 
 
 def _with_windows(rows: Rows, found: pl.DataFrame, gate: Gate) -> Rows:
@@ -234,7 +244,7 @@ def _detectable(rows: Rows, error: Numbers, freedom: Numbers, level: float) -> N
 
 
 def _states(rows: Rows, found: Mapping[str, Any], gate: Gate) -> Any:
-    """Return whether each row holds, fails or is open.
+    """Return whether each row holds, fails, is open or missing.
 
     NOTE: a row fails by the p value for all rows, since a gate that fails wherever one of them does would find a false alarm
     among many; it holds by its own interval, since a gate holds where all of its rows do, which no number of them makes easier.
@@ -244,8 +254,8 @@ def _states(rows: Rows, found: Mapping[str, Any], gate: Gate) -> Any:
     worst = np.where(rows.sign > 0, found["difference_low"], -found["difference_high"])
     shown_worse = wrong & (found["p_adjusted"] <= 1.0 - gate.level)
     return np.select(
-        [_is_small(rows, gate), by_value & wrong, by_value, shown_worse, worst >= 0],
-        [OPEN, FAILS, HOLDS, FAILS, HOLDS],
+        [rows.missing, _is_small(rows, gate), by_value & wrong, by_value, shown_worse, worst >= 0],
+        [MISSING, OPEN, FAILS, HOLDS, FAILS, HOLDS],
         OPEN,
     )
 

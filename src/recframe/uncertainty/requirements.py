@@ -6,11 +6,13 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Literal, cast
 
 import polars as pl
 
 from recframe.errors import RecframeError, shown
+from recframe.frames.dtypes import text_of
 from recframe.metrics.language.cutoffs import cutoffs
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.parameters import plain_number
@@ -30,7 +32,8 @@ TRAILING = "trailing"
 EXAMPLE = "'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'"
 
 On = Literal["interval", "value"]
-HOLDS, FAILS, OPEN = "holds", "fails", "open"
+Missing = Literal["fails", "open"]
+HOLDS, FAILS, OPEN, MISSING = "holds", "fails", "open", "missing"
 COLUMNS = {
     "requirement": pl.String,
     "metric": pl.String,
@@ -89,7 +92,7 @@ class Requirement:
         metric: str | Metric[...],
         direction: Direction,
         bound: float,
-        model: str | None = None,
+        model: object = None,
     ) -> None:
         number = plain_number(bound)
         if direction not in {AT_LEAST, AT_MOST}:
@@ -99,10 +102,11 @@ class Requirement:
             msg = f"bound={shown(bound)}: a requirement has a number as its bound, such as 0.28"
             raise RecframeError(msg)
         named = metric if isinstance(metric, Metric) else parse(metric)
-        given = {"metric": named, "direction": direction, "bound": float(number), "model": model}
+        other = None if model is None else _name_of(model)
+        given = {"metric": named, "direction": direction, "bound": float(number), "model": other}
         for name, value in given.items():
             object.__setattr__(self, name, value)
-        if model is None:
+        if self.model is None:
             self._check_range()
         elif self.bound <= 0:
             msg = (
@@ -191,6 +195,8 @@ class Gate:
     """Whether there is an earlier result to hold values against."""
     trailing: bool = False
     """Whether there is a history to hold values against."""
+    missing: Missing = "fails"
+    """What becomes of a row that earlier numbers have and today's lack: whether it counts as one that fails or as open."""
 
     def is_trailing(self, one: Requirement) -> bool:
         """Return whether a requirement is about the last runs of a history."""
@@ -218,6 +224,14 @@ def metrics_of(requirements: Sequence[Requirement]) -> list[Metric[...]]:
 
 def _requirement_of(one: object) -> Requirement:
     return one if isinstance(one, Requirement) else Requirement.parse(cast("str", one))
+
+
+def _name_of(model: object) -> str:
+    """Return the name of a model as text, also where the models are numbers or days."""
+    if isinstance(model, str | int | float | date) or plain_number(model) is not None:
+        return text_of(model)
+    msg = f"model={shown(model)}: a requirement takes the name of the other model, such as 'popularity'"
+    raise RecframeError(msg)
 
 
 def _quoted(name: str) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 import polars as pl
 
 from recframe.errors import RequirementError
-from recframe.uncertainty.requirements import FAILS, OPEN, Gate
+from recframe.frames.hints import Either
+from recframe.uncertainty.requirements import FAILS, MISSING, OPEN, Gate
 from recframe.uncertainty.rounded import rounded, with_interval
 
 GAP = "   "
@@ -17,47 +18,115 @@ MOST_SHOWN = 20
 FOUND = ("requirement", "state", "value", "bound", "difference", "n_users")
 
 
+LET_PASS = ("missing='open'", "--missing open")
+"""How rows that are missing raise nothing, in Python and in a shell."""
+NO_ROW = "no model and no segment has a row of it"
+
+
 def check(result: pl.DataFrame, names: Mapping[str, str], gate: Gate) -> pl.DataFrame:
     """Return a gate's result, or raise a RequirementError that shows what is not met; `names` has those of the keys."""
-    unmet = result.filter(is_unmet(gate))
-    if gate.strict and not result.height:
-        raise RequirementError(
-            "nothing was judged: there is no segment and no model that anything is required of"
-        )
-    if unmet.height:
-        raise RequirementError(words(unmet, names, result.height))
+    told = found(result, gate, names)
+    if told is not None:
+        raise RequirementError(told)
     return result
 
 
+def check_collected(result: pl.DataFrame, gate: Gate) -> pl.DataFrame:
+    """Do the same for a result whose keys have their own names."""
+    return check(result, {key: key for key in keys_of(result)}, gate)
+
+
+def found(result: pl.DataFrame, gate: Gate, names: Mapping[str, str] | None = None) -> str | None:
+    """Return the words of what is not met; None where all is. Without `names` the keys have their own."""
+    if not without_rows(result, gate) and not result.select(is_unmet(gate).any()).item():
+        return None
+    own = {key: key for key in keys_of(result)}
+    return words(result, own if names is None else names, gate)
+
+
+def keys_of(result: pl.DataFrame) -> list[str]:
+    """Return the names of a result's keys."""
+    return result.columns[: result.columns.index("requirement")]
+
+
 def is_unmet(gate: Gate) -> pl.Expr:
-    """Return whether a row fails; of a strict gate also whether it is open.
+    """Return whether a row fails, is missing or is of a requirement that was judged nowhere; of a strict gate also if open.
 
-    NOTE: a segment below `min_users` is open by the caller's own word, so that it is unmet in a strict gate only where a
-    requirement was judged in no segment at all.
+    NOTE: a segment below `min_users` is open by the caller's own word, so that it is unmet only where a requirement was
+    judged in no segment at all.
     """
-    n, state = pl.col("n_users").fill_null(0), pl.col("state")
-    small = (n > 0) & (n < gate.min_users)
-    if not gate.strict:
-        return state == FAILS
-    return (state == FAILS) | ((state == OPEN) & (~small | small.all().over("requirement")))
+    state = pl.col("state")
+    unmet = (state == FAILS) | _is_nowhere(gate)
+    if gate.missing == "fails" or gate.strict:
+        unmet |= state == MISSING
+    return unmet | ((state == OPEN) & ~_is_small(gate)) if gate.strict else unmet
 
 
-def words(unmet: pl.DataFrame, names: Mapping[str, str], n_rows: int) -> str:
+def _is_small(gate: Gate) -> pl.Expr:
+    """Return whether a row has users with a value, and fewer than are asked for."""
+    n = pl.col("n_users")
+    return ((n > 0) & (n < gate.min_users)).fill_null(value=False)
+
+
+def _is_nowhere(gate: Gate) -> pl.Expr:
+    """Return whether a row is of a requirement that no row of enough users decides, or of a gate without such a row.
+
+    NOTE: one requirement without a value beside others that have one is open, as its note says.
+    """
+    small = _is_small(gate)
+    none = pl.col("value").is_null() | small
+    return none.all() | (none.all() & small.any()).over("requirement")
+
+
+def without_rows(result: pl.DataFrame, gate: Gate) -> list[str]:
+    """Return the requirements of which there is no row, such as those of models that `models=` leaves out."""
+    there = set(result["requirement"])
+    return [name for name in map(str, gate.requirements) if name not in there]
+
+
+def words(result: pl.DataFrame, names: Mapping[str, str], gate: Gate) -> str:
     """Return what is not met: a sentence, and below it what was found, the bound and the number of users."""
-    n, failing = unmet.height, int((unmet["state"] == FAILS).sum())
-    is_open = n - failing
-    states = [f"{failing} fail{'s' * (failing == 1)}"] * (failing > 0)
-    states += [f"{is_open} {'is' if is_open == 1 else 'are'} open"] * (is_open > 0)
-    # with keys a requirement has several rows
-    what = ("row" if names else "requirement") + "s" * (n_rows != 1)
-    first = f"of {n_rows} {what}, {' and '.join(states)}:"
+    unmet = result.filter(is_unmet(gate))
+    told = [*_of_nothing(result, gate), *_counted(unmet, names, result.height)]
+    if gate.missing == "fails" and not gate.strict and (unmet["state"] == MISSING).any():
+        told.append(f"{Either(*LET_PASS)} counts what is missing as open")
+    sentence = "; ".join(told)
+    if unmet.is_empty():
+        return sentence
     shown = unmet.head(MOST_SHOWN)
     keys = [[name, *map(_text, shown[inside])] for inside, name in names.items()]
     columns = [*keys, *_cells(shown)]
     widths = [max(map(len, column)) for column in columns]
     lines = [GAP.join(map(str.ljust, row, widths)).rstrip() for row in zip(*columns, strict=True)]
-    more = [f"and {n - MOST_SHOWN} more"] if n > MOST_SHOWN else []
-    return "\n".join([first, *(f"  {line}" for line in [*lines, *more])])
+    n_more = unmet.height - MOST_SHOWN
+    more = [f"and {n_more} more"] if n_more > 0 else []
+    return "\n".join([f"{sentence}:", *(f"  {line}" for line in [*lines, *more])])
+
+
+def _counted(unmet: pl.DataFrame, names: Mapping[str, str], n_rows: int) -> list[str]:
+    """Return how many rows are not met, by their states."""
+    counts = {state: int((unmet["state"] == state).sum()) for state in (FAILS, MISSING, OPEN)}
+    states = [f"{counts[FAILS]} fail{'s' * (counts[FAILS] == 1)}"] * (counts[FAILS] > 0)
+    for state in (MISSING, OPEN):
+        n = counts[state]
+        states += [f"{n} {'is' if n == 1 else 'are'} {state}"] * (n > 0)
+    # with keys a requirement has several rows
+    what = ("row" if names else "requirement") + "s" * (n_rows != 1)
+    *others, last = states or [""]
+    told = f"{', '.join(others)} and {last}" if others else last
+    return [f"of {n_rows} {what}, {told}"] if states else []
+
+
+def _of_nothing(result: pl.DataFrame, gate: Gate) -> list[str]:
+    """Return which requirements were judged nowhere, and why."""
+    absent = without_rows(result, gate)
+    if result.is_empty():
+        return ["nothing was judged: there is no segment and no model that anything is required of"]
+    rows = result.filter(_is_nowhere(gate) & (pl.col("state") != MISSING))
+    names = rows["requirement"].unique(maintain_order=True).to_list()
+    n = "a user" if gate.min_users == 1 else f"{gate.min_users} users"
+    told = [f"nothing was judged of {name!r}: no row has {n} with a value" for name in names]
+    return [*told, *(f"nothing was judged of {name!r}: {NO_ROW}" for name in absent)]
 
 
 def _cells(shown: pl.DataFrame) -> list[list[str]]:

@@ -20,25 +20,25 @@ BLOCK = 2**22
 NO_DENSE = "give a matrix that NumPy can read, of users x items"
 
 
-def matrix_of(scores: Any) -> Any:
+def matrix_of(scores: Any, name: str = "scores") -> Any:
     """Return scores as something with two axes that can be cut into rows: a matrix, sparse or dense, or a tensor."""
     if isinstance(scores, list | tuple) or hasattr(scores, "axes"):
-        scores = array_of(scores)
+        scores = array_of(scores, name)
     shape = tuple(getattr(scores, "shape", ()))
     if hasattr(scores, "tocsr") and len(shape) == 2:  # noqa: PLR2004  users and items
         return _canonical(scores.tocsr())
     if "sparse" in str(getattr(scores, "layout", "")):  # torch's, whose rows cannot be cut out
-        msg = "scores is a sparse tensor; give scores.to_dense(), where what is not stored is 0, or a SciPy matrix"
+        msg = f"{name} is a sparse tensor; give {name}.to_dense(), where what is not stored is 0, or a SciPy matrix"
         raise RecframeError(msg)
     if not shape and not hasattr(scores, "__array__") and not hasattr(scores, "__dlpack__"):
-        msg = f"scores is {kind_of(scores)}; {NO_DENSE}: NumPy, SciPy sparse, torch or what has __array__"
+        msg = f"{name} is {kind_of(scores)}; {NO_DENSE}: NumPy, SciPy sparse, torch or what has __array__"
         raise RecframeError(msg)
     if not shape or not hasattr(scores, "__getitem__"):
-        scores = array_of(scores)
+        scores = array_of(scores, name)
         shape = scores.shape
     if len(shape) != 2:  # noqa: PLR2004  users and items
-        one = "; for one user write scores[None, :]" if len(shape) == 1 else ""
-        msg = f"scores has the shape {tuple(shape)}; {NO_DENSE}{one}"
+        one = f"; for one user write {name}[None, :]" if len(shape) == 1 else ""
+        msg = f"{name} has the shape {tuple(shape)}; {NO_DENSE}{one}"
         raise RecframeError(msg)
     return scores
 
@@ -51,7 +51,7 @@ def _canonical(matrix: Any) -> Any:
     return matrix
 
 
-def array_of(block: Any) -> Numbers:
+def array_of(block: Any, name: str = "scores") -> Numbers:
     """Return what a library holds as a NumPy array, in a dtype that NumPy computes with."""
     if hasattr(block, "detach"):
         block = block.detach().cpu()
@@ -68,10 +68,11 @@ def array_of(block: Any) -> Numbers:
         if array.dtype.name in {"float16", "bfloat16", "longdouble"}:  # which Polars does not have
             array = array.astype(np.float64 if array.itemsize > 8 else np.float32)  # noqa: PLR2004  bytes
     except Exception as error:
-        msg = f"scores cannot become a NumPy array ({str(error).partition(chr(10))[0]}); {NO_DENSE}"
+        msg = f"{name} cannot become a NumPy array ({str(error).partition(chr(10))[0]}); {NO_DENSE}"
         raise RecframeError(msg) from error
     if array.dtype.kind not in "fiu":
-        msg = f"scores holds values of the dtype {array.dtype}; a score is a number: cast it before, scores.astype(float)"
+        one = "score" if name == "scores" else "relevance"
+        msg = f"{name} holds values of the dtype {array.dtype}; a {one} is a number: cast it before, {name}.astype(float)"
         raise RecframeError(msg)
     return array
 
@@ -110,6 +111,11 @@ def first_of_rows(
         ranks = np.arange(1, len(rows) + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         kept = slice(None) if k is None else ranks <= k
         yield rows[kept] + start, columns[kept], ranks[kept], values[kept]
+
+
+def in_blocks(array: Numbers) -> Iterator[Numbers]:
+    """Return the rows of an array, block by block."""
+    return (array[start:stop] for start, stop in _dense_blocks(array))
 
 
 def _dense_blocks(matrix: Any) -> Iterator[tuple[int, int]]:

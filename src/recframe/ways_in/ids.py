@@ -36,6 +36,17 @@ def ids_of(values: Any, name: str, size: int | None = None, of: str = "") -> pl.
     return ids
 
 
+def in_own_dtype(ids: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """Return ids in the dtype that they have from each way in: whole numbers are Int64, and categories text.
+
+    NOTE: so that the lists of two models stand in one frame, whatever each of them came from. Int64 does not hold all of
+    UInt64, as which hashes come.
+    """
+    if dtype.is_integer() and dtype not in (pl.UInt64, pl.Int128, pl.UInt128):
+        return ids.cast(pl.Int64)
+    return ids.cast(pl.String) if dtype in (pl.Categorical, pl.Enum) else ids
+
+
 def _listed(values: Any, name: str) -> Any:
     """Return ids in a form that Polars reads, or say that they have no order."""
     if isinstance(values, Mapping | AbstractSet | str | bytes):

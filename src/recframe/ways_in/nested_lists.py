@@ -7,30 +7,25 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import polars as pl
 
-from recframe.errors import (
-    ColumnError,
-    RecframeError,
-    dtype_shown,
-    fails_if,
-    warn,
-    worded,
-)
+from recframe.errors import RecframeError, warn
 from recframe.frames.context import Context
-from recframe.frames.kinds.lookup import in_memory, is_frame
-from recframe.frames.roles import Side
+from recframe.frames.kinds.lookup import in_memory, is_frame, kind_for
 from recframe.frames.rows.places import by_item
-from recframe.ways_in.masked import NO_SCORE
-from recframe.ways_in.nesting import Nested, nested
+from recframe.ways_in.ids import in_own_dtype
+from recframe.ways_in.list_columns import PLACE, long
+from recframe.ways_in.masked import has_a_score
+from recframe.ways_in.nesting import Nested, are_relevances, nested
 
 if TYPE_CHECKING:
     import pandas as pd
 
 F = TypeVar("F", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame")
-PLACE = "rank"
 
 
 @overload
-def from_lists(lists: F, *, user: str = ..., item: str = ..., score: str = ...) -> F: ...
+def from_lists(
+    lists: F, *, user: str = ..., item: str = ..., score: str = ..., separator: str | None = ...
+) -> F: ...
 @overload
 def from_lists(
     lists: Mapping[Any, Any] | Sequence[Any] | Any,
@@ -53,6 +48,7 @@ def from_lists(  # noqa: PLR0913  what nested lists do not say of themselves
     user: str = "user",
     item: str = "item",
     score: str = "score",
+    separator: str | None = None,
 ) -> Any:
     """Return nested recommendations as a frame in long form: user, item, rank and, where there are scores, score.
 
@@ -61,7 +57,7 @@ def from_lists(  # noqa: PLR0913  what nested lists do not say of themselves
 
         lists: one of
             a frame with a column of users and a list column of items, and of scores if there is one; a frame of the same kind
-                comes back, a LazyFrame for a LazyFrame;
+                comes back, a LazyFrame for a LazyFrame, with its other columns, such as `model` or `week`, beside each item;
             a mapping of users to lists, tuples, arrays or series of items, to lists of pairs (item, score), or to mappings
                 {item: score};
             an array or tensor with a row of items for each user, or a list of such rows; `users` names them.
@@ -70,13 +66,19 @@ def from_lists(  # noqa: PLR0913  what nested lists do not say of themselves
         items: the ids of the places that the lists hold in place of ids, as a model gives them that was fitted on a matrix; a
             place below 0 is padding and has no row.
         user, item, score: the names of the columns, in the result and in the frame; its list columns may have the plural.
+        separator: what stands between the ids where a column of the frame has its lists as text: " " for "a b c". White space
+            around an id is no part of it, and the ids are text.
+
+    Whole numbers as ids are Int64 and categories text, the rank is Int64 and the score Float64, from `from_scores` and
+    `from_truth` too, so that `pl.concat` takes the lists of several models; pandas keeps the dtype of its users.
 
     A score of minus infinity, or below -3e38, is padding that libraries write, and has no row. A user with an empty list has
     none either, and counts with 0 where the truth has the user. An item that a list repeats stays
     repeated, which `audit()` finds, and a None in a list is a row without an item, which is ignored and keeps its place.
 
-    Raises a RecframeError for sets, which have no order, for ids of several kinds, and where a user has more scores than items
-    or fewer; on a LazyFrame the last when it is collected.
+    Raises a RecframeError for sets, which have no order, for ids of several kinds, for a column of a frame that cannot be
+    repeated, such as further lists, and where a user has more scores than items or fewer; on a LazyFrame the last when it is
+    collected. Warns where a user of a frame has several lists that no other column tells apart.
 
     >>> import recframe as rf
     >>> rf.from_lists({"ann": ["emma", "dune"], "bob": ["dune"]})
@@ -94,17 +96,24 @@ def from_lists(  # noqa: PLR0913  what nested lists do not say of themselves
     lists = in_memory(lists)
     if is_frame(lists):
         _check_alone("rf.from_lists", {"scores": scores, "users": users, "items": items})
-        return _long(lists, Context(user=user, item=item, score=score), "score", ordered=True)
+        context = Context(user=user, item=item, score=score)
+        return long(lists, context, "score", ordered=True, separator=separator)
+    _check_frame("rf.from_lists", separator)
     found = nested(lists, scores, users, ordered=True, call="rf.from_lists").decoded(items)
     rows = _by_score(found) if found.is_mapping else _in_order(found.frame())
     names = {"user": user, "item": item, "place": PLACE, "number": score}
-    return _present(rows, items).select(
-        pl.col(name).alias(names[name]) for name in names if name in rows.columns
-    )
+    return _in_own_dtypes(_present(rows, items), names)
 
 
 @overload
-def from_truth(truth: F, relevance: str | None = ..., *, user: str = ..., item: str = ...) -> F: ...
+def from_truth(
+    truth: F,
+    relevance: str | None = ...,
+    *,
+    user: str = ...,
+    item: str = ...,
+    separator: str | None = ...,
+) -> F: ...
 @overload
 def from_truth(
     truth: Mapping[Any, Any] | Sequence[Any] | Any,
@@ -115,7 +124,7 @@ def from_truth(
     user: str = ...,
     item: str = ...,
 ) -> pl.DataFrame: ...
-def from_truth(
+def from_truth(  # noqa: PLR0913  what nested judgements do not say of themselves
     truth: Any,
     relevance: Any = None,
     *,
@@ -123,6 +132,7 @@ def from_truth(
     items: Any = None,
     user: str = "user",
     item: str = "item",
+    separator: str | None = None,
 ) -> Any:
     """Return nested judgements, or a matrix of them, as a truth in long form: user, item and, with grades, relevance.
 
@@ -130,15 +140,24 @@ def from_truth(
             a frame with a column of users and a list column of items, and of relevances if there is one;
             a mapping of users to sets, lists, tuples, arrays or series of items, to lists of pairs (item, grade), or to
                 mappings {item: grade}, as pytrec_eval and ranx take them;
-            an array with a row of items for each user, or a list of such rows; `users` names them;
-            a SciPy sparse matrix of users x items, whose every stored value is a grade.
+            an array with a row of ids for each user, or a list of such rows; `users` names them;
+            a matrix of relevances, users x items, as `from_scores` takes one: SciPy sparse, where each value that is stored
+                counts, an array or tensor of numbers or Booleans, where each number but NaN does, or a pandas frame with the
+                users in its index and the items in its columns. A 0 is judged not relevant, so that a user of zeros is in
+                the truth; where 0 means that nothing is known, give `scipy.sparse.csr_array(matrix)`.
         relevance: beside a mapping or rows of items, the grades in the same form; for a frame, the name of their column.
         users, items: the ids of rows, and of the places that the lists hold or that are the columns of the matrix.
         user, item: the names of the columns, in the result and in the frame; its list columns may have the plural.
+        separator: what stands between the ids where a column of the frame has its lists as text, as in `from_lists`.
 
-    A user without an item has no row, and so is not in the truth. Without grades every row is relevant.
+    Its other columns are kept as `from_lists` keeps them, the dtypes of ids are those of `from_lists`, and the relevance is
+    Float64. A user without an item has no row, and so is not in the truth. Without grades every row is relevant.
 
-    Raises a RecframeError for ids of several kinds, and where a user has more grades than items or fewer.
+    An array is a matrix if it holds fractions or Booleans, or a number twice in a row; it is ids if it is padded by numbers
+    below 0, if `items` are more or fewer than its columns, or if a number is above 100. Nested lists are ids.
+
+    Raises a RecframeError for numbers that may be both, which says how to write either, for ids of several kinds, for a column
+    of a frame that cannot be repeated, and where a user has more grades than items or fewer.
 
     >>> import recframe as rf
     >>> rf.from_truth({"ann": {"emma": 2, "ilium": 1}, "bob": {"dune": 0}})
@@ -146,42 +165,62 @@ def from_truth(
     ┌──────┬───────┬───────────┐
     │ user ┆ item  ┆ relevance │
     │ ---  ┆ ---   ┆ ---       │
-    │ str  ┆ str   ┆ i64       │
+    │ str  ┆ str   ┆ f64       │
     ╞══════╪═══════╪═══════════╡
-    │ ann  ┆ emma  ┆ 2         │
-    │ ann  ┆ ilium ┆ 1         │
-    │ bob  ┆ dune  ┆ 0         │
+    │ ann  ┆ emma  ┆ 2.0       │
+    │ ann  ┆ ilium ┆ 1.0       │
+    │ bob  ┆ dune  ┆ 0.0       │
     └──────┴───────┴───────────┘
     """
     truth = in_memory(truth)
+    names = {"user": user, "item": item, "number": "relevance"}
+    if _is_matrix(truth, relevance, items, {user, item, f"{item}s"}):
+        from recframe.ways_in.judged_matrix import of_matrix  # noqa: PLC0415  NumPy is loaded with it
+
+        found = _in_own_dtypes(of_matrix(truth, users, items), names)
+        return kind_for(truth).give(found.lazy(), {}) if is_frame(truth) else found
     if is_frame(truth):
         _check_alone("rf.from_truth", {"users": users, "items": items})
-        return _long(
-            truth, Context(user=user, item=item, relevance=relevance), "relevance", ordered=False
-        )
-    if hasattr(truth, "tocsr"):
-        if relevance is not None:
+        context = Context(user=user, item=item, relevance=relevance)
+        return long(truth, context, "relevance", ordered=False, separator=separator)
+    _check_frame("rf.from_truth", separator)
+    lists = nested(truth, relevance, users, ordered=False, call="rf.from_truth").decoded(items)
+    return _in_own_dtypes(_present(lists.frame(), items), names)
+
+
+def _is_matrix(truth: Any, relevance: Any, items: Any, columns: set[str]) -> bool:
+    """Whether a truth is a matrix of relevances, users x items, and not lists of ids."""
+    is_sparse = hasattr(truth, "tocsr")
+    if relevance is not None:
+        if is_sparse:
             raise RecframeError("a sparse matrix holds its own relevances; leave relevance= out")
-        found = _of_matrix(truth, users)
-    else:
-        found = nested(truth, relevance, users, ordered=False, call="rf.from_truth")
-    rows = found.decoded(items).frame()
-    names = {"user": user, "item": item, "number": "relevance"}
-    return _present(rows, items).select(
-        pl.col(name).alias(names[name]) for name in names if name in rows.columns
-    )
+        return False
+    if is_frame(truth) and not hasattr(truth, "axes"):
+        return False
+    if is_sparse or not hasattr(truth, "shape"):
+        return is_sparse or are_relevances(truth)
+    from recframe.ways_in.judged_matrix import is_matrix, is_table  # noqa: PLC0415  as above
+
+    return is_table(truth, columns) if is_frame(truth) else is_matrix(truth, items)
 
 
 def _present(rows: pl.DataFrame, items: Any) -> pl.DataFrame:
     """Return the rows that are no padding: those of places below 0, and those whose score says that they are none."""
     if items is not None:
         rows = rows.filter(pl.col("item").is_not_null())
-    return rows.filter(_has_a_score("number")) if "number" in rows.columns else rows
+    return rows.filter(has_a_score("number")) if "number" in rows.columns else rows
 
 
-def _has_a_score(name: str) -> pl.Expr:
-    score = pl.col(name).cast(pl.Float64)
-    return (score > NO_SCORE) | score.is_null()  # a NaN is above all numbers
+def _in_own_dtypes(rows: pl.DataFrame, names: dict[str, str]) -> pl.DataFrame:
+    """Return the columns that there are under their names, in the dtypes that they have from each way in."""
+    columns = {
+        name: pl.col(name).cast(pl.Float64)
+        if name == "number"
+        else in_own_dtype(pl.col(name), rows.schema[name])
+        for name in names
+        if name in rows.columns
+    }
+    return rows.select(column.alias(names[name]) for name, column in columns.items())
 
 
 def _check_alone(call: str, given: dict[str, Any]) -> None:
@@ -189,6 +228,13 @@ def _check_alone(call: str, given: dict[str, Any]) -> None:
         if value is not None:
             msg = f"{name}= goes with mappings, lists and arrays; a frame has a column of its own for it: {call}(frame)"
             raise RecframeError(msg)
+
+
+def _check_frame(call: str, separator: object) -> None:
+    """Say so where a separator of texts is given with lists of Python."""
+    if separator is not None:
+        msg = f"separator= is for a frame with lists in text; split others before: {call}({{user: text.split()}})"
+        raise RecframeError(msg)
 
 
 def _by_score(found: Nested) -> pl.DataFrame:
@@ -206,115 +252,10 @@ def _in_order(rows: pl.DataFrame) -> pl.DataFrame:
     """Return rows, and warn where the scores of a list rise along it."""
     if "number" in rows.columns:
         score, before = pl.col("number"), pl.col("number").shift().over("list")
-        rising = rows.filter(_has_a_score("number") & (score > before))
+        rising = rows.filter(has_a_score("number") & (score > before))
         if len(rising):
             warn(
                 f"the list of the user {rising['user'][0]!r} has a score that is higher than the one before it; the order of "
                 "a list is its ranking and scores change no rank: sort the lists, or give {user: {item: score}}"
             )
     return rows
-
-
-def _of_matrix(truth: Any, users: Any) -> Nested:
-    from recframe.ways_in.candidates import array_of, cells_of, matrix_of  # noqa: PLC0415  NumPy is loaded with it
-    from recframe.ways_in.ids import ids_of  # noqa: PLC0415
-
-    matrix = matrix_of(truth)
-    _, columns = cells_of(matrix)
-    lengths = (matrix.indptr[1:] - matrix.indptr[:-1]).tolist()
-    ids = ids_of(users, "users", matrix.shape[0], "rows of the matrix")
-    return Nested(ids, lengths, pl.Series(columns), pl.Series(array_of(matrix.data)))
-
-
-def _long(frame: Any, context: Context, number: str, *, ordered: bool) -> Any:
-    """Return a frame with list columns in long form, as a frame of the same kind."""
-    side = Side("the frame of lists", frame, context)
-    names = {
-        "user": context.name_of("user"),
-        "item": context.name_of("item"),
-        number: context.name_of(number),
-    }
-    held = {role: _list_column(side, name) for role, name in names.items() if role != "user"}
-    hint = "Name the column of the {0}: {1}(frame, {0}='...')"
-    call = "rf.from_lists" if ordered else "rf.from_truth"
-    named = {"user": side.require("user", hint.format("user", call))}
-    named["item"] = held["item"] or side.require("item", hint.format("item", call))
-    if held[number] is not None or getattr(context, number) not in {None, number}:
-        named[number] = held[number] or side.require(number, hint.format(number, call))
-    taken = _taken(side, named, ordered=ordered).lazy()
-    roles = ["item", *([number] if number in named else [])]
-    taken = taken.with_columns(
-        _as_list(role, taken.collect_schema()[role], named[role]) for role in roles
-    )
-    rows = _exploded(taken, roles, named)
-    if number in named:
-        rows = rows.filter(_has_a_score(number))
-    rows = rows.select(["user", "item", *([PLACE] if ordered else []), *roles[1:]])
-    result = rows.rename({role: names[role] for role in named})
-    return side.kind.give(result, {names["user"]: side.kind.source(named["user"])})
-
-
-def _list_column(side: Side, name: str) -> str | None:
-    """Return the name of a list column, which may be in the plural."""
-    return next((one for one in (name, f"{name}s") if one in side.columns), None)
-
-
-def _taken(side: Side, named: dict[str, str], *, ordered: bool) -> pl.DataFrame | pl.LazyFrame:
-    objects = side.kind.source(named["item"])
-    # Arrow makes lists of them, in any order
-    if (
-        ordered
-        and str(getattr(objects, "dtype", "")) == "object"
-        and {*map(type, objects)} & {set, frozenset}
-    ):
-        msg = f"column {named['item']!r} holds sets, which have no order; give lists, the best item first"
-        raise RecframeError(msg)
-    try:
-        return side.kind.take(named, ids=["user"])
-    except ColumnError as error:
-        found, mark, _ = str(error).partition("; give it one dtype")
-        hint = "; give all lists ids of one kind: frame[name] = [[str(one) for one in ids] for ids in frame[name]]"
-        raise ColumnError(found + (hint if mark else "")) from error
-
-
-def _as_list(role: str, dtype: pl.DataType, name: str) -> pl.Expr:
-    """Return a list column as one, or say what it is instead."""
-    if isinstance(dtype, pl.Array):
-        return pl.col(role).arr.to_list()
-    inner = getattr(dtype, "inner", None)
-    if dtype == pl.Null:
-        return pl.col(role).cast(pl.List(pl.Null))
-    if inner is None:
-        found = f"column {name!r} is {dtype_shown(dtype)}, not lists"
-        msg = f"{found}; where each row has one item, the frame is in long form and needs no more"
-        raise ColumnError(msg)
-    if inner.is_nested():
-        msg = f"column {name!r} is {dtype_shown(dtype)}, not lists of ids or numbers"
-        more = (
-            f": write frame.explode({name!r}).unnest({name!r}), which makes columns of them"
-            if inner == pl.Struct
-            else ""
-        )
-        raise ColumnError(msg + more)
-    return pl.col(role)
-
-
-def _exploded(taken: pl.LazyFrame, roles: list[str], named: dict[str, str]) -> pl.LazyFrame:
-    """Return a row for each item of each list, with its place from 1; empty lists have none."""
-    length = pl.col("item").list.len().fill_null(0).cast(pl.Int64)
-    start = pl.lit(1, dtype=pl.Int64)
-    for other in roles[1:]:
-        beside = pl.col(other).list.len().fill_null(0)
-        found = worded(
-            f"a list of {named['item']!r} has ",
-            length,
-            f" items, and the one of {named[other]!r} beside it ",
-            beside,
-        )
-        words = worded(found, "; give one for each")
-        start = start + fails_if(length != beside, words)
-    lists = taken.with_columns(start=start, length=length).filter(pl.col("length") > 0)
-    places = pl.int_ranges(pl.col("start"), pl.col("length") + pl.col("start"))
-    return (
-        lists.with_columns(places.alias(PLACE)).select("user", *roles, PLACE).explode(*roles, PLACE)
-    )

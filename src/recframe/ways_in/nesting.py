@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -81,6 +82,33 @@ def nested(lists: Any, numbers: Any, users: Any, *, ordered: bool, call: str) ->
         items, second = zip(*held, strict=True)
         return Nested(ids, lengths, _items(items), numbers_of(second))
     return Nested(ids, lengths, _items(held))
+
+
+def are_relevances(rows: Any) -> bool:
+    """Whether nested lists are a matrix of relevances; where they may be one, and may be ids, say how to write it.
+
+    Rows of one length that hold fractions or Booleans hold no ids. Of ids one row has none twice, as a matrix has its zeros.
+    """
+    if not isinstance(rows, list | tuple) or not all(isinstance(row, list | tuple) for row in rows):
+        return False
+    kinds = {*map(type, chain.from_iterable(rows))}
+    if len({*map(len, rows)}) != 1 or not kinds or not all(issubclass(one, Real) for one in kinds):
+        return False
+    if any(issubclass(one, bool) for one in kinds) or any(
+        value % 1 != 0 for row in rows for value in row if math.isfinite(value)
+    ):
+        return True
+    if any(map(_repeats, rows)):
+        raise either("the lists hold", "{user: [item, ...]}", "numpy.array(lists)")
+    return False
+
+
+def either(found: str, ids: str, relevances: str) -> RecframeError:
+    """Return the error of numbers that may be ids and may be relevances."""
+    msg = f"{found} numbers that may be ids, a row of items for each user, and may be relevances, users x items; "
+    return RecframeError(
+        f"{msg}for ids write rf.from_truth({ids}), for relevances rf.from_truth({relevances})"
+    )
 
 
 def _laid_out(
@@ -202,3 +230,9 @@ def _are_pairs(held: list[Any]) -> bool:
         return False
     seconds = {type(second) for _, second in held}
     return all(issubclass(one, Real) and not issubclass(one, bool) for one in seconds)
+
+
+def _repeats(row: Any) -> bool:
+    """Whether a row has a number twice; those below 0 are padding."""
+    present = [value for value in row if value >= 0]
+    return len(set(present)) < len(present)

@@ -16,7 +16,7 @@ from recframe.frames.kinds.lookup import in_memory, is_frame
 from recframe.frames.own_names import is_side
 from recframe.frames.roles import Side
 from recframe.frames.rows.places import by_item
-from recframe.ways_in.ids import ids_of
+from recframe.ways_in.ids import ids_of, in_own_dtype
 
 if TYPE_CHECKING:
     from recframe.ways_in.candidates import Numbers
@@ -36,7 +36,7 @@ def from_scores(  # noqa: PLR0913  what a matrix does not say of itself
 
     The higher the score, the better; equal scores stand by item, ascending, at the cut too, as everywhere in recframe. A NaN,
     minus infinity or what is below -3e38, as masks are filled with, is no candidate; a user with fewer than k candidates has
-    a shorter list, and one without any has no row.
+    a shorter list, and one without any has no row. The dtypes are those of `from_lists`.
 
         scores: a matrix of users x items: NumPy, SciPy sparse (only what is stored is a candidate, zeros included), a tensor
             of torch or of another library that has `__array__` or DLPack, nested lists, or a pandas frame with the users in
@@ -138,12 +138,9 @@ def _long(
         schema={"row": pl.Int64, "column": pl.Int64, "rank": pl.Int64, "score": pl.Float64}
     )
     found = pl.concat(frames) if frames else empty
-    taken = [
-        users.gather(found["row"]),
-        items.gather(found["column"]),
-        found["rank"].cast(pl.Int64),
-        found["score"],
-    ]
+    ids = (users.gather(found["row"]), items.gather(found["column"]))
+    taken = [one.to_frame("id").select(in_own_dtype(pl.col("id"), one.dtype))["id"] for one in ids]
+    taken += [found["rank"].cast(pl.Int64), found["score"].cast(pl.Float64)]
     return pl.DataFrame([column.alias(name) for column, name in zip(taken, names, strict=True)])
 
 

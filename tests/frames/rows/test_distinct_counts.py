@@ -29,14 +29,12 @@ def frame(rows: Pairs, dtype: Any = pl.UInt32) -> pl.DataFrame:
     frames=st.lists(pairs, min_size=1, max_size=2),
     in_order=st.booleans(),
     sizes=st.tuples(*map(st.sampled_from, ([1, 24, 2**24], [0, 2**10], [-1, 10**9]))),
-    counted=st.lists(st.booleans(), min_size=N_NUMBERS, max_size=N_NUMBERS),
     dtype=st.sampled_from([pl.UInt32, pl.Int8, pl.Int64]),
 )
 def test_each_number_beside_a_code_is_counted_once(
     frames: list[Pairs],
     in_order: Any,
     sizes: tuple[int, int, int],
-    counted: list[bool],
     dtype: Any,
 ):
     block, most, streamed = sizes
@@ -46,20 +44,19 @@ def test_each_number_beside_a_code_is_counted_once(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(collecting, "_STREAMED", streamed)
         patch.setattr(distinct_counts, "BLOCK", block)
-        # blocks of two numbers, and a place for those that do not count
+        # blocks of three numbers
         patch.setattr(distinct_counts, "WORD", 3)
         patch.setattr(distinct_counts, "MOST", most)
         patch.setattr(distinct_counts, "MOST_IN_ORDER", most)
-        found = n_numbers_of_codes([(one, CODE) for one in given], pl.Series(counted), N_CODES)
+        found = n_numbers_of_codes([(one, CODE) for one in given], N_NUMBERS, N_CODES)
 
-    once = {pair for rows in frames for pair in rows if counted[pair[0]]}
+    once = {pair for rows in frames for pair in rows}
     assert found.to_list() == [sum(pair[1] == code for pair in once) for code in range(N_CODES)]
 
 
 def test_many_numbers_and_codes_take_no_bits():
     numbers = [(2**22, 3), (5, 2), (2**22, 3), (2**22, 2), (7, 1)]
-    rows, counted = frame(numbers), pl.Series([number != 7 for number in range(2**22 + 1)])
+    rows = frame(numbers)
 
-    assert n_numbers_of_codes([(rows, CODE)], counted, N_CODES).to_list() == [0, 0, 2, 1]
-    none = pl.Series([], dtype=pl.Boolean)
-    assert n_numbers_of_codes([(rows.clear(), CODE)], none, N_CODES).to_list() == [0] * N_CODES
+    assert n_numbers_of_codes([(rows, CODE)], 2**22 + 1, N_CODES).to_list() == [0, 1, 2, 1]
+    assert n_numbers_of_codes([(rows.clear(), CODE)], 0, N_CODES).to_list() == [0] * N_CODES

@@ -11,6 +11,7 @@ import polars as pl
 
 from recframe.errors import RecframeError, kind_of
 from recframe.frames import kinds
+from recframe.frames.collecting import stream
 from recframe.frames.hints import Either
 from recframe.frames.kinds.kind import Kind
 
@@ -29,6 +30,14 @@ def kind_for(frame: Any, title: str = "the frame") -> Kind:
         msg = f"{title} is {kind_of(frame)}; give a polars.DataFrame, a polars.LazyFrame, a pandas.DataFrame or an Arrow table"
         raise RecframeError(msg + _made_a_frame(frame))
     return found(frame)
+
+
+def collected(frame: Any) -> pl.DataFrame:
+    """Return the rows of a small frame of any kind; the plan of a LazyFrame runs, and that of an engine's frame."""
+    kind = kind_for(frame)
+    if kind.engine is not None:
+        return pl.DataFrame(kind.engine.read(frame, kind.columns))
+    return stream(kind.take({name: name for name in kind.columns}).lazy())
 
 
 def is_frame(thing: object) -> bool:

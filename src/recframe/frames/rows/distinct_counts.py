@@ -24,26 +24,23 @@ Coded = tuple[pl.DataFrame, pl.Expr]
 """Rows with a whole `number`, and what gives each of them its `code`."""
 
 
-def n_numbers_of_codes(rows: Sequence[Coded], counted: pl.Series, n_codes: int) -> pl.Series:
-    """Return of each code how many of the numbers that count some frames have beside it.
+def n_numbers_of_codes(rows: Sequence[Coded], n_numbers: int, n_codes: int) -> pl.Series:
+    """Return of each code how many numbers some frames have beside it.
 
-    `counted` says of each number, from 0, whether it counts; codes lie in [0, n_codes). Rows that stand number by number are
-    taken block by block.
+    Numbers lie in [0, n_numbers), codes in [0, n_codes). Rows that stand number by number are taken block by block.
     """
     in_order = all(one["number"].flags["SORTED_ASC"] for one, _ in rows)
-    n_numbers, n_rows = len(counted), sum(len(one) for one, _ in rows)
-    # the first place of each code is for the numbers that do not count
+    n_rows = sum(len(one) for one, _ in rows)
     n_words = n_numbers // WORD + 1
     n_words = min(n_words, max(BLOCK // (WORD * n_codes), 1)) if in_order else n_words
-    n_places, width = n_words * WORD, n_words * WORD - 1
+    n_places = n_words * WORD
     most = (MOST_IN_ORDER if in_order else MOST) * n_rows
     scatters = READS_BITS  # Polars 1 to sorted places alone
     if not (scatters and 0 < n_numbers * n_codes <= most and n_places * n_codes < 2**32):
-        return _n_of_pairs(rows, counted, n_codes)
-    number = pl.int_range(n_numbers, dtype=pl.UInt32, eager=True)
-    own = pl.select(pl.when(counted).then(number % width + 1).otherwise(0)).to_series()
-    place = CODE * n_places + pl.lit(own).gather(NUMBER)
-    starts = [*range(0, n_numbers, width), n_numbers] if in_order else []
+        return _n_of_pairs(rows, n_numbers, n_codes)
+    number = NUMBER.cast(pl.UInt32)
+    place = CODE * n_places + (number % n_places if n_places < n_numbers else number)
+    starts = [*range(0, n_numbers, n_places), n_numbers] if in_order else []
     blocks = []
     for one, code in rows:
         places = run_by_size(one.lazy().with_columns(code).select(place), n_rows).to_series()
@@ -59,12 +56,11 @@ def _blocks(places: pl.Series, numbers: pl.Series, starts: Sequence[int]) -> lis
     return [places.slice(start, end - start) for start, end in pairwise(ends)]
 
 
-def _n_of_pairs(rows: Sequence[Coded], counted: pl.Series, n_codes: int) -> pl.Series:
+def _n_of_pairs(rows: Sequence[Coded], n_numbers: int, n_codes: int) -> pl.Series:
     """Return the same from each pair of a number and a code once, as one number."""
-    dtype = pl.UInt32 if len(counted) * n_codes < 2**32 else pl.Int64
+    dtype = pl.UInt32 if n_numbers * n_codes < 2**32 else pl.Int64
     pair = (NUMBER.cast(dtype) * n_codes + CODE.cast(dtype)).alias("pair")
-    of_counted = pl.lit(counted).gather(NUMBER)
-    frames = [one.with_columns(code).filter(of_counted).select(pair) for one, code in rows]
+    frames = [one.with_columns(code).select(pair) for one, code in rows]
     pairs = distinct_ids(pl.concat(frames).to_series())
     found = (pairs % n_codes).cast(pl.UInt32).alias("code").value_counts(name="n")
     codes = pl.int_range(n_codes, dtype=pl.UInt32, eager=True).alias("code").to_frame()
@@ -76,5 +72,4 @@ def _n_of_block(places: Sequence[pl.Series], n_places: int, n_codes: int) -> pl.
     bits = pl.Series([False]).new_from_index(0, n_places * n_codes)
     for one in places:
         bits.scatter(one, values=True)
-    bits.scatter(pl.int_range(0, n_places * n_codes, n_places, eager=True), values=False)
     return bits.reshape((n_codes, n_places)).arr.sum().cast(pl.Int64)

@@ -1,0 +1,138 @@
+"""Judged frames without ids of items, as learning to rank has them: each row is an item of its own."""
+
+from __future__ import annotations
+
+import math
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+import recframe as rf
+from frame_kinds import KINDS
+from many_frames import many, read
+from strategies import examples
+
+FRAME = pl.DataFrame(
+    {
+        "query": [1, 1, 1, 2, 2, 2],
+        "label": [0, 1, 2, 1, 0, 0],
+        "score": [0.9, 0.8, 0.1, 0.2, 0.7, 0.2],
+        "week": [1, 1, 1, 1, 2, 2],
+    }
+)
+NAMED = {"user": "query", "relevance": "label", "score": "score"}
+# 1: grades 0, 1, 2 in the order of scores, 2: 0 and then 1, which stands before the last row of the same score
+NDCG = ((1 / math.log2(3) + 2 / 2) / (2 + 1 / math.log2(3)) + 1 / math.log2(3)) / 2
+METRICS = ("ndcg@2", "mrr", "map", "recall@1", "bpref", "auc", "err@3", "list_length", "judged@2")
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=repr)
+def test_each_row_of_learning_to_rank_is_an_item(kind):
+    found = kind.read(kind(FRAME).rec(**NAMED).evaluate("ndcg@10"))
+
+    assert found["ndcg@10"].item() == pytest.approx(NDCG, abs=1e-12)
+
+
+rows = st.lists(
+    st.tuples(
+        st.integers(0, 3),
+        st.sampled_from([None, 0, 1, 2]),
+        st.sampled_from([0.5, 0.5, 1.0, 2.0, math.nan, None]),
+        st.sampled_from(["a", "b", None]),
+    ),
+    max_size=14,
+)
+
+
+@pytest.mark.filterwarnings("ignore:by='week'.*two segments:recframe.RecframeWarning")
+@examples(40)
+@given(rows=rows, ties=st.sampled_from(["item", "expected", "pessimistic"]), by=st.booleans())
+def test_the_numbers_are_those_of_rows_that_are_numbered(rows, ties, by):
+    metrics = METRICS[:4] if ties == "expected" else METRICS
+    frame = pl.DataFrame(
+        rows,
+        schema={"user": pl.Int64, "relevance": pl.Int64, "score": pl.Float64, "week": pl.String},
+        orient="row",
+    )
+    numbered = frame.with_columns(item=pl.int_range(pl.len()))
+    options = {"by": ["week"] if by else None}
+
+    wanted = numbered.rec(ties=ties).evaluate(*metrics, **options)
+
+    assert_frame_equal(frame.rec(ties=ties).evaluate(*metrics, **options), wanted)
+    lazy = frame.lazy().rec(ties=ties)
+    assert_frame_equal(lazy.evaluate(*metrics, **options).collect(), wanted)
+    assert_frame_equal(lazy.collect(*metrics, parts=2, **options), wanted)
+
+
+def test_buckets_of_an_engine_give_the_same_numbers():
+    distinct = FRAME.with_columns(score=pl.Series([0.9, 0.8, 0.1, 0.2, 0.7, 0.3]))
+
+    found = read(rf.rec(many(distinct), **NAMED).evaluate(*METRICS))
+
+    assert_frame_equal(found, distinct.rec(**NAMED).evaluate(*METRICS))
+
+
+def test_equal_scores_stand_in_the_order_of_the_rows():
+    first = pl.DataFrame({"user": [1, 1], "relevance": [1, 0], "score": [0.5, 0.5]})
+
+    assert (first.rec.mrr(), first.reverse().rec.mrr()) == (1.0, 0.5)
+
+
+def test_the_audit_finds_no_item_twice():
+    findings = FRAME.rec(**NAMED).audit()
+
+    assert "repeated_items" not in [*findings["check"]]
+    assert not [check for check in findings["check"] if "duplicate" in check]
+
+
+def test_a_fingerprint_goes_by_the_rows_and_not_by_their_order():
+    rec = FRAME.rec(**NAMED)
+
+    assert rec.fingerprint() == FRAME.reverse().rec(**NAMED).fingerprint()
+    assert rec.fingerprint() != FRAME.head(5).rec(**NAMED).fingerprint()
+
+
+LISTED = ("personalization", "coverage", "novelty", "gini", "overlap", "diversity")
+
+
+@pytest.mark.parametrize("name", LISTED)
+@pytest.mark.parametrize("is_lazy", [False, True], ids=["eager", "lazy"])
+def test_a_metric_that_tells_items_apart_says_that_there_are_no_ids(name, is_lazy):
+    # a plan that was kept for real ids of the same dtype
+    ids = FRAME.with_row_index("item").select("item", "query", "score", "label")
+    ids.rec(**NAMED).personalization(k=2)
+    rec = (FRAME.lazy() if is_lazy else FRAME).rec(**NAMED)
+
+    with pytest.raises(
+        rf.ColumnError,
+        match=rf"{name} tells items apart, and the judged frame has no ids .*: rec\(item='\.\.\.'\)",
+    ):
+        rec.evaluate(f"{name}@2")
+
+
+@pytest.mark.parametrize(
+    ("options", "frame"),
+    [
+        ({"truth": FRAME}, FRAME),
+        ({"items": pl.DataFrame({"item": [1]})}, FRAME),
+        ({"train": pl.DataFrame({"query": [1], "item": [1]})}, FRAME),
+        # two models share one truth, which takes ids that tell whose rows are of one item
+        ({"model": "week"}, FRAME),
+        ({"item": "item"}, FRAME),
+        # a name like this is that of the ids
+        ({}, FRAME.with_columns(item_id=pl.Series([1, 1, 2, 1, 1, 2]))),
+    ],
+    ids=["truth", "items", "train", "model", "item", "a column like it"],
+)
+def test_where_ids_are_needed_or_meant_a_missing_column_stays_an_error(options, frame):
+    with pytest.raises(rf.ColumnError, match="has no column 'item'"):
+        frame.rec(**NAMED, **options).mrr()
+
+
+def test_an_item_that_has_no_id_is_no_segment():
+    with pytest.raises(rf.ColumnError, match="by='item': the judged frame has no ids of items"):
+        FRAME.rec(**NAMED).mrr(by="item")

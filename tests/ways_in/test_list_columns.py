@@ -1,0 +1,241 @@
+"""Frames with a row for each user: what stands beside the lists is kept or refused, and lists may be text."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import recframe as rf
+from frame_kinds import KINDS
+
+TWO_MODELS = pl.DataFrame(
+    {
+        "user": ["ann", "bob", "ann", "bob"],
+        "model": ["a", "a", "b", "b"],
+        "week": [1, 1, 1, None],
+        "items": [["emma", "dune"], ["ilium"], ["dune"], []],
+    }
+)
+LONG = [
+    ("ann", "emma", 1, "a", 1),
+    ("ann", "dune", 2, "a", 1),
+    ("bob", "ilium", 1, "a", 1),
+    ("ann", "dune", 1, "b", 1),
+]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=repr)
+def test_columns_that_are_no_lists_stand_beside_each_item(kind):
+    found = rf.from_lists(kind(TWO_MODELS))
+
+    assert [*kind.read(found).columns] == ["user", "item", "rank", "model", "week"]
+    assert kind.read(found).rows() == LONG
+
+
+def test_two_models_of_one_frame_have_a_number_each():
+    truth = rf.from_truth({"ann": ["dune"], "bob": ["ilium"]})
+
+    found = rf.from_lists(TWO_MODELS).rec(truth=truth, model="model").mrr()
+
+    # a: dune stands second and ilium first, (1/2 + 1) / 2; b: dune stands first and bob has no list, (1 + 0) / 2
+    assert found.select("model", "mrr").rows() == [("a", 0.75), ("b", 0.5)]
+
+
+def test_pandas_columns_beside_lists_keep_their_dtypes():
+    frame = pd.DataFrame(
+        {
+            "user": pd.Series([7, 8], dtype="int32"),
+            "model": pd.Categorical(["b", "a"], categories=["b", "a"]),
+            "week": pd.Series([1, 2], dtype="int16"),
+            "at": pd.to_datetime(["2026-11-21", "2026-11-22"]),
+            "items": [np.array([5, 6]), np.array([5])],
+        }
+    )
+
+    found = rf.from_lists(frame)
+
+    assert found[["user", "item", "rank"]].to_numpy().tolist() == [[7, 5, 1], [7, 6, 2], [8, 5, 1]]
+    assert found["model"].tolist() == ["b", "b", "a"]
+    for name in ("user", "model", "week", "at"):
+        assert found[name].dtype == frame[name].dtype
+
+
+def test_structs_beside_lists_are_kept_and_a_truth_keeps_its_columns_too():
+    nested = pl.DataFrame(
+        {"user": [1], "item": [["a", "b"]], "relevance": [[1, 2]], "about": [{"week": 3}]}
+    )
+
+    assert rf.from_truth(nested).rows() == [(1, "a", 1.0, {"week": 3}), (1, "b", 2.0, {"week": 3})]
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        (pl.Series("titles", [["x", "y"]]), "column 'titles' holds lists, which are neither"),
+        (pl.Series("at", [[1.0, 2.0]], dtype=pl.Array(pl.Float64, 2)), "column 'at' holds lists"),
+        (pl.Series("thing", [object()], dtype=pl.Object), "column 'thing' holds Python objects"),
+        (pl.Series("rank", [3]), "column 'rank' would stand beside the ranks"),
+    ],
+)
+def test_a_column_that_cannot_be_repeated_is_refused(column, words):
+    nested = pl.DataFrame({"user": [1], "item": [["a", "b"]]}).with_columns(column)
+
+    with pytest.raises(
+        rf.ColumnError, match=f"{words}.*rf.from_lists cannot keep it; drop it before: frame.drop"
+    ):
+        rf.from_lists(nested)
+    if column.dtype != pl.Object:
+        with pytest.raises(rf.ColumnError, match=words):
+            rf.from_lists(nested.lazy())
+
+
+def test_pandas_objects_beside_lists_are_refused_by_their_column():
+    frame = pd.DataFrame({"user": [1], "item": [["a"]], "thing": [object()]})
+
+    with pytest.raises(rf.ColumnError, match=r"column 'thing' of the pandas frame .*; drop it"):
+        rf.from_lists(frame)
+
+
+@pytest.mark.parametrize("kind", [pl.DataFrame, pl.DataFrame.to_pandas], ids=["polars", "pandas"])
+def test_two_lists_of_a_user_that_nothing_tells_apart_warn(kind):
+    nested = kind(TWO_MODELS.drop("model", "week"))
+
+    with pytest.warns(rf.RecframeWarning, match="has the user 'ann' in several rows that no other"):
+        rf.from_lists(nested)
+
+
+TEXTS = pl.DataFrame(
+    {
+        "user": ["ann", "bob", "cid", "dan", "eve"],
+        "model": ["m"] * 5,
+        "items": [" emma dune ", "dune  ilium", "", None, "12"],
+    }
+)
+OF_TEXTS = [
+    ("ann", "emma", 1, "m"),
+    ("ann", "dune", 2, "m"),
+    ("bob", "dune", 1, "m"),
+    ("bob", "ilium", 2, "m"),
+    ("eve", "12", 1, "m"),
+]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=repr)
+def test_lists_in_text_are_cut_where_their_separator_stands(kind):
+    found = rf.from_lists(kind(TEXTS), separator=" ")
+
+    assert kind.read(found).rows() == OF_TEXTS
+
+
+@pytest.mark.parametrize("dtype", [pl.String, pl.Categorical])
+def test_a_place_between_two_commas_is_a_missing_item_that_keeps_its_place(dtype):
+    frame = pl.DataFrame({"user": [1], "item": pl.Series(["a, b c,,d"], dtype=dtype)})
+
+    assert rf.from_lists(frame, separator=",").rows() == [
+        (1, "a", 1),
+        (1, "b c", 2),
+        (1, None, 3),
+        (1, "d", 4),
+    ]
+
+
+def test_grades_and_scores_in_text_are_numbers():
+    frame = pl.DataFrame({"user": [1], "item": ["a b"], "relevance": ["2 0.5"]})
+
+    assert rf.from_truth(frame, separator=" ").rows() == [(1, "a", 2.0), (1, "b", 0.5)]
+    with pytest.raises(rf.RecframeError, match="column 'relevance' holds 2 high, not numbers"):
+        rf.from_truth(frame.with_columns(relevance=pl.lit("2 high")), separator=" ")
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda: rf.from_lists(TEXTS),
+            r"where a text is a list, such as 'a b c', say .*: rf\.from_lists\(frame, separator=' '\)",
+        ),
+        (
+            lambda: rf.from_lists(TWO_MODELS, separator=" "),
+            r"separator=' ' is for lists that are written as text, and column 'items' is List\(String\)",
+        ),
+        (lambda: rf.from_lists(TEXTS, separator=""), "separator takes the text between two ids"),
+        (
+            lambda: rf.from_lists({"ann": ["a b"]}, separator=" "),
+            "separator= is for a frame with lists in text",
+        ),
+        (
+            lambda: rf.from_lists(pl.DataFrame({"user": [1], "item": ["[1, 2]"]}), separator=","),
+            r"holds the text of a list, \[1, 2\], brackets and all; .*map\(ast\.literal_eval\)",
+        ),
+        (
+            lambda: rf.from_lists(pd.DataFrame({"user": [1], "item": ["(1, 2)"]}), separator=","),
+            "brackets and all",
+        ),
+    ],
+)
+def test_an_error_of_a_text_says_what_to_write(call, words):
+    with pytest.raises(rf.RecframeError, match=words):
+        call()
+
+
+def test_the_text_of_a_list_fails_with_words_when_a_lazy_frame_is_collected():
+    found = rf.from_lists(pl.LazyFrame({"user": [1], "item": ["['a' 'b']"]}), separator=" ")
+
+    with pytest.raises(pl.exceptions.PolarsError, match=re.escape("['a' 'b'], brackets and all")):
+        found.collect()
+
+
+def test_a_separator_that_no_text_has_warns():
+    with pytest.warns(
+        rf.RecframeWarning, match="no text of the column 'item' has ' ' in it, .*'a,b'"
+    ):
+        found = rf.from_lists(pl.DataFrame({"user": [1], "item": ["a,b"]}), separator=" ")
+
+    assert found.rows() == [(1, "a,b", 1)]
+
+
+WAYS = {
+    "mapping": lambda: rf.from_lists({1: {7: 2, 8: 1}}),
+    "arrays": lambda: rf.from_lists(
+        np.array([[7, 8]], dtype=np.int32),
+        np.array([[2, 1]], dtype=np.float32),
+        users=np.array([1], dtype=np.int16),
+    ),
+    "frame": lambda: rf.from_lists(
+        pl.DataFrame(
+            {"user": [1], "item": [[7, 8]], "score": [[2, 1]]},
+            schema={"user": pl.UInt8, "item": pl.List(pl.Int32), "score": pl.List(pl.Float32)},
+        )
+    ),
+    "matrix": lambda: rf.from_scores(
+        np.array([[2, 1]], dtype=np.float32), users=[1], items=pl.Series([7, 8], dtype=pl.Int32)
+    ),
+}
+
+
+def test_lists_of_every_way_in_have_one_schema():
+    dtypes = {"user": pl.Int64, "item": pl.Int64, "rank": pl.Int64, "score": pl.Float64}
+    rows = [(1, 7, 1, 2.0), (1, 8, 2, 1.0)]
+
+    found = {name: way() for name, way in WAYS.items()}
+
+    assert {name: one.schema for name, one in found.items()} == dict.fromkeys(WAYS, dtypes)
+    assert pl.concat(found.values()).rows() == rows * len(WAYS)
+
+
+def test_truths_of_every_way_in_have_one_schema_and_categories_are_text():
+    ways = [
+        rf.from_truth({"ann": {"dune": 2, "emma": True}}),
+        rf.from_truth({"ann": [("dune", np.float32(2)), ("emma", 1.0)]}),
+        rf.from_truth(
+            pl.DataFrame(
+                {"user": ["ann"], "item": [["dune", "emma"]], "relevance": [[2, 1]]}
+            ).with_columns(pl.col("item").cast(pl.List(pl.Categorical)))
+        ),
+    ]
+
+    assert pl.concat(ways).rows() == [("ann", "dune", 2.0), ("ann", "emma", 1.0)] * len(ways)
