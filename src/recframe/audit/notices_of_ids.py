@@ -127,7 +127,7 @@ def most_users_without_a_list(seen: Seen) -> str | None:
 def _n_users(seen: Seen) -> int | None:
     """Return how many users the means run over, where the result shows it."""
     if "n_users" not in seen.result.columns or any(
-        one.owner != "users" for one in seen.inputs.segments
+        one.owner not in {"users", "user id"} for one in seen.inputs.segments
     ):
         return None
     n_models = (

@@ -11,6 +11,7 @@ from recframe.facts.features import ANY, CATEGORIES, NUMBERS
 from recframe.facts.sides import COUNT, VALUE, Fact, Sides, counted_items, fact
 from recframe.facts.tallies import Counts
 from recframe.frames.kinds.tables import TRAIN_USERS
+from recframe.frames.rows.joins import distinct_names
 from recframe.frames.rows.places import by_item
 
 # Of items
@@ -42,16 +43,17 @@ def in_head(sides: Sides, share: float) -> pl.LazyFrame:
 
 @fact("item", "train", "catalogue")
 def in_rear(sides: Sides, share: float) -> pl.LazyFrame:
-    """The least popular of the catalogue's items, without the share of them that is the head; at least one.
+    """The least popular of the catalogue's items, without the share of them that is the head; at least one, in each segment.
 
     NOTE: 1 - 0.9 is a little less than 0.1, and a tenth of ten items is one.
     """
-    items = sides.catalogue.select("item").join(sides.popularity, on="item", how="left")
-    ordered = items.sort(VALUE.fill_null(0.0), *by_item(sides.inputs.schema)).with_row_index(
-        "place"
-    )
+    items = sides.catalogue.select(distinct_names("item", *sides.item_keys))
+    items = items.join(sides.popularity, on="item", how="left")
+    ordered = items.sort(VALUE.fill_null(0.0), *by_item(sides.inputs.schema))
     most = (round(1 - share, 12) * pl.len()).floor().clip(lower_bound=1.0)
-    return ordered.filter(pl.col("place") < most).select("item", value=pl.lit(value=True))
+    is_rear = pl.int_range(pl.len()) < most
+    is_rear = is_rear.over(sides.item_keys) if sides.item_keys else is_rear
+    return ordered.filter(is_rear).select("item", value=pl.lit(value=True))
 
 
 @fact("item", "train")

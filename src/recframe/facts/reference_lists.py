@@ -18,10 +18,10 @@ from recframe.frames.rows.lookups import lookup
 from recframe.frames.rows.packing import fits_31_bits, sorted_as_numbers
 from recframe.frames.rows.places import by_item, with_places
 from recframe.frames.rows.questions import are_in_order, each_item_once, marked_sorted
-from recframe.judging.equal_ranks import told_apart
 from recframe.judging.judged_frame import PAIR
 from recframe.judging.relevance import is_rank
 from recframe.judging.scores import in_order_given, scored
+from recframe.judging.ties_of_lists import of_item_segments
 
 PLACE, DEPTH, RANK = (pl.col(name) for name in ("place", "depth", "rank"))
 
@@ -185,7 +185,7 @@ def _ranked(rows: pl.LazyFrame, inputs: Inputs, k: int | None) -> pl.LazyFrame:
     ranked = rows.filter(is_rank(RANK, dtype))
     if not inputs.tells_ranks_apart:
         return ranked
-    return told_apart(in_order_given(ranked, own), ["user"], own, rows.clear())
+    return of_item_segments(in_order_given(ranked, own), inputs, ["user"], own, rows.clear())
 
 
 def _placed(rows: pl.LazyFrame, keys: list[str], schema: pl.Schema) -> pl.LazyFrame:

@@ -198,6 +198,10 @@ class Sides:
     @cached_property
     def catalogue(self) -> pl.LazyFrame:
         """The items of the catalogue, each once, with the segments that are properties of them."""
+        return self.inputs.with_made_of_ids(self._items, "item")
+
+    @property
+    def _items(self) -> pl.LazyFrame:
         if self.inputs.items is not None:
             return self.inputs.items.filter(pl.col("item").is_not_null())
         if self.inputs.tables is not None:

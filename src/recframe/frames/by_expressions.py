@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -42,9 +42,14 @@ class Made:
         rows = rows.with_columns(self.expression.alias(inside))
         return rows.select(*(pl.col(WAITING + name).alias(name) for name in names), inside)
 
+    @property
+    def reads_own_row(self) -> bool:
+        """Whether the expression reads its own row alone, as far as can be told."""
+        return _is_elementwise(self.expression)
+
     def check_reads_own_row(self) -> None:
         """Say that the expression reads other rows, of which lists and truth have different ones."""
-        if not _is_elementwise(self.expression):
+        if not self.reads_own_row:
             msg = (
                 f"{Given('by', self)} reads other rows than its own, and lists and truth have different ones; make it a "
                 "column of each frame before"
@@ -112,7 +117,7 @@ def _keeps_rows(expression: pl.Expr, schema: pl.Schema) -> bool:
     NOTE: Polars repeats a single value beside other columns without a word, so that a mean would be one segment of all.
     """
     if hasattr(expression.meta, "is_length_preserving"):  # which Polars 1 does not have
-        return bool(expression.meta.is_length_preserving())
+        return _unless_python(expression.meta.is_length_preserving)
     nulls = [pl.Series(name, [None] * _N_ROWS, dtype) for name, dtype in schema.items()]
     try:
         return pl.DataFrame(nulls).select(expression).height == _N_ROWS
@@ -123,14 +128,17 @@ def _keeps_rows(expression: pl.Expr, schema: pl.Schema) -> bool:
 def _is_elementwise(expression: pl.Expr) -> bool:
     """Whether an expression reads its own row alone, as far as can be told."""
     if hasattr(expression.meta, "is_row_separable"):  # which Polars 1 does not have
-        try:
-            return bool(expression.meta.is_row_separable())
-        except (
-            pl.exceptions.PolarsError
-        ):  # of a function in Python, which gets the values one by one
-            return True
+        return _unless_python(expression.meta.is_row_separable)
     own = re.sub(r"\.(str|list|arr|dt|bin|cat|struct)\.\w+\(", "", str(expression))
     return not _OF_OTHER_ROWS.search(own)
+
+
+def _unless_python(asked: Callable[[], bool]) -> bool:
+    """Return what Polars says of an expression; it fails on functions in Python, which mostly get values one by one."""
+    try:
+        return bool(asked())
+    except pl.exceptions.PolarsError:
+        return True
 
 
 _OF_OTHER_ROWS = re.compile(

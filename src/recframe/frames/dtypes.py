@@ -6,16 +6,22 @@ from collections.abc import Iterable, Mapping
 
 import polars as pl
 
-from recframe.errors import ColumnError, dtype_shown
-from recframe.frames.hints import Either
+from recframe.errors import ColumnError, dtype_shown, fails_if
+from recframe.frames.hints import Either, FrameOf
 from recframe.frames.roles import IDS, Segment, Side
 
 
-def check_dtypes(schemas: Mapping[str, pl.Schema], sides: Mapping[str, Side]) -> None:
-    """Say which column has a dtype that cannot serve its role."""
+def check_dtypes(
+    schemas: Mapping[str, pl.Schema], sides: Mapping[str, Side], segments: Iterable[Segment] = ()
+) -> None:
+    """Say which column has a dtype that cannot serve its role, or as a segment."""
     wanted = {"rank": "a number from 1 up", "score": "a number", "relevance": "a number or Boolean"}
     wanted |= {"propensity": "a number above 0", "weight": "a number from 0 up"}
+    by = {one.inside: one.name for one in segments if one.owner != "role"}
     for name, schema in schemas.items():
+        for inside, title in by.items():
+            if schema.get(inside) == pl.Object:
+                raise ColumnError(_of_objects(f"column {title!r} of {sides[name].title}", "group"))
         for role in [*IDS, *wanted]:
             dtype = schema.get(role, pl.Null())
             column = f"column {sides[name].context.name_of(role)!r} of {sides[name].title}"
@@ -29,11 +35,14 @@ def check_dtypes(schemas: Mapping[str, pl.Schema], sides: Mapping[str, Side]) ->
                 msg = f"{column} is {dtype_shown(dtype)}; a {role} is {wanted[role]}{cast}"
                 raise ColumnError(msg)
             if role in IDS and dtype == pl.Object:
-                msg = f"{column} holds Python objects, which no frame can join; cast it to text"
-                raise ColumnError(msg)
+                raise ColumnError(_of_objects(column, "join"))
             # a tuple: their hashes are not those of pl.List
             if role in IDS and dtype in (pl.List, pl.Array):
                 raise ColumnError(_nested(column, dtype, sides[name].context.name_of(role), name))
+
+
+def _of_objects(column: str, verb: str) -> str:
+    return f"{column} holds Python objects, which no frame can {verb}; cast it to text"
 
 
 def _nested(column: str, dtype: pl.DataType, role_name: str, side: str) -> str:
@@ -65,6 +74,8 @@ def matched(
     for inside, title in shared.items():
         dtypes = {name: schema[inside] for name, schema in schemas.items() if inside in schema}
         dtype = common(dtypes)
+        if inside not in IDS and dtype is not None:
+            dtype = _of_the_lists(*dtypes.values())
         if dtype is None:
             found = _clash(dtypes, title, sides)
             if clashes is None:
@@ -74,8 +85,28 @@ def matched(
             if dtype is None or found_dtype != dtype:
                 column = pl.col(inside)
                 cast = as_text(column, found_dtype) if dtype is None else column.cast(dtype)
+                if inside not in IDS and dtype is not None:
+                    cast = _held_by_lists(inside, dtype, title)
                 result[name] = result[name].with_columns(cast.alias(inside))
     return result
+
+
+def _of_the_lists(lists: pl.DataType, truth: pl.DataType) -> pl.DataType:
+    """Return the dtype in which the parts of both frames come back: that of the lists, with the truth's other categories."""
+    if isinstance(lists, pl.Enum) and isinstance(truth, pl.Enum):
+        return pl.Enum(dict.fromkeys([*lists.categories, *truth.categories]))
+    return truth if lists == pl.Null else lists
+
+
+def _held_by_lists(inside: str, dtype: pl.DataType, title: str) -> pl.Expr:
+    """Return a column of the truth in the dtype of the lists' column; it fails when the plan runs and this cannot hold a value."""
+    message = (
+        f"{title} in {FrameOf('truth')} are not all such as {dtype_shown(dtype)}, the dtype of the lists' column, can hold; "
+        "cast both columns to one dtype"
+    )
+    column = pl.col(inside)
+    cast = column.cast(dtype, strict=False)
+    return pl.when(fails_if(column.is_not_null() & cast.is_null(), message) == 0).then(cast)
 
 
 def as_text(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:

@@ -33,6 +33,7 @@ from recframe.frames.kinds.kind import Taken
 from recframe.frames.kinds.tables import MODELS, Tables
 from recframe.frames.roles import (
     DESCRIBES,
+    OF_IDS,
     Owner,
     Segment,
     Side,
@@ -297,16 +298,20 @@ class Inputs:
     def item_keys(self) -> list[str]:
         """The segments that are properties of the item, or the item itself, as keys."""
         of_item = ["item"] * any(one.inside == "item" for one in self.segments)
-        return [*self.inside("items", "item"), *of_item]
+        return [*self.inside("items", "item id"), *of_item]
 
     def with_item_keys(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows of items with the segments that are properties of these."""
         names = self.inside("items")
         if names and self.items is not None:
             rows = rows.join(self.items.select("item", *names), on="item", how="left")
+        return self.with_made_of_ids(rows, "item")
+
+    def with_made_of_ids(self, rows: pl.LazyFrame, role: Literal["user", "item"]) -> pl.LazyFrame:
+        """Return rows with the segments that expressions make of their users or of their items."""
         for one in self.segments:
-            if one.owner == "item" and one.made is not None:
-                rows = one.made.of_ids(rows, "item", one.inside)
+            if one.owner == OF_IDS[role] and one.made is not None:
+                rows = one.made.of_ids(rows, role, one.inside)
         return rows
 
     def inside(self, *owners: Owner) -> list[str]:
@@ -391,14 +396,14 @@ def _laid(
 def _checked(
     given: Mapping[str, Taken],
     sides: Mapping[str, Side],
-    segments: Iterable[Segment],
+    segments: Sequence[Segment],
     clashes: dict[str, str] | None,
 ) -> dict[str, pl.LazyFrame]:
     """Return the frames with a relevance and with ids of one dtype, after a check of their dtypes."""
     taken = {name: rows.lazy() for name, rows in given.items()}
     _fill_relevance(taken, given)
     schemas = {name: rows.collect_schema() for name, rows in taken.items()}
-    check_dtypes(schemas, sides)
+    check_dtypes(schemas, sides, segments)
     return matched(taken, schemas, sides, segments, clashes)
 
 

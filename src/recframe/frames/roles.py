@@ -23,7 +23,7 @@ DESCRIBES = {"users": "user", "items": "item"}
 JUDGED = {"recommendations", "truth"}
 READ_AS_GIVEN = ("rank", "score", "propensity")
 """The roles whose numbers are read by what says what a NaN among them is."""
-# NOTE: "item" is made of the item's id by an expression. "user" and "constant" are nobody's frames: a segment that was found to
+# NOTE: "user id" and "item id" are made of an id by an expression. "user" and "constant" are nobody's frames: a segment that was found to
 # be a property of the user, and one that cuts lists and truth into parts, of which each user was found to have one; see
 # `described`.
 Owner = Literal[
@@ -38,8 +38,10 @@ Owner = Literal[
     "train",
     "reference",
     "draw",
-    "item",
+    "user id",
+    "item id",
 ]
+OF_IDS: dict[str, Owner] = {"user": "user id", "item": "item id"}
 
 
 @dataclass(frozen=True)
@@ -263,8 +265,9 @@ def role_named(name: str, context: Context) -> str | None:
 def segment_of(number: int, by: str | Made, sides: Mapping[str, Side], context: Context) -> Segment:
     """Find out whose property a `by` column is."""
     if not isinstance(by, str):
-        if {role_named(root, context) for root in by.roots} == {"item"}:
-            return Segment(f"segment {number}", by.name, "item", by)
+        role, *others = {role_named(root, context) for root in by.roots}
+        if role in OF_IDS and not others and by.reads_own_row:
+            return Segment(f"segment {number}", by.name, OF_IDS[role], by)
         holders = _holders_of_roots(by, sides, context)
         if len(holders) > 1:
             by.check_reads_own_row()

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from recframe.frames.context import Ties
-from recframe.frames.rows.joins import at_best_rank
+from recframe.frames.rows.joins import at_best_rank, distinct_names
 from recframe.frames.rows.packing import SMALL_INTEGERS
 from recframe.frames.rows.places import spread_ranks, with_places
 from recframe.judging.relevance import as_number, best_rank, is_rank
@@ -36,7 +36,7 @@ def told_apart(
     of one, a list of ten items of rank 1 finds everything at k = 1.
     """
     schema = lists.collect_schema()
-    pair, number = [*keys, "item"], as_number("rank", schema["rank"])
+    pair, number = distinct_names(*keys, "item"), as_number("rank", schema["rank"])
     listed = is_rank(RANK, schema["rank"])
     best = RANK.min() if relevant is None else best_rank(RANK, relevant)
     row = [pl.col("row").filter(best == RANK).min()] * (ties == "order")

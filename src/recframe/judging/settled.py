@@ -192,7 +192,7 @@ def _settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Jud
 def with_ranks(judged: Judged, ask: Ask, k: int | None) -> Judged:
     """Return a judgement with the effective ranks up to k at hand, where `ties=` says how equal ones stand."""
     inputs = judged.inputs
-    if not inputs.tells_ranks_apart or judged.of_rows:
+    if not inputs.tells_ranks_apart or judged.rows:
         return judged
     found = effective_up_to(k, judged.truth, inputs, ask)
     return replace(judged, lists=ask([judged.lists if found is None else found])[0].lazy())

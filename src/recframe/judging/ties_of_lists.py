@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import polars as pl
 
 from recframe.frames.collecting import Ask
+from recframe.frames.context import Ties
 from recframe.frames.inputs import Inputs
+from recframe.frames.rows.joins import distinct_names
 from recframe.frames.rows.questions import are_distinct, marked_sorted
 from recframe.judging.equal_ranks import RANK, effective, tied, told_apart, with_gains
 from recframe.judging.relevance import as_number, gain_of, is_rank, is_relevant_row
@@ -19,12 +21,31 @@ def effective_lists(
 ) -> pl.LazyFrame:
     """Return the lists with effective ranks, if `ties=` asks for them; `judged` has the relevance.
 
-    A list is that of a model's user in one of the `segments`, which both frames have as columns.
+    A list is that of a model's user in one of the `segments`, which both frames have as columns, and of the items.
     """
     if not inputs.tells_ranks_apart:
         return lists
     keys, own = [*segments, *inputs.model, "user"], _own(lists, judged, inputs)
-    return told_apart(lists, keys, inputs.context.ties, _gains(judged, inputs, segments), own)
+    gains = _gains(judged, inputs, segments)
+    return of_item_segments(lists, inputs, keys, inputs.context.ties, gains, own)
+
+
+def of_item_segments(
+    lists: pl.LazyFrame,
+    inputs: Inputs,
+    keys: Sequence[str],
+    ties: Ties,
+    gains: pl.LazyFrame,
+    relevant: pl.Expr | None = None,
+) -> pl.LazyFrame:
+    """Return lists with effective ranks among the items of each segment, where segments are properties of items.
+
+    NOTE: a rank that was given stays, so that it is told apart from those of its part alone, as in frames that are filtered.
+    """
+    columns = distinct_names(*lists.collect_schema().names(), *tied(ties))
+    keys = distinct_names(*inputs.item_keys, *keys)
+    found = told_apart(inputs.with_item_keys(lists), keys, ties, gains, relevant)
+    return found.select(name for name in columns if name != "row")
 
 
 def effective_up_to(

@@ -52,7 +52,7 @@ def earlier(
         return None
     found, user = Earlier(), inputs.context.name_of("user")
     # a user stands in one segment of these, so that nothing is to be told apart by them
-    of_users = {MODEL, *inputs.inside("users", "recommendations", "truth")}
+    of_users = {MODEL, *inputs.inside("users", "recommendations", "user id")}
     for one in given if isinstance(given, list | tuple) else (given,):
         kind = kind_for(one, "last=")
         if {"metric", "value"} <= {*kind.columns}:

@@ -164,10 +164,10 @@ def _in_best_order(
 def _listed(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFrame:
     """Return the rows of the lists, and how many rows that are not relevant stand above the relevant ones."""
     keys = judged.list_keys
-    if "listed_tied" in asked and judged.rows:
+    if "listed_tied" in asked and judged.scores is not None and judged.inputs.item_keys:
         msg = (
-            "ties='expected' does not tell how many items of a segment are among the first k; "
-            "ask list_length and judged without k here, or by a property of the user"
+            "ties='expected' does not tell how many items of a segment are among the first k of a whole list that has scores; "
+            "ask list_length and judged without k here, or by a column that is no property of items"
         )
         raise RecframeError(msg)
     rows = judged.listed(None if asked & WHOLE else deepest)

@@ -120,7 +120,9 @@ def cuts_of(
     inputs: Inputs, asked: Levels, keys: list[str], most: int | None, run: Run
 ) -> list[Cut]:
     """Return the lists, cut at the largest k, part by part, with what is asked of them."""
-    cuts = [Cut(Sides(inputs, judge(part)), asked, keys, most) for part in run.parts(inputs)]
+    models = run.models(inputs)
+    judged = [judge(part, models) for part in run.parts(inputs)]
+    cuts = [Cut(Sides(inputs, one), asked, keys, most) for one in judged]
     if run.ask is None:
         return cuts
     kept = None if run.held is None or len(cuts) > 1 else run.held.cuts

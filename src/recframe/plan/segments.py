@@ -56,6 +56,7 @@ def with_attributes(lists: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
     names = inputs.inside("users")
     if names and inputs.users is not None:
         lists = lists.join(inputs.users.select("user", *names), on="user", how="left")
+    lists = inputs.with_made_of_ids(lists, "user")
     found = inputs.inside("user", "constant")
     for table in inputs.of_users:
         asked = [name for name in table.collect_schema().names() if name in found]

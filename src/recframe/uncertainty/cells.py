@@ -33,7 +33,7 @@ MOST_BORROWED = 300.0
 """So many users of all segments a small variance is held against."""
 MOST_TOGETHER = 1000
 """Of so many segments that share users the groups are held at once, and all pairs."""
-OF_USERS = {"users", "recommendations"}
+OF_USERS = {"users", "recommendations", "user id"}
 """The owners of properties of users."""
 
 
