@@ -70,11 +70,15 @@ def matched(
     """Cast the columns that match in value but not in dtype, such as Int32 and Int64, or say that they cannot match."""
     result = dict(taken)
     shared = {"user": "the user ids", "item": "the item ids"}
-    shared |= {one.inside: f"the values of {one.name!r}" for one in segments if one.owner == "row"}
+    of_rows = [one for one in segments if one.owner == "row"]
+    shared |= {one.inside: f"the values of {one.name!r}" for one in of_rows}
+    # where the result's column is made to be like another, as in pandas, any dtype does inside the plan
+    source = sides["recommendations"].kind.source
+    kept = {one.inside for one in of_rows if one.made is not None or source(one.name) is None}
     for inside, title in shared.items():
         dtypes = {name: schema[inside] for name, schema in schemas.items() if inside in schema}
         dtype = common(dtypes)
-        if inside not in IDS and dtype is not None:
+        if inside in kept and dtype is not None and len(dtypes) > 1:
             dtype = _of_the_lists(*dtypes.values())
         if dtype is None:
             found = _clash(dtypes, title, sides)
@@ -85,7 +89,7 @@ def matched(
             if dtype is None or found_dtype != dtype:
                 column = pl.col(inside)
                 cast = as_text(column, found_dtype) if dtype is None else column.cast(dtype)
-                if inside not in IDS and dtype is not None:
+                if inside in kept and dtype is not None:
                     cast = _held_by_lists(inside, dtype, title)
                 result[name] = result[name].with_columns(cast.alias(inside))
     return result
@@ -94,7 +98,7 @@ def matched(
 def _of_the_lists(lists: pl.DataType, truth: pl.DataType) -> pl.DataType:
     """Return the dtype in which the parts of both frames come back: that of the lists, with the truth's other categories."""
     if isinstance(lists, pl.Enum) and isinstance(truth, pl.Enum):
-        return pl.Enum(dict.fromkeys([*lists.categories, *truth.categories]))
+        return pl.Enum(list(dict.fromkeys([*lists.categories, *truth.categories])))
     return truth if lists == pl.Null else lists
 
 

@@ -119,7 +119,8 @@ def _columns_of(inputs: Inputs) -> Hashable:
     names = tuple(tuple(side.names.items()) for side in sides)
     bound = inputs.context.without_frames
     known = (inputs.complete, inputs.ranks_hold, inputs.few, inputs.without_items)
-    return columns, names, bound, inputs.segments, *known
+    as_they_came = tuple(one is None for one in inputs.sources.values())
+    return columns, names, bound, inputs.segments, as_they_came, *known
 
 
 def _key_of(one: Convention) -> Hashable:

@@ -175,7 +175,7 @@ def value_of(
     if TOTAL in beside:
         found |= {TOTAL: total, SQUARE: at.over_lists(value * value)}
         found |= {ZERO: _number(at.over_lists(value == 0))}
-        found |= {UNDEFINED: pl.col("n_lists") - _number(count)}
+        found |= {UNDEFINED: _number(pl.col("n_lists")) - _number(count)}
     return ratio(total, count, empty=None), found
 
 
