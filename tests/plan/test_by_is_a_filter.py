@@ -1,187 +1,15 @@
-"""A row of a result by segment is what the same call returns on frames that are really filtered."""
+"""What a row of a result by segment is: the same call on filtered frames, worked out by hand; `laws` has the law of it."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import Any
-
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import recframe as rf
-from frame_kinds import KINDS
-from strategies import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 
-METRICS = ["ndcg@2", "recall@2", "mrr", "auc", "judged@2", "list_length"]
-OVER_LISTS = [
-    "epc(relevance=True)",
-    "efd(relevance=True)@2",
-    "serendipity",
-    "category_coverage(relevance=True)",
-    "coverage@2",
-    "entropy@2",
-    "overlap@2",
-]
 ITEMS = pl.DataFrame({"item": [1, 2, 3, 4, 5], "kind": ["a", "b", "a", "b", "a"]})
-TRAIN = pl.DataFrame({"user": [1, 1, 2, 3, 3], "item": [1, 2, 2, 3, 5]})
-SIDES = {
-    "items": ITEMS,
-    "train": TRAIN,
-    "reference": TRAIN.with_columns(rank=1 + pl.col("item") % 2),
-}
-WEEKS = [1.0, 2.0, None]
-ids, ranks = st.integers(1, 4), st.sampled_from([1, 1, 2, 3, None])
-
-
-def frames(columns: dict[str, Any], schema: dict[str, Any]) -> st.SearchStrategy[pl.DataFrame]:
-    rows = st.lists(st.tuples(*columns.values()), min_size=1, max_size=14)
-    return rows.map(lambda found: pl.DataFrame(found, schema=schema, orient="row"))
-
-
-ORDER = {"user": pl.Int64, "item": pl.Int64, "model": pl.String, "week": pl.Float64}
-lists = frames(
-    dict.fromkeys(["user", "item"], ids)
-    | {"model": st.sampled_from("mn"), "week": st.sampled_from(WEEKS), "rank": ranks},
-    ORDER | {"rank": pl.Int64},
-)
-truths = frames(
-    dict.fromkeys(["user", "item"], ids)
-    | {"relevance": st.integers(0, 2), "week": st.sampled_from(WEEKS)},
-    {"user": pl.Int64, "item": pl.Int64, "relevance": pl.Int64, "week": pl.Float64},
-)
-
-
-def values_of(*given: pl.DataFrame) -> list[Any]:
-    return pl.concat(one.select("week") for one in given).unique().to_series().to_list()
-
-
-def of_value(frame: pl.DataFrame, value: Any) -> pl.DataFrame:
-    return frame.filter(pl.col("week").eq_missing(pl.lit(value, pl.Float64))).drop("week")
-
-
-def answers(found: pl.DataFrame) -> dict[Any, Any]:
-    return {row[0]: row[1:] for row in found.rows()}
-
-
-def filtered(recs: pl.DataFrame, truth: pl.DataFrame, cut: Any, **options: Any) -> dict[Any, Any]:
-    """The rows that filters give, of the parts in which a user counts or a list stands."""
-    found = {}
-    holders = [one for one in (recs, truth) if "week" in one.columns]
-    for value in values_of(*holders):
-        own = [of_value(one, value) if "week" in one.columns else one for one in (recs, truth)]
-        row = own[0].rec(truth=own[1], **SIDES, **options).evaluate(*cut).row(0)
-        n_lists = row[1] if any(one in OVER_LISTS for one in cut) else 0
-        if row[0] or n_lists:
-            found[value] = row
-    return found
-
-
-def same(found: dict[Any, Any], expected: dict[Any, Any]) -> None:
-    assert found.keys() == expected.keys()
-    for key, row in expected.items():
-        assert alike(found[key], row), (key, found[key], row)
-
-
-def alike(found: Sequence[Any], expected: Sequence[Any]) -> bool:
-    pairs = zip(found, expected, strict=True)
-    return all(
-        one is other
-        or (None not in (one, other) and math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-12))
-        for one, other in pairs
-    )
-
-
-@examples(40)
-@given(
-    recs=lists,
-    truth=truths,
-    universe=st.sampled_from([None, "recs", "both", "all"]),
-    options=st.sampled_from(
-        [{}, {"no_relevant": "skip"}, {"relevant_from": "list"}, {"ties": "pessimistic"}]
-    ),
-    scored=st.booleans(),
-    kind=st.sampled_from(KINDS),
-)
-def test_a_column_of_lists_and_truth_filters_both(
-    recs: pl.DataFrame, truth: pl.DataFrame, universe: Any, options: Any, scored: Any, kind: Any
-):
-    recs = recs.drop("model")
-    recs = recs.rename({"rank": "score"}) if scored else recs
-    options = options if universe is None else {**options, "universe": universe}
-    asked = [*METRICS, *([] if "ties" in options else OVER_LISTS)]
-
-    sides = {name: kind(one) for name, one in {"truth": truth, **SIDES}.items()}
-    rec = rf.rec(kind(recs), **sides, **options)
-
-    expected = filtered(recs, truth, asked, **options)
-    same(answers(kind.read(rec.evaluate(*asked, by="week"))), expected)
-
-
-@examples(30)
-@given(recs=lists, truth=truths, universe=st.sampled_from([None, "recs", "both", "all"]))
-def test_each_part_has_every_model(recs: pl.DataFrame, truth: pl.DataFrame, universe: Any):
-    options = {} if universe is None else {"universe": universe}
-    asked = ["ndcg@2", "recall@2", "auc"]
-    models = recs["model"].unique().to_list()
-    # a list of nobody who counts keeps a model in the part
-    recs = recs.with_columns(pl.col("rank").fill_null(9))
-    judged = pl.concat([recs.select("week", "user"), truth.select("week", "user")]).unique()
-
-    found = recs.rec(truth=truth, model="model", **options).evaluate(*asked, by="week")
-
-    listed = recs.select("week", "user").unique()
-    wanted = truth.select("week", "user").unique()
-    both = wanted.join(listed, on=["week", "user"], how="semi", nulls_equal=True)
-    users = {None: wanted, "recs": listed, "both": both, "all": judged}[universe]
-    expected = {(model, week) for model in models for week in users["week"].unique().to_list()}
-    assert {row[:2] for row in found.rows()} == expected
-    for model, week, n_users, *values in found.rows():
-        of_week = users.filter(pl.col("week").eq_missing(pl.lit(week, pl.Float64)))
-        counted = of_week["user"].to_list()
-        assert n_users == len(counted)
-        own = of_value(recs.filter(model=model).drop("model"), week)
-        own = own.filter(pl.col("user").is_in(counted))
-        liked = of_value(truth, week).filter(pl.col("user").is_in(counted))
-        everyone = pl.DataFrame({"user": counted}, schema={"user": pl.Int64})
-        alone = own.rec(truth=liked, universe="all", users=everyone).evaluate(*asked)
-        assert alike([n_users, *values], alone.row(0))
-
-
-@examples(40)
-@given(recs=lists, truth=truths, both=st.booleans(), ties=st.sampled_from(["item", "optimistic"]))
-def test_a_column_of_the_truth_alone_filters_the_truth(
-    recs: pl.DataFrame, truth: pl.DataFrame, both: Any, ties: str
-):
-    recs = recs.drop("model", "week")
-    options = {"ties": ties} | ({"universe": "both"} if both else {})
-
-    for rec in (recs.rec(truth=truth, **options), recs.lazy().rec(truth=truth.lazy(), **options)):
-        found = pl.LazyFrame.collect(rec.evaluate(*METRICS, by="week").lazy())
-        same(answers(found), filtered(recs, truth, METRICS, **options))
-
-
-@examples(30)
-@given(judged=truths, ranks=st.lists(ranks, min_size=14, max_size=14), scored=st.booleans())
-def test_a_column_of_a_judged_frame_filters_it(
-    judged: pl.DataFrame, ranks: list[int | None], scored: Any
-):
-    judged = judged.with_columns(
-        pl.Series("score" if scored else "rank", ranks[: len(judged)], pl.Int64)
-    )
-    asked = [*METRICS, *OVER_LISTS]
-
-    rec = judged.rec(**SIDES)
-    found = answers(rec.evaluate(*asked, by="week"))
-    parts = answers(judged.lazy().rec().collect(*METRICS, by="week", parts=2))
-
-    alone = {value: of_value(judged, value).rec(**SIDES) for value in values_of(judged)}
-    same(found, {value: one.evaluate(*asked).row(0) for value, one in alone.items()})
-    same(parts, {value: one.evaluate(*METRICS).row(0) for value, one in alone.items()})
 
 
 def test_scores_are_ranked_within_each_part():
@@ -270,3 +98,136 @@ def test_a_plan_by_many_values_scans_each_frame_as_often_as_by_two():
         return plan.explain().count("DF [")
 
     assert scans(1000) == scans(2)
+
+
+MANY_TIED = pl.DataFrame({"user": [1] * 4, "item": [1, 2, 3, 4], "rank": [1, 1, 1, 1]})
+
+
+def test_given_ranks_that_repeat_are_told_apart_among_the_items_of_a_part():
+    # of kind b items 2 and 4 stand at rank 1; the relevant 4 is put behind 2, and not behind 1 and 3 of kind a too
+    rec = MANY_TIED.rec(
+        truth=pl.DataFrame({"user": [1], "item": [4]}), items=ITEMS, ties="pessimistic"
+    )
+
+    assert rec.mrr() == 0.25
+    assert rec.mrr(by="kind").rows() == [("b", 1, 0.5)]
+
+
+def test_how_many_of_a_part_are_among_the_first_is_known_where_ties_stand_within_it():
+    # two of week 1 share rank 1, so that one of them is expected at k = 1; three of week 2
+    weeks = pl.DataFrame(
+        {"user": [1] * 5, "item": [1, 2, 1, 2, 3], "rank": 1, "week": [1, 1, 2, 2, 2]}
+    )
+    rec = weeks.rec(truth=weeks.select("user", "item", "week"), ties="expected")
+
+    assert rec.list_length(k=1, by="week").rows() == [(1, 1, 1.0), (2, 1, 1.0)]
+
+
+def test_a_part_of_the_users_shows_every_model_where_another_part_has_its_lists():
+    # n has a list in week 2 alone, of one user; whatever part that one is in, n has a row of every week
+    recs = pl.DataFrame(
+        {"user": [1, 2, 3], "item": 1, "rank": 1, "week": [1, 1, 2], "model": ["m", "m", "n"]}
+    )
+    truth = pl.DataFrame({"user": [9], "item": [1], "week": [1]})
+
+    found = recs.rec(truth=truth, model="model", items=ITEMS).collect(
+        "mrr", "coverage", by="week", parts=3
+    )
+
+    assert [row[:4] for row in found.rows()] == [
+        ("m", 1, 1, 2),
+        ("m", 2, 0, 0),
+        ("n", 1, 1, 0),
+        ("n", 2, 0, 1),
+    ]
+
+
+def test_an_expression_of_the_users_id_is_a_property_of_users():
+    # user 4 of the users frame has no row elsewhere, and stands in the part of even ones alone
+    rec = TWO["recs"].rec(truth=TWO["truth"], users=pl.DataFrame({"user": [4]}), universe="all")
+
+    found = rec.recall(by=(pl.col("user") % 2 == 0).alias("even"))
+
+    assert found.rows() == [(False, 1, 1.0), (True, 1, 0.0)]
+
+
+def test_the_catalogue_is_cut_by_an_expression_of_the_items_id():
+    # items 1 and 2 are listed: of the odd 1, 3, 5 one in three, of the even 2, 4 one in two
+    rec = TWO["recs"].rec(truth=TWO["truth"], items=ITEMS)
+
+    found = rec.coverage(by=(pl.col("item") % 2).alias("odd"))
+
+    assert found.rows() == [(0, 1, 1, 0.5), (1, 1, 1, pytest.approx(1 / 3))]
+
+
+def test_the_tail_of_a_part_is_that_of_its_own_items():
+    # items 1, 3 and 5 of kind a: 3 and 5 are in no train, and 1 is the most popular of the part. Of b, 2 and 4 alike
+    train = pl.DataFrame({"user": [1, 2, 3, 1], "item": [1, 1, 2, 4]})
+    recs = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3]})
+    rec = recs.rec(truth=recs, items=ITEMS, train=train)
+
+    found = rec.evaluate("long_tail_share(tail=items,share=0.5)", by="kind")
+
+    # the rear half, rounded down: of a the one item 3, one of two listed; of b the one item 2, all that is listed
+    assert found.rows() == [("a", 1, 1, 0.5), ("b", 1, 1, 1.0)]
+
+
+AGES = pl.DataFrame({"user": [1, 2, 3], "age": [10, 20, 30]})
+OF_AGES = {
+    "recs": pl.DataFrame({"user": [1, 1, 2, 3], "item": [1, 2, 1, 3], "rank": [1, 2, 1, 1]}),
+    "truth": pl.DataFrame({"user": [1, 2, 3], "item": [2, 1, 3]}),
+}
+
+
+def test_a_function_in_python_makes_a_segment():
+    age = pl.col("age").map_elements(
+        lambda age: "old" if age > 15 else "young", return_dtype=pl.String
+    )
+
+    for make in (pl.DataFrame.clone, pl.DataFrame.lazy):
+        rec = rf.rec(make(OF_AGES["recs"]), truth=make(OF_AGES["truth"]), users=make(AGES))
+        found = pl.LazyFrame.collect(rec.evaluate("mrr", by=age).lazy())
+        assert found.rows() == [("old", 2, 1.0), ("young", 1, 0.5)]
+
+
+@pytest.mark.parametrize("owner", ["users", "items", "truth", "recs"])
+def test_a_column_of_python_objects_is_no_segment(owner: str):
+    frames = {**OF_AGES, "users": AGES, "items": ITEMS}
+    things = pl.Series("thing", [object() for _ in range(len(frames[owner]))], dtype=pl.Object)
+    frames[owner] = frames[owner].with_columns(things)
+    sides = {name: frame for name, frame in frames.items() if name != "recs"}
+
+    with pytest.raises(
+        rf.ColumnError, match=r"'thing' of .* holds Python objects, which no frame can group"
+    ):
+        frames["recs"].rec(**sides).mrr(by="thing")
+
+
+LISTS = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 1], "week": ["z", "a"]})
+LIKED = pl.DataFrame({"user": [1, 2, 3], "item": [1, 1, 1], "week": ["z", "a", "q"]})
+PARTS = pl.Enum(["z", "a", "q"])
+
+
+@pytest.mark.parametrize(
+    ("lists", "truth"),
+    [(PARTS, pl.String()), (PARTS, pl.Enum(["q", "a", "z"])), (pl.String(), PARTS)],
+)
+def test_parts_come_back_in_the_dtype_and_the_order_of_the_lists(
+    lists: pl.DataType, truth: pl.DataType
+):
+    recs, liked = (
+        one.with_columns(pl.col("week").cast(dtype))
+        for one, dtype in ((LISTS, lists), (LIKED, truth))
+    )
+
+    found = recs.rec(truth=liked).mrr(by="week")
+
+    assert found.schema["week"] == lists
+    assert found["week"].to_list() == (["z", "a", "q"] if lists == PARTS else ["a", "q", "z"])
+
+
+def test_a_part_of_the_truth_that_the_lists_dtype_does_not_hold_is_an_error():
+    recs = LISTS.with_columns(pl.col("week").cast(pl.Enum(["z", "a"])))
+
+    with pytest.raises(rf.DataError, match=r"'week' in the frame truth= are not all such as Enum"):
+        recs.rec(truth=LIKED).mrr(by="week")
