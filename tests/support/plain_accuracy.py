@@ -59,18 +59,37 @@ def hit_rate(one: RankedList, k: int | None) -> float:
     return 1.0 if one.hits_to(k) else 0.0
 
 
-def precision(one: RankedList, k: int | None, denominator: str = "k") -> float:
-    whole = {
+@dataclass(frozen=True)
+class OfRatio:
+    """What one list adds to a ratio of two sums."""
+
+    part: float
+    whole: float
+
+
+def averaged(part: float, whole: float, average: str) -> float | OfRatio:
+    return OfRatio(part, whole) if average == "pooled" else ratio(part, whole)
+
+
+def places(one: RankedList, k: int | None, denominator: str) -> int:
+    return {
         "k": one.places(k),
         "list": min(one.places(k), len(one.items)),
         "achievable": min(one.places(k), one.n_relevant),
-    }
-    return ratio(len(one.hits_to(k)), whole[denominator])
+    }[denominator]
 
 
-def recall(one: RankedList, k: int | None, denominator: str = "relevant") -> float:
+def precision(
+    one: RankedList, k: int | None, denominator: str = "k", average: str = "users"
+) -> float | OfRatio:
+    return averaged(len(one.hits_to(k)), places(one, k, denominator), average)
+
+
+def recall(
+    one: RankedList, k: int | None, denominator: str = "relevant", average: str = "users"
+) -> float | OfRatio:
     whole = {"relevant": one.n_relevant, "capped": capped(one.n_relevant, k)}
-    return ratio(len(one.hits_to(k)), whole[denominator])
+    return averaged(len(one.hits_to(k)), whole[denominator], average)
 
 
 @dataclass(frozen=True)
@@ -82,14 +101,27 @@ class FOfMeans:
     beta: float
 
 
+@dataclass(frozen=True)
+class FOfSums:
+    """What one list adds to an F that is made of the precision and the recall of all lists together."""
+
+    hits: float
+    places: float
+    n_relevant: float
+    beta: float
+
+
 def harmonic_mean(p: float, r: float, beta: float) -> float:
     return ratio((1 + beta * beta) * p * r, beta * beta * p + r)
 
 
 def f_score(
     one: RankedList, k: int | None, beta: float = 1, denominator: str = "k", average: str = "users"
-) -> float | FOfMeans:
-    p, r = precision(one, k, denominator), recall(one, k)
+) -> float | FOfMeans | FOfSums:
+    hits, whole = len(one.hits_to(k)), places(one, k, denominator)
+    if average == "pooled":
+        return FOfSums(hits, whole, one.n_relevant, beta)
+    p, r = ratio(hits, whole), ratio(hits, one.n_relevant)
     return FOfMeans(p, r, beta) if average == "means" else harmonic_mean(p, r, beta)
 
 
@@ -281,7 +313,7 @@ def judged(one: RankedList, k: int | None) -> float:
     return ratio(sum(item.judged for item in items), len(items))
 
 
-Value = float | FOfMeans | OfGeometricMean | OfWeightedMean | None
+Value = float | OfRatio | FOfMeans | FOfSums | OfGeometricMean | OfWeightedMean | None
 
 METRICS: dict[str, Callable[..., Value]] = {
     "hit_rate": hit_rate,

@@ -15,12 +15,15 @@ from typing import Any
 from plain_accuracy import (
     METRICS,
     FOfMeans,
+    FOfSums,
     Listed,
     OfGeometricMean,
+    OfRatio,
     OfWeightedMean,
     RankedList,
     Value,
     harmonic_mean,
+    ratio,
 )
 
 Row = Mapping[str, Any]
@@ -524,6 +527,13 @@ def mean(present: Sequence[Any]) -> float:
         return harmonic_mean(
             mean([one.p for one in present]), mean([one.r for one in present]), present[0].beta
         )
+    if isinstance(present[0], OfRatio):
+        return ratio(sum(one.part for one in present), sum(one.whole for one in present))
+    if isinstance(present[0], FOfSums):
+        hits = sum(one.hits for one in present)
+        p = ratio(hits, sum(one.places for one in present))
+        r = ratio(hits, sum(one.n_relevant for one in present))
+        return harmonic_mean(p, r, present[0].beta)
     if isinstance(present[0], OfGeometricMean):
         return math.exp(
             math.fsum(math.log(max(one.value, 0.00001)) for one in present) / len(present)

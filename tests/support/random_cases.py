@@ -24,11 +24,20 @@ KS = [None, 1, 2, 3, 5, 10, 1000]
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     *((name, {}) for name in METRICS),
     *(("precision", {"denominator": value}) for value in ("list", "achievable")),
+    *(
+        ("precision", {"denominator": value, "average": "pooled"})
+        for value in ("list", "achievable")
+    ),
+    ("precision", {"average": "pooled"}),
     ("recall", {"denominator": "capped"}),
+    ("recall", {"average": "pooled"}),
+    ("recall", {"denominator": "capped", "average": "pooled"}),
     *(("f_score", {"beta": value}) for value in (0.5, 2)),
     *(("f_score", {"denominator": value}) for value in ("list", "achievable")),
     ("f_score", {"average": "means"}),
     ("f_score", {"beta": 2, "denominator": "list", "average": "means"}),
+    ("f_score", {"average": "pooled"}),
+    ("f_score", {"beta": 2, "denominator": "achievable", "average": "pooled"}),
     *(("map", {"normalizer": value}) for value in ("min", "list", "hits", "k", "ranks")),
     ("map", {"average": "geometric"}),
     ("map", {"normalizer": "min", "average": "geometric"}),

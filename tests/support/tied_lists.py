@@ -21,6 +21,7 @@ UNCERTAIN_PARAMETERS = [
     {"normalizer": "hits"},
     {"ideal": "list"},
     {"average": "means"},
+    {"average": "pooled"},
     {"without_hit": "null"},
 ]
 UNCERTAIN_PARAMETERS += [{"average": "geometric"}]

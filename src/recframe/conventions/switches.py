@@ -182,12 +182,13 @@ PARAMETERS: dict[str, Switch] = {
     ),
     "average": Switch(
         {
-            "users": "each user has an F, and the mean runs over them",
+            "users": "each user has a value of their own, and the mean runs over them",
             "means": "it is the F of the mean precision and recall",
+            "pooled": "the users' hits are added up and divided by the sum of what each one's are divided by",
             "arithmetic": "the mean over the users is their sum over their number",
             "geometric": "the mean over the users is geometric, of at least 0.00001 each",
         },
-        either="the F of two means is not the mean of the F, nor a geometric mean the arithmetic one",
+        either="users weigh differently in a mean of ratios, a ratio of sums, and a geometric mean",
     ),
     "beta": Switch(
         {OTHER: "recall weighs {value} times as much as precision"},

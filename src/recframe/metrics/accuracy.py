@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Literal
 
 import polars as pl
@@ -18,11 +19,11 @@ from recframe.metrics.language.at import At
 from recframe.metrics.language.definition import Definition, Metric, Value
 from recframe.metrics.language.formulas import harmonic, ratio, unshifted_discount
 from recframe.metrics.language.parameters import COUNT, UNIT, Bounds, LogBase, Positive, Share
+from recframe.metrics.language.ratios import Average, averaged_ratio
 from recframe.metrics.language.registry import metric
 
 __all__ = [
-    "auc", "bpref", "dcg", "err", "f_score", "hit_rate", "map", "mrr", "ndcg", "precision", "r_precision", "rbp",
-    "recall",
+    "bpref", "dcg", "err", "f_score", "hit_rate", "map", "mrr", "ndcg", "precision", "r_precision", "rbp", "recall",
 ]  # fmt: skip
 
 Gain = Literal["linear", "exp", "binary"]
@@ -66,12 +67,16 @@ def hit_rate(at: At) -> pl.Expr:
     direction="higher",
     formula="hits / k",
     latex=r"\frac{\text{hits}}{k}",
+    later=("average",),
 )
-def precision(at: At, *, denominator: Places = "k") -> pl.Expr:
+def precision(at: At, *, denominator: Places = "k", average: Average = "users") -> pl.Expr:
     """Share of the first k places that are hits.
 
     hits / k. A list shorter than k still counts k places; `denominator="list"` divides by min(k, n_listed) and
     `"achievable"` by min(k, n_relevant). Without a cut-off, k is n_listed. 0 where that is 0.
+
+    The mean runs over the users' own values. `average="pooled"`, the micro average, is the hits of all users of a segment
+    over the sum of what each one's are divided by, so that a user counts as much as there is to be found.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2], "relevance": [1, 0]})
@@ -80,16 +85,18 @@ def precision(at: At, *, denominator: Places = "k") -> pl.Expr:
 
     Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8.
     """
-    return ratio(at.n_hits, _places(at, denominator))
+    places = partial(_places, denominator=denominator)
+    return averaged_ratio(at, _hits, places, pooled=average == "pooled")
+
+
+def _hits(at: At) -> pl.Expr:
+    return at.n_hits
 
 
 def _places(at: At, denominator: Places) -> pl.Expr:
-    whole = {
-        "k": lambda: at.cutoff,
-        "list": lambda: at.up_to_k(at.list_length),
-        "achievable": lambda: pl.min_horizontal(at.cutoff, at.n_relevant),
-    }
-    return whole[denominator]()
+    if denominator == "list":
+        return at.up_to_k(at.list_length)
+    return at.cutoff if denominator == "k" else pl.min_horizontal(at.cutoff, at.n_relevant)
 
 
 @metric(
@@ -99,6 +106,7 @@ def _places(at: At, denominator: Places) -> pl.Expr:
     direction="higher",
     formula="hits / n_relevant",
     latex=r"\frac{\text{hits}}{n_{\text{relevant}}}",
+    later=("average",),
 )
 def recall(
     at: At,
@@ -107,11 +115,13 @@ def recall(
     weights: Weights = "none",
     exponent: Exponent = 1.5,
     min_propensity: Share = 1e-4,
+    average: Average = "users",
 ) -> pl.Expr:
     """Share of the relevant items that reached the first k places.
 
     hits / n_relevant; `denominator="capped"` divides by min(k, n_relevant), so that a list of hits alone scores 1.
-    0 without relevant items.
+    0 without relevant items. `average="pooled"`, the micro average, is the hits of all users of a segment over the sum of
+    what each one's are divided by, so that a user counts as much as there is to be found.
 
     `weights` corrects for relevant items that nobody observed: with π the probability that a pair was, "snips" is
     Σ over hits of 1/π / Σ over relevant items of 1/π, and "ips" Σ over hits of 1/π / n_relevant, which is recall where every π
@@ -126,25 +136,26 @@ def recall(
 
     Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8.
     """
-    if weights != "none":
-        if denominator != "relevant":
-            msg = f"recall(weights={weights!r}) has a denominator of its own; leave out denominator={denominator!r}"
-            raise RecframeError(msg)
-        total = _weighed(
-            at, lambda hit: hit.hit.cast(pl.Float64), weights, exponent, min_propensity
-        )
-        return ratio(total, at.n_relevant) if weights == "ips" else total
-    return ratio(
-        at.n_hits, at.n_relevant if denominator == "relevant" else at.up_to_k(at.n_relevant)
-    )
+    if weights != "none" and denominator != "relevant":
+        msg = f"recall(weights={weights!r}) has a denominator of its own; leave out denominator={denominator!r}"
+        raise RecframeError(msg)
+
+    def found(at: At) -> pl.Expr:
+        if weights == "none":
+            return at.n_hits
+        return _weighed(at, lambda hit: hit.hit.cast(pl.Float64), exponent, min_propensity)
+
+    def whole(at: At) -> pl.Expr:
+        if weights == "snips":
+            return at.inverse_propensities(exponent, min_propensity)
+        return at.n_relevant if denominator == "relevant" else at.up_to_k(at.n_relevant)
+
+    return averaged_ratio(at, found, whole, pooled=average == "pooled")
 
 
-def _weighed(
-    at: At, worth: Callable[[At], pl.Expr], weights: Weights, exponent: float, least: float
-) -> pl.Expr:
-    """Return the sum of what the hits are worth over their propensities; normalized by the sum of all 1 / propensity."""
-    total = at.sum(lambda hit: worth(hit) * hit.inverse_propensity(exponent, least))
-    return total if weights == "ips" else ratio(total, at.inverse_propensities(exponent, least))
+def _weighed(at: At, worth: Callable[[At], pl.Expr], exponent: float, least: float) -> pl.Expr:
+    """Return the sum of what the hits are worth over their propensities."""
+    return at.sum(lambda hit: worth(hit) * hit.inverse_propensity(exponent, least))
 
 
 @metric(
@@ -162,13 +173,13 @@ def f_score(
     *,
     beta: Positive = 1,
     denominator: Places = "k",
-    average: Literal["users", "means"] = "users",
+    average: Literal["users", "means", "pooled"] = "users",
 ) -> pl.Expr:
     """Weighted harmonic mean of a list's precision P and recall R; `beta` times as much weight on recall.
 
     (1 + beta²) P R / (beta² P + R), with P = hits / k, or over precision's other `denominator`, and R = hits / n_relevant;
     0 where both are 0. The mean runs over the users' own F; `average="means"` is the F of the mean P and the mean R of all
-    users of a segment, another number.
+    users of a segment, another number, and `"pooled"`, the micro average, the F of their pooled P and R.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2], "relevance": [1, 0]})
@@ -181,7 +192,12 @@ def f_score(
     if average == "means":
         p, r = at.mean(precision(denominator=denominator)), at.mean(recall)
         return ratio((1 + weight) * p * r, weight * p + r)
-    return ratio((1 + weight) * at.n_hits, _places(at, denominator) + weight * at.n_relevant)
+    return averaged_ratio(
+        at,
+        lambda at: (1 + weight) * at.n_hits,
+        lambda at: _places(at, denominator) + weight * at.n_relevant,
+        pooled=average == "pooled",
+    )
 
 
 @metric(
@@ -298,11 +314,9 @@ def dcg(  # noqa: PLR0913
             hit.discount if shifted else unshifted_discount(hit.rank, log_base)
         )
 
-    total = (
-        at.sum(worth)
-        if weights == "none"
-        else _weighed(at, worth, weights, exponent, min_propensity)
-    )
+    total = at.sum(worth) if weights == "none" else _weighed(at, worth, exponent, min_propensity)
+    if weights == "snips":
+        total = ratio(total, at.inverse_propensities(exponent, min_propensity))
     return total * math.log2(log_base) if shifted else total
 
 
@@ -466,32 +480,3 @@ def bpref(at: At) -> pl.Expr:
     lost = pl.when(at.judged_misses_above > 0).then(at.judged_misses_above / most).otherwise(0.0)
     kept = pl.when(at.relevant).then(1 - lost.clip(upper_bound=1.0))
     return ratio(kept.sum(), at.n_relevant)
-
-
-@metric(
-    range=UNIT,
-    direction="higher",
-    formula="share of the list's (relevant, not relevant) pairs in the right order",
-    latex=(
-        r"1 - \frac{\sum_{\text{relevant, listed}} \text{not relevant items above}}"
-        r"{\text{relevant} \cdot \text{not relevant items of the list}}"
-    ),
-)
-def auc(at: At, *, without_pair: Literal["null", "hit"] = "null") -> pl.Expr:
-    """Share of the pairs of a relevant and a not relevant item of the list that stand in the right order.
-
-    1 - Σ over the relevant items of the list of (not relevant items above) / (relevant · not relevant items in the list);
-    two of the same rank count a half. A cut-off cuts the list first. Null for a list without such a pair;
-    `without_pair="hit"` makes that 1 with a hit and 0 without one or without a list, as RePlay's RocAuc.
-
-    >>> import polars as pl, recframe
-    >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
-    >>> df.rec.auc()
-    0.5
-
-    Source: Hanley and McNeil 1982, The meaning and use of the area under a ROC curve.
-    """
-    relevant, listed = at.relevant.sum().cast(pl.Float64), at.listed.sum()
-    pairs = relevant * (listed - relevant)
-    share = pl.when(pairs > 0).then(1 - at.misses_above.sum() / pairs)
-    return share if without_pair == "null" else share.fill_null((relevant > 0).cast(pl.Float64))

@@ -10,14 +10,13 @@ from typing import Literal
 
 import polars as pl
 
-from recframe.metrics.accuracy import auc
 from recframe.metrics.language.at import At
 from recframe.metrics.language.definition import Definition, Metric
 from recframe.metrics.language.formulas import ratio
 from recframe.metrics.language.parameters import UNIT, Closed, Positive
 from recframe.metrics.language.registry import metric
 
-__all__ = ["eleven_point_precision", "gauc", "interpolated_precision", "partial_auc"]
+__all__ = ["auc", "eleven_point_precision", "gauc", "interpolated_precision", "partial_auc"]
 
 TINY = 1e-9
 OfUser = Literal["impressions", "relevant", "pairs"]
@@ -74,6 +73,36 @@ def eleven_point_precision(at: At) -> pl.Expr:
     """
     points = [interpolated_precision(recall=tenth / 10).value(at) for tenth in range(11)]
     return pl.sum_horizontal(points) / len(points)
+
+
+@metric(
+    family="accuracy",
+    range=UNIT,
+    direction="higher",
+    formula="share of the list's (relevant, not relevant) pairs in the right order",
+    latex=(
+        r"1 - \frac{\sum_{\text{relevant, listed}} \text{not relevant items above}}"
+        r"{\text{relevant} \cdot \text{not relevant items of the list}}"
+    ),
+)
+def auc(at: At, *, without_pair: Literal["null", "hit"] = "null") -> pl.Expr:
+    """Share of the pairs of a relevant and a not relevant item of the list that stand in the right order.
+
+    1 - Σ over the relevant items of the list of (not relevant items above) / (relevant · not relevant items in the list);
+    two of the same rank count a half. A cut-off cuts the list first. Null for a list without such a pair;
+    `without_pair="hit"` makes that 1 with a hit and 0 without one or without a list, as RePlay's RocAuc.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
+    >>> df.rec.auc()
+    0.5
+
+    Source: Hanley and McNeil 1982, The meaning and use of the area under a ROC curve.
+    """
+    relevant, listed = at.relevant.sum().cast(pl.Float64), at.listed.sum()
+    pairs = relevant * (listed - relevant)
+    share = pl.when(pairs > 0).then(1 - at.misses_above.sum() / pairs)
+    return share if without_pair == "null" else share.fill_null((relevant > 0).cast(pl.Float64))
 
 
 @metric(

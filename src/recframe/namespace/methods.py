@@ -23,13 +23,13 @@ class Methods(Generic[F]):
     rbp = metrics.rbp
     err = metrics.err
     bpref = metrics.bpref
-    auc = metrics.auc
     n_hits = metrics.n_hits
     first_rank = metrics.first_rank
     list_length = metrics.list_length
     judged = metrics.judged
     interpolated_precision = metrics.interpolated_precision
     eleven_point_precision = metrics.eleven_point_precision
+    auc = metrics.auc
     partial_auc = metrics.partial_auc
     gauc = metrics.gauc
     miscalibration = metrics.miscalibration

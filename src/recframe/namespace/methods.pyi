@@ -31,6 +31,7 @@ class Methods(Generic[F]):
         *,
         profile: str | None = None,
         denominator: Literal["k", "list", "achievable"] = "k",
+        average: Literal["users", "pooled"] = "users",
     ) -> float:
         """Share of the first k places that are hits."""
     @overload
@@ -39,6 +40,7 @@ class Methods(Generic[F]):
         *,
         profile: str | None = None,
         denominator: Literal["k", "list", "achievable"] = "k",
+        average: Literal["users", "pooled"] = "users",
     ) -> F:
         """Share of the first k places that are hits."""
     @overload
@@ -50,6 +52,7 @@ class Methods(Generic[F]):
         weights: Literal["none", "snips", "ips"] = "none",
         exponent: float = 1.5,
         min_propensity: float = 0.0001,
+        average: Literal["users", "pooled"] = "users",
     ) -> float:
         """Share of the relevant items that reached the first k places."""
     @overload
@@ -61,6 +64,7 @@ class Methods(Generic[F]):
         weights: Literal["none", "snips", "ips"] = "none",
         exponent: float = 1.5,
         min_propensity: float = 0.0001,
+        average: Literal["users", "pooled"] = "users",
     ) -> F:
         """Share of the relevant items that reached the first k places."""
     @overload
@@ -70,7 +74,7 @@ class Methods(Generic[F]):
         profile: str | None = None,
         beta: float = 1,
         denominator: Literal["k", "list", "achievable"] = "k",
-        average: Literal["users", "means"] = "users",
+        average: Literal["users", "means", "pooled"] = "users",
     ) -> float:
         """Weighted harmonic mean of a list's precision P and recall R; `beta` times as much weight on recall."""
     @overload
@@ -80,7 +84,7 @@ class Methods(Generic[F]):
         profile: str | None = None,
         beta: float = 1,
         denominator: Literal["k", "list", "achievable"] = "k",
-        average: Literal["users", "means"] = "users",
+        average: Literal["users", "means", "pooled"] = "users",
     ) -> F:
         """Weighted harmonic mean of a list's precision P and recall R; `beta` times as much weight on recall."""
     @overload
@@ -230,22 +234,6 @@ class Methods(Generic[F]):
     ) -> F:
         """Binary preference: how seldom items judged not relevant rank above relevant ones, whatever was not judged."""
     @overload
-    def auc(
-        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        profile: str | None = None,
-        without_pair: Literal["null", "hit"] = "null",
-    ) -> float:
-        """Share of the pairs of a relevant and a not relevant item of the list that stand in the right order."""
-    @overload
-    def auc(
-        self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
-        without_pair: Literal["null", "hit"] = "null",
-    ) -> F:
-        """Share of the pairs of a relevant and a not relevant item of the list that stand in the right order."""
-    @overload
     def n_hits(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
@@ -331,6 +319,22 @@ class Methods(Generic[F]):
         profile: str | None = None,
     ) -> F:
         """Mean of the interpolated precision at the recalls 0, 0.1, ..., 1: the curve of precision over recall as one number."""
+    @overload
+    def auc(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+        without_pair: Literal["null", "hit"] = "null",
+    ) -> float:
+        """Share of the pairs of a relevant and a not relevant item of the list that stand in the right order."""
+    @overload
+    def auc(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        without_pair: Literal["null", "hit"] = "null",
+    ) -> F:
+        """Share of the pairs of a relevant and a not relevant item of the list that stand in the right order."""
     @overload
     def partial_auc(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -936,6 +940,7 @@ class SegmentedMethods(Generic[F]):
         *,
         profile: str | None = None,
         denominator: Literal["k", "list", "achievable"] = "k",
+        average: Literal["users", "pooled"] = "users",
     ) -> F:
         """Share of the first k places that are hits."""
     def recall(
@@ -946,6 +951,7 @@ class SegmentedMethods(Generic[F]):
         weights: Literal["none", "snips", "ips"] = "none",
         exponent: float = 1.5,
         min_propensity: float = 0.0001,
+        average: Literal["users", "pooled"] = "users",
     ) -> F:
         """Share of the relevant items that reached the first k places."""
     def f_score(
@@ -954,7 +960,7 @@ class SegmentedMethods(Generic[F]):
         profile: str | None = None,
         beta: float = 1,
         denominator: Literal["k", "list", "achievable"] = "k",
-        average: Literal["users", "means"] = "users",
+        average: Literal["users", "means", "pooled"] = "users",
     ) -> F:
         """Weighted harmonic mean of a list's precision P and recall R; `beta` times as much weight on recall."""
     def map(
@@ -1022,13 +1028,6 @@ class SegmentedMethods(Generic[F]):
         profile: str | None = None,
     ) -> F:
         """Binary preference: how seldom items judged not relevant rank above relevant ones, whatever was not judged."""
-    def auc(
-        self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
-        without_pair: Literal["null", "hit"] = "null",
-    ) -> F:
-        """Share of the pairs of a relevant and a not relevant item of the list that stand in the right order."""
     def n_hits(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1066,6 +1065,13 @@ class SegmentedMethods(Generic[F]):
         profile: str | None = None,
     ) -> F:
         """Mean of the interpolated precision at the recalls 0, 0.1, ..., 1: the curve of precision over recall as one number."""
+    def auc(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        without_pair: Literal["null", "hit"] = "null",
+    ) -> F:
+        """Share of the pairs of a relevant and a not relevant item of the list that stand in the right order."""
     def partial_auc(
         self, k: Cutoffs = None, by: By = None,
         *,

@@ -69,6 +69,8 @@ class Definition:
     """Whether it runs over the users of the universe, in the words of `At`, or over lists, in those of `AtLists`."""
     linear: bool = False
     """Whether a metric of the user's own says that it holds in expectation over the orders of tied items; see `At`."""
+    later: tuple[str, ...] = ()
+    """Parameters that came when runs had been tracked: at its default one stands for what those runs were."""
     grows: bool = False
     """Whether the value depends on how many users a segment has, so that segments of several sizes cannot be compared."""
 
@@ -225,8 +227,9 @@ class Metric(Generic[P]):
 
     @property
     def in_full(self) -> str:
-        """The string form with every parameter."""
-        return self._written(self.parameters.items())
+        """The string form with every parameter, but those at their default that runs of a history may not have had."""
+        later = {*self.definition.later} - {name for name, _ in self.settings}
+        return self._written(one for one in self.parameters.items() if one[0] not in later)
 
     @property
     def in_python(self) -> str:

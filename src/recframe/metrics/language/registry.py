@@ -62,6 +62,7 @@ def metric(
     shapes: Mapping[tuple[str, Value], Shape] = ...,
     over: Over = "users",
     linear: bool = False,
+    later: Iterable[str] = (),
     grows: bool = False,
 ) -> Callable[[Callable[Concatenate[Any, P], pl.Expr]], Metric[P]]: ...
 def metric(function: Any = None, /, **about: Any) -> Any:
@@ -70,8 +71,9 @@ def metric(function: Any = None, /, **about: Any) -> Any:
     The function takes `at`, the words that metrics are written in (see `recframe.At`), and keyword parameters with
     defaults. It returns a Polars expression with one value per list. Its name is the metric's name. `linear=True` says that
     it is a sum of words of the hits, in the sense of `At`, and so holds with `ties="expected"` and `"last"`; `grows=True` that
-    its value depends on how many users there are, as that of coverage does. `latex=` is its formula as pages typeset it, where
-    `formula=`, in plain text, does not do.
+    its value depends on how many users there are, as that of coverage does. `later=` names parameters that were added to it
+    since runs were tracked, which go on under their definition as long as these have their defaults. `latex=` is its formula
+    as pages typeset it, where `formula=`, in plain text, does not do.
 
     Raises a RecframeError where the name is taken, by another metric or by a method of `rec`. Defining a metric of
     your own again, as notebooks do, replaces it.
@@ -93,7 +95,7 @@ def metric(function: Any = None, /, **about: Any) -> Any:
 def _register(function: Callable[..., pl.Expr], **about: Any) -> Metric[...]:
     name = getattr(function, "__name__", "")
     about = {
-        key: tuple(value) if key in {"aliases", "needs", "range"} else value
+        key: tuple(value) if key in {"aliases", "needs", "range", "later"} else value
         for key, value in about.items()
     }
     definition = Definition(name, function, **about)

@@ -9,10 +9,13 @@ _NAMES = {
     "top k accuracy, top_k_accuracy_score",
     "n_hits": "number of hits, num_hits, hit count, true positives, tp",
     "precision": "prec, precision score, positive predictive value",
+    "precision(average=pooled)": "micro precision, micro averaged precision, pooled precision",
     "recall": "recall score, sensitivity, true positive rate, tpr",
     "recall(denominator=capped)": "recall_cap, capped recall",
+    "recall(average=pooled)": "micro recall, micro averaged recall, pooled recall",
     "f_score": "f1 score, f measure, f1 measure, fmeasure, f beta",
     "f_score(beta=2)": "f2, f2 score",
+    "f_score(average=pooled)": "micro f1, micro f1 score, micro f score, micro averaged f1, pooled f1",
     "map": "mean average precision, average precision, avg precision, mean ap, average_precision_score",
     "map(average=geometric)": "gmap, gm_map, geometric map, geometric mean average precision",
     "eleven_point_precision": "11pt_avg, 11 point average precision, eleven point average precision, "

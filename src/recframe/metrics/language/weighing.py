@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import polars as pl
 
 from recframe.metrics.language.at import At, Source, Valued
 from recframe.metrics.language.definition import Definition, Metric, Value
 from recframe.metrics.language.formulas import ratio
+from recframe.metrics.language.ratios import unregistered
 
 
 def weighed(metric: Metric[...]) -> Metric[...]:
@@ -63,9 +63,5 @@ class _Weighing:
         def weights(at: At) -> pl.Expr:
             return pl.when(metric.value(at).is_not_null()).then(at.user_weight)
 
-        means = (self.source.mean(_of(function), at) for function in (total, weights))
+        means = (self.source.mean(unregistered(function), at) for function in (total, weights))
         return ratio(next(means), next(means), empty=None)
-
-
-def _of(function: Callable[..., Any]) -> Metric[...]:
-    return Metric(Definition(function.__name__, function, linear=True))
