@@ -10,7 +10,7 @@ from recframe.errors import fails_whole_if
 from recframe.frames.dtypes import as_text
 from recframe.frames.rows.joins import aggregate
 from recframe.metrics.language.definition import Metric
-from recframe.plan.needs import is_of_segment
+from recframe.plan.needs import is_of_segment, is_share
 from recframe.uncertainty.requirements import Requirement
 from recframe.uncertainty.summary import (
     FEWEST,
@@ -97,7 +97,9 @@ def _of_pairs(one: Requirement, number: int, place: int) -> pl.Expr:
     gap, squares = d + rest * a, dd + 2.0 * rest * ad + rest**2 * aa
     low, high = one.metric.range
     of_each = not is_of_segment(one.metric)
-    few = (dd * dd < FEWEST * pl.col(f"dddd {number}")).fill_null(value=False)
+    share = is_share(one.metric)
+    hangs = pl.lit(not share) & (dd * dd < FEWEST * pl.col(f"dddd {number}"))
+    few = hangs.fill_null(value=False)
     some = n > 0
     values = {
         "place": pl.lit(place),
@@ -108,7 +110,7 @@ def _of_pairs(one: Requirement, number: int, place: int) -> pl.Expr:
         "n_users": n.cast(pl.Int64),
         "of_each": pl.lit(of_each),
         "few": few,
-        "share": pl.lit(of_each and (low, high) == (0.0, 1.0)),
+        "share": pl.lit(share),
         "low": pl.lit(low),
         "high": pl.lit(high),
         "other": pl.when(some).then(a / n),

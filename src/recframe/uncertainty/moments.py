@@ -11,7 +11,7 @@ import polars as pl
 
 from recframe.frames.rows.joins import beside_one_another
 from recframe.metrics.language.definition import Metric
-from recframe.plan.needs import is_of_segment
+from recframe.plan.needs import is_of_segment, is_share
 from recframe.uncertainty.arrays import Numbers, np, ratio
 from recframe.uncertainty.pairs import BASELINE, MODEL, SUMS
 from recframe.uncertainty.relative_difference import Estimate, PairedSums, relative_difference
@@ -153,7 +153,9 @@ class Sums:
 
     def _sure(self, units: Numbers) -> Numbers:
         """Return the numbers of units, NaN where a set metric hangs on so few lists that no interval is known to hold."""
-        return np.where(self.column("dd") ** 2 < FEWEST * self.column("dddd"), np.nan, units)
+        hangs = np.array([not is_share(one) for one in self.metrics], dtype=bool)
+        few = self.column("dd") ** 2 < FEWEST * self.column("dddd")
+        return np.where(hangs & few, np.nan, units)
 
     def long(self, found: Mapping[str, Any], columns: Mapping[str, Any]) -> pl.DataFrame:
         """Return a result with a row for each metric of each segment, from arrays of rows x metrics."""

@@ -20,7 +20,7 @@ from recframe.plan.beside import (
     N,
     name_beside,
 )
-from recframe.plan.needs import is_of_segment
+from recframe.plan.needs import is_of_segment, is_share
 from recframe.uncertainty.quantiles import t_quantile
 
 COLUMNS = {
@@ -39,7 +39,7 @@ COLUMNS = {
 """What follows the keys."""
 ERROR, FREEDOM = "error", "freedom"
 FEWEST = 10 * (1 - 1e-9)
-"""Where fewer lists than these decide a set metric, its interval is not known to hold."""
+"""Where fewer lists than these decide a set metric, its interval is not known to hold, and that of a share is rough."""
 FEW = 30
 """With fewer users no interval of a mean holds as often as it says."""
 ROUNDING = 1e-13
@@ -117,16 +117,17 @@ def _row(metric: Metric[...], names: Sequence[str]) -> pl.Expr:
         "few": _is_of_few(metric, spread * (n - 1)),
         "low": pl.lit(low),
         "high": pl.lit(high),
-        "share": pl.lit(of_each and (low, high) == (0.0, 1.0)),
+        "share": pl.lit(is_share(metric)),
     }
     return pl.struct(value.alias(name) for name, value in values.items())
 
 
 def _is_of_few(metric: Metric[...], rest: pl.Expr) -> pl.Expr:
-    """Return whether a set metric hangs on few lists: by how many of one size would have such contributions.
+    """Return whether a metric of a segment hangs on few lists: by how many of one size would have such contributions.
 
     That is (Σ d²)² / Σ d⁴ of their deviations d. Where most lists change nothing, such as where few items of the tail are
-    seen at all, the spread of the few that do says little of that in another sample.
+    seen at all, the spread of the few that do says little of that in another sample: of a set metric there is no interval,
+    and a share has a rough one.
     """
     if not is_of_segment(metric):
         return pl.lit(value=False)
@@ -138,7 +139,7 @@ def with_intervals(long: Frame, how: Intervals) -> Frame:
     """Return rows with intervals: Wilson's on the effective number of users where values are from 0 to 1, or t's."""
     quantile = t_quantile(pl.col("freedom"), (1 + how.level) / 2)
     mean, n = pl.col("mean"), pl.col("n_users")
-    sure = pl.when(~pl.col("few")).then("error")
+    sure = pl.when(~pl.col("few") | pl.col("share")).then("error")
     long = long.with_columns(quantile=quantile, error=sure)
     error = pl.col("error")
     t, half = pl.col("quantile"), pl.col("quantile") * error.sqrt()
@@ -164,7 +165,7 @@ def _note() -> pl.Expr:
         .then(pl.lit("nobody has a value"))
         .when(n == 1)
         .then(pl.lit("one user, so no interval"))
-        .when(pl.col("few"))
+        .when(pl.col("few") & ~pl.col("share"))
         .then(pl.lit("hardly any list changes it, so no interval is known to hold"))
         .when(whole & pl.col("error").is_null())
         .then(pl.lit("no interval of this metric was shown to hold"))
@@ -176,6 +177,8 @@ def _note() -> pl.Expr:
         .then(pl.lit("all users have the same value"))
         .when(pl.col("freedom") < FEW - 1)
         .then(pl.lit(f"fewer than {FEW} users or clusters, so the interval is rough"))
+        .when(pl.col("few"))
+        .then(pl.lit("few users decide it, so the interval is rough"))
     )
 
 
