@@ -58,6 +58,24 @@ ONE_LIST_EXPECTED = {
     "judged@5": 1.0,
 }
 
+# Relevant a, b and c; ranking a x b y c, with precisions of 1, 2/3 and 3/5. Of 0.7 of 3 items, 2.1, trec_eval 9 makes 2, since
+# 0.7 * 3 + 0.9 is 2.9999999999999996, and 10 the nearest number. At the recalls from 0 to 1 they want so many items:
+#   ours         0 1 1 1 2 2 2 3 3 3 3   4 · 1 + 3 · 2/3 + 4 · 3/5 = 8.4
+#   trec_eval 9  0 1 1 1 2 2 2 2 3 3 3   4 · 1 + 4 · 2/3 + 3 · 3/5 = 8.4667
+#   trec_eval 10 0 0 1 1 1 2 2 2 2 3 3   5 · 1 + 4 · 2/3 + 2 · 3/5 = 8.8667
+CURVE = pl.DataFrame(
+    {"user": [1] * 5, "item": list("axbyc"), "rank": range(1, 6), "relevance": [1, 0, 1, 0, 1]}
+)
+CURVE_EXPECTED = {
+    "interpolated_precision(recall=0.7)": 3 / 5,
+    "interpolated_precision(recall=0.7,rounding=tenth)": 2 / 3,
+    "interpolated_precision(recall=0.7,rounding=nearest)": 2 / 3,
+    "interpolated_precision(recall=0.1,rounding=nearest)": 1.0,
+    "eleven_point_precision": 8.4 / 11,
+    "eleven_point_precision(rounding=tenth)": (4 + 4 * 2 / 3 + 3 * 3 / 5) / 11,
+    "eleven_point_precision(rounding=nearest)": (5 + 4 * 2 / 3 + 2 * 3 / 5) / 11,
+}
+
 # Relevant 2 and 6; A ranks 6 2 1 0 3, B ranks 4 1 7 2 6.
 TWO_SYSTEMS = pl.DataFrame(
     {
@@ -104,8 +122,8 @@ GRADED_EXPECTED = {
 
 @pytest.mark.parametrize(
     ("frame", "expected"),
-    [(ONE_LIST, ONE_LIST_EXPECTED), (GRADED, GRADED_EXPECTED)],
-    ids=["one list", "graded"],
+    [(ONE_LIST, ONE_LIST_EXPECTED), (GRADED, GRADED_EXPECTED), (CURVE, CURVE_EXPECTED)],
+    ids=["one list", "graded", "curve"],
 )
 def test_metrics_worked_out_by_hand(kind, frame, expected):
     found = kind.read(kind(frame).rec.evaluate(*expected)).row(0, named=True)
@@ -119,8 +137,9 @@ def test_metrics_worked_out_by_hand(kind, frame, expected):
     [
         (ONE_LIST, ONE_LIST_EXPECTED),
         pytest.param(GRADED, GRADED_EXPECTED, marks=pytest.mark.slow),
+        (CURVE, CURVE_EXPECTED),
     ],
-    ids=["one list", "graded"],
+    ids=["one list", "graded", "curve"],
 )
 def test_expressions_worked_out_by_hand(frame, expected):
     expressions = [rf.parse(name).expr() for name in expected]

@@ -156,13 +156,20 @@ def average_precision(one: RankedList, k: int | None, normalizer: str) -> float:
     return ratio(total, whole[normalizer])
 
 
-def interpolated_precision(one: RankedList, k: int | None, recall: float = 0.5) -> float:
+def interpolated_precision(
+    one: RankedList, k: int | None, recall: float = 0.5, rounding: str = "up"
+) -> float:
     found = [(so_far, so_far / rank) for so_far, (rank, _) in enumerate(one.hits_to(k), start=1)]
-    return max((p for so_far, p in found if so_far / one.n_relevant > recall - 1e-9), default=0.0)
+    if rounding == "up":
+        enough = [p for so_far, p in found if so_far / one.n_relevant > recall - 1e-9]
+    else:  # as C has it: (long) (recall * num_rel + .9), and lround(recall * num_rel)
+        fewest = int(recall * one.n_relevant + (0.9 if rounding == "tenth" else 0.5))
+        enough = [p for so_far, p in found if so_far >= fewest]
+    return max(enough, default=0.0)
 
 
-def eleven_point_precision(one: RankedList, k: int | None) -> float:
-    return sum(interpolated_precision(one, k, tenth / 10) for tenth in range(11)) / 11
+def eleven_point_precision(one: RankedList, k: int | None, rounding: str = "up") -> float:
+    return sum(interpolated_precision(one, k, tenth / 10, rounding) for tenth in range(11)) / 11
 
 
 def mrr(one: RankedList, k: int | None) -> float:

@@ -241,10 +241,10 @@ def partial_area(one: One) -> float:
 
 
 def interpolated(one: One, tenths: int = 5) -> float:
-    """The precision from half of the relevant items on, or another share, at its highest."""
+    """The precision from half of the relevant items on, or another share, at its highest; m_iprec_at_recall.c of 9."""
+    fewest = int(tenths / 10 * one.r + 0.9)
     return max(
-        (place / rank for place, rank in enumerate(one.hits, 1) if 10 * place >= tenths * one.r),
-        default=0.0,
+        (place / rank for place, rank in enumerate(one.hits, 1) if place >= fewest), default=0.0
     )
 
 

@@ -72,7 +72,8 @@ PROFILES["trec_eval"] = Profile(
     # m_recip_rank.c has no cut-off: RR@k is msmarco_provider.py's
     cut={"mrr": {"ties": "item_text"}},
     notes="without -c users need a list too: universe='both'; the rank column is ignored there: give scores; the program "
-    "prints 4 decimals, and num_ret and num_rel_ret as sums",
+    "prints 4 decimals, and num_ret and num_rel_ret as sums; interpolated_precision and eleven_point_precision are those of 9, "
+    "and 10 has rounding='nearest'",
 )
 PROFILES["ir_measures"] = replace(
     PROFILES["trec_eval"],

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 WHOLE = {"k": None}
-# m_iprec_at_recall.c, m_11pt_avg.c
-OF_CURVES = {"interpolated_precision": WHOLE, "eleven_point_precision": WHOLE}
+# m_iprec_at_recall.c, m_11pt_avg.c: (long) (recall * num_rel + 0.9); from version 10 on lround(recall * num_rel)
+CURVE = {**WHOLE, "rounding": "tenth"}
+OF_CURVES = {"interpolated_precision": CURVE, "eleven_point_precision": CURVE}
 FULL_LISTS = "full lists"
 ITEMS_OF_TRAIN = "its catalogue is the items of train: give those as items="
 

@@ -258,6 +258,16 @@ PARAMETERS: dict[str, Switch] = {
         {OTHER: "precision is the highest one from a recall of {value} on"},
         either="the higher the recall, the fewer ranks are looked at",
     ),
+    "rounding": Switch(
+        {
+            "up": "a recall of a user's relevant items is rounded up to whole ones",
+            "tenth": "a recall of a user's relevant items takes the whole part of their number + 0.9",
+            "nearest": "a recall of a user's relevant items is rounded to the nearest whole number, halves up",
+        },
+        (("nearest", "tenth", "up"),),
+        up="fewer items make a recall of some users",
+        down="more items make a recall of some users",
+    ),
     "misses": Switch(
         {OTHER: "of the misses the first {value} count"}, either="more or fewer misses count"
     ),

@@ -28,7 +28,7 @@ __all__ = [
 
 Gain = Literal["linear", "exp", "binary"]
 Discount = Literal["shifted", "unshifted"]
-Normalizer = Literal["relevant", "min", "list", "hits", "k", "ranks"]
+Normalizer = Literal["relevant", "min", "list", "hits", "k", "ranks", "achievable"]
 Offset = Annotated[float, Bounds(above=-1000, below=10)]
 Places = Literal["k", "list", "achievable"]
 Grade = Annotated[float, Bounds(above=0, below=1000)]
@@ -36,6 +36,13 @@ Weights = Literal["none", "snips", "ips"]
 Exponent = Annotated[float, Bounds(above=-1)]
 LEAST = 1e-5
 """What counts for a smaller average precision in a geometric mean, as in trec_eval."""
+CAPPED: dict[tuple[str, Value], tuple[str, Value]] = {
+    ("denominator", "achievable"): ("denominator", "capped")
+}
+MIN: dict[tuple[str, Value], tuple[str, Value]] = {
+    (parameter, "achievable"): ("normalizer", "min") for parameter in ("normalizer", "denominator")
+}
+"""What precision calls achievable, min(k, n_relevant), in the words that recall and map had before."""
 BY_IPS: dict[tuple[str, Value], tuple[float, float]] = {("weights", "ips"): COUNT}
 
 
@@ -106,12 +113,13 @@ def _places(at: At, denominator: Places) -> pl.Expr:
     direction="higher",
     formula="hits / n_relevant",
     latex=r"\frac{\text{hits}}{n_{\text{relevant}}}",
+    spellings=CAPPED,
     later=("average",),
 )
 def recall(
     at: At,
     *,
-    denominator: Literal["relevant", "capped"] = "relevant",
+    denominator: Literal["relevant", "capped", "achievable"] = "relevant",
     weights: Weights = "none",
     exponent: Exponent = 1.5,
     min_propensity: Share = 1e-4,
@@ -119,7 +127,8 @@ def recall(
 ) -> pl.Expr:
     """Share of the relevant items that reached the first k places.
 
-    hits / n_relevant; `denominator="capped"` divides by min(k, n_relevant), so that a list of hits alone scores 1.
+    hits / n_relevant; `denominator="capped"`, also written `"achievable"`, divides by min(k, n_relevant), so that a list of
+    hits alone scores 1.
     0 without relevant items. `average="pooled"`, the micro average, is the hits of all users of a segment over the sum of
     what each one's are divided by, so that a user counts as much as there is to be found.
 
@@ -204,6 +213,7 @@ def f_score(
     aliases=("ap",),
     range=UNIT,
     direction="higher",
+    spellings=MIN,
     formula="1/n_relevant · Σ over hits of hits(r) / r",
     latex=r"\frac{1}{n_{\text{relevant}}} \sum_{\text{hits}} \frac{\text{hits}(r)}{r}",
 )
@@ -215,9 +225,9 @@ def map(  # noqa: A001
 ) -> pl.Expr:
     """Mean average precision: the mean, over the relevant items, of the precision at the rank where each was found.
 
-    1/N · Σ over hits of hits(r) / r, with N = n_relevant, or min(k, n_relevant) (`normalizer="min"`),
-    min(k, n_relevant, n_listed) (`"list"`), the number of hits (`"hits"`) or k (`"k"`). A relevant item that was not found
-    adds 0. `"ranks"` is the mean of the precision at every rank from 1 to k, hit or not:
+    1/N · Σ over hits of hits(r) / r, with N = n_relevant, or min(k, n_relevant) (`normalizer="min"`, also written
+    `"achievable"`), min(k, n_relevant, n_listed) (`"list"`), the number of hits (`"hits"`) or k (`"k"`). A relevant item
+    that was not found adds 0. `"ranks"` is the mean of the precision at every rank from 1 to k, hit or not:
     1/k · Σ over hits of 1/r + 1/(r + 1) + ... + 1/k. 0 where N or k is 0.
 
     `average="geometric"` is trec_eval's gm_map: exp of the mean of ln max(AP, 0.00001) over the users of a segment, AP each

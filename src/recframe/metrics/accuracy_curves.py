@@ -20,6 +20,7 @@ __all__ = ["auc", "eleven_point_precision", "gauc", "interpolated_precision", "p
 
 TINY = 1e-9
 OfUser = Literal["impressions", "relevant", "pairs"]
+Rounding = Literal["up", "tenth", "nearest"]
 
 
 @metric(
@@ -29,12 +30,17 @@ OfUser = Literal["impressions", "relevant", "pairs"]
     direction="higher",
     formula="highest hits(r) / r over the hits with hits(r) >= recall · n_relevant",
     latex=r"\max_{\text{hits}(r) \,\geq\, \text{recall} \,\cdot\, n_{\text{relevant}}} \frac{\text{hits}(r)}{r}",
+    later=("rounding",),
 )
-def interpolated_precision(at: At, *, recall: Closed = 0.5) -> pl.Expr:
+def interpolated_precision(at: At, *, recall: Closed = 0.5, rounding: Rounding = "up") -> pl.Expr:
     """Interpolated precision: the highest precision at any rank where at least a share `recall` of the relevant items is found.
 
     Highest hits(r) / r over the hits with hits(r) >= `recall` · n_relevant. 0 where the list does not get so far, and without
     a hit. Its means at the recalls 0, 0.1, ..., 1 are the curve of precision over recall.
+
+    So `recall` · n_relevant is rounded up to whole items. trec_eval asks for fewer in some lists: version 9 and pytrec_eval for
+    the whole part of `recall` · n_relevant + 0.9 (`rounding="tenth"`; in floating point, so that 0.7 of 3 items are 2),
+    version 10 for the nearest whole number, halves up (`"nearest"`).
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
@@ -43,8 +49,14 @@ def interpolated_precision(at: At, *, recall: Closed = 0.5) -> pl.Expr:
 
     Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8.
     """
+    wanted = recall * at.each_n_relevant
     # NOTE: a recall as people write it is no sum of powers of two: 0.55 of 100 items is to be 55 of them.
-    enough = at.certain(at.hits_so_far) >= recall * at.each_n_relevant - TINY
+    fewest = {
+        "up": wanted - TINY,
+        "tenth": (wanted + 0.9).floor(),
+        "nearest": (wanted + 0.5).floor(),
+    }
+    enough = at.certain(at.hits_so_far) >= fewest[rounding]
     return pl.when(enough).then(at.hits_so_far / at.rank).max().fill_null(0.0)
 
 
@@ -57,12 +69,13 @@ def interpolated_precision(at: At, *, recall: Closed = 0.5) -> pl.Expr:
         r"\frac{1}{11} \sum_{x \in \{0,\, 0.1,\, \ldots,\, 1\}} "
         r"\max_{\text{hits}(r) \,\geq\, x \,\cdot\, n_{\text{relevant}}} \frac{\text{hits}(r)}{r}"
     ),
+    later=("rounding",),
 )
-def eleven_point_precision(at: At) -> pl.Expr:
+def eleven_point_precision(at: At, *, rounding: Rounding = "up") -> pl.Expr:
     """Mean of the interpolated precision at the recalls 0, 0.1, ..., 1: the curve of precision over recall as one number.
 
     1/11 · Σ over x = 0, 0.1, ..., 1 of the highest hits(r) / r over the hits with hits(r) >= x · n_relevant. A recall that the
-    list does not reach adds 0. 0 without a hit, and without relevant items.
+    list does not reach adds 0. 0 without a hit, and without relevant items. `rounding` is that of interpolated_precision.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
@@ -71,7 +84,10 @@ def eleven_point_precision(at: At) -> pl.Expr:
 
     Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8; trec_eval's 11pt_avg.
     """
-    points = [interpolated_precision(recall=tenth / 10).value(at) for tenth in range(11)]
+    points = [
+        interpolated_precision(recall=tenth / 10, rounding=rounding).value(at)
+        for tenth in range(11)
+    ]
     return pl.sum_horizontal(points) / len(points)
 
 

@@ -48,7 +48,7 @@ class Methods(Generic[F]):
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
         profile: str | None = None,
-        denominator: Literal["relevant", "capped"] = "relevant",
+        denominator: Literal["relevant", "capped", "achievable"] = "relevant",
         weights: Literal["none", "snips", "ips"] = "none",
         exponent: float = 1.5,
         min_propensity: float = 0.0001,
@@ -60,7 +60,7 @@ class Methods(Generic[F]):
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
-        denominator: Literal["relevant", "capped"] = "relevant",
+        denominator: Literal["relevant", "capped", "achievable"] = "relevant",
         weights: Literal["none", "snips", "ips"] = "none",
         exponent: float = 1.5,
         min_propensity: float = 0.0001,
@@ -92,7 +92,7 @@ class Methods(Generic[F]):
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
         profile: str | None = None,
-        normalizer: Literal["relevant", "min", "list", "hits", "k", "ranks"] = "relevant",
+        normalizer: Literal["relevant", "min", "list", "hits", "k", "ranks", "achievable"] = "relevant",
         average: Literal["arithmetic", "geometric"] = "arithmetic",
     ) -> float:
         """Mean average precision: the mean, over the relevant items, of the precision at the rank where each was found."""
@@ -101,7 +101,7 @@ class Methods(Generic[F]):
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
-        normalizer: Literal["relevant", "min", "list", "hits", "k", "ranks"] = "relevant",
+        normalizer: Literal["relevant", "min", "list", "hits", "k", "ranks", "achievable"] = "relevant",
         average: Literal["arithmetic", "geometric"] = "arithmetic",
     ) -> F:
         """Mean average precision: the mean, over the relevant items, of the precision at the rank where each was found."""
@@ -295,6 +295,7 @@ class Methods(Generic[F]):
         *,
         profile: str | None = None,
         recall: float = 0.5,
+        rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> float:
         """Interpolated precision: the highest precision at any rank where at least a share `recall` of the relevant items is found."""
     @overload
@@ -303,6 +304,7 @@ class Methods(Generic[F]):
         *,
         profile: str | None = None,
         recall: float = 0.5,
+        rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> F:
         """Interpolated precision: the highest precision at any rank where at least a share `recall` of the relevant items is found."""
     @overload
@@ -310,6 +312,7 @@ class Methods(Generic[F]):
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
         profile: str | None = None,
+        rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> float:
         """Mean of the interpolated precision at the recalls 0, 0.1, ..., 1: the curve of precision over recall as one number."""
     @overload
@@ -317,6 +320,7 @@ class Methods(Generic[F]):
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
+        rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> F:
         """Mean of the interpolated precision at the recalls 0, 0.1, ..., 1: the curve of precision over recall as one number."""
     @overload
@@ -947,7 +951,7 @@ class SegmentedMethods(Generic[F]):
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
-        denominator: Literal["relevant", "capped"] = "relevant",
+        denominator: Literal["relevant", "capped", "achievable"] = "relevant",
         weights: Literal["none", "snips", "ips"] = "none",
         exponent: float = 1.5,
         min_propensity: float = 0.0001,
@@ -967,7 +971,7 @@ class SegmentedMethods(Generic[F]):
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
-        normalizer: Literal["relevant", "min", "list", "hits", "k", "ranks"] = "relevant",
+        normalizer: Literal["relevant", "min", "list", "hits", "k", "ranks", "achievable"] = "relevant",
         average: Literal["arithmetic", "geometric"] = "arithmetic",
     ) -> F:
         """Mean average precision: the mean, over the relevant items, of the precision at the rank where each was found."""
@@ -1057,12 +1061,14 @@ class SegmentedMethods(Generic[F]):
         *,
         profile: str | None = None,
         recall: float = 0.5,
+        rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> F:
         """Interpolated precision: the highest precision at any rank where at least a share `recall` of the relevant items is found."""
     def eleven_point_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
+        rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> F:
         """Mean of the interpolated precision at the recalls 0, 0.1, ..., 1: the curve of precision over recall as one number."""
     def auc(

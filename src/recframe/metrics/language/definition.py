@@ -69,6 +69,8 @@ class Definition:
     """Whether it runs over the users of the universe, in the words of `At`, or over lists, in those of `AtLists`."""
     linear: bool = False
     """Whether a metric of the user's own says that it holds in expectation over the orders of tied items; see `At`."""
+    spellings: Mapping[tuple[str, Value], tuple[str, Value]] = field(default_factory=dict)
+    """Other ways to write a parameter and its value, each with those that are meant and printed."""
     later: tuple[str, ...] = ()
     """Parameters that came when runs had been tracked: at its default one stands for what those runs were."""
     grows: bool = False
@@ -99,9 +101,11 @@ class Definition:
         return self._hints.get(parameter, self.parameters[parameter].annotation)
 
     def kind(self, parameter: str) -> tuple[Any, tuple[Any, ...]]:
-        """Return the parameter's type and what its annotation adds: the choices, or the bounds."""
+        """Return the parameter's type and what its annotation adds: the choices, each in one spelling, or the bounds."""
         hint = self._hints.get(parameter, Any)
-        return (get_origin(hint) or hint), get_args(hint)
+        others = {value for name, value in self.spellings if name == parameter}
+        extras = tuple(one for one in get_args(hint) if not (others and one in others))
+        return (get_origin(hint) or hint), extras
 
     @cached_property
     def _hints(self) -> dict[str, Any]:
@@ -161,14 +165,18 @@ class Metric(Generic[P]):
             of_it = f"parameters of {self.name} are given by name: {self.name}({named})"
             msg = f"{of_it if named else f'{self.name} has no parameters'}; a frame is asked: frame.rec.{self.name}(k=10)"
             raise RecframeError(msg)
-        given = {name: _checked(self.definition, name, value) for name, value in kwargs.items()}
+        given = dict(_understood(self.definition, name, value) for name, value in kwargs.items())
+        if len(given) < len(kwargs):
+            written = ", ".join(f"{name}={shown(value)}" for name, value in kwargs.items())
+            msg = f"{self.name}({written}) says {' and '.join(given)} twice; leave one out"
+            raise RecframeError(msg)
         chosen = dict(self.settings) | given
         defaults = {
             name: parameter.default for name, parameter in self.definition.parameters.items()
         }
         settings = [(name, chosen[name]) for name in defaults if name in chosen]
         changed = tuple((name, value) for name, value in settings if value != defaults[name])
-        return replace(self, settings=changed, stated=self.stated.union(kwargs))
+        return replace(self, settings=changed, stated=self.stated.union(given))
 
     @property
     def parameters(self) -> dict[str, Value]:
@@ -316,6 +324,13 @@ def _printed(value: Value) -> str:
             else repr(value)
         )
     return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def _understood(definition: Definition, name: str, value: object) -> tuple[str, Value]:
+    """Return a parameter and its value as they are meant, in their plain form."""
+    if isinstance(value, str):
+        name, value = definition.spellings.get((name, value), (name, value))
+    return name, _checked(definition, name, value)
 
 
 def _checked(definition: Definition, name: str, value: object) -> Value:

@@ -62,6 +62,7 @@ def metric(
     shapes: Mapping[tuple[str, Value], Shape] = ...,
     over: Over = "users",
     linear: bool = False,
+    spellings: Mapping[tuple[str, Value], tuple[str, Value]] = ...,
     later: Iterable[str] = (),
     grows: bool = False,
 ) -> Callable[[Callable[Concatenate[Any, P], pl.Expr]], Metric[P]]: ...
@@ -71,9 +72,10 @@ def metric(function: Any = None, /, **about: Any) -> Any:
     The function takes `at`, the words that metrics are written in (see `recframe.At`), and keyword parameters with
     defaults. It returns a Polars expression with one value per list. Its name is the metric's name. `linear=True` says that
     it is a sum of words of the hits, in the sense of `At`, and so holds with `ties="expected"` and `"last"`; `grows=True` that
-    its value depends on how many users there are, as that of coverage does. `later=` names parameters that were added to it
-    since runs were tracked, which go on under their definition as long as these have their defaults. `latex=` is its formula
-    as pages typeset it, where `formula=`, in plain text, does not do.
+    its value depends on how many users there are, as that of coverage does. `spellings=` has other ways to write a parameter
+    and its value, as in {("depth", "all"): ("depth", "whole")}, where the second is what prints. `later=` names parameters
+    that were added to it since runs were tracked, which go on under their definition as long as these have their defaults.
+    `latex=` is its formula as pages typeset it, where `formula=`, in plain text, does not do.
 
     Raises a RecframeError where the name is taken, by another metric or by a method of `rec`. Defining a metric of
     your own again, as notebooks do, replaces it.
@@ -175,14 +177,14 @@ def parse(text: str) -> Metric[...]:
 
 
 def _as_parameter(found: Metric[...], text: str) -> str:
-    """Return how a number behind @ is written that the metric's only parameter takes, as the recall of `iprec@0.1`."""
-    if len(found.definition.parameters) != 1 or not re.fullmatch(r"[01]?\.\d+", text):
+    """Return how a number behind @ is written that the metric's first parameter takes, as the recall of `iprec@0.1`."""
+    if not found.definition.parameters or not re.fullmatch(r"[01]?\.\d+", text):
         return ""
     try:
         form: Any = found(**{next(iter(found.definition.parameters)): float(text)})
     except RecframeError:
         return ""
-    return f"; that number is a parameter, {str(form)!r}"
+    return f"; that number is a parameter, {form.as_stated!r}"
 
 
 def _pickled(metric: Metric[...]) -> tuple[Callable[[str], Metric[...]], tuple[str]]:
