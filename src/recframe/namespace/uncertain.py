@@ -291,10 +291,14 @@ def _bootstrapped(asked: Question, how: Bootstrap) -> Any:
 def _check_resampled(metrics: Sequence[Metric[...]]) -> None:
     for one in metrics:
         if is_of_segment(one):
-            msg = (
-                f"{one} is one function of all lists: a resample has lists twice, and its bootstrap intervals hold seldom; "
+            reason = (
+                "one function of all lists: a resample has lists twice, and its bootstrap intervals hold seldom; "
                 "method='auto' goes by what each list contributes"
+                if one.shape == "set"
+                else "made of means over all users, which are not resampled together; method='auto' goes by what each user "
+                "contributes"
             )
+            msg = f"{one} is {reason}"
             raise RecframeError(msg)
 
 
