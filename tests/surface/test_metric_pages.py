@@ -179,12 +179,18 @@ def test_a_picture_has_what_the_metric_reads_of_each_item():
 
 def test_each_choice_of_a_parameter_has_the_value_that_it_gives():
     found = sections(page("precision"))["Parameters"]
+    of_denominator, _, of_average = found.partition("### `average`")
 
     # hits: two of ana's five; one in the lists of five and one in that of three of ben and cleo
-    assert {row[0].partition("<br>")[0]: row[1:] for row in rows(found)} == {
+    assert {row[0].partition("<br>")[0]: row[1:] for row in rows(of_denominator)} == {
         '`"k"`': ["0.4", "0.3333"],  # (2/5 + 2/5 + 1/5) / 3
         '`"list"`': ["0.4", "0.3778"],  # (2/5 + 2/5 + 1/3) / 3
         '`"achievable"`': ["0.5", "0.6667"],  # (2/4 + 2/2 + 1/2) / 3
+    }
+    # of the lists' own lengths, since k places of each are the same in a mean and in a sum
+    assert {row[0].partition("<br>")[0]: row[1:] for row in rows(of_average)} == {
+        '`"users"`': ["0.4", "0.3778"],
+        '`"pooled"`': ["0.4", "0.3846"],  # (2 + 2 + 1) / (5 + 5 + 3)
     }
     assert "hits are divided by the length of the list up to k" in found
 
