@@ -42,7 +42,11 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("map", {"average": "geometric"}),
     ("map", {"normalizer": "min", "average": "geometric"}),
     *(("interpolated_precision", {"recall": value}) for value in (0, 0.3, 1)),
-    *(("eleven_point_precision", {"rounding": value}) for value in ("tenth", "nearest")),
+    *(
+        (name, {"rounding": value})
+        for name in ("interpolated_precision", "eleven_point_precision")
+        for value in ("tenth", "nearest")
+    ),
     ("auc", {"without_pair": "hit"}),
     *(("gauc", {"weight": value}) for value in ("relevant", "pairs")),
     *(("partial_auc", {"misses": value}) for value in (1, 2.5)),
