@@ -43,7 +43,6 @@ UNIVERSE |= {("warprec", name): "recs" for name in ("epc", "efd")}
 # Evidently's, held against ours by a factor
 PROFILED = [(peer, row) for peer, row in ROWS if row["call"] != "Diversity"]
 FLOAT32 = {
-    ("lenskit", "ExposureGini"),
     *(("warprec", row["call"]) for peer, row in ROWS if peer == "warprec"),
 }
 

@@ -365,7 +365,8 @@ def test_a_parameter_moves_a_metric_in_the_direction_that_is_said(
 ):
     recs, truth = frames
     pairs = [(old, new) if k is None else (old @ k, new @ k) for old, new in of_parameters()]
-    rec = recs.filter(model="x").rec(truth=truth, train=recs.select("user", "item"))
+    sides = {"train": recs.select("user", "item"), "items": pl.DataFrame({"item": [*"abcdefgh"]})}
+    rec = recs.filter(model="x").rec(truth=truth, **sides)
     found = rec.evaluate(*(one for pair in pairs for one in pair)).row(0, named=True)
     for old, new in pairs:
         holds(direction_between(old, new), found[str(old)], found[str(new)], f"{old} -> {new}")

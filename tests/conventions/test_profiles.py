@@ -28,6 +28,7 @@ each_profile = pytest.mark.parametrize("profile", NAMES)
 # u3 has no truth, u4 no list, u5 a short one
 LISTS = recommended(u1="axbyc", u2="xyz", u3="abc", u5="ab")
 TRUTH = liked(u1="abc", u2="a", u4="ab", u5="abcdef")
+ITEMS = pl.DataFrame({"item": [*"abcdefxyz"]})
 FIXTURE = {
     "rectools": {
         "precision": 0.3333,
@@ -85,8 +86,10 @@ FIXTURE = {
         "ndcg": 0.3673,
     }
     | {"n_hits": 1.0},
-    "lenskit": {"precision": 0.4167, "recall": 0.3333, "mrr": 0.5, "ndcg": 0.3450, "hit_rate": 0.5}
-    | {"ndcg(discount=shifted)": 0.3673},
+    # precision over u1, u2, u3 and u5: (2/3 + 0 + 0 + 1) / 4; the others leave u3 out, recall (2/3 + 0 + 2/3) / 3
+    "lenskit": {"precision": 0.4167, "recall": 0.4444, "mrr": 0.6667, "hit_rate": 0.6667}
+    # u1 hits ranks 1 and 3 of 3, u5 1 and 2: (1 + 1/log2(3)) and 2, over 2 + 1/log2(3)
+    | {"ndcg": 0.4600, "ndcg(discount=shifted)": 0.4898},
     "microsoft": {
         "precision": 0.4444,
         "recall": 0.3333,
@@ -194,6 +197,46 @@ def test_the_definitions_of_the_library_in_plain_python_agree(profile: str, k: i
         assert ours[metric] == pytest.approx(value, abs=tolerance, rel=1e-12), metric
 
 
+def test_lightgbm_counts_a_query_without_a_relevant_row_as_1(kind: Kind):
+    # u1's grades by rank are 3, 0, 1: (7 + 1/2) / (7 + 1 / log2(3)); u2 has nothing relevant, u3 no grade at all
+    frame = rows(
+        ("u1", "a", 1, 3),
+        ("u1", "b", 2, 0),
+        ("u1", "c", 3, 1),
+        ("u2", "a", 1, 0),
+        ("u3", "a", 1, None),
+    )
+    rec = kind(frame).rec(profile="lightgbm")
+    graded = (7 + 1 / 2) / (7 + 1 / math.log2(3))
+    # map of u1: (1 + 2/3) / 2
+    assert kind.read(rec.evaluate("ndcg@3", "map@3")).row(0) == pytest.approx(
+        (3, (graded + 2) / 3, (5 / 6 + 2) / 3)
+    )
+    left_out = rec(no_relevant="skip").evaluate("ndcg@3", "map@3")
+    assert kind.read(left_out).row(0) == pytest.approx((1, graded, 5 / 6))
+
+
+def test_ranx_takes_its_relevance_level_in_gains_too():
+    # from 2 up the hits are 3 at rank 1 and 2 at rank 3; the 1 at rank 2 gains nothing, and is none of the best order
+    frame = rows(("u", "a", 1, 3), ("u", "b", 2, 1), ("u", "c", 3, 2))
+    found = frame.rec(profile="ranx", min_relevance=2)
+    assert found.ndcg(k=3) == pytest.approx((3 + 2 / 2) / (3 + 2 / math.log2(3)))
+
+
+def test_replay_covers_the_first_rows_of_ties_and_ranks_them_otherwise_by_item():
+    # a and b are tied: as the rows stand a is first, and the last item by name b
+    frame = pl.DataFrame({"user": [1, 1], "item": ["a", "b"], "score": [1, 1]})
+    rec = frame.rec(truth=pl.DataFrame({"user": [1], "item": ["b"]}), profile="replay")
+    assert rec(items=pl.DataFrame({"item": ["a"]})).coverage(k=1) == 1
+    assert rec.mrr(k=1) == 1
+    sides = {"items": ITEMS.with_columns(genre=pl.lit("x"))}
+    with says(
+        "coverage@1, category_coverage(of=genre)@1 stand under different policies by the profile 'replay'; ask for them in "
+        "calls of their own, or bind ties="
+    ):
+        rec(**sides).evaluate("coverage", "category_coverage(of=genre)", k=1)
+
+
 def test_the_plain_definitions_cover_every_metric_of_every_profile():
     assert set(DEFINED) == set(PROFILES)
     for name in PROFILES:
@@ -217,7 +260,8 @@ def test_every_switch_of_a_profile_is_an_ordinary_one(profile: str):
 @pytest.mark.parametrize(("kind", "profile"), in_turn(KINDS, NAMES))
 def test_a_profile_keeps_plain_names_and_equals_its_switches_written_out(kind: Kind, profile: str):
     about = PROFILES[profile]
-    rec, rounded = kind(LISTS).rec(truth=kind(TRUTH)), about.policies.get("decimals", 15)
+    rec = kind(LISTS).rec(truth=kind(TRUTH), items=kind(ITEMS))
+    rounded = about.policies.get("decimals", 15)
     for name, switches in accuracy(profile).items():
         k = None if "k" in switches else 2
         found = kind.read(rec.evaluate(name, k=k, profile=profile))
@@ -421,6 +465,26 @@ def test_files_in_parts_give_the_numbers_of_the_profile(
     assert found.row(0) == pytest.approx(whole.row(0), abs=1e-12)
     assert told == sorted(told)
     assert told[-1:] == ([1.0] if parts > 1 else [])
+
+
+@pytest.mark.parametrize(
+    ("profile", "metric", "said"),
+    [
+        ("ranx", "bpref", "a division by zero there that makes every later user 0"),
+        ("lenskit", "mrr", "2025 counts lists without test items 0"),
+        ("replay", "coverage", "its Novelty counts a user of train without a list as 1"),
+        (
+            "implicit",
+            "auc",
+            "each place up to k without a hit for a miss, past the end of a list too",
+        ),
+        ("lightgbm", "ndcg", "a query without a relevant row counts 1"),
+    ],
+)
+def test_what_a_library_does_beside_its_switches_is_in_the_explanation(
+    profile: str, metric: str, said: str
+):
+    assert said in " ".join(rf.explain(metric, profile).text.split())
 
 
 def test_a_strict_profile_raises_what_the_audit_finds(kind: Kind):

@@ -44,6 +44,7 @@ VARIANTS = [
         for ideal in ("relevant", "list")
     ),
     rf.ndcg(ideal="all"),
+    *(one(without_relevant="one") for one in (rf.ndcg, rf.map)),
     rf.ndcg(ideal="k", discount="unshifted"),
     rf.ndcg(gain="exp", offset=1, discount="unshifted"),
     rf.r_precision(without_hit="null"),

@@ -133,9 +133,15 @@ class OfGeometricMean:
 
 
 def mean_average_precision(
-    one: RankedList, k: int | None, normalizer: str = "relevant", average: str = "arithmetic"
+    one: RankedList,
+    k: int | None,
+    normalizer: str = "relevant",
+    average: str = "arithmetic",
+    without_relevant: str = "zero",
 ) -> float | OfGeometricMean:
     value = average_precision(one, k, normalizer)
+    if without_relevant == "one" and not one.n_relevant:
+        value = 1.0
     return OfGeometricMean(value) if average == "geometric" else value
 
 
@@ -213,7 +219,15 @@ def dcg(one: RankedList, k: int | None, **how: Any) -> float:
     return Weighed(**how).sum(one.hits_to(k))
 
 
-def ndcg(one: RankedList, k: int | None, ideal: str = "relevant", **how: Any) -> float:
+def ndcg(
+    one: RankedList,
+    k: int | None,
+    ideal: str = "relevant",
+    without_relevant: str = "zero",
+    **how: Any,
+) -> float:
+    if without_relevant == "one" and not one.n_relevant:
+        return 1.0
     if ideal == "k":
         how["gain"] = "binary"
         best = in_order([1.0] * one.places(k))

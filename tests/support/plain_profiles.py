@@ -252,6 +252,16 @@ def eleven_points(one: One) -> float:
     return math.fsum(interpolated(one, tenths) for tenths in range(11)) / 11
 
 
+def if_tested(value: Value) -> Value:
+    """The value of a user whom the truth has a row of."""
+    return lambda one: value(one) if one.relevant else UNDEFINED
+
+
+def or_one(value: Value) -> Value:
+    """The value of a user with something relevant, 1 for any other."""
+    return lambda one: value(one) if one.relevant else 1.0
+
+
 # The libraries: which users, what is relevant, and each metric
 
 
@@ -353,19 +363,34 @@ DEFINED: dict[str, Library] = {
     "lenskit": Library(
         "recs",
         {
-            "hit_rate": hit,
+            "hit_rate": if_tested(hit),
             "precision": p_n,
-            "recall": recall_capped,
-            "map": ap_list,
-            "mrr": rr,
-            "rbp": rbp(0.85),
+            "recall": if_tested(recall_capped),
+            "map": if_tested(ap_list),
+            "mrr": if_tested(rr),
+            "rbp": if_tested(rbp(0.85)),
         }
         | {
-            "dcg": lambda one: math.fsum(1 / late(rank) for rank in one.hits),
+            "dcg": if_tested(lambda one: math.fsum(1 / late(rank) for rank in one.hits)),
             "list_length": TREC["list_length"],
         }
-        | {"ndcg": binary_ndcg(lambda one: one.capped, late)},
+        | {"ndcg": if_tested(binary_ndcg(lambda one: one.capped, late))},
         relevant=every_row,
+    ),
+    "implicit": Library(
+        "truth",
+        {"map": ap_min, "ndcg": CUT},
+        relevant=every_row,
+        elsewhere=frozenset({"auc"}),
+    ),
+    "kaggle": Library("truth", {"map": ap_min}, relevant=every_row),
+    "lightgbm": Library(
+        "recs",
+        {
+            "map": or_one(ap_min),
+            "ndcg": or_one(normalized(lambda g: 2 ** positive(g) - 1, whole_list)),
+        },
+        from_list=True,
     ),
     "torchmetrics": Library(
         "recs",

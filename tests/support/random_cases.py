@@ -41,6 +41,8 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     *(("map", {"normalizer": value}) for value in ("min", "list", "hits", "k", "ranks")),
     ("map", {"average": "geometric"}),
     ("map", {"normalizer": "min", "average": "geometric"}),
+    ("map", {"average": "geometric", "without_relevant": "one"}),
+    *(("map", {"normalizer": value, "without_relevant": "one"}) for value in ("min", "ranks")),
     *(("interpolated_precision", {"recall": value}) for value in (0, 0.3, 1)),
     *(
         (name, {"rounding": value})
@@ -71,6 +73,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     *(("ndcg", {"ideal": value}) for value in ("k", "list")),
     *(("ndcg", {"gain": value, "ideal": "list"}) for value in ("exp", "binary")),
     ("ndcg", {"gain": "exp", "ideal": "k"}),
+    *(("ndcg", {"ideal": value, "without_relevant": "one"}) for value in ("relevant", "k", "list")),
     ("ndcg", {"log_base": 3}),
     *(("rbp", {"p": value}) for value in (0.5, 0.95)),
     *(("err", {"max_grade": value}) for value in (1, 2.5)),

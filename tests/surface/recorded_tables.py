@@ -37,15 +37,16 @@ def table(peer: str) -> str:
         "| its metric | gave | recframe | under the profile | without it |",
         "|---|---|---|---|---|",
     ]
+    items = pl.concat([recs, truth], how="diagonal").select("item").unique()
     for row in _rows(peer):
         k = K if row.get("k", [K]) != [None] else None
         metric = f"{row['metric']}@{k}" if k else row["metric"]
         gave = row["means"][row.get("k", [1, 3, K]).index(k)]
-        bound = row.get("bound") or {}
+        bound, sides = row.get("bound") or {}, {"items": items} if row.get("catalogue") else {}
         values = [
             gave,
-            _value(recs.rec(truth=truth, profile=peer, **bound), metric),
-            _value(recs.rec(truth=truth), metric),
+            _value(recs.rec(truth=truth, profile=peer, **sides, **bound), metric),
+            _value(recs.rec(truth=truth, **sides), metric),
         ]
         gave, ours, plain = (f"{value:.4f}" for value in values)
         lines.append(f"| `{row['call']}` | {gave} | `{metric}` | {ours} | {plain} |")

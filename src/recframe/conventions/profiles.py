@@ -92,7 +92,6 @@ PROFILES["ranx"] = Profile(
     policies={
         "universe": "truth",
         "no_relevant": "zero",
-        "min_relevance_for": "binary",
         "ties": "order",
     },
     metrics={
@@ -109,9 +108,9 @@ PROFILES["ranx"] = Profile(
         "n_hits": {},
         "rbp": WHOLE,
     },
-    notes="lists of more than 15 items come out of an unstable sort there, so that no order of rows gives their ties; bpref is "
-    "NaN there where nothing is judged not relevant; rbp multiplies each hit by its grade, beyond 1: the same here on binary "
-    "relevance alone",
+    notes="lists of more than 15 items come out of an unstable sort there, so that no order of rows gives their ties; a bpref "
+    "without a relevant item is a division by zero there that makes every later user 0, and it is NaN where nothing is judged "
+    "not relevant; rbp multiplies each hit by its grade, beyond 1: the same here on binary relevance alone",
 )
 PROFILES["rectools"] = Profile(
     source="RecTools 0.19.0 (metrics/classification.py, metrics/ranking.py)",
@@ -196,23 +195,22 @@ PROFILES["microsoft"] = Profile(
     "users whose grades are all 0: no_relevant='null' and the lowest grade above 0 as min_relevance",
 )
 PROFILES["lenskit"] = Profile(
-    source="LensKit 2025.8.1 (metrics/ranking/*.py)",
-    # list_summary: a NaN counts 0
-    policies={"universe": "recs", "min_relevance": "any", "ties": "order"},
+    source="LensKit 2026.4.0 (metrics/ranking/*.py), the means of MeasurementCollector",
+    # a list without test items is NaN, which its means leave out
+    policies={"universe": "recs", "no_relevant": "null", "min_relevance": "any", "ties": "order"},
     metrics={
         "hit_rate": {},
-        "precision": {"denominator": "list"},
+        "precision": {"no_relevant": "zero", "denominator": "list"},
         "recall": {"denominator": "capped"},
         "map": {"normalizer": "list"},
         "mrr": {},
         "dcg": {"gain": "binary", "discount": "unshifted"},
         "ndcg": {"gain": "binary", "discount": "unshifted"},
         "rbp": {"p": 0.85},
-        "list_length": WHOLE,  # ListLength
+        "list_length": {"no_relevant": "zero", **WHOLE},  # ListLength
     },
-    notes="the means of list_summary, where what is undefined counts 0; list_metrics(fill_missing=False) leaves it out: "
-    "no_relevant='null', but in precision and dcg, which are 0 there for a user without relevant items; map raises an error "
-    "there for such a user, and global_metrics is NaN with one",
+    notes="2025 counts lists without test items 0 in its list_summary: no_relevant='zero'; map raises an error there for such "
+    "a list, here it has no value",
 )
 PROFILES["torchmetrics"] = Profile(
     source="torchmetrics 1.9.0 (functional/retrieval/*.py), empty_target_action='neg', given the rows of the lists",
@@ -246,6 +244,16 @@ PROFILES["sklearn"] = Profile(
     notes="dense rows of the whole catalogue tie the items behind the list; label_ranking_average_precision_score gives 1 to a "
     "list without relevant items",
 )
+PROFILES["lightgbm"] = Profile(
+    source="LightGBM 4.7.0 (metric/rank_metric.hpp, metric/map_metric.hpp), given the rows of the lists",
+    policies={"universe": "recs", "relevant_from": "list", "ties": "order"},
+    metrics={
+        "ndcg": {"gain": "exp", "without_relevant": "one"},
+        "map": {"normalizer": "min", "without_relevant": "one"},
+    },
+    notes="a query without a relevant row counts 1: no_relevant='skip' leaves it out; gains are its default label_gain",
+    instead={"auc": "LightGBM's auc is over the pairs of all rows, whatever their query"},
+)
 PROFILES["spark_mllib"] = Profile(
     source="Spark MLlib, RankingMetrics.scala, on the inner join of lists and truth",
     policies={"universe": "both", "min_relevance": "any", "ties": "order"},
@@ -257,6 +265,23 @@ PROFILES["spark_mllib"] = Profile(
         "ndcg": {"gain": "binary"},
     },
     notes="with graded relevance its ideal takes the truth in the order of its array, which a frame does not have",
+)
+PROFILES["implicit"] = Profile(
+    source="implicit 0.7.3 (evaluation.pyx, ranking_metrics_at_k)",
+    policies={"universe": "truth", "min_relevance": "any", "ties": "order"},
+    metrics={
+        "map": {"normalizer": "min"},
+        "ndcg": {"gain": "binary"},
+        "auc": {"over": "catalogue"},
+    },
+    notes="its auc takes each place up to k without a hit for a miss, past the end of a list too, and falls below 0 where "
+    "these are more than the items that are not relevant; its catalogue is the columns of the matrix: give those as items=",
+)
+PROFILES["kaggle"] = Profile(
+    source="ml_metrics 0.1.4 (average_precision.py), by the author of Kaggle's MAP@k",
+    policies={"universe": "truth", "min_relevance": "any", "ties": "order"},
+    metrics={"map": {"normalizer": "min"}},
+    notes="users without an answer are not scored",
 )
 PROFILES["jurity"] = Profile(
     source="jurity (recommenders/*.py)",

@@ -48,15 +48,16 @@ BEYOND: Mapping[str, Beyond] = {
     "replay": Beyond(
         {
             "auc": {"without_pair": "hit"},  # RocAuc
-            "coverage": {},
+            "coverage": {"ties": "order"},
             "category_coverage": {"denominator": "k"},  # CategoricalDiversity
             "unexpectedness": {"denominator": "k", "without_reference": "zero"},
         },
         instead={
-            "novelty": "RePlay's Novelty is 1 - repeat_rate, and its Surprisal novelty(normalized=True, denominator='k'): "
-            "ask for those without a profile"
+            "novelty": "RePlay's Novelty is 1 - repeat_rate, over the users of train, of whom one without a list counts 1; its "
+            "Surprisal is novelty(normalized=True, denominator='k'): ask for those without a profile"
         },
-        notes=ITEMS_OF_TRAIN,
+        notes=f"{ITEMS_OF_TRAIN}; ties of coverage are those of its Polars, on pandas they go by item as the others do; its "
+        "Novelty counts a user of train without a list as 1",
     ),
     "recbole": Beyond(
         {

@@ -239,6 +239,22 @@ PARAMETERS: dict[str, Switch] = {
         up="lists without a hit no longer count 0",
         down="lists without a hit count 0",
     ),
+    "without_relevant": Switch(
+        {
+            "zero": "a counted user without a relevant item{where} counts 0",
+            "one": "a counted user without a relevant item{where} counts 1",
+        },
+        (("one", "zero"),),
+        up="users without relevant items count 1",
+        down="users without relevant items no longer count 1",
+    ),
+    "over": Switch(
+        {
+            "list": "pairs are those of the list's items up to k",
+            "catalogue": "pairs are those of all items of the catalogue, of which those behind k share the last place",
+        },
+        either="pairs of items behind k come in, each as a half, or are left out",
+    ),
     "without_pair": Switch(
         {
             "null": "a list without a pair has no value, and the mean runs over the others",

@@ -33,6 +33,7 @@ Offset = Annotated[float, Bounds(above=-1000, below=10)]
 Places = Literal["k", "list", "achievable"]
 Grade = Annotated[float, Bounds(above=0, below=1000)]
 Weights = Literal["none", "snips", "ips"]
+WithoutRelevant = Literal["zero", "one"]
 Exponent = Annotated[float, Bounds(above=-1)]
 LEAST = 1e-5
 """What counts for a smaller average precision in a geometric mean, as in trec_eval."""
@@ -216,19 +217,22 @@ def f_score(
     spellings=MIN,
     formula="1/n_relevant · Σ over hits of hits(r) / r",
     latex=r"\frac{1}{n_{\text{relevant}}} \sum_{\text{hits}} \frac{\text{hits}(r)}{r}",
+    later=("without_relevant",),
 )
 def map(  # noqa: A001
     at: At,
     *,
     normalizer: Normalizer = "relevant",
     average: Literal["arithmetic", "geometric"] = "arithmetic",
+    without_relevant: WithoutRelevant = "zero",
 ) -> pl.Expr:
     """Mean average precision: the mean, over the relevant items, of the precision at the rank where each was found.
 
     1/N · Σ over hits of hits(r) / r, with N = n_relevant, or min(k, n_relevant) (`normalizer="min"`, also written
     `"achievable"`), min(k, n_relevant, n_listed) (`"list"`), the number of hits (`"hits"`) or k (`"k"`). A relevant item
     that was not found adds 0. `"ranks"` is the mean of the precision at every rank from 1 to k, hit or not:
-    1/k · Σ over hits of 1/r + 1/(r + 1) + ... + 1/k. 0 where N or k is 0.
+    1/k · Σ over hits of 1/r + 1/(r + 1) + ... + 1/k. 0 where N or k is 0; `without_relevant="one"` makes that 1 for a user
+    without relevant items, as LightGBM's.
 
     `average="geometric"` is trec_eval's gm_map: exp of the mean of ln max(AP, 0.00001) over the users of a segment, AP each
     one's own value above. It tells a poor list that has got better from a good one that has; at least 0.00001.
@@ -241,12 +245,12 @@ def map(  # noqa: A001
     Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8; Robertson 2006, On GMAP.
     """
     if average == "geometric":
-        return at.mean(
-            Metric(Definition("log_map", _log_of_map), (("normalizer", normalizer),))
-        ).exp()
+        settings = (("normalizer", normalizer), ("without_relevant", without_relevant))
+        return at.mean(Metric(Definition("log_map", _log_of_map), settings)).exp()
     if normalizer == "ranks":
         below = harmonic(at.cutoff) - harmonic(at.rank.ceil() - 1)
-        return ratio((at.hit * below.clip(lower_bound=0.0)).sum(), at.cutoff)
+        share = ratio((at.hit * below.clip(lower_bound=0.0)).sum(), at.cutoff)
+        return _if_relevant(at, share, without_relevant)
     count = {
         "relevant": lambda: at.n_relevant,
         "min": lambda: at.up_to_k(at.n_relevant),
@@ -254,11 +258,22 @@ def map(  # noqa: A001
         "hits": lambda: at.certain(at.n_hits),
         "k": lambda: at.cutoff,
     }
-    return ratio(at.sum(lambda hit: hit.hits_so_far / hit.rank), count[normalizer]())
+    share = ratio(at.sum(lambda hit: hit.hits_so_far / hit.rank), count[normalizer]())
+    return _if_relevant(at, share, without_relevant)
 
 
-def _log_of_map(at: At, *, normalizer: Normalizer = "relevant") -> pl.Expr:
-    return map(normalizer=normalizer).value(at).clip(lower_bound=LEAST).log()
+def _if_relevant(at: At, value: pl.Expr, without_relevant: WithoutRelevant) -> pl.Expr:
+    """Return the value of a list, or 1 where a user without relevant items is to have that."""
+    if without_relevant == "zero":
+        return value
+    return pl.when(at.n_relevant > 0).then(value).otherwise(1.0)
+
+
+def _log_of_map(
+    at: At, *, normalizer: Normalizer = "relevant", without_relevant: WithoutRelevant = "zero"
+) -> pl.Expr:
+    value = map(normalizer=normalizer, without_relevant=without_relevant).value(at)
+    return value.clip(lower_bound=LEAST).log()
 
 
 @metric(
@@ -352,8 +367,9 @@ def _gained(hit: At, gain: Gain, offset: float) -> pl.Expr:
         "\n"
         r"g_{(1)} \geq g_{(2)} \geq \ldots \;\text{ the gains of all relevant items}"
     ),
+    later=("without_relevant",),
 )
-def ndcg(
+def ndcg(  # noqa: PLR0913
     at: At,
     *,
     gain: Gain = "linear",
@@ -361,13 +377,15 @@ def ndcg(
     ideal: Literal["relevant", "k", "list", "all"] = "relevant",
     discount: Discount = "shifted",
     offset: Offset = 0,
+    without_relevant: WithoutRelevant = "zero",
 ) -> pl.Expr:
     """Normalized discounted cumulative gain: dcg, over the dcg of the best possible order.
 
     dcg@k / ideal dcg@k. The best order is that of all relevant items, listed or not, cut at k; with `ideal="all"` it is
     not cut; with `ideal="list"` it is that of the hits among the list's own first k; with `ideal="k"` it is k relevant
     items, however many there are, and every gain is 1. `gain`, `discount` and `offset` are those of dcg, on both sides.
-    With the shifted discount the base of the logarithm, `log_base`, cancels. 0 without relevant items.
+    With the shifted discount the base of the logarithm, `log_base`, cancels. 0 without relevant items;
+    `without_relevant="one"` makes that 1, as LightGBM's.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, None], "relevance": [0, 1, 1]})
@@ -379,9 +397,11 @@ def ndcg(
     base = 2 if discount == "shifted" else log_base
     if ideal == "k":
         best = at.all_discounts if discount == "shifted" else at.all_unshifted_discounts(log_base)
-        return ratio(dcg(gain="binary", discount=discount, log_base=base).value(at), best)
-    gained = dcg(gain=gain, discount=discount, offset=offset, log_base=base)
-    return ratio(gained.value(at), at.best(gained.value, ideal))
+        gained = dcg(gain="binary", discount=discount, log_base=base)
+    else:
+        gained = dcg(gain=gain, discount=discount, offset=offset, log_base=base)
+        best = at.best(gained.value, ideal)
+    return _if_relevant(at, ratio(gained.value(at), best), without_relevant)
 
 
 @metric(

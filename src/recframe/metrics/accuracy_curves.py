@@ -100,13 +100,24 @@ def eleven_point_precision(at: At, *, rounding: Rounding = "up") -> pl.Expr:
         r"1 - \frac{\sum_{\text{relevant, listed}} \text{not relevant items above}}"
         r"{\text{relevant} \cdot \text{not relevant items of the list}}"
     ),
+    later=("over",),
 )
-def auc(at: At, *, without_pair: Literal["null", "hit"] = "null") -> pl.Expr:
+def auc(
+    at: At,
+    *,
+    over: Literal["list", "catalogue"] = "list",
+    without_pair: Literal["null", "hit"] = "null",
+) -> pl.Expr:
     """Share of the pairs of a relevant and a not relevant item of the list that stand in the right order.
 
     1 - Σ over the relevant items of the list of (not relevant items above) / (relevant · not relevant items in the list);
     two of the same rank count a half. A cut-off cuts the list first. Null for a list without such a pair;
     `without_pair="hit"` makes that 1 with a hit and 0 without one or without a list, as RePlay's RocAuc.
+
+    `over="catalogue"` takes the pairs of all items of the catalogue, as implicit does: each of the first k places that has
+    no hit is a not relevant item, and the items behind k share the last place, so that a pair of theirs counts a half. With
+    m = k - hits of them, P the user's relevant items and N the others, at least m, it is
+    (Σ over hits of (m - (r - hits(r))) + (hits + P) / 2 · (N - m)) / (P · N).
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
@@ -115,10 +126,25 @@ def auc(at: At, *, without_pair: Literal["null", "hit"] = "null") -> pl.Expr:
 
     Source: Hanley and McNeil 1982, The meaning and use of the area under a ROC curve.
     """
-    relevant, listed = at.relevant.sum().cast(pl.Float64), at.listed.sum()
-    pairs = relevant * (listed - relevant)
-    share = pl.when(pairs > 0).then(1 - at.misses_above.sum() / pairs)
-    return share if without_pair == "null" else share.fill_null((relevant > 0).cast(pl.Float64))
+    if over == "catalogue":
+        hits, share = at.n_hits_in_catalogue, _auc_of_catalogue(at)
+    else:
+        hits, listed = at.relevant.sum().cast(pl.Float64), at.listed.sum()
+        pairs = hits * (listed - hits)
+        share = pl.when(pairs > 0).then(1 - at.misses_above.sum() / pairs)
+    return share if without_pair == "null" else share.fill_null((hits > 0).cast(pl.Float64))
+
+
+def _auc_of_catalogue(at: At) -> pl.Expr:
+    """Return the share of the pairs of the catalogue's items in the right order, those behind k all at the last place."""
+    hits = at.n_hits_in_catalogue.cast(pl.Float64)
+    misses = (at.cutoff - hits).clip(lower_bound=0.0)
+    relevant = at.n_relevant_in_catalogue.cast(pl.Float64)
+    others = pl.max_horizontal(at.n_catalogue - relevant, misses)
+    above = at.ranks_of_hits_in_catalogue - hits * (hits + 1) / 2
+    ordered = (hits * misses - above).clip(lower_bound=0.0)
+    ordered += (hits + relevant) / 2 * (others - misses)
+    return pl.when(relevant * others > 0).then(ordered / (relevant * others))
 
 
 @metric(

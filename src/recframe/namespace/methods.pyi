@@ -94,6 +94,7 @@ class Methods(Generic[F]):
         profile: str | None = None,
         normalizer: Literal["relevant", "min", "list", "hits", "k", "ranks", "achievable"] = "relevant",
         average: Literal["arithmetic", "geometric"] = "arithmetic",
+        without_relevant: Literal["zero", "one"] = "zero",
     ) -> float:
         """Mean average precision: the mean, over the relevant items, of the precision at the rank where each was found."""
     @overload
@@ -103,6 +104,7 @@ class Methods(Generic[F]):
         profile: str | None = None,
         normalizer: Literal["relevant", "min", "list", "hits", "k", "ranks", "achievable"] = "relevant",
         average: Literal["arithmetic", "geometric"] = "arithmetic",
+        without_relevant: Literal["zero", "one"] = "zero",
     ) -> F:
         """Mean average precision: the mean, over the relevant items, of the precision at the rank where each was found."""
     @overload
@@ -157,6 +159,7 @@ class Methods(Generic[F]):
         ideal: Literal["relevant", "k", "list", "all"] = "relevant",
         discount: Literal["shifted", "unshifted"] = "shifted",
         offset: float = 0,
+        without_relevant: Literal["zero", "one"] = "zero",
     ) -> float:
         """Normalized discounted cumulative gain: dcg, over the dcg of the best possible order."""
     @overload
@@ -169,6 +172,7 @@ class Methods(Generic[F]):
         ideal: Literal["relevant", "k", "list", "all"] = "relevant",
         discount: Literal["shifted", "unshifted"] = "shifted",
         offset: float = 0,
+        without_relevant: Literal["zero", "one"] = "zero",
     ) -> F:
         """Normalized discounted cumulative gain: dcg, over the dcg of the best possible order."""
     @overload
@@ -328,6 +332,7 @@ class Methods(Generic[F]):
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
         profile: str | None = None,
+        over: Literal["list", "catalogue"] = "list",
         without_pair: Literal["null", "hit"] = "null",
     ) -> float:
         """Share of the pairs of a relevant and a not relevant item of the list that stand in the right order."""
@@ -336,6 +341,7 @@ class Methods(Generic[F]):
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
+        over: Literal["list", "catalogue"] = "list",
         without_pair: Literal["null", "hit"] = "null",
     ) -> F:
         """Share of the pairs of a relevant and a not relevant item of the list that stand in the right order."""
@@ -973,6 +979,7 @@ class SegmentedMethods(Generic[F]):
         profile: str | None = None,
         normalizer: Literal["relevant", "min", "list", "hits", "k", "ranks", "achievable"] = "relevant",
         average: Literal["arithmetic", "geometric"] = "arithmetic",
+        without_relevant: Literal["zero", "one"] = "zero",
     ) -> F:
         """Mean average precision: the mean, over the relevant items, of the precision at the rank where each was found."""
     def mrr(
@@ -1003,6 +1010,7 @@ class SegmentedMethods(Generic[F]):
         ideal: Literal["relevant", "k", "list", "all"] = "relevant",
         discount: Literal["shifted", "unshifted"] = "shifted",
         offset: float = 0,
+        without_relevant: Literal["zero", "one"] = "zero",
     ) -> F:
         """Normalized discounted cumulative gain: dcg, over the dcg of the best possible order."""
     def r_precision(
@@ -1075,6 +1083,7 @@ class SegmentedMethods(Generic[F]):
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
+        over: Literal["list", "catalogue"] = "list",
         without_pair: Literal["null", "hit"] = "null",
     ) -> F:
         """Share of the pairs of a relevant and a not relevant item of the list that stand in the right order."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from recframe.errors import ColumnError, RecframeError, without_order
 from recframe.facts.requirements import check_needs
-from recframe.frames.context import Context
+from recframe.frames.context import DEFAULTS, Context
 from recframe.frames.described import described
 from recframe.frames.hints import Given, bind
 from recframe.frames.inputs import Inputs
@@ -148,14 +148,20 @@ def _of_lists(
     contexts = {context.policies: context for context in planned}
     if len(contexts) > 1:
         msg = (
-            f"{', '.join(str(one.metric) for one in reading)} run over different users by the profile "
-            f"{inputs.context.profile!r}; ask for them in calls of their own, or bind universe= and no_relevant="
+            f"{', '.join(str(one.metric) for one in reading)} stand under different policies by the profile "
+            f"{inputs.context.profile!r}; ask for them in calls of their own, or bind {_differing(contexts.values())}"
         )
         raise RecframeError(msg)
     inputs = inputs.under(*contexts.values())
     metrics = [one.metric for one in listed]
     lists = of_lists.evaluate(inputs, metrics, run, beside)
     return leave_one_out.with_spread(lists, metrics, run) if SQUARE in beside else lists
+
+
+def _differing(contexts: Collection[Context]) -> str:
+    """Return the policies on which some contexts differ, as options."""
+    names = [name for name in DEFAULTS if len({getattr(one, name) for one in contexts}) > 1]
+    return " and ".join(f"{name}=" for name in names)
 
 
 def _rounded(column: pl.Expr, one: Convention) -> pl.Expr:

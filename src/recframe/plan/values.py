@@ -48,9 +48,10 @@ def settled_for(
 def _is_made_by_hits(metric: Metric[...]) -> bool:
     """Return whether a metric of hits and relevant rows has the value of an empty list for each list without a hit.
 
-    NOTE: all of recframe's own have; one of the user's may say more of relevant rows than what hits are divided by.
+    NOTE: all of recframe's own have, unless a user without relevant items has 1; one of the user's may say more of relevant
+    rows than what hits are divided by.
     """
-    return metric.definition.builtin
+    return metric.definition.builtin and metric.parameters.get("without_relevant") != "one"
 
 
 def values_of_lists(

@@ -22,13 +22,14 @@ def answer(  # noqa: PLR0913  the fields of a line
     options=None,
     bound=None,
     decimals=DIGITS,
+    catalogue=False,
 ):
     """Return one line of the file.
 
     call: the peer's own name of the number, with its parameters.
     metric: what should give it under the peer's profile; plain: what gives it without one, None where nothing does yet;
     options: what `rec(...)` must be told without the profile; bound: what it must be told beside it, about the data.
-    decimals: how many the peer gives.
+    decimals: how many the peer gives; catalogue: whether `rec(...)` is told the items, those of the lists and of the truth.
     values: {k: mean}, k None for the whole list; users: {k: {user: value}}, of which `scenes.moment` is kept.
     """
     line = {"scene": scene, "call": call, "profile": profile, "metric": metric}
@@ -43,6 +44,7 @@ def answer(  # noqa: PLR0913  the fields of a line
         "options": options,
         "bound": bound,
         "decimals": None if decimals == DIGITS else decimals,
+        "catalogue": catalogue,
     }
     return {**line, **{name: value for name, value in others.items() if value}}
 

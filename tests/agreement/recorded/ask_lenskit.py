@@ -1,4 +1,4 @@
-"""LensKit: every user with a list; what is undefined counts 0 in `list_summary`, which is taken here."""
+"""LensKit: every user with a list; one without test items has no value, which means leave out, and a precision of 0."""
 
 from __future__ import annotations
 
@@ -13,30 +13,36 @@ from lenskit.metrics import (
     RBP,
     Hit,
     ListLength,
+    MeasurementCollector,
     Precision,
     Recall,
     RecipRank,
-    RunAnalysis,
 )
 from lenskit.metrics.ranking import AveragePrecision, LogRankWeight
 from scenes import KS
 
 OFFSET = {"weight": LogRankWeight(offset=1)}
 GRADED = {**OFFSET, "gain": "relevance"}
-# A user without truth is an error to those with "both", which are given the lists of users who have some.
+# Which users have a value: a user without truth has none, 0 in precision, and is an error to AveragePrecision, which is
+# given the lists of users who have some.
+RECS, TESTED, BOTH = (
+    {"universe": "recs"},
+    {"universe": "recs", "no_relevant": "null"},
+    {"universe": "both"},
+)
 CALLS = {
-    "Hit": (Hit, {}, "hit_rate", "", "recs"),
-    "Precision": (Precision, {}, "precision", "precision(denominator=list)", "recs"),
-    "Recall": (Recall, {}, "recall", "recall(denominator=capped)", "recs"),
-    "RecipRank": (RecipRank, {}, "mrr", "", "recs"),
-    "RBP": (RBP, {}, "rbp", "rbp(p=0.85)", "recs"),
-    "RBP(patience=0.5)": (RBP, {"patience": 0.5}, "rbp(p=0.5)", "", "recs"),
-    "NDCG": (NDCG, {}, "ndcg", None, "recs"),
-    "NDCG(weight=LogRankWeight(offset=1))": (NDCG, OFFSET, None, "ndcg(gain=binary)", "recs"),
-    "AveragePrecision": (AveragePrecision, {}, "map", None, "both"),
-    "NDCG(gain='relevance')": (NDCG, {"gain": "relevance"}, "ndcg(gain=linear)", None, "both"),
-    "NDCG(weight=LogRankWeight(offset=1), gain='relevance')": (NDCG, GRADED, None, "ndcg", "both"),
-    "DCG(weight=LogRankWeight(offset=1), gain='relevance')": (DCG, GRADED, None, "dcg", "both"),
+    "Hit": (Hit, {}, "hit_rate", "", TESTED),
+    "Precision": (Precision, {}, "precision", "precision(denominator=list)", RECS),
+    "Recall": (Recall, {}, "recall", "recall(denominator=capped)", TESTED),
+    "RecipRank": (RecipRank, {}, "mrr", "", TESTED),
+    "RBP": (RBP, {}, "rbp", "rbp(p=0.85)", TESTED),
+    "RBP(patience=0.5)": (RBP, {"patience": 0.5}, "rbp(p=0.5)", "", TESTED),
+    "NDCG": (NDCG, {}, "ndcg", None, TESTED),
+    "NDCG(weight=LogRankWeight(offset=1))": (NDCG, OFFSET, None, "ndcg(gain=binary)", TESTED),
+    "AveragePrecision": (AveragePrecision, {}, "map", None, BOTH),
+    "NDCG(gain='relevance')": (NDCG, {"gain": "relevance"}, "ndcg(gain=linear)", None, TESTED),
+    "NDCG(weight=LogRankWeight(offset=1), gain='relevance')": (NDCG, GRADED, None, "ndcg", TESTED),
+    "DCG(weight=LogRankWeight(offset=1), gain='relevance')": (DCG, GRADED, None, "dcg", TESTED),
 }
 
 
@@ -51,12 +57,11 @@ def answers(name, scene):
         "recs": _lists(scene.recs, "score", ordered=True),
         "both": _lists([row for row in scene.recs if row[0] in judged], "score", ordered=True),
     }
-    for call, (metric, parameters, ours, plain, universe) in CALLS.items():
+    for call, (metric, parameters, ours, plain, told) in CALLS.items():
         if ("relevance" in call) == (name == "positive"):
             made = {k: metric(k, **parameters) for k in KS}
-            values, users = _measured(made, lists[universe], truth)
-            told = {"universe": universe}
-            bound = told if universe == "both" else {}
+            values, users = _measured(made, lists[told["universe"]], truth)
+            bound = told if told is BOTH else {}
             here = None if tied else plain
             if ours or here:
                 yield answer(
@@ -72,7 +77,6 @@ def answers(name, scene):
                 )
     if name != "positive":
         values, users = _measured({None: ListLength()}, lists["recs"], truth)
-        told = {"universe": "recs"}
         plain = None if tied else ""
         yield answer(
             name,
@@ -82,7 +86,7 @@ def answers(name, scene):
             users=users,
             profile="lenskit",
             plain=plain,
-            options=told,
+            options=RECS,
         )
 
 
@@ -94,9 +98,13 @@ def _lists(rows, column, *, ordered):
 
 
 def _measured(metrics, recs, truth):
-    analysis = RunAnalysis()
+    collector = MeasurementCollector()
     for k, metric in metrics.items():
-        analysis.add_metric(metric, label=str(k))
-    result = analysis.measure(recs, truth)
-    means, lists = result.list_summary()["mean"], result.list_metrics()
-    return {k: means[str(k)] for k in metrics}, {k: lists[str(k)].to_dict() for k in metrics}
+        collector.add_metric(metric, label=str(k))
+    collector.add_collection_measurements(recs, truth)
+    means, lists = collector.summary_metrics(), collector.list_metrics()
+    return {k: means[f"{k}.mean"] for k in metrics}, {k: _values(lists[str(k)]) for k in metrics}
+
+
+def _values(column):
+    return {user: None if pd.isna(value) else float(value) for user, value in column.items()}

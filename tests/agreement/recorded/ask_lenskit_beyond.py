@@ -7,11 +7,11 @@ import logging
 import pandas as pd
 from answers import mean
 from answers_beyond import answer
-from lenskit.data import ItemList, ItemListCollection, from_interactions_df
-from lenskit.metrics import RunAnalysis
+from lenskit.data import ItemList, ItemListCollection, Vocabulary, from_interactions_df
+from lenskit.metrics import MeasurementCollector
 from lenskit.metrics.ranking import ExposureGini, GeometricRankWeight, ListGini, MeanPopRank
 from lenskit.metrics.reranking import rank_biased_overlap
-from scenes_beyond import KS, N_ITEMS
+from scenes_beyond import KS
 
 CALLS = {
     "ListGini": (ListGini, "gini(normalizer=n)"),
@@ -23,11 +23,13 @@ def answers(name, scene):
     """Give every metric that both have."""
     logging.getLogger("lenskit").setLevel(logging.ERROR)
     recs, reference = _lists(scene.recs), _lists(scene.reference)
+    items = Vocabulary([*scene.items], name="item")
     for call, (metric, ours) in CALLS.items():
-        analysis = RunAnalysis()
+        collector = MeasurementCollector()
         for k in KS:
-            analysis.add_metric(metric(k, items=N_ITEMS), label=str(k))
-        result = analysis.measure(recs, recs).global_metrics()
+            collector.add_metric(metric(k, items=items), label=str(k))
+        collector.add_collection_measurements(recs, recs)
+        result = collector.summary_metrics()
         yield answer(name, call, ours, {k: result[str(k)] for k in KS}, sides=["items"])
     train = from_interactions_df(pd.DataFrame(scene.train, columns=["user_id", "item_id"]))
     users = {k: _values(MeanPopRank(train, n=k), recs) for k in KS}

@@ -5,8 +5,9 @@
     python tests/agreement/recorded/record.py rectools replay      # these alone; the lines of the others stay
     python tests/agreement/recorded/record.py --environments DIR   # where the environments are, or are to be made
 
-It wants Python 3.11, for WarpRec `python3.12` beside it, and Java for Spark. The tests read what is stored and need none of
-this. For peers that bring torch, its CPU build is enough, and much smaller: set PIP_EXTRA_INDEX_URL to where it comes from.
+It wants Python 3.11, for LensKit and WarpRec `python3.12` beside it, and Java for Spark. The tests read what is stored and need
+none of this. For peers that bring torch, its CPU build is enough, and much smaller: set PIP_EXTRA_INDEX_URL to where it comes
+from.
 
 Elliot is not among them: it is not on PyPI.
 """
@@ -57,12 +58,15 @@ PEERS = {
         "pandas==2.3.3",
         "pyarrow==26.0.1",
     ],
-    "lenskit": ["torch==2.13.0", "lenskit==2025.8.1", "pandas==2.3.3"],
+    "lenskit": ["torch==2.6.0", "lenskit==2026.4.0", "pandas==2.3.3"],
     "recbole": ["torch==2.13.0", "recbole==1.2.1", "numpy==2.4.6"],
     "recpack": ["torch==2.13.0", "recpack==0.3.6", "scipy==1.17.1", "numpy==1.26.4"],
     "jurity": ["jurity==2.1.0", "pandas==2.3.3"],
     "evidently": ["evidently==0.7.23", "pandas==2.3.3"],
     "spark": ["pyspark==4.0.1", "numpy==2.4.6"],
+    "implicit": ["implicit==0.7.3", "scipy==1.17.1", "numpy==2.4.6"],
+    "kaggle": ["setuptools==57.5.0", "ml-metrics==0.1.4", "numpy==2.4.6"],
+    "lightgbm": ["lightgbm==4.7.0", "scipy==1.17.1", "numpy==2.4.6"],
     "ndeval": ["pyndeval==0.0.8"],
     "recmetrics": [
         "recmetrics==0.1.5",
@@ -109,9 +113,11 @@ PEERS = {
         "tzdata==2026.6",
     ],
 }
-PYTHONS = {"warprec": "python3.12"}
+PYTHONS = {"lenskit": "python3.12", "warprec": "python3.12"}
 # which is a file in that wheel; what the wheel itself depends on is not needed
 ALONE = {"trec_eval", "microsoft_spark"}
+# whose last release is older than the setuptools that pip would build it with
+BUILT_HERE = {"kaggle"}
 
 
 def environment(peer: str, folder: Path) -> Path:
@@ -123,6 +129,7 @@ def environment(peer: str, folder: Path) -> Path:
         # torch first, or its dependants choose another build
         for requirements in (PEERS[peer][:1], PEERS[peer]):
             options = ["-q", *(["--no-deps"] if peer in ALONE else [])]
+            options += ["--no-build-isolation"] if peer in BUILT_HERE else []
             subprocess.run([python, "-m", "pip", "install", *options, *requirements], check=True)  # noqa: S603  pinned above
     return python
 

@@ -72,9 +72,9 @@ class At:
     Rows of the list up to k: `listed`, `judged`, `relevant`; on the relevant ones `misses_above`, `judged_misses_above`.
     Beside every one of those rows, to compare with row by row: `each_n_relevant`, `each_n_not_relevant`.
     Per list: `n_listed`, `n_hits`, `n_relevant`, `n_not_relevant`, of items of the catalogue `n_listed_in_catalogue`,
-    `n_hits_in_catalogue`, `n_relevant_in_catalogue`, `n_catalogue`; `k`, `cutoff`, `up_to_k(...)`, `list_length`,
-    `all_discounts`, `all_unshifted_discounts(...)`, `inverse_propensities(...)`; `certain(...)` for a count of hits that is
-    not only summed up; `user_weight`. Per segment: `mean(...)`.
+    `n_hits_in_catalogue`, `ranks_of_hits_in_catalogue`, `n_relevant_in_catalogue`, `n_catalogue`; `k`, `cutoff`,
+    `up_to_k(...)`, `list_length`, `all_discounts`, `all_unshifted_discounts(...)`, `inverse_propensities(...)`; `certain(...)`
+    for a count of hits that is not only summed up; `user_weight`. Per segment: `mean(...)`.
 
     With `ties="expected"` the hits' rows are the places that tied hits may take: `rank` and `discount` are the place's, and
     `hit`, `first_hit`, `gain`, `exp_gain` and `hits_so_far` are expectations there, each with the probability that there is
@@ -327,6 +327,17 @@ class At:
     def n_hits_in_catalogue(self) -> pl.Expr:
         """The number of hits whose items are in the catalogue."""
         return self._count_up_to_k("catalogue_hit_rank")
+
+    @property
+    def ranks_of_hits_in_catalogue(self) -> pl.Expr:
+        """The sum of the ranks of the hits whose items are in the catalogue."""
+        self._needs_an_order("it sums up the ranks of the catalogue's items one by one")
+
+        def total(source: Source) -> pl.Expr:
+            rank = source.column("catalogue_hit_rank")
+            return self._up_to(rank, rank).sum()
+
+        return self.source.of_rows(total)
 
     @property
     def n_relevant_in_catalogue(self) -> pl.Expr:
