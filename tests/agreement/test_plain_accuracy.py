@@ -67,8 +67,8 @@ from strategies import examples
 pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 
 
-# they have definitions of their own: plain_propensity.py
-OF_PROPENSITIES = {"weights", "exponent", "min_propensity"}
+# they have definitions of their own: plain_propensity.py, test_auc_of_catalogue.py
+OF_OTHER_FRAMES = {"weights", "exponent", "min_propensity", "over"}
 
 
 def test_the_plain_definitions_cover_every_accuracy_metric_and_every_choice_of_its_parameters():
@@ -76,7 +76,7 @@ def test_the_plain_definitions_cover_every_accuracy_metric_and_every_choice_of_i
     assert set(own) == set(METRICS)
     for name, metric in own.items():
         for parameter, about in metric.definition.parameters.items():
-            if parameter in OF_PROPENSITIES:
+            if parameter in OF_OTHER_FRAMES:
                 continue
             tried = {
                 settings.get(parameter, about.default) for one, settings in VARIANTS if one == name
