@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -242,6 +242,10 @@ def _value(example: Example, one: Answer) -> str:
     """Return the example's value, at its cut-off where the library has one."""
     metric = one.metric(**_of_the_shop(one.metric))
     asked = example.having(metric if one.whole else metric @ shop.K)
+    if profile := one.options.get("profile"):
+        # what a profile sets may need a frame that the metric alone does not
+        theirs = example.having(_convention(profile, asked.metric).metric)
+        asked = replace(asked, more=(*asked.more, *theirs.sides))
     found = asked.values([asked.metric], **one.options)[0]
     return f"{found}{BELOW}(whole list)" if one.whole else found
 

@@ -160,7 +160,8 @@ def _of_lists(
 
 def _differing(contexts: Collection[Context]) -> str:
     """Return the policies on which some contexts differ, as options."""
-    names = [name for name in DEFAULTS if len({getattr(one, name) for one in contexts}) > 1]
+    values = zip(*(one.policies for one in contexts), strict=True)
+    names = [name for name, found in zip(DEFAULTS, values, strict=True) if len({*found}) > 1]
     return " and ".join(f"{name}=" for name in names)
 
 
