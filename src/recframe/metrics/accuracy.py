@@ -23,7 +23,7 @@ from recframe.metrics.language.ratios import Average, averaged_ratio
 from recframe.metrics.language.registry import metric
 
 __all__ = [
-    "bpref", "dcg", "err", "f_score", "hit_rate", "map", "mrr", "ndcg", "precision", "r_precision", "rbp", "recall",
+    "dcg", "err", "f_score", "hit_rate", "map", "mrr", "ndcg", "precision", "r_precision", "rbp", "recall",
 ]  # fmt: skip
 
 Gain = Literal["linear", "exp", "binary"]
@@ -480,33 +480,3 @@ def err(at: At, *, max_grade: Grade = 4) -> pl.Expr:
     # NOTE: to take the hit's own factor out again costs a third of a shift along the list.
     still_reading = at.running(unsatisfied.cum_prod()) / unsatisfied
     return ((grade - 1) / most * still_reading / at.rank).sum()
-
-
-@metric(
-    range=UNIT,
-    direction="higher",
-    formula="1/R · Σ over relevant listed of 1 - min(judged misses above, R) / min(R, N)",
-    latex=(
-        r"\frac{1}{R} \sum_{\text{relevant, listed}} \left(1 - \frac{\min(n, R)}{\min(R, N)}\right)"
-        "\n"
-        r"R,\, N:\text{ judged relevant, not relevant};\quad n:\text{ of these } N \text{ above the item}"
-    ),
-)
-def bpref(at: At) -> pl.Expr:
-    """Binary preference: how seldom items judged not relevant rank above relevant ones, whatever was not judged.
-
-    1/R · Σ over the relevant items of the list of 1 - min(n, R) / min(R, N), with n the number of items above it that are
-    judged not relevant, R = n_relevant and N the number of items judged not relevant, listed or not. A cut-off cuts the
-    list first. Equal to recall where nothing is judged not relevant; 0 without relevant items.
-
-    >>> import polars as pl, recframe
-    >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
-    >>> df.rec.bpref()
-    0.5
-
-    Source: Buckley and Voorhees 2004, Retrieval evaluation with incomplete information; trec_eval's form.
-    """
-    most = pl.min_horizontal(at.each_n_relevant, at.each_n_not_relevant)
-    lost = pl.when(at.judged_misses_above > 0).then(at.judged_misses_above / most).otherwise(0.0)
-    kept = pl.when(at.relevant).then(1 - lost.clip(upper_bound=1.0))
-    return ratio(kept.sum(), at.n_relevant)

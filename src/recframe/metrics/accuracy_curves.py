@@ -16,7 +16,14 @@ from recframe.metrics.language.formulas import ratio
 from recframe.metrics.language.parameters import UNIT, Closed, Positive
 from recframe.metrics.language.registry import metric
 
-__all__ = ["auc", "eleven_point_precision", "gauc", "interpolated_precision", "partial_auc"]
+__all__ = [
+    "auc",
+    "bpref",
+    "eleven_point_precision",
+    "gauc",
+    "interpolated_precision",
+    "partial_auc",
+]
 
 TINY = 1e-9
 OfUser = Literal["impressions", "relevant", "pairs"]
@@ -145,6 +152,37 @@ def _auc_of_catalogue(at: At) -> pl.Expr:
     ordered = (hits * misses - above).clip(lower_bound=0.0)
     ordered += (hits + relevant) / 2 * (others - misses)
     return pl.when(relevant * others > 0).then(ordered / (relevant * others))
+
+
+@metric(
+    family="accuracy",
+    range=UNIT,
+    direction="higher",
+    formula="1/R · Σ over relevant listed of 1 - min(judged misses above, R) / min(R, N)",
+    latex=(
+        r"\frac{1}{R} \sum_{\text{relevant, listed}} \left(1 - \frac{\min(n, R)}{\min(R, N)}\right)"
+        "\n"
+        r"R,\, N:\text{ judged relevant, not relevant};\quad n:\text{ of these } N \text{ above the item}"
+    ),
+)
+def bpref(at: At) -> pl.Expr:
+    """Binary preference: how seldom items judged not relevant rank above relevant ones, whatever was not judged.
+
+    1/R · Σ over the relevant items of the list of 1 - min(n, R) / min(R, N), with n the number of items above it that are
+    judged not relevant, R = n_relevant and N the number of items judged not relevant, listed or not. A cut-off cuts the
+    list first. Equal to recall where nothing is judged not relevant; 0 without relevant items.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
+    >>> df.rec.bpref()
+    0.5
+
+    Source: Buckley and Voorhees 2004, Retrieval evaluation with incomplete information; trec_eval's form.
+    """
+    most = pl.min_horizontal(at.each_n_relevant, at.each_n_not_relevant)
+    lost = pl.when(at.judged_misses_above > 0).then(at.judged_misses_above / most).otherwise(0.0)
+    kept = pl.when(at.relevant).then(1 - lost.clip(upper_bound=1.0))
+    return ratio(kept.sum(), at.n_relevant)
 
 
 @metric(

@@ -22,7 +22,6 @@ class Methods(Generic[F]):
     r_precision = metrics.r_precision
     rbp = metrics.rbp
     err = metrics.err
-    bpref = metrics.bpref
     n_hits = metrics.n_hits
     first_rank = metrics.first_rank
     list_length = metrics.list_length
@@ -30,6 +29,7 @@ class Methods(Generic[F]):
     interpolated_precision = metrics.interpolated_precision
     eleven_point_precision = metrics.eleven_point_precision
     auc = metrics.auc
+    bpref = metrics.bpref
     partial_auc = metrics.partial_auc
     gauc = metrics.gauc
     miscalibration = metrics.miscalibration

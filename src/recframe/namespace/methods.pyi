@@ -224,20 +224,6 @@ class Methods(Generic[F]):
     ) -> F:
         """Expected reciprocal rank, at which a reader stops whom each item satisfies with a probability that its grade sets."""
     @overload
-    def bpref(
-        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        profile: str | None = None,
-    ) -> float:
-        """Binary preference: how seldom items judged not relevant rank above relevant ones, whatever was not judged."""
-    @overload
-    def bpref(
-        self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
-    ) -> F:
-        """Binary preference: how seldom items judged not relevant rank above relevant ones, whatever was not judged."""
-    @overload
     def n_hits(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
@@ -345,6 +331,20 @@ class Methods(Generic[F]):
         without_pair: Literal["null", "hit"] = "null",
     ) -> F:
         """Share of the pairs of a relevant and a not relevant item of the list that stand in the right order."""
+    @overload
+    def bpref(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+    ) -> float:
+        """Binary preference: how seldom items judged not relevant rank above relevant ones, whatever was not judged."""
+    @overload
+    def bpref(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+    ) -> F:
+        """Binary preference: how seldom items judged not relevant rank above relevant ones, whatever was not judged."""
     @overload
     def partial_auc(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -1034,12 +1034,6 @@ class SegmentedMethods(Generic[F]):
         max_grade: float = 4,
     ) -> F:
         """Expected reciprocal rank, at which a reader stops whom each item satisfies with a probability that its grade sets."""
-    def bpref(
-        self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
-    ) -> F:
-        """Binary preference: how seldom items judged not relevant rank above relevant ones, whatever was not judged."""
     def n_hits(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1087,6 +1081,12 @@ class SegmentedMethods(Generic[F]):
         without_pair: Literal["null", "hit"] = "null",
     ) -> F:
         """Share of the pairs of a relevant and a not relevant item of the list that stand in the right order."""
+    def bpref(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+    ) -> F:
+        """Binary preference: how seldom items judged not relevant rank above relevant ones, whatever was not judged."""
     def partial_auc(
         self, k: Cutoffs = None, by: By = None,
         *,
