@@ -381,7 +381,7 @@ DEFINED: dict[str, Library] = {
         "truth",
         {"map": ap_min, "ndcg": CUT},
         relevant=every_row,
-        elsewhere=frozenset({"auc"}),
+        elsewhere=frozenset({"auc", "precision"}),
     ),
     "kaggle": Library("truth", {"map": ap_min}, relevant=every_row),
     "lightgbm": Library(

@@ -270,6 +270,7 @@ PROFILES["implicit"] = Profile(
     source="implicit 0.7.3 (evaluation.pyx, ranking_metrics_at_k)",
     policies={"universe": "truth", "min_relevance": "any", "ties": "order"},
     metrics={
+        "precision": {"average": "pooled", "denominator": "achievable"},
         "map": {"normalizer": "min"},
         "ndcg": {"gain": "binary"},
         "auc": {"over": "catalogue"},

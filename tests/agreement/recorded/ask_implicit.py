@@ -9,6 +9,7 @@ from scenes import KS
 from scipy.sparse import csr_matrix
 
 CALLS = {
+    "precision": ("precision", "precision(denominator=achievable, average=pooled)", {}),
     "map": ("map", "map(normalizer=min)", {}),
     "ndcg": ("ndcg", "ndcg(gain=binary)", {}),
     "auc": ("auc", "auc(over=catalogue)", {"catalogue": True}),
