@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 from recframe.errors import RecframeError, sentence, shown, suggestion
 from recframe.frames.hints import FrameOf, Given
 from recframe.frames.kinds.lookup import in_memory
+from recframe.frames.plain_numbers import plain_number
 
 Universe = Literal["truth", "recs", "both", "all"]
 NoRelevant = Literal["zero", "skip", "null"]
@@ -85,7 +86,7 @@ class Context:
         """Return the context with some options set anew, after a check of their values."""
         self.check(options)
         held = {
-            name: in_memory(value, str(FrameOf(name))) if name in SIDES else value
+            name: in_memory(value, str(FrameOf(name))) if name in SIDES else _plain(name, value)
             for name, value in options.items()
         }
         bound = replace(self, **held, given=self.given.union(options))
@@ -122,10 +123,9 @@ class Context:
 
     @property
     def without_frames(self) -> tuple[object, ...]:
-        """What was bound, but frames; with its types, since 3 and Decimal(3) are equal, but not in an expression."""
+        """What was bound, but frames."""
         bound = [getattr(self, name) for name in _BUT_FRAMES]
-        named = self.reference if isinstance(self.reference, str) else None
-        return (*bound, *map(type, bound), named)
+        return (*bound, self.reference if isinstance(self.reference, str) else None)
 
     def grouped(self, by: Iterable[Any]) -> Context:
         """Return the context with `by` columns bound."""
@@ -177,7 +177,7 @@ def _check_option(name: str, value: object) -> None:
     elif name == "min_relevance" and value is not None and not _is_threshold(value):
         msg = f"{Given(name, value)}: write a number above 0; rows with at least this relevance are relevant"
         raise RecframeError(msg)
-    elif name == "decimals" and not (type(value) is int and 0 <= value <= MOST_DECIMALS):
+    elif name == "decimals" and plain_number(value) not in range(MOST_DECIMALS + 1):
         msg = f"decimals={shown(value)}: write a whole number from 0 to {MOST_DECIMALS}; means are rounded to so many decimals"
         raise RecframeError(msg)
 
@@ -194,9 +194,11 @@ def _renamed(role: str, name: object) -> str:
 
 
 def _is_threshold(value: object) -> bool:
-    if isinstance(value, str | bool):
-        return value == "any"
-    try:
-        return 0 < float(value) < math.inf  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return False
+    number = plain_number(value)
+    return value == "any" if number is None else 0 < number < math.inf
+
+
+def _plain(name: str, value: object) -> object:
+    """Return the value of an option, a number in the one form that all equal ones have."""
+    number = plain_number(value) if name in {"min_relevance", "decimals"} else None
+    return value if number is None else number

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -10,7 +10,6 @@ import polars as pl
 from recframe.errors import RecframeError, suggestion, warn
 from recframe.frames.hints import Either
 from recframe.namespace.question import Question
-from recframe.namespace.tracked import definitions
 from recframe.uncertainty.requirements import TRAILING, Gate
 
 
@@ -19,6 +18,7 @@ def predicted(history: Any, window: object, gate: Gate, asked: Question) -> pl.D
     if history is None:
         return None
     from recframe.tracking.changed_runs import watched  # noqa: PLC0415  importing recframe should take no time
+    from recframe.tracking.definitions import definitions  # noqa: PLC0415
     from recframe.tracking.trailing import predictions  # noqa: PLC0415
 
     if not any(gate.is_trailing(one) for one in gate.requirements):
@@ -26,12 +26,25 @@ def predicted(history: Any, window: object, gate: Gate, asked: Question) -> pl.D
         first = next(iter(gate.requirements)).metric
         msg = f"{given} is there, and nothing is held against it; write for example '{first} >= 0.95 * {TRAILING}'"
         raise RecframeError(msg)
-    meant = definitions(asked.conventions)
+    meant = definitions(asked.conventions, asked.inputs)
     split = list(asked.by.values())
     how = watched(window, gate.level)
-    found, known = predictions(history, how, split, meant, gate.min_users)
-    _warn_of_unknown(gate, known, split)
-    return found
+    found = predictions(history, how, split, meant, gate.min_users)
+    _check_definitions(gate, meant, found.others)
+    _warn_of_unknown(gate, found.metrics, split)
+    return found.rows
+
+
+def _check_definitions(gate: Gate, meant: Mapping[str, str], others: Mapping[str, str]) -> None:
+    """Say of which metric the history has runs, and none of what it stands for here."""
+    for one in gate.requirements:
+        name = str(one.metric)
+        if gate.is_trailing(one) and name in others:
+            msg = (
+                f"{str(one)!r}: no run of the history has {name!r} under the definition of this call, {meant[name]!r}; its "
+                f"last run has {others[name]!r}. Track one run under the new definition, or give the old one here"
+            )
+            raise RecframeError(msg)
 
 
 def _warn_of_unknown(gate: Gate, known: Sequence[str], split: Sequence[str]) -> None:

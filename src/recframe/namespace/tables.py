@@ -13,7 +13,7 @@ from recframe.frames.context import MOST_DECIMALS
 from recframe.frames.dtypes import text_of
 from recframe.frames.hints import bind
 from recframe.frames.kinds.lookup import kind_for
-from recframe.metrics.language.parameters import plain_number
+from recframe.frames.plain_numbers import plain_number
 from recframe.namespace import calls
 from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
 from recframe.namespace.question import Question, question

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import date
 from typing import TYPE_CHECKING, Any, Generic, cast
 
 from recframe.frames.collecting import stream
-from recframe.frames.context import DEFAULTS
 from recframe.frames.kinds.lookup import kind_for
 from recframe.namespace import calls
 from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
 from recframe.namespace.question import question
-from recframe.plan.evaluation import Convention
 from recframe.uncertainty.summary import Method
 
 if TYPE_CHECKING:
@@ -65,7 +63,8 @@ class Tracked(Generic[F]):
         │ 2026-11-22 00:00:00 ┆ 0.75  ┆ 2       │
         └─────────────────────┴───────┴─────────┘
         """
-        from recframe.tracking.fingerprint import fingerprint  # noqa: PLC0415  importing recframe should take no time
+        from recframe.tracking.definitions import definitions  # noqa: PLC0415  importing recframe should take no time
+        from recframe.tracking.fingerprint import fingerprint  # noqa: PLC0415
         from recframe.tracking.kept import append, check  # noqa: PLC0415
         from recframe.tracking.tracked_run import run_of  # noqa: PLC0415
 
@@ -83,7 +82,7 @@ class Tracked(Generic[F]):
             fingerprint=fingerprint(asked.inputs, asked.metrics),
             name=name,
             tags=tags,
-            definitions=definitions(asked.conventions),
+            definitions=definitions(asked.conventions, asked.inputs),
         )
         append(history, run)
         back: Any = rows.lazy() if kind.is_lazy else result
@@ -110,20 +109,3 @@ class Tracked(Generic[F]):
 
         rec: Any = self
         return fingerprint(rec._inputs(by))  # noqa: SLF001  the methods of this room are those of a Rec
-
-
-def definitions(conventions: Sequence[Convention]) -> dict[str, str]:
-    """Return what each metric stands for, by its string: all of its parameters, and the policies it is under."""
-    return {str(one.metric): f"{one.metric.in_full}; {_policies(one)}" for one in conventions}
-
-
-def _policies(convention: Convention) -> str:
-    context = convention.context
-    given = {name: getattr(context, name) for name in DEFAULTS}
-    if context.universe is None and context.truth is None:
-        # every user of a judged frame counts
-        del given["universe"]
-    elif context.universe is None:
-        given["universe"] = DEFAULTS["universe"]
-    given |= {"profile": context.profile}
-    return ", ".join(f"{name}={value}" for name, value in given.items() if value is not None)

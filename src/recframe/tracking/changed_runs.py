@@ -16,6 +16,7 @@ from recframe.frames.kinds.lookup import kind_for
 from recframe.frames.rows.joins import beside_one_another
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import parse
+from recframe.tracking.definitions import OTHER_PARTS, as_now, without_parts
 from recframe.tracking.kept import history
 from recframe.tracking.tracked_run import ABOUT, keys_of
 from recframe.uncertainty import options, summary
@@ -198,7 +199,7 @@ def read(kind: Kind, how: Watched) -> Runs:
     if not rows.schema["as_of"].is_temporal():
         msg = f"the column 'as_of' has times; found {rows.schema['as_of']}: pl.col('as_of').str.to_datetime()"
         raise ColumnError(msg)
-    runs = Runs(_with_all(Runs(rows, keys)), keys)
+    runs = Runs(as_now(_with_all(Runs(rows, keys))), keys)
     _check_rows(runs)
     return runs
 
@@ -294,9 +295,11 @@ def numbered(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     rows = rows.with_columns(first=first)
     rows = rows.with_columns(before=pl.col("first").cast(pl.Int64).cum_sum().over("series"))
     place = pl.when("first").then(pl.col("before") - 1).min().over("series", "known", "data")
-    begins = pl.col("as_of").min().over("series") > pl.col("as_of").min().over(about)
+    begins, plain = pl.col("as_of").min(), without_parts(pl.col("definition")).alias("plain")
+    anew = begins.over("series") > begins.over(about)
+    recut = begins.over("series") > begins.over(*about, plain)
     of = pl.col("as_of").first().over("series", "known", "data")
-    return rows.with_columns(place=pl.coalesce(place, "before"), anew=begins, of=of)
+    return rows.with_columns(place=pl.coalesce(place, "before"), anew=anew, recut=recut, of=of)
 
 
 def judged(runs: Runs, how: Watched) -> pl.DataFrame:
@@ -390,7 +393,11 @@ def _note(how: Watched) -> pl.Expr:
     runs = pl.when(pl.col("n_runs") == 1).then(pl.lit("run")).otherwise(pl.lit("runs"))
     words: list[tuple[pl.Expr, pl.Expr]] = [
         (~pl.col("known"), pl.lit("it has no value")),
-        (few & pl.col("anew"), pl.lit("the metric stood for something else before")),
+        (few & pl.col("recut"), pl.lit(OTHER_PARTS)),
+        (
+            few & pl.col("anew") & ~pl.col("recut"),
+            pl.lit("the metric stood for something else before"),
+        ),
         (
             few,
             pl.format("{} {} before it, fewer than {}", "n_runs", runs, pl.lit(least(how.window))),

@@ -17,6 +17,7 @@ from recframe.frames.collecting import stream
 from recframe.frames.hints import Either
 from recframe.frames.kinds.lookup import kind_for
 from recframe.tracking import duckdb_file, folder
+from recframe.tracking.definitions import as_now
 from recframe.tracking.tracked_run import ABOUT, Run, Table, keys_of, moment, run_of
 
 F = TypeVar("F")
@@ -163,7 +164,7 @@ def _together(tables: list[Table]) -> pl.DataFrame:
     whole = pl.concat([pl.DataFrame(schema=ABOUT | NUMBERS), *frames], how="diagonal_relaxed")
     # NOTE: `metric` and `k` behind all others that say what a number is about, as in each result
     about = [*(key for key in keys if key not in LAST_KEYS), *LAST_KEYS]
-    whole = _latest(whole, [*SAME, *about]).with_columns(_split_by(whole["columns"]))
+    whole = as_now(_latest(whole, [*SAME, *about])).with_columns(_split_by(whole["columns"]))
     tags = [one for one in whole.columns if one.startswith("tag_")]
     own = [one for one in whole.columns if one not in {*ABOUT, *tags, *about}]
     ordered = [*ABOUT, *tags, *about, *own]

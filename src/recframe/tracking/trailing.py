@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -14,6 +15,7 @@ from recframe.frames.hints import Either
 from recframe.frames.kinds.lookup import kind_for
 from recframe.tracking import kept
 from recframe.tracking.changed_runs import Runs, Watched, numbered, read
+from recframe.tracking.definitions import OTHER_PARTS, read_definition, without_parts
 
 PREDICTED = {
     "window_n": pl.Float64,
@@ -27,38 +29,61 @@ PREDICTED = {
 OTHERWISE = "the metric stands for something else than in the history"
 
 
+@dataclass(frozen=True)
+class Predictions:
+    """What the last runs of a history predict of the next."""
+
+    rows: pl.DataFrame
+    """The columns that runs are split by, as text in their order, as `key 0` and on; `metric`, those of `PREDICTED`, and
+    `in_each`: how many runs the window has, where each of them has the number of enough users, else null."""
+    metrics: list[str]
+    """The metrics that the history has."""
+    others: Mapping[str, str]
+    """The last definition of each metric that no run has under the definition that is asked for, or with other parts."""
+
+
 def predictions(
     given: Any, how: Watched, split: Sequence[str], definitions: Mapping[str, str], least: int = 1
-) -> tuple[pl.DataFrame, list[str]]:
-    """Return what the last runs predict of the next, for each segment, model and metric, and which metrics the history has.
+) -> Predictions:
+    """Return what the last runs predict of the next, for each segment, model and metric.
 
-    The columns of `split` as text, in their order, as `key 0` and on; `metric`, those of `PREDICTED`, and `in_each`: how many
-    runs the window has, where each of them has the number of at least `least` users, else null. Runs count that were
-    split by these columns, and whose metric stood for the same, or for what nobody knows.
+    Runs count that were split by these columns, and whose metric stood for the same, or for what nobody knows. `least` is how
+    many users a number is of at least, for its absence to be told.
     """
     path = isinstance(given, str | os.PathLike)
     runs = read(kind_for(kept.history(given) if path else given, "history="), how)
     rows = _of_split(runs, split)
     names = rows["metric"].unique().sort().to_list()
     meant = pl.DataFrame(
-        {"metric": list(definitions), "meant": list(definitions.values())},
+        {"metric": list(definitions), "meant": list(map(read_definition, definitions.values()))},
         schema={"metric": pl.String, "meant": pl.String},
     )
     rows = rows.join(meant, on="metric", maintain_order="left")
-    definition = pl.col("definition")
+    definition, asked = pl.col("definition"), pl.col("meant")
     # of a result at hand nothing but the metric's name is known
-    same = (definition == pl.col("meant")) | (definition == pl.col("metric"))
-    same = same.fill_null(value=True)
+    same = ((definition == asked) | (definition == pl.col("metric"))).fill_null(value=True)
+    recut = without_parts(definition) == without_parts(asked)
+    rows = rows.with_columns(same=same, recut=recut)
     keys = [f"key {place}" for place in range(len(split))]
-    others = rows.filter(~same).select(*keys, "metric").unique()
-    known = rows.filter(same).with_columns(definition=pl.lit(None, pl.String))
+    known = rows.filter("same").with_columns(definition=pl.lit(None, pl.String))
     found = _next(numbered(known, keys), [*keys, "metric"], how)
+    why = pl.when(pl.col("recut").any()).then(pl.lit(OTHER_PARTS)).otherwise(pl.lit(OTHERWISE))
+    others = rows.filter(~pl.col("same")).group_by(*keys, "metric").agg(window_note=why)
     otherwise = others.join(found, on=[*keys, "metric"], how="anti", nulls_equal=True)
-    empty = [pl.lit(None, dtype).alias(one) for one, dtype in PREDICTED.items()]
-    otherwise = otherwise.with_columns(empty).with_columns(window_note=pl.lit(OTHERWISE))
-    whole = pl.concat([found, otherwise.select(found.columns)])
+    empty = [pl.lit(None, one).alias(name) for name, one in PREDICTED.items() if one != pl.String]
+    whole = pl.concat([found, otherwise.with_columns(empty).select(found.columns)])
     in_each = _in_each_run(known, [*keys, "metric"], how, least)
-    return whole.join(in_each, on=[*keys, "metric"], how="left", nulls_equal=True), names
+    whole = whole.join(in_each, on=[*keys, "metric"], how="left", nulls_equal=True)
+    return Predictions(whole, names, _of_others(rows))
+
+
+def _of_others(rows: pl.DataFrame) -> dict[str, str]:
+    """Return the last definition of each metric of which no run counts, nor would with other parts."""
+    of_metric = rows.group_by("metric").agg(
+        pl.col("definition").sort_by("as_of", "tracked_at").last(),
+        counts=(pl.col("same") | pl.col("recut")).any(),
+    )
+    return dict(of_metric.filter(~pl.col("counts")).select("metric", "definition").rows())
 
 
 def _in_each_run(rows: pl.DataFrame, keys: Sequence[str], how: Watched, least: int) -> pl.DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from recframe.errors import RecframeError, shown
-from recframe.metrics.language.parameters import plain_number
+from recframe.frames.plain_numbers import plain_number
 
 
 def one_of(name: str, value: object, choices: Collection[str | None]) -> None:

@@ -15,7 +15,7 @@ from recframe.errors import RecframeError, shown
 from recframe.frames.dtypes import text_of
 from recframe.metrics.language.cutoffs import cutoffs
 from recframe.metrics.language.definition import Metric
-from recframe.metrics.language.parameters import plain_number
+from recframe.frames.plain_numbers import plain_number
 from recframe.metrics.language.registry import each, parse
 
 Direction = Literal[">=", "<="]

@@ -6,12 +6,13 @@ import operator
 from collections.abc import Iterable
 
 from recframe.errors import RecframeError, shown
+from recframe.frames.plain_numbers import is_bool
 
 
 def cutoff(k: object) -> int:
     """Return a cut-off as an int, or say what a cut-off is."""
     try:
-        number = 0 if _is_bool(k) else operator.index(k)  # type: ignore[arg-type]
+        number = 0 if is_bool(k) else operator.index(k)  # type: ignore[arg-type]
     except TypeError:
         number = 0
     if number < 1:
@@ -23,11 +24,6 @@ def cutoff(k: object) -> int:
 def reach(k: int | None) -> int | None:
     """Return the cut-off that a plan works with: beyond 2^53 no rank differs from the next one."""
     return None if k is None else min(k, 2**53)
-
-
-def _is_bool(k: object) -> bool:
-    # NumPy's, which says that it is an index
-    return isinstance(k, bool) or type(k).__name__ in {"bool", "bool_"}
 
 
 def cutoffs(k: object) -> list[int | None]:

@@ -24,11 +24,12 @@ from typing import (
 import polars as pl
 
 from recframe.errors import RecframeError, UnknownMetricError, sentence, shown, suggestion
+from recframe.frames.plain_numbers import plain_number
 from recframe.metrics.language.at import At
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.cutoffs import cutoff, is_many, reach
 from recframe.metrics.language.judged_list import JudgedList
-from recframe.metrics.language.parameters import Bounds, plain_number
+from recframe.metrics.language.parameters import Bounds
 
 P = ParamSpec("P")
 Bound_co = TypeVar("Bound_co", covariant=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from dataclasses import dataclass, fields
 from typing import Annotated
 
@@ -46,18 +45,3 @@ Closed = Annotated[float, Bounds(0, 1, closed=True)]
 LogBase = Annotated[float, Bounds(above=1)]
 UNIT, COUNT = (0.0, 1.0), (0.0, math.inf)
 """The ranges of shares and of counts."""
-
-
-def plain_number(value: object) -> int | float | None:
-    """Return a number of any library as Python's, a whole one as an int; None where it is no number."""
-    if isinstance(value, bool | str):
-        return None
-    try:
-        return operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        pass
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return None
-    return int(number) if number.is_integer() else number
