@@ -17,8 +17,8 @@ import pytest
 
 import recframe as rf
 from recframe.tracking import folder
-from recframe.tracking.kept import append
-from recframe.tracking.tracked_run import ABOUT, moment, run_of
+from recframe.tracking.kept import append, runs
+from recframe.tracking.tracked_run import ABOUT, UNSEEN, moment, run_of
 
 DF = pl.DataFrame(
     {
@@ -31,7 +31,7 @@ DF = pl.DataFrame(
     }
 )
 DAY = "2026-11-22"
-SHOWN = [name for name in ABOUT if name != "columns"]
+SHOWN = [name for name in ABOUT if name not in UNSEEN]
 
 
 def at(*parts: int, **more: object) -> dt.datetime:
@@ -59,7 +59,7 @@ def test_a_run_is_kept_with_what_it_was_made_of(kind, place):
         "mrr", "recall", k=1, by="country", history=place, as_of=DAY, name="n", tags={"a": 1}
     )
     asked = frame.rec.summarize("mrr", "recall", k=1, by="country")
-    found = rf.history(place)
+    found = runs(place)
 
     assert type(result) is type(asked)
     assert kind.read(result).equals(kind.read(asked))
@@ -100,7 +100,7 @@ def test_a_result_at_hand_is_kept(kind, place):
     assert type(back) is type(result)
     assert kind.read(back).equals(kind.read(result))
     columns = ["country", "metric", "k", "value", "n"]
-    assert rf.history(place).select(columns).equals(kind.read(result))
+    assert runs(place).select(columns).equals(kind.read(result))
 
 
 # ---- what replaces what
@@ -646,3 +646,41 @@ def test_teams_ask_a_duckdb_history_in_sql(tmp_path):
     with duckdb.connect(tmp_path / "h.duckdb", read_only=True) as connection:
         asked = "SELECT value FROM history WHERE country = 'FR' AND metric = 'mrr'"
         assert connection.execute(asked).fetchall() == [(0.5,)]
+
+
+# ---- frames of pandas
+
+
+def test_who_tracked_from_pandas_reads_pandas(place):
+    pandas = DF.to_pandas()
+    for day in range(1, 9):
+        pandas.rec.track("mrr", by="age", history=place, as_of=dt.date(2026, 11, day))
+    shown = ["as_of", "definition", "age", "metric", "value", "n_users"]
+
+    found = rf.history(place)
+
+    assert isinstance(found, pd.DataFrame)
+    assert pl.from_pandas(found[shown]).equals(runs(place).select(shown))
+    # the same runs as a frame of pandas, as a path, and as a frame of Polars
+    changes = [rf.changes(one) for one in (found, place, runs(place))]
+    assert [type(one) for one in changes] == [pd.DataFrame, pd.DataFrame, pl.DataFrame]
+    # of 20 years: user 1 of rank 1, user 3 without a relevant item; of 30: ranks 2 and none
+    assert [list(one["value"]) for one in changes] == [[0.5, 0.25] * 8] * 3
+    gate = pandas.rec.require("mrr >= trailing", by="age", history=found, window=5)
+    assert isinstance(gate, pd.DataFrame)
+
+
+def test_a_history_of_both_libraries_is_a_frame_of_polars(place):
+    DF.to_pandas().rec.track("mrr", history=place, as_of=DAY)
+    assert isinstance(rf.history(place), pd.DataFrame)
+
+    DF.rec.track("mrr", history=place, as_of="2026-11-23")
+
+    assert isinstance(rf.history(place), pl.DataFrame)
+
+
+def test_without_pandas_its_runs_are_a_frame_of_polars(tmp_path, monkeypatch):
+    rf.track(DF.to_pandas().rec.summarize("mrr"), tmp_path, as_of=DAY)
+    monkeypatch.setattr("recframe.frames.kinds.lookup.find_spec", lambda _: None)
+
+    assert isinstance(rf.history(tmp_path), pl.DataFrame)

@@ -21,6 +21,7 @@ from recframe.cli.tracking import of_metrics
 from recframe.cli.uncertain import BASELINE, FRAMES, LEVEL, MIN_USERS, some
 from recframe.errors import plan_errors
 from recframe.look.pages.page import Page, check_ending
+from recframe.tracking import kept
 
 OUTPUT = click.option(
     "-o",
@@ -104,7 +105,7 @@ def _of_history(recs: str | None, options: dict[str, Any]) -> None:
     given |= some(options, "level") if "level" in written else {}
     with words_of_the_shell({}):
         _check_output(output, [])
-        runs = rf.history(options["history"])
+        runs = kept.runs(options["history"])
         runs = of_metrics(runs, options["metrics"])
         with plan_errors():
             page = rf.dashboard(runs, **given)

@@ -39,6 +39,7 @@ from recframe.cli.uncertain import shown as show
 from recframe.errors import RecframeError
 from recframe.namespace.gates import gate_of
 from recframe.plan.needs import is_of_segment
+from recframe.tracking import kept
 from recframe.uncertainty import unmet
 from recframe.uncertainty.requirements import Gate, Requirement
 
@@ -236,7 +237,7 @@ def _before(options: dict[str, Any]) -> pl.DataFrame | None:
     """Return the runs of a history before a time and of a name, where they are given."""
     if options["history"] is None:
         return None
-    runs = rf.history(options["history"])
+    runs = kept.runs(options["history"])
     if options["as_of"] is not None:
         runs = runs.filter(pl.col("as_of") < options["as_of"])
     return runs if options["name"] is None else runs.filter(pl.col("name") == options["name"])

@@ -34,6 +34,7 @@ from recframe.cli.results import STDOUT, check_output, give, is_table
 from recframe.cli.shell import noted, words_of_the_shell
 from recframe.cli.uncertain import answered
 from recframe.errors import RecframeError, suggestion
+from recframe.tracking import kept
 
 DROPPED = (
     *("run", "fingerprint", "tracked_at", "recframe", "polars", "definition", "split_by", "note"),
@@ -138,7 +139,7 @@ def history(history: str, metrics: list[str], since: datetime | None, **options:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     check_output(options["output"] or STDOUT, options["form"])
     with words_of_the_shell({}):
-        found = of_metrics(rf.history(history), metrics)
+        found = of_metrics(kept.runs(history), metrics)
     _give(_since(found, since), options)
 
 
@@ -165,7 +166,7 @@ def changes(history: str, metrics: list[str], since: datetime | None, **options:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     check_output(options["output"] or STDOUT, options["form"])
     with words_of_the_shell({}):
-        runs = of_metrics(rf.history(history), metrics)
+        runs = of_metrics(kept.runs(history), metrics)
         found = rf.changes(runs, window=options["window"], level=options["level"])
     found = found.filter("flagged") if options["flagged"] else found
     _give(_since(found, since), options)

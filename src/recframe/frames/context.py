@@ -198,7 +198,7 @@ def _is_threshold(value: object) -> bool:
     return value == "any" if number is None else 0 < number < math.inf
 
 
-def _plain(name: str, value: object) -> object:
+def _plain(name: str, value: Any) -> Any:
     """Return the value of an option, a number in the one form that all equal ones have."""
     number = plain_number(value) if name in {"min_relevance", "decimals"} else None
     return value if number is None else number

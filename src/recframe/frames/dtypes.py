@@ -114,7 +114,7 @@ def _held_by_lists(inside: str, dtype: pl.DataType, title: str) -> pl.Expr:
 
 
 def as_text(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    """Return values of any dtype as text, whole numbers without a point."""
+    """Return values of any dtype as text, whole numbers without a point and whole seconds without one."""
     if dtype.is_float():
         whole = column.cast(pl.Int64, strict=False)
         return (
@@ -128,6 +128,9 @@ def as_text(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
         return column.struct.json_encode()
     if dtype == pl.Duration:
         return column.dt.to_string("iso")
+    if isinstance(dtype, pl.Datetime) and dtype.time_zone is None:
+        # in whatever unit it is, pandas' nanoseconds too
+        return column.dt.to_string("%Y-%m-%d %H:%M:%S%.f")
     return column.hash().cast(pl.String) if dtype.is_nested() else column.cast(pl.String)
 
 

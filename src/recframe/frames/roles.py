@@ -100,6 +100,16 @@ class Side:
             raise ColumnError(msg)
         return name
 
+    def _items_of_models(self, role: str) -> str:
+        """Return why rows of a judged frame that has several models are no items of their own."""
+        judged = self.context.model is not None and self.context.truth is None
+        if role != "item" or not judged or suggestion("item", self.columns):
+            return ""
+        call = bind(item=NAMED)
+        return (
+            f"Models are held against one truth by the ids of its items; name their column: {call}"
+        )
+
     def index_hint(self, name: str) -> str:
         """Return how the index of a pandas frame becomes columns, where it has a name that no column has."""
         names = self.kind.index_names
@@ -121,7 +131,7 @@ class Side:
         if "item" in roles and rows_are_items(self):
             roles.remove("item")
             return self.take(roles, segments).with_row_index("item")
-        named = {role: self.require(role) for role in roles} | {
+        named = {role: self.require(role, self._items_of_models(role)) for role in roles} | {
             one.inside: one.name for one in segments if one.made is None
         }
         made = {one.inside: one.made for one in segments if one.made is not None}

@@ -14,7 +14,7 @@ from recframe.look.themes import Look
 from recframe.namespace.lines_of_runs import MOST, Lines
 from recframe.tracking import kept
 from recframe.tracking.changed_runs import LEVEL, WINDOW, changed, judged, runs_of, watched
-from recframe.tracking.tracked_run import ABOUT
+from recframe.tracking.tracked_run import ABOUT, UNSEEN
 
 if TYPE_CHECKING:
     from recframe.look.pages.page import Page
@@ -58,7 +58,7 @@ def dashboard(
         raise RecframeError(msg)
     how = watched(window, level)
     path = isinstance(history, str | os.PathLike)
-    kind = kind_for(kept.history(history) if path else history, "the first argument of dashboard()")
+    kind = kind_for(kept.runs(history) if path else history, "the first argument of dashboard()")
     runs = runs_of(kind, how)
     found = judged(runs, how)
     if found.is_empty():
@@ -81,7 +81,7 @@ def dashboard(
 def _about(kind: Any) -> pl.DataFrame:
     """Return what is known of the runs, a row for each of their metrics."""
     tags = [one for one in kind.columns if str(one).startswith("tag_")]
-    taken = [one for one in (*ABOUT, *tags, "metric") if one in kind.columns and one != "columns"]
+    taken = [one for one in (*ABOUT, *tags, "metric") if one in kind.columns]
     rows = stream(kind.take({one: one for one in taken}).lazy()).unique(maintain_order=True)
-    lacking = [one for one in ABOUT if one not in rows.columns and one != "columns"]
+    lacking = [one for one in ABOUT if one not in (*rows.columns, *UNSEEN)]
     return rows.with_columns(pl.lit(None, ABOUT[one]).alias(one) for one in lacking)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from typing import Any, Generic, Literal, get_args, overload
 
 import polars as pl
@@ -14,6 +13,7 @@ from recframe.errors import RecframeError, shown
 from recframe.frames.dtypes import text_of
 from recframe.frames.hints import Either, bind
 from recframe.frames.kinds.lookup import collected
+from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls
 from recframe.namespace.bound_metric import By, Cutoffs, F
 from recframe.namespace.earlier import Earlier, earlier
@@ -33,9 +33,11 @@ from recframe.uncertainty.requirements import (
     Missing,
     On,
     Requirement,
+    is_name,
     metrics_of,
     required,
 )
+from recframe.uncertainty.rounded import as_shown
 from recframe.uncertainty.sets import with_spread_of_sets
 from recframe.uncertainty.summary import Intervals
 
@@ -218,7 +220,7 @@ def _names(models: object) -> list[str] | None:
     if models is None:
         return None
     names = list(models) if isinstance(models, list | tuple) else [models]
-    if not names or not all(isinstance(name, str | int | float | date) for name in names):
+    if not names or not all(map(is_name, names)):
         msg = f"models={shown(models)}: models takes the name of a model, or a list of names"
         raise RecframeError(msg)
     return [text_of(name) for name in names]
@@ -255,7 +257,7 @@ class Asked:
         rows = pl.concat(self._rows())
 
         def finished(found: pl.DataFrame) -> pl.DataFrame:
-            result = gates.judged(found, keys, gate)
+            result = as_shown(gates.judged(found, keys, gate), self.question.decimals)
             return unmet.check(result, names, gate) if gate.raises else result
 
         schema = rows.collect_schema()
@@ -283,18 +285,20 @@ class Asked:
             else:
                 bounds[place] = one
         if bounds:
-            yield self._from_bounds(bounds)
+            yield self._with_missing(self._from_bounds(bounds), bounds)
         for model, required_of_it in models.items():
-            yield self._from_model(model, required_of_it)
+            yield self._with_missing(self._from_model(model, required_of_it), required_of_it)
+        decimals = self.question.decimals
         if summaries and self.earlier is not None and self.earlier.summary is not None:
-            rows = self._from_bounds(summaries)
-            then, least = self.earlier.summary, self.gate.min_users
-            yield distances.with_earlier(rows, self.keys, summaries, then, least)
+            rows, then = self._from_bounds(summaries), self.earlier.summary
+            rows = distances.with_earlier(rows, self.keys, summaries, then, decimals)
+            yield self._with_missing(rows, summaries)
         if trailing and self.predicted is not None:
-            rows = self._from_bounds(trailing)
-            yield distances.with_predictions(rows, self.keys, trailing, self.predicted)
+            rows, to_come = self._from_bounds(trailing), self.predicted
+            rows = distances.with_predictions(rows, self.keys, trailing, to_come, decimals)
+            yield self._with_missing(rows, trailing)
         if users and self.earlier is not None and self.earlier.users is not None:
-            yield self._from_users(users, self.earlier.users)
+            yield self._with_missing(*self._from_users(users, self.earlier.users))
 
     def _under_profile(self) -> Iterator[tuple[int, Requirement]]:
         """Give the requirements by their places, with metrics that have the profile's parameters."""
@@ -327,29 +331,67 @@ class Asked:
         sums = sums_of_all(plans, metrics, pairing, run)
         return distances.from_pairs(sums, self.keys, metrics, places, self.how)
 
-    def _from_users(self, places: Mapping[int, Requirement], then: pl.LazyFrame) -> pl.LazyFrame:
+    def _from_users(
+        self, places: Mapping[int, Requirement], then: pl.LazyFrame
+    ) -> tuple[pl.LazyFrame, Mapping[int, Requirement], pl.LazyFrame]:
+        """Return the rows, the requirements, and the keys and places of which a user has a value now."""
         rec, conventions = self.question.rec, self._conventions(places)
         metrics = [one.metric for one in conventions]
         user = self.question.inputs.context.name_of("user")
         inputs = rec._inputs([*self.by, user], self.profile, metrics)  # noqa: SLF001
         inside = [inside for inside, _ in keys_of(inputs, metrics)]
         wide = numbered(rec._evaluated(inputs, conventions), inside)  # noqa: SLF001
-        named = [pl.col(str(one)).alias(f"value {place}") for place, one in enumerate(metrics)]
-        now = wide.select(*inside, *named)
+        now, decimals = wide.select(*inside, *_numbered(metrics)), self.question.decimals
         known = [name for name in [*inside] if name in then.collect_schema()]
-        then = then.select(*known, *named)
-        sums = distances.sums_with_earlier(now, then, self.keys, metrics)
-        rows = distances.from_pairs(sums, self.keys, metrics, places, self.how)
+        then = then.select(*known, *_numbered(metrics))
+        sums = distances.sums_with_earlier(now, then, self.keys, metrics, decimals)
+        rows = distances.from_pairs(sums, self.keys, metrics, places, self.how, decimals)
         numbers = {place: metrics.index(one.metric) for place, one in places.items()}
-        dtypes, least = now.collect_schema(), self.gate.min_users
-        had = [distances.had_by_users(then, self.keys, numbers, dtypes)]
-        if self.earlier is not None and self.earlier.summary is not None:
-            summary = self.earlier.summary  # of segments that values of users may not name
-            had.append(distances.had_in_summary(summary, self.keys, places, dtypes))
-        present = distances.present_users(now, self.keys, numbers)
-        for one in had:
-            rows = distances.with_missing(rows, self.keys, one, least, distances.BEFORE, present)
-        return rows
+        return rows, places, distances.present_users(now, self.keys, numbers)
+
+    def _with_missing(
+        self,
+        rows: pl.LazyFrame,
+        places: Mapping[int, Requirement],
+        present: pl.LazyFrame | None = None,
+    ) -> pl.LazyFrame:
+        """Return rows with those that earlier numbers have of the same metrics, and today's frames do not."""
+        keys, least = self.keys, self.gate.min_users
+        baselines = {
+            place: one.model
+            for place, one in places.items()
+            if one.model and not (self.gate.is_earlier(one) or self.gate.is_trailing(one))
+        }
+        for one in self._had(places, rows.collect_schema()):
+            of_others = distances.without_baselines(one, baselines)
+            rows = distances.with_missing(rows, keys, of_others, least, distances.BEFORE, present)
+        if self.predicted is None:
+            return rows
+        of_each = distances.had_in_each_run(self.predicted, keys, places)
+        of_each = distances.without_baselines(of_each, baselines)
+        return distances.with_missing(rows, keys, of_each, 1, distances.IN_EACH_RUN, present)
+
+    def _had(self, places: Mapping[int, Requirement], dtypes: pl.Schema) -> Iterator[pl.LazyFrame]:
+        """Give what earlier results have of the requirements' metrics: values of users name no segment of other users."""
+        before = self.earlier
+        if before is None:
+            return
+        known = {place: one for place, one in places.items() if before.has_users_of(one.metric)}
+        if known and before.users is not None:
+            metrics = metrics_of(known.values())
+            there = before.users.collect_schema()
+            then = before.users.select(
+                *(key for key in self.keys if key in there), *_numbered(metrics)
+            )
+            numbers = {place: metrics.index(one.metric) for place, one in known.items()}
+            yield distances.had_by_users(then, self.keys, numbers, dtypes)
+        if before.summary is not None:
+            yield distances.had_in_summary(before.summary, self.keys, places, dtypes)
+
+
+def _numbered(metrics: Sequence[Metric[...]]) -> list[pl.Expr]:
+    """Return the columns of metrics under their numbers."""
+    return [pl.col(str(one)).alias(f"value {number}") for number, one in enumerate(metrics)]
 
 
 def _lacking(model: str) -> str:

@@ -26,7 +26,7 @@ def predicted(history: Any, window: object, gate: Gate, asked: Question) -> pl.D
         first = next(iter(gate.requirements)).metric
         msg = f"{given} is there, and nothing is held against it; write for example '{first} >= 0.95 * {TRAILING}'"
         raise RecframeError(msg)
-    meant = definitions(asked.conventions, asked.inputs)
+    meant = definitions(asked.stated, asked.inputs)
     split = list(asked.by.values())
     how = watched(window, gate.level)
     found = predictions(history, how, split, meant, gate.min_users)

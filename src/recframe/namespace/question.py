@@ -26,6 +26,7 @@ from recframe.plan.leave_one_out import reason_without
 from recframe.plan.needs import is_of_segment
 from recframe.plan.segments import keys_of, numbered
 from recframe.uncertainty.pairs import BASELINE, MODEL
+from recframe.uncertainty.rounded import as_shown
 
 
 @dataclass(frozen=True)
@@ -34,14 +35,26 @@ class Question:
 
     rec: Any
     inputs: Inputs
-    conventions: list[Convention]
+    stated: list[Convention]
+    """The metrics under their conventions, as a result shows them: with the rounding of means."""
     cluster: str | None
     """The name inside the plan of the column that names clusters, which is the last segment."""
 
     @property
+    def conventions(self) -> list[Convention]:
+        """The same without rounding, by which nothing is decided."""
+        return [replace(one, context=one.context.having(decimals=None)) for one in self.stated]
+
+    @property
+    def decimals(self) -> dict[str, int]:
+        """How many decimals the values of some metrics are shown with, by the metrics' strings."""
+        found = {str(one.metric): one.context.decimals for one in self.stated}
+        return {name: n for name, n in found.items() if n is not None}
+
+    @property
     def metrics(self) -> list[Metric[...]]:
         """The metrics with all their parameters, one for each column."""
-        return [one.metric for one in self.conventions]
+        return [one.metric for one in self.stated]
 
     @property
     def by(self) -> dict[str, str]:
@@ -66,7 +79,8 @@ class Question:
         if BASELINE in names:
             sources[names[BASELINE]] = sources.get(names[MODEL])
         kind = self.rec._kind  # noqa: SLF001  the methods of this room are those of a Rec
-        return kind.give(named, sources, partial(self._told, list(names.values())))
+        shown = as_shown(named, self.decimals)
+        return kind.give(shown, sources, partial(self._told, list(names.values())))
 
     def _told(self, names: Sequence[str], result: pl.DataFrame, run: Collect) -> None:
         """Warn of what is rarely meant.

@@ -82,7 +82,8 @@ class Tracked(Generic[F]):
             fingerprint=fingerprint(asked.inputs, asked.metrics),
             name=name,
             tags=tags,
-            definitions=definitions(asked.conventions, asked.inputs),
+            definitions=definitions(asked.stated, asked.inputs),
+            tracked_from=kind.library,
         )
         append(history, run)
         back: Any = rows.lazy() if kind.is_lazy else result

@@ -145,10 +145,8 @@ def watched(window: object, level: object, of: object = "value") -> Watched:
 
 
 def _given(given: Any, how: Watched) -> Any:
-    if isinstance(given, str | os.PathLike):
-        runs = runs_of(kind_for(history(given)), how)
-        return changed(runs, judged(runs, how))
-    kind = kind_for(given, "the first argument of changes()")
+    path = isinstance(given, str | os.PathLike)
+    kind = kind_for(history(given) if path else given, "the first argument of changes()")
     runs = runs_of(kind, how)
     return kind.give(changed(runs, judged(runs, how)).lazy(), {})
 

@@ -15,10 +15,10 @@ import polars as pl
 from recframe.errors import RecframeError, shown
 from recframe.frames.collecting import stream
 from recframe.frames.hints import Either
-from recframe.frames.kinds.lookup import kind_for
+from recframe.frames.kinds.lookup import in_library, kind_for
 from recframe.tracking import duckdb_file, folder
 from recframe.tracking.definitions import as_now
-from recframe.tracking.tracked_run import ABOUT, Run, Table, keys_of, moment, run_of
+from recframe.tracking.tracked_run import ABOUT, UNSEEN, Run, Table, keys_of, moment, run_of
 
 F = TypeVar("F")
 History = str | os.PathLike[str]
@@ -79,7 +79,8 @@ def track(
     """
     kind = kind_for(result, "the first argument of track()")
     rows = stream(kind.take({column: column for column in kind.columns}).lazy())
-    append(history, run_of(rows, as_of=as_of, fingerprint=fingerprint, name=name, tags=tags))
+    about: dict[str, Any] = {"as_of": as_of, "fingerprint": fingerprint, "name": name, "tags": tags}
+    append(history, run_of(rows, **about, tracked_from=kind.library))
     back: Any = rows.lazy() if kind.is_lazy else result
     return cast("F", back)
 
@@ -98,6 +99,8 @@ def append(history: History, run: Run) -> None:
 
 def history(history: History) -> pl.DataFrame:
     """Return all runs of a history as a frame: a row for each number, sorted by `as_of`.
+
+    It is a frame of pandas where all runs were tracked from pandas, else one of Polars.
 
     Columns: `as_of` (in UTC), `name`, `run` (what a rerun has too), `fingerprint` of the data, `tracked_at`, the versions of
     `recframe` and `polars`, `definition` (the metric with every parameter, and the policies), `split_by` (the names of the
@@ -127,6 +130,20 @@ def history(history: History) -> pl.DataFrame:
     │ search   ┆ recall@1 ┆ 1    ┆ 0.5   ┆ 2       │
     └──────────┴──────────┴──────┴───────┴─────────┘
     """
+    whole = _whole(history)
+    libraries = whole["tracked_from"].unique().to_list()
+    rows = whole.drop(UNSEEN)
+    given: Any = in_library(rows, libraries[0]) if len(libraries) == 1 else rows
+    return cast("pl.DataFrame", given)
+
+
+def runs(history: History) -> pl.DataFrame:
+    """Return the same as a frame of Polars, whatever was tracked."""
+    return _whole(history).drop(UNSEEN)
+
+
+def _whole(history: History) -> pl.DataFrame:
+    """Return all runs of a history, with what does not show."""
     place = _place(history)
     if not place.exists():
         begins = Either(f"rec.track(..., history={str(place)!r})", "recframe track")
@@ -168,7 +185,7 @@ def _together(tables: list[Table]) -> pl.DataFrame:
     tags = [one for one in whole.columns if one.startswith("tag_")]
     own = [one for one in whole.columns if one not in {*ABOUT, *tags, *about}]
     ordered = [*ABOUT, *tags, *about, *own]
-    return pl.DataFrame([whole.get_column(name) for name in ordered if name != "columns"])
+    return pl.DataFrame([whole.get_column(name) for name in ordered])
 
 
 def _split_by(columns: pl.Series) -> pl.Expr:

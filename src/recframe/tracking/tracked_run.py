@@ -27,9 +27,13 @@ ABOUT: dict[str, Any] = {
     "definition": pl.String,
     "split_by": pl.String,
     "columns": pl.String,
+    "tracked_from": pl.String,
 }
 """What stands before the columns of a result, behind which those of its tags stand. `columns` are those of the result: rows of
-a summary and of a comparison that speak of one thing are apart by it. `split_by` follows from them where a history is read."""
+a summary and of a comparison that speak of one thing are apart by it. `split_by` follows from them where a history is read.
+`tracked_from` is the library whose frames were tracked, null for Polars."""
+UNSEEN = ("columns", "tracked_from")
+"""Those that a history is read by, and does not show."""
 LAST_KEY = "k"
 """The column of a tidy result up to which its columns say what the numbers are about."""
 TAG = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -57,6 +61,8 @@ class Run:
     tags: Mapping[str, str]
     definitions: Mapping[str, str]
     """What each metric stands for, by its string."""
+    tracked_from: str | None = None
+    """The library whose frames were tracked; None for Polars."""
 
     @property
     def key(self) -> str:
@@ -85,15 +91,16 @@ class Run:
         known = list(self.definitions)
         meant = metric.replace(known, [self.definitions[one] for one in known])
         columns = pl.lit(json.dumps(self.rows.columns, ensure_ascii=False)).alias("columns")
+        library = pl.lit(self.tracked_from, pl.String).alias("tracked_from")
         tags = [pl.lit(value).alias(f"tag_{name}") for name, value in self.tags.items()]
         about_each = self.rows.select("metric").select(
-            *before, meant.alias("definition"), columns, *tags
+            *before, meant.alias("definition"), columns, library, *tags
         )
         # NOTE: as columns, since names such as "^.*$" are patterns to Polars
         return pl.DataFrame([*about_each.get_columns(), *map(_portable, self.rows.get_columns())])
 
 
-def run_of(
+def run_of(  # noqa: PLR0913  what is known of a run
     rows: pl.DataFrame,
     *,
     as_of: object,
@@ -101,6 +108,7 @@ def run_of(
     name: str | None,
     tags: Mapping[str, object] | None,
     definitions: Mapping[str, str] | None = None,
+    tracked_from: str | None = None,
 ) -> Run:
     """Return a run, or say what is wrong with what is told of it."""
     missing = [one for one in ("metric", LAST_KEY) if one not in rows.columns]
@@ -115,7 +123,7 @@ def run_of(
         if column in ABOUT or column.startswith("tag_"):
             msg = f"column {column!r} is also the name of one that a history has; rename the column before"
             raise ColumnError(msg)
-    return Run(rows, moment(as_of), fingerprint, name, words, definitions or {})
+    return Run(rows, moment(as_of), fingerprint, name, words, definitions or {}, tracked_from)
 
 
 def keys_of(columns: Sequence[str]) -> list[str]:

@@ -51,7 +51,7 @@ def predictions(
     many users a number is of at least, for its absence to be told.
     """
     path = isinstance(given, str | os.PathLike)
-    runs = read(kind_for(kept.history(given) if path else given, "history="), how)
+    runs = read(kind_for(kept.runs(given) if path else given, "history="), how)
     rows = _of_split(runs, split)
     names = rows["metric"].unique().sort().to_list()
     meant = pl.DataFrame(

@@ -11,6 +11,7 @@ from recframe.frames.dtypes import as_text
 from recframe.frames.rows.joins import aggregate
 from recframe.metrics.language.definition import Metric
 from recframe.plan.needs import is_of_segment, is_share
+from recframe.uncertainty.pairs import MODEL
 from recframe.uncertainty.requirements import Requirement
 from recframe.uncertainty.summary import (
     FEWEST,
@@ -47,12 +48,13 @@ ROW = {
     "window_own": pl.Float64,
     "window_note": pl.String,
     "missing": pl.Boolean,
+    "slack": pl.Float64,
 }
 """What follows the keys: the place of the requirement; the value with its interval, squared standard error and degrees of
 freedom; whether it hangs on so few lists that no interval is known to hold; the other model's value, the mean gap between the
 value and its share of the other, user by user, with the squared error; of an earlier result the interval; how many users have
-but one of the two values; of a history what its last runs predict; and whether earlier numbers have the row and today's do
-not."""
+but one of the two values; of a history what its last runs predict; whether earlier numbers have the row and today's do
+not; and how far the rounding of earlier numbers may put them apart from the value."""
 BEFORE = "the earlier result has it, of {} users, and today's rows do not"
 IN_EACH_RUN = "each of the last {} runs of the history has it, and today's rows do not"
 TEXTUAL = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
@@ -61,6 +63,9 @@ NO_SUCH_RUN = "the history has no such number"
 TWICE = "the earlier result has a user twice in one segment; ask both by the same columns"
 Places = Mapping[int, Requirement]
 """Requirements by their places."""
+Decimals = Mapping[str, int]
+"""How many decimals the values of some metrics are shown with."""
+ROUNDING = 1e-12
 
 
 def from_bounds(
@@ -77,18 +82,33 @@ def from_pairs(
     metrics: Sequence[Metric[...]],
     required: Places,
     how: Intervals,
+    decimals: Decimals | None = None,
 ) -> pl.LazyFrame:
     """Return the rows of values that are held against another model's, from sums over users with both values.
 
-    `sums` has for each metric, by its place among `metrics`, the sums of `pairs.SUMS`.
+    `sums` has for each metric, by its place among `metrics`, the sums of `pairs.SUMS`; with `decimals` also whether the
+    other values are rounded.
     """
     places = {metric: number for number, metric in enumerate(metrics)}
-    known = [_of_pairs(one, places[one.metric], place) for place, one in required.items()]
+    known = [_of_pairs(one, places[one.metric], place, decimals) for place, one in required.items()]
     rows = sums.select(*keys, pl.concat_list(known).alias("rows")).explode("rows").unnest("rows")
     return _rows(with_intervals(rows, how), keys)
 
 
-def _of_pairs(one: Requirement, number: int, place: int) -> pl.Expr:
+def hidden(one: Requirement, decimals: Decimals, rounded: pl.Expr) -> pl.Expr:
+    """Return what the rounding of earlier numbers hides: half a unit of the last decimal, times the factor."""
+    n = decimals.get(str(one.metric))
+    half = None if n is None else 0.5 * 10.0**-n * one.bound
+    return pl.when(rounded).then(pl.lit(half, pl.Float64))
+
+
+def _are_rounded(values: pl.Expr, metric: Metric[...], decimals: Decimals) -> pl.Expr:
+    """Return whether values have no more decimals than their metric is shown with."""
+    n = decimals.get(str(metric))
+    return pl.lit(value=False) if n is None else (values.round(n) - values).abs() <= ROUNDING
+
+
+def _of_pairs(one: Requirement, number: int, place: int, decimals: Decimals | None) -> pl.Expr:
     """Return what the sums say of a value and of its gap: the mean of b - f a, with f the factor."""
     n, a, d, aa, ad, dd = (
         pl.col(f"{part} {number}").cast(pl.Float64) for part in ("n", "a", "d", "aa", "ad", "dd")
@@ -118,6 +138,8 @@ def _of_pairs(one: Requirement, number: int, place: int) -> pl.Expr:
         "gap_error": pl.when(~few).then(variance(n, gap, squares) / n),
         "unpaired": pl.col(f"unpaired {number}").cast(pl.Int64),
     }
+    if decimals:
+        values["slack"] = hidden(one, decimals, pl.col(f"rounded {number}"))
     return pl.struct(value.alias(name) for name, value in values.items())
 
 
@@ -132,12 +154,16 @@ def _rows(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
 
 
 def with_earlier(
-    rows: pl.LazyFrame, keys: Sequence[str], required: Places, earlier: pl.LazyFrame, least: int
+    rows: pl.LazyFrame,
+    keys: Sequence[str],
+    required: Places,
+    earlier: pl.LazyFrame,
+    decimals: Decimals,
 ) -> pl.LazyFrame:
     """Return rows of `from_bounds` with the value and the interval that an earlier result has of the same metric.
 
     `earlier` has some of the keys, `metric`, `value`, `value_low`, `value_high` and `n_users`. Keys are matched as text, since
-    files keep no dtypes. What it has of at least `least` users and the rows lack is a row that is missing.
+    files keep no dtypes.
     """
     own = rows.collect_schema()
     then = had_in_summary(earlier, keys, required, own)
@@ -147,7 +173,13 @@ def with_earlier(
         as_text(pl.col(key), own[key]).alias(_as_text(key)) for key in common
     )
     found = now.join(then.rename({"n": "other_n"}), on=on, how="left", nulls_equal=True)
-    return with_missing(_rows(found, keys), keys, then, least, BEFORE)
+    slack = [
+        pl.when(pl.col("place") == place).then(
+            hidden(one, decimals, _are_rounded(pl.col("other"), one.metric, decimals))
+        )
+        for place, one in required.items()
+    ]
+    return _rows(found.with_columns(slack=pl.coalesce(slack)), keys)
 
 
 def had_in_summary(
@@ -168,30 +200,39 @@ def had_in_summary(
 
 
 def with_predictions(
-    rows: pl.LazyFrame, keys: Sequence[str], required: Places, predicted: pl.DataFrame
+    rows: pl.LazyFrame,
+    keys: Sequence[str],
+    required: Places,
+    predicted: pl.DataFrame,
+    decimals: Decimals,
 ) -> pl.LazyFrame:
     """Return rows of `from_bounds` with what the last runs of a history predict of the same number.
 
     `predicted` has the keys as text, as `key 0` and on, `metric`, the columns of `ROW` that begin with `window_`, and
-    `in_each`: in how many runs a number stands that each run of the window has. The rows that lack it are missing.
+    `in_each`: in how many runs a number stands that each run of the window has.
     """
     own, columns = rows.collect_schema(), [one for one in ROW if one.startswith("window_")]
     on = [f"key {place}" for place in range(len(keys))]
-    metrics = _metrics(required)
-    now = rows.drop(columns).join(metrics, on="place", how="left")
+    now = rows.drop(columns).join(_metrics(required), on="place", how="left")
     now = now.with_columns(
         as_text(pl.col(key), own[key]).alias(name) for key, name in zip(keys, on, strict=True)
     )
     then = predicted.lazy().select(*on, "metric", *columns)
     found = now.join(then, on=[*on, "metric"], how="left", nulls_equal=True)
     nothing = pl.when(pl.col("window_n").is_null()).then(pl.lit(NO_SUCH_RUN))
-    found = _rows(found.with_columns(pl.coalesce("window_note", nothing)), keys)
-    named = {name: _as_text(key) for name, key in zip(on, keys, strict=True)}
-    had = predicted.lazy().filter(pl.col("in_each") > 0).join(metrics, on="metric")
-    had = had.select(
-        *(pl.col(name).alias(new) for name, new in named.items()), "place", n="in_each"
-    )
-    return with_missing(found, keys, had, 1, IN_EACH_RUN)
+    slack = [
+        pl.when(pl.col("place") == place).then(hidden(one, decimals, pl.lit(value=True)))
+        for place, one in required.items()
+    ]
+    noted = pl.coalesce("window_note", nothing)
+    return _rows(found.with_columns(noted, slack=pl.coalesce(slack)), keys)
+
+
+def had_in_each_run(predicted: pl.DataFrame, keys: Sequence[str], required: Places) -> pl.LazyFrame:
+    """Return what every run of the window has, as `with_missing` takes it, with the number of runs."""
+    had = predicted.lazy().filter(pl.col("in_each") > 0).join(_metrics(required), on="metric")
+    texts = (pl.col(f"key {place}").alias(_as_text(key)) for place, key in enumerate(keys))
+    return had.select(*texts, "place", n="in_each")
 
 
 def with_missing(
@@ -233,6 +274,15 @@ def with_missing(
         note=pl.coalesce("told", "note"),
     )
     return pl.concat([_rows(marked, keys), _rows(new, keys)])
+
+
+def without_baselines(had: pl.LazyFrame, baselines: Mapping[int, str]) -> pl.LazyFrame:
+    """Return earlier rows without the models that others are held against, by the places of requirements."""
+    if not baselines or _as_text(MODEL) not in had.collect_schema():
+        return had
+    model, place = pl.col(_as_text(MODEL)), pl.col("place")
+    other = [(place == at) & (model == name) for at, name in baselines.items()]
+    return had.filter(~pl.any_horizontal(other).fill_null(value=False))
 
 
 def _naming(keys: Sequence[str], dtypes: pl.Schema) -> pl.Expr:
@@ -299,9 +349,13 @@ def _metrics(required: Places) -> pl.LazyFrame:
 
 
 def sums_with_earlier(
-    now: pl.LazyFrame, then: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[Metric[...]]
+    now: pl.LazyFrame,
+    then: pl.LazyFrame,
+    keys: Sequence[str],
+    metrics: Sequence[Metric[...]],
+    decimals: Decimals,
 ) -> pl.LazyFrame:
-    """Return the sums of `pairs.SUMS` over users who have a value now and had one then.
+    """Return the sums of `pairs.SUMS` over users who have a value now and had one then, and whether those are rounded.
 
     Both have the keys (`then` some of them), `user` and for each metric, by its place, its value.
     """
@@ -328,6 +382,10 @@ def sums_with_earlier(
     joined = now.join(then, on=on, how="left", nulls_equal=True)
     places = range(len(metrics))
     sums = [one for place in places for one in _sums(f"value {place}")]
+    sums += [
+        _are_rounded(pl.col(f"a value {place}"), metric, decimals).all().alias(f"rounded {place}")
+        for place, metric in enumerate(metrics)
+    ]
     return aggregate(joined, list(keys), sums)
 
 

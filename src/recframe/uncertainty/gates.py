@@ -53,6 +53,8 @@ class Rows(NamedTuple):
     """Whether it is held against what the last runs of a history predict."""
     missing: Flags
     """Whether earlier numbers have it and today's do not."""
+    slack: Numbers
+    """How far the rounding of earlier numbers alone may put the value and its bound apart."""
 
     @property
     def bound(self) -> Numbers:
@@ -63,7 +65,9 @@ class Rows(NamedTuple):
     def difference(self) -> Numbers:
         """The difference to the bound, 0 where rounding alone parts them."""
         found = np.where(self.absolute | self.earlier, self.mean - self.bound, self.gap)
-        near = np.abs(found) <= ROUNDING * np.maximum(1.0, np.abs(self.bound))
+        near = np.abs(found) <= np.maximum(
+            ROUNDING * np.maximum(1.0, np.abs(self.bound)), self.slack
+        )
         return np.where(near, 0.0, found)
 
 
@@ -175,6 +179,7 @@ def _arrays(rows: pl.DataFrame, gate: Gate) -> Rows:
         np.array([gate.is_earlier(one) for one in asked], dtype=bool) & np.isnan(column("gap")),
         np.array([gate.is_trailing(one) for one in asked], dtype=bool),
         _flags(rows, "missing"),
+        np.nan_to_num(column("slack")),
     )
 
 

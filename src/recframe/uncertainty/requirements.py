@@ -13,9 +13,9 @@ import polars as pl
 
 from recframe.errors import RecframeError, shown
 from recframe.frames.dtypes import text_of
+from recframe.frames.plain_numbers import plain_number
 from recframe.metrics.language.cutoffs import cutoffs
 from recframe.metrics.language.definition import Metric
-from recframe.frames.plain_numbers import plain_number
 from recframe.metrics.language.registry import each, parse
 
 Direction = Literal[">=", "<="]
@@ -217,7 +217,7 @@ def required(given: Iterable[object], k: object = None) -> list[Requirement]:
     return list({str(asked := one.at(cut)): asked for one in found for cut in ks}.values())
 
 
-def metrics_of(requirements: Sequence[Requirement]) -> list[Metric[...]]:
+def metrics_of(requirements: Iterable[Requirement]) -> list[Metric[...]]:
     """Return the metrics of requirements, each once."""
     return list({one.metric: one.metric for one in requirements}.values())
 
@@ -226,9 +226,14 @@ def _requirement_of(one: object) -> Requirement:
     return one if isinstance(one, Requirement) else Requirement.parse(cast("str", one))
 
 
+def is_name(model: object) -> bool:
+    """Return whether something may be the name of a model: text, a number or a day."""
+    return isinstance(model, str | int | float | date) or plain_number(model) is not None
+
+
 def _name_of(model: object) -> str:
     """Return the name of a model as text, also where the models are numbers or days."""
-    if isinstance(model, str | int | float | date) or plain_number(model) is not None:
+    if is_name(model):
         return text_of(model)
     msg = f"model={shown(model)}: a requirement takes the name of the other model, such as 'popularity'"
     raise RecframeError(msg)

@@ -122,7 +122,8 @@ def _of_nothing(result: pl.DataFrame, gate: Gate) -> list[str]:
     absent = without_rows(result, gate)
     if result.is_empty():
         return ["nothing was judged: there is no segment and no model that anything is required of"]
-    rows = result.filter(_is_nowhere(gate) & (pl.col("state") != MISSING))
+    told_already = (pl.col("state") == MISSING) & (gate.missing == "fails" or gate.strict)
+    rows = result.filter(_is_nowhere(gate) & ~told_already)
     names = rows["requirement"].unique(maintain_order=True).to_list()
     n = "a user" if gate.min_users == 1 else f"{gate.min_users} users"
     told = [f"nothing was judged of {name!r}: no row has {n} with a value" for name in names]

@@ -67,8 +67,9 @@ def _listed(values: Any, name: str) -> Any:
         return eager({name: taken})[name]["ids"]
     if hasattr(values, "detach"):
         return values.tolist()
-    if hasattr(values, "__array__"):
+    if hasattr(values, "__array__") and not hasattr(values, "isna"):
         return values
+    # pandas' own arrays, as unique() gives them, are read one by one
     try:
         return list(values)
     except TypeError:

@@ -30,6 +30,8 @@ class Kind(ABC):
     def __init__(self, frame: Any) -> None:
         self.frame = frame
 
+    library: str | None = None
+    """The library whose frames a history of such results is read as; None for Polars."""
     is_lazy = False
     """Whether results stay lazy."""
     engine: Engine | None = None

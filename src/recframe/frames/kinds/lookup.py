@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pkgutil import iter_modules
 from typing import Any, Protocol
 
@@ -38,6 +39,13 @@ def collected(frame: Any) -> pl.DataFrame:
     if kind.engine is not None:
         return pl.DataFrame(kind.engine.read(frame, kind.columns))
     return stream(kind.take({name: name for name in kind.columns}).lazy())
+
+
+def in_library(rows: pl.DataFrame, library: str | None) -> Any:
+    """Return rows as a frame of a library, where it is there to be imported; None is Polars."""
+    if library is None or find_spec(library) is None:
+        return rows
+    return kind_for(import_module(library).DataFrame()).give(rows.lazy(), {})
 
 
 def is_frame(thing: object) -> bool:

@@ -22,6 +22,7 @@ class Pandas(EagerKind):
     """A pandas.DataFrame."""
 
     frame: pd.DataFrame
+    library = "pandas"
 
     @property
     def columns(self) -> list[str]:
