@@ -77,6 +77,40 @@ def test_a_segment_of_every_run_that_is_gone_is_missing():
     assert run(*asked, "--history", "parts", "--missing", "open").exit_code == 0
 
 
+@pytest.mark.parametrize("by", ["shell", "python"])
+def test_a_number_in_another_spelling_is_the_same_definition(by):
+    for day in range(1, 8):
+        as_of = f"2026-11-{day:02}"
+        if by == "python":
+            rec = rf.rec(pl.read_parquet("shop.parquet"), min_relevance=1)
+            rec.track("mrr", history="bounds", as_of=as_of)
+        else:
+            asked = ("shop.parquet", "-m", "mrr", "--min-relevance", "1", "--as-of", as_of)
+            assert run("track", *asked, "--history", "bounds").exit_code == 0
+    asked = ("require", "shop.parquet", "mrr >= 0.1 * trailing", "--history", "bounds")
+
+    assert run(*asked, "--min-relevance", "1.0").stderr == "1 open\n"
+    for other in ((), ("--min-relevance", "2")):
+        found = run(*asked, *other)
+        assert found.exit_code == 2
+        assert "min_relevance=1, min_relevance_for=all" in found.stderr
+        assert "Track one run under the new definition, or give the old one here" in found.stderr
+
+
+def test_runs_that_were_tracked_from_pandas_are_printed_and_held_against():
+    for day in range(1, 8):
+        shop = pl.read_parquet("shop.parquet").with_columns(pl.col("user") + day).to_pandas()
+        shop.rec.track("mrr", history="pandas", as_of=f"2026-11-{day:02}")
+
+    for command in (
+        ("history", "pandas"),
+        ("changes", "pandas"),
+        ("require", "shop.parquet", "mrr >= 0.1 * trailing", "--history", "pandas"),
+        ("report", "--history", "pandas", "-o", "page.html"),
+    ):
+        assert run(*command).exit_code == 0, command
+
+
 def test_with_too_few_runs_the_table_says_so():
     result = run(
         "require", "shop.parquet", "mrr >= trailing", "--history", "history", "--window", "30"

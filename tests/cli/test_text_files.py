@@ -95,6 +95,27 @@ def test_a_separator_of_lists_that_cannot_be_one_is_told(mark, words):
     assert words in " ".join(found.stderr.split())
 
 
+def test_a_mark_that_no_text_of_the_lists_has_is_noted():
+    lists_in_text()
+
+    said = run("evaluate", "lists.csv", "long.csv", "--lists-separator", "|", "-m", "mrr").stderr
+
+    assert (
+        "note: no text of the column 'items' has '|' in it, so that each list has one item" in said
+    )
+    assert said.count("note: ") == 1
+    assert "; --lists-separator takes the text between two ids" in said
+
+
+def test_text_without_an_order_may_be_lists():
+    lists_in_text()
+
+    said = failure("evaluate", "lists.csv", "long.csv", "-m", "mrr")
+
+    assert said.startswith("'lists.csv' has no column 'rank'. It has 'user', 'model', 'items'.")
+    assert said.endswith("say what stands between its ids: --lists-separator ' '")
+
+
 def test_a_header_is_for_all_text_files_or_for_one():
     bare(TWO, "recs.csv")
     bare(TWO_TRUTH, "truth.csv")

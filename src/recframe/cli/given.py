@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,8 +13,9 @@ import recframe as rf
 from recframe.cli import files
 from recframe.cli.declared import DEFAULT_METRICS, POLICY_NAMES, SIDE_NAMES
 from recframe.cli.options import form_of
-from recframe.cli.readers import READERS, ending_of, is_text
+from recframe.cli.readers import READERS, ROWS_TO_INFER, ending_of, is_text
 from recframe.cli.results import check_output
+from recframe.cli.shell import noted
 from recframe.errors import RecframeError
 from recframe.frames.hints import FrameOf
 from recframe.frames.kinds.recframe_streamed import Streamed
@@ -53,10 +55,26 @@ def scanned(paths: dict[str, str], options: dict[str, Any]) -> dict[str, pl.Lazy
         frame = files.scan(path, text if mark is None else [*text, *_listed(name, columns)], form)
         wanted = ids["item" if name == "items" else "user"]
         files.check_header(frame.collect_schema(), path, wanted, form)
+        if name == "recs" and mark is None:
+            _check_is_long(frame.collect_schema(), path, columns)
         frame = frame if mark is None else _in_long_form(name, frame, mark, columns)
         is_same = name == "truth" and path == paths.get("recs")
         frames[name] = frames["recs"] if is_same else frame
     return frames
+
+
+def _check_is_long(schema: pl.Schema, path: str, columns: dict[str, str]) -> None:
+    """Say so where items are text and nothing orders them, as where each text is a list."""
+    item, rank, score = (columns.get(role, role) for role in ("item", "rank", "score"))
+    listed = next((one for one in (item, f"{item}s") if one in schema), None)
+    if listed is not None and schema[listed] == pl.String and not {rank, score} & set(schema):
+        found = ", ".join(map(repr, schema))
+        msg = (
+            f"{path!r} has no column {rank!r}. It has {found}. Name the column of the ranks or of the scores: "
+            f"--columns rank=NAME or --columns score=NAME; where each text of {listed!r} is a list, such as 'a b c', say "
+            "what stands between its ids: --lists-separator ' '"
+        )
+        raise RecframeError(msg)
 
 
 def _mark_of(name: str, marks: dict[str, str]) -> str | None:
@@ -85,7 +103,12 @@ def _in_long_form(
         msg = f"{FrameOf('recommendations' if name == 'recs' else name)} has a rank {rank!r} in each row, so that it has no "
         msg += "lists in text; say which file has: --lists-separator truth=' '"
         raise RecframeError(msg)
-    return rf.from_lists(frame, user=user, item=item, score=score, separator=mark)
+    read = partial(rf.from_lists, user=user, item=item, score=score, separator=mark)
+    with noted():
+        # the first rows show what a LazyFrame does not, such as a mark that no text has
+        read(frame.head(ROWS_TO_INFER).collect())
+    long: pl.LazyFrame = read(frame)
+    return long
 
 
 def _check_text(paths: dict[str, str], options: dict[str, Any]) -> None:

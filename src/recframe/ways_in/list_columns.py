@@ -186,7 +186,7 @@ def _warn_of_no_separator(
         if not text.str.contains(separator, literal=True).any() and text.str.len_chars().sum():
             warn(
                 f"no text of the column {name!r} has {separator!r} in it, so that each list has one item, such as "
-                f"{text.drop_nulls().first()!r}; separator= takes the text between two ids"
+                f"{text.drop_nulls().first()!r}; {Either('separator=', '--lists-separator')} takes the text between two ids"
             )
 
 

@@ -1,0 +1,111 @@
+"""Values that a profile or `decimals=` rounds: shown so, decided by as they are, and never outside their interval."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from frame_kinds import Kind
+
+# a: hits of 19 in 50 users at rank 1, .38; b: 17 in 50, .34. To one decimal .4 and .3, to none 0
+HITS = {"a": 19, "b": 17}
+
+
+def shop(name: str) -> pl.DataFrame:
+    ranks = [1 if user < HITS[name] else None for user in range(50)]
+    return pl.DataFrame(
+        {"user": range(50), "item": 1, "rank": ranks, "relevance": 1},
+        schema_overrides={"rank": pl.Int64},
+    )
+
+
+def models() -> pl.DataFrame:
+    return pl.concat([shop(name).with_columns(model=pl.lit(name)) for name in HITS])
+
+
+@pytest.mark.parametrize(("decimals", "shown"), [(0, 0.0), (1, 0.4), (2, 0.38), (3, 0.38)])
+@pytest.mark.parametrize(("bound", "state"), [(0.375, "holds"), (0.385, "fails")])
+def test_a_value_is_shown_rounded_and_decided_as_it_is(kind, decimals, shown, bound, state):
+    rec = kind(shop("a")).rec(decimals=decimals)
+
+    found = rec.require(f"mrr >= {bound}", on="value", raises=False)
+    (row,) = kind.read(found).to_dicts()
+
+    assert (row["value"], row["state"]) == (shown, state)
+    assert row["difference"] == pytest.approx(0.38 - bound)
+    assert row["value_low"] <= row["value"] <= row["value_high"]
+
+
+@pytest.mark.parametrize("method", ["auto", "t", "bootstrap"])
+@pytest.mark.parametrize(("decimals", "shown"), [(0, 0.0), (1, 0.4)])
+def test_an_interval_holds_its_rounded_value(kind: Kind, method, decimals, shown):
+    exact, rounded = (
+        kind.read(rec.summarize("mrr", method=method)).row(0, named=True)
+        for rec in (kind(shop("a")).rec, kind(shop("a")).rec(decimals=decimals))
+    )
+
+    assert rounded["value"] == shown
+    assert rounded["value_low"] == pytest.approx(min(exact["value_low"], shown))
+    assert rounded["value_high"] == pytest.approx(max(exact["value_high"], shown))
+    assert rounded["std"] == pytest.approx(exact["std"])
+
+
+@pytest.mark.parametrize("test", ["t", "permutation"])
+def test_models_are_compared_as_they_are(kind, test):
+    rec = kind(models()).rec(model="model")
+    exact, rounded = (
+        kind.read(one.compare("mrr", test=test, n_resamples=99)).row(0, named=True)
+        for one in (rec, rec(decimals=1))
+    )
+
+    assert (rounded["value"], rounded["baseline_value"]) == (0.3, 0.4)
+    for name in ("difference", "difference_low", "difference_high", "relative", "p_value"):
+        assert rounded[name] == pytest.approx(exact[name])
+    gate = rec(decimals=1).require("mrr >= 0.89 * a", "mrr >= 0.9 * a", on="value", raises=False)
+    # .34 of .38 is .8947
+    assert kind.read(gate)["state"].to_list() == ["holds", "fails"]
+    assert kind.read(gate)["baseline_value"].to_list() == [0.4, 0.4]
+
+
+def test_what_can_be_shown_is_of_values_as_they_are():
+    rec = shop("a").rec
+    columns = ["std", "detectable", "detectable_relative", "wanted", "users_needed"]
+
+    exact, rounded = (one.power("mrr").select(columns) for one in (rec, rec(decimals=1)))
+
+    assert rounded.equals(exact)
+
+
+@pytest.mark.parametrize("form", ["summary", "users"])
+@pytest.mark.parametrize("decimals", [0, 1, 2])
+def test_rounding_of_an_earlier_result_fails_no_gate(form, decimals):
+    rec = models().rec(model="model", decimals=decimals)
+    last = rec.summarize("mrr") if form == "summary" else rec.evaluate("mrr", by="user")
+
+    for sign in (">=", "<="):
+        found = rec.require(f"mrr {sign} last", last=last, on="value")
+        assert found["state"].to_list() == ["holds", "holds"]
+
+
+@pytest.mark.parametrize("form", ["summary", "users"])
+def test_an_earlier_result_with_more_decimals_decides_as_it_is(form):
+    rec = models().rec(model="model")
+    last = rec.summarize("mrr") if form == "summary" else rec.evaluate("mrr", by="user")
+    # less than half a unit of the second decimal above today's
+    last = last.with_columns(pl.col("value" if form == "summary" else "mrr") + 0.003)
+
+    found = rec(decimals=2).require("mrr >= last", last=last, on="value", raises=False)
+
+    assert found["state"].to_list() == ["fails", "fails"]
+
+
+def test_a_history_of_rounded_values_fails_no_gate(tmp_path):
+    for day in range(1, 9):
+        lists = shop("a").with_columns(pl.col("user") + day)
+        lists.rec(decimals=1).track("mrr", history=tmp_path, as_of=f"2026-11-0{day}")
+    rec = shop("a").rec(decimals=1)
+
+    found = rec.require("mrr >= trailing", history=tmp_path, on="value")
+
+    # .38 against eight times .4
+    assert found.select("state", "value", "difference").row(0) == ("holds", 0.4, 0.0)
