@@ -137,7 +137,7 @@ class Rec(Methods[F], Answers[F]):
                 Where ranks are given, any of them but "item" says how items of one rank stand: each listed item then has
                 a rank of its own, at least that of the one before + 1. So 1, 1, 1, 4 become 1, 2, 3, 4, and gaps stay. Under
                 "item", the default, ranks stay as they are, and all items of one rank count up to it.
-            decimals: means are rounded to so many decimals.
+            decimals: means are shown with so many decimals; tests and gates go by them as they are.
             profile: the conventions of another library, such as "trec_eval" (see `rf.list_profiles`): these policies and
                 the parameters of metrics. What is given here or with a metric wins over the profile.
 

@@ -41,6 +41,8 @@ from recframe.uncertainty.rounded import as_shown
 from recframe.uncertainty.sets import with_spread_of_sets
 from recframe.uncertainty.summary import Intervals
 
+Found = tuple[pl.LazyFrame, Mapping[int, Requirement], pl.LazyFrame | None]
+"""Rows, their requirements, and where the rows do not say it the keys and places of which a user has a value now."""
 Required = str | Requirement | Sequence[str | Requirement]
 """A requirement, or several in a list."""
 
@@ -117,15 +119,17 @@ class Gates(Generic[F]):
             holds: it is shown to be on the right side. The interval reaches up to the bound and no further.
             open: it cannot be told with so many users. `detectable` is the smallest difference that they show, four times in
                 five. So is a row of nobody, of one user, or of fewer than `min_users`, which is not tested at all.
-            missing: earlier numbers have the model or the segment, and today's rows do not: `last`, or every run of the
-                trailing window of `history`, of at least `min_users` users. By default such a row counts as one that fails,
-                and with `missing="open"` as one that is open.
+            missing: earlier numbers of the metric have the model or the segment, and today's rows do not: `last`, or every
+                run of the trailing window of `history`, of at least `min_users` users, whatever the value is held against.
+                By default such a row counts as one that fails, and with `missing="open"` as one that is open.
 
         `strict=True` raises where a row is open, too, but for rows below `min_users` beside others that were judged.
         `on="value"` takes the values alone, without the intervals: a false alarm for half of the systems that are just as
         required, and for nearly all that are asked in many segments. A metric that never has an interval is judged so in
         any case, and its `note` says it; one that so few lists decide that none holds is open. `raises=False` returns the frame
         and raises nothing.
+
+        Values are shown as `decimals=` or a profile rounds them, and judged as they are.
 
         `last` is an earlier result, which `"ndcg@10 >= 0.99 * last"` holds values against: one of `summarize` or `require`,
         whose intervals count as if they were of other users, so that less can be shown; or, better, users' values, of
@@ -135,7 +139,8 @@ class Gates(Generic[F]):
         trailing"`: a frame of `rf.history(...)`, or its path. The prediction and its error are those of `rf.changes`, from the
         last `window` runs that were split by the same columns and whose metric stood for the same. So it fails where the
         value lies below the band, and holds where a value of that factor would. With too few runs it is open, and its note
-        says so. Have runs in it that were before: track this one after the gate, or filter the history by `as_of`.
+        says so; a history with runs of the metric and none of its definition is an error. Have runs in it that were before:
+        track this one after the gate, or filter the history by `as_of`.
 
         Columns: the `by` columns and a bound model; `requirement`, `metric`, `k`; `value`, `bound` (times the other's value),
         `baseline_value`, `difference`; `state`, `n_users`, `detectable`, `p_value`, `p_adjusted`, `note`. A null value (nobody
@@ -254,7 +259,7 @@ class Asked:
         gate, names, keys = self.gate, self.question.by, self.keys
         if gate.models is not None and MODEL not in names:
             raise RecframeError(_without_model("models="))
-        rows = pl.concat(self._rows())
+        rows = pl.concat(self._with_missing(*one) for one in self._rows())
 
         def finished(found: pl.DataFrame) -> pl.DataFrame:
             result = as_shown(gates.judged(found, keys, gate), self.question.decimals)
@@ -266,7 +271,7 @@ class Asked:
         whole = self.question.rec._kind.applied(rows, finished, made)  # noqa: SLF001
         return self.question.given(whole, names, list(COLUMNS))
 
-    def _rows(self) -> Iterator[pl.LazyFrame]:
+    def _rows(self) -> Iterator[Found]:
         """Give the rows of the requirements, by what they hold values against."""
         bounds: dict[int, Requirement] = {}
         users: dict[int, Requirement] = {}
@@ -285,20 +290,18 @@ class Asked:
             else:
                 bounds[place] = one
         if bounds:
-            yield self._with_missing(self._from_bounds(bounds), bounds)
+            yield self._from_bounds(bounds), bounds, None
         for model, required_of_it in models.items():
-            yield self._with_missing(self._from_model(model, required_of_it), required_of_it)
-        decimals = self.question.decimals
-        if summaries and self.earlier is not None and self.earlier.summary is not None:
-            rows, then = self._from_bounds(summaries), self.earlier.summary
-            rows = distances.with_earlier(rows, self.keys, summaries, then, decimals)
-            yield self._with_missing(rows, summaries)
+            yield self._from_model(model, required_of_it), required_of_it, None
+        before, decimals = self.earlier or Earlier(), self.question.decimals
+        if summaries and before.summary is not None:
+            found = self._from_bounds(summaries), self.keys, summaries, before.summary, decimals
+            yield distances.with_earlier(*found), summaries, None
         if trailing and self.predicted is not None:
-            rows, to_come = self._from_bounds(trailing), self.predicted
-            rows = distances.with_predictions(rows, self.keys, trailing, to_come, decimals)
-            yield self._with_missing(rows, trailing)
-        if users and self.earlier is not None and self.earlier.users is not None:
-            yield self._with_missing(*self._from_users(users, self.earlier.users))
+            past = self._from_bounds(trailing), self.keys, trailing, self.predicted, decimals
+            yield distances.with_predictions(*past), trailing, None
+        if users and before.users is not None:
+            yield self._from_users(users, before.users)
 
     def _under_profile(self) -> Iterator[tuple[int, Requirement]]:
         """Give the requirements by their places, with metrics that have the profile's parameters."""
@@ -331,10 +334,7 @@ class Asked:
         sums = sums_of_all(plans, metrics, pairing, run)
         return distances.from_pairs(sums, self.keys, metrics, places, self.how)
 
-    def _from_users(
-        self, places: Mapping[int, Requirement], then: pl.LazyFrame
-    ) -> tuple[pl.LazyFrame, Mapping[int, Requirement], pl.LazyFrame]:
-        """Return the rows, the requirements, and the keys and places of which a user has a value now."""
+    def _from_users(self, places: Mapping[int, Requirement], then: pl.LazyFrame) -> Found:
         rec, conventions = self.question.rec, self._conventions(places)
         metrics = [one.metric for one in conventions]
         user = self.question.inputs.context.name_of("user")
@@ -353,7 +353,7 @@ class Asked:
         self,
         rows: pl.LazyFrame,
         places: Mapping[int, Requirement],
-        present: pl.LazyFrame | None = None,
+        present: pl.LazyFrame | None,
     ) -> pl.LazyFrame:
         """Return rows with those that earlier numbers have of the same metrics, and today's frames do not."""
         keys, least = self.keys, self.gate.min_users

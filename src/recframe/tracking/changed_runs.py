@@ -46,6 +46,7 @@ COLUMNS = {
 }
 """What follows the keys."""
 EXPECTED, OPEN = "as expected", "open"
+ANEW = "the metric stood for something else before"
 WINDOW, LEVEL = 14, 0.99
 
 
@@ -391,11 +392,7 @@ def _note(how: Watched) -> pl.Expr:
     runs = pl.when(pl.col("n_runs") == 1).then(pl.lit("run")).otherwise(pl.lit("runs"))
     words: list[tuple[pl.Expr, pl.Expr]] = [
         (~pl.col("known"), pl.lit("it has no value")),
-        (few & pl.col("recut"), pl.lit(OTHER_PARTS)),
-        (
-            few & pl.col("anew") & ~pl.col("recut"),
-            pl.lit("the metric stood for something else before"),
-        ),
+        (few & pl.col("anew"), pl.when("recut").then(pl.lit(OTHER_PARTS)).otherwise(pl.lit(ANEW))),
         (
             few,
             pl.format("{} {} before it, fewer than {}", "n_runs", runs, pl.lit(least(how.window))),
