@@ -133,6 +133,15 @@ def test_where_ids_are_needed_or_meant_a_missing_column_stays_an_error(options, 
         frame.rec(**NAMED, **options).mrr()
 
 
+def test_why_rows_of_several_models_need_ids_is_told():
+    said = (
+        r"Models are held against one truth by the ids of its items; name their column: rec\(item="
+    )
+    for ask in ("evaluate", "compare"):
+        with pytest.raises(rf.ColumnError, match=said):
+            getattr(FRAME.rec(**NAMED, model="week"), ask)("mrr")
+
+
 def test_an_item_that_has_no_id_is_no_segment():
     with pytest.raises(rf.ColumnError, match="by='item': the judged frame has no ids of items"):
         FRAME.rec(**NAMED).mrr(by="item")

@@ -64,6 +64,8 @@ def test_a_boolean_is_no_number():
             shop().rec(min_relevance=yes)
         with pytest.raises(rf.RecframeError, match="beta takes a number above 0"):
             rf.f_score(beta=yes)
+    with pytest.raises(rf.RecframeError, match="min_relevance="):
+        shop().rec(min_relevance=pl.Series([4]))
 
 
 @pytest.mark.parametrize("stored", ["4", "4.0", "4.00"])
@@ -113,6 +115,24 @@ def test_no_run_of_a_definition_is_an_error_that_shows_both(tmp_path):
         assert rec.require("mrr >= trailing", history=runs.clear())["state"].item() == "open"
     rec.track("mrr", history=tmp_path, as_of=DAYS[10])
     assert rec.require("mrr >= trailing", history=tmp_path)["state"].item() == "open"
+
+
+def test_a_model_of_another_definition_is_open_beside_one_of_this(tmp_path):
+    both = pl.concat([shop().with_columns(model=pl.lit(name)) for name in ("old", "new")])
+    for day, as_of in enumerate(DAYS[:10]):
+        for name, options in (("old", {}), ("new", {"min_relevance": 4})):
+            lists = shop(day).with_columns(model=pl.lit(name))
+            lists.rec(model="model", **options).track("mrr", history=tmp_path, as_of=as_of)
+
+    found = both.rec(model="model", min_relevance=4).require(
+        "mrr >= 0.5 * trailing", history=tmp_path
+    )
+
+    otherwise = "the metric stands for something else than in the history"
+    assert found.select("model", "state", "note").rows() == [
+        ("new", "holds", None),
+        ("old", "open", otherwise),
+    ]
 
 
 def test_a_bound_beside_one_of_a_history_may_be_of_any_definition(tmp_path):

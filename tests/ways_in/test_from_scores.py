@@ -235,6 +235,9 @@ def test_a_pandas_frame_has_its_ids_in_its_index_and_columns():
         pd.Series,
         pd.Index,
         lambda ids: pd.Series(ids, dtype="category"),
+        # what unique() of a pandas column is
+        lambda ids: pd.Series(ids, dtype="string").unique(),
+        pd.Categorical,
         iter,
     ],
 )

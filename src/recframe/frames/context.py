@@ -195,7 +195,8 @@ def _renamed(role: str, name: object) -> str:
 
 def _is_threshold(value: object) -> bool:
     number = plain_number(value)
-    return value == "any" if number is None else 0 < number < math.inf
+    is_any = isinstance(value, str) and value == "any"
+    return is_any if number is None else 0 < number < math.inf
 
 
 def _plain(name: str, value: Any) -> Any:
