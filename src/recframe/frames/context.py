@@ -177,7 +177,7 @@ def _check_option(name: str, value: object) -> None:
     elif name == "min_relevance" and value is not None and not _is_threshold(value):
         msg = f"{Given(name, value)}: write a number above 0; rows with at least this relevance are relevant"
         raise RecframeError(msg)
-    elif name == "decimals" and plain_number(value) not in range(MOST_DECIMALS + 1):
+    elif name == "decimals" and not _is_whole(value):
         msg = f"decimals={shown(value)}: write a whole number from 0 to {MOST_DECIMALS}; means are rounded to so many decimals"
         raise RecframeError(msg)
 
@@ -197,6 +197,10 @@ def _is_threshold(value: object) -> bool:
     number = plain_number(value)
     is_any = isinstance(value, str) and value == "any"
     return is_any if number is None else 0 < number < math.inf
+
+
+def _is_whole(value: object) -> bool:
+    return hasattr(value, "__index__") and plain_number(value) in range(MOST_DECIMALS + 1)
 
 
 def _plain(name: str, value: Any) -> Any:
