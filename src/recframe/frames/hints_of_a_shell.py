@@ -43,6 +43,9 @@ def _given(name: str, value: object) -> str:
     """Return an option that was given; those that name columns stand in one."""
     if name in NAMED_COLUMNS and name != "model":
         return f"--columns {name}={value}"
+    if isinstance(value, list):  # which a shell has between commas
+        value = ",".join(map(str, value))
+        return f"-{name} {value}" if len(name) == 1 else f"--{_dashed(name)} {value}"
     return f"--{_dashed(name)} {'COLUMN' if value == PLACE else shown(value)}"
 
 

@@ -14,6 +14,7 @@ from recframe.errors import CallError, RecframeError, kind_of, sentence, shown, 
 from recframe.frames.by_expressions import Made, made_by
 from recframe.frames.context import OPTIONS, SIDES
 from recframe.frames.own_names import is_side
+from recframe.metrics.language.synonyms import argument_of
 
 ASKED = {"k": "10", "by": "'country'"}
 """What is given with a metric, and not bound before."""
@@ -77,6 +78,10 @@ def check_call(
             value = name if name in SIDES else "'...'"
             msg = f"rec.{call}() has no option {name!r}, which is bound before: frame.rec({name}={value}).{asks}"
             raise CallError(msg)
+        own = argument_of(name)
+        if name not in named and own in named:
+            msg = f"rec.{call}() has no option {name!r}, which is {own}= here; write {own}={shown(options[name])}"
+            raise CallError(msg)
         if call in METHODS and name not in named:
             found = sentence(f"rec.{call}() has no option {name!r}", suggestion(name, named))
             msg = f"{found} It has {', '.join(named) or 'none'}"
@@ -118,8 +123,9 @@ def check_options(
     if arguments:
         _check_truth(arguments, options)
     for name in options:
-        if name in ASKED:
-            msg = f"rec() has no option {name!r}, which is given with the metric: frame.rec(...).ndcg({name}={ASKED[name]})"
+        own = argument_of(name)
+        if own in ASKED:
+            msg = f"rec() has no option {name!r}, which is given with the metric: frame.rec(...).ndcg({own}={ASKED[own]})"
             raise CallError(msg)
         if name not in OPTIONS:
             msg = f"{sentence(f'rec() has no option {name!r}', suggestion(name, OPTIONS))} It has {', '.join(OPTIONS)}"

@@ -14,9 +14,8 @@ import polars as pl
 from recframe.errors import RecframeError, shown
 from recframe.frames.dtypes import text_of
 from recframe.frames.plain_numbers import plain_number
-from recframe.metrics.language.cutoffs import cutoffs
 from recframe.metrics.language.definition import Metric
-from recframe.metrics.language.registry import each, parse
+from recframe.metrics.language.registry import cutoffs_for, each, parse
 
 Direction = Literal[">=", "<="]
 AT_LEAST: Direction = ">="
@@ -213,7 +212,7 @@ def required(given: Iterable[object], k: object = None) -> list[Requirement]:
     if not found:
         msg = f"nothing is required; write for example require({EXAMPLE.partition(' or ')[0]})"
         raise RecframeError(msg)
-    ks = cutoffs(k)
+    ks = cutoffs_for([one.metric for one in found], k)
     return list({str(asked := one.at(cut)): asked for one in found for cut in ks}.values())
 
 

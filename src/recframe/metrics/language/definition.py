@@ -30,6 +30,7 @@ from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.cutoffs import cutoff, is_many, reach
 from recframe.metrics.language.judged_list import JudgedList
 from recframe.metrics.language.parameters import Bounds
+from recframe.metrics.language.synonyms import argument_of
 
 P = ParamSpec("P")
 Bound_co = TypeVar("Bound_co", covariant=True)
@@ -334,13 +335,26 @@ def _understood(definition: Definition, name: str, value: object) -> tuple[str, 
     return name, _checked(definition, name, value)
 
 
+def _named(name: str, own: str, message: str) -> str:
+    """Return a message that begins with what an argument is called, where it was called otherwise."""
+    return message if name == own else f"{name}= is {own}= here; {message}"
+
+
 def _checked(definition: Definition, name: str, value: object) -> Value:
     """Return the value in its plain form, or say what the parameter takes."""
     if name not in definition.parameters:
-        if name == "k":
+        own, call = argument_of(name), f"frame.rec.{definition.name}"
+        if own == "by":
+            by = value if isinstance(value, str) else "country"
+            msg = f"segments are asked of a frame, by their columns: {call}(k=10, by={by!r})"
+            raise UnknownMetricError(_named(name, own, msg))
+        if own == "k":
             cut = value if type(value) is int and value > 0 else 10
-            msg = f"the cut-off stands behind a metric: write rf.{definition.name} @ {cut}, or {definition.name + f'@{cut}'!r}"
-            raise UnknownMetricError(msg)
+            msg = (
+                f"the cut-off stands behind a metric: write rf.{definition.name} @ {cut}, or "
+                f"{definition.name + f'@{cut}'!r}, or ask a frame: {call}(k={cut})"
+            )
+            raise UnknownMetricError(_named(name, own, msg))
         found = sentence(
             f"{definition.name} has no parameter {name!r}", suggestion(name, definition.parameters)
         )

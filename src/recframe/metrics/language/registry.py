@@ -5,13 +5,14 @@ from __future__ import annotations
 import copyreg
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Concatenate, Literal, overload
 
 import polars as pl
 
 from recframe.errors import RecframeError, UnknownMetricError, shown, suggestion
+from recframe.frames.hints import Given
 from recframe.metrics.language import synonyms
 from recframe.metrics.language.cutoffs import cutoffs
 from recframe.metrics.language.definition import (
@@ -283,10 +284,21 @@ def asked(metrics: Iterable[object], k: object = None) -> list[Metric[...]]:
     if not found:
         msg = 'no metric was asked for; write for example evaluate("ndcg@10", "recall@20"); rf.list_metrics() has them all'
         raise RecframeError(msg)
-    ks = cutoffs(k)
+    ks = cutoffs_for(found, k)
     each = [one if one.k is not None or at is None else one @ at for one in found for at in ks]
     # Equal metrics come once; one that states a default is kept beside one that leaves it to a profile.
     return list({(one, one.stated): one for one in each}.values())
+
+
+def cutoffs_for(metrics: Sequence[Metric[...]], k: object) -> list[int | None]:
+    """Return the cut-offs of a `k` argument, or say that it applies to no metric, since each has its own."""
+    ks = cutoffs(k)
+    if k is not None and all(one.k is not None for one in metrics):
+        names = [str(one) for one in metrics]
+        plain = names[0].rpartition("@")[0]
+        msg = f"{Given('k', k)} applies to no metric of the call, since each has its own cut-off: {', '.join(names)}; "
+        raise RecframeError(f"{msg}leave one of the two out, as in {plain!r}")
+    return ks
 
 
 def _metric_of(one: object) -> Metric[...]:

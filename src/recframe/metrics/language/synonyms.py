@@ -105,3 +105,17 @@ def cut_off(name: str) -> tuple[str, str]:
     """Return a name and the cut-off that is written into it, as in `ndcg_at_10`, `recall_at_k` or `ndcg_10`."""
     parts = _WITH_CUT.fullmatch(name) or _WITH_NUMBER.fullmatch(name)
     return (parts[1], parts[parts.lastindex or 0]) if parts else (name, "")
+
+
+_ARGUMENTS = {
+    "k": "top k, k top, top, top n, at, at k, k at, cut off, cut, n, k list, k values, max k, k max, depth",
+    "by": "group by, grouped by, groups, group, group cols, group columns, segment, segments, segment by, slice by, "
+    "split by, partition by, per, over",
+}
+ARGUMENTS = {folded(name): own for own, names in _ARGUMENTS.items() for name in names.split(",")}
+"""The arguments of each call, `k` and `by`, by the names that others have for them, folded."""
+
+
+def argument_of(name: str) -> str:
+    """Return the argument of each call that a name means, `k` or `by`; nothing for any other name."""
+    return name if name in _ARGUMENTS else ARGUMENTS.get(folded(name), "")
