@@ -1,4 +1,4 @@
-"""Frames filtered by hand to a part of a `by` column, as DESIGN's table says, and what the same call returns on them."""
+"""Frames filtered by hand to a part of a `by` column, as the page on segments says, and what the same call returns on them."""
 
 from __future__ import annotations
 
