@@ -450,9 +450,15 @@ def test_one_model_is_compared_with_nothing(metric):
         ).compare("recall")
 
 
-@pytest.mark.parametrize("metric", ["coverage", "f_score(average=means)@3"])
-def test_a_set_metric_is_not_drawn_anew(metric):
-    with pytest.raises(rf.RecframeError, match="is one function of all lists"):
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        ("coverage", "is one function of all lists"),
+        ("f_score(average=means)@3", "is made of means over all users"),
+    ],
+)
+def test_a_set_metric_is_not_drawn_anew(metric, words):
+    with pytest.raises(rf.RecframeError, match=words):
         asked_of().summarize(metric, method="bootstrap")
 
 
