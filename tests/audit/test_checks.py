@@ -241,6 +241,25 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
         {"truth": TRUTH.with_columns(relevance=pl.Series([0.9, 0.25, 0.75, 0.5]))},
         [("relevance_like_scores", "warning", "truth", 4, 2)],
     ),
+    # of the four rows two have 0
+    "two values that nobody bound": (
+        RECS,
+        {"truth": TRUTH.drop("relevance").with_columns(clicked=pl.Series([1, 0, 1, 0]))},
+        [("unbound_two_values", "warning", "truth", 2, 2)],
+    ),
+    "grades that nobody bound": (
+        RECS,
+        {"truth": TRUTH.drop("relevance").with_columns(stars=pl.Series([1, 5, 3, None]))},
+        [("unbound_grades", "warning", "truth", 3, 2)],
+    ),
+    "a level above all grades": (
+        RECS,
+        {"truth": TRUTH, "min_relevance": 3},
+        [
+            ("unreached_min_relevance", "warning", "truth", 4, 2),
+            ("users_without_relevant", "info", "truth", 4, 2),
+        ],
+    ),
     "nothing relevant beyond the lists": (
         JUDGED.filter(pl.col("rank").is_not_null()),
         {},
@@ -563,6 +582,8 @@ def raises(kind: Kind, call: Any, *words: str) -> None:
     assert all(word in str(caught.value) for word in words)
 
 
+# some of what the audit finds is warned of by the call, too
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 @pytest.mark.parametrize(("case", "kind"), in_turn(CASES, PLAIN))
 def test_strict_raises_what_the_audit_finds_as_an_error_and_no_number_changes(case, kind):
     frame, options, findings = case

@@ -182,19 +182,39 @@ def test_grades_that_nothing_is_bound_to_are_warned_of(kind: str):
 @pytest.mark.parametrize(
     ("column", "grades"),
     [
-        (pl.Series("what", [1, 2, 3, 4] * 20), True),
-        (pl.Series("what", [0.5, 1.0, 4.5, None] * 20), True),
+        (pl.Series("rating", [1, 2, 3, 4] * 20), True),
+        (pl.Series("user_stars", [0.5, 1.0, 4.5, None] * 20), True),
         (pl.Series("Rating", [1.0, 87.3] * 40), True),
-        (pl.Series("what", [0, 1] * 40), False),
+        (pl.Series("Book-Rating", range(80)), True),
+        (pl.Series("relevanceLabel", [0, 1, 2, 4] * 20), True),
+        (pl.Series("rating_x", [3, 4] * 40), True),
+        (pl.Series("rating", [5] * 79 + [1]), True),
+        (pl.Series("rating", [4] * 80), False),
+        (pl.Series("rating", ["good", "bad"] * 40), False),
+        (pl.Series("target", [10, 250] * 40), False),
+        (pl.Series("n_ratings", [1, 2, 3, 4] * 20), False),
+        (pl.Series("avg_rating", [3.5, 4.5] * 40), False),
+        (pl.Series("starting", [1, 2, 3, 4] * 20), False),
+        *(
+            (pl.Series(name, [1, 2, 3, 4] * 20), False)
+            for name in (
+                "quantity",
+                "store",
+                "age_group",
+                "n_purchases",
+                "event_weight",
+                "hour",
+                "count",
+            )
+        ),
         (pl.Series("weekday", [0, 1, 2, 3] * 20), False),
         (pl.Series("year", [1990 + year for year in range(8)] * 10), False),
         (pl.Series("price", [0.99, 1.25, 3.5, 7.1] * 20), False),
-        (pl.Series("what", list(range(80))), False),
-        (pl.Series("what", ["a", "b", "c", "d"] * 20), False),
-        (pl.Series("what", [None] * 80, dtype=pl.Int64), False),
+        (pl.Series("week", [1, 2, 3, 4] * 20), False),
+        (pl.Series("grade", [None] * 80, dtype=pl.Int64), False),
     ],
 )
-def test_grades_are_few_small_numbers_or_bear_a_name_of_grades(column: pl.Series, grades: bool):  # noqa: FBT001
+def test_grades_bear_a_name_of_grades_and_numbers_that_may_be_some(column: pl.Series, grades: bool):  # noqa: FBT001
     truth = TRUTH.drop("rating").with_columns(column)
 
     assert bool(told("eager", RECS, truth=truth)) == grades

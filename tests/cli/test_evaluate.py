@@ -189,6 +189,36 @@ def test_the_policies_reach_the_evaluation():
     assert evaluate(*files, "--relevant-from", "list").row(0) == (3, 2 / 3)
 
 
+def test_every_row_of_the_truth_counts_where_that_is_said():
+    pl.DataFrame({"user": [1, 1], "item": [10, 11], "rank": [1, 2]}).write_csv("lists.csv")
+    pl.DataFrame({"user": [1, 1], "item": [10, 11], "clicked": [0, 1]}).write_csv("seen.csv")
+    files = ["lists.csv", "seen.csv", "-m", "mrr"]
+
+    plain = run("evaluate", *files)
+    assert (
+        "write --columns relevance=clicked, if it says what is relevant, or --all-relevant"
+        in plain.stderr
+    )
+    assert plain.stderr.count("note: ") == 1
+    clicked = [*files, "--columns", "relevance=clicked"]
+    for options in (["--all-relevant"], ["--min-relevance", "any"]):
+        assert "note: " not in run("evaluate", *files, *options).stderr
+        assert evaluate(*files, *options)["mrr"].item() == 1
+    assert evaluate(*clicked)["mrr"].item() == 0.5
+    assert evaluate(*clicked, "--min-relevance", "any")["mrr"].item() == 1  # 0 is a relevance
+    refused = run("evaluate", *clicked, "--all-relevant")
+    assert (refused.exit_code, "--columns relevance=clicked names one" in refused.stderr) == (
+        1,
+        True,
+    )
+    wrong = run("evaluate", *files, "--min-relevance", "many")
+    assert "'many' is no number; write one above 0, or any" in wrong.stderr
+    own = run("evaluate", *files, "-m", "mrr@3", "-k", "1,2")
+    assert own.exit_code == 0
+    own = run("evaluate", *files[:2], "-m", "mrr@3", "-k", "1,2")
+    assert "-k 1,2 applies to no metric of the call" in own.stderr
+
+
 def test_the_order_of_ties_reaches_the_evaluation():
     scored = {"user": [1, 1], "item": [10, 11], "score": [0.5, 0.5], "relevance": [0, 1]}
     pl.DataFrame(scored).write_csv("ties.csv")

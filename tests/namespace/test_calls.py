@@ -120,6 +120,48 @@ def test_what_is_given_with_a_metric_is_not_bound():
     assert answer(lambda: RECS.rec(by="user")).endswith("frame.rec(...).ndcg(by='country')")
 
 
+def test_a_cut_off_that_no_metric_takes_is_an_error():
+    rec = RECS.rec(truth=TRUTH)
+    calls = {
+        "ndcg@10": lambda: rec.evaluate("ndcg@10", k=5),
+        "ndcg@10, recall@2": lambda: rec.collect("ndcg@10", "recall@2", k=[5, 6]),
+        "mrr@10": lambda: RECS.lazy().rec(truth=TRUTH.lazy()).summarize("mrr@10", k=5),
+        "recall@10": lambda: rec.require("recall@10 >= 0", k=5),
+    }
+    for names, call in calls.items():
+        with pytest.raises(
+            rf.RecframeError, match=rf"^k=.* applies to no metric .*: {names}; leave"
+        ):
+            call()
+    assert rec.evaluate("mrr@10", "recall", k=5).columns == ["n_users", "mrr@10", "recall@5"]
+
+
+@each_kind
+def test_what_others_call_k_and_by(make):
+    rec = make(RECS.with_columns(country=pl.lit("FR"))).rec(truth=make(TRUTH))
+
+    for name in ("top_k", "topk", "topN", "cutoff", "at_k"):
+        words = f"has no option {name!r}, which is k= here; write k=10"
+        assert answer(lambda name=name: rec.ndcg(**{name: 10})) == f"rec.ndcg() {words}"
+        assert (
+            answer(lambda name=name: rec.evaluate("mrr", **{name: 10})) == f"rec.evaluate() {words}"
+        )
+    for name in ("group_by", "groupby", "segment"):
+        words = f"rec.ndcg() has no option {name!r}, which is by= here; write by='country'"
+        assert answer(lambda name=name: rec.ndcg(k=10, **{name: "country"})) == words
+    assert answer(lambda: RECS.rec(TRUTH, top_k=10)).endswith("frame.rec(...).ndcg(k=10)")
+
+
+def test_a_metric_of_no_frame_says_where_its_cut_off_and_segments_stand():
+    for call in (lambda: rf.ndcg(top_k=10), lambda: rf.parse("ndcg(top_k=10)")):
+        with pytest.raises(
+            rf.UnknownMetricError, match=r"^top_k= is k= here; .*'ndcg@10'.*ndcg\(k=10\)"
+        ):
+            call()
+    with pytest.raises(rf.UnknownMetricError, match=r"^group_by= is by= here; .*by='x'\)"):
+        rf.ndcg(group_by="x")
+
+
 def test_options_of_rec_go_by_name():
     text = "rec() takes the truth by position and its options by name, and found "
     assert answer(lambda: RECS.rec("user")) == f"{text}text in its place: frame.rec(user='user_id')"

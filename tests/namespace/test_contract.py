@@ -272,19 +272,21 @@ def test_no_frame_is_changed(kind):
 def test_binding_leaves_the_object_it_was_asked_of(kind):
     frame = kind(FRAME)
     plain = frame.rec
-    bound = plain(universe="recs", min_relevance=2, user="item", item="user")
+    bound = plain(universe="recs", min_relevance=1, user="item", item="user")
 
     assert bound is not plain
     for rec in (plain, frame.rec):
         assert kind.read(rec.evaluate("mrr")).rows() == [(2, 0.75)]
-    # items a and b as users, nothing of relevance 2
-    assert kind.read(bound.evaluate("mrr")).rows() == [(2, 0.0)]
+    # items a and b as users: v is relevant to a, at rank 1, and u to b, at rank 2
+    assert kind.read(bound.evaluate("mrr")).rows() == [(2, 0.75)]
 
 
 def test_options_add_up_and_the_last_one_counts(kind):
-    rec = kind(FRAME).rec(min_relevance=2)(no_relevant="skip")
+    grades = FRAME.with_columns(relevance=pl.Series([0, 1, 2, 0]))
+    rec = kind(grades).rec(min_relevance=2)(no_relevant="skip")
 
-    assert kind.read(rec.evaluate("mrr")).rows() == [(0, None)]
+    # of u nothing has relevance 2, and of v what stands first
+    assert kind.read(rec.evaluate("mrr")).rows() == [(1, 1.0)]
     assert kind.read(rec(min_relevance=1).evaluate("mrr")).rows() == [(2, 0.75)]
 
 

@@ -325,9 +325,10 @@ def two_frames(
     ordered = {order: RANKS if order == "rank" else SCORES}
     recs = some_rows(choose, n_rows, n_users, ordered | models_of(policy, order))
     recs = ranked_by_models(recs)
-    truth = some_rows(
-        choose, n_rows, n_users, {"relevance": RELEVANCES} if choose([True, True, False]) else {}
-    )
+    graded = choose([True, True, False])
+    truth = some_rows(choose, n_rows, n_users, {"relevance": RELEVANCES} if graded else {})
+    if not graded and policy.min_relevance != "any":  # a level needs a relevance
+        policy = replace(policy, min_relevance=None)
     case = Case(recs, truth, by=by, policy=policy)
     case = with_countries(choose, case) if "country" in by else case
     case = with_genres(choose, case) if "genre" in by else case

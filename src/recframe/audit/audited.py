@@ -156,7 +156,8 @@ class Audited:
         is_beside = not self.inputs.scored and self.context.name_of("score") in side.kind.numbers()
         if not is_beside or TURNED in self.known:
             return None
-        return side.take([*self.keys, "rank", "score"]).lazy().drop_nulls()
+        rows = side.take([*self.keys, "rank", "score"]).lazy().drop_nulls()
+        return rows if rows.collect_schema()["score"].is_numeric() else None
 
     def items_of_train(self) -> pl.LazyFrame:
         """Return the items that anybody has in train, each once."""

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import polars as pl
 
 from recframe.audit.audited import Audited
 from recframe.audit.rule import Found, check
+from recframe.audit.unbound_columns import (
+    FURTHEST,
+    are_two_values,
+    is_called_as_grades,
+    may_be_grades,
+    truth_without_relevance,
+    unbound_columns,
+)
 from recframe.audit.words_of_checks import (
     ROWS,
     is_float,
     relevance,
 )
+from recframe.frames.at_hand import at_hand
 from recframe.frames.hints import Either, bind, text
 from recframe.judging.judged_frame import PAIR
+
+EACH_ROW = bind(relevance="False")
 
 
 @check("warning", "the row is ignored", "drop the row, or give it a relevance")
@@ -58,6 +70,83 @@ def relevance_like_scores(data: Audited) -> Iterator[Found]:
     if is_float(rows, "relevance"):
         fractions = data.truth.filter((relevance != relevance.floor()).all())
         yield Found(name, fractions, ("user", "item", "relevance"))
+
+
+def _unbound(
+    data: Audited, may_be: Callable[[pl.Series], bool]
+) -> Iterator[tuple[str, pl.LazyFrame]]:
+    """Give the columns that nothing is bound to, of a truth whose rows all count: user and value.
+
+    Eager ones that are others are left out, but of a bucket of users, since the values of all tell.
+    """
+    asks = data.inputs.tables is None
+    truth = truth_without_relevance(data.inputs)
+    if truth is None:
+        return
+    for one in unbound_columns(data.inputs, truth):
+        taken = truth.take(["user"], [replace(one, inside="value")])
+        here = at_hand(taken) if asks else None
+        if here is None or may_be(here["value"]):
+            rows = taken.lazy().drop_nulls("value")
+            yield one.name, rows.with_columns(pl.col("value").cast(pl.Float64))
+
+
+def _of_column(
+    name: str, rows: pl.LazyFrame, meant: pl.Expr, needed: pl.Expr, against: pl.Expr
+) -> Found:
+    """Return the finding of a column some of whose rows may be meant to count for less."""
+    users = pl.col("user").filter(meant).drop_nulls().n_unique()
+    counts = rows.select(
+        rows=meant.sum(), concerned_users=users, needed=needed, against=against.sum()
+    )
+    return Found(
+        "truth",
+        counts,
+        f"column {name!r}",
+        remedy=text(bind(relevance=repr(name)), ", or ", EACH_ROW, " if each row counts"),
+    )
+
+
+@check(
+    "warning",
+    "each row of the truth counts as relevant",
+    text(bind(relevance="..."), ", or ", EACH_ROW, " if each row counts"),
+)
+def unbound_two_values(data: Audited) -> Iterator[Found]:
+    """Columns of 0 and 1, or False and True, in a truth of which nobody said what is relevant; the rows are those of 0."""
+    for name, rows in _unbound(data, are_two_values):
+        zero, one = (pl.col("value") == number for number in (0, 1))
+        yield _of_column(name, rows, zero, needed=one.sum(), against=~(zero | one))
+
+
+@check(
+    "warning",
+    "each row of the truth counts as relevant",
+    text(bind(relevance="..."), ", or ", EACH_ROW, " if each row counts"),
+)
+def unbound_grades(data: Audited) -> Iterator[Found]:
+    """Columns called as grades are, with numbers that may be some, in a truth of which nobody said what is relevant."""
+    for name, rows in _unbound(data, may_be_grades):
+        if is_called_as_grades(name):
+            value = pl.col("value")
+            several = (value.max() > value.min()) & ~value.is_in([0.0, 1.0]).all()
+            far = value.abs() > FURTHEST
+            yield _of_column(name, rows, ~far, needed=several, against=far)
+
+
+@check(
+    "warning",
+    "no row is relevant",
+    text("give a level that some rows reach: ", bind(min_relevance="...")),
+)
+def unreached_min_relevance(data: Audited) -> Iterator[Found]:
+    """Truth of which no relevance is as high as `min_relevance=`; the example is the highest."""
+    if data.context.min_relevance not in {None, "any"}:
+        users = pl.col("user").n_unique()
+        counts = data.truth.select(
+            relevance.max(), rows=pl.len(), concerned_users=users, against=data.relevant.sum()
+        )
+        yield Found(data.judging[0], counts, ("relevance",))
 
 
 @check(

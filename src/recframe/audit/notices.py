@@ -6,7 +6,7 @@ result shows, what an eager column knows of itself, its first rows; and all rows
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from recframe.audit.notices_of_ids import (
     hardly_any_in_common,
@@ -19,30 +19,34 @@ from recframe.audit.notices_of_lists import (
     several_models,
     users_in_two_halves,
 )
-from recframe.audit.notices_of_truth import grades_not_bound
+from recframe.audit.notices_of_truth import level_that_no_row_reaches, relevance_not_bound
 from recframe.audit.seen import Seen
 from recframe.errors import warn
 
-NOTICES = (
+Notice = Callable[[Seen], str | None]
+NOTICES: Sequence[Notice] = (
     lists_without_ranks,
     lists_of_other_samples,
     users_in_two_halves,
     several_models,
-    grades_not_bound,
+    relevance_not_bound,
+    level_that_no_row_reaches,
     truth_is_the_lists,
     hardly_any_in_common,
     most_users_without_a_list,
 )
+OF_JUDGING = (relevance_not_bound,)
+"""Those of what is relevant, which hold before any metric is asked for."""
 
 
-def tell(seen: Seen) -> None:
+def tell(seen: Seen, notices: Sequence[Notice] = NOTICES) -> None:
     """Warn of what was found, each notice once, at the user's line."""
-    for message in _messages(seen):
+    for message in _messages(seen, notices):
         warn(message)
 
 
-def _messages(seen: Seen) -> Iterator[str]:
-    for notice in NOTICES:
+def _messages(seen: Seen, notices: Sequence[Notice]) -> Iterator[str]:
+    for notice in notices:
         message = notice(seen)
         if message is not None:
             yield message

@@ -1,79 +1,125 @@
-"""What a call warns of in the truth: grades that nothing is bound to, so that each of them counts as relevant."""
+"""What a call warns of in the truth: columns that could say what is relevant and do not, and a level that no row reaches."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
+import polars as pl
+
 from recframe.audit.seen import SOME, Seen
+from recframe.audit.unbound_columns import (
+    are_two_values,
+    bounds_of,
+    is_called_as_grades,
+    may_be_grades,
+    truth_without_relevance,
+    unbound_columns,
+)
+from recframe.conventions import under_profile
 from recframe.frames.at_hand import at_hand
-from recframe.frames.hints import Either, bind
-from recframe.frames.roles import READ_AS_GIVEN, Segment, Side
+from recframe.frames.hints import NAMED, Either, Given, bind
+from recframe.frames.roles import Side, listed
+from recframe.judging.relevance import is_relevant_row
+from recframe.plan.needs import needs_of
+from recframe.plan.recorder import EXPECTED, HITS
 
-GRADES = {"rating", "ratings", "grade", "stars", "score", "label", "gain", "rel", "target"}
-GRADES |= {"judgement", "judgment", "feedback"}
-"""Names of columns of grades, whatever numbers these are."""
-NO_GRADES = {"day", "weekday", "dayofweek", "week", "month", "quarter", "year", "hour", "season"}
-NO_GRADES |= {
-    "fold",
-    "split",
-    "cluster",
-    "segment",
-    "group",
-    "bucket",
-    "session",
-    "position",
-    "rank",
-}
-"""Names of columns of small numbers that are none."""
 MIN_RELEVANCE = Either("min_relevance=", "--min-relevance")
-N_GRADES = range(3, 12)
-"""So many different numbers, none further from 0 than the highest of these, look like grades: 1 to 5, 0 to 10, half stars."""
+MOST_NAMED = 5
 
 
-def grades_not_bound(seen: Seen) -> str | None:
-    """The truth has no relevance, so that each row counts 1, and a column of numbers that look like grades."""
-    side = seen.inputs.sides.get("truth")
-    if (
-        side is None
-        or side.kind.frame is seen.main.kind.frame
-        or side.has("relevance")
-        or side.context.relevance is not None
-    ):
+def relevance_not_bound(seen: Seen) -> str | None:
+    """The truth has no relevance, so that each row counts 1, and a column that could say otherwise."""
+    truth = truth_without_relevance(seen.inputs)
+    if truth is None or not _reads_relevance(seen):
         return None
-    for name in _unbound_numbers(seen, side):
-        values = _values(seen, side, name)
-        if len(values) > 1 and _is_of_grades(name.casefold(), values):
-            low, high = min(values), max(values)
-            return (
-                f"{side.title} has a column {name!r} of {low:g} to {high:g}, which looks like grades, but no column of "
-                f"relevance is bound, so that rows of {low:g} count as relevant as all others; write "
-                f"{bind(relevance=repr(name))}, with {MIN_RELEVANCE} for the grades that count, or drop the column where each "
-                "row is a hit"
-            )
-    return None
-
-
-def _unbound_numbers(seen: Seen, side: Side) -> list[str]:
-    """Return the columns of numbers that no role and no segment has."""
-    context = side.context
-    bound = {context.name_of(role) for role in ("user", "item", *READ_AS_GIVEN) if role != "score"}
-    bound |= {one.name for one in seen.inputs.segments}
-    if bound.issuperset(side.columns):
-        return []
-    return [name for name in side.kind.numbers() if name not in bound]
-
-
-def _values(seen: Seen, side: Side, name: str) -> set[float]:
-    """Return some of a column's values."""
-    taken = side.take([], [Segment("value", name, "truth")])
-    here = at_hand(taken)
-    rows = seen.run(taken.lazy().head(SOME)) if here is None else here
-    return set(rows["value"].head(SOME).to_list()) - {None}
-
-
-def _is_of_grades(name: str, values: set[float]) -> bool:
-    return name in GRADES or (name not in NO_GRADES and _are_grades(values))
-
-
-def _are_grades(values: set[float]) -> bool:
-    return len(values) in N_GRADES and all(
-        abs(one) <= N_GRADES[-1] and 2 * one == int(2 * one) for one in values
+    flags: dict[str, str] = {}
+    grades: dict[str, tuple[str, str]] = {}
+    for name, values in _unbound(seen, truth):
+        if are_two_values(values):
+            flags[name] = "False" if values.dtype == pl.Boolean else "0"
+        elif is_called_as_grades(name) and may_be_grades(values):
+            lowest, highest = (f"{float(one):g}" for one in bounds_of(values))
+            grades[name] = (lowest, highest)
+    # of several, the one that is called as grades are is shown first
+    flags = {
+        name: flags[name] for name in sorted(flags, key=lambda one: not is_called_as_grades(one))
+    }
+    if not flags and not grades:
+        return None
+    first = next(iter(flags or grades))
+    lowest = flags[first] if flags else grades[first][0]
+    answers = [str(bind(relevance=repr(next(iter(some))))) for some in (flags, grades) if some]
+    threshold = f", with {MIN_RELEVANCE} for the grades that count" * bool(grades)
+    return (
+        f"{truth.title} has {_described(flags, grades)}, but no column of relevance is bound, so that rows of {lowest} count "
+        f"as relevant as all others; write {' or '.join(answers)}{threshold}, if it says what is relevant, or "
+        f"{bind(relevance='False')} if each row counts"
     )
+
+
+def _reads_relevance(seen: Seen) -> bool:
+    """Return whether what is relevant changes anything that was asked for; judge() asks for no metric, and says it."""
+    if not seen.metrics or seen.inputs.context.no_relevant == "skip":
+        return True
+    return any(needs_of(one).reads_relevance for one in seen.metrics)
+
+
+def _unbound(seen: Seen, truth: Side) -> Iterator[tuple[str, pl.Series]]:
+    """Give each column that nothing is bound to with its values, of a LazyFrame with some of them."""
+    columns = unbound_columns(seen.inputs, truth)
+    if not columns:
+        return
+    if at_hand(truth.take([], columns[:1])) is None:
+        some = seen.run(truth.take([], columns).lazy().head(SOME))
+        yield from ((one.name, some[one.inside]) for one in columns)
+        return
+    for one in columns:
+        rows = at_hand(truth.take([], [one]))
+        if rows is not None:
+            yield one.name, rows[one.inside]
+
+
+def _described(flags: Mapping[str, str], grades: Mapping[str, tuple[str, str]]) -> str:
+    """Return what the columns look like, in words."""
+    words = []
+    for lowest, what in {"0": "0 and 1", "False": "False and True"}.items():
+        names = [name for name, one in flags.items() if one == lowest]
+        if names:
+            article, s = ("a ", "") if len(names) == 1 else ("", "s")
+            words.append(f"{article}column{s} {listed(names, MOST_NAMED)} of {what}")
+    for name, (low, high) in grades.items():
+        words.append(f"a column {name!r} of {low} to {high}, which looks like grades")
+    return " and ".join(words)
+
+
+def level_that_no_row_reaches(seen: Seen) -> str | None:
+    """The relevance of no row is as high as the threshold."""
+    level = seen.inputs.context.min_relevance
+    if level is None or level == "any" or not seen.inputs.judged or _counts_some(seen):
+        return None
+    relevance = pl.col("relevance")
+    reached = is_relevant_row(seen.inputs).any()
+    asked = seen.inputs.identified("truth").select(
+        relevance.cast(pl.Float64).max(), reached=reached
+    )
+    highest, is_reached = seen.run(asked).row(0)
+    if highest is None or is_reached:
+        return None
+    side = seen.inputs.sides.get("truth", seen.main)
+    return (
+        f"{Given('min_relevance', level)}: no row of {side.title} reaches it, so that none is relevant; the highest grade is "
+        f"{highest:g}; write a level up to that, or name the column of the grades: {bind(relevance=NAMED)}"
+    )
+
+
+def _counts_some(seen: Seen) -> bool:
+    """Return whether a metric under the threshold has a value above 0, so that a row reaches it, or none reads relevance."""
+    context = seen.inputs.context
+    under = [
+        one
+        for one in seen.metrics
+        if needs_of(one).reads_relevance
+        and under_profile.under(context, one).context.min_relevance is not None
+    ]
+    counting = [one for one in under if needs_of(one).columns & (HITS | EXPECTED)]
+    return not under or any(seen.largest(one) > 0 for one in counting)

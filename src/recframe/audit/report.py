@@ -13,6 +13,12 @@ from recframe.plan.runs import Run
 
 ITEMS = "items"
 """The frame of which each bucket of users has all rows."""
+EVIDENCE = {"needed", "against"}
+"""Counts of rows that say whether what was found holds."""
+NUMBERS = ("rows", "users", "example", *sorted(EVIDENCE))
+HOLDS = (
+    (pl.col("needed") > 0) & (pl.col("against") == 0) & (pl.col("always") | (pl.col("rows") > 0))
+)
 COLUMNS = ("check", "severity", "frame", "rows", "users", "example", "treatment", "remedy")
 
 
@@ -36,7 +42,7 @@ def _added(data: Audited, run: Run) -> pl.LazyFrame:
     }
     counts = [_row(0, *one).with_columns(finding=pl.lit(name)) for name, one in found.items()]
     named = dict(zip(found, counts, strict=True))
-    numbers = ("finding", "rows", "users", "example")
+    numbers = ("finding", *NUMBERS)
     of_users = [
         named[name].select(numbers) for name, (_, one) in found.items() if one.frame != ITEMS
     ]
@@ -46,7 +52,7 @@ def _added(data: Audited, run: Run) -> pl.LazyFrame:
     sums = run.added([pl.concat(of_users)], ["finding"], ["example"])
     words = [_words(place, name, *one) for place, (name, one) in enumerate(found.items())]
     rows = pl.concat([sums, *of_items]).join(pl.LazyFrame(words), on="finding")
-    return rows.sort("severity order", "place")
+    return rows.filter(HOLDS).sort("severity order", "place")
 
 
 def _checks(data: Audited) -> list[Check]:
@@ -80,31 +86,29 @@ def errors(inputs: Inputs) -> pl.LazyFrame:
 def _table(found: list[tuple[Check, Found]]) -> pl.LazyFrame:
     """Return the findings of which there are rows, in order."""
     rows = [_row(place, check, one) for place, (check, one) in enumerate(found)]
-    return pl.concat(rows).sort("severity order", "place")
+    return pl.concat(rows).filter(HOLDS).sort("severity order", "place")
 
 
 def _row(place: int, check: Check, found: Found) -> pl.LazyFrame:
-    """Return a finding as one row, or none where no row is concerned."""
+    """Return a finding as one row, or none where no row is concerned, or speaks against it."""
     schema = found.rows.collect_schema()
-    users = (
-        pl.col("user").n_unique() - pl.col("user").is_null().any()
-        if "user" in schema
-        else pl.lit(0)
-    )
+    counts = {"rows": pl.len(), "users": pl.lit(0), "needed": pl.lit(1), "against": pl.lit(0)}
+    if "user" in schema:
+        counts["users"] = pl.col("user").n_unique() - pl.col("user").is_null().any()
+    sums = {"rows": "rows", "users": "concerned_users", "needed": "needed", "against": "against"}
+    counts |= {name: pl.col(one).sum() for name, one in sums.items() if one in schema}
     one = found.rows.select(
-        rows=(pl.col("rows").sum() if "rows" in schema else pl.len()).cast(pl.Int64),
-        users=users.cast(pl.Int64),
+        *(count.cast(pl.Int64).alias(name) for name, count in counts.items()),
         example=example(found.shown, schema),
     )
-    return one.filter(pl.lit(found.always) | (pl.col("rows") > 0)).select(
+    is_kept = pl.lit(found.always) | pl.any_horizontal(pl.col("rows", *EVIDENCE & {*schema}) > 0)
+    return one.filter(is_kept).select(
         *(pl.lit(word).alias(name) for name, word in _words(place, "", check, found).items()),
-        "rows",
-        "users",
-        "example",
+        *NUMBERS,
     )
 
 
-def _words(place: int, name: str, check: Check, found: Found) -> dict[str, str | int | None]:
+def _words(place: int, name: str, check: Check, found: Found) -> dict[str, str | int | bool | None]:
     """Return what is said of a finding, and its place among others."""
     return {
         "finding": name,
@@ -115,4 +119,5 @@ def _words(place: int, name: str, check: Check, found: Found) -> dict[str, str |
         "severity": found.severity,
         "severity order": SEVERITIES.index(found.severity or check.severity),
         "place": place,
+        "always": found.always,
     }

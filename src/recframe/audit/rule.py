@@ -20,8 +20,9 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 class Found:
     """The rows of one frame that break a rule.
 
-    A column `rows` says of how many rows of the frame a row speaks, where that is not one. What is not given is the
-    check's own.
+    A column `rows` says of how many rows of the frame a row speaks, where that is not one. A frame that is summed up already
+    may have `concerned_users`, and counts of further rows: `needed`, without which nothing is found, and `against`, with
+    which nothing is. What is not given is the check's own.
     """
 
     frame: str

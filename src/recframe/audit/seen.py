@@ -64,6 +64,10 @@ class Seen:
         ]
         return [(one, value or 0.0) for one, value in found]
 
+    def largest(self, metric: Metric[...]) -> float:
+        """Return the largest value of a metric, 0 where all are null or the result has none."""
+        return next((value for one, value in self._largest if one is metric), 0.0)
+
     @cached_property
     def labels(self) -> list[Segment]:
         """The columns of the lists that nothing is bound to and whose values may be the names of systems."""

@@ -19,6 +19,7 @@ from recframe.cli.options import (
     split_columns,
     split_metrics,
     split_numbers,
+    threshold,
 )
 from recframe.cli.results import FORMATS, TABLE, WRITERS
 from recframe.frames.context import (
@@ -190,9 +191,14 @@ POLICIES = declared(
     ),
     click.option(
         "--min-relevance",
-        type=float,
+        callback=threshold,
         metavar="X",
-        help="Rows from this relevance up are relevant.  [default: above 0]",
+        help="Rows from this relevance up are relevant, or any: every row with a relevance.  [default: above 0]",
+    ),
+    click.option(
+        "--all-relevant",
+        is_flag=True,
+        help="Every row of TRUTH counts 1, whatever its columns say.",
     ),
     click.option(
         "--relevant-from",

@@ -144,10 +144,22 @@ def bound_at_once(frames: Mapping[str, pl.LazyFrame], options: dict[str, Any]) -
 def bound(frames: Mapping[str, F], options: dict[str, Any]) -> rf.Rec[F]:
     """Return the recommendations with all that is bound to them."""
     given = {name: options[name] for name in POLICY_NAMES if options.get(name) is not None}
+    given |= _relevance(options)
     sides: dict[str, Any] = {name: frame for name, frame in frames.items() if name != "recs"}
     if options["reference"] is not None and "reference" not in frames:
         sides["reference"] = options["reference"]
     return rf.rec(frames["recs"], **sides, **columns_of(options), **given)
+
+
+def _relevance(options: dict[str, Any]) -> dict[str, Any]:
+    """Return that no column says what is relevant, where that was said."""
+    if not options.get("all_relevant"):
+        return {}
+    named = options["columns"].get("relevance")
+    if named is not None:
+        msg = f"--all-relevant says that no column tells what is relevant, and --columns relevance={named} names one; leave "
+        raise RecframeError(msg + "one of them out")
+    return {"relevance": False}
 
 
 def n_parts(frames: dict[str, pl.LazyFrame]) -> int:

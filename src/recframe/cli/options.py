@@ -10,7 +10,7 @@ import click
 
 from recframe.cli.readers import Form
 from recframe.errors import RecframeError, suggestion
-from recframe.frames.context import NAMED_COLUMNS
+from recframe.frames.context import NAMED_COLUMNS, MinRelevance
 from recframe.tracking.tracked_run import moment
 
 
@@ -60,6 +60,21 @@ def split_columns(
             )
         columns[role] = name
     return columns
+
+
+def threshold(
+    ctx: click.Context, parameter: click.Parameter, value: str | None
+) -> MinRelevance | None:
+    """Return the relevance from which rows are relevant, or say what is none."""
+    del ctx, parameter
+    if value is None:
+        return None
+    if value == "any":
+        return "any"
+    try:
+        return float(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is no number; write one above 0, or any") from None
 
 
 FILES = ("recs", "truth", "users", "items", "train", "reference")

@@ -17,6 +17,8 @@ Universe = Literal["truth", "recs", "both", "all"]
 NoRelevant = Literal["zero", "skip", "null"]
 RelevantFrom = Literal["truth", "list"]
 MinRelevance = float | Literal["any"]
+Relevance = str | Literal[False]
+"""The name of a column, or False: each row counts, whatever its columns say."""
 MinRelevanceFor = Literal["all", "binary"]
 Ties = Literal[
     "item",
@@ -60,7 +62,7 @@ class Context:
     item: str | None = None
     rank: str | None = None
     score: str | None = None
-    relevance: str | None = None
+    relevance: Relevance | None = None
     model: str | None = None
     propensity: str | None = None
     weight: str | None = None
@@ -91,6 +93,7 @@ class Context:
         }
         bound = replace(self, **held, given=self.given.union(options))
         _check_roles(bound)
+        _check_threshold(bound)
         return bound
 
     @staticmethod
@@ -133,8 +136,8 @@ class Context:
 
     def name_of(self, role: str) -> str:
         """Return the column name of a role."""
-        name: str | None = getattr(self, role)
-        return role if name is None else name
+        name: str | Literal[False] | None = getattr(self, role)
+        return name if isinstance(name, str) else role
 
 
 OPTIONS = tuple(field.name for field in fields(Context) if field.name not in {"by", "given"})
@@ -146,7 +149,7 @@ def _check_roles(context: Context) -> None:
     """Say which column has two roles, one of them that of an id: it cannot be both."""
     ids = ("user", "item")
     roles = [role for role in ROLES if role != "propensity"]  # whose dtype says more
-    named = [role for role in roles if role in ids or getattr(context, role) is not None]
+    named = [role for role in roles if role in ids or isinstance(getattr(context, role), str)]
     for first, second in combinations(named, 2):
         is_id = first in ids or second == "model" or {first, second} == {"rank", "score"}
         if is_id and context.name_of(first) == context.name_of(second):
@@ -154,12 +157,23 @@ def _check_roles(context: Context) -> None:
             raise RecframeError(msg)
 
 
+def _check_threshold(context: Context) -> None:
+    """Say that relevances have a threshold, and that none are read."""
+    if context.relevance is False and context.min_relevance not in {None, "any"}:
+        every, some = Given("relevance", value=False), Given("min_relevance", context.min_relevance)
+        msg = f"{every} says that each row counts, and {some} that those of some grades do; leave one of them out"
+        raise RecframeError(msg)
+
+
 def _check_option(name: str, value: object) -> None:
     choices = {"universe": Universe, "no_relevant": NoRelevant, "relevant_from": RelevantFrom}
     choices |= {"min_relevance_for": MinRelevanceFor, "ties": Ties}
     if name in NAMED_COLUMNS:
-        if value is not None and not isinstance(value, str):
-            msg = f"{name}= takes the name of a column as text; found {shown(value)}{_renamed(name, value)}"
+        or_false = ", or False, so that each row counts" * (name == "relevance")
+        is_false = bool(or_false) and value is False
+        if value is not None and not is_false and not isinstance(value, str):
+            takes = f"{name}= takes the name of a column as text{or_false}"
+            msg = f"{takes}; found {shown(value)}{_renamed(name, value)}"
             raise RecframeError(msg)
     elif name in choices:
         allowed = get_args(choices[name])
@@ -188,7 +202,7 @@ def _renamed(role: str, name: object) -> str:
         return "; name the columns by text before: frame.columns = ['_'.join(map(str, names)) for names in frame.columns]"
     return (
         f"; rename it before: frame.rename(columns={{{name}: {role!r}}})"
-        if isinstance(name, int)
+        if isinstance(name, int) and not isinstance(name, bool)
         else ""
     )
 

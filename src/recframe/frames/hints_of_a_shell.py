@@ -12,6 +12,8 @@ from recframe.frames import hints
 from recframe.frames.context import NAMED_COLUMNS
 
 FRAMES = ("users", "items", "train", "reference")
+ALL_RELEVANT = "--all-relevant"
+"""What is written for relevance=False."""
 PLACE = "..."
 """The value of an option that is to be filled in."""
 
@@ -41,6 +43,8 @@ class InShell:
 
 def _given(name: str, value: object) -> str:
     """Return an option that was given; those that name columns stand in one."""
+    if value is False:
+        return ALL_RELEVANT
     if name in NAMED_COLUMNS and name != "model":
         return f"--columns {name}={value}"
     if isinstance(value, list):  # which a shell has between commas
@@ -62,6 +66,8 @@ def _option(name: str, value: str) -> str:
         return "the truth as a second file"
     if name in FRAMES:
         return f"--{name} FILE"
+    if (name, value) == ("relevance", "False"):
+        return ALL_RELEVANT
     if name == "model":
         return f"--model {_written(value, 'COLUMN')}"
     if name in NAMED_COLUMNS:

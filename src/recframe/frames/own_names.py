@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any, TypeVar, cast
 
 from recframe.errors import CallError, sentence, suggestion
-from recframe.frames.context import ROLES, Context
+from recframe.frames.context import ROLES, Context, Relevance
 from recframe.frames.kinds.lookup import in_memory, is_frame, kind_for
 
 NAMES = tuple(role for role in ROLES if role != "model")  # side frames have none
@@ -17,10 +17,10 @@ C = TypeVar("C", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class NamedFrame:
-    """A side frame and the names of some of its columns, by their roles."""
+    """A side frame and the names of some of its columns, by their roles; False of a relevance that is not read."""
 
     frame: Any
-    names: Mapping[str, str]
+    names: Mapping[str, Any]
 
 
 def size_of(frame: Any) -> int:
@@ -52,7 +52,7 @@ def frame(  # noqa: PLR0913  a name for each role
     item: str | None = None,
     rank: str | None = None,
     score: str | None = None,
-    relevance: str | None = None,
+    relevance: Relevance | None = None,
     propensity: str | None = None,
 ) -> NamedFrame:
     """Return a frame to bind as `truth=`, `users=`, `items=`, `train=` or `reference=`, with column names of its own.

@@ -59,7 +59,7 @@ class Side:
     """One frame of the call, and how the messages name it."""
 
     def __init__(self, title: str, frame: Any, context: Context, option: str = "") -> None:
-        self.names: Mapping[str, str] = {}
+        self.names: Mapping[str, Any] = {}
         self.option = option
         if isinstance(frame, NamedFrame):
             self.names, frame = frame.names, frame.frame
@@ -67,8 +67,9 @@ class Side:
         self.title, self.context = title, context.bind(self.names) if self.names else context
         self.kind = kind_for(frame, title)
         self.columns = self.kind.columns
-        for role in self.names:
-            self.require(role)
+        for role, own in self.names.items():
+            if isinstance(own, str):
+                self.require(role)
 
     def has(self, role: str) -> bool:
         """Whether the frame has the column of a role."""
@@ -136,12 +137,20 @@ class Side:
         }
         made = {one.inside: one.made for one in segments if one.made is not None}
         if not made:
-            taken = self.kind.take(named, IDS, READ_AS_GIVEN)
+            taken = self._read(named)
             return _with_one_zero(taken, [one.inside for one in segments])
         roots = chain.from_iterable(one.roots for one in made.values())
         read = {ROOT + root: self.root(root) or root for root in roots}
-        taken = self.kind.take(named | read, IDS, READ_AS_GIVEN)
+        taken = self._read(named | read)
         return with_made(taken, list(named), made, self.title)
+
+    def _read(self, named: Mapping[str, str]) -> Taken:
+        """Return columns under their names inside the plan; where no relevance is to be read, each judged row has 1."""
+        taken = self.kind.take(named, IDS, READ_AS_GIVEN)
+        if "relevance" not in named or self.context.relevance is not False:
+            return taken
+        judged = pl.col("relevance").is_not_null()
+        return taken.with_columns(relevance=pl.when(judged).then(pl.lit(1, pl.Int64)))
 
 
 def _with_one_zero(taken: Taken, names: Sequence[str]) -> Taken:
@@ -195,11 +204,7 @@ def roles_of(name: str, side: Side, *, judged: bool) -> list[str]:
     if name == "train":
         return ["user", "item"]
     if name == "truth":
-        return (
-            ["user", "item"]
-            + ["relevance"] * (side.has("relevance") or context.relevance is not None)
-            + propensity
-        )
+        return ["user", "item"] + ["relevance"] * has_relevance(side) + propensity
     if name == "reference":  # it may have ranks where the lists have scores
         return [
             "user",
@@ -215,6 +220,21 @@ def roles_of(name: str, side: Side, *, judged: bool) -> list[str]:
         )
         roles.append("relevance")
     return roles + (propensity if context.truth is None else [])
+
+
+def has_relevance(truth: Side) -> bool:
+    """Whether a truth has a relevance that counts, or say that there is none that a threshold could be of."""
+    context = truth.context
+    if context.relevance is not False and (context.relevance or truth.has("relevance")):
+        return True
+    if context.min_relevance not in {None, "any"}:
+        msg = (
+            f"{Given('min_relevance', context.min_relevance)}: {truth.title} has no relevance, so that each of its rows counts "
+            f"1; name the column of the grades, {bind(relevance=NAMED)}, or leave the threshold out. It has "
+            f"{listed(truth.columns)}"
+        )
+        raise ColumnError(msg)
+    return False
 
 
 def rows_are_items(side: Side) -> bool:

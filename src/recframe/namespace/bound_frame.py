@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
-from recframe.audit import notices
-from recframe.audit.seen import Seen
 from recframe.conventions import under_profile
 from recframe.errors import RecframeError, shown
 from recframe.frames import collecting
@@ -19,6 +17,7 @@ from recframe.frames.context import (
     MinRelevance,
     MinRelevanceFor,
     NoRelevant,
+    Relevance,
     RelevantFrom,
     Ties,
     Universe,
@@ -31,7 +30,7 @@ from recframe.judging.as_frame import as_frame
 from recframe.judging.judged_frame import judge
 from recframe.metrics.language import cutoffs, registry
 from recframe.metrics.language.definition import Metric
-from recframe.namespace import calls, card
+from recframe.namespace import calls, card, warned
 from recframe.namespace import tidy as long
 from recframe.namespace.answers import Answers
 from recframe.namespace.bound_metric import Asked, BoundMetric, By, Cutoffs, F
@@ -76,7 +75,7 @@ class Rec(Methods[F], Answers[F]):
         item: str | None = None,
         rank: str | None = None,
         score: str | None = None,
-        relevance: str | None = None,
+        relevance: Relevance | None = None,
         model: str | None = None,
         propensity: str | None = None,
         weight: str | None = None,
@@ -100,7 +99,8 @@ class Rec(Methods[F], Answers[F]):
             user, item: the ids; any dtype that can be a key. In a judged frame without ids of items each row is an item.
             rank: from 1, lower is better. score: higher is better, ties by item ascending; used where there is no rank
                 column, or where it is named here and the rank is not.
-            relevance: above 0 is relevant; a truth without the column counts 1 for each row.
+            relevance: above 0 is relevant; a truth without the column counts 1 for each row. False says that each row is to
+                count 1, whatever its columns say (of a judged frame each judged row), and nothing warns of these.
             model: the column that tells systems apart. Each is held against the same truth and the same users.
             propensity: in the truth, how likely it was to observe a relevant pair; what `weights=` of a metric goes by.
             weight: in the users frame, how much each user counts in means over users, such as revenue or impressions: a
@@ -206,7 +206,7 @@ class Rec(Methods[F], Answers[F]):
         found = registry.asked(registry.each(metrics), k)
         inputs = self._inputs(by, profile, found)
         asked = under_profile.asked(inputs.context, found)
-        told = partial(_told, inputs, found, tidy=tidy)
+        told = partial(warned.of_metrics, inputs, found, tidy=tidy)
         home, beside = under_profile.at_home(inputs), SUPPORT if support or tidy else ()
         with kept_plans.planned(home, asked, self._run(), beside) as made:
             plan = long.tidy(made, inputs, found) if tidy else made
@@ -255,7 +255,7 @@ class Rec(Methods[F], Answers[F]):
         home = under_profile.at_home(inputs)
         made = evaluation.evaluate(home, asked, run, SUPPORT if support or tidy else ())
         result = collecting.stream(long.tidy(made, inputs, found) if tidy else made)
-        _told(inputs, found, result, collecting.stream, tidy=tidy)
+        warned.of_metrics(inputs, found, result, collecting.stream, tidy=tidy)
         return result
 
     @calls.understood
@@ -286,7 +286,7 @@ class Rec(Methods[F], Answers[F]):
         roles: list[str] = [*inputs.model, "user", "item"]
         names = [self._context.name_of(role) for role in roles]
         sources = {name: self._kind.source(name) for name in names}
-        result: F = self._kind.give(as_frame(judge(inputs)), sources)
+        result: F = self._kind.give(as_frame(judge(inputs)), sources, warned.of_truth(inputs))
         return result
 
     @calls.understood
@@ -365,7 +365,7 @@ class Rec(Methods[F], Answers[F]):
             self._inputs(by, metrics=registry.asked([metric], k)), metric, profiles, k
         )
         made = asked.table(self._evaluated(asked.inputs, asked.conventions))
-        told = partial(_told, asked.inputs, [one.metric for one in asked.conventions])
+        told = partial(warned.of_metrics, asked.inputs, [one.metric for one in asked.conventions])
         result: F = self._kind.give(made, asked.inputs.sources, told)
         return explanation.Explanation(asked.text(self._kind.rows(result)), result)
 
@@ -485,15 +485,3 @@ if TYPE_CHECKING:
 METHODS = frozenset(name for one in Rec.__mro__ for name in vars(one) if not name.startswith("_"))
 """What users may call, but the metrics of their own."""
 registry.reserve(METHODS)
-
-
-def _told(
-    inputs: Inputs,
-    metrics: Sequence[Metric[...]],
-    result: pl.DataFrame,
-    run: collecting.Collect,
-    *,
-    tidy: bool = False,
-) -> None:
-    result = long.wide(result, metrics) if tidy else result
-    notices.tell(Seen(under_profile.at_home(inputs), metrics, result, run))

@@ -26,7 +26,7 @@ from recframe.metrics import catalogue_metrics
 from recframe.metrics.language import registry
 from recframe.metrics.language.at import At
 from recframe.metrics.language.definition import Definition, Metric
-from recframe.namespace import chart_names
+from recframe.namespace import chart_names, warned
 from recframe.namespace.bound_metric import Cutoffs
 from recframe.namespace.chart_names import Names
 from recframe.plan import of_lists
@@ -136,7 +136,8 @@ def users_values(
     values = rec._evaluated(inputs, under_profile.asked(inputs.context, [metric]))  # noqa: SLF001
     keys = [inside for inside, _ in keys_of(inputs, [metric])]
     named = numbered(values, keys).select(*inputs.model, value=pl.col(str(metric)))
-    found = rec._kind.give(_in_bins(named.drop_nulls("value"), inputs.model, metric, bins), {})  # noqa: SLF001
+    plan = _in_bins(named.drop_nulls("value"), inputs.model, metric, bins)
+    found = rec._kind.give(plan, {}, warned.of_truth(inputs))  # noqa: SLF001
     found = _with_model(found, inputs, names)
     zeros = found.group_by("model", "model_place").agg(
         n=pl.col("n").filter("zero").sum(), users=pl.col("n").sum()
@@ -257,12 +258,12 @@ def binned_scores(rec: Any, bins: int, names: Names) -> pl.DataFrame:
     plan = rows.group_by(*model, "group", "bin").agg(
         n=pl.len().cast(pl.Int64), least=pl.col("least").first(), width=width.first()
     )
-    found = _with_model(rec._kind.give(plan, {}), inputs, names)  # noqa: SLF001
+    given = rec._kind.give(plan, {}, warned.of_truth(inputs))  # noqa: SLF001
+    found = _with_model(given, inputs, names)
     start = pl.col("least") + pl.col("bin") * pl.col("width")
     share = pl.col("n") / pl.col("n").sum().over("model", "group")
     found = found.with_columns(low=start, high=start + pl.col("width"), share=share)
-    groups = dict(enumerate(GROUPS))
-    group = pl.col("group").replace_strict(groups, return_dtype=pl.String)
+    group = pl.col("group").replace_strict(dict(enumerate(GROUPS)), return_dtype=pl.String)
     return found.with_columns(group).sort("model_place", "group", "bin")
 
 

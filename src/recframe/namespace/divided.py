@@ -52,7 +52,7 @@ class Given:
     """A frame of the call: the engine's, or a table of one that was at hand."""
 
     frame: Any
-    names: Mapping[str, str]
+    names: Mapping[str, Any]
     context: Context
     engine: Engine
     is_engines: bool
@@ -265,7 +265,7 @@ class Divided:
         return {name: self._given(one) for name, one in frames.items()}
 
     def _given(self, frame: Any) -> Given:
-        names: Mapping[str, str] = {}
+        names: Mapping[str, Any] = {}
         if isinstance(frame, NamedFrame):
             names, frame = frame.names, frame.frame
         context = self.context.bind(names) if names else self.context

@@ -19,7 +19,7 @@ from recframe.judging.relevance import is_relevant_row
 from recframe.metrics.language import registry
 from recframe.metrics.language.cutoffs import reach
 from recframe.metrics.language.definition import Metric
-from recframe.namespace import calls
+from recframe.namespace import calls, warned
 from recframe.namespace.bound_metric import By, F
 from recframe.plan.segments import keys_of, numbered
 
@@ -154,7 +154,7 @@ def _given(rec: Any, asked: Asked, by: By, profile: str | None) -> Any:
     # NOTE: pandas' rows are sorted by these columns once more where it has categories, so that they say the whole order.
     sources = {names[inside]: inputs.sources.get(names[inside]) for inside in order}
     sources[names["item"]] = rec._kind.source(names["item"])  # noqa: SLF001
-    return rec._kind.give(plan, sources)  # noqa: SLF001
+    return rec._kind.give(plan, sources, warned.of_truth(inputs))  # noqa: SLF001
 
 
 def _first(values: pl.LazyFrame, inputs: Inputs, asked: Asked) -> pl.LazyFrame:

@@ -11,7 +11,7 @@ from recframe.errors import ColumnError, RecframeError
 from recframe.frames.dtypes import text_of
 from recframe.frames.hints import Given, bind
 from recframe.metrics.language.definition import Metric
-from recframe.namespace import calls
+from recframe.namespace import calls, warned
 from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
 from recframe.namespace.question import Question, question
 from recframe.plan.needs import needs_of
@@ -284,4 +284,4 @@ def _given(
             raise ColumnError(msg)
     # NOTE: a column that is named by is text here, whatever the user's own column by is
     own = {name: asked.inputs.sources.get(name) for name in model.values()}
-    return kind.give(whole.rename(model), own)
+    return kind.give(whole.rename(model), own, warned.of_truth(asked.inputs))

@@ -57,7 +57,7 @@ class Kind(ABC):
 
     @abstractmethod
     def numbers(self) -> list[str]:
-        """Return the names of the columns of numbers."""
+        """Return the names of the columns of numbers, and of Booleans, which are 0 and 1."""
 
     @abstractmethod
     def take(

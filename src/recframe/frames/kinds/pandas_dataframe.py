@@ -7,13 +7,15 @@ from typing import Any
 
 import pandas as pd
 import polars as pl
-from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype
+from pandas.api.types import infer_dtype, is_bool_dtype, is_complex_dtype, is_numeric_dtype
 
 from recframe.frames.kinds.kind import EagerKind
 from recframe.frames.kinds.polars_dataframe import without_nan
 from recframe.frames.pandas_columns import series
 from recframe.frames.pandas_results import frame_of
 
+SOME = 1_000
+"""So many rows most often tell that a column of objects has no Booleans."""
 LABELS = {"string", "categorical", "integer", "boolean"}
 """What pandas infers of columns whose values may be labels."""
 
@@ -43,13 +45,8 @@ class Pandas(EagerKind):
         ]
 
     def numbers(self) -> list[str]:
-        """Return the names of the columns of numbers."""
-        dtypes = {name: self.frame[name].dtype for name in self._plain_columns}
-        return [
-            name
-            for name, dtype in dtypes.items()
-            if is_numeric_dtype(dtype) and not is_bool_dtype(dtype)
-        ]
+        """Return the names of the columns of numbers and Booleans."""
+        return [name for name in self._plain_columns if _has_numbers(self.frame[name])]
 
     @property
     def _plain_columns(self) -> list[str]:
@@ -84,6 +81,16 @@ class Pandas(EagerKind):
         names = list(result.columns)
         values = zip(*(result[name].tolist() for name in names), strict=True)
         return [dict(zip(names, row, strict=True)) for row in values]
+
+
+def _has_numbers(column: pd.Series[Any]) -> bool:
+    """Return whether a column has numbers or Booleans, which pandas holds as objects where one is missing."""
+    if column.dtype == object:
+        is_of_booleans = infer_dtype(column.head(SOME), skipna=True) == "boolean"
+        return is_of_booleans and infer_dtype(column, skipna=True) == "boolean"
+    is_plain = not isinstance(column.dtype, pd.CategoricalDtype)
+    is_of_numbers = is_numeric_dtype(column.dtype) or is_bool_dtype(column.dtype)
+    return is_plain and is_of_numbers and not is_complex_dtype(column.dtype)
 
 
 KIND = Pandas

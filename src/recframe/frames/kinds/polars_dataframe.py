@@ -21,8 +21,8 @@ def may_be_labels(schema: Mapping[str, pl.DataType]) -> list[str]:
 
 
 def of_numbers(schema: Mapping[str, pl.DataType]) -> list[str]:
-    """Return the names of the columns of numbers of Polars."""
-    return [name for name, dtype in schema.items() if dtype.is_numeric()]
+    """Return the names of the columns of numbers and Booleans of Polars."""
+    return [name for name, dtype in schema.items() if dtype.is_numeric() or dtype == pl.Boolean]
 
 
 def without_nan(column: pl.Series, numbers: Collection[str]) -> pl.Series:

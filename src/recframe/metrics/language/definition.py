@@ -335,26 +335,23 @@ def _understood(definition: Definition, name: str, value: object) -> tuple[str, 
     return name, _checked(definition, name, value)
 
 
-def _named(name: str, own: str, message: str) -> str:
-    """Return a message that begins with what an argument is called, where it was called otherwise."""
-    return message if name == own else f"{name}= is {own}= here; {message}"
+def _of_a_call(metric: str, name: str, value: object) -> str:
+    """Return where `k` and `by` are given, however they are called; nothing for any other name."""
+    own, call = argument_of(name), f"frame.rec.{metric}"
+    begin = "" if name == own else f"{name}= is {own}= here; "
+    if own == "by":
+        by = value if isinstance(value, str) else "country"
+        return f"{begin}segments are asked of a frame, by their columns: {call}(k=10, by={by!r})"
+    cut = value if type(value) is int and value > 0 else 10
+    behind = f"the cut-off stands behind a metric: write rf.{metric} @ {cut}, or '{metric}@{cut}'"
+    return f"{begin}{behind}, or ask a frame: {call}(k={cut})" if own else ""
 
 
 def _checked(definition: Definition, name: str, value: object) -> Value:
     """Return the value in its plain form, or say what the parameter takes."""
     if name not in definition.parameters:
-        own, call = argument_of(name), f"frame.rec.{definition.name}"
-        if own == "by":
-            by = value if isinstance(value, str) else "country"
-            msg = f"segments are asked of a frame, by their columns: {call}(k=10, by={by!r})"
-            raise UnknownMetricError(_named(name, own, msg))
-        if own == "k":
-            cut = value if type(value) is int and value > 0 else 10
-            msg = (
-                f"the cut-off stands behind a metric: write rf.{definition.name} @ {cut}, or "
-                f"{definition.name + f'@{cut}'!r}, or ask a frame: {call}(k={cut})"
-            )
-            raise UnknownMetricError(_named(name, own, msg))
+        if meant := _of_a_call(definition.name, name, value):
+            raise UnknownMetricError(meant)
         found = sentence(
             f"{definition.name} has no parameter {name!r}", suggestion(name, definition.parameters)
         )

@@ -1,0 +1,90 @@
+"""Columns of a truth without relevance that may say what is relevant, by their values and by what they are called."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+from typing import Any
+
+import polars as pl
+
+from recframe.frames.inputs import Inputs
+from recframe.frames.roles import Segment, Side, has_relevance
+
+SOME = 1_000
+"""So many rows mostly show that a column has other numbers than 0 and 1."""
+GRADES = {"rating", "ratings", "star", "stars", "grade", "grades", "label", "labels", "rel", "qrel"}
+GRADES |= {"relevance", "relevances", "relevancy", "score", "scores", "target", "targets"}
+GRADES |= {"gain", "gains", "judgement", "judgements", "judgment", "judgments", "feedback"}
+GRADES |= {"preference", "preferences", "overall"}
+"""What grades are called: the last word of a column's name."""
+NO_GRADES = {"n", "num", "number", "count", "total", "sum", "avg", "average", "mean", "median"}
+NO_GRADES |= {"min", "max", "std", "age", "credit", "popularity", "pred", "predicted"}
+"""Words before it that make it something else: how many ratings an item has, or their mean."""
+BEHIND = {"value", "values", "given", "raw", "x", "y"}
+"""Words behind it that say nothing, such as those that pandas' merge adds."""
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+FURTHEST = 100
+"""No grade is further from 0: stars, tenths and per cents are not."""
+
+
+def truth_without_relevance(inputs: Inputs) -> Side | None:
+    """Return the truth of a call where nobody said what is relevant, so that each row counts; None where it was said."""
+    side, context = inputs.sides.get("truth"), inputs.context
+    if side is None or side.kind.frame is inputs.sides["recommendations"].kind.frame:
+        return None
+    was_said = side.context.relevance is False or context.min_relevance == "any"
+    return None if was_said or has_relevance(side) else side
+
+
+def unbound_columns(inputs: Inputs, truth: Side) -> list[Segment]:
+    """Return the columns of numbers and Booleans of a truth that no role and no segment has, under names inside a plan."""
+    context = truth.context
+    named = ("model", "propensity", "weight")
+    roles = ["user", "item", *(one for one in named if getattr(context, one) is not None)]
+    used = {context.name_of(role) for role in roles} | {one.name for one in inputs.segments}
+    made = chain.from_iterable(one.made.roots for one in inputs.segments if one.made is not None)
+    used |= {truth.root(root) or root for root in made}
+    if used.issuperset(truth.columns):
+        return []
+    names = [name for name in truth.kind.numbers() if name not in used]
+    return [Segment(f"unbound {place}", name, "truth") for place, name in enumerate(names)]
+
+
+def are_two_values(values: pl.Series) -> bool:
+    """Return whether a column has 0 and 1, or False and True, and no other value.
+
+    NOTE: most columns are told by their first rows; the smallest and the largest number take a tenth of a count of values.
+    """
+    if values.dtype == pl.Boolean:
+        return bool(values.any()) and not values.all()
+    if not _are_bits(values.head(SOME)) or values.min() != 0 or values.max() != 1:
+        return False
+    return values.dtype.is_integer() or _are_bits(values)
+
+
+def _are_bits(values: pl.Series) -> bool:
+    return bool(((values == 0) | (values == 1)).all())
+
+
+def is_called_as_grades(name: str) -> bool:
+    """Return whether a column bears a name of grades: `rating`, `Book-Rating`, `relevance_label`, but no `n_ratings`."""
+    words = [word.casefold() for word in _WORD.findall(name)]
+    if words[-2:] == ["y", "true"]:
+        return True
+    while words and (words[-1] in BEHIND or words[-1].isdecimal()):
+        words.pop()
+    return bool(words) and words[-1] in GRADES and NO_GRADES.isdisjoint(words)
+
+
+def bounds_of(values: pl.Series) -> tuple[Any, Any]:
+    """Return the smallest and the largest of some numbers."""
+    return values.min(), values.max()
+
+
+def may_be_grades(values: pl.Series) -> bool:
+    """Return whether the numbers of a column may be grades: several, none of them far from 0, and not 0 and 1 alone."""
+    lowest, highest = bounds_of(values)
+    if values.dtype == pl.Boolean or lowest is None:
+        return False
+    return -FURTHEST <= lowest < highest <= FURTHEST and not are_two_values(values)

@@ -1,0 +1,39 @@
+"""What a call warns of when its result is collected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from recframe.audit import notices
+from recframe.audit.seen import Seen
+from recframe.conventions import under_profile
+from recframe.frames.collecting import Collect
+from recframe.frames.inputs import Inputs
+from recframe.frames.kinds import kind
+from recframe.metrics.language.definition import Metric
+from recframe.namespace import tidy as long
+
+
+def of_metrics(
+    inputs: Inputs,
+    metrics: Sequence[Metric[...]],
+    result: pl.DataFrame,
+    run: Collect,
+    *,
+    tidy: bool = False,
+) -> None:
+    """Warn of what a result of metrics and its frames show."""
+    result = long.wide(result, metrics) if tidy else result
+    notices.tell(Seen(under_profile.at_home(inputs), metrics, result, run))
+
+
+def of_truth(inputs: Inputs) -> kind.Seen:
+    """Return what warns of a truth once a result is there that is no table of metrics."""
+
+    def told(result: pl.DataFrame, run: Collect) -> None:
+        seen = Seen(under_profile.at_home(inputs), [], result, run)
+        notices.tell(seen, notices.OF_JUDGING)
+
+    return told

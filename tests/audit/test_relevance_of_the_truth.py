@@ -1,0 +1,290 @@
+"""A truth of which nobody said what is relevant: columns that may say it warn, `relevance=False` answers, thresholds raise."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import recframe as rf
+from frame_kinds import KINDS, Kind
+from many_frames import ManyFrame
+
+# u clicked b alone, at rank 2; v clicked c, at rank 1, and not a
+RECS = pl.DataFrame(
+    {"user": ["u", "u", "v", "v"], "item": ["a", "b", "c", "a"], "rank": [1, 2, 1, 2]}
+)
+TRUTH = pl.DataFrame(
+    {"user": ["u", "u", "v", "v"], "item": ["a", "b", "c", "a"], "clicked": [0, 1, 1, 0]}
+)
+GRADED = TRUTH.with_columns(stars=pl.Series([1, 4, 3, None]))
+MODELS = pl.concat([RECS.with_columns(model=pl.lit(name)) for name in ("x", "y")])
+USERS = pl.DataFrame({"user": ["u", "v"], "country": ["FR", "DE"]})
+EAGER = pytest.mark.parametrize(
+    "kind", [one for one in KINDS if one.name not in {"lazy", "streaming"}], ids=repr
+)
+AS = {"numbers": pl.Int8, "floats": pl.Float64, "Booleans": pl.Boolean}
+
+
+def told(ask: Callable[[], object]) -> list[str]:
+    """The words of the warnings of a call, all of which name this file."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        ask()
+    assert {one.filename for one in found} <= {__file__}
+    assert {one.category for one in found} <= {rf.RecframeWarning}
+    return [str(one.message) for one in found]
+
+
+def asked(truth: pl.DataFrame, kind: Any = KINDS[0], **options: Any) -> list[str]:
+    return told(lambda: kind(RECS).rec(truth=kind(truth), **options).recall(k=2))
+
+
+# Columns of two values
+
+
+@EAGER
+@pytest.mark.parametrize("dtype", AS.values(), ids=AS)
+def test_a_column_of_two_values_warns_with_both_answers(kind: Kind, dtype: Any):
+    (words,) = asked(TRUTH.with_columns(pl.col("clicked").cast(dtype)), kind)
+
+    values, least = ("False and True", "False") if dtype == pl.Boolean else ("0 and 1", "0")
+    assert words.startswith(
+        f"the frame truth= has a column 'clicked' of {values}, but no column of relevance is bound, so that rows of {least} "
+        "count as relevant as all others; write rec(relevance='clicked'), if it says what is relevant, or "
+        "rec(relevance=False) if each row counts"
+    )
+
+
+def test_values_that_are_missing_hide_no_two_values():
+    for values in ([None, True, False, None], [None, 1.0, 0.0, float("nan")]):
+        truth = TRUTH.with_columns(clicked=pl.Series(values, strict=False))
+        assert len(asked(truth)) == 1
+        assert len(told(lambda truth=truth: RECS.to_pandas().rec(truth.to_pandas()).mrr(k=2))) == 1
+
+
+@pytest.mark.parametrize("last", [0, 1])
+def test_the_other_value_may_stand_behind_many_rows(last: int):
+    n = 30_000
+    truth = pl.DataFrame(
+        {"user": range(n), "item": [1] * n, "weekday": [1 - last] * (n - 1) + [last]}
+    )
+    recs = truth.select("user", "item", rank=1)
+    for one in (truth, truth.with_columns(pl.col("weekday").cast(pl.Float64))):
+        assert "column 'weekday' of 0 and 1" in told(lambda one=one: recs.rec(one).mrr(k=1))[0]
+    two = truth.with_columns(weekday=pl.Series([0, 1] * (n // 2 - 1) + [1, 2]))
+    half = truth.with_columns(weekday=pl.Series([0.0, 1.0] * (n // 2 - 1) + [1.0, 0.5]))
+    assert [told(lambda one=one: recs.rec(one).mrr(k=1)) for one in (two, half)] == [[], []]
+
+
+def test_all_columns_make_one_warning_that_begins_with_two_values():
+    more = GRADED.select(
+        "user", "item", "stars", pl.col("clicked").alias("is_new"), label="clicked"
+    )
+
+    (words,) = asked(more)
+
+    assert (
+        "has columns 'label', 'is_new' of 0 and 1 and a column 'stars' of 1 to 4, which looks"
+        in words
+    )
+    assert "write rec(relevance='label') or rec(relevance='stars'), with min_relevance=" in words
+
+
+def test_what_the_call_uses_is_no_answer():
+    assert told(lambda: RECS.rec(TRUTH).recall(k=2, by="clicked")) == []
+    assert told(lambda: RECS.rec(TRUTH).recall(k=2, by=(pl.col("clicked") + 1).alias("x"))) == []
+
+
+def test_a_weight_of_users_is_no_answer():
+    users = USERS.with_columns(weight=pl.Series([1, 0]))
+    truth = TRUTH.rename({"clicked": "weight"})
+
+    assert told(lambda: RECS.rec(truth, users=users, weight="weight").recall(k=2)) == []
+    assert len(told(lambda: RECS.rec(truth).recall(k=2))) == 1
+
+
+def test_who_said_what_is_relevant_is_not_warned():
+    for options in (
+        {"relevance": "clicked"},
+        {"relevance": False},
+        {"min_relevance": "any"},
+        {"profile": "rectools"},
+    ):
+        assert asked(TRUTH, **options) == []
+    assert asked(TRUTH.with_columns(relevance=1)) == []
+    assert asked(TRUTH.with_columns(clicked=1)) == []
+    assert told(lambda: RECS.rec(rf.frame(TRUTH, relevance=False)).recall(k=2)) == []
+    assert told(lambda: RECS.rec(TRUTH, items=TRUTH.select("item").unique()).coverage(k=2)) == []
+
+
+CALLS: dict[str, Callable[[Any], object]] = {
+    "evaluate": lambda rec: rec.evaluate("recall@2", "mrr@2", by="country"),
+    "collect": lambda rec: rec.collect("recall@2", parts=2),
+    "judge": lambda rec: rec.judge(),
+    "summarize": lambda rec: rec.summarize("recall@2"),
+    "compare": lambda rec: rec.compare("recall@2", baseline="x"),
+    "power": lambda rec: rec.power("recall@2", baseline="x"),
+    "gaps": lambda rec: rec.gaps("recall@2", by="country"),
+    "slices": lambda rec: rec.slices("recall@2", by="country"),
+    "worst": lambda rec: rec.worst("recall@2"),
+    "best": lambda rec: rec.best("recall@2"),
+    "require": lambda rec: rec.require("recall@2 >= 0", raises=False),
+    "explain": lambda rec: rec.explain("recall@2"),
+    "table": lambda rec: rec.table("recall@2"),
+    "track": lambda rec: rec.track("recall@2", history=tempfile.mkdtemp(), as_of="2026-01-01"),
+    "report": lambda rec: rec.report("recall@2"),
+    "plot.curve": lambda rec: rec.plot.curve("recall", k=[1, 2]),
+    "plot.distribution": lambda rec: rec.plot.distribution("recall@2"),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_every_call_warns_once(name: str):
+    rec = MODELS.rec(TRUTH, users=USERS, model="model")
+
+    assert ["column 'clicked' of 0 and 1" in words for words in told(lambda: CALLS[name](rec))] == [
+        True
+    ]
+    assert told(lambda: CALLS[name](rec(relevance=False))) == []
+
+
+def test_a_plan_reads_nothing_and_collect_warns():
+    n_scans = []
+
+    def scanned(rows: pl.DataFrame) -> pl.DataFrame:
+        n_scans.append(rows)
+        return rows
+
+    truth = TRUTH.lazy().map_batches(scanned, schema=TRUTH.schema)
+    assert told(lambda: RECS.lazy().rec(truth).evaluate("recall@2")) == []
+    assert told(lambda: RECS.lazy().rec(truth).judge()) == []
+    assert told(lambda: RECS.lazy().rec(truth).audit()) == []
+    assert n_scans == []
+    assert len(told(lambda: RECS.lazy().rec(truth).collect("recall@2"))) == 1
+
+
+@pytest.mark.parametrize("truth", [TRUTH, GRADED, TRUTH.with_columns(pl.col("clicked") * 2)])
+def test_the_audit_of_every_kind_finds_the_same(truth: pl.DataFrame):
+    home = RECS.rec(truth).audit()
+    found = home.filter(pl.col("check").str.starts_with("unbound"))
+
+    expected = {
+        ("unbound_two_values", "column 'clicked'", 2): truth["clicked"].max() == 1,
+        ("unbound_grades", "column 'stars'", 3): "stars" in truth.columns,
+    }
+    assert found.select("check", "example", "rows").rows() == [
+        one for one, is_there in expected.items() if is_there
+    ]
+    assert_frame_equal(RECS.lazy().rec(truth.lazy()).audit().collect(), home)
+    assert_frame_equal(pl.DataFrame(RECS.to_pandas().rec(truth.to_pandas()).audit()), home)
+    many = rf.rec(ManyFrame(RECS.to_arrow()), truth=ManyFrame(truth.to_arrow())).audit().collected
+    assert_frame_equal(many.filter(pl.col("check").str.starts_with("unbound")), found)
+
+
+# Each row counts
+
+
+def test_each_row_counts_whatever_its_columns_say(kind: Kind):
+    for truth in (
+        TRUTH,
+        TRUTH.rename({"clicked": "relevance"}),
+        GRADED.rename({"stars": "relevance"}),
+    ):
+        rec = kind(RECS).rec(truth=kind(truth), relevance=False)
+
+        # all four rows are listed, and each user's first one is relevant
+        assert kind.read(rec.evaluate("recall@1", "mrr")).row(0) == (2, 0.5, 1.0)
+        judged = rec.judge()
+        assert kind.read(judged).select("relevance").to_series().to_list() == [1] * 4
+        again = judged.rec(relevance=False)
+        assert kind.read(again.evaluate("recall@1", "mrr")).row(0) == (2, 0.5, 1.0)
+
+
+def test_each_judged_row_of_a_judged_frame_counts():
+    judged = pl.DataFrame(
+        {
+            "user": ["u"] * 3,
+            "item": ["a", "b", "c"],
+            "rank": [1, 2, 3],
+            "relevance": [None, 0.0, 5.0],
+        }
+    )
+
+    # a is not judged, b and c are relevant alike: (1/log2(3) + 1/log2(4)) / (1 + 1/log2(3))
+    assert judged.rec(relevance=False).ndcg(k=3) == pytest.approx(
+        (0.63093 + 0.5) / 1.63093, abs=1e-5
+    )
+    assert judged.rec(relevance=False).recall(k=2) == 0.5
+    with pytest.raises(rf.ColumnError, match="no column 'relevance'"):
+        judged.drop("relevance").rec(relevance=False).mrr(k=1)
+
+
+def test_an_engine_lets_each_row_count():
+    truth = TRUTH.rename({"clicked": "relevance"})
+    rec = rf.rec(ManyFrame(RECS.to_arrow()), truth=ManyFrame(truth.to_arrow()), relevance=False)
+
+    assert rec.evaluate("recall@1", "mrr").collected.row(0) == (2, 0.5, 1.0)
+
+
+def test_a_frame_of_its_own_names_wins_over_false():
+    rec = RECS.rec(rf.frame(TRUTH, relevance="clicked"), relevance=False)
+
+    # of u the second item is relevant, of v the first one
+    assert rec.mrr() == 0.75
+    assert RECS.rec(rf.frame(TRUTH, relevance=False), relevance="clicked").mrr() == 1.0
+
+
+@pytest.mark.parametrize("value", [True, 0, 1.5])
+def test_relevance_takes_a_name_or_false(value: Any):
+    with pytest.raises(
+        rf.RecframeError, match="the name of a column as text, or False, so that each row counts"
+    ):
+        RECS.rec(TRUTH, relevance=value)
+
+
+# Thresholds
+
+
+def test_a_threshold_needs_a_relevance(kind: Kind):
+    bare = kind(RECS).rec(truth=kind(TRUTH), min_relevance=4)
+
+    for call in (lambda: bare.evaluate("recall"), bare.judge, bare.audit):
+        with pytest.raises(
+            rf.ColumnError,
+            match=r"min_relevance=4: the frame truth= has no relevance.* It has .*'clicked'",
+        ):
+            call()
+    with pytest.raises(
+        rf.RecframeError, match="relevance=False says that each row counts, and min_relevance=4"
+    ):
+        bare(relevance=False)
+    # every row has a relevance, of 1
+    assert kind.read(bare(min_relevance="any").evaluate("recall@1", "mrr")).row(0) == (2, 0.5, 1.0)
+
+
+@EAGER
+def test_a_level_above_all_grades_is_warned_of_with_the_highest(kind: Kind):
+    rec = kind(RECS).rec(truth=kind(GRADED), relevance="stars", min_relevance=4.5)
+
+    (words,) = told(lambda: rec.evaluate("ndcg@2", "recall@2"))
+
+    assert words.startswith("min_relevance=4.5: no row of the frame truth= reaches it")
+    assert "the highest grade is 4;" in words
+    assert told(lambda: rec(min_relevance=4).evaluate("ndcg@2", "recall@2")) == []
+    # relevant, and not listed up to 1
+    assert told(lambda: rec(min_relevance=4).recall(k=1)) == []
+    judged = kind(GRADED.select("user", "item", rank=1, relevance="clicked"))
+    assert "no row of the judged frame" in told(lambda: judged.rec(min_relevance=2).recall(k=1))[0]
+
+
+def test_a_level_for_binary_metrics_alone_is_warned_of_beside_gains():
+    rec = RECS.rec(GRADED, relevance="stars", min_relevance=5, min_relevance_for="binary")
+
+    assert len(told(lambda: rec.evaluate("ndcg@2", "recall@2"))) == 1
+    assert told(lambda: rec.evaluate("ndcg@2")) == []
