@@ -173,7 +173,7 @@ def test_no_metric():
 def test_an_unknown_parameter():
     expected = (
         "ndcg has no parameter 'gian'; did you mean 'gain'? "
-        "It has gain=linear, log_base=2, ideal=relevant, discount=shifted, offset=0"
+        "It has gain=linear, log_base=2, ideal=relevant, discount=shifted, offset=0, without_relevant=zero"
     )
 
     for call in (
@@ -225,7 +225,10 @@ def test_parameters_are_given_by_name():
             rf.rbp(argument)
     with says("hit_rate has no parameters; a frame is asked: frame.rec.hit_rate(k=10)"):
         rf.hit_rate(FRAME)
-    expected = "'exp' is not a parameter; write ndcg(gain=linear, log_base=2, ideal=relevant, discount=shifted, offset=0)"
+    expected = (
+        "'exp' is not a parameter; write ndcg(gain=linear, log_base=2, ideal=relevant, discount=shifted, offset=0, "
+        "without_relevant=zero)"
+    )
     with says(expected, rf.UnknownMetricError):
         rf.parse("ndcg(exp)@10")
 

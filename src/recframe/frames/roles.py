@@ -23,9 +23,9 @@ DESCRIBES = {"users": "user", "items": "item"}
 JUDGED = {"recommendations", "truth"}
 READ_AS_GIVEN = ("rank", "score", "propensity")
 """The roles whose numbers are read by what says what a NaN among them is."""
-# NOTE: "user id" and "item id" are made of an id by an expression. "user" and "constant" are nobody's frames: a segment that was found to
-# be a property of the user, and one that cuts lists and truth into parts, of which each user was found to have one; see
-# `described`.
+# NOTE: "user id" and "item id" are made of an id by an expression. "user" and "constant" are nobody's frames: a segment that
+# was found to be a property of the user, and one that cuts lists and truth into parts, of which each user was found to have
+# one; see `described`.
 Owner = Literal[
     "role",
     "row",
