@@ -103,7 +103,8 @@ def differences(old: Convention, new: Convention) -> list[Difference]:
     for name, value in before.items():
         if value != after[name]:
             switch = switch_of(name, old.metric.definition.family) or OTHER_VALUE
-            chained = name not in POLICIES or _holds(switch, old.metric, read)
+            metrics = (old.metric, new.metric)
+            chained = name not in POLICIES or all(_holds(switch, one, read) for one in metrics)
             direction, why = switch.direction(value, after[name], chained=chained, **holding)
             words = (words_of(old, name, value), words_of(new, name, after[name]))
             # what differs in this is switched after the users
@@ -118,9 +119,10 @@ def _words_of(metric: Metric[...]) -> set[str]:
 
 
 def _holds(switch: Switch, metric: Metric[...], read: set[str]) -> bool:
-    """Return whether a policy's chains hold of a metric."""
+    """Return whether a policy's chains hold of a metric: they speak of users who can only count 0."""
     return (
         metric.definition.direction == "higher"
+        and metric.parameters.get("without_relevant") != "one"
         and bool(read & OF_HITS)
         and not read & switch.unless
     )
