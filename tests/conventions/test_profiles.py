@@ -583,3 +583,20 @@ def test_the_pattern_of_the_published_comparison_comes_out():
     # nDCG: binary and cut .0933; Elliot's exponential gain .0899 is lower; an ideal that is not cut .0798 the lowest
     assert same("ndcg", "recbole", "microsoft", "replay", "recpack")
     assert value("ndcg", "jurity") < value("ndcg", "elliot") < value("ndcg", "microsoft")
+
+
+def test_lists_without_a_hit_keep_their_own_value_in_segments_of_items_of_large_frames():
+    # even users like 8 and odd ones 9, of one genre each, and find neither: 0; the other one has a grade of 0 and counts 1
+    users = range(1500)
+    lists = pl.DataFrame(
+        [(user, item, item) for user in users for item in (1, 2, 3)],
+        schema=["user", "item", "rank"],
+        orient="row",
+    )
+    grades = [row for user in users for row in ((user, 8 + user % 2, 1), (user, 9 - user % 2, 0))]
+    truth = pl.DataFrame(grades, schema=["user", "item", "relevance"], orient="row")
+    items = pl.DataFrame({"item": range(1, 10)}).with_columns(genre=pl.col("item") % 2)
+    found = lists.rec(truth=truth, items=items).evaluate(
+        rf.ndcg(without_relevant="one"), by="genre"
+    )
+    assert found.rows() == [(0, 1500, 0.5), (1, 1500, 0.5)]
