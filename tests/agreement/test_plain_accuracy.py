@@ -32,6 +32,7 @@ from plain_policies import (
     models_of,
     ranked,
     universe,
+    with_given_ranks_apart,
     without_nan,
 )
 from random_cases import (
@@ -385,7 +386,7 @@ def test_judge_gives_each_pair_of_a_user_that_counts_once(kind: Kind):
     for policy in policies(rng):
         case = without_nan(replace(two_plain_frames(rng, policy), by=()))
         truth = [row for row in identified(case.truth or ()) if is_judged(row)]
-        recs = ranked(case, identified(case.recs), truth)
+        recs = with_given_ranks_apart(case, ranked(case, identified(case.recs), truth), truth)
         users, rows_of_all = (
             universe(case, recs, truth),
             judged_rows(case, recs, truth, models_of(case)),

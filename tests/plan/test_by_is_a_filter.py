@@ -160,18 +160,6 @@ def test_the_catalogue_is_cut_by_an_expression_of_the_items_id():
     assert found.rows() == [(0, 1, 1, 0.5), (1, 1, 1, pytest.approx(1 / 3))]
 
 
-def test_the_tail_of_a_part_is_that_of_its_own_items():
-    # items 1, 3 and 5 of kind a: 3 and 5 are in no train, and 1 is the most popular of the part. Of b, 2 and 4 alike
-    train = pl.DataFrame({"user": [1, 2, 3, 1], "item": [1, 1, 2, 4]})
-    recs = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3]})
-    rec = recs.rec(truth=recs, items=ITEMS, train=train)
-
-    found = rec.evaluate("long_tail_share(tail=items,share=0.5)", by="kind")
-
-    # the rear half, rounded down: of a the one item 3, one of two listed; of b the one item 2, all that is listed
-    assert found.rows() == [("a", 1, 1, 0.5), ("b", 1, 1, 1.0)]
-
-
 AGES = pl.DataFrame({"user": [1, 2, 3], "age": [10, 20, 30]})
 OF_AGES = {
     "recs": pl.DataFrame({"user": [1, 1, 2, 3], "item": [1, 2, 1, 3], "rank": [1, 2, 1, 1]}),

@@ -301,14 +301,21 @@ def filtered(rows: Rows, names: Sequence[str], values: Sequence[Any]) -> list[Ro
 
 
 def ranked(case: Case, recs: Rows, truth: Rows) -> list[Row]:
-    """The rows of the lists with the ranks that they have in these lists."""
+    """The rows of the lists with the ranks that their scores make, if they have scores."""
     bound, policy = case.policy.model, case.policy
     keys = ["model", "user"] if bound else ["user"]
     if any("score" in row for row in recs):
         recs = ranked_by_score(recs, keys, policy.ties, truth, policy)
-    elif policy.ties != "item":
-        recs = told_apart(recs, keys, truth, policy, own=case.truth is None and not bound)
     return [row if bound else {**row, "model": None} for row in recs]
+
+
+def with_given_ranks_apart(case: Case, recs: Rows, truth: Rows) -> list[Row]:
+    """The rows of a part's lists, whose given ranks repeat, as `ties=` tells those of the part apart."""
+    bound, policy = case.policy.model, case.policy
+    if policy.ties == "item" or any("score" in row for row in recs):
+        return [*recs]
+    keys = ["model", "user"] if bound else ["user"]
+    return told_apart(recs, keys, truth, policy, own=case.truth is None and not bound)
 
 
 def models_of(case: Case) -> list[Any]:
@@ -417,7 +424,8 @@ def evaluate_all(asked: Sequence[Asked], case: Case) -> list[dict[str, Any]]:
         truth = [row for row in truth if is_judged(row)]
         key = dict(zip(parts.of_rows, values, strict=True))
         for own, own_recs, own_truth in of_items(case, parts, ranked(case, recs, truth), truth):
-            for listed, one in lists(case, own_recs, own_truth, models):
+            own_ranks = with_given_ranks_apart(case, own_recs, own_truth)
+            for listed, one in lists(case, own_ranks, own_truth, models):
                 of_user = {
                     name: known.get(listed["user"]) for name, known in parts.of_users.items()
                 }

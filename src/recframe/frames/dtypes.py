@@ -103,7 +103,7 @@ def _of_the_lists(lists: pl.DataType, truth: pl.DataType) -> pl.DataType:
 
 
 def _held_by_lists(inside: str, dtype: pl.DataType, title: str) -> pl.Expr:
-    """Return a column of the truth in the dtype of the lists' column; the plan fails where this cannot hold a value."""
+    """Return a column of the truth in the dtype of the lists' column; it fails where this cannot hold a value."""
     message = (
         f"{title} in {FrameOf('truth')} are not all such as {dtype_shown(dtype)}, the dtype of the lists' column, can hold; "
         "cast both columns to one dtype"

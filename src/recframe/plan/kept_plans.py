@@ -119,7 +119,9 @@ def _columns_of(inputs: Inputs) -> Hashable:
     names = tuple(tuple(side.names.items()) for side in sides)
     bound = inputs.context.without_frames
     known = (inputs.complete, inputs.ranks_hold, inputs.few, inputs.without_items)
-    as_they_came = tuple(one is None for one in inputs.sources.values())
+    # in whose dtype parts of both frames are; see `dtypes.matched`
+    of_rows = (one.name for one in inputs.segments if one.owner == "row")
+    as_they_came = tuple(inputs.sources[name] is None for name in of_rows)
     return columns, names, bound, inputs.segments, as_they_came, *known
 
 
