@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from test_data_not_meant import MISTAKES
 
 import recframe as rf
 from asking import rows
@@ -360,7 +361,13 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
     "a user in two segments of a judged frame": (
         JUDGED.with_columns(genre=pl.Series(["x", "y", "x", "x", "x", "x"])),
         {"by": "genre"},
-        [("users_in_two_segments", "info", "judged", 3, 1)],
+        # of genre y u has the item of rank 2 alone, which nobody judged; of x u has one item and v has two
+        [
+            ("rank_gaps", "warning", "judged", 1, 1),
+            ("users_without_truth", "warning", "judged", 1, 1),
+            ("uneven_lists", "info", "judged", 1, 1),
+            ("users_in_two_segments", "info", "judged", 3, 1),
+        ],
     ),
     "a user in two halves of a judged frame": (
         JUDGED.with_columns(country=pl.when(pl.col("rank").is_not_null()).then(pl.lit("DE"))),
@@ -372,7 +379,10 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
                 "judged",
                 JUDGED["rank"].null_count(),
                 JUDGED["user"].n_unique(),
-            )
+            ),
+            # in DE are the lists, and in the null segment what is relevant beyond them
+            ("no_relevant_beyond_lists", "warning", "judged", 2, 2),
+            ("users_without_lists", "warning", "judged", 2, 2),
         ],
     ),
     "recommended again": (
@@ -570,6 +580,8 @@ def test_ids_of_any_dtype_can_be_shown_and_compared(ids):
 
 def test_every_check_has_a_case():
     cases = {name for _, _, findings in CASES.values() for name, *_ in findings}
+    # those that are warned of too have theirs beside the warnings
+    cases |= {check for _, _, check, _ in MISTAKES.values()} | {"by_of_items_on_rows"}
 
     assert cases | {"id_dtypes"} == {check.name for check in CHECKS}
 

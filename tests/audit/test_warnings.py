@@ -137,14 +137,6 @@ def test_one_rank_or_no_row_is_no_reason_to_warn(kind: Kind):
 
     assert told(lambda: kind(late).rec.recall(k=1)) == []
     assert told(lambda: kind(JUDGED.clear()).rec.recall(k=1)) == []
-    assert (
-        told(
-            lambda: kind(
-                JUDGED.drop("rank").with_columns(score=pl.lit(None, dtype=pl.Float64))
-            ).rec.recall(k=1)
-        )
-        == []
-    )
 
 
 def test_the_filters_of_python_hold():

@@ -14,6 +14,9 @@ from frame_sizes import LARGE, SIZE
 from lanes import crossed
 from recframe.frames import collecting
 
+# the truth of these frames is made of their lists
+pytestmark = pytest.mark.filterwarnings("ignore:all .* relevant rows:recframe.RecframeWarning")
+
 METRICS = ["ndcg", "recall", "map", "err", "auc", "list_length"]
 OF_ROWS = ["auc", "bpref", "judged", "list_length"]
 NUMBER = pl.col("number")

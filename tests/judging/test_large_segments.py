@@ -22,6 +22,9 @@ from recframe.namespace.question import question
 from recframe.plan.contributions import contributions
 from recframe.plan.runs import Run
 
+# the truth of these frames is made of their lists
+pytestmark = pytest.mark.filterwarnings("ignore:all .* relevant rows:recframe.RecframeWarning")
+
 POLICIES: list[dict[str, Any]] = [
     {},
     {"universe": "recs"},

@@ -45,6 +45,10 @@ ORDERS = {
 }
 
 
+# scores that are all equal are what these tests are about
+pytestmark = pytest.mark.filterwarnings("ignore:all .* scores:recframe.RecframeWarning")
+
+
 def tied(score: str = "all tied", users: str = "small", items: str = "small") -> pl.DataFrame:
     relevance = pl.when(ROW % 7 > 0).then(ROW * 31 % 5 - 1)
     frame = pl.select(user=ROW // LENGTH, item=ITEM, score=SCORES[score], relevance=relevance)

@@ -75,7 +75,22 @@ class Audited:
     @property
     def keys(self) -> list[str]:
         """What tells one list from another."""
-        return [*self.inputs.model, "user"]
+        return [*self.parts, *self.inputs.model, "user"]
+
+    @property
+    def parts(self) -> list[str]:
+        """The segments that lists and truth both have, or a judged frame: each part has lists of its own."""
+        return self.inputs.inside("row")
+
+    @property
+    def judged_keys(self) -> list[str]:
+        """What tells the judged users of the parts apart, of those too that the truth alone has."""
+        return [*self.inputs.inside("row", "truth"), "user"]
+
+    @property
+    def judged_pair(self) -> list[str]:
+        """What tells one judged pair from another."""
+        return [*self.judged_keys, "item"]
 
     # The frames
 
@@ -156,7 +171,9 @@ class Audited:
         is_beside = not self.inputs.scored and self.context.name_of("score") in side.kind.numbers()
         if not is_beside or TURNED in self.known:
             return None
-        rows = side.take([*self.keys, "rank", "score"]).lazy().drop_nulls()
+        parts = [one for one in self.inputs.segments if one.inside in self.parts]
+        names = [*self.inputs.model, "user", "rank", "score"]
+        rows = side.take(names, parts).lazy().drop_nulls(names)
         return rows if rows.collect_schema()["score"].is_numeric() else None
 
     def items_of_train(self) -> pl.LazyFrame:
@@ -230,7 +247,8 @@ class Audited:
         known = self.known.get(ALONE)
         if known is not None:
             return known.lazy()
-        return self.lengths.join(self.judged_users, on="user", how="anti")
+        on = [*self.parts, "user"]
+        return self.lengths.join(self.judged_users, on=on, how="anti", nulls_equal=True)
 
     @property
     def n_in_common(self) -> int | None:
@@ -255,7 +273,7 @@ class Audited:
         """Return the models nearly all of whose lists have one length, and that length; None where none is known to."""
         known = self.known.get(EVEN)
         if known is None:
-            return even_lists(self.lengths, self.inputs.model)
+            return even_lists(self.lengths, [*self.parts, *self.inputs.model])
         return None if known.is_empty() else known.lazy()
 
     def first_users(self) -> pl.LazyFrame:
@@ -314,12 +332,14 @@ class Audited:
     @property
     def repeatable(self) -> Mapping[str, tuple[pl.LazyFrame, Sequence[str]]]:
         """The rows that may share keys with others of them, and the keys, by the name of the suspects."""
-        found = {"pair": (self.pairs_of_lists, [*self.inputs.model, *PAIR])}
+        found = {"pair": (self.pairs_of_lists, [*self.keys, "item"])}
         if self.same_truth == "truth":
             grades = (
-                self.truth.select(*PAIR, "relevance").unique() if self.is_judged else self.truth
+                self.truth.select(*self.judged_pair, "relevance").unique()
+                if self.is_judged
+                else self.truth
             )
-            found["truth"] = (grades, PAIR)
+            found["truth"] = (grades, self.judged_pair)
         if self.inputs.scored or not self.consecutive:
             order = "score" if self.inputs.scored else "rank"
             found[order] = (self.lists, [*self.keys, order])
@@ -341,7 +361,7 @@ class Audited:
 
     def counted_users(self) -> pl.LazyFrame:
         """Return the plan of `judged_users`."""
-        return self._rows_of_users.group_by("user").agg(COUNTS)
+        return self._rows_of_users.group_by(self.judged_keys).agg(COUNTS)
 
     def counted_runs(self) -> pl.LazyFrame:
         """Return the same in less time where rows of a user stand together: these are counted first."""
@@ -352,7 +372,7 @@ class Audited:
     @property
     def _rows_of_users(self) -> pl.LazyFrame:
         beyond = self.relevant & ~self.ranked if self.is_judged else pl.lit(value=False)
-        return self.truth.select("user", is_relevant=self.relevant, is_beyond=beyond)
+        return self.truth.select(*self.judged_keys, is_relevant=self.relevant, is_beyond=beyond)
 
     @property
     def pairs_of_lists(self) -> pl.LazyFrame:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from recframe.audit import (
     checks_of_ids,
+    checks_of_models,
     checks_of_ranks,
     checks_of_samples,
+    checks_of_segments,
     checks_of_sides,
     checks_of_truth,
     checks_of_users,
@@ -16,9 +18,11 @@ PAGES = (
     checks_of_ids,
     checks_of_ranks,
     checks_of_truth,
-    checks_of_users,
-    checks_of_sides,
     checks_of_samples,
+    checks_of_users,
+    checks_of_segments,
+    checks_of_models,
+    checks_of_sides,
 )
 CHECKS = [one for page in PAGES for one in vars(page).values() if isinstance(one, Check)]
 """Every check, page by page, in the order of each page."""

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import polars as pl
 
 from recframe.audit.audited import Audited
+from recframe.audit.notices_of_lists import names_systems
+from recframe.audit.notices_of_ranks import ranked_at_once, scores_of_one_value
 from recframe.audit.rule import Found, check
 from recframe.audit.words_of_checks import (
     ROWS,
@@ -59,7 +61,7 @@ def missing_ranks(data: Audited) -> Iterator[Found]:
 @check(
     "warning",
     "a rank counts as it is, and ranks closer than 1 are spread",
-    "give whole ranks, without means over ties",
+    "give whole ranks: rank without means over ties, or name a column of scores",
 )
 def fractional_ranks(data: Audited) -> Iterator[Found]:
     """Ranks that are no whole numbers."""
@@ -99,26 +101,74 @@ def repeated_ranks(data: Audited) -> Iterator[Found]:
         )
 
 
+@check(
+    "error",
+    "most lists have no item up to a cut-off",
+    text("rank each list from 1, or name a column of scores: ", bind(score=NAMED)),
+)
+def ranks_over_all_lists(data: Audited) -> Iterator[Found]:
+    """Lists that begin beyond k, or beyond their own length, as most do where no rank is there twice."""
+    if not data.inputs.scored and not data.consecutive:
+        found = data.lists.join(ranked_at_once(data.inputs, data.k), how="cross")
+        lists = found.group_by(data.keys).agg(rank.min(), ROWS)
+        limit = pl.col("rows") if data.k is None else data.k
+        yield Found(data.main, lists.filter(rank > limit), ("user", "rank"))
+
+
 @check("error", "all rows of a user count as one list", "tell the systems apart", of_all=True)
 def pooled_models(data: Audited) -> Iterator[Found]:
-    """Ranks repeated for half of the users or more, as often as a column has values that tell their rows apart."""
+    """Ranks or scored items repeated in a user's rows, as often as a column has values that tell the rows apart."""
+    yield from _pooled_scores(data) if data.inputs.scored else _pooled_ranks(data)
+
+
+def _pooled_scores(data: Audited) -> Iterator[Found]:
+    """Find items with several scores of a user, whose rows a column tells apart.
+
+    A column that is named as those of systems are may have more values than an item has rows, and few users such items.
+    """
+    rows = data.repeated("pair", data.pairs_of_lists, [*data.keys, "item"])
+    if rows is None:
+        return
+    for inside, name in data.inputs.labels.items():
+        label = pl.col(inside).n_unique()
+        items = rows.group_by(*data.keys, "item").agg(ROWS, names=label)
+        items = items.filter(pl.col("rows") > 1)
+        explains = (pl.col("names") == pl.col("rows")).all()
+        if not names_systems(name):
+            items = _with_totals(data, items, label)
+            many = 2 * user.n_unique() >= pl.col("n_users")
+            explains &= (pl.col("n_names") == pl.col("rows").max()) & many
+        yield Found(
+            data.main, items.filter(explains), ("user", "item", "rows"), remedy=_model(name)
+        )
+
+
+def _with_totals(data: Audited, rows: pl.LazyFrame, label: pl.Expr) -> pl.LazyFrame:
+    """Return rows with the number of users who have a list, and that of the values of a column of the lists."""
+    rows = rows.join(data.lengths.select(n_users=user.n_unique()), how="cross")
+    return rows.join(data.lists.select(n_names=label), how="cross")
+
+
+def _model(name: str) -> str:
+    return (
+        f"column {name!r} tells the rows apart; if it names systems, write {bind(model=repr(name))}"
+    )
+
+
+def _pooled_ranks(data: Audited) -> Iterator[Found]:
+    """Find ranks repeated for half of the users or more, as often as a column has values that tell their rows apart."""
     rows = _sharing_a_rank(data)
     if rows is None:
         return
     for inside, name in data.inputs.labels.items():
-        label = pl.col(inside)
-        ranks = rows.group_by(*data.keys, "rank").agg(
-            ROWS, items=item.n_unique(), names=label.n_unique()
-        )
-        ranks = ranks.filter(pl.col("items") > 1)
-        ranks = ranks.join(data.lengths.select(n_users=user.n_unique()), how="cross")
-        ranks = ranks.join(data.lists.select(n_names=label.n_unique()), how="cross")
+        label = pl.col(inside).n_unique()
+        ranks = rows.group_by(*data.keys, "rank").agg(ROWS, items=item.n_unique(), names=label)
+        ranks = _with_totals(data, ranks.filter(pl.col("items") > 1), label)
         explains = (pl.col("names") == pl.col("rows")).all() & (
             pl.col("n_names") == pl.col("rows").max()
         )
         found = ranks.filter(explains & (2 * user.n_unique() >= pl.col("n_users")))
-        remedy = f"column {name!r} tells the rows of one rank apart; if it names systems, write {bind(model=repr(name))}"
-        yield Found(data.main, found, ("user", "rank", "items"), remedy=remedy)
+        yield Found(data.main, found, ("user", "rank", "items"), remedy=_model(name))
 
 
 @check(
@@ -138,6 +188,24 @@ def missing_scores(data: Audited) -> Iterator[Found]:
     """Null or NaN scores."""
     if data.inputs.scored:
         yield Found(data.main, data.lists.filter(is_missing(data.lists, "score")))
+
+
+@check(
+    "warning",
+    "the items of its lists are in the order of their ids",
+    text(
+        "give the model's own scores or a rank; equal scores can be meant with ", bind(ties="...")
+    ),
+    of_all=True,
+)
+def scores_without_order(data: Audited) -> Iterator[Found]:
+    """Scores of a model that are all missing or all equal."""
+    if data.inputs.scored:
+        found = scores_of_one_value(data.lists, data.inputs).with_columns(
+            pl.col("rows").cast(pl.Int64)
+        )
+        found = found.select(*data.inputs.model, "rows", score="lowest")
+        yield Found(data.main, found, [*data.inputs.model, "score"])
 
 
 @check("warning", "the item ranks before or behind every other score", "give a finite score")

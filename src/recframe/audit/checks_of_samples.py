@@ -1,4 +1,4 @@
-"""Checks of how the items of the lists were chosen: among all, or among some that were drawn."""
+"""Checks of how listed and relevant items were chosen: lists among all items or some, relevant rows beyond lists or not."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import polars as pl
 
 from recframe.audit.audited import Audited
+from recframe.audit.listed_truth import NEARLY_ALL, listed_truth
 from recframe.audit.rule import Found, check
-from recframe.frames.hints import Either, text
-from recframe.judging.judged_frame import PAIR
+from recframe.frames.hints import Either, bind, text
 
 WHOLE = 0.99
 """The share of users whose relevant items are all listed from which on it is no accident."""
@@ -18,6 +18,28 @@ MORE_ITEMS = 3
 MOST_UNEVEN = 0.5
 """The variance of how often items are listed, beyond that of draws, over the square of its mean: a model's is far higher."""
 ALL = pl.lit(0).alias("all lists")
+
+
+@check(
+    "warning",
+    "what was not recommended is unknown, so recall, map and ndcg speak of the list alone",
+    text(
+        "give all of the truth, or say that lists are all that is known: ",
+        bind(relevant_from="'list'"),
+    ),
+    of_all=True,
+)
+def no_relevant_beyond_lists(data: Audited) -> Iterator[Found]:
+    """A truth whose relevant rows are all in lists, which are neither of nearly all items nor sampled."""
+    users = data.judged_users.filter(pl.col("relevant") > 0)
+    if data.context.relevant_from == "list" or data.inputs.inside("truth"):
+        return
+    if data.is_judged:
+        beyond = pl.col("beyond").sum()
+        users = users.filter((beyond.over(data.parts) if data.parts else beyond) == 0)
+    else:
+        users = users.join(listed_truth(data.inputs), how="cross")
+    yield Found(data.judging[0], users.select("user", rows="relevant"), ("user", "rows"))
 
 
 @check(
@@ -33,8 +55,8 @@ ALL = pl.lit(0).alias("all lists")
     of_all=True,
 )
 def sampled_lists(data: Audited) -> Iterator[Found]:
-    """Lists of one length that have all that is relevant, among items that are evenly drawn: a few were ranked, and not all."""
-    if not (data.is_judged and data.inputs.model):
+    """Lists of one length, each with all relevant items of its user, who has as many as others, among evenly drawn items."""
+    if not (data.is_judged and data.inputs.model) and not data.inputs.inside("truth"):
         even = data.even_lists()
         if even is None:
             return
@@ -49,7 +71,7 @@ def sampled_lists(data: Audited) -> Iterator[Found]:
 
 
 def _groups(data: Audited) -> list[str]:
-    return [*data.inputs.model, "all lists"]
+    return [*data.parts, *data.inputs.model, "all lists"]
 
 
 def _rows(data: Audited) -> pl.LazyFrame:
@@ -57,9 +79,10 @@ def _rows(data: Audited) -> pl.LazyFrame:
     rows = data.of_first_users(data.lists)
     if data.is_judged:
         return rows.with_columns(hit=data.relevant.fill_null(value=False))
-    relevant = data.of_first_users(data.truth.filter(data.relevant).select(PAIR))
+    pair = [*data.parts, "user", "item"]
+    relevant = data.of_first_users(data.truth.filter(data.relevant).select(pair))
     relevant = relevant.unique().with_columns(hit=pl.lit(value=True))
-    rows = rows.join(relevant, on=PAIR, how="left")
+    rows = rows.join(relevant, on=pair, how="left", nulls_equal=bool(data.parts))
     return rows.with_columns(pl.col("hit").fill_null(value=False))
 
 
@@ -68,7 +91,7 @@ def _items(data: Audited) -> pl.LazyFrame:
 
     NOTE: hits are popular items, of sampled lists too.
     """
-    rows = _rows(data).filter(~pl.col("hit")).group_by(*data.inputs.model, "item")
+    rows = _rows(data).filter(~pl.col("hit")).group_by(*data.parts, *data.inputs.model, "item")
     items = rows.agg(lists=pl.len().cast(pl.Float64)).with_columns(ALL)
     lists = pl.col("lists")
     return items.group_by(_groups(data)).agg(
@@ -77,8 +100,14 @@ def _items(data: Audited) -> pl.LazyFrame:
 
 
 def _found(data: Audited) -> pl.LazyFrame:
-    """Return of a model's lists of users with relevant items the share of those that have all of them."""
+    """Return of a model's lists the share of those that have all relevant items of their user, where all have as many."""
     found = _rows(data).group_by(data.keys).agg(hits=pl.col("hit").sum())
-    users = data.judged_users.filter(pl.col("relevant") > 0).select("user", "relevant")
-    lists = found.join(users, on="user").with_columns(ALL)
-    return lists.group_by(_groups(data)).agg(whole=(pl.col("hits") >= pl.col("relevant")).mean())
+    keys, relevant = [*data.parts, "user"], pl.col("relevant")
+    users = data.judged_users.filter(relevant > 0).select(*keys, "relevant")
+    lists = found.join(users, on=keys, how="left", nulls_equal=bool(data.parts))
+    groups = lists.with_columns(ALL).group_by(_groups(data))
+    shares = groups.agg(
+        whole=(pl.col("hits") >= relevant).fill_null(value=False).mean(),
+        as_many=(relevant == relevant.median()).fill_null(value=False).mean(),
+    )
+    return shares.filter(pl.col("as_many") >= NEARLY_ALL)

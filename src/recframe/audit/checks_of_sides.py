@@ -15,6 +15,8 @@ from recframe.facts.features import are_bits, may_be_bits
 from recframe.frames.hints import A_FRAME, Either, bind, text
 from recframe.judging.judged_frame import PAIR
 
+WEIGHT = pl.col("weight").cast(pl.Float64).fill_nan(None)
+
 
 @check(
     "warning",
@@ -104,6 +106,35 @@ def multi_hot_lists(data: Audited) -> Iterator[Found]:
         if may_be_bits(rows.collect_schema()["value"]):
             found = rows.filter(are_bits(pl.col("value")) & (pl.col("value").list.len() > 0))
             yield Found("items", found.select("item", column=pl.lit(name)), ("item", "column"))
+
+
+@check(
+    "warning",
+    "n_users counts the user, and weighted means leave the user out",
+    "give each user a weight, such as 1 or 0",
+)
+def users_without_weight(data: Audited) -> Iterator[Found]:
+    """Users with judged rows who have no weight."""
+    if data.context.weight is not None and data.inputs.users is not None:
+        known = data.inputs.users.filter(WEIGHT.is_not_null()).select("user")
+        rows = data.judged_users.join(known, on="user", how="anti")
+        yield Found(data.judging[0], rows, ("user",))
+
+
+@check(
+    "error",
+    "weighted means are 0 or NaN",
+    "divide all weights by the largest one, which changes no mean",
+    of_all=True,
+)
+def weights_overflow(data: Audited) -> Iterator[Found]:
+    """Weights whose sum is infinite, or the sum of their fourth powers, which intervals are made of."""
+    if data.context.weight is not None and data.inputs.users is not None:
+        users = data.inputs.users.filter(WEIGHT.is_finite()).with_columns(weight=WEIGHT)
+        total, powers = WEIGHT.sum().is_infinite(), (WEIGHT**4).sum().is_infinite()
+        yield Found("users", users.filter(total), ("user", "weight"))
+        said = "weighted means have no interval"
+        yield Found("users", users.filter(~total & powers), ("user", "weight"), "warning", said)
 
 
 @check(

@@ -25,7 +25,6 @@ from recframe.audit.words_of_checks import (
 )
 from recframe.frames.at_hand import at_hand
 from recframe.frames.hints import Either, bind, text
-from recframe.judging.judged_frame import PAIR
 
 EACH_ROW = bind(relevance="False")
 
@@ -149,22 +148,9 @@ def unreached_min_relevance(data: Audited) -> Iterator[Found]:
         yield Found(data.judging[0], counts, ("relevance",))
 
 
-@check(
-    "warning",
-    "what was not recommended is unknown, so recall, map and ndcg speak of the list alone",
-    "join all of the truth",
-    of_all=True,
-)
-def no_relevant_beyond_lists(data: Audited) -> Iterator[Found]:
-    """A judged frame whose relevant rows all stand in lists."""
-    if data.is_judged and data.context.relevant_from == "truth":
-        users = data.judged_users.filter(pl.col("beyond").sum() == 0).filter(pl.col("relevant") > 0)
-        yield Found(data.main, users.select("user", rows="relevant"), ("user", "rows"))
-
-
 def _same_pair(data: Audited) -> pl.LazyFrame | None:
     """Return the pairs of the lists' frame that stand there twice, with what their rows say."""
-    keys = [*data.inputs.model, *PAIR]
+    keys = [*data.keys, "item"]
     rows = data.repeated("pair", data.pairs_of_lists, keys)
     if rows is None:
         return None
@@ -215,10 +201,12 @@ def split_pairs(data: Audited) -> Iterator[Found]:
 
 def _judged_twice(data: Audited) -> pl.LazyFrame | None:
     """Return the pairs with several judged rows, whatever model they stand with, and their lowest and highest relevance."""
-    rows = data.repeated(data.same_truth, data.truth, PAIR)
+    rows = data.repeated(data.same_truth, data.truth, data.judged_pair)
     if rows is None:
         return None
-    several = rows.group_by(PAIR).agg(ROWS, lowest=relevance.min(), highest=relevance.max())
+    several = rows.group_by(data.judged_pair).agg(
+        ROWS, lowest=relevance.min(), highest=relevance.max()
+    )
     return several.filter(pl.col("rows") > 1)
 
 

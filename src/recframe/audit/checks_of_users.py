@@ -37,7 +37,10 @@ def short_lists(data: Audited) -> Iterator[Found]:
 def uneven_lists(data: Audited) -> Iterator[Found]:
     """Lists that are shorter than the longest one."""
     if data.k is None:
-        lists = data.lengths.with_columns(longest=pl.col("rows").max())
+        longest = pl.col("rows").max()
+        lists = data.lengths.with_columns(
+            longest=longest.over(data.parts) if data.parts else longest
+        )
         shorter = lists.filter(pl.col("rows") < pl.col("longest"))
         yield Found(data.main, shorter, ("user", "rows", "longest"))
 
@@ -70,18 +73,19 @@ def users_without_lists(data: Audited) -> Iterator[Found]:
     users = data.judged_users
     if data.inputs.model:
         users = users.join(data.models(), how="cross")
-    rows = users.join(data.lengths, on=data.keys, how="anti")
+    rows = users.join(data.lengths, on=data.keys, how="anti", nulls_equal=bool(data.parts))
+    shown = [*data.inputs.model, "user"]
     if data.context.universe in {"recs", "both"}:
         yield Found(
             data.judging[0],
             rows,
-            data.keys,
+            shown,
             "info",
             "the user is left out",
             "nothing, if that is meant",
         )
     else:
-        yield Found(data.judging[0], rows, data.keys)
+        yield Found(data.judging[0], rows, shown)
 
 
 @check("info", "the user counts, with 0", text("leave the user out: ", bind(no_relevant="'skip'")))
@@ -104,6 +108,8 @@ def users_without_relevant(data: Audited) -> Iterator[Found]:
 )
 def users_in_two_segments(data: Audited) -> Iterator[Found]:
     """Users with two values of a column of `by`."""
+    # ranks from scores are made within a part
+    nothing = f"nothing, if {'rows have parts, such as weeks' if data.inputs.scored else 'the column describes items'}"
     for segment in data.inputs.segments:
         if segment.owner not in {"recommendations", "row"}:
             continue
@@ -121,7 +127,7 @@ def users_in_two_segments(data: Audited) -> Iterator[Found]:
                 found,
                 severity="info",
                 treatment=said,
-                remedy="nothing, if the column describes items",
+                remedy=nothing,
             )
         yield found
 

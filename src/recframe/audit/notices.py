@@ -13,13 +13,22 @@ from recframe.audit.notices_of_ids import (
     most_users_without_a_list,
     truth_is_the_lists,
 )
+from recframe.audit.notices_of_listed_truth import truth_of_the_lists_alone
 from recframe.audit.notices_of_lists import (
     lists_of_other_samples,
     lists_without_ranks,
     several_models,
     users_in_two_halves,
 )
+from recframe.audit.notices_of_models import model_without_common_ids, models_of_unequal_depth
+from recframe.audit.notices_of_ranks import (
+    ranks_as_means,
+    ranks_over_all_lists,
+    scores_without_order,
+)
+from recframe.audit.notices_of_segments import by_null_in_one_frame, by_without_common_values
 from recframe.audit.notices_of_truth import level_that_no_row_reaches, relevance_not_bound
+from recframe.audit.notices_of_weights import few_users_with_a_weight, weights_overflow
 from recframe.audit.seen import Seen
 from recframe.errors import warn
 
@@ -27,13 +36,23 @@ Notice = Callable[[Seen], str | None]
 NOTICES: Sequence[Notice] = (
     lists_without_ranks,
     lists_of_other_samples,
+    ranks_over_all_lists,
+    ranks_as_means,
+    scores_without_order,
     users_in_two_halves,
+    by_null_in_one_frame,
+    by_without_common_values,
     several_models,
+    model_without_common_ids,
+    models_of_unequal_depth,
     relevance_not_bound,
     level_that_no_row_reaches,
     truth_is_the_lists,
     hardly_any_in_common,
+    truth_of_the_lists_alone,
     most_users_without_a_list,
+    weights_overflow,
+    few_users_with_a_weight,
 )
 OF_JUDGING = (relevance_not_bound,)
 """Those of what is relevant, which hold before any metric is asked for."""

@@ -80,11 +80,12 @@ def _some_in_common(seen: Seen, name: str, role: str) -> bool:
         return False
     if not lists.schema[role].is_integer() and lists.schema[role] != pl.String:
         return False
-    here, there = (_some(frame[role]) for frame in (lists, others))
+    here, there = (some_of(frame[role]) for frame in (lists, others))
     return len(here & there) > HARDLY * len(here)
 
 
-def _some(ids: pl.Series) -> set[object]:
+def some_of(ids: pl.Series) -> set[object]:
+    """Return some of a column's values, from all over it."""
     step = max(1, len(ids) // MANY)
     return set((ids if step == 1 else ids.gather_every(step)).to_list()) - {None}
 

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 
 from recframe.audit.seen import SOME, Seen
 from recframe.frames.hints import NAMED, Given, bind
 from recframe.frames.roles import Segment
 from recframe.judging.relevance import is_rank
+
+SYSTEMS = {
+    "model",
+    "models",
+    "algo",
+    "algorithm",
+    "system",
+    "variant",
+    "run",
+    "method",
+    "experiment",
+}
+SYSTEMS |= {"recommender", "approach"}
+"""Names of columns that tell systems apart."""
 
 
 def lists_without_ranks(seen: Seen) -> str | None:
@@ -118,16 +134,28 @@ def several_models(seen: Seen) -> str | None:
         return None
     # systems have all ranks and some items in common
     place, often = ("item", 1.1) if seen.inputs.scored else ("rank", 1.5)
-    if not _repeats(seen, place, often):
+    named = [label for label in seen.labels if names_systems(label.name)]
+    repeats = _repeats(seen, place, often)
+    if not (repeats or named):
         return None
-    rows = seen.rows_with_labels().drop_nulls(place)
-    for label in seen.labels:
-        if _tells_apart(rows, label.inside, ["user", place]):
+    rows = seen.rows_with_labels()
+    if rows is None:
+        return None
+    rows = rows.drop_nulls(place)
+    for label in seen.labels if repeats else named:
+        is_system = names_systems(label.name)
+        if _tells_apart(rows, label.inside, ["user", place], named=is_system):
             return (
                 f"users have several rows of one {place} in {seen.title}, which column {label.name!r} tells apart, but all "
                 f"rows of a user count as one list; if it names systems, write {bind(model=repr(label.name))}"
             )
     return None
+
+
+def names_systems(name: str) -> bool:
+    """Return whether a column bears a name that columns of systems have: `model`, `algo_name`, `run_id`."""
+    words = str(name).casefold().replace("-", "_").replace(" ", "_").split("_")
+    return words[0] in SYSTEMS and all(word in {"id", "name"} for word in words[1:])
 
 
 def _repeats(seen: Seen, name: str, often: float) -> bool:
@@ -142,8 +170,12 @@ def _repeats(seen: Seen, name: str, often: float) -> bool:
     return n_users > 0
 
 
-def _tells_apart(rows: pl.DataFrame, label: str, keys: list[str]) -> bool:
-    """Return whether the rows of each key have as many labels as there are rows, and there are no more labels in all."""
+def _tells_apart(rows: pl.DataFrame, label: str, keys: list[str], *, named: bool) -> bool:
+    """Return whether the rows of each key have as many labels as there are rows, and there are no more labels in all.
+
+    Of a column that is named as those of systems are, some keys have several rows, whatever labels there are in all.
+    """
     groups = rows.group_by(keys).agg(rows=pl.len(), labels=pl.col(label).n_unique())
-    most = groups["rows"].max()
-    return bool((groups["rows"] == groups["labels"]).all()) and rows[label].n_unique() == most
+    most: Any = groups["rows"].max() or 0
+    apart = bool((groups["rows"] == groups["labels"]).all())
+    return apart and (most > 1 if named else rows[label].n_unique() == most)

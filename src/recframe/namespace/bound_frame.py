@@ -300,8 +300,8 @@ class Rec(Methods[F], Answers[F]):
         mend it. `findings` has the same to read.
 
         `k` finds lists with fewer than k rows; without it, lists shorter than the longest. `by` names columns that are to
-        serve as segments, as bound by `group_by`: it finds users with two values of one. Ids of dtypes that cannot match are
-        a finding here.
+        serve as segments, as bound by `group_by`: it finds users with two values of one; by those that lists and truth have,
+        findings are those of the filtered frames. Ids of dtypes that cannot match are a finding here.
 
         Raises a ColumnError for a column that is missing or of no use for its role.
 
@@ -325,7 +325,7 @@ class Rec(Methods[F], Answers[F]):
 
         inputs, clashes = self._labelled(by)
         data = Audited(inputs, None if k is None else cutoffs.cutoff(k), clashes)
-        if self._kind.asks is not None:
+        if self._kind.asks is not None and data.judged_keys == ["user"]:
             data = settled(data, self._kind.asks, collecting.stream)
         result: F = self._kind.give(audit.audit(data, self._run()), {})
         return result

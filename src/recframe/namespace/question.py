@@ -10,10 +10,11 @@ from typing import Any
 import polars as pl
 
 from recframe.audit import notices
+from recframe.audit.depths import with_notes
 from recframe.audit.seen import Seen
 from recframe.conventions import under_profile
 from recframe.errors import ColumnError, RecframeError, shown
-from recframe.frames.collecting import Collect
+from recframe.frames.collecting import Collect, run_by_size
 from recframe.frames.hints import Given
 from recframe.frames.inputs import GROUP, Inputs
 from recframe.frames.rows.joins import aggregate
@@ -72,6 +73,10 @@ class Question:
             if taken.count(name) > 1:
                 msg = f"{Given('by', name)} is also the name of a result column; rename the column before"
                 raise ColumnError(msg)
+        is_here = "recommendations" in self.inputs.given and self.inputs.tables is None
+        if is_here and {"note", "k"} <= {*columns} and MODEL in names:
+            run = partial(run_by_size, size=self.rec._kind.size)  # noqa: SLF001
+            plan = with_notes(plan, self._seen(pl.DataFrame(), run))
         named = plan.select(
             *(pl.col(inside).alias(name) for inside, name in names.items()), *columns
         )
@@ -90,6 +95,8 @@ class Question:
         keys = [f"key {place}" for place in range(len(names))]
         # as columns, since names such as "^.*$" are patterns to Polars
         columns = [result.get_column(name) for name in (*names, "metric", "value", "n_users")]
+        if BASELINE in names and "baseline_value" in result.columns:
+            columns = _with_baseline(columns, names.index(BASELINE), result["baseline_value"])
         long = numbered(pl.DataFrame(columns).lazy(), keys)
         values = [
             pl.col("value").filter(pl.col("metric") == str(one)).first().alias(str(one))
@@ -97,7 +104,18 @@ class Question:
         ]
         wide = aggregate(long, keys, [pl.col("n_users").max(), *values]).sort(keys or "n_users")
         named = run(wide).rename(dict(zip(keys, names, strict=True)))
-        notices.tell(Seen(under_profile.at_home(self.inputs), self.metrics, named, run))
+        notices.tell(self._seen(named, run))
+
+    def _seen(self, result: pl.DataFrame, run: Collect) -> Seen:
+        home = under_profile.at_home(self.inputs)
+        return Seen(home, self.metrics, result, run, with_spread=True)
+
+
+def _with_baseline(columns: list[pl.Series], at: int, values: pl.Series) -> list[pl.Series]:
+    """Return columns of a comparison, the model and the baseline at `at` among them, with rows of the baseline's values."""
+    others = list(columns)
+    others[at - 1], others[-2] = columns[at].cast(columns[at - 1].dtype), values
+    return [one.append(other.alias(one.name)) for one, other in zip(columns, others, strict=True)]
 
 
 def question(

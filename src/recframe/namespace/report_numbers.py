@@ -248,7 +248,9 @@ class Gathering:
 
     def _curves(self) -> None:
         plot = self.rec.plot
-        with self._where_it_can("curves"):
+        # the cut-offs of a curve are nobody's question, and the others are answered
+        with self._where_it_can("curves"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", RecframeWarning)
             for one in self.over_cutoffs:
                 chart = plot.curve(one, k=CUTOFFS, level=self.asked.level)
                 self._draw("curves", f"curve-{one.name}", chart)
