@@ -38,7 +38,7 @@ RANKS = [1.0, 1.0, 2.0, 2.0, 3.0, 4.0, 1.5, None, math.nan]
 SCORES = [0.1, 0.5, 0.5, 0.9, None, math.nan]
 SHARING = ["recall@2", "ndcg@3", "mrr", "list_length@2", "hit_rate@1"]
 # what else a part of the items asks of train than its users' own histories, or of the catalogue than its items
-WHOLE = {("serendipity", "popularity"), ("popularity_lift", None), "items"}
+WHOLE = {("serendipity", "popularity"), ("popularity_lift", None)}
 OF_HISTORY = ("miscalibration", "repeat_rate", "serendipity(of")
 
 
@@ -51,8 +51,7 @@ BEYOND = [
     named(name, one, "@2")
     for name, some in CHOICES.items()
     for one in some
-    if one.get("of") not in {"vector", "cost"}
-    and {(name, one.get("against")), one.get("tail")}.isdisjoint(WHOLE)
+    if one.get("of") not in {"vector", "cost"} and (name, one.get("against")) not in WHOLE
 ]
 METRICS = [*(named(name, one, cut) for name, one in VARIANTS for cut in ("", "@2")), *BEYOND]
 

@@ -80,6 +80,18 @@ def test_an_expression_of_the_items_id_is_a_property_of_items():
     assert found.rows() == [(False, 1, 1.0), (True, 1, 0.5)]
 
 
+def test_the_tail_of_a_part_is_that_of_its_own_items():
+    # items 1, 3 and 5 of kind a: 3 and 5 are in no train, and 1 is the most popular of the part. Of b, 2 and 4 alike
+    train = pl.DataFrame({"user": [1, 2, 3, 1], "item": [1, 1, 2, 4]})
+    recs = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3]})
+    rec = recs.rec(truth=recs, items=ITEMS, train=train)
+
+    found = rec.evaluate("long_tail_share(tail=items,share=0.5)", by="kind")
+
+    # the rear half, rounded down: of a the one item 3, one of two listed; of b the one item 2, all that is listed
+    assert found.rows() == [("a", 1, 1, 0.5), ("b", 1, 1, 1.0)]
+
+
 def test_a_plan_by_many_values_scans_each_frame_as_often_as_by_two():
     def scans(n_values: int) -> int:
         number = pl.int_range(3000, eager=True)

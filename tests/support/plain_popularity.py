@@ -204,18 +204,16 @@ def popularity(scene: Scene, user: Any, k: int | None, *, normalizer: str = "non
 
 def long_tail(scene: Scene, tail: str, share: float) -> set[Any]:
     """The catalogue without the head, which holds a share of the interactions or of the items; of a segment, its part."""
-    catalogue = scene.whole_catalogue()
+    catalogue = scene.catalogue()
     if tail == "items":
         rising = sorted(catalogue, key=lambda item: (scene.popularity(item), item))
-        found = set(rising[: max(int(round(1 - share, 12) * len(rising)), 1)])
-    else:
-        head: set[Any] = set()
-        for item in sorted(scene.train_items(), key=lambda item: (-scene.popularity(item), item)):
-            if sum(map(scene.popularity, head)) >= share * len(scene.train):
-                break
-            head.add(item)
-        found = catalogue - head
-    return {item for item in found if scene.inside(item)}
+        return set(rising[: max(int(round(1 - share, 12) * len(rising)), 1)])
+    head: set[Any] = set()
+    for item in sorted(scene.train_items(), key=lambda item: (-scene.popularity(item), item)):
+        if sum(map(scene.popularity, head)) >= share * len(scene.train):
+            break
+        head.add(item)
+    return catalogue - head
 
 
 def long_tail_count(

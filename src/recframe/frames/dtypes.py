@@ -73,8 +73,11 @@ def matched(
     of_rows = [one for one in segments if one.owner == "row"]
     shared |= {one.inside: f"the values of {one.name!r}" for one in of_rows}
     # where the result's column is made to be like another, as in pandas, any dtype does inside the plan
-    source = sides["recommendations"].kind.source
-    kept = {one.inside for one in of_rows if one.made is not None or source(one.name) is None}
+    kept = {
+        one.inside
+        for one in of_rows
+        if one.made is not None or sides["recommendations"].kind.source(one.name) is None
+    }
     for inside, title in shared.items():
         dtypes = {name: schema[inside] for name, schema in schemas.items() if inside in schema}
         dtype = common(dtypes)

@@ -222,7 +222,7 @@ def long_tail_share(at: AtLists, *, tail: Tail = "interactions", share: Share = 
     together have that share of the pairs in train, in the order of their popularity, then of their ids; the item that reaches
     it is of the head. With `tail="items"` it is the share of the catalogue's items that is the head, so T is the least popular
     1 - `share` of them, rounded down, at least one (RecBole's tail_ratio 0.1 is `share=0.9`). The catalogue is the items frame,
-    or all items of all frames; in a segment of items T is what it is in all, as popularity is. Null without a list.
+    or all items of all frames; in a segment of items, those of the segment. Null without a list.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 3], "rank": [1, 2]})

@@ -116,11 +116,9 @@ def _of_pairs(one: Requirement, number: int, place: int, decimals: Decimals | No
     b, rest = a + d, 1.0 - one.bound
     gap, squares = d + rest * a, dd + 2.0 * rest * ad + rest**2 * aa
     low, high = one.metric.range
-    of_each = not is_of_segment(one.metric)
     share = is_share(one.metric)
     hangs = pl.lit(not share) & (dd * dd < FEWEST * pl.col(f"dddd {number}"))
-    few = hangs.fill_null(value=False)
-    some = n > 0
+    few, some = hangs.fill_null(value=False), n > 0
     values = {
         "place": pl.lit(place),
         "value": pl.when(some).then(b / n),
@@ -128,7 +126,7 @@ def _of_pairs(one: Requirement, number: int, place: int, decimals: Decimals | No
         "error": variance(n, b, dd + 2.0 * ad + aa) / n,
         "freedom": n.cast(pl.Int64) - 1,
         "n_users": n.cast(pl.Int64),
-        "of_each": pl.lit(of_each),
+        "of_each": pl.lit(not is_of_segment(one.metric)),
         "few": few,
         "share": pl.lit(share),
         "low": pl.lit(low),
