@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.abc
 import importlib.util
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
@@ -15,10 +15,22 @@ import polars as pl
 from recframe.namespace.bound_frame import Rec
 
 
+class Accessor:
+    """What a class of frames has as `rec`: a new Rec each time that a frame is asked for it.
+
+    NOTE: Polars and pandas 2 keep a namespace object on the frame, and a Rec holds its frame. The two would be a circle, which
+    keeps the memory of frames that nobody has any more until Python's collector comes by. A Rec of a clone would let them go,
+    but would not see what is changed in place.
+    """
+
+    def __get__(self, frame: Any, owner: type | None = None) -> Any:
+        return Rec if frame is None else Rec(frame)
+
+
 def register() -> None:
     """Register the namespace on every kind of frame."""
-    pl.api.register_dataframe_namespace("rec")(Rec)
-    pl.api.register_lazyframe_namespace("rec")(Rec)
+    _register_on(pl.DataFrame, pl.api.register_dataframe_namespace)
+    _register_on(pl.LazyFrame, pl.api.register_lazyframe_namespace)
     if "pandas" in sys.modules:
         _register_on_pandas(sys.modules["pandas"])
     else:
@@ -26,7 +38,13 @@ def register() -> None:
 
 
 def _register_on_pandas(pandas: ModuleType) -> None:
-    pandas.api.extensions.register_dataframe_accessor("rec")(Rec)
+    _register_on(pandas.DataFrame, pandas.api.extensions.register_dataframe_accessor)
+
+
+def _register_on(frame_class: Any, as_its_library_does: Callable[[str], Any]) -> None:
+    """Register the namespace, and put what keeps nothing in the place of what the library makes."""
+    as_its_library_does("rec")(Rec)
+    frame_class.rec = Accessor()
 
 
 class _AfterPandas(importlib.abc.MetaPathFinder):

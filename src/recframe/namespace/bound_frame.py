@@ -62,8 +62,8 @@ class Rec(Methods[F], Answers[F]):
     """Values of users that were collected before; a Rec that is bound anew has none."""
 
     def __init__(self, frame: F) -> None:
-        # NOTE: Polars caches this object on the frame, and swallows an AttributeError raised here. So it stores the frame
-        # and nothing else, and all checks are made by the methods.
+        # NOTE: every `df.rec` makes one, and `hasattr` swallows an AttributeError raised here. So it stores the frame and
+        # nothing else, and all checks are made by the methods.
         self._frame: F = frame
 
     @calls.understood
