@@ -8,6 +8,8 @@ import io
 import pickle
 import subprocess
 import sys
+import zipfile
+from pathlib import Path
 
 import pandas as pd
 import polars as pl
@@ -108,6 +110,36 @@ for _ in range(2):
         "0.5 ['user', 'ndcg', 'auc']",
         *["No module named 'pandas'"] * 2,
     ]
+
+
+def test_the_sources_in_one_archive_track_and_report_without_any_metadata(tmp_path):
+    sources = Path(rf.__file__).parents[1]
+    with zipfile.ZipFile(tmp_path / "sources.zip", "w") as archive:
+        for path in (sources / "recframe").rglob("*.*"):
+            if path.suffix != ".pyc":
+                archive.write(path, path.relative_to(sources))
+    script = f"""
+import importlib.metadata, sys
+
+found = importlib.metadata.version
+
+def without_some(name):
+    if name in {{"recframe", "vl-convert-python"}}:
+        raise importlib.metadata.PackageNotFoundError(name)
+    return found(name)
+
+importlib.metadata.version = without_some
+sys.path.insert(0, {str(tmp_path / "sources.zip")!r})
+import polars as pl, recframe as rf
+frame = pl.DataFrame({{"user": [1, 1], "item": [1, 2], "rank": [1, 2], "relevance": [0, 1]}})
+history = {str(tmp_path / "history.parquet")!r}
+frame.rec.track("mrr", history=history, as_of="2026-11-22")
+rf.track(frame.rec.evaluate("mrr", tidy=True), history, as_of="2026-11-23")
+print("sources.zip" in rf.__file__, rf.history(history)["recframe"].unique().to_list())
+made = [frame.rec.report("mrr").html, rf.dashboard(history).html]
+print([f"recframe {{rf.__version__}}" in page for page in made])
+"""
+    assert run(script).splitlines() == [f"True ['{rf.__version__}']", "[True, True]"]
 
 
 @pytest.mark.slow

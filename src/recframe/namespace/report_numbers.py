@@ -8,11 +8,11 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import replace
-from importlib.metadata import version
 from typing import Any
 
 import polars as pl
 
+import recframe
 from recframe.audit import notices
 from recframe.audit.findings import meanings_of_checks
 from recframe.audit.seen import Seen
@@ -328,7 +328,7 @@ class Gathering:
         return [
             *found,
             ("Intervals", f"{options.per_cent(self.asked.level)}"),
-            ("recframe", version("recframe")),
+            ("recframe", recframe.__version__),
         ]
 
 

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timezone
 from hashlib import sha256
-from importlib.metadata import version
 from typing import Any
 
 import polars as pl
 
+import recframe
 from recframe.errors import ColumnError, RecframeError, shown
 from recframe.frames.hints import Either, Given
 
@@ -83,7 +83,7 @@ class Run:
             "run": self.key,
             "fingerprint": self.fingerprint,
             "tracked_at": now or _in_utc(datetime.now(timezone.utc)),
-            "recframe": version("recframe"),
+            "recframe": recframe.__version__,
             "polars": pl.__version__,
         }
         before = [pl.lit(value, ABOUT[name]).alias(name) for name, value in about.items()]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any
 
 import polars as pl
 
+import recframe
 from recframe.look.pages.page import Page, figure
 from recframe.look.pages.parts import Cell, Column, Content, Section, Table, Text
 from recframe.look.pages.runs_behind import about_definitions, about_runs, time
@@ -85,7 +85,7 @@ def page(told: Told) -> Page:
             ("flagged", f"{len(told.flagged):,}"),
         ],
         data={"newest": told.newest, "flagged": told.flagged},
-        footer=f"Made by recframe {version('recframe')}.",
+        footer=f"Made by recframe {recframe.__version__}.",
     )
     return Page(content)
 

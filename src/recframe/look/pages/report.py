@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
-from importlib.metadata import version
 from typing import Any
 
+import recframe
 from recframe.look.pages import report_beside, report_models, report_segments
 from recframe.look.pages.findings_of_a_report import Gathered
 from recframe.look.pages.page import Page
@@ -46,7 +46,7 @@ def report(found: Gathered) -> Report:
         sections=sections,
         facts=found.facts,
         data=dict(_data(found)),
-        footer=f"Made by recframe {version('recframe')} on {day.day} {day:%B %Y}. This page is one file and asks nothing of "
+        footer=f"Made by recframe {recframe.__version__} on {day.day} {day:%B %Y}. This page is one file and asks nothing of "
         "any network.",
     )
     return Report(content, "report.html.j2", ("report.css",), ("report.js",))

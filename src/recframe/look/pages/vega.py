@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from functools import lru_cache
-from importlib.metadata import version
 from pathlib import Path
 
 from recframe.look.pages import whole
@@ -24,7 +23,7 @@ def script() -> str:
     import vl_convert  # noqa: PLC0415
 
     grammar = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    kept = _folder() / f"vega-{version('vl-convert-python')}-{grammar}.js"
+    kept = _folder() / f"vega-{vl_convert.__version__}-{grammar}.js"
     with suppress(OSError, UnicodeError):
         return kept.read_text(encoding="utf-8")
     made = vl_convert.javascript_bundle(SNIPPET, vl_version=grammar)
