@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from recframe.frames.forked import check_threads
 from recframe.namespace.rec_of_a_frame import rec as rec_of
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ def simulate(seed: int = 0, n_users: int = 1000, n_items: int = 400) -> Simulati
     >>> simulate(seed=1, n_users=50, n_items=60).recs["model"].unique().sort().to_list()
     ['item_neighbours', 'matrix_factorisation', 'popularity']
     """
+    check_threads()
     random = np.random.default_rng(seed)
     genre, log_popularity = _catalogue(random, n_items)
     country, activity, taste = _people(random, n_users)

@@ -161,6 +161,20 @@ def test_typed_code_is_typed(tmp_path):
     assert f":{len(block.lines) + 1}: error: " in error
 
 
+@pytest.mark.slow
+def test_a_pool_of_processes_gives_what_its_page_shows(folder):
+    page = (DOCS / "how_to" / "process_pools.md").read_text(encoding="utf-8")
+    script, shown = page_blocks.blocks(page)[:2]
+    (folder / "pool.py").write_text(script.code, encoding="utf-8")
+
+    command = [sys.executable, "-W", "error", "pool.py"]
+    run = subprocess.run(  # noqa: S603  ours
+        command, cwd=folder, capture_output=True, text=True, check=False, timeout=120
+    )
+
+    assert (run.stdout, run.stderr) == (shown.code, "")
+
+
 def test_pages_on_other_libraries_are_named_on_their_first_one():
     index = (DOCS / "from" / "index.md").read_text(encoding="utf-8")
 

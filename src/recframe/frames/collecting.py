@@ -11,6 +11,7 @@ from typing import TypeVar
 import polars as pl
 
 from recframe.errors import plan_errors
+from recframe.frames.forked import check_threads
 
 Ask = Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]
 """Collects plans together, from which a plan for a large eager frame starts."""
@@ -38,6 +39,7 @@ def as_they_are() -> Iterator[None]:
 
 def stream(plan: pl.LazyFrame) -> pl.DataFrame:
     """Collect a plan for frames that are lazy or that have many rows."""
+    check_threads()
     with plan_errors():
         return plan.collect(engine="streaming")
 

@@ -28,6 +28,7 @@ from recframe.frames.at_hand import (
 from recframe.frames.by_expressions import Made
 from recframe.frames.context import Context, Sharing
 from recframe.frames.dtypes import as_text, check_dtypes, matched
+from recframe.frames.forked import check_threads
 from recframe.frames.hints import A_FRAME, NAMED, Either, FrameOf, Given, SideFrame, bind
 from recframe.frames.kinds.kind import Taken
 from recframe.frames.kinds.tables import MODELS, Tables
@@ -340,6 +341,7 @@ def read(
     Columns whose dtypes cannot match raise a ColumnError. Where `clashes` is given they become text, and the error's words
     are written into it, under the names of the columns inside the plan. `labelled` takes the columns that may name systems.
     """
+    check_threads()
     sides = sides_of(frame, context)
     described = {name: side for name, side in sides.items() if name not in {"train", "reference"}}
     segments = _segments(by, described, context)

@@ -11,6 +11,7 @@ import polars as pl
 from recframe.errors import shown
 from recframe.frames.at_hand import at_hand
 from recframe.frames.context import OPTIONS, ROLES, Context
+from recframe.frames.forked import check_threads
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
 from recframe.frames.kinds.recframe_models import Models
@@ -116,6 +117,7 @@ def _counts(kind: Kind, context: Context) -> Iterator[str]:
         if names[role] not in kind.columns:
             continue
         try:
+            check_threads()
             column = at_hand(kind.take({role: names[role]}, IDS))
             number = None if column is None else column[role].drop_nulls().n_unique()
         except (ValueError, TypeError, pl.exceptions.PolarsError):

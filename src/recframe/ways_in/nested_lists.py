@@ -9,6 +9,7 @@ import polars as pl
 
 from recframe.errors import RecframeError, warn
 from recframe.frames.context import Context
+from recframe.frames.forked import check_threads
 from recframe.frames.kinds.lookup import in_memory, is_frame, kind_for
 from recframe.frames.rows.places import by_item
 from recframe.ways_in.ids import in_own_dtype
@@ -93,6 +94,7 @@ def from_lists(  # noqa: PLR0913  what nested lists do not say of themselves
     │ bob  ┆ dune ┆ 1    │
     └──────┴──────┴──────┘
     """
+    check_threads()
     lists = in_memory(lists)
     if is_frame(lists):
         _check_alone("rf.from_lists", {"scores": scores, "users": users, "items": items})
@@ -172,6 +174,7 @@ def from_truth(  # noqa: PLR0913  what nested judgements do not say of themselve
     │ bob  ┆ dune  ┆ 0.0       │
     └──────┴───────┴───────────┘
     """
+    check_threads()
     truth = in_memory(truth)
     names = {"user": user, "item": item, "number": "relevance"}
     if _is_matrix(truth, relevance, items, {user, item, f"{item}s"}):

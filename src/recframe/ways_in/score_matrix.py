@@ -12,6 +12,7 @@ from recframe.errors import RecframeError, kind_of, shown, warn
 from recframe.frames.collecting import stream
 from recframe.frames.context import Context
 from recframe.frames.dtypes import matched
+from recframe.frames.forked import check_threads
 from recframe.frames.kinds.lookup import in_memory, is_frame
 from recframe.frames.own_names import is_side
 from recframe.frames.roles import Side
@@ -68,6 +69,7 @@ def from_scores(  # noqa: PLR0913  what a matrix does not say of itself
     │ bob  ┆ ilium ┆ 2    ┆ 0.7   │
     └──────┴───────┴──────┴───────┘
     """
+    check_threads()
     _check(scores, k)
     from recframe.ways_in import candidates  # noqa: PLC0415  NumPy is loaded with the matrix that comes in
 

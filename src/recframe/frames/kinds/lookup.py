@@ -13,6 +13,7 @@ import polars as pl
 from recframe.errors import RecframeError, kind_of
 from recframe.frames import kinds
 from recframe.frames.collecting import stream
+from recframe.frames.forked import check_threads
 from recframe.frames.hints import Either
 from recframe.frames.kinds.kind import Kind
 
@@ -61,6 +62,7 @@ def in_memory(thing: Any, title: str = "the frame") -> Any:
     """
     if _kind_of(thing) is not None or not _is_stream(thing):
         return thing
+    check_threads()
     try:
         found = pl.DataFrame(thing)
     except Exception as error:

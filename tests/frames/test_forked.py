@@ -1,0 +1,115 @@
+"""What becomes of calls in forked processes: words where Polars' threads stayed behind, and numbers wherever they did not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="where processes are forked")
+
+IN_A_CHILD = """
+import multiprocessing, os, sys, threading
+import polars as pl
+COLUMNS = {"user": [1, 1], "item": [1, 2], "rank": [1, 2], "relevance": [0, 1]}
+
+def asked(call):
+    import recframe as rf
+    frame = pl.DataFrame(COLUMNS)
+    try:
+        return eval(call)
+    except rf.RecframeError as error:
+        return str(error)
+
+def beside_threads(call):
+    for _ in range(80):
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
+    return asked(call)
+
+def forked(call):
+    pool = multiprocessing.get_context("fork").Pool(1)
+    try:
+        return pool.apply_async(asked, (call,)).get(timeout=30)
+    finally:
+        pool.terminate()
+"""
+"""Each call is made in a pool of one forked process; one that hangs is a TimeoutError after half a minute."""
+IMPORTED = "import recframe\n"
+A_FRAME = IMPORTED + "frame = pl.DataFrame(COLUMNS); bound = frame.rec(truth=frame)\n"
+A_QUERY = "pl.DataFrame(COLUMNS).group_by('user').agg(pl.col('rank').sum())\n"
+A_CALL = A_FRAME + "frame.rec.mrr(k=2)\n"
+MRR = "frame.rec.mrr(k=2)"
+WORDS = "forked from one in which Polars had started its threads"
+
+
+def in_a_forked_child(before: str, *calls: str) -> list[str]:
+    script = f"{IN_A_CHILD}{before}\nfor call in {calls}: print(forked(call))"
+    done = subprocess.run(  # noqa: S603  the scripts stand in this file
+        # Python 3.12 and later warn of any fork beside threads
+        [sys.executable, "-W", "error", "-W", "ignore::DeprecationWarning", "-c", script],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("before", [IMPORTED, A_FRAME], ids=["an import", "a frame"])
+def test_a_fork_ahead_of_the_first_query_computes(before):
+    # the first relevant item stands at rank 2
+    assert in_a_forked_child(before, MRR) == ["0.5"]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [IMPORTED + A_QUERY, A_QUERY, A_CALL],
+    ids=["a query of Polars", "a query, and recframe imported in the child", "a call"],
+)
+def test_a_fork_behind_a_query_says_what_to_write_in_place_of_waiting_for_ever(before):
+    (found,) = in_a_forked_child(before, MRR)
+
+    assert WORDS in found
+    assert "multiprocessing.get_context('spawn')" in found
+
+
+def test_whatever_is_asked_behind_a_query_does_not_hang():
+    calls = (
+        "frame.lazy().rec.evaluate('mrr')",
+        "rf.from_lists({'a': ['x', 'y']})",
+        "rf.from_scores([[0.1, 0.9]], users=['a'], items=['x', 'y'])",
+        "frame.rec(truth=frame).audit()",
+    )
+
+    assert [WORDS in found for found in in_a_forked_child(A_CALL, *calls)] == [True] * len(calls)
+    assert in_a_forked_child(A_CALL, "repr(frame.rec)") == ["<rec of a polars.DataFrame of 2 rows>"]
+
+
+def test_a_child_that_has_threads_of_its_own_computes():
+    # of Polars, whatever their names, and of Python, which are no threads of Polars
+    started = "(frame.group_by('user').len(), frame.rec.mrr(k=2))[1]"
+    beside = "beside_threads('frame.rec.mrr(k=2)')"
+    named = "os.environ.update(POLARS_THREAD_NAME='a-rather-long-name')\n"
+
+    assert in_a_forked_child(IMPORTED, started, beside) == ["0.5", "0.5"]
+    assert in_a_forked_child(IMPORTED + named, started, MRR) == ["0.5", "0.5"]
+    assert WORDS in in_a_forked_child(IMPORTED + A_QUERY, beside)[0]
+
+
+def test_a_child_of_a_child_is_asked_anew():
+    inner = "(frame.rec.mrr(k=2), forked('frame.rec.mrr(k=2)'))"
+    # which Python does not let a pool's processes have, unless they say so
+    may_have_one = "multiprocessing.current_process()._config.update(daemon=False) or "
+
+    first, second = in_a_forked_child(IMPORTED, may_have_one + inner)[0].split(", ", 1)
+
+    assert first == "(0.5"
+    assert WORDS in second
+
+
+def test_asking_starts_no_thread_in_a_process_that_was_not_forked():
+    looked_at = "repr(frame.lazy().rec); from recframe.frames.forked import check_threads; check_threads()\n"
+
+    assert in_a_forked_child(A_FRAME + looked_at, MRR) == ["0.5"]
