@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
 import polars as pl
@@ -21,13 +21,15 @@ from recframe.cli import files as tables
 from recframe.cli.options import FILES, form_of
 from recframe.cli.readers import READERS, ending_of
 from recframe.frames.context import NAMED_COLUMNS
+from recframe.frames.rows.exploding import AS_EVER
 
 GLUE = "=@:"
 """Signs at which bash cuts the words of a line, so that `item=movie_id` comes as three."""
 
 MOST_BYTES = 20_000_000
 
-Items = list[CompletionItem[str]]
+# as text, since the class takes a type in brackets in later versions of click alone
+Items: TypeAlias = "list[CompletionItem[str]]"
 
 
 def files(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> Items:
@@ -44,7 +46,7 @@ def metrics(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> 
     names = dict(table.select("name", "formula").iter_rows())
     found = [one for one in names if one.startswith(begun)]
     if not found:
-        aliases = table.select(pl.col("aliases").str.split(", ").explode()).to_series()
+        aliases = table.select(pl.col("aliases").str.split(", ").explode(**AS_EVER)).to_series()
         found = [one for one in aliases if one and one.startswith(begun)]
     return [CompletionItem(before + one, help=names.get(one)) for one in found]
 

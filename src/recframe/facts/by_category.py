@@ -16,6 +16,7 @@ import polars as pl
 from recframe.facts.features import Feature
 from recframe.facts.tallies import BOTH, MOST_PARTS, Counts, History, Tally
 from recframe.frames.collecting import Ask, stream
+from recframe.frames.rows.exploding import AS_EVER
 from recframe.frames.rows.joins import distinct_names, joined
 from recframe.frames.rows.lookups import Lookup, lookup
 
@@ -115,7 +116,7 @@ def by_category(
     number = pl.col("number")
     found = codes.of_items.beside(rows.select(distinct_names("user", "item", *kept)), [CODES])
     found = found.filter(pl.col(CODES).is_not_null()).select("user", CODES, *kept)
-    found = found.explode(CODES).select(
+    found = found.explode(CODES, **AS_EVER).select(
         *kept, number=pl.col("user").cast(pl.Int64) * (codes.n_parts * SIZES) + pl.col(CODES)
     )
     size = (number % SIZES).cast(pl.Float64)

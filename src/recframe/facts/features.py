@@ -16,6 +16,7 @@ from recframe.errors import ColumnError, dtype_shown, fails_if, fails_whole_if
 from recframe.frames.collecting import Ask
 from recframe.frames.hints import FrameOf
 from recframe.frames.inputs import Inputs
+from recframe.frames.rows.exploding import AS_EVER
 
 Shape = Literal["category", "categories", "vector", "number"]
 CATEGORIES: tuple[Shape, ...] = ("category", "categories")
@@ -193,7 +194,7 @@ class Feature:
         rows = rows.with_columns(unit=1 / size.sqrt(), share=1 / size).filter(
             pl.col("share").is_finite()
         )
-        return rows.explode("part").filter(pl.col("part").is_not_null())
+        return rows.explode("part", **AS_EVER).filter(pl.col("part").is_not_null())
 
     def numbered(self, ask: Ask) -> Feature:
         """Return the same with its categories at hand, as numbers."""
@@ -252,5 +253,5 @@ def _scaled(rows: pl.LazyFrame) -> pl.LazyFrame:
 
 def _dimensions(rows: pl.LazyFrame) -> pl.LazyFrame:
     rows = _scaled(rows).with_columns(part=pl.int_ranges(0, VALUE.list.len(), dtype=pl.UInt32))
-    rows = rows.explode("value", "part")
+    rows = rows.explode("value", "part", **AS_EVER)
     return rows.select("item", "part", unit=VALUE / pl.col("length"))

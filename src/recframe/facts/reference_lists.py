@@ -13,6 +13,7 @@ from recframe.facts.sides import Fact, Sides, fact
 from recframe.frames.collecting import Ask, stream
 from recframe.frames.context import Ties
 from recframe.frames.inputs import Inputs
+from recframe.frames.rows.exploding import AS_EVER
 from recframe.frames.rows.joins import at_best_rank, distinct_names
 from recframe.frames.rows.lookups import lookup
 from recframe.frames.rows.packing import fits_31_bits, sorted_as_numbers
@@ -218,7 +219,9 @@ def _with_sums(
         terms = pl.select(depth=pl.int_range(1, deepest + 1)).select(_term(DEPTH, p).cum_sum())
         sums = pl.concat([pl.Series([0.0]), terms.to_series().alias("")])
         return rows.with_columns(pl.lit(sums).gather(pl.col(depth) - before).alias(name))
-    depths = rows.select(depth=pl.int_ranges(1, pl.col(depth).max() + 1)).explode("depth")
+    depths = rows.select(depth=pl.int_ranges(1, pl.col(depth).max() + 1)).explode(
+        "depth", **AS_EVER
+    )
     table = depths.select((DEPTH + before).alias(depth), _term(DEPTH, p).cum_sum().alias(name))
     return rows.join(table, on=depth, how="left")
 

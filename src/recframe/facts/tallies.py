@@ -15,6 +15,7 @@ from typing import Any
 
 import polars as pl
 
+from recframe.frames.rows.exploding import AS_EVER
 from recframe.frames.rows.lookups import Lookup, lookup
 
 BOTH = "user and part"
@@ -116,7 +117,7 @@ class Counts:
         found = self.of_users(rows).select(
             pl.concat_arr(parts).alias(name) for name, parts in columns.items()
         )
-        return found.explode(*columns).filter(pl.col(self.sums[0]) > 0).set_sorted(BOTH)
+        return found.explode(*columns, **AS_EVER).filter(pl.col(self.sums[0]) > 0).set_sorted(BOTH)
 
     @property
     def n_parts(self) -> int:
@@ -169,7 +170,7 @@ class History:
         slot = pl.int_range(pl.len()).over("part")
         places = self.counts.places.with_columns(slot=slot)
         slots = range(places.select(pl.col("slot").max() + 1).item())
-        in_a_row = pl.concat_arr(self.counts.numbers).explode()
+        in_a_row = pl.concat_arr(self.counts.numbers).explode(**AS_EVER)
         numbers = self.of_users.table.select(in_a_row).to_series()
         added = (self._added(places.filter(pl.col("slot") == one), numbers) for one in slots)
         return pl.sum_horizontal(added)

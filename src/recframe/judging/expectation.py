@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 
 import polars as pl
 
+from recframe.frames.rows.exploding import AS_EVER
 from recframe.frames.rows.places import with_places
 
 
@@ -35,7 +36,7 @@ def over_places(
         if deepest is None
         else pl.min_horizontal(tied, (deepest + 1 - rank).floor().cast(pl.Int64))
     )
-    places = ties.with_columns(place=pl.int_ranges(1, inside + 1)).explode("place")
+    places = ties.with_columns(place=pl.int_ranges(1, inside + 1)).explode("place", **AS_EVER)
     hit, place = pl.col("h") / tied, pl.col("place")
     # Given a hit at one place, each of the others is a hit's with this probability.
     another = pl.when(tied > 1).then((pl.col("h") - 1) / (tied - 1)).otherwise(0.0)

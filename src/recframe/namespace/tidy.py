@@ -10,6 +10,7 @@ import polars as pl
 from recframe.errors import ColumnError
 from recframe.frames.hints import Given
 from recframe.frames.inputs import Inputs
+from recframe.frames.rows.exploding import AS_EVER
 from recframe.metrics.language.definition import Metric
 from recframe.plan.beside import support_of
 from recframe.plan.segments import n_keys, numbered
@@ -32,9 +33,9 @@ def tidy(values: pl.LazyFrame, inputs: Inputs, metrics: Sequence[Metric[...]]) -
             )
             raise ColumnError(msg)
     rows = pl.concat_list([_row(metric) for metric in metrics]).alias("rows")
-    long = numbered(values, keys).select(*keys, rows).explode("rows").unnest("rows")
+    long = numbered(values, keys).select(*keys, rows).explode("rows", **AS_EVER)
     named = (pl.col(key).alias(name) for key, name in zip(keys, names, strict=True))
-    return long.select(*named, *COLUMNS)
+    return long.unnest("rows").select(*named, *COLUMNS)
 
 
 def _row(metric: Metric[...]) -> pl.Expr:

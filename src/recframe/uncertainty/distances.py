@@ -8,6 +8,7 @@ import polars as pl
 
 from recframe.errors import fails_whole_if
 from recframe.frames.dtypes import as_text
+from recframe.frames.rows.exploding import AS_EVER
 from recframe.frames.rows.joins import aggregate
 from recframe.metrics.language.definition import Metric
 from recframe.plan.needs import is_of_segment, is_share
@@ -91,8 +92,8 @@ def from_pairs(
     """
     places = {metric: number for number, metric in enumerate(metrics)}
     known = [_of_pairs(one, places[one.metric], place, decimals) for place, one in required.items()]
-    rows = sums.select(*keys, pl.concat_list(known).alias("rows")).explode("rows").unnest("rows")
-    return _rows(with_intervals(rows, how), keys)
+    rows = sums.select(*keys, pl.concat_list(known).alias("rows")).explode("rows", **AS_EVER)
+    return _rows(with_intervals(rows.unnest("rows"), how), keys)
 
 
 def hidden(one: Requirement, decimals: Decimals, rounded: pl.Expr) -> pl.Expr:

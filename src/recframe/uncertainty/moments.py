@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from recframe.frames.rows.exploding import AS_EVER
 from recframe.frames.rows.joins import beside_one_another
 from recframe.metrics.language.definition import Metric
 from recframe.plan.needs import is_of_segment, is_share
@@ -159,7 +160,7 @@ class Sums:
 
     def long(self, found: Mapping[str, Any], columns: Mapping[str, Any]) -> pl.DataFrame:
         """Return a result with a row for each metric of each segment, from arrays of rows x metrics."""
-        every = self.rows.select(pl.all().repeat_by(len(self.metrics)).explode())
+        every = self.rows.select(pl.all().repeat_by(len(self.metrics)).explode(**AS_EVER))
         # a result may have no row, from which no dtype can be told
         names = [str(one) for one in self.metrics] * len(self.rows)
         named = pl.Series("metric", names, dtype=pl.String)

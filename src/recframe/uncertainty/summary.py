@@ -8,6 +8,7 @@ from typing import Literal, TypeVar
 
 import polars as pl
 
+from recframe.frames.rows.exploding import AS_EVER
 from recframe.frames.rows.joins import aggregate, joined
 from recframe.metrics.language.definition import Metric
 from recframe.plan.beside import (
@@ -87,8 +88,8 @@ def rows_with_intervals(
         _row(metric, names).struct.with_fields(place=pl.lit(place))
         for place, metric in places.items()
     ]
-    rows = wide.select(*keys, pl.concat_list(known).alias("rows")).explode("rows").unnest("rows")
-    return with_intervals(rows, how)
+    rows = wide.select(*keys, rows=pl.concat_list(known)).explode("rows", **AS_EVER)
+    return with_intervals(rows.unnest("rows"), how)
 
 
 def _row(metric: Metric[...], names: Sequence[str]) -> pl.Expr:

@@ -20,6 +20,7 @@ from recframe.frames.context import Context
 from recframe.frames.hints import NAMED, Either
 from recframe.frames.kinds.kind import Taken
 from recframe.frames.roles import Side
+from recframe.frames.rows.exploding import AS_EVER
 from recframe.ways_in.ids import in_own_dtype
 from recframe.ways_in.masked import has_a_score
 
@@ -266,5 +267,5 @@ def _exploded(
     return (
         lists.with_columns(places.alias(PLACE))
         .select("user", *roles, PLACE, *kept)
-        .explode(*roles, PLACE)
+        .explode(*roles, PLACE, **AS_EVER)
     )

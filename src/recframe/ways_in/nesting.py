@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from recframe.errors import DataError, RecframeError, kind_of, shown
+from recframe.frames.rows.exploding import AS_EVER
 from recframe.ways_in.ids import column_of, ids_of
 
 
@@ -35,7 +36,7 @@ class Nested:
         lists = lists.filter(pl.col("length") > 0).with_columns(
             place=pl.int_ranges(1, pl.col("length") + 1)
         )
-        rows = lists.drop("length").explode("place")
+        rows = lists.drop("length").explode("place", **AS_EVER)
         columns = [self.items.alias("item")] + (
             [] if self.numbers is None else [self.numbers.alias("number")]
         )
