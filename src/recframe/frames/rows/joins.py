@@ -8,12 +8,11 @@ from typing import Any, Literal, TypeVar
 import polars as pl
 
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
+_POLARS = tuple(map(int, pl.__version__.split(".")[:2]))
 # the last of Polars 1 warn of the name that those before and after them have
-_BESIDE: Any = (
-    "horizontal_extend"
-    if (1, 42) <= tuple(map(int, pl.__version__.split(".")[:2])) < (2,)
-    else "horizontal"
-)
+_BESIDE: Any = "horizontal_extend" if (1, 42) <= _POLARS < (2,) else "horizontal"
+# NOTE: they also leave out sums that nothing reads, and cross joins then have each row that was summed up. A condition reads one.
+_LEAVES_OUT = (1, 41) <= _POLARS < (2,)
 
 
 def beside_one_another(frames: Sequence[Frame]) -> Frame:
@@ -49,7 +48,10 @@ def joined(
 
 def aggregate(rows: pl.LazyFrame, keys: Sequence[str], columns: Sequence[pl.Expr]) -> pl.LazyFrame:
     """Return sums of rows for each combination of the keys; without keys, of all of them."""
-    return rows.group_by(keys).agg(columns) if keys else rows.select(columns)
+    if keys:
+        return rows.group_by(keys).agg(columns)
+    sums = rows.select(columns)
+    return sums.filter(pl.first().hash() >= 0) if _LEAVES_OUT else sums
 
 
 def at_best_rank(
