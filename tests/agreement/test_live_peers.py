@@ -243,9 +243,9 @@ IR = {
 
 def ir_measures(measures: tuple[str, ...]) -> dict[str, float]:
     library = peer("ir_measures")
-    parsed = [library.parse_measure(measure) for measure in measures]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        parsed = [library.parse_measure(measure) for measure in measures]
         found = library.calc_aggregate(parsed, qrels(), run())
     return {measure: float(found[one]) for measure, one in zip(measures, parsed, strict=True)}
 

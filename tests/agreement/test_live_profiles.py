@@ -89,9 +89,9 @@ IR = {
 
 def ir_measures() -> dict[str, float]:
     library = peer("ir_measures")
-    parsed = {measure: library.parse_measure(measure) for measure in IR.values()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        parsed = {measure: library.parse_measure(measure) for measure in IR.values()}
         found = library.calc_aggregate(list(parsed.values()), qrels(), run())
     return {metric: float(found[parsed[measure]]) for metric, measure in IR.items()}
 

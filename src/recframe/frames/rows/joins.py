@@ -11,7 +11,7 @@ Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 _POLARS = tuple(map(int, pl.__version__.split(".")[:2]))
 # the last of Polars 1 warn of the name that those before and after them have
 _BESIDE: Any = "horizontal_extend" if (1, 42) <= _POLARS < (2,) else "horizontal"
-# NOTE: they also leave out sums that nothing reads, and cross joins then have each row that was summed up. A condition reads one.
+# NOTE: these leave out sums that nothing reads, and cross joins then have each row that was summed up. A condition reads one.
 _LEAVES_OUT = (1, 41) <= _POLARS < (2,)
 
 

@@ -23,7 +23,8 @@ def script() -> str:
     import vl_convert  # noqa: PLC0415
 
     grammar = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    kept = _folder() / f"vega-{vl_convert.__version__}-{grammar}.js"
+    version = vl_convert.__version__  # type: ignore[attr-defined]  # which its stubs leave out
+    kept = _folder() / f"vega-{version}-{grammar}.js"
     with suppress(OSError, UnicodeError):
         return kept.read_text(encoding="utf-8")
     made = vl_convert.javascript_bundle(SNIPPET, vl_version=grammar)
