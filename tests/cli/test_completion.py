@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -108,3 +110,23 @@ def test_files_without_a_header_have_the_columns_that_are_given():
     assert completed("evaluate bare.csv --header user,thing,rank --columns item=th") == [
         "item=thing"
     ]
+
+
+def test_the_command_starts_where_click_has_no_generic_classes():
+    # as those of click 8.2 to 8.4 are, which Python cannot subscript
+    script = """
+from click import shell_completion
+
+class Plain:
+    def __init__(self, value, type="plain", help=None):
+        self.value, self.type, self.help = value, type, help
+
+shell_completion.CompletionItem = Plain
+from recframe.cli.commands import main
+main(["--version"])
+"""
+    done = subprocess.run(  # noqa: S603  the script stands above
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60
+    )
+
+    assert (done.stdout.strip(), done.stderr) == (f"recframe, version {rf.__version__}", "")
