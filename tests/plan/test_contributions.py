@@ -16,7 +16,7 @@ from plans import POLARS_2, fallbacks, python_functions
 from recframe.namespace.question import question
 from recframe.plan.contributions import contributions
 from recframe.plan.runs import Run
-from recframe.uncertainty.pairs import BASELINE, MODEL, Pairing, sums_of_all, sums_of_pairs
+from recframe.uncertainty.pairs import BASELINE, MODEL, Pairing, sums_of_all
 
 METRICS = ["ndcg@3", "recall", "first_rank", "hit_rate@2", "judged@4", "list_length", "novelty@3"]
 SETS = ["coverage@3", "entropy@3", "personalization@3", "f_score(average=means)@3"]
@@ -71,7 +71,7 @@ def test_where_all_models_have_the_same_users_one_join_is_as_good_as_the_other(b
     assert aligned.aligned
 
     quick, full = (
-        sums_of_pairs(road, pairing(one, baseline)).sort([*one.by, BASELINE]).collect()
+        sums_of_all([[road]], one.metrics, pairing(one, baseline), Run()).collect()
         for road in (aligned, replace(aligned, aligned=False))
     )
 

@@ -12,6 +12,8 @@ from recframe.frames.kinds.engine import Added
 
 PLAN = "plan"
 """The column that has the place of a row's plan."""
+PIECE = 43
+"""The bits of a piece of a number of 128: no engine adds these up as they are."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,12 @@ class Sums:
 
     @property
     def dtypes(self) -> dict[str, pl.DataType]:
-        """The dtypes of the columns in that table, by their names there: numbers in 64 bits."""
-        return {self.named(name): self._wide(name) for name in self.schema}
+        """The dtypes of the columns in that table, by their names there: numbers in 64 bits, longer ones in several."""
+        return {
+            column: self._wide(name)
+            for name in self.schema
+            for column in (self._pieces(name) or [self.named(name)])
+        }
 
     def _wide(self, name: str) -> pl.DataType:
         dtype = self.schema[name]
@@ -44,7 +50,9 @@ class Sums:
     def sent(self, sums: pl.DataFrame) -> pl.DataFrame:
         """Return sums as rows of the table of all plans."""
         columns = [
-            pl.col(name).cast(self._wide(name)).alias(self.named(name)) for name in self.schema
+            one.cast(self._wide(name)).alias(column)
+            for name in self.schema
+            for column, one in (self._cut(name) or {self.named(name): pl.col(name)}).items()
         ]
         return sums.select(pl.lit(self.place, pl.Int32).alias(PLAN), *columns)
 
@@ -53,11 +61,33 @@ class Sums:
         mine = rows.filter(pl.col(PLAN) == self.place)
         kept = {*self.keys, *self.same}
         columns = [
-            pl.col(self.named(name)).fill_null(0) if name not in kept else pl.col(self.named(name))
-            for name in self.schema
+            pl.col(self.named(name)) if name in kept else self._whole(name) for name in self.schema
         ]
         dtypes = zip(columns, self.schema.items(), strict=True)
         return mine.select(column.cast(dtype).alias(name) for column, (name, dtype) in dtypes)
+
+    def _pieces(self, name: str) -> list[str]:
+        """Return the names of the columns that a number of 128 bits travels in, the lowest bits first."""
+        if self.schema[name] != pl.Int128:
+            return []
+        return [f"{self.named(name)} {place}" for place in range(-(-128 // PIECE))]
+
+    def _cut(self, name: str) -> dict[str, pl.Expr]:
+        """Return the pieces of such numbers, of which each has room for the sums of a million buckets."""
+        pieces, found = self._pieces(name), {}
+        rest = pl.col(name)
+        for column in pieces[:-1]:
+            found[column] = rest % 2**PIECE
+            rest = (rest - found[column]) // 2**PIECE
+        return found | dict.fromkeys(pieces[-1:], rest)
+
+    def _whole(self, name: str) -> pl.Expr:
+        """Return a column of sums, put together of its pieces."""
+        columns = [pl.col(one).fill_null(0) for one in self._pieces(name) or [self.named(name)]]
+        whole, *others = reversed(columns)
+        for one in others:
+            whole = whole.cast(pl.Int128) * 2**PIECE + one
+        return whole
 
 
 def schema_of(plans: Sequence[Sums]) -> pl.Schema:

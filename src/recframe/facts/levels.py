@@ -8,6 +8,7 @@ from enum import Enum
 import polars as pl
 
 from recframe.facts.sides import Fact, FromSides, Kind, Setting
+from recframe.frames.rows.exact_sums import ExactSums
 
 
 class Level(str, Enum):
@@ -69,14 +70,34 @@ class Levels:
     """The level of a column, or what it is a property of, by its name."""
     terms: dict[str, pl.Expr] = field(default_factory=dict)
     """What a column sums up, row by row, list by list, item by item or category by category, by the column's name."""
+    exact: dict[str, bool] = field(default_factory=dict)
+    """The columns that are sums of numbers with something behind the point, and whether these are never above 1 or below -1."""
 
     def summed(
-        self, level: Level, term: pl.Expr, *settings: Setting, total: pl.Expr | None = None
+        self,
+        level: Level,
+        term: pl.Expr,
+        *settings: Setting,
+        total: pl.Expr | None = None,
+        bounded: bool = False,
     ) -> pl.Expr:
-        """Return the column of a sum on a level; `total` is the sum, where it is written in another way."""
+        """Return the column of a sum on a level.
+
+        `total` is the sum, where it is a count; `bounded` says that the term is never above 1 or below -1.
+        """
         column = self.column(level, term.sum() if total is None else total, *settings)
-        self.terms[column.meta.output_name()] = term
+        name = column.meta.output_name()
+        self.terms[name] = term
+        if total is None:
+            self.exact[name] = bounded
         return column
+
+    def sums(self, level: Level) -> tuple[ExactSums, list[pl.Expr]]:
+        """Return the sums of a level under the names of their columns: those of numbers, and those of counts."""
+        named = {one.meta.output_name(): one for one in self.named(level)}
+        exact = {name: self.terms[name].cast(pl.Float64) for name in named if name in self.exact}
+        counts = [one for name, one in named.items() if name not in exact]
+        return ExactSums(exact, {name for name in exact if self.exact[name]}), counts
 
     def column(self, level: Level, expression: pl.Expr, *settings: Setting) -> pl.Expr:
         """Return the column of an expression on a level."""

@@ -46,7 +46,11 @@ def coverage(at: AtLists) -> pl.Expr:
 
     Source: Ge, Delgado-Battenfeld and Jannach 2010, Beyond accuracy.
     """
-    return ratio(at.over_items(at.in_catalogue & (at.n_lists_with > 0)), at.n_catalogue, empty=None)
+    return ratio(
+        at.over_items(at.in_catalogue & (at.n_lists_with > 0), counts=True),
+        at.n_catalogue,
+        empty=None,
+    )
 
 
 @metric(
@@ -102,7 +106,7 @@ def gini(
     """
     exposure = _exposure(at, weight)
     place, n = at.place(exposure), at.n_catalogue
-    unlisted = n - at.over_items(exposure.is_not_null())
+    unlisted = n - at.over_items(exposure.is_not_null(), counts=True)
     total = at.over_items(exposure)
     spread = 2 * at.over_items(place * exposure) + (2 * unlisted - n - 1) * total
     whole = total * (n if normalizer == "n" else n - 1)
@@ -140,7 +144,8 @@ def entropy(
     bits = pl.when(total > 0).then(nats.clip(lower_bound=0.0))
     if normalized:
         return ratio(bits, at.n_catalogue.log(), empty=None).clip(upper_bound=1.0)
-    return bits / math.log(log_base)
+    # by a product, since Polars divides many rows by one number in another way than one row
+    return bits * (1 / math.log(log_base))
 
 
 @metric(
@@ -208,5 +213,5 @@ def mcc(at: At, *, denominator: Literal["list", "k"] = "list") -> pl.Expr:
 
 def _exposure(at: AtLists, weight: Weight) -> pl.Expr:
     """Return the exposure of an item of the catalogue that is listed; null of any other."""
-    exposure = at.n_lists_with if weight == "none" else at.per_item(at.weight(weight))
+    exposure = at.n_lists_with if weight == "none" else at.per_item(at.weight(weight), bounded=True)
     return pl.when(at.in_catalogue & (exposure > 0)).then(exposure)

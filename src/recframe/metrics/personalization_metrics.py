@@ -51,7 +51,7 @@ def personalization(
     pairs = pl.when((lists > 0) & (others > 0)).then(lists * others)
     length = at.beside(at.n_listed)
     if similarity == "cosine":
-        weight = at.per_item(1 / length.sqrt())
+        weight = at.per_item(1 / length.sqrt(), bounded=True)
         shared = at.over_items(weight * (at.everywhere(weight) if whole else weight)) - lists
     elif whole:
         shared = at.over_items(at.per_item(at.shared_with_others(length)))

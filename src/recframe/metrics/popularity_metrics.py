@@ -285,7 +285,7 @@ def tail_coverage(at: AtLists, *, tail: Tail = "interactions", share: Share = 0.
 
     Source: Abdollahpouri, Burke and Mobasher 2019, Managing popularity bias with personalized re-ranking.
     """
-    found = at.over_items(at.in_tail(tail, share) & (at.n_lists_with > 0))
+    found = at.over_items(at.in_tail(tail, share) & (at.n_lists_with > 0), counts=True)
     return ratio(found, at.n_tail(tail, share), empty=None)
 
 

@@ -11,7 +11,8 @@ from recframe.errors import RecframeError, without_order
 from recframe.facts.levels import Level, Levels
 from recframe.facts.requirements import check_needs
 from recframe.frames.inputs import Inputs
-from recframe.frames.rows.joins import aggregate, distinct_names, joined
+from recframe.frames.rows.exact_sums import ExactSums
+from recframe.frames.rows.joins import distinct_names, joined
 from recframe.judging.judged_frame import judge
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.formulas import ratio
@@ -32,6 +33,9 @@ _BEYOND = {
     Level.OVER_GROUPS: "it holds groups of items against one another",
 }
 """Why a metric that asks for columns on some levels has no contributions: lists of others, or few groups, decide too."""
+
+
+OF_CONTRIBUTIONS = (N, TOTAL, SQUARE, FOURTH)
 
 
 def has_contributions(metric: Metric[...]) -> bool:
@@ -91,29 +95,36 @@ def with_spread(lists: Lists, metrics: Sequence[Metric[...]], run: Run) -> Lists
     values = [lists.values[str(metric)] for metric in served]
     counts = [lists.beside[str(metric)][N] for metric in served]
     rows = _of_lists(Removal(lists.cuts, lists.asked, lists.keys, run), values, counts)
+    names = [f"of contributions {place}" for place in range(len(served))]
     beside = dict(lists.beside)
-    named: list[pl.Expr] = []
-    for place, metric in enumerate(served):
-        found = sums_of_contributions(place)
-        names = {part: f"{part} of contributions {place}" for part in found}
-        named += [one.alias(names[part]) for part, one in found.items()]
-        beside[str(metric)] = {part: pl.col(name) for part, name in names.items()}
+    for metric, name in zip(served, names, strict=True):
+        beside[str(metric)] = {part: pl.col(f"{part} {name}") for part in OF_CONTRIBUTIONS}
     numbered = {key: f"key {place}" for place, key in enumerate(lists.keys)}
-    sums = aggregate(rows, lists.keys, named).rename(numbered)
+    sums = sums_of_contributions(rows, lists.keys, names).rename(numbered)
     frame = joined(lists.frame, sums, list(numbered.values()))
     return replace(lists, frame=frame, beside=beside)
 
 
-def sums_of_contributions(place: int) -> dict[str, pl.Expr]:
-    """Return what is summed up of the contributions to a metric, by its place, and stands beside it."""
-    value = pl.col(f"value {place}")
-    apart = (value - value.mean()) ** 2
-    return {
-        N: value.count().cast(pl.Int64),
-        TOTAL: value.sum(),
-        SQUARE: (value * value).sum(),
-        FOURTH: (apart * apart).sum(),
-    }
+def sums_of_contributions(
+    rows: pl.LazyFrame,
+    keys: Sequence[str],
+    names: Sequence[str],
+    parts: Sequence[str] = OF_CONTRIBUTIONS,
+) -> pl.LazyFrame:
+    """Return what is summed up of the contributions to metrics and stands beside them: `n`, ... and the metric's name.
+
+    Fourth powers are those about the mean of the rows with the same keys.
+    """
+    exact: dict[str, pl.Expr] = {}
+    others: list[pl.Expr] = []
+    for place, name in enumerate(names):
+        value = pl.col(f"value {place}")
+        apart = (value - value.mean()) ** 2
+        exact |= {f"{TOTAL} {name}": value, f"{SQUARE} {name}": value * value}
+        counts = {N: value.count().cast(pl.Int64), FOURTH: (apart * apart).sum()}
+        others += [one.alias(f"{part} {name}") for part, one in counts.items() if part in parts]
+    sums = ExactSums({name: one for name, one in exact.items() if name.partition(" ")[0] in parts})
+    return sums.of(rows, keys, others)
 
 
 def _of_lists(
@@ -147,10 +158,10 @@ def contributions_of_means(
     rows = _users(inputs, list(means.values()), keys, run)
     values = [_of_means(needs) for needs in asked]
     entered = [_has_any(needs, of_user) for needs in asked]
-    sums = [value.sum().alias(f"sum of {label}") for label, value in of_user.items()]
+    sums = ExactSums({f"sum of {label}": value for label, value in of_user.items()})
     counts = [value.count().alias(f"n of {label}") for label, value in of_user.items()]
     n_users = [one.sum().alias(f"n {number}") for number, one in enumerate(entered)]
-    segments = aggregate(rows, keys, [*sums, *counts, *n_users])
+    segments = sums.of(rows, keys, [*counts, *n_users])
     segments = segments.with_columns(_mean(label) for label in means)
     segments = segments.with_columns(_wholes(values))
     rows = joined(rows, segments, keys)
@@ -208,14 +219,14 @@ def _contributed(
     """Return the contributions; rows have the whole values, their numbers of users, and what values are made of without one."""
     names = [f"value {number}" for number in range(len(values))]
     made = [_contribution(*one) for one in zip(range(len(values)), values, entered, strict=True)]
-    # a window over no column at all does not stream
-    rows = rows.with_columns(*made, all=pl.lit(0))
-    means = [pl.col(name).mean().over(keys or ["all"]) for name in names]
+    rows = rows.with_columns(made).cache()
+    counts = [pl.col(name).count().name.prefix("n of ") for name in names]
+    means = ExactSums({f"sum of {name}": pl.col(name) for name in names}).of(rows, keys, counts)
     shifted = (
-        pl.col(name) - mean + pl.col(f"whole {number}")
-        for number, (name, mean) in enumerate(zip(names, means, strict=True))
+        pl.col(name) - pl.col(f"sum of {name}") / pl.col(f"n of {name}") + pl.col(f"whole {number}")
+        for number, name in enumerate(names)
     )
-    return rows.select(*distinct_names(*keys, "user"), *shifted)
+    return joined(rows, means, keys).select(*distinct_names(*keys, "user"), *shifted)
 
 
 def _contribution(number: int, without: pl.Expr, enters: pl.Expr) -> pl.Expr:

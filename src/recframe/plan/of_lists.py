@@ -18,6 +18,7 @@ from recframe.facts.sides import Fact, FromSides, Sides
 from recframe.facts.sums_by_feature import Rows
 from recframe.frames.collecting import Ask, stream
 from recframe.frames.inputs import Inputs
+from recframe.frames.rows.exact_sums import ExactSums, of_few
 from recframe.frames.rows.joins import aggregate, at_best_rank, distinct_names, joined
 from recframe.frames.rows.lookups import Lookup, lookup
 from recframe.frames.rows.questions import distinct_ids, each_item_once, marked_sorted
@@ -73,8 +74,8 @@ class Lists:
         named = {key: f"key {place}" for place, key in enumerate(self.keys)}
         if across := self.asked.named(Level.ACROSS):
             of_users = [named[key] for key in self.keys if key not in self.sides.item_keys]
-            sums = aggregate(self.frame, of_users, [one.sum() for one in across])
-            rows = joined(rows, sums, of_users)
+            sums = {one.meta.output_name(): one.cast(pl.Float64) for one in across}
+            rows = joined(rows, ExactSums(sums).of(self.frame, of_users), of_users)
         return self.sides.joined(rows, facts, "segment", "whole", named=named)
 
 
@@ -143,13 +144,20 @@ def _added(cuts: Sequence[Cut], run: Run) -> pl.LazyFrame:
     """Return each segment with the sums of all parts: over its lists, its items and its groups of items."""
     one, asked, keys = cuts[0], cuts[0].asked, cuts[0].keys
     segments = run.added([cut.segments() for cut in cuts], keys)
+    segments = asked.sums(Level.OVER_LISTS)[0].put_together(segments)
     if asked.columns.get(Level.OF_ITEM):
-        items = run.added([cut.items() for cut in cuts], distinct_names(*keys, "item"))
-        segments = joined(segments, one.over_items(items), keys)
+        segments = joined(segments, one.over_items(items_of(cuts, run)), keys)
     for groups in asked.sums_of_groups.values():
         sums = run.added([cut.groups(groups) for cut in cuts], [*keys, "group"])
         segments = joined(segments, one.over_groups(sums, groups), keys)
     return one.in_all(segments)
+
+
+def items_of(cuts: Sequence[Cut], run: Run) -> pl.LazyFrame:
+    """Return each item of each segment with its sums over the lists of all parts."""
+    one = cuts[0]
+    items = run.added([cut.items() for cut in cuts], distinct_names(*one.keys, "item"))
+    return one.asked.sums(Level.OF_ITEM)[0].put_together(items)
 
 
 def value_of(
@@ -170,11 +178,11 @@ def value_of(
     if is_set:
         return value.cast(pl.Float64), {N: _number(at.n_lists)} if N in beside else {}
     value = _of_a_list(metric, at, value)
-    total, count = at.over_lists(value), at.over_lists(value.is_not_null())
+    total, count = at.over_lists(value), at.over_lists(value.is_not_null(), counts=True)
     found = {N: _number(count)} if N in beside else {}
     if TOTAL in beside:
         found |= {TOTAL: total, SQUARE: at.over_lists(value * value)}
-        found |= {ZERO: _number(at.over_lists(value == 0))}
+        found |= {ZERO: _number(at.over_lists(value == 0, counts=True))}
         found |= {UNDEFINED: _number(pl.col("n_lists")) - _number(count)}
     return ratio(total, count, empty=None), found
 
@@ -312,8 +320,13 @@ class Cut:
             "whole",
         )
         of_features = Rows(self.sides, self.asked, self.held.list_keys, self.rows)
-        sums = [*self.asked.named(Level.OF_LIST), *of_features.counts(), *also]
-        lists = of_features.with_counts(rows).group_by(self.held.list_keys).agg(sums)
+        exact, counts = self.asked.sums(Level.OF_LIST)
+        lists = of_few(
+            of_features.with_counts(rows),
+            self.held.list_keys,
+            exact.values,
+            [*counts, *of_features.counts(), *also],
+        )
         lists = of_features.beside(lists)
         facts = self.asked.facts_in(Level.VALUE, Level.OVER_LISTS, Level.BESIDE)
         lists = self.sides.joined(lists, facts, "list", "user", "member", "segment", "whole")
@@ -328,12 +341,11 @@ class Cut:
             self.described(crowd), self.keys, [pl.len().cast(pl.Int64).alias("n_lists")]
         )
         support = self._of_all_models(support)
-        sums = self.asked.named(Level.OVER_LISTS)
-        return (
-            joined(support, aggregate(self.described(self.lists()), self.keys, sums), self.keys)
-            if sums
-            else support
-        )
+        if not self.asked.columns.get(Level.OVER_LISTS):
+            return support
+        exact, counts = self.asked.sums(Level.OVER_LISTS)
+        sums = exact.summed(self.described(self.lists()), self.keys, counts)
+        return joined(support, sums, self.keys)
 
     def _of_all_models(self, support: pl.LazyFrame) -> pl.LazyFrame:
         """Return the segments with every model, since a segment of one model's lists is one of all models."""
@@ -349,8 +361,8 @@ class Cut:
         if self.itemed is not None:
             return self.itemed
         n_places = pl.len().cast(pl.Int64).alias(N_PLACES)
-        sums = [*self.asked.named(Level.OF_ITEM), n_places]
-        return self.places().group_by(*distinct_names(*self.keys, "item")).agg(sums)
+        exact, counts = self.asked.sums(Level.OF_ITEM)
+        return exact.summed(self.places(), distinct_names(*self.keys, "item"), [*counts, n_places])
 
     def with_items_held(self) -> Cut:
         """Return the same with the sums of the items taken once, however many ask for them."""
@@ -397,7 +409,8 @@ class Cut:
     def over_items(self, items: pl.LazyFrame) -> pl.LazyFrame:
         """Return what is summed up over the items of each segment."""
         items = self.with_places(self.with_facts(items))
-        return aggregate(items, self.keys, self.asked.named(Level.OVER_ITEMS))
+        exact, counts = self.asked.sums(Level.OVER_ITEMS)
+        return exact.of(items, self.keys, counts)
 
     def with_facts(self, items: pl.LazyFrame) -> pl.LazyFrame:
         """Return the items of the segments with what the side frames say of each, and their sums in all segments of users."""
@@ -405,8 +418,8 @@ class Cut:
         items = self.sides.joined(items, facts, "item", "segment", "whole")
         if everywhere := self.asked.named(Level.EVERYWHERE):
             keys = distinct_names(*self._keys_of_all, "item")
-            sums = items.group_by(keys).agg(one.sum() for one in everywhere)
-            items = items.join(sums, on=keys, how="left", nulls_equal=True)
+            sums = {one.meta.output_name(): one.cast(pl.Float64) for one in everywhere}
+            items = joined(items, ExactSums(sums).of(items, keys), keys)
         return items
 
     def with_places(
@@ -441,12 +454,11 @@ class Cut:
 
     def in_all(self, segments: pl.LazyFrame) -> pl.LazyFrame:
         """Return the segments with sums over those of all users in place of their own."""
-        sums = [one.sum() for one in self.asked.named(Level.IN_ALL)]
-        return (
-            joined(segments, aggregate(segments, self._keys_of_all, sums), self._keys_of_all)
-            if sums
-            else segments
-        )
+        if not (found := self.asked.named(Level.IN_ALL)):
+            return segments
+        sums = {one.meta.output_name(): one.cast(pl.Float64) for one in found}
+        keys = self._keys_of_all
+        return joined(segments, ExactSums(sums).of(segments, keys), keys)
 
     @property
     def _keys_of_all(self) -> list[str]:

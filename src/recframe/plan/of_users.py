@@ -22,7 +22,12 @@ from recframe.plan.beside import (
 )
 from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, n_users_of_segments
-from recframe.plan.user_values import values_of_users
+from recframe.plan.user_values import (
+    bounded_names,
+    names_of,
+    sums_of_values,
+    values_of_users,
+)
 
 WITH_RELEVANT: Metric[...] = Metric(
     Definition("with relevant", lambda at: (at.n_relevant > 0).cast(pl.Float64), linear=True)
@@ -91,22 +96,50 @@ def _means(
     beside: Sequence[str],
 ) -> pl.LazyFrame:
     """Return the means under their names: users without a row in the branches count with the value of an empty list."""
-    skips = judged.context.no_relevant == "skip"
-    present = pl.col("n_present").cast(pl.Int64).fill_null(0)
-    n_users = present if skips else pl.col("n_users")
-    absent = n_users - present
-    columns = {"n_users": n_users}
+    skips, spread = judged.context.no_relevant == "skip", WITHOUT_RELEVANT in beside
+    summed = [*metrics, WITH_RELEVANT] if spread else metrics
+    n_users, n_present = pl.col("n_users"), pl.col("n_present").fill_null(0)
+    sums = sums.with_columns(absent=0 if skips else n_users - n_present)
+    sums = sums.with_columns(_with_absent(summed, spread=spread))
+    columns = {"n_users": n_present if skips else n_users}
     for number, metric in enumerate(metrics):
-        columns[str(metric)] = _mean(f"value {number}", absent)
+        value = f"value {number}"
+        total, count = pl.col(f"sum {value}"), pl.col(f"count {value}")
+        columns[str(metric)] = pl.when(count > 0).then(total / count)
         if beside:
-            found = _beside(f"value {number}", f"value {len(metrics)}", n_users, absent)
+            found = _beside(value, f"value {len(metrics)}", columns["n_users"])
             columns |= columns_beside(metric, beside, found)
     parts = [inside for inside, _ in by if inside != "model"]
     if skips and parts:
         # whose lists have a relevant row differs from model to model, and a part of one is one of all
         by_model = judged.models is not None and judged.context.relevant_from == "list"
-        sums = sums.filter((present.max().over(parts) if by_model else present) > 0)
+        sums = sums.filter((n_present.max().over(parts) if by_model else n_present) > 0)
     return _named(sums, by, columns)
+
+
+def _with_absent(metrics: Sequence[Metric[...]], *, spread: bool) -> list[pl.Expr]:
+    """Return the sums and the counts of values with those of users who are absent from the branches, under their names."""
+    absent, names = pl.col("absent"), names_of(metrics)
+    exact = sums_of_values(names, bounded_names(metrics), spread=spread)
+    columns = []
+    for name in names:
+        empty = pl.col(f"empty {name}")
+        counted = {
+            "count": empty.is_not_null(),
+            **({"zero": (empty == 0).fill_null(value=False)} if spread else {}),
+        }
+        columns += [
+            (pl.col(f"{part} {name}").fill_null(0) + of_empty * absent)
+            .cast(pl.Int64)
+            .alias(f"{part} {name}")
+            for part, of_empty in counted.items()
+        ]
+        summed = {"sum": empty, **({"square": empty * empty} if spread else {})}
+        columns += [
+            exact.total(f"{part} {name}", (value, absent)).alias(f"{part} {name}")
+            for part, value in summed.items()
+        ]
+    return columns
 
 
 def _named(rows: pl.LazyFrame, by: By, columns: dict[str, pl.Expr]) -> pl.LazyFrame:
@@ -123,37 +156,14 @@ def _named(rows: pl.LazyFrame, by: By, columns: dict[str, pl.Expr]) -> pl.LazyFr
     )
 
 
-def _beside(
-    value: str, with_relevant: str, n_users: pl.Expr, absent: pl.Expr
-) -> dict[str, pl.Expr]:
+def _beside(value: str, with_relevant: str, n_users: pl.Expr) -> dict[str, pl.Expr]:
     """Return what may stand beside a metric, by its name."""
-    count = _count(value, absent)
-    empty = pl.col(f"empty {value}")
+    count = pl.col(f"count {value}")
     return {
         N: count,
-        TOTAL: _total(value, absent),
-        SQUARE: pl.col(f"square {value}").fill_null(0) + empty.fill_null(0) ** 2 * absent,
-        ZERO: _number(f"zero {value}", (empty == 0).fill_null(value=False), absent),
+        TOTAL: pl.col(f"sum {value}"),
+        SQUARE: pl.col(f"square {value}"),
+        ZERO: pl.col(f"zero {value}"),
         UNDEFINED: n_users - count,
-        WITHOUT_RELEVANT: pl.col("n_users") - _total(with_relevant, absent).cast(pl.Int64),
+        WITHOUT_RELEVANT: pl.col("n_users") - pl.col(f"sum {with_relevant}").cast(pl.Int64),
     }
-
-
-def _mean(value: str, absent: pl.Expr) -> pl.Expr:
-    """Return the mean over the users with a value, of whom those absent from the branches have that of an empty list."""
-    count = _count(value, absent)
-    return pl.when(count > 0).then(_total(value, absent) / count)
-
-
-def _total(value: str, absent: pl.Expr) -> pl.Expr:
-    return pl.col(f"sum {value}").fill_null(0) + pl.col(f"empty {value}").fill_null(0) * absent
-
-
-def _count(value: str, absent: pl.Expr) -> pl.Expr:
-    """Return the number of users with a value."""
-    return _number(f"count {value}", pl.col(f"empty {value}").is_not_null(), absent)
-
-
-def _number(column: str, of_empty: pl.Expr, absent: pl.Expr) -> pl.Expr:
-    """Return a number of users, of whom those absent from the branches are counted where an empty list is."""
-    return (pl.col(column).cast(pl.Int64).fill_null(0) + of_empty * absent).cast(pl.Int64)

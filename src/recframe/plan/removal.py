@@ -10,8 +10,9 @@ from functools import cached_property
 import polars as pl
 
 from recframe.facts.levels import Level, Levels
-from recframe.frames.rows.joins import aggregate, distinct_names, joined
-from recframe.plan.of_lists import N_PLACES, Cut
+from recframe.frames.rows.exact_sums import ExactSums
+from recframe.frames.rows.joins import distinct_names, joined
+from recframe.plan.of_lists import N_PLACES, Cut, items_of
 from recframe.plan.runs import Run
 
 
@@ -50,12 +51,12 @@ class Removal:
 
     def _segments(self, lists: pl.LazyFrame, values: Sequence[pl.Expr]) -> pl.LazyFrame:
         """Return each segment with its sums, and the facts that values read."""
-        sums = [less(name).sum().alias(name) for name in self._over_lists]
-        segments = aggregate(lists, self.keys, sums)
+        sums = ExactSums({name: less(name) for name in self._over_lists})
+        segments = sums.of(lists, self.keys)
         if self._over_items:
-            sums = [pl.col(f"whole {name}").sum().alias(name) for name in self._over_items]
-            steps = [pl.col(f"step {name}").sum() for name in self._placed]
-            found = aggregate(self._items, self.keys, [*sums, *steps])
+            wholes = {name: pl.col(f"whole {name}").cast(pl.Float64) for name in self._over_items}
+            steps = {f"step {name}": pl.col(f"step {name}") for name in self._placed}
+            found = ExactSums(wholes | steps).of(self._items, self.keys)
             segments = joined(segments, found, self.keys)
         roots = {name for value in values for name in value.meta.root_names()}
         facts = [fact for name, fact in self.asked.facts.items() if name in roots]
@@ -119,8 +120,8 @@ class Removal:
 
         The latter where it is the same for all of these lists.
         """
-        one, keys = self.cuts[0], distinct_names(*self.keys, "item")
-        items = self.run.added([cut.items() for cut in self.cuts], keys)
+        one = self.cuts[0]
+        items = items_of(self.cuts, self.run)
         items = one.with_places(one.with_facts(items)).with_columns(
             *(term.alias(f"whole {name}") for name, term in self._over_items.items()),
             *(pl.col(name).cast(pl.Float64).alias(f"all {name}") for name in self._shares),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
 
 from recframe.frames.collecting import Ask
-from recframe.frames.rows.joins import aggregate, beside_one_another
+from recframe.frames.rows.exact_sums import ExactSums
+from recframe.frames.rows.joins import beside_one_another
 from recframe.judging.data_checks import after_checks
 from recframe.judging.judged_frame import Judged
 from recframe.metrics.language.definition import Metric
@@ -47,6 +49,8 @@ class UserValues:
     """Whether gains grow so fast that grades may be too high for them."""
     aligned: bool
     """Whether a user who is present in one model is present in all."""
+    bounded: Collection[str] = ()
+    """The names of the values that are never above 1 or below -1."""
 
     def each(self) -> pl.LazyFrame:
         """Return every user of each segment, once: the keys, the user, and the values."""
@@ -67,19 +71,18 @@ class UserValues:
         return self._checked(users).select(*keys, *self.names)
 
     def sums(self, *, spread: bool = False) -> pl.LazyFrame:
-        """Return one row for each segment: the keys, n_users, and what the means are made of, and if asked the spread."""
-        made = {"sum": lambda value: value.sum(), "count": lambda value: value.count()}
+        """Return one row for each segment: the keys, n_users, and what the means are made of, and if asked the spread.
+
+        The sums are in the parts that `sums_of_values` has.
+        """
+        values = [pl.col(name) for name in self.names]
+        counts = [value.count().name.prefix("count ") for value in values]
         if spread:
-            made |= {
-                "square": lambda value: (value * value).sum(),
-                "zero": lambda value: (value == 0).sum(),
-            }
-        sums = [
-            made[part](pl.col(name)).alias(f"{part} {name}") for part in made for name in self.names
-        ]
+            counts += [(value == 0).sum().name.prefix("zero ") for value in values]
+        exact = sums_of_values(self.names, self.bounded, spread=spread)
         empty = self.empty.rename({name: f"empty {name}" for name in self.names})
-        per_segment = aggregate(
-            self._present_in_segments(), self.keys, [pl.len().alias("n_present"), *sums]
+        per_segment = exact.summed(
+            self._present_in_segments(), self.keys, [pl.len().alias("n_present"), *counts]
         )
         joined = n_users_of_segments(self.judged, self.keys)
         if self.keys:
@@ -88,9 +91,13 @@ class UserValues:
             joined = joined.join(empty, how="cross") if self.names else joined
         else:
             joined = beside_one_another([joined, per_segment, empty])
-        kept = [f"{part} {name}" for part in (*made, "empty") for name in self.names]
+        others = [
+            f"{part} {name}"
+            for part in ("count", *["zero"] * spread, "empty")
+            for name in self.names
+        ]
         return self._checked(joined).select(
-            *self.keys, "n_users", pl.col("n_present").cast(pl.Int64), *kept
+            *self.keys, "n_users", pl.col("n_present").cast(pl.Int64), *exact.parts, *others
         )
 
     def _present_in_segments(self) -> pl.LazyFrame:
@@ -100,6 +107,27 @@ class UserValues:
 
     def _checked(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         return after_checks(rows, self.judged, "n_users", pl.Int64, steep=self.steep)
+
+
+def names_of(metrics: Sequence[Metric[...]]) -> list[str]:
+    """Return the names of metrics' values."""
+    return [f"value {number}" for number in range(len(metrics))]
+
+
+def bounded_names(metrics: Sequence[Metric[...]]) -> frozenset[str]:
+    """Return the names of those of metrics' values that are never above 1 or below -1, by recframe's own word."""
+    bounded = (one.definition.builtin and max(map(abs, one.range)) <= 1 for one in metrics)
+    return frozenset(itertools.compress(names_of(metrics), bounded))
+
+
+def sums_of_values(
+    names: Sequence[str], bounded: Collection[str], *, spread: bool = False
+) -> ExactSums:
+    """Return the sums of values, and if asked of their squares: `sum value 0`, ..., `square value 0`, ..."""
+    values = {f"sum {name}": pl.col(name) for name in names}
+    if spread:
+        values |= {f"square {name}": pl.col(name) * pl.col(name) for name in names}
+    return ExactSums(values, {name for name in values if name.partition(" ")[2] in bounded})
 
 
 @dataclass(frozen=True)
@@ -140,7 +168,7 @@ class HeldValues:
         if plan is None or not of_all or any(one not in plan.columns for one in wanted):
             return None
         held = plan.values
-        names = [f"value {number}" for number in range(len(metrics))]
+        names = names_of(metrics)
         taken = [
             pl.col(plan.columns[one]).alias(name) for one, name in zip(wanted, names, strict=True)
         ]
@@ -153,6 +181,7 @@ class HeldValues:
             names=names,
             present=held.present.select(*judged.model, "user", *taken),
             empty=held.empty.select(taken),
+            bounded=bounded_names(metrics),
         )
 
 
@@ -192,6 +221,7 @@ def _planned(
         empty=no_rows(frozenset(roots)).select(values.values()),
         steep="steepness" in words.asked,
         aligned=_has_one_truth(judged) and words.reads_relevant_alone(),
+        bounded=bounded_names(metrics),
     )
 
 

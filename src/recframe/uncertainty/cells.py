@@ -22,6 +22,7 @@ from recframe.plan.evaluation import Convention
 from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, numbered
 from recframe.uncertainty.arrays import Labels, Numbers, np, numbers, ratio
+from recframe.uncertainty.moments import added_up
 from recframe.uncertainty.pairs import BASELINE, MODEL, Pairing, sums_of_all
 from recframe.uncertainty.pooling import BORROWED_FOR_GAPS, borrowed_variances
 from recframe.uncertainty.resampling import MOST_GROUPS_BY_SEGMENT, covariance_of_means
@@ -307,8 +308,7 @@ def tables(
 
 def _table(part: pl.DataFrame, columns: tuple[str, ...], model: Model, n_metrics: int) -> Table:
     names = [_columns(name, n_metrics) for name in SUMS]
-    sums = [pl.col(one).sum() for one in names]
-    totals = part.group_by(columns).agg(sums).sort(columns, nulls_last=True)
+    totals = added_up(part, columns, {one: pl.col(one) for each in names for one in each})
     moments = Moments(*(totals.select(one).to_numpy() for one in names))
     texts = totals.select(as_text(pl.col(name), totals.schema[name]) for name in columns)
     if part[APART].all():

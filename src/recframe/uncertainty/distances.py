@@ -8,9 +8,11 @@ import polars as pl
 
 from recframe.errors import fails_whole_if
 from recframe.frames.dtypes import as_text
+from recframe.frames.rows.exact_sums import ExactSums
 from recframe.frames.rows.exploding import AS_EVER
 from recframe.frames.rows.joins import aggregate
 from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.formulas import ratio as ratio_of
 from recframe.plan.needs import is_of_segment, is_share
 from recframe.uncertainty.pairs import MODEL
 from recframe.uncertainty.requirements import Requirement
@@ -380,12 +382,13 @@ def sums_with_earlier(
     # NOTE: of users who had a value then and have no row now nothing is known of their segments, so they do not count.
     joined = now.join(then, on=on, how="left", nulls_equal=True)
     places = range(len(metrics))
-    sums = [one for place in places for one in _sums(f"value {place}")]
-    sums += [
+    counts = [one for place in places for one in _counts(f"value {place}")]
+    counts += [
         _are_rounded(pl.col(f"a value {place}"), metric, decimals).all().alias(f"rounded {place}")
         for place, metric in enumerate(metrics)
     ]
-    return aggregate(joined, list(keys), sums)
+    sums = {name: one for place in places for name, one in _sums(f"value {place}").items()}
+    return ExactSums(sums).of(joined, list(keys), counts)
 
 
 def had_by_users(
@@ -396,8 +399,10 @@ def had_by_users(
     found = []
     for place, number in numbers.items():
         value = pl.col(f"value {number}")
-        mean = [value.count().cast(pl.Int64).alias("n"), value.mean().alias("other")]
-        rows = _with_texts(aggregate(then, common, mean), common, dtypes)
+        n = value.count().cast(pl.Int64).alias("n")
+        rows = ExactSums({"other": value}).of(then, common, [n])
+        rows = rows.with_columns(other=ratio_of(pl.col("other"), pl.col("n"), empty=None))
+        rows = _with_texts(rows, common, dtypes)
         found.append(rows.select(*map(_as_text, common), _place(place), "n", "other"))
     return pl.concat(found)
 
@@ -417,19 +422,20 @@ def _place(place: int) -> pl.Expr:
     return pl.lit(place, pl.Int64).alias("place")
 
 
-def _sums(name: str) -> list[pl.Expr]:
-    """Return the sums over users that a distance is made of, as `pairs.SUMS` has them, of the values now and then."""
+def _sums(name: str) -> dict[str, pl.Expr]:
+    """Return what is summed up over users for a distance, as `pairs.SUMS` has it, of the values now and then."""
+    a, place = pl.col(f"a {name}"), name.rpartition(" ")[2]
+    d = pl.col(name) - a
+    then = pl.when(d.is_not_null()).then(a)
+    found = {"a": then, "d": d, "aa": then * then, "ad": a * d, "dd": d * d}
+    return {f"{part} {place}": one for part, one in found.items()}
+
+
+def _counts(name: str) -> list[pl.Expr]:
+    """Return what is counted of the same users."""
     a, b, place = pl.col(f"a {name}"), pl.col(name), name.rpartition(" ")[2]
-    d = b - a
-    both = d.is_not_null()
-    then = pl.when(both).then(a)
     found = {
-        "n": both.sum().cast(pl.Int64),
-        "a": then.sum(),
-        "d": d.sum(),
-        "aa": (then * then).sum(),
-        "ad": (a * d).sum(),
-        "dd": (d * d).sum(),
+        "n": (b - a).is_not_null().sum().cast(pl.Int64),
         # they are users' own values, of as many as there are
         "dddd": pl.lit(0.0),
         "unpaired": (a.is_null() != b.is_null()).sum().cast(pl.Int64),

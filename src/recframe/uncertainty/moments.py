@@ -9,6 +9,8 @@ from typing import Any
 
 import polars as pl
 
+from recframe.frames.collecting import run_by_size
+from recframe.frames.rows.exact_sums import ExactSums
 from recframe.frames.rows.exploding import AS_EVER
 from recframe.frames.rows.joins import beside_one_another
 from recframe.metrics.language.definition import Metric
@@ -114,8 +116,8 @@ class Sums:
     @cached_property
     def totals(self) -> pl.DataFrame:
         """The rows of the result, with the sums of all groups."""
-        sums = (pl.col(name).sum() for part in SUMS for name in self.names(part))
-        return self.cells.group_by(self.by).agg(sums).sort(self.by, nulls_last=True)
+        named = {name: pl.col(name) for part in SUMS for name in self.names(part)}
+        return added_up(self.cells, self.by, named)
 
     @property
     def rows(self) -> pl.DataFrame:
@@ -139,12 +141,12 @@ class Sums:
     def of_clusters(self, cluster: str) -> Moments:
         """Return the moments whose squares and products are of clusters; users without one are clusters of their own."""
         alone = pl.col(cluster).is_null()
-        products = [
-            pl.when(alone).then(pl.col(own)).otherwise(product).sum().alias(f"{part} {number}")
+        products = {
+            f"{part} {number}": pl.when(alone).then(pl.col(own)).otherwise(product)
             for number in range(len(self.metrics))
             for part, (own, product) in _of_clusters(number).items()
-        ]
-        found = self.cells.group_by(self.by).agg(products)
+        }
+        found = added_up(self.cells, self.by, products)
         found = self.rows.join(
             found, on=self.by, how="left", nulls_equal=True, maintain_order="left"
         )
@@ -168,6 +170,14 @@ class Sums:
         made = as_columns(found, columns)
         whole = beside_one_another([every, named.to_frame(), ks.to_frame(), made])
         return whole.select(*self.by, *columns)
+
+
+def added_up(
+    rows: pl.DataFrame, keys: Sequence[str], values: Mapping[str, pl.Expr]
+) -> pl.DataFrame:
+    """Return exact sums of rows, such as those of groups, for each combination of the keys, in their order."""
+    exact = ExactSums({name: value.cast(pl.Float64) for name, value in values.items()})
+    return run_by_size(exact.of(rows.lazy(), keys).sort(keys, nulls_last=True), len(rows))
 
 
 def _without_rounding(number: int, by: Sequence[str]) -> list[pl.Expr]:

@@ -10,10 +10,12 @@ import polars as pl
 from recframe.errors import RecframeError, fails_whole_if, worded
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import bind
-from recframe.frames.rows.joins import aggregate, joined
+from recframe.frames.rows.exact_sums import ExactSums
+from recframe.frames.rows.joins import joined
 from recframe.metrics.language.definition import Metric
 from recframe.plan.contributions import Contributions
 from recframe.plan.runs import Run
+from recframe.plan.user_values import bounded_names
 
 MODEL, BASELINE = "model", "baseline"
 MOST_NAMED = 20
@@ -66,7 +68,11 @@ class Pairing:
 
 
 def sums_of_pairs(one: Contributions, pairing: Pairing) -> pl.LazyFrame:
-    """Return one row for each segment, model and baseline: the keys, and for each metric the sums of `SUMS`."""
+    """Return one row for each segment, model and baseline: the keys, and what the sums of `SUMS` are made of.
+
+    These are counts, and the parts of exact sums; with `absent` the users who are absent from both models, whose values are
+    those of an empty list.
+    """
     keys = [*one.keys, BASELINE]
     summed = _summed(one, pairing).select(*keys, pl.exclude(keys))
     checks = pairing.checks(_models(one))
@@ -76,9 +82,13 @@ def sums_of_pairs(one: Contributions, pairing: Pairing) -> pl.LazyFrame:
     whole = every.join(summed, on=keys, how="left", nulls_equal=True)
     empty = one.empty.rename({name: f"empty {name}" for name in one.names})
     whole = whole.join(empty, how="cross")
-    absent = pl.col("n_users") - pl.col("present").fill_null(0)
-    filled = [sum_ for name in one.names for sum_ in _with_absent(name, absent.cast(pl.Int64))]
-    return one.checked(whole.select(*keys, *filled), f"n {one.names[0]}", *checks)
+    absent = (pl.col("n_users") - pl.col("present").fill_null(0)).cast(pl.Int64)
+    counts = [count for name in one.names for count in _with_absent(name, absent)]
+    others = [*_exact_sums(one).parts, *(f"dddd {name}" for name in one.names)]
+    filled = whole.select(
+        *keys, *counts, *others, *(f"empty {name}" for name in one.names), absent=absent
+    )
+    return one.checked(filled, f"n {one.names[0]}", *checks)
 
 
 def _pairs(one: Contributions, pairing: Pairing) -> pl.LazyFrame:
@@ -131,8 +141,8 @@ def _is(side: str, pair: pl.DataFrame, pairing: Pairing) -> pl.Expr:
 def _sums_by(one: Contributions, paired: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     rows = one.described(paired)
     rows = rows.with_columns(column for name in one.names for column in _differences(name))
-    sums = [sum_ for name in one.names for sum_ in _sums(name, one)]
-    return aggregate(rows, keys, [pl.len().alias("present"), *sums])
+    counts = [count for name in one.names for count in _counts(name, one)]
+    return _exact_sums(one).summed(rows, keys, [pl.len().alias("present"), *counts])
 
 
 def _paired(one: Contributions, rows: pl.LazyFrame, pairing: Pairing) -> pl.LazyFrame:
@@ -184,24 +194,31 @@ def _differences(name: str) -> list[pl.Expr]:
     ]
 
 
-def _sums(name: str, of: Contributions) -> list[pl.Expr]:
-    a, d = pl.col(f"paired {name}"), pl.col(f"d {name}")
+def _exact_sums(of: Contributions) -> ExactSums:
+    """Return the sums of values, differences, their squares and products."""
+    values: dict[str, pl.Expr] = {}
+    bounded = frozenset[str]() if of.placed is not None else bounded_names(of.metrics)
+    for name in of.names:
+        a, d = pl.col(f"paired {name}"), pl.col(f"d {name}")
+        made = {"a": a, "d": d, "aa": a * a, "ad": a * d, "dd": d * d}
+        values |= {f"{part} {name}": one for part, one in made.items()}
+    return ExactSums(values, {name for name in values if name.partition(" ")[2] in bounded})
+
+
+def _counts(name: str, of: Contributions) -> list[pl.Expr]:
+    """Return the counts of users, and the fourth powers of differences."""
+    d = pl.col(f"d {name}")
     n = d.count().cast(pl.Int64)
     of_either = (pl.col(f"a {name}").count() + pl.col(name).count()).cast(pl.Int64)
     found = {
         "n": n,
-        "a": a.sum(),
-        "d": d.sum(),
-        "aa": (a * a).sum(),
-        "ad": (a * d).sum(),
-        "dd": (d * d).sum(),
         # which tells whether a set metric hangs on few lists
         "dddd": pl.lit(0.0) if of.placed is None else (d**4).sum(),
         "wins": (d > 0).sum().cast(pl.Int64),
         "ties": (d == 0).sum().cast(pl.Int64),
         "unpaired": of_either - 2 * n,
     }
-    return [found[part].alias(f"{part} {name}") for part in SUMS]
+    return [one.alias(f"{part} {name}") for part, one in found.items()]
 
 
 def _difference(b: pl.Expr, a: pl.Expr) -> pl.Expr:
@@ -211,19 +228,24 @@ def _difference(b: pl.Expr, a: pl.Expr) -> pl.Expr:
 
 
 def _with_absent(name: str, absent: pl.Expr) -> list[pl.Expr]:
-    """Return the sums with the users who are absent from both models: each a tie of the values of an empty list."""
-    empty = pl.col(f"empty {name}")
-    added = {
-        "n": empty.is_not_null() * absent,
-        "a": empty.fill_null(0) * absent,
-        "aa": empty.fill_null(0) ** 2 * absent,
-        "ties": empty.is_not_null() * absent,
-    }
-    columns = ((part, pl.col(f"{part} {name}").fill_null(0)) for part in SUMS)
-    return [
-        (column + added[part] if part in added else column).alias(f"{part} {name}")
-        for part, column in columns
-    ]
+    """Return the counts with the users who are absent from both models: each a tie of the values of an empty list."""
+    counted = pl.col(f"empty {name}").is_not_null() * absent
+    nobody = pl.lit(0)
+    added = {"n": counted, "wins": nobody, "ties": counted, "unpaired": nobody}
+    return [pl.col(f"{part} {name}").fill_null(0) + more for part, more in added.items()]
+
+
+def _put_together(sums: pl.LazyFrame, one: Contributions) -> pl.LazyFrame:
+    """Return the sums of `SUMS`, with those of the users who are absent from both models."""
+    exact, totals = _exact_sums(one), []
+    for name in exact.values:
+        part, _, value = name.partition(" ")
+        empty = pl.col(f"empty {value}")
+        absent = {"a": (empty, pl.col("absent")), "aa": (empty * empty, pl.col("absent"))}
+        total = exact.total(name, absent.get(part) if one.counts_absent else None)
+        totals.append(total.alias(name))
+    names = [f"{part} {name}" for name in one.names for part in SUMS]
+    return sums.with_columns(totals).select(*one.keys, BASELINE, *names)
 
 
 def sums_of_all(
@@ -238,7 +260,8 @@ def sums_of_all(
     first, *others = (_of_a_plan(parts, places, pairing, run) for parts in plans)
     for sums in others:
         first = joined(first, sums, keys, "full")
-    return first.with_columns(pl.exclude(keys).fill_null(0))
+    # in one order, since arrays of them are added up as they stand
+    return first.with_columns(pl.exclude(keys).fill_null(0)).sort(keys, nulls_last=True)
 
 
 def _of_a_plan(
@@ -252,4 +275,6 @@ def _of_a_plan(
         for part in SUMS
     }
     sums = [sums_of_pairs(part, pairing) for part in parts]
-    return run.added(sums, [*one.keys, BASELINE]).rename(named)
+    same = [f"empty {name}" for name in one.names]
+    added = run.added(sums, [*one.keys, BASELINE], same if one.counts_absent else ())
+    return _put_together(added, one).rename(named)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from recframe.frames.inputs import Inputs
-from recframe.frames.rows.joins import aggregate, joined
+from recframe.frames.rows.joins import joined
 from recframe.plan.beside import FOURTH, SQUARE, TOTAL, N, name_beside
 from recframe.plan.contributions import Contributions, of_sets
 from recframe.plan.evaluation import Convention
@@ -34,15 +34,9 @@ def with_spread_of_sets(
 
 def _sums(one: Contributions) -> pl.LazyFrame:
     """Return the sums of each segment; of each cluster in it, beside the fourth powers of the whole segment."""
-    placed = list(one.placed or ())
-    sums: list[pl.Expr] = []
-    fourths: list[pl.Expr] = []
-    for place, metric in enumerate(one.metrics):
-        found = sums_of_contributions(place)
-        named = {part: found[part].alias(name_beside(part, metric)) for part in found}
-        fourths.append(named.pop(FOURTH))
-        sums += named.values()
+    placed, names = list(one.placed or ()), [str(metric) for metric in one.metrics]
     if placed == one.keys:
-        return aggregate(one.rows, placed, [*sums, *fourths])
-    of_clusters = aggregate(one.described(one.rows), one.keys, sums)
-    return joined(of_clusters, aggregate(one.rows, placed, fourths), placed)
+        return sums_of_contributions(one.rows, placed, names)
+    rows = one.described(one.rows)
+    of_clusters = sums_of_contributions(rows, one.keys, names, (N, TOTAL, SQUARE))
+    return joined(of_clusters, sums_of_contributions(one.rows, placed, names, (FOURTH,)), placed)

@@ -8,8 +8,9 @@ from typing import Literal, TypeVar
 
 import polars as pl
 
+from recframe.frames.rows.exact_sums import ExactSums
 from recframe.frames.rows.exploding import AS_EVER
-from recframe.frames.rows.joins import aggregate, joined
+from recframe.frames.rows.joins import joined
 from recframe.metrics.language.definition import Metric
 from recframe.plan.beside import (
     FOURTH,
@@ -47,6 +48,7 @@ ROUNDING = 1e-13
 """A variance below this share of the mean square is what rounding leaves of values that are all the same."""
 
 
+_COUNTS = (N, ZERO, UNDEFINED, WITHOUT_RELEVANT)
 Method = Literal["auto", "t", "bootstrap"]
 Frame = TypeVar("Frame", pl.LazyFrame, pl.DataFrame)
 
@@ -185,17 +187,22 @@ def _note() -> pl.Expr:
 
 def added(wide: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
     """Return the sums of each segment from those of its groups of users, with the means that they make."""
-    parts = (N, TOTAL, SQUARE, ZERO, UNDEFINED, WITHOUT_RELEVANT)
-    sums = [_sum(_beside(part, metric)) for metric in metrics for part in parts]
+    counted = [_beside(part, metric) for metric in metrics for part in _COUNTS]
+    summed = [_beside(part, metric) for metric in metrics for part in (TOTAL, SQUARE)]
     # which are those of the whole segment, beside each of its groups
     fourths = [_beside(FOURTH, metric).first() for metric in metrics]
-    found = aggregate(wide, keys, [*sums, *fourths])
+    known = [(column.count() > 0).name.prefix("known ") for column in summed]
+    counts = [pl.when(column.count() > 0).then(column.sum()) for column in counted]
+    found = _exact(summed).of(wide, keys, [*counts, *known, *fourths])
+    # NOTE: of nulls alone null: what a metric has not, such as lists without a relevant item, is not 0
+    names = [column.meta.output_name() for column in summed]
+    sums = [pl.when(pl.col(f"known {name}")).then(name).alias(name) for name in names]
+    found = found.with_columns(sums).drop(f"known {name}" for name in names)
     return found.with_columns(_mean(metric).alias(str(metric)) for metric in metrics)
 
 
-def _sum(column: pl.Expr) -> pl.Expr:
-    """Return a sum, of nulls alone null: what a metric has not, such as lists without a relevant item, is not 0."""
-    return pl.when(column.count() > 0).then(column.sum())
+def _exact(columns: Sequence[pl.Expr]) -> ExactSums:
+    return ExactSums({one.meta.output_name(): one.cast(pl.Float64) for one in columns})
 
 
 def _mean(metric: Metric[...]) -> pl.Expr:
@@ -227,8 +234,8 @@ def of_clusters(
         }
         products += [one.alias(name_beside(part, metric)) for part, one in parts.items()]
     wide = wide.with_columns(products)
-    of_all = [pl.col(one.meta.output_name()).sum() for one in products]
-    found = joined(added(wide, kept, metrics), aggregate(wide, kept, of_all), kept)
+    of_all = [pl.col(one.meta.output_name()) for one in products]
+    found = joined(added(wide, kept, metrics), _exact(of_all).of(wide, kept), kept)
     found = found.sort(kept, nulls_last=True) if kept else found
     return found.with_columns(column for metric in metrics for column in _of_clusters(metric))
 

@@ -160,7 +160,7 @@ class AtLists:
         """Return the sum of a word over the items of the list, up to k."""
         if not value.meta.root_names():  # the same for all items
             return value.cast(pl.Float64) * self.n_listed
-        return self.asked.column(Level.OF_LIST, self._cut(value).sum()).cast(pl.Float64)
+        return self.asked.summed(Level.OF_LIST, self._cut(value)).cast(pl.Float64)
 
     def mean(self, value: pl.Expr, weight: Weight = "none") -> pl.Expr:
         """Return the mean of a word over the items of the list, up to k, weighed by rank; null without an item."""
@@ -195,9 +195,12 @@ class AtLists:
 
     # Words of one item in all lists of a segment
 
-    def per_item(self, value: pl.Expr) -> pl.Expr:
-        """Return the sum of a word over the item's places in the lists of the segment, up to k."""
-        return self.asked.summed(Level.OF_ITEM, self._cut(value)).cast(pl.Float64)
+    def per_item(self, value: pl.Expr, *, bounded: bool = False) -> pl.Expr:
+        """Return the sum of a word over the item's places in the lists of the segment, up to k.
+
+        `bounded=True` says that it is never above 1 or below -1.
+        """
+        return self.asked.summed(Level.OF_ITEM, self._cut(value), bounded=bounded).cast(pl.Float64)
 
     @property
     def n_lists_with(self) -> pl.Expr:
@@ -236,13 +239,19 @@ class AtLists:
         """Return a sum over the lists of a segment in all segments of items together, in place of this one."""
         return self.asked.column(Level.ACROSS, value)
 
-    def over_items(self, value: pl.Expr) -> pl.Expr:
-        """Return the sum of a value of the listed items over them, 0 without any."""
-        return self.asked.summed(Level.OVER_ITEMS, value).cast(pl.Float64).fill_null(0.0)
+    def over_items(self, value: pl.Expr, *, counts: bool = False) -> pl.Expr:
+        """Return the same of the listed items."""
+        total = value.sum() if counts else None
+        return (
+            self.asked.summed(Level.OVER_ITEMS, value, total=total).cast(pl.Float64).fill_null(0.0)
+        )
 
-    def over_lists(self, value: pl.Expr) -> pl.Expr:
-        """Return the sum of a value of the lists over them, 0 without any."""
-        return self.asked.summed(Level.OVER_LISTS, value).cast(pl.Float64).fill_null(0.0)
+    def over_lists(self, value: pl.Expr, *, counts: bool = False) -> pl.Expr:
+        """Return the sum of a value of the lists over them, 0 without any; `counts=True` says that it is true or false."""
+        total = value.sum() if counts else None
+        return (
+            self.asked.summed(Level.OVER_LISTS, value, total=total).cast(pl.Float64).fill_null(0.0)
+        )
 
     def in_all(self, value: pl.Expr) -> pl.Expr:
         """Return a sum over the lists of a segment in all segments of users together, in place of this one."""
@@ -251,7 +260,7 @@ class AtLists:
     @property
     def n_lists(self) -> pl.Expr:
         """The number of lists with an item up to k."""
-        return self.over_lists(self.n_listed > 0)
+        return self.over_lists(self.n_listed > 0, counts=True)
 
     # Words of a feature: a column of the items frame, by its name, or empty for the only one
 

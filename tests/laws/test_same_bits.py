@@ -1,0 +1,223 @@
+"""One call has one number, to the last bit: for shuffled rows, chunks, threads, lazy frames, parts of the users and engines."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import recframe as rf
+from many_frames import many, read
+
+N_USERS, LENGTH, N_ITEMS = 400, 12, 60
+# whose values of users are no sums of several numbers, which have other last bits on other roads
+OF_USERS = [
+    "hit_rate@10",
+    "precision@7",
+    "recall@5",
+    "f_score@5",
+    "mrr",
+    "ndcg@1",
+    "dcg(gain=exp)@1",
+    "value(of=price)@1",
+]
+SORTED_HITS = [*OF_USERS, "ndcg@10", "map@10", "rbp(p=0.9)"]
+OF_LISTS = [
+    "novelty@10",
+    "popularity@10",
+    "entropy@10",
+    "entropy(weight=log)@10",
+    "gini(weight=log)@10",
+]
+SPREAD = ["value", "std", "value_low", "value_high"]
+
+
+def scene(seed: int = 0) -> dict[str, pl.DataFrame]:
+    """Return frames whose grades, prices and weights have no exact sums."""
+    draw = np.random.default_rng(seed)
+    user = np.repeat(np.arange(N_USERS), LENGTH)
+    item = np.concatenate([draw.permutation(N_ITEMS)[:LENGTH] for _ in range(N_USERS)])
+    lists = pl.DataFrame(
+        {"user": user, "item": item, "rank": np.tile(np.arange(1, LENGTH + 1), N_USERS)}
+    )
+    pairs = [(one, two) for one in range(N_USERS) for two in draw.permutation(N_ITEMS)[:9]]
+    truth = pl.DataFrame(pairs, schema=["user", "item"], orient="row")
+    grades = draw.choice([0.0, 0.1, 0.3, 0.7, 1.9], len(pairs))
+    items = pl.DataFrame({"item": np.arange(N_ITEMS)}).with_columns(
+        price=pl.Series(draw.lognormal(3, 4, N_ITEMS)),
+        genre=pl.Series(draw.choice(["a", "b", "c", "d", "e"], N_ITEMS)),
+    )
+    users = pl.DataFrame({"user": np.arange(N_USERS)}).with_columns(
+        weight=pl.Series(draw.lognormal(0, 3, N_USERS)), country=pl.col("user") % 3
+    )
+    train = pl.DataFrame(
+        {"user": draw.integers(0, N_USERS, 3000), "item": draw.binomial(N_ITEMS - 1, 0.3, 3000)}
+    )
+    return {
+        "lists": lists,
+        "truth": truth.with_columns(relevance=pl.Series(grades)),
+        "items": items,
+        "users": users,
+        "train": train,
+    }
+
+
+def shuffled(frames: dict[str, pl.DataFrame], seed: int) -> dict[str, pl.DataFrame]:
+    """Return the same rows in another order and in chunks."""
+    found = {}
+    for name, one in frames.items():
+        rows = one.sample(fraction=1, shuffle=True, seed=seed)
+        cuts = sorted({0, len(rows) // 5, len(rows) // (seed + 2), len(rows)})
+        pieces = [rows[start:end] for start, end in pairwise(cuts)]
+        found[name] = pl.concat(pieces, rechunk=False)
+    return found
+
+
+def rec(frames: dict[str, Any], **options: Any) -> Any:
+    sides = {name: frames[name] for name in ("truth", "items", "users", "train")}
+    return frames["lists"].rec(**sides, **options)
+
+
+def bits(result: Any) -> dict[str, list[Any]]:
+    """Return the columns of a result, numbers by all of their bits."""
+    frame = result if isinstance(result, pl.DataFrame) else read(result)
+    return {
+        name: [one.hex() if isinstance(one, float) else one for one in frame[name]]
+        for name in frame.columns
+    }
+
+
+def asked(frames: dict[str, pl.DataFrame], road: str, *metrics: str, **options: Any) -> Any:
+    """Return what a call by country gives on one of the roads."""
+    by = options.pop("by", "country")
+    if road == "eager":
+        return rec(frames, **options).evaluate(*metrics, by=by)
+    lazy = rec({name: one.lazy() for name, one in frames.items()}, **options)
+    if road == "parts":
+        return lazy.collect(*metrics, by=by, parts=5)
+    return lazy.evaluate(*metrics, by=by).collect(engine=road)
+
+
+ROADS = ["eager", "in-memory", "streaming", "parts"]
+
+
+@pytest.mark.parametrize("by", [None, "country"])
+@pytest.mark.parametrize("road", ROADS)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_means_have_the_same_bits_on_every_road_and_in_any_order_of_the_rows(
+    seed: int, road: str, by: str | None
+) -> None:
+    frames = scene(seed)
+    metrics = [*OF_USERS, *OF_LISTS]
+    expected = bits(rec(frames).evaluate(*metrics, by=by))
+    for order in range(3):
+        assert bits(asked(shuffled(frames, order), road, *metrics, by=by)) == expected
+
+
+@pytest.mark.parametrize("road", ROADS)
+def test_weighted_means_have_the_same_bits_on_every_road(road: str) -> None:
+    frames = scene(2)
+    expected = bits(rec(frames, weight="weight").evaluate(*OF_USERS, by="country"))
+    for order in range(2):
+        found = asked(shuffled(frames, order), road, *OF_USERS, weight="weight")
+        assert bits(found) == expected
+
+
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+def test_spreads_have_the_same_bits_lazily_and_in_any_order_of_the_rows(engine: str) -> None:
+    frames = scene(2)
+    expected = bits(rec(frames).summarize(*OF_USERS, by="country").select(SPREAD))
+    for order in range(2):
+        lazy = {name: one.lazy() for name, one in shuffled(frames, order).items()}
+        found = rec(lazy).summarize(*OF_USERS, by="country").collect(engine=engine)
+        assert bits(found.select(SPREAD)) == expected
+
+
+def test_sums_over_sorted_hits_have_the_same_bits_in_any_order_of_the_rows() -> None:
+    frames = scene(3)
+    expected = bits(rec(frames).evaluate(*SORTED_HITS, by="country"))
+    for order in range(4):
+        found = rec(shuffled(frames, order)).evaluate(*SORTED_HITS, by="country")
+        assert bits(found) == expected
+
+
+def test_an_engine_adds_sums_up_to_the_same_bits() -> None:
+    frames = scene(4)
+    metrics = [*OF_USERS, "novelty@10"]
+    expected = bits(rec(frames).evaluate(*metrics, by="country"))
+    sides = {"truth": many(frames["truth"]), "train": many(frames["train"])}
+    asks = rf.rec(many(frames["lists"]), **sides, items=frames["items"], users=frames["users"])
+    assert bits(asks.evaluate(*metrics, by="country")) == expected
+
+
+def test_comparisons_have_the_same_bits_in_any_order_of_the_rows() -> None:
+    frames = scene(5)
+    draw = np.random.default_rng(5)
+    other = frames["lists"].with_columns(item=pl.Series(draw.permutation(frames["lists"]["item"])))
+    frames["lists"] = pl.concat(
+        [frames["lists"].with_columns(model=pl.lit("a")), other.with_columns(model=pl.lit("b"))]
+    )
+    metrics = ["recall@5", "ndcg@10", "gini@10"]
+    expected = bits(rec(frames, model="model").compare(*metrics, baseline="a"))
+    for order in range(3):
+        found = rec(shuffled(frames, order), model="model").compare(*metrics, baseline="a")
+        assert bits(found) == expected
+
+
+@pytest.mark.parametrize("metric", [*SORTED_HITS, "dcg(gain=exp)@10", "novelty@10"])
+def test_a_mean_is_that_of_fsum_to_its_last_place(metric: str) -> None:
+    asks = rec(scene(6))
+    values = asks.evaluate(metric, by="user")[metric].drop_nulls().to_list()
+    expected = math.fsum(values) / len(values)
+    assert abs(asks.evaluate(metric)[metric].item() - expected) <= math.ulp(expected)
+
+
+def test_forty_calls_on_many_rows_in_fresh_orders_give_one_number() -> None:
+    draw = np.random.default_rng(0)
+    users = np.repeat(np.arange(30_000), 10)
+    rows = pl.DataFrame(
+        {
+            "user": users,
+            "item": np.tile(np.arange(10), 30_000),
+            "rank": np.tile(np.arange(1, 11), 30_000),
+            "relevance": draw.choice([0.0, 0.0, 0.1, 0.7], len(users)),
+        }
+    )
+    orders = (rows.sample(fraction=1, shuffle=True, seed=seed) for seed in range(10))
+    assert len({one.rec.ndcg(k=10) for one in orders for _ in range(4)}) == 1
+
+
+def test_any_number_of_threads_gives_the_same_bits() -> None:
+    found = []
+    for threads in ("1", "2", "7"):
+        environment = {**os.environ, "POLARS_MAX_THREADS": threads}
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+        run = subprocess.run(  # noqa: S603  this file
+            [sys.executable, __file__], env=environment, capture_output=True, check=True, text=True
+        )
+        found.append(json.loads(run.stdout))
+    assert found[0] == found[1] == found[2]
+
+
+def _print_bits() -> None:
+    """Print the bits of some results, in a process of its own."""
+    frames = scene(8)
+    lazy = {name: one.lazy() for name, one in frames.items()}
+    results = [
+        rec(frames).evaluate(*SORTED_HITS, *OF_LISTS, by="country"),
+        rec(frames).summarize("ndcg@10", by="country"),
+        rec(lazy).evaluate(*OF_USERS, *OF_LISTS).collect(engine="streaming"),
+    ]
+    json.dump([bits(one) for one in results], sys.stdout)
+
+
+if __name__ == "__main__":
+    _print_bits()
