@@ -221,3 +221,12 @@ def _print_bits() -> None:
 
 if __name__ == "__main__":
     _print_bits()
+
+
+def test_a_hit_far_down_the_list_is_not_lost():
+    one = pl.DataFrame({"user": [1], "item": [1], "rank": [400], "relevance": [1]})
+
+    # a hit at rank 400 alone: 1/2 * 1/2^399, and 1/400 * 1/16 * (1 - 0)
+    found = one.rec.evaluate(rf.rbp(p=0.5), "err")
+
+    assert found.row(0) == pytest.approx((1, 2.0**-400, 1 / 16 / 400), rel=1e-12, abs=0)

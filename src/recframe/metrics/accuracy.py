@@ -434,6 +434,7 @@ def r_precision(at: At, *, without_hit: Literal["zero", "null"] = "zero") -> pl.
     direction="higher",
     formula="(1 - p) · Σ over hits of p^(r - 1)",
     latex=r"(1 - p) \sum_{\text{hits}} p^{\,r - 1}",
+    tapers=True,
 )
 def rbp(at: At, *, p: Share = 0.8) -> pl.Expr:
     """Rank-biased precision: the hits that a reader sees who goes on to the next rank with probability `p`.
@@ -458,6 +459,7 @@ def rbp(at: At, *, p: Share = 0.8) -> pl.Expr:
         r"\sum_{\text{hits}} \frac{s}{r} \prod_{\text{better hits}} (1 - s)"
         r", \quad s = \frac{2^g - 1}{2^{\,\text{max grade}}}"
     ),
+    tapers=True,
 )
 def err(at: At, *, max_grade: Grade = 4) -> pl.Expr:
     """Expected reciprocal rank, at which a reader stops whom each item satisfies with a probability that its grade sets.

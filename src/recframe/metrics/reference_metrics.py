@@ -108,6 +108,7 @@ def _share(at: AtLists, found: pl.Expr, denominator: Places) -> pl.Expr:
         "\n"
         r"X_d = \text{items that the first } d \text{ places of both have in common}"
     ),
+    tapers=True,
 )
 def rbo(
     at: AtLists,

@@ -115,8 +115,11 @@ def names_of(metrics: Sequence[Metric[...]]) -> list[str]:
 
 
 def bounded_names(metrics: Sequence[Metric[...]]) -> frozenset[str]:
-    """Return the names of those of metrics' values that are never above 1 or below -1, by recframe's own word."""
-    bounded = (one.definition.builtin and max(map(abs, one.range)) <= 1 for one in metrics)
+    """Return the names of those of metrics' values that are never above 1 or far below 2^-42, by recframe's own word."""
+    bounded = (
+        one.definition.builtin and not one.definition.tapers and max(map(abs, one.range)) <= 1
+        for one in metrics
+    )
     return frozenset(itertools.compress(names_of(metrics), bounded))
 
 

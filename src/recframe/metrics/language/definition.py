@@ -77,6 +77,8 @@ class Definition:
     """Parameters that came when runs had been tracked: at its default one stands for what those runs were."""
     grows: bool = False
     """Whether the value depends on how many users a segment has, so that segments of several sizes cannot be compared."""
+    tapers: bool = False
+    """Whether ranks far down give values below 2^-42, as powers of the rank do, which exact sums then hold in two columns."""
 
     @property
     def over_lists(self) -> bool:
