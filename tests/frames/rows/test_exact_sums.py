@@ -105,3 +105,10 @@ def test_the_few_numbers_of_a_list_have_one_sum_in_any_order() -> None:
 def test_an_infinite_number_of_a_list_makes_its_sum_infinite() -> None:
     found = of_few(frame([math.inf, 1.0]), [], {"s": pl.col("v")}).collect()
     assert found.item() == math.inf
+
+
+def test_an_infinite_number_that_ought_to_be_bounded_leaves_the_error_to_the_check_of_its_row() -> (
+    None
+):
+    sums = ExactSums({"s": pl.col("v")}, {"s"})
+    assert sums.of(frame([math.inf, 0.5]), []).collect().height == 1

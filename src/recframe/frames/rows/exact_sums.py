@@ -133,7 +133,8 @@ def _below_units(value: pl.Expr, whole: pl.Expr, rest: pl.Expr) -> pl.Expr:
 
 
 def _scaled(value: pl.Expr) -> pl.Expr:
-    return (value * SCALE).cast(pl.Int128)
+    """Return a number in units; null where it is infinite or NaN, as of rows that fail a check, whose words are to be read."""
+    return (value * SCALE).cast(pl.Int128, strict=False)
 
 
 def _split(value: pl.Expr) -> dict[str, pl.Expr]:
