@@ -15,7 +15,6 @@ from recframe.audit.words_of_checks import (
     user,
 )
 from recframe.frames.hints import NAMED, Either, bind, text
-from recframe.judging.judged_frame import PAIR
 from recframe.judging.relevance import lacks_model, may_lack_models
 
 
@@ -54,10 +53,7 @@ def id_dtypes(data: Audited) -> Iterator[Found]:
 )
 def id_spellings(data: Audited) -> Iterator[Found]:
     """Ids that are another one's but for blanks around them or a point and noughts behind them: ' a' and 'a', '1.0' and '1'."""
-    for role in PAIR:
-        spellings = data.suspected(role)
-        if spellings is None:
-            continue
+    for role, spellings in data.spellings.items():
         for name, rows in data.having(role).items():
             found = rows.join(
                 spellings, left_on=pl.col(role).cast(pl.String), right_on="spelling", how="semi"
@@ -70,14 +66,9 @@ def _apart(data: Audited, role: str) -> Iterator[Found]:
     if role in data.clashes:
         return
     for name, rows in data.having(role).items():
-        if role == "item" and data.lists_have_only_items_of(name):
-            continue
-        if (role, name) == ("user", "truth") and data.shares_users(HARDLY):
-            continue
         if name != data.main:
-            counts = in_common(
-                data.inputs.lists, rows, role, (data.ids_of_lists(role), data.ids(name, role))
-            )
+            ids = data.ids[data.main, role], data.ids[name, role]
+            counts = in_common(data.inputs.lists, rows, role, ids)
             fewer = pl.min_horizontal("here", "there")
             found = counts.filter((fewer > 0) & (pl.col("common") < HARDLY * fewer))
             n_ids = pl.col("there").cast(pl.Int64).alias("rows")

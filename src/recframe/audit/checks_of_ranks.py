@@ -28,7 +28,7 @@ UPSIDE_DOWN = 0.5
 @check("error", "a metric raises", "ranks start at 1; if they count from 0, add 1 to them")
 def rank_below_1(data: Audited) -> Iterator[Found]:
     """Ranks below 1."""
-    if not data.inputs.scored and not data.consecutive:
+    if not data.inputs.scored:
         yield Found(data.main, data.lists.filter(rank < 1), ("user", "item", "rank"))
 
 
@@ -69,11 +69,6 @@ def fractional_ranks(data: Audited) -> Iterator[Found]:
         yield Found(data.main, data.lists.filter(rank != rank.floor()), ("user", "item", "rank"))
 
 
-def _sharing_a_rank(data: Audited) -> pl.LazyFrame | None:
-    """Return the rows of lists that may share their rank with another one."""
-    return None if data.inputs.scored else data.repeated("rank", data.lists, [*data.keys, "rank"])
-
-
 @check(
     "warning",
     "all of them count up to the rank, which favours the list; the relevant ones follow one another by item",
@@ -87,9 +82,8 @@ def _sharing_a_rank(data: Audited) -> pl.LazyFrame | None:
 )
 def repeated_ranks(data: Audited) -> Iterator[Found]:
     """Ranks that several items of one list have."""
-    rows = _sharing_a_rank(data)
-    if rows is not None:
-        ranks = rows.group_by(*data.keys, "rank").agg(ROWS, items=item.n_unique())
+    if not data.inputs.scored:
+        ranks = data.same_places.group_by(*data.keys, "rank").agg(ROWS, items=item.n_unique())
         apart = (
             f"ties are broken as ties={data.context.ties!r} says, each item on a place of its own"
         )
@@ -108,11 +102,11 @@ def repeated_ranks(data: Audited) -> Iterator[Found]:
 )
 def ranks_over_all_lists(data: Audited) -> Iterator[Found]:
     """Lists that begin beyond k, or beyond their own length, as most do where no rank is there twice."""
-    if not data.inputs.scored and not data.consecutive:
-        found = data.lists.join(ranked_at_once(data.inputs, data.k), how="cross")
-        lists = found.group_by(data.keys).agg(rank.min(), ROWS)
+    if not data.inputs.scored:
         limit = pl.col("rows") if data.k is None else data.k
-        yield Found(data.main, lists.filter(rank > limit), ("user", "rank"))
+        late = data.lengths.filter(pl.col("first") > limit).rename({"first": "rank"})
+        at_once = ranked_at_once(data.inputs, data.k, data.lengths)
+        yield Found(data.main, late.join(at_once, how="cross"), ("user", "rank"))
 
 
 @check("error", "all rows of a user count as one list", "tell the systems apart", of_all=True)
@@ -126,12 +120,9 @@ def _pooled_scores(data: Audited) -> Iterator[Found]:
 
     A column that is named as those of systems are may have more values than an item has rows, and few users such items.
     """
-    rows = data.repeated("pair", data.pairs_of_lists, [*data.keys, "item"])
-    if rows is None:
-        return
     for inside, name in data.inputs.labels.items():
         label = pl.col(inside).n_unique()
-        items = rows.group_by(*data.keys, "item").agg(ROWS, names=label)
+        items = data.same_pairs.group_by(*data.keys, "item").agg(ROWS, names=label)
         items = items.filter(pl.col("rows") > 1)
         explains = (pl.col("names") == pl.col("rows")).all()
         if not names_systems(name):
@@ -157,12 +148,11 @@ def _model(name: str) -> str:
 
 def _pooled_ranks(data: Audited) -> Iterator[Found]:
     """Find ranks repeated for half of the users or more, as often as a column has values that tell their rows apart."""
-    rows = _sharing_a_rank(data)
-    if rows is None:
-        return
     for inside, name in data.inputs.labels.items():
         label = pl.col(inside).n_unique()
-        ranks = rows.group_by(*data.keys, "rank").agg(ROWS, items=item.n_unique(), names=label)
+        ranks = data.same_places.group_by(*data.keys, "rank").agg(
+            ROWS, items=item.n_unique(), names=label
+        )
         ranks = _with_totals(data, ranks.filter(pl.col("items") > 1), label)
         explains = (pl.col("names") == pl.col("rows")).all() & (
             pl.col("n_names") == pl.col("rows").max()
@@ -178,7 +168,7 @@ def _pooled_ranks(data: Audited) -> Iterator[Found]:
 )
 def rank_gaps(data: Audited) -> Iterator[Found]:
     """Lists whose last rank is beyond their number of rows."""
-    if not data.inputs.scored and not data.consecutive:
+    if not data.inputs.scored:
         rows = data.lengths.filter(pl.col("last") > pl.col("rows"))
         yield Found(data.main, rows, ("user", "rows", "last"))
 
@@ -224,8 +214,8 @@ def infinite_scores(data: Audited) -> Iterator[Found]:
 )
 def tied_scores(data: Audited) -> Iterator[Found]:
     """Scores that several items of one list have."""
-    rows = data.repeated("score", data.lists, [*data.keys, "score"]) if data.inputs.scored else None
-    if rows is not None:
+    if data.inputs.scored:
+        rows = data.same_places
         groups = rows.filter(~is_missing(rows, "score")).group_by(*data.keys, "score")
         ties = groups.agg(ROWS, items=item.n_unique()).filter(pl.col("items") > 1)
         yield Found(data.main, ties, ("user", "score", "items"))

@@ -17,6 +17,11 @@ MORE_ITEMS = 3
 """In a ranking of all items that is nearly as long as the catalogue, lists of one length have all that is relevant too."""
 MOST_UNEVEN = 0.5
 """The variance of how often items are listed, beyond that of draws, over the square of its mean: a model's is far higher."""
+LEAST_LISTS, LEAST_LENGTH = 20, 5
+SAME_LENGTH = 0.95
+"""The share of lists of one length from which on it is no accident."""
+SOME_USERS = 1_000
+"""So many users tell as much of how items were chosen as all do, in a fraction of the time."""
 ALL = pl.lit(0).alias("all lists")
 
 
@@ -57,12 +62,11 @@ def no_relevant_beyond_lists(data: Audited) -> Iterator[Found]:
 def sampled_lists(data: Audited) -> Iterator[Found]:
     """Lists of one length, each with all relevant items of its user, who has as many as others, among evenly drawn items."""
     if not (data.is_judged and data.inputs.model) and not data.inputs.inside("truth"):
-        even = data.even_lists()
-        if even is None:
-            return
-        verdicts = even.join(_items(data), on=_groups(data), nulls_equal=True)
+        listed = _rows(data)
+        verdicts = _even_lists(data).join(_items(data, listed), on=_groups(data), nulls_equal=True)
         few = pl.col("length") * MORE_ITEMS <= pl.col("items")
-        sampled = verdicts.join(_found(data), on=_groups(data), nulls_equal=True).filter(
+        verdicts = verdicts.join(_found(data, listed), on=_groups(data), nulls_equal=True)
+        sampled = verdicts.filter(
             few & (pl.col("uneven") <= MOST_UNEVEN) & (pl.col("whole") >= WHOLE)
         )
         lengths = data.lengths.with_columns(ALL)
@@ -74,34 +78,51 @@ def _groups(data: Audited) -> list[str]:
     return [*data.parts, *data.inputs.model, "all lists"]
 
 
+def _even_lists(data: Audited) -> pl.LazyFrame:
+    """Return the models nearly all of whose lists have one length, and that length."""
+    lists, most = data.lengths.with_columns(ALL), pl.col("lists").max()
+    counts = lists.group_by(*_groups(data), "rows").agg(lists=pl.len().cast(pl.Float64))
+    models = counts.group_by(_groups(data)).agg(
+        same=most / pl.col("lists").sum(),
+        n_lists=pl.col("lists").sum(),
+        length=pl.col("rows").filter(pl.col("lists") == most).max(),
+    )
+    return models.filter(
+        (pl.col("same") >= SAME_LENGTH)
+        & (pl.col("n_lists") >= LEAST_LISTS)
+        & (pl.col("length") >= LEAST_LENGTH)
+    )
+
+
 def _rows(data: Audited) -> pl.LazyFrame:
     """Return the rows of the lists of some users, each with whether it is a hit."""
-    rows = data.of_first_users(data.lists)
+    users = data.lengths.select("user").unique().sort("user").head(SOME_USERS)
+    rows = data.lists.join(users, on="user", how="semi")
     if data.is_judged:
         return rows.with_columns(hit=data.relevant.fill_null(value=False))
     pair = [*data.parts, "user", "item"]
-    relevant = data.of_first_users(data.truth.filter(data.relevant).select(pair))
-    relevant = relevant.unique().with_columns(hit=pl.lit(value=True))
+    relevant = data.truth.filter(data.relevant).join(users, on="user", how="semi")
+    relevant = relevant.select(pair).unique().with_columns(hit=pl.lit(value=True))
     rows = rows.join(relevant, on=pair, how="left", nulls_equal=bool(data.parts))
     return rows.with_columns(pl.col("hit").fill_null(value=False))
 
 
-def _items(data: Audited) -> pl.LazyFrame:
+def _items(data: Audited, rows: pl.LazyFrame) -> pl.LazyFrame:
     """Return how many items a model's lists have that are no hits, and how unevenly those are listed.
 
     NOTE: hits are popular items, of sampled lists too.
     """
-    rows = _rows(data).filter(~pl.col("hit")).group_by(*data.parts, *data.inputs.model, "item")
-    items = rows.agg(lists=pl.len().cast(pl.Float64)).with_columns(ALL)
+    by_item = rows.filter(~pl.col("hit")).group_by(*data.parts, *data.inputs.model, "item")
+    items = by_item.agg(lists=pl.len().cast(pl.Float64)).with_columns(ALL)
     lists = pl.col("lists")
     return items.group_by(_groups(data)).agg(
         items=pl.len(), uneven=(lists.var(ddof=0) - lists.mean()) / lists.mean() ** 2
     )
 
 
-def _found(data: Audited) -> pl.LazyFrame:
+def _found(data: Audited, rows: pl.LazyFrame) -> pl.LazyFrame:
     """Return of a model's lists the share of those that have all relevant items of their user, where all have as many."""
-    found = _rows(data).group_by(data.keys).agg(hits=pl.col("hit").sum())
+    found = rows.group_by(data.keys).agg(hits=pl.col("hit").sum())
     keys, relevant = [*data.parts, "user"], pl.col("relevant")
     users = data.judged_users.filter(relevant > 0).select(*keys, "relevant")
     lists = found.join(users, on=keys, how="left", nulls_equal=bool(data.parts))

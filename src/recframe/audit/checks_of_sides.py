@@ -26,7 +26,7 @@ WEIGHT = pl.col("weight").cast(pl.Float64).fill_nan(None)
 def recommended_in_train(data: Audited) -> Iterator[Found]:
     """Items recommended to users who have them in train."""
     if data.inputs.train is not None:
-        yield Found(data.main, data.in_train(data.lists, data.inputs.train))
+        yield Found(data.main, data.lists.join(data.inputs.train, on=PAIR, how="semi"))
 
 
 @check(
@@ -37,8 +37,8 @@ def recommended_in_train(data: Audited) -> Iterator[Found]:
 def truth_in_train(data: Audited) -> Iterator[Found]:
     """Relevant pairs that stand in train."""
     if data.inputs.train is not None:
-        rows = data.in_train(data.truth.filter(data.relevant), data.inputs.train)
-        yield Found(data.judging[0], rows)
+        rows = data.truth.filter(data.relevant)
+        yield Found(data.judging[0], rows.join(data.inputs.train, on=PAIR, how="semi"))
 
 
 @check(
@@ -50,8 +50,6 @@ def unknown_items(data: Audited) -> Iterator[Found]:
     """Items that the catalogue, `items=`, does not have."""
     if data.inputs.items is not None:
         for name, rows in data.pairs.items():
-            if name == data.main and data.lists_have_only_items_of("items"):
-                continue
             listed = rows.filter(item.is_not_null())
             yield Found(name, listed.join(data.inputs.items, on="item", how="anti"))
 
@@ -63,7 +61,7 @@ def unknown_items(data: Audited) -> Iterator[Found]:
 )
 def cold_items(data: Audited) -> Iterator[Found]:
     """Recommended items that nobody has in train."""
-    if data.inputs.train is not None and not data.lists_have_only_items_of("train"):
+    if data.inputs.train is not None:
         known = data.items_of_train()
         yield Found(data.main, data.lists.join(known, on="item", how="anti"))
 

@@ -148,14 +148,10 @@ def unreached_min_relevance(data: Audited) -> Iterator[Found]:
         yield Found(data.judging[0], counts, ("relevance",))
 
 
-def _same_pair(data: Audited) -> pl.LazyFrame | None:
+def _same_pair(data: Audited) -> pl.LazyFrame:
     """Return the pairs of the lists' frame that stand there twice, with what their rows say."""
-    keys = [*data.keys, "item"]
-    rows = data.repeated("pair", data.pairs_of_lists, keys)
-    if rows is None:
-        return None
     judged = relevance.is_not_null() if data.is_judged else pl.lit(value=False)
-    rows = rows.with_columns(is_ranked=data.ranked, is_judged=judged)
+    rows = data.same_pairs.with_columns(is_ranked=data.ranked, is_judged=judged)
     grades = (
         [relevance.min().alias("lowest"), relevance.max().alias("highest")]
         if data.is_judged
@@ -167,7 +163,7 @@ def _same_pair(data: Audited) -> pl.LazyFrame | None:
         "judged": pl.col("is_judged").sum(),
         "both": both.sum(),
     }
-    return rows.group_by(keys).agg(
+    return rows.group_by(*data.keys, "item").agg(
         ROWS, *(count.alias(name) for name, count in counts.items()), *grades
     )
 
@@ -181,9 +177,8 @@ def _same_pair(data: Audited) -> pl.LazyFrame | None:
 )
 def duplicate_items(data: Audited) -> Iterator[Found]:
     """Items that stand twice in one list."""
-    pairs = _same_pair(data)
-    if pairs is not None:
-        yield Found(data.main, pairs.filter(pl.col("ranked") > 1), ("user", "item", "rows"))
+    twice = _same_pair(data).filter(pl.col("ranked") > 1)
+    yield Found(data.main, twice, ("user", "item", "rows"))
 
 
 @check(
@@ -193,21 +188,9 @@ def duplicate_items(data: Audited) -> Iterator[Found]:
 )
 def split_pairs(data: Audited) -> Iterator[Found]:
     """Pairs of a judged frame whose rank stands in one row and whose relevance in another."""
-    pairs = _same_pair(data) if data.is_judged else None
-    if pairs is not None:
+    if data.is_judged:
         split = (pl.col("ranked") > 0) & (pl.col("judged") > 0) & (pl.col("both") == 0)
-        yield Found(data.main, pairs.filter(split), ("user", "item", "rows"))
-
-
-def _judged_twice(data: Audited) -> pl.LazyFrame | None:
-    """Return the pairs with several judged rows, whatever model they stand with, and their lowest and highest relevance."""
-    rows = data.repeated(data.same_truth, data.truth, data.judged_pair)
-    if rows is None:
-        return None
-    several = rows.group_by(data.judged_pair).agg(
-        ROWS, lowest=relevance.min(), highest=relevance.max()
-    )
-    return several.filter(pl.col("rows") > 1)
+        yield Found(data.main, _same_pair(data).filter(split), ("user", "item", "rows"))
 
 
 @check(
@@ -221,10 +204,9 @@ def duplicate_truth(data: Audited) -> Iterator[Found]:
         pairs = _same_pair(data)
         twice = (pl.col("judged") > 1) & (pl.col("ranked") < 2)  # noqa: PLR2004  two ranked rows are a duplicate item
     else:
-        pairs, twice = _judged_twice(data), pl.lit(value=True)
-    if pairs is not None:
-        same = pairs.filter(twice & (pl.col("lowest") == pl.col("highest")))
-        yield Found(data.judging[0], same, ("user", "item", "rows"))
+        pairs, twice = data.same_judged_pairs, pl.lit(value=True)
+    same = pairs.filter(twice & (pl.col("lowest") == pl.col("highest")))
+    yield Found(data.judging[0], same, ("user", "item", "rows"))
 
 
 @check(
@@ -234,7 +216,5 @@ def duplicate_truth(data: Audited) -> Iterator[Found]:
 )
 def conflicting_truth(data: Audited) -> Iterator[Found]:
     """Pairs that are judged twice, with different relevances."""
-    pairs = _judged_twice(data)
-    if pairs is not None:
-        found = pairs.filter(pl.col("lowest") != pl.col("highest"))
-        yield Found(data.judging[0], found, ("user", "item", "lowest", "highest"))
+    found = data.same_judged_pairs.filter(pl.col("lowest") != pl.col("highest"))
+    yield Found(data.judging[0], found, ("user", "item", "lowest", "highest"))

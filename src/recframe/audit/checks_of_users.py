@@ -52,7 +52,8 @@ def uneven_lists(data: Audited) -> Iterator[Found]:
 )
 def users_without_truth(data: Audited) -> Iterator[Found]:
     """Users who have a list and no judged row."""
-    rows = data.lists_without_truth()
+    on = [*data.parts, "user"]
+    rows = data.lengths.join(data.judged_users, on=on, how="anti", nulls_equal=True)
     counts = (data.context.universe or ("rows" if data.is_judged else "truth")) in {
         "rows",
         "recs",
@@ -68,8 +69,6 @@ def users_without_truth(data: Audited) -> Iterator[Found]:
 @check("warning", "the user counts, with 0", text("recommend to all, or ", LISTED_AND_JUDGED))
 def users_without_lists(data: Audited) -> Iterator[Found]:
     """Users, of each model, who have a judged row and no list."""
-    if data.all_judged_have_lists():
-        return
     users = data.judged_users
     if data.inputs.model:
         users = users.join(data.models(), how="cross")

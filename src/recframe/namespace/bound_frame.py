@@ -321,12 +321,9 @@ class Rec(Methods[F], Answers[F]):
         """
         from recframe.audit import report as audit  # noqa: PLC0415  importing recframe should take no time
         from recframe.audit.audited import Audited  # noqa: PLC0415
-        from recframe.audit.settled import settled  # noqa: PLC0415
 
         inputs, clashes = self._labelled(by)
         data = Audited(inputs, None if k is None else cutoffs.cutoff(k), clashes)
-        if self._kind.asks is not None and data.judged_keys == ["user"]:
-            data = settled(data, self._kind.asks, collecting.stream)
         result: F = self._kind.give(audit.audit(data, self._run()), {})
         return result
 

@@ -29,7 +29,6 @@ from recframe.frames.rows.questions import (
     numbered_with_hash,
     numbers_of,
     places_where_met,
-    runs_of_numbers,
 )
 from strategies import examples
 
@@ -214,19 +213,6 @@ def test_rows_of_one_item_of_a_list_are_merged(frame: pl.DataFrame, hashes: int 
     assert len(found) == len(best)
     users = found["user"].to_list()
     assert users == sorted(users) or not frame["user"].flags["SORTED_ASC"]
-
-
-@examples(75)
-@given(numbers=st.lists(st.none() | st.integers(0, 12), max_size=20))
-def test_runs_of_numbers_have_each_number_once(numbers: list[int | None]):
-    rows = pl.DataFrame({"n": numbers}, schema={"n": pl.Int64})
-
-    runs = runs_of_numbers(rows, pl.col("n"), 14)
-
-    if runs is not None:
-        each = [last - back for last, n in runs.rows() for back in range(n)]
-        assert sorted(each) == sorted({*numbers} - {None})
-        assert all(later - n > last for (last, _), (later, n) in pairwise(runs.rows()))
 
 
 @examples(75)

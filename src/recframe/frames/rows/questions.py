@@ -252,19 +252,6 @@ def distinct_numbers(numbers: pl.Series, most: int) -> pl.Series | None:
     return distinct.alias(numbers.name)
 
 
-def runs_of_numbers(rows: pl.DataFrame, number: pl.Expr, n: int) -> pl.DataFrame | None:
-    """Return the runs of the rows' numbers that follow one another, in order: the `last` one, and of how many `rows`.
-
-    The numbers lie in [0, n). One that several rows have is as one of a single row. None where Polars is too old.
-    """
-    if not _SCATTERS:
-        return None
-    found = _marks(rows, number, n)
-    first = (found & ~found.shift(fill_value=False)).arg_true().cast(pl.Int64)
-    last = (found & ~found.shift(-1, fill_value=False)).arg_true().cast(pl.Int64)
-    return pl.DataFrame({"last": last, "rows": last - first + 1})
-
-
 def _marks(rows: pl.DataFrame, number: pl.Expr, n: int) -> pl.Series:
     """Return of each number in [0, n) whether a row has it.
 
