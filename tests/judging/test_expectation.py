@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, permutations, product
@@ -27,7 +27,6 @@ from plain_policies import (
     evaluate,
     grouped,
     identified,
-    told_apart,
     without_nan,
 )
 from random_cases import (
@@ -127,15 +126,6 @@ def orders(lists: Rows, keys: tuple[str, ...]) -> Iterator[list[Row]]:
         yield found
 
 
-def orders_of_ranks(case: Case) -> Iterator[list[Row]]:
-    """One user's list with effective ranks, once for every order of its rows."""
-    policy, own = replace(case.policy, ties="order"), case.truth is None and not case.policy.model
-    for chosen in permutations(identified(case.recs)):
-        yield told_apart(
-            chosen, ("model", "user") if policy.model else ("user",), [], policy, own=own
-        )
-
-
 def by_brute_force(
     asked: list[Asked], case: Case
 ) -> dict[tuple[Any, ...], dict[str, float | None]]:
@@ -143,9 +133,15 @@ def by_brute_force(
     keys = ["model"] * (case.policy.model and "model" not in case.by) + [*case.by]
     values: dict[tuple[Any, ...], dict[str, list[float]]] = {}
     case = without_nan(case)
-    every = orders(identified(case.recs), ("model", "user") if case.policy.model else ("user",))
-    for recs in every if "score" in case.recs[0] else orders_of_ranks(case):
-        for row in evaluate(asked, replace(case, recs=recs)):
+    rows = identified(case.recs)
+    lists: Iterable[Sequence[Row]] = orders(
+        rows, ("model", "user") if case.policy.model else ("user",)
+    )
+    if "score" not in case.recs[0]:
+        # ranks that repeat are told apart within a part, in the order of its rows
+        lists, case = permutations(rows), replace(case, policy=replace(case.policy, ties="order"))
+    for recs in lists:
+        for row in evaluate(asked, replace(case, recs=[*recs])):
             segment = values.setdefault(
                 tuple(row[name] for name in keys), {str(one): [] for one in asked}
             )

@@ -329,8 +329,9 @@ MEANS_OF_ITEMS = [
         "serendipity(against=popularity)",
         "serendipity(against=reference)",
     ),
-    *("long_tail_share", "long_tail_share(tail=items,share=0.5)", "epc", "efd(relevance=True)"),
+    *("long_tail_share", "epc", "efd(relevance=True)"),
 ]
+"""Not those of `tail="items"`, which is of the segment's own items."""
 
 
 @some

@@ -47,13 +47,13 @@ def in_rear(sides: Sides, share: float) -> pl.LazyFrame:
 
     NOTE: 1 - 0.9 is a little less than 0.1, and a tenth of ten items is one.
     """
-    items = sides.catalogue.select(distinct_names("item", *sides.item_keys))
+    keys, place = sides.item_keys, pl.col("place")
+    items = sides.catalogue.select(distinct_names("item", *keys))
     items = items.join(sides.popularity, on="item", how="left")
-    ordered = items.sort(VALUE.fill_null(0.0), *by_item(sides.inputs.schema))
-    most = (round(1 - share, 12) * pl.len()).floor().clip(lower_bound=1.0)
-    is_rear = pl.int_range(pl.len()) < most
-    is_rear = is_rear.over(sides.item_keys) if sides.item_keys else is_rear
-    return ordered.filter(is_rear).select("item", value=pl.lit(value=True))
+    ordered = items.sort(*keys, VALUE.fill_null(0.0), *by_item(sides.inputs.schema))
+    most = (round(1 - share, 12) * pl.len()).floor().clip(lower_bound=1.0) + place.min()
+    rear = ordered.with_row_index("place").filter(place < (most.over(keys) if keys else most))
+    return rear.select("item", value=pl.lit(value=True))
 
 
 @fact("item", "train")
