@@ -139,7 +139,6 @@ def test_properties_of_items_are_crossed_too():
             wanted = dict(part.split("=") for part in row["segment"].split(", "))
             inside = pl.all_horizontal(pl.col(key).cast(pl.String) == wanted[key] for key in keys)
             assert row["value"] == pytest.approx(of.filter(inside)["ndcg@5"].mean())
-            assert row["rest"] == pytest.approx(of.filter(~inside)["ndcg@5"].mean())
     assert slices.filter(by="age").height == 3
     assert slices.filter(by="age")["note"].null_count() == 3
 
@@ -165,7 +164,49 @@ def test_users_who_are_drawn_together_have_the_error_of_their_own_differences():
     half = stats.norm.ppf((1 + 0.95**0.5) / 2) * differences.std() / n**0.5
     row = slices.filter(segment="genre=a").to_dicts()[0]
     assert row["difference"] == pytest.approx(differences.mean())
-    assert row["difference_high"] - row["difference"] == pytest.approx(half, rel=0.1)
+    assert row["difference_high"] - row["difference"] == pytest.approx(half, rel=1e-3)
+
+
+@pytest.mark.parametrize("baseline", [None, "old"])
+def test_a_user_on_both_sides_is_one_cluster_whatever_the_other_users_are(baseline):
+    draw = np.random.default_rng(4)
+    n = 3000
+    users = np.repeat(np.arange(n), 2)
+    week = np.where(
+        np.arange(2 * n) % 6 == 1, 1, np.arange(2 * n) % 2 + 1
+    )  # a third in week 1 alone
+    frames = [
+        pl.DataFrame({"user": users, "item": np.arange(2 * n), "week": week}).with_columns(
+            rank=pl.Series(draw.integers(1, 9, 2 * n)), model=pl.lit(model), relevance=1
+        )
+        for model in ("new", "old")
+    ]
+    judged = pl.concat(frames)
+    rec = judged.rec(model="model")
+    row = rec.slices("mrr", by="week", baseline=baseline, correction=None).filter(
+        model="new", segment="week=1"
+    )
+
+    def values(part):
+        found = part.rec(model="model").evaluate("mrr", by=["model", "user"])
+        wide = found.pivot("model", index="user", values="mrr")
+        value = wide["new"] - (wide["old"] if baseline else 0)
+        return dict(zip(wide["user"], value, strict=True))
+
+    own, rest = (
+        values(judged.filter(pl.col("week") == 1)),
+        values(judged.filter(pl.col("week") != 1)),
+    )
+    mean, other = fmean(own.values()), fmean(rest.values())
+    added = [
+        (own.get(user, mean) - mean) / len(own) - (rest.get(user, other) - other) / len(rest)
+        for user in own.keys() | rest.keys()
+    ]
+    error = (sum(one**2 for one in added) * len(added) / (len(added) - 1)) ** 0.5
+    half = stats.norm.ppf((1 + 0.95 ** (1 / (2 if baseline else 4))) / 2) * error
+    assert row["rest"].item() == pytest.approx(other, abs=1e-12)
+    assert row["difference"].item() == pytest.approx(mean - other, abs=1e-12)
+    assert row["difference_high"].item() - (mean - other) == pytest.approx(half, rel=0.02)
 
 
 def test_of_a_lower_direction_the_highest_is_the_worst():

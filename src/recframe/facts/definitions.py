@@ -28,7 +28,7 @@ def in_catalogue(sides: Sides) -> pl.LazyFrame | pl.Expr:
     """Whether an item is in the catalogue; every listed item is, where the items are those of all frames."""
     if sides.inputs.items is None:
         return pl.lit(value=True)
-    return sides.catalogue.select("item", value=pl.lit(value=True))
+    return sides.items.select("item", value=pl.lit(value=True))
 
 
 @fact("item", "train")

@@ -143,5 +143,5 @@ def _head_and_tail(sides: Sides, call: str) -> pl.LazyFrame:
         )
         raise ColumnError(msg)
     head: Any = definitions.in_head.build(sides, HEAD_SHARE)
-    items = sides.catalogue.select("item").join(head, on="item", how="left")
+    items = sides.items.select("item").join(head, on="item", how="left")
     return items.select("item", group=pl.col("value").fill_null(value=False))

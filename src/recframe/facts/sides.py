@@ -197,11 +197,12 @@ class Sides:
 
     @cached_property
     def catalogue(self) -> pl.LazyFrame:
-        """The items of the catalogue, each once, with the segments that are properties of them."""
-        return self.inputs.with_made_of_ids(self._items, "item")
+        """The items of the catalogue, each once in each segment, with those that are properties of them."""
+        return self.inputs.outside(self.inputs.with_made_of_ids(self.items, "item"))
 
     @property
-    def _items(self) -> pl.LazyFrame:
+    def items(self) -> pl.LazyFrame:
+        """The items of the catalogue, each once."""
         if self.inputs.items is not None:
             return self.inputs.items.filter(pl.col("item").is_not_null())
         if self.inputs.tables is not None:
@@ -358,4 +359,4 @@ def counted_items() -> pl.Expr:
 @fact("whole", "catalogue")
 def n_whole_catalogue(sides: Sides) -> pl.LazyFrame:
     """The number of items in the catalogue, in a segment of items too."""
-    return sides.catalogue.select(value=counted_items())
+    return sides.items.select(value=counted_items())

@@ -47,6 +47,7 @@ from recframe.frames.roles import (
     segments_of,
     sides_of,
 )
+from recframe.frames.rows.joins import outside
 
 GROUP = "random group"
 DRAW = 20_261
@@ -97,6 +98,10 @@ class Inputs:
     """The users of a judged frame, each once, where that is known."""
     without_items: bool = False
     """Whether a judged frame has no ids of items, so that each row is an item, and its number the id."""
+    parts: pl.LazyFrame | None = None
+    """Users, each once for each segment of items that they have; rows are then in the segments that their items are not in."""
+    models: pl.LazyFrame | None = None
+    """The models, where the lists may not show all."""
 
     @cached_property
     def tables(self) -> Tables | None:
@@ -112,11 +117,8 @@ class Inputs:
     @cached_property
     def relevance_dtype(self) -> pl.DataType:
         """The dtype of the relevances."""
-        return (
-            self.schema["relevance"]
-            if self.truth is None
-            else self.truth.collect_schema()["relevance"]
-        )
+        judging = self.lists if self.truth is None else self.truth
+        return judging.collect_schema()["relevance"]
 
     @cached_property
     def has_propensity(self) -> bool:
@@ -231,11 +233,8 @@ class Inputs:
         pairs = self.identified("recommendations").select("user", segment.inside).unique()
         users = pairs.group_by("user").agg(values=value.count(), halves=pl.len())
         values, one_each = pl.col("values"), pl.col("values").max() <= 1
-        return (
-            users.filter(one_each & (values > 0) & (pl.col("halves") > values))
-            .select("user")
-            .sort("user")
-        )
+        found = users.filter(one_each & (values > 0) & (pl.col("halves") > values))
+        return found.select("user").sort("user")
 
     def part(self, number: int, of: int) -> Inputs:
         """Return the rows of one of several parts of the users; together they have every row that has a user."""
@@ -306,7 +305,11 @@ class Inputs:
         names = self.inside("items")
         if names and self.items is not None:
             rows = rows.join(self.items.select("item", *names), on="item", how="left")
-        return self.with_made_of_ids(rows, "item")
+        return self.outside(self.with_made_of_ids(rows, "item"))
+
+    def outside(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows that have segments of items in those that they are not in, where these are asked for."""
+        return rows if self.parts is None else outside(rows, self.parts, self.item_keys)
 
     def with_made_of_ids(self, rows: pl.LazyFrame, role: Literal["user", "item"]) -> pl.LazyFrame:
         """Return rows with the segments that expressions make of their users or of their items."""

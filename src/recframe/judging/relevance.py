@@ -79,6 +79,8 @@ def best_rank(rank: pl.Expr, relevant: pl.Expr) -> pl.Expr:
 
 def rows_of_models(inputs: Inputs) -> pl.LazyFrame:
     """Return the model of each row that names one; a judged row may name none, and is then one of all models."""
+    if inputs.models is not None:
+        return inputs.models
     named = pl.col("model").is_not_null()
     return inputs.identified("recommendations", where=named).select("model")
 

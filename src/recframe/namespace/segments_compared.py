@@ -119,14 +119,14 @@ class SegmentsCompared(Generic[F]):
         correction: Correction | None = "holm",
         profile: str | None = None,
     ) -> F:
-        """Return the segments of columns, alone and crossed, each against all other users, the worst first.
+        """Return the segments of columns, alone and crossed, each against the rest, the worst first.
 
         A row for each slice that has at least `min_users` users with a value: a combination of values of up to `depth` of the
         `by` columns, such as country=FR, age=20. `by` takes what `evaluate` takes, but the user and the model. With
         `baseline=`, the name of a model, the values are those of the other models minus its own, user by user.
 
         Columns: the model; `by`, the columns' names; `segment`, their values, as text; `depth`, how many they are; `metric` and
-        `k`; `n_users` with a value; `value` and its interval, that of `summarize`; `rest`, the value of all users outside;
+        `k`; `n_users` with a value; `value` and its interval, that of `summarize`; `rest`, that of frames without the slice;
         `difference`, value - rest, with an interval that holds for all slices of the result at once; `p_value` of the null that
         it is 0, and `p_adjusted` for as many as were looked at, by `correction`: "holm", "bonferroni", "benjamini-hochberg" or
         None. `pooled`, with its interval, is the value drawn towards the centre of all slices of the same columns by what its
@@ -136,15 +136,18 @@ class SegmentsCompared(Generic[F]):
         With a baseline, `difference` asks where a model gains or loses more than elsewhere; that the model loses at all in a
         slice is the interval of `value`, and for all slices of a column `compare(by=...)`.
 
-        A slice has a value of each of its columns; users with a null in one of them are in `rest`. By a property of items,
-        users stand in several slices, each with their own items there; `rest` is then the mean over the users of all other
-        values, and users are drawn together. There is no row where no slice has `min_users` users.
+        `rest` is what the same call returns on frames filtered to what is not in the slice: of columns of users all others; of
+        columns of rows, items or the truth, the rows of other values as one list of each user. A user in both is one cluster
+        of the difference. A slice has a value of each of its columns; those with a null in one are in no slice, but in
+        `rest`. There is no row where no slice has `min_users` users. Columns that cut different frames are not crossed.
 
         difference ± t sqrt(s² / n + s'² / n'), s² the variance of a slice's users and of 30 of all together, or of 300 where
-        that is larger, with Welch's degrees of freedom and t at level^(1 / number of slices).
+        that is larger, with Welch's degrees of freedom and t at level^(1 / number of slices); without what users in both have
+        in common.
 
         Raises a RecframeError for a metric that is one function of a segment's lists, as `gaps`; without a column in `by`; for
-        too many crossings; and what `evaluate` raises. It needs NumPy and SciPy: `pip install 'recframe[stats]'`.
+        too many crossings, or columns of different frames; and what `evaluate` raises. It needs NumPy and SciPy:
+        `pip install 'recframe[stats]'`.
 
         >>> import polars as pl, recframe
         >>> df = pl.DataFrame({"user": range(8), "item": [1] * 8, "rank": [1] * 8, "relevance": [1, 1, 1, 0, 1, 0, 0, 0],
@@ -172,11 +175,13 @@ class SegmentsCompared(Generic[F]):
         depth = options.whole("depth", depth, 1)
         asked = _asked(self, "slices", metrics, k, by, profile)
         named = _baseline(asked, "slices", baseline)
-        from recframe.uncertainty import cells, slices  # noqa: PLC0415  NumPy and SciPy are an extra
+        from recframe.uncertainty import cells, rests, slices  # noqa: PLC0415  NumPy and SciPy are an extra
 
         options.one_of("correction", correction, (*get_args(slices.Correction), None))
         crossed = cells.crossings(asked.inputs, min(depth, len(asked.inputs.segments)))
         _check_size(crossed, depth)
+        for columns in crossed.of:
+            rests.check_places([one for one in asked.inputs.segments if one.inside in columns])
         how = slices.Slices(
             crossed.of, _names(asked), least, level, correction, of_differences=named is not None
         )
@@ -187,6 +192,7 @@ class SegmentsCompared(Generic[F]):
             crossed,
             schema,
             lambda found: slices.slices(found, asked.metrics, how, schema),
+            rests=True,
         )
         return result
 
@@ -268,14 +274,20 @@ def _model(asked: Question) -> dict[str, Any]:
 
 
 def _given(
-    asked: Question, baseline: str | None, crossed: Crossings, schema: pl.Schema, finished: Any
+    asked: Question,
+    baseline: str | None,
+    crossed: Crossings,
+    schema: pl.Schema,
+    finished: Any,
+    *,
+    rests: bool = False,
 ) -> Any:
     """Return what is made of the sums of segments, as a frame of the kind that came in."""
     from recframe.uncertainty import cells  # noqa: PLC0415
 
     # the methods of this room are those of a Rec
     kind, run = asked.rec._kind, asked.rec._run()  # noqa: SLF001
-    sums = cells.cells(asked.inputs, asked.conventions, baseline, crossed.plans, run)
+    sums = cells.cells(asked.inputs, asked.conventions, baseline, crossed.plans, run, rests=rests)
     whole = kind.applied(sums, finished, schema)
     model = {MODEL: asked.inputs.context.name_of(MODEL)} if MODEL in schema else {}
     for name in model.values():

@@ -26,10 +26,16 @@ from recframe.uncertainty.moments import added_up
 from recframe.uncertainty.pairs import BASELINE, MODEL, Pairing, sums_of_all
 from recframe.uncertainty.pooling import BORROWED_FOR_GAPS, borrowed_variances
 from recframe.uncertainty.resampling import MOST_GROUPS_BY_SEGMENT, covariance_of_means
+from recframe.uncertainty.rests import BOTH, REST, by_users, cutting, sums_with_rests
 from recframe.uncertainty.summary import ROUNDING
 
 PLAN, APART = "plan", "apart"
 SUMS = ("n", "sum", "square")
+BESIDE = (
+    *(f"{REST} {part}" for part in SUMS),
+    *(f"{BOTH} {part}" for part in ("n", "own", "rest", "product")),
+)
+"""The sums of what is outside of a segment, and of the users of both."""
 MOST_BORROWED = 300.0
 """So many users of all segments a small variance is held against."""
 MOST_TOGETHER = 1000
@@ -79,11 +85,13 @@ def cells(
     baseline: str | None,
     plans: Sequence[Sequence[str]],
     run: Run,
+    *,
+    rests: bool = False,
 ) -> pl.LazyFrame:
     """Return one row for each segment of each evaluation: its columns, the model, and each metric's `SUMS`, by its place.
 
     With a baseline they are sums of the differences from it. Where users may stand in several segments, the rows are those of
-    random groups of users, and `apart` says whether none does.
+    random groups of users, or with `rests` have the sums of what is outside too; `apart` says whether none does.
     """
     inputs = under_profile.at_home(inputs)
     found = []
@@ -91,13 +99,17 @@ def cells(
         one = replace(
             inputs, segments=tuple(one for one in inputs.segments if one.inside in columns)
         )
-        of_users = all(one.owner in OF_USERS for one in one.segments)
-        drawn = one if of_users else one.drawn(MOST_GROUPS_BY_SEGMENT)
-        sums = (
-            _of_values(drawn, asked, run)
-            if baseline is None
-            else _of_differences(drawn, asked, baseline, run)
-        )
+        one = by_users(one, run) if rests else one
+        of_users = not cutting(one.segments)
+        if rests and not of_users:
+            sums = sums_with_rests(one, asked, baseline, run)
+        else:
+            drawn = one if of_users else one.drawn(MOST_GROUPS_BY_SEGMENT)
+            sums = (
+                _of_values(drawn, asked, run)
+                if baseline is None
+                else _of_differences(drawn, asked, baseline, run)
+            )
         sums = sums.with_columns(pl.lit(place, pl.Int64).alias(PLAN))
         apart = pl.LazyFrame({APART: [True]}) if of_users else _apart(one, asked)
         found.append(sums.join(apart, how="cross"))
@@ -160,11 +172,15 @@ class Moments:
         return ratio(self.sum, self.n)
 
     @property
+    def squares(self) -> Numbers:
+        """The sums of squares about the means."""
+        rest = self.square - ratio(self.sum**2, self.n)
+        return numbers(np.where(rest > ROUNDING * self.square, rest, 0.0 * rest))
+
+    @property
     def variance(self) -> Numbers:
         """The variances over n - 1; NaN below two users."""
-        rest = self.square - ratio(self.sum**2, self.n)
-        rest = np.where(rest > ROUNDING * self.square, rest, 0.0 * rest)
-        return ratio(rest, np.where(self.n > 1, self.n - 1.0, np.nan))
+        return ratio(self.squares, np.where(self.n > 1, self.n - 1.0, np.nan))
 
     def at(self, where: Any) -> Moments:
         """Return the moments of some places."""
@@ -221,8 +237,14 @@ class Table:
     """The columns' values as text, a row for each segment, in their own order; null is a value that is not known."""
     moments: Moments
     """Segments x metrics."""
+    is_shared: bool = False
+    """Whether users stand in several segments."""
     cells: pl.DataFrame | None = None
-    """Where users stand in several segments, the sums of random groups of users, and the number of the segment of each row."""
+    """Where they do, the sums of random groups of users, and the number of the segment of each row."""
+    outside: Moments | None = None
+    """What is outside of each segment, where users stand in several."""
+    both: Numbers | None = None
+    """Of users in a segment and in what is outside: their number, both sums and that of products, x segments x metrics."""
 
     @property
     def known(self) -> Any:
@@ -260,22 +282,25 @@ class Table:
         """Return the covariance of a metric's means of some segments, which share users."""
         return covariance_of_means(*self.groups(number, chosen))
 
-    def errors_from_others(self, number: int, chosen: Labels) -> Numbers:
-        """Return the variances of some segments' means minus that of all others together, which have their users too."""
-        group, _ = self.places
-        totals = (
-            np.bincount(group, weights=one, minlength=_size(group))[:, None]
-            for one in self._numbers(number)
+    @cached_property
+    def rest(self) -> Moments:
+        """What is outside of each segment: all others together, where each user is in one; segments x metrics."""
+        return self.moments.others if self.outside is None else self.outside
+
+    def errors_from_rest(self, number: int) -> Numbers:
+        """Return the variances of the segments' means minus those of their rests, where a user of both is one cluster."""
+        at = np.s_[:, number]
+        of, rest = self.moments.at(at), self.rest.at(at)
+        n, own, others, product = (
+            np.zeros((4, *of.n.shape)) if self.both is None else self.both[(..., number)]
         )
-        every, of_all = totals
-        n = float(np.count_nonzero(of_all))
-        found = []
-        for start in range(0, len(chosen), MOST_TOGETHER):
-            sums, counts = self.groups(number, chosen[start : start + MOST_TOGETHER])
-            own = _apart_from_mean(sums, counts)
-            others = _apart_from_mean(every - sums, of_all - counts)
-            found.append(numbers(((own - others) ** 2).sum(axis=0)) * ratio(n, n - 1.0))
-        return np.concatenate(found) if found else np.empty(0)
+        of_both = product - of.mean * others - rest.mean * own + n * of.mean * rest.mean
+        alone = ratio(of.squares, of.n**2) + ratio(rest.squares, rest.n**2)
+        found = alone - 2.0 * ratio(of_both, of.n * rest.n)
+        n_users = of.n + rest.n - n
+        # what rounding leaves of users who all differ by the same
+        found = np.where(found > ROUNDING * alone, found, 0.0 * found)
+        return numbers(found * ratio(n_users, n_users - 1.0))
 
 
 def _whole(of: pl.Series) -> Labels:
@@ -284,12 +309,6 @@ def _whole(of: pl.Series) -> Labels:
 
 def _size(of: Labels) -> int:
     return int(of.max(initial=-1)) + 1
-
-
-def _apart_from_mean(sums: Numbers, counts: Numbers) -> Numbers:
-    """Return what each group adds to the error of the columns' means."""
-    total = counts.sum(axis=0)
-    return ratio(sums - ratio(sums.sum(axis=0), total) * counts, total)
 
 
 def tables(
@@ -307,15 +326,18 @@ def tables(
 
 
 def _table(part: pl.DataFrame, columns: tuple[str, ...], model: Model, n_metrics: int) -> Table:
-    names = [_columns(name, n_metrics) for name in SUMS]
+    parts = SUMS if _columns(BESIDE[0], n_metrics)[0] not in part.columns else (*SUMS, *BESIDE)
+    names = [_columns(name, n_metrics) for name in parts]
     totals = added_up(part, columns, {one: pl.col(one) for each in names for one in each})
-    moments = Moments(*(totals.select(one).to_numpy() for one in names))
+    found = [totals.select(one).to_numpy() for one in names]
     texts = totals.select(as_text(pl.col(name), totals.schema[name]) for name in columns)
-    if part[APART].all():
-        return Table(columns, model, texts, moments)
+    table = Table(columns, model, texts, Moments(*found[:3]), is_shared=not part[APART].all())
+    if found[3:] and part[f"{BESIDE[0]} 0"].null_count() == 0:
+        return replace(table, outside=Moments(*found[3:6]), both=np.stack(found[6:]))
+    if not table.is_shared:
+        return table
     placed = totals.select(columns).with_row_index("segment")
-    cells_ = part.join(placed, on=columns, how="inner", nulls_equal=True)
-    return Table(columns, model, texts, moments, cells_)
+    return replace(table, cells=part.join(placed, on=columns, how="inner", nulls_equal=True))
 
 
 def _columns(part: str, n_metrics: int) -> list[str]:

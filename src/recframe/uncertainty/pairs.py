@@ -189,7 +189,7 @@ def _differences(name: str) -> list[pl.Expr]:
     """Return the difference of two values, and the baseline's where there is one: columns that sums are made of."""
     a, b = pl.col(f"a {name}"), pl.col(name)
     return [
-        _difference(b, a).alias(f"d {name}"),
+        difference(b, a).alias(f"d {name}"),
         pl.when(b.is_not_null()).then(a).alias(f"paired {name}"),
     ]
 
@@ -221,7 +221,7 @@ def _counts(name: str, of: Contributions) -> list[pl.Expr]:
     return [one.alias(f"{part} {name}") for part, one in found.items()]
 
 
-def _difference(b: pl.Expr, a: pl.Expr) -> pl.Expr:
+def difference(b: pl.Expr, a: pl.Expr) -> pl.Expr:
     """Return b - a; 0 where that is rounding, since lists that are worth the same may be summed up in another order."""
     d = b - a
     return pl.when(d.abs() <= ROUNDING * (a + b).abs()).then(0.0).otherwise(d)

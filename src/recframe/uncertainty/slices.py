@@ -1,4 +1,4 @@
-"""Slices of several columns crossed, each against all users outside, the worst first: what `rec.slices` returns."""
+"""Slices of several columns crossed, each against what is outside, the worst first: what `rec.slices` returns."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _slices(table: Table, number: int, metric: Metric[...], how: Slices) -> pl.D
         "mean": of.mean,
         "error": ratio(of.variance, of.n),
         "freedom": of.n - 1.0,
-        "rest": of.others.mean,
+        "rest": table.rest.mean[:, number],
         **_from_others(table, number),
         **shrunk,
         "worst": sign * shrunk["pooled"],
@@ -111,7 +111,7 @@ def _named(table: Table, how: Slices) -> pl.DataFrame:
         pl.lit(", ".join(how.names[name] for name in table.columns)).alias("by"),
         pl.concat_str(parts, separator=", ").alias("segment"),
         pl.lit(len(table.columns), pl.Int64).alias("depth"),
-        pl.lit(table.cells is not None).alias("shared"),
+        pl.lit(table.is_shared).alias("shared"),
     )
 
 
@@ -129,9 +129,9 @@ def _of_metric(metric: Metric[...], number: int, how: Slices) -> list[pl.Expr]:
 
 
 def _from_others(table: Table, number: int) -> dict[str, Numbers]:
-    """Return the difference of each segment from all others together, its standard error and the degrees of freedom."""
+    """Return the difference of each segment from what is outside, its standard error and the degrees of freedom."""
     own = table.moments.at(np.s_[:, number])
-    rest = own.others
+    rest = table.rest.at(np.s_[:, number])
     variances = np.stack([own.variance, rest.variance])
     n = np.stack([own.n, rest.n])
     borrowed = ratio(cautious_variances(variances, n), n)
@@ -140,11 +140,9 @@ def _from_others(table: Table, number: int) -> dict[str, Numbers]:
     freedom = ratio(squared**2, (borrowed**2 / free).sum(axis=0))
     # of those who all have the same value
     freedom = np.where(np.isnan(freedom), free.min(axis=0), freedom)
-    if table.cells is not None:
-        chosen = np.flatnonzero(own.n > 0)
+    if table.is_shared:
         added = np.maximum(borrowed[0] - ratio(own.variance, own.n), 0.0)
-        squared, freedom = np.full_like(added, np.nan), free.min(axis=0)
-        squared[chosen] = table.errors_from_others(number, chosen) + added[chosen]
+        squared, freedom = table.errors_from_rest(number) + added, free.min(axis=0)
     return {
         "difference": own.mean - rest.mean,
         "difference_error": np.sqrt(squared),
