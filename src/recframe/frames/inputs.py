@@ -198,11 +198,8 @@ class Inputs:
         scan with a side of a join that has to wait is held in memory meanwhile. Polars 1 would share the scan of all columns.
         """
         rows = self.truth if owner == "truth" and self.truth is not None else self.lists
-        conditions = (
-            []
-            if owner in self.complete
-            else [pl.col("user").is_not_null() & pl.col("item").is_not_null()]
-        )
+        has_ids = pl.col("user").is_not_null() & pl.col("item").is_not_null()
+        conditions = [has_ids] * (owner not in self.complete)
         conditions += [] if where is None else [where]
         if collecting.IS_POLARS_1:
             for condition in conditions:

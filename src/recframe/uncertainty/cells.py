@@ -300,7 +300,7 @@ class Table:
         n_users = of.n + rest.n - n
         # what rounding leaves of users who all differ by the same
         found = np.where(found > ROUNDING * alone, found, 0.0 * found)
-        return numbers(found * ratio(n_users, n_users - 1.0))
+        return numbers(np.where(n_users > 1.0, found, np.nan) * ratio(n_users, n_users - 1.0))
 
 
 def _whole(of: pl.Series) -> Labels:
