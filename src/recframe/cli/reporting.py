@@ -115,7 +115,9 @@ def _of_history(recs: str | None, options: dict[str, Any]) -> None:
 def _written() -> list[str]:
     """Return the names of the options that stand in the command."""
     context = click.get_current_context()
-    sources = {one: context.get_parameter_source(one) for one in context.params}
+    # click 8.2 says of an argument that is left out that it stands there
+    given = [one for one, value in context.params.items() if value is not None]
+    sources = {one: context.get_parameter_source(one) for one in given}
     return [one for one, source in sources.items() if source is ParameterSource.COMMANDLINE]
 
 

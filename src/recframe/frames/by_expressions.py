@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from uuid import uuid4
 
 import polars as pl
 
@@ -108,7 +109,17 @@ def made_by(expression: pl.Expr) -> str | Made:
         raise RecframeError(msg)
     if expression.meta.eq(pl.col(roots[0])):
         return roots[0]
-    return Made(expression.meta.serialize(), name, roots, expression)
+    return Made(_key_of(expression), name, roots, expression)
+
+
+def _key_of(expression: pl.Expr) -> bytes:
+    """Return what tells an expression from others; one that cannot be written down is like no other."""
+    try:
+        return expression.meta.serialize()
+    except (
+        pl.exceptions.ComputeError
+    ):  # a function in Python, which Polars 1 writes with cloudpickle
+        return uuid4().bytes
 
 
 def _keeps_rows(expression: pl.Expr, schema: pl.Schema) -> bool:
