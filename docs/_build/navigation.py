@@ -17,7 +17,7 @@ SECTIONS = {
     "Start": ["index.md", "start.md"],
     "Ways in": ["ways_in.md"],
     "How-to": ["how_to/", "shell.md"],
-    "Concepts": ["concepts/", "uncertainty.md", "over_time.md", "engines.md", "audit.md"],
+    "Concepts": ["concepts/", "uncertainty.md", "over_time.md", "engines.md", "audit.md", "promises.md"],
     "Metrics": ["metrics/"],
     "From another library": ["from/"],
     "Reference": ["reference/"],
