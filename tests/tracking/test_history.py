@@ -644,5 +644,5 @@ def test_teams_ask_a_duckdb_history_in_sql(tmp_path):
     DF.rec.track("mrr", "recall@1", by="country", history=tmp_path / "h.duckdb", as_of=DAY)
 
     with duckdb.connect(tmp_path / "h.duckdb", read_only=True) as connection:
-        asked = "SELECT value FROM history WHERE country = 'FR' AND metric = 'mrr'"
+        asked = "SELECT value FROM history WHERE by_country = 'FR' AND metric = 'mrr'"
         assert connection.execute(asked).fetchall() == [(0.5,)]

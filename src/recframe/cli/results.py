@@ -14,6 +14,7 @@ from recframe.cli import files
 from recframe.cli.printing import print_frame
 from recframe.cli.readers import is_address
 from recframe.errors import RecframeError, wrong_ending
+from recframe.tracking.kept import is_kept
 
 STDOUT = "-"
 TABLE = "table"
@@ -132,10 +133,13 @@ def check_output(path: str, form: str | None, inputs: Iterable[str] = ()) -> Non
 
 
 def check_place(path: str, inputs: Iterable[str]) -> None:
-    """Say that there is no such directory, or that an input would be overwritten."""
+    """Say that there is no such directory, or that an input or a run of a history would be overwritten."""
     target = Path(path).expanduser()
     if not target.parent.is_dir():
         msg = f"cannot write {path!r}: there is no directory {str(target.parent)!r}"
+        raise RecframeError(msg)
+    if is_kept(target):
+        msg = f"cannot write {path!r}: it belongs to a history; name a file elsewhere"
         raise RecframeError(msg)
     read = [place for one in inputs if not is_address(one) for place in files.places(one)]
     if target.exists() and any(target.samefile(place) for place in read):

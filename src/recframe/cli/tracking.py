@@ -139,8 +139,10 @@ def history(history: str, metrics: list[str], since: datetime | None, **options:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     check_output(options["output"] or STDOUT, options["form"])
     with words_of_the_shell({}):
-        found = of_metrics(kept.runs(history), metrics)
-    _give(_since(found, since), options)
+        runs, damaged = _runs(history)
+        _give(_since(of_metrics(runs, metrics), since), options)
+        if damaged is not None:
+            raise damaged
 
 
 @click.command(short_help="Print which runs of a history are not as expected.")
@@ -170,6 +172,14 @@ def changes(history: str, metrics: list[str], since: datetime | None, **options:
         found = rf.changes(runs, window=options["window"], level=options["level"])
     found = found.filter("flagged") if options["flagged"] else found
     _give(_since(found, since), options)
+
+
+def _runs(history: str) -> tuple[pl.DataFrame, RecframeError | None]:
+    """Return the runs of a history, and what is wrong with those that cannot be read."""
+    try:
+        return kept.runs(history), None
+    except kept.DamagedRunsError as error:
+        return error.others, error
 
 
 def of_metrics(runs: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:

@@ -59,7 +59,8 @@ def wide(result: pl.DataFrame, metrics: Sequence[Metric[...]]) -> pl.DataFrame:
         columns.append(counts.max_horizontal().alias("n_users"))
     values = [_nth(result["value"], at, every) for at in range(every)]
     named = [one.alias(str(metric)) for one, metric in zip(values, metrics, strict=True)]
-    return pl.DataFrame([*columns, *named])
+    # by their names, since among columns in a list an empty name is replaced
+    return pl.DataFrame({one.name: one for one in [*columns, *named]})
 
 
 def _nth(column: pl.Series, place: int, every: int) -> pl.Series:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from datetime import date
 from typing import TYPE_CHECKING, Any, Generic, cast
 
-from recframe.frames.collecting import stream
 from recframe.frames.kinds.lookup import kind_for
 from recframe.namespace import calls
 from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
@@ -65,7 +64,7 @@ class Tracked(Generic[F]):
         """
         from recframe.tracking.definitions import definitions  # noqa: PLC0415  importing recframe should take no time
         from recframe.tracking.fingerprint import fingerprint  # noqa: PLC0415
-        from recframe.tracking.kept import append, check  # noqa: PLC0415
+        from recframe.tracking.kept import append, check, rows_of  # noqa: PLC0415
         from recframe.tracking.tracked_run import run_of  # noqa: PLC0415
 
         rec: Any = self
@@ -75,7 +74,7 @@ class Tracked(Generic[F]):
         result = rec.summarize(*metrics, k=k, by=by, cluster=cluster, profile=profile, **how)
         asked = question(self, metrics, k, by, cluster, profile)
         kind = kind_for(result)
-        rows = stream(kind.take({column: column for column in kind.columns}).lazy())
+        rows = rows_of(kind)
         run = run_of(
             rows,
             as_of=as_of,

@@ -312,7 +312,7 @@ def changed(runs: Runs, rows: pl.DataFrame) -> pl.DataFrame:
     kept = rows.select("as_of", "name", "fingerprint", *runs.inside, "metric", "k", *COLUMNS)
     columns = kept.get_columns()
     names = ["as_of", "name", "fingerprint", *runs.keys, "metric", "k", *COLUMNS]
-    return pl.DataFrame([one.alias(name) for one, name in zip(columns, names, strict=True)])
+    return pl.DataFrame(dict(zip(names, columns, strict=True)))
 
 
 def _with_bands(rows: pl.DataFrame, how: Watched) -> pl.DataFrame:

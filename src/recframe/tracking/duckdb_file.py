@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
 import polars as pl
 
-from recframe.errors import RecframeError
+from recframe.errors import DataError, RecframeError
+from recframe.frames.hints import Either
 from recframe.tracking.folder import told
-from recframe.tracking.tracked_run import Run, Table, keys_of
+from recframe.tracking.tracked_run import PARTS, Run, Table, named, text, time_behind
 
 TABLE = "history"
 WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
@@ -25,6 +24,8 @@ PATIENCE = 60.0
 PAUSE = 0.02
 IN_THE_WAY = ("lock on file", "different configuration", "onflict")
 """What DuckDB says where another process has the file, another connection of this one, or another transaction the table."""
+OWN = {"as_of": "TIMESTAMP", "run": "VARCHAR", "tracked_at": "TIMESTAMP", "columns": "VARCHAR"}
+"""Columns that a history's table has, and hardly another one."""
 T = TypeVar("T")
 _ONE = Lock()
 """Threads of this process enter one at a time: DuckDB's connections to one file are not made for starting together."""
@@ -34,38 +35,73 @@ def append(place: Path, run: Run) -> None:
     """Write a run in the place of one of the same key: both at once, or neither."""
     with told(place):
         place.parent.mkdir(parents=True, exist_ok=True)
-    columns = run.table().get_columns()
-    # NOTE: a column of no dtype changes none that the table has, and DuckDB 2 takes none from pyarrow 18 or 19.
-    without = {one.name for one in columns if one.dtype == pl.Null}
-    whole = [one.cast(pl.Int32) if one.name in without else one for one in columns]
 
     def write(connection: Any) -> None:
+        connection.execute("BEGIN")
+        there = _own_table(connection, place)
+        asked = f"SELECT max(tracked_at) FROM {TABLE}"  # noqa: S608
+        last = connection.execute(asked).fetchall()[0][0] if there else None
+        columns = list(map(_storable, run.table(time_behind(last)).get_columns()))
+        # NOTE: a column of no dtype changes none that the table has, and DuckDB 2 takes none from pyarrow 18 or 19.
+        without = {one.name for one in columns if one.dtype == pl.Null}
+        whole = [one.cast(pl.Int32) if one.name in without else one for one in columns]
         connection.register("whole", _Stream(pl.DataFrame(whole)))
         connection.register(
             "run", _Stream(pl.DataFrame([one for one in columns if one.name not in without]))
         )
-        connection.execute("BEGIN")
         connection.execute(f"CREATE TABLE IF NOT EXISTS {TABLE} AS FROM whole LIMIT 0")
         _widen(connection, without)
         connection.execute(f"DELETE FROM {TABLE} WHERE run = ?", [run.key])  # noqa: S608
+        same = " AND ".join(f"{one} IS NOT DISTINCT FROM ?" for one in ("run", *PARTS))
+        connection.execute(f"DELETE FROM {TABLE} WHERE {same}", [run.key_before, *run.parts])  # noqa: S608
         connection.execute(f"INSERT INTO {TABLE} BY NAME FROM run")
         connection.execute("COMMIT")
 
     _when_free(place, write, read_only=False)
 
 
-def tables(place: Path) -> list[Table]:
-    """Return what a DuckDB file has of a history."""
+def tables(place: Path) -> tuple[list[Table], list[str]]:
+    """Return what a DuckDB file has of a history; that nothing is damaged DuckDB sees to itself."""
 
     def read(connection: Any) -> list[Table]:
-        if TABLE not in {row[0] for row in connection.execute("SHOW TABLES").fetchall()}:
+        columns = _own_table(connection, place)
+        if not columns:
             return []
-        rows = pl.DataFrame(connection.sql(f"FROM {TABLE}"))
-        # NOTE: a table has the columns of all runs, in no such order as that of one
-        found = (keys_of(json.loads(one)) for one in rows["columns"].unique(maintain_order=True))
-        return [(rows.lazy(), list(dict.fromkeys(chain.from_iterable(found))))]
+        taken = (
+            f"CAST({_quoted(name)} AS VARCHAR) AS {_quoted(name)}"
+            if "INTERVAL" in dtype
+            else _quoted(name)
+            for name, dtype in columns.items()
+        )
+        rows = pl.DataFrame(connection.sql(f"SELECT {', '.join(taken)} FROM {TABLE}"))  # noqa: S608
+        try:
+            return named(rows)
+        except (TypeError, ValueError):
+            msg = f"the table {TABLE!r} in {str(place)!r} has rows that are no run's, with no 'columns' of one; delete them"
+            raise DataError(msg) from None
 
-    return _when_free(place, read, read_only=True)
+    return _when_free(place, read, read_only=True), []
+
+
+def _own_table(connection: Any, place: Path) -> dict[str, str]:
+    """Return the columns of the history's table with their types, none where there is no table; or say that it is another's."""
+    asked = (
+        "SELECT column_name, data_type FROM duckdb_columns() WHERE database_name = current_database() "
+        "AND schema_name = current_schema() AND lower(table_name) = ? ORDER BY column_index"
+    )
+    found = dict(connection.execute(asked, [TABLE]).fetchall())
+    if found and not OWN.items() <= found.items():
+        own = Either(
+            f"history={str(place.with_stem(f'{place.stem}_runs'))!r}", "--history FILE.duckdb"
+        )
+        msg = f"{str(place)!r} has a table {TABLE!r} that is no history of recframe; name a file of its own, such as {own}"
+        raise RecframeError(msg)
+    return found
+
+
+def _storable(column: pl.Series) -> pl.Series:
+    """Return a column as text where it has durations, which Polars does not read from DuckDB."""
+    return text(column) if "Duration" in str(column.dtype) else column
 
 
 def _widen(connection: Any, without: set[str]) -> None:
@@ -75,12 +111,16 @@ def _widen(connection: Any, without: set[str]) -> None:
     """
     own = dict(_described(connection, TABLE))
     for name, dtype in _described(connection, "whole"):
-        quoted = '"' + name.replace('"', '""') + '"'
+        quoted = _quoted(name)
         if name not in own:
             connection.execute(f"ALTER TABLE {TABLE} ADD COLUMN {quoted} {dtype}")
         elif name not in without and own[name] not in {dtype, "VARCHAR"}:
             wider = _wider({own[name], dtype})
             connection.execute(f"ALTER TABLE {TABLE} ALTER COLUMN {quoted} TYPE {wider}")
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _wider(dtypes: set[str]) -> str:
@@ -105,7 +145,7 @@ def _when_free(place: Path, work: Callable[[Any], T], *, read_only: bool) -> T:
         msg = "a history in a .duckdb file needs duckdb, which is not installed; write: pip install 'recframe[duckdb]'"
         raise RecframeError(msg) from None
     until = time.monotonic() + PATIENCE
-    with _ONE, _alone(place, until):
+    with _ONE, told(place, "read" if read_only else "write"), _alone(place, until):
         while True:
             try:
                 with duckdb.connect(str(place), read_only=read_only) as connection:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime, timezone
+from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from uuid import uuid4
 
@@ -14,12 +17,18 @@ import polars as pl
 
 from recframe.errors import DataError, RecframeError
 from recframe.frames.hints import Either
-from recframe.tracking.tracked_run import Run, Table, keys_of
+from recframe.tracking.tracked_run import PARTS, Run, Table, moment, named, time_behind
 
 ENDING, UNFINISHED = ".parquet", ".unfinished"
 RUNS = f"run-*{ENDING}"
 LEFT_AFTER = 3600.0
 """Seconds after which what is unfinished has nobody who writes it."""
+SEAL = b"\xffrecframe: tracked at, sha256\xff"
+"""What begins a seal: the time that a run was tracked, and a checksum of the file's bytes. No text has these bytes."""
+CHECKSUM = "recframe.checksum"
+"""What the metadata of a run's file have: a checksum of its rows."""
+OWN = ("as_of", "run", "columns", "metric", "k")
+"""The columns that each run has."""
 
 
 def append(place: Path, run: Run) -> None:
@@ -32,11 +41,13 @@ def append(place: Path, run: Run) -> None:
         place.mkdir(parents=True, exist_ok=True)
         _check_own(place, f"*{ENDING}")
         _clean(place)
-        whole = place / f"run-{run.key}{ENDING}"
+        whole = _place_of(place, run)
+        tracked_at = time_behind(_last(place))
+        packed = _packed(run.table(tracked_at), tracked_at)
         unfinished = place / f".run-{run.key}-{uuid4().hex}{UNFINISHED}"
         try:
             with unfinished.open("wb") as file:
-                run.table().write_parquet(file)
+                file.write(packed)
                 file.flush()
                 os.fsync(file.fileno())
             unfinished.replace(whole)
@@ -44,19 +55,112 @@ def append(place: Path, run: Run) -> None:
             unfinished.unlink(missing_ok=True)
 
 
-def tables(place: Path) -> list[Table]:
-    """Return the runs of a folder, those of one schema together."""
+def tables(place: Path) -> tuple[list[Table], list[str]]:
+    """Return the runs of a folder, and what is wrong with those that cannot be read."""
     with told(place, "read"):
         # NOTE: the oldest first, so that columns stand in the order in which they came to the history
         paths = sorted(place.glob(RUNS), key=lambda one: (one.stat().st_mtime_ns, one))
         _check_own(place, "[!.]*")
-    alike: dict[tuple[tuple[str, pl.DataType], ...], list[Path]] = defaultdict(list)
+    found: list[Table] = []
+    damaged = []
     for path in paths:
-        alike[tuple(_schema(path).items())].append(path)
-    return [
-        (pl.scan_parquet(some, glob=False), keys_of(list(dict(schema))))
-        for schema, some in alike.items()
-    ]
+        try:
+            found += _read(path)
+        except DataError as error:  # noqa: PERF203  the others are read
+            damaged.append(str(error))
+    return found, damaged
+
+
+def is_in_a_history(path: Path) -> bool:
+    """Return whether a file is a run of a history, or would be taken for one."""
+    place = path.resolve()
+    return place.match(RUNS) and any(map(_is_run, place.parent.glob(RUNS)))
+
+
+def _place_of(place: Path, run: Run) -> Path:
+    """Return the file of a run, which is that of its key of an earlier version where this holds the same run."""
+    before = place / f"run-{run.key_before}{ENDING}"
+    if before.exists():
+        with suppress(DataError, pl.exceptions.ColumnNotFoundError):
+            if any(rows.select(PARTS).row(0) == run.parts for rows, _ in _read(before)):
+                return before
+    return place / f"run-{run.key}{ENDING}"
+
+
+def _last(place: Path) -> datetime | None:
+    """Return when the last run of a folder was tracked; of files that do not say it, when they were written."""
+    times = []
+    for path in place.glob(RUNS):
+        with suppress(DataError), _damage_told(path):
+            written = datetime.fromtimestamp(path.stat().st_mtime, timezone.utc)
+            times.append(_unharmed(path)[1] or moment(written))
+    return max(times, default=None)
+
+
+def _packed(rows: pl.DataFrame, tracked_at: datetime) -> bytes:
+    """Return the file of a run, with a seal before its footer, where readers of Parquet do not look."""
+    file = BytesIO()
+    rows.write_parquet(file, metadata={CHECKSUM: _checksum(rows)})
+    packed = file.getvalue()
+    footer = len(packed) - 8 - int.from_bytes(packed[-8:-4], "little")
+    time = tracked_at.isoformat(timespec="microseconds").encode()
+    return packed[:footer] + SEAL + time + sha256(packed + time).digest() + packed[footer:]
+
+
+def _unharmed(path: Path) -> tuple[bytes, datetime | None]:
+    """Return the bytes of a run, and of one that has a seal when it was tracked; or say that it is damaged.
+
+    NOTE: before Polars reads them, since of some that are damaged it ends the process.
+    """
+    # at once, since another process may replace the file
+    packed = path.read_bytes()
+    before, seal, behind = packed.rpartition(SEAL)
+    time, checksum, footer = behind[:26], behind[26:58], behind[58:]
+    if not seal:
+        return packed, None
+    if sha256(before + footer + time).digest() != checksum:
+        raise DataError(_no_run(path, "it was damaged after it was tracked"))
+    return packed, datetime.fromisoformat(time.decode())
+
+
+def _read(path: Path) -> list[Table]:
+    """Return a run, or say that it is damaged."""
+    with _damage_told(path):
+        packed, sealed = _unharmed(path)
+        rows = pl.read_parquet(BytesIO(packed))
+        missing = [name for name in OWN if name not in rows.columns]
+        if missing:
+            raise DataError(_no_run(path, f"it has no column {missing[0]!r}"))
+        # without a seal another tool may have written it anew, with the metadata that it had
+        said = None if sealed else pl.read_parquet_metadata(BytesIO(packed)).get(CHECKSUM)
+        if said is not None and said != _checksum(rows):
+            raise DataError(_no_run(path, "its rows are not those that were tracked"))
+        return named(rows)
+
+
+def _checksum(rows: pl.DataFrame) -> str:
+    """Return a text that other rows do not have, and that every version of Polars makes of these."""
+    said = [rows.height, *map(_canonical, rows.get_columns())]
+    return sha256(json.dumps(said, default=str).encode()).hexdigest()
+
+
+def _canonical(column: pl.Series) -> list[object]:
+    unit, zone = (getattr(column.dtype, one, None) for one in ("time_unit", "time_zone"))
+    values = (column.to_physical() if column.dtype.is_temporal() else column).to_list()
+    # most columns of a run have one value
+    alike = bool(values) and values.count(values[0]) == len(values)
+    return [column.name, unit, zone, values[:1] if alike else values]
+
+
+@contextmanager
+def _damage_told(path: Path) -> Iterator[None]:
+    """Say which file cannot be read, whatever Polars makes of it."""
+    try:
+        yield
+    except RecframeError:
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:  # noqa: BLE001  a panic is no Exception
+        raise DataError(_no_run(path, _reason(error))) from None
 
 
 def _check_own(place: Path, others: str) -> None:
@@ -71,19 +175,15 @@ def _check_own(place: Path, others: str) -> None:
         raise RecframeError(msg)
 
 
-def _schema(path: Path) -> dict[str, pl.DataType]:
-    try:
-        found = dict(pl.read_parquet_schema(path))
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise DataError(_no_run(path, _reason(error))) from None
-    missing = [name for name in ("as_of", "run", "columns", "metric", "k") if name not in found]
-    if missing:
-        raise DataError(_no_run(path, f"it has no column {missing[0]!r}"))
-    return found
-
-
 def _no_run(path: Path, reason: str) -> str:
-    return f"{str(path)!r} is no run of a history that can be read: {reason}; move it elsewhere"
+    return f"{str(path)!r} is no run of a history that can be read: {reason}; move it elsewhere, or track it again"
+
+
+def _is_run(path: Path) -> bool:
+    with suppress(DataError), _damage_told(path):
+        packed, sealed = _unharmed(path)
+        return sealed is not None or {*OWN} <= {*pl.read_parquet_schema(BytesIO(packed))}
+    return False
 
 
 def _clean(place: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
 from itertools import chain
 from pathlib import Path
@@ -12,13 +12,14 @@ from typing import Any, TypeVar, cast
 
 import polars as pl
 
-from recframe.errors import RecframeError, shown
+from recframe.errors import DataError, RecframeError, shown
 from recframe.frames.collecting import stream
 from recframe.frames.hints import Either
+from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import in_library, kind_for
 from recframe.tracking import duckdb_file, folder
 from recframe.tracking.definitions import as_now
-from recframe.tracking.tracked_run import ABOUT, UNSEEN, Run, Table, keys_of, moment, run_of
+from recframe.tracking.tracked_run import ABOUT, UNSEEN, Run, Table, keys_of, moment, run_of, text
 
 F = TypeVar("F")
 History = str | os.PathLike[str]
@@ -27,6 +28,14 @@ SAME = ("as_of", "name", "fingerprint", "columns")
 NUMBERS: dict[str, Any] = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64}
 """What every result has behind the columns of its segments."""
 LAST_KEYS = ("metric", "k")
+
+
+class DamagedRunsError(DataError):
+    """Runs that cannot be read; `others` is the frame of all other runs of the history."""
+
+    def __init__(self, message: str, others: Any) -> None:
+        super().__init__(message)
+        self.others = others
 
 
 def track(
@@ -55,11 +64,13 @@ def track(
     A run of the same `as_of`, `name` and fingerprint replaces itself, number by number: what is tracked in several calls, by
     other columns or for other metrics, stands side by side. Several processes may append to a
     folder at once, and one that is killed leaves all of its run or nothing of it. With a DuckDB file they wait for one another.
+    The files, and the table, have a column that results are split by under its name behind `by_`: `by_country`; capital letters
+    and what is not printed are hexadecimal digits there, `by_%43ountry`. `rf.history` gives the names that they had.
 
     Of a LazyFrame the result is collected, and comes back as a LazyFrame of it.
 
     Raises a RecframeError for a result that is not tidy, for an `as_of` that is no time and for a place that cannot be
-    written, and a ColumnError where a column of the result has the name of one of the history.
+    written or has a table of somebody else, and a ColumnError where a column of the result has the name of one of the history.
 
     >>> import polars as pl, recframe as rf, tempfile
     >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
@@ -78,11 +89,18 @@ def track(
     └─────────────────────┴────────┴───────┘
     """
     kind = kind_for(result, "the first argument of track()")
-    rows = stream(kind.take({column: column for column in kind.columns}).lazy())
+    rows = rows_of(kind)
     about: dict[str, Any] = {"as_of": as_of, "fingerprint": fingerprint, "name": name, "tags": tags}
     append(history, run_of(rows, **about, tracked_from=kind.library))
     back: Any = rows.lazy() if kind.is_lazy else result
     return cast("F", back)
+
+
+def rows_of(kind: Kind) -> pl.DataFrame:
+    """Return the rows of a result under its names, one of which may be empty."""
+    inside = {f"column {place}": name for place, name in enumerate(kind.columns)}
+    rows = stream(kind.take(inside).lazy())
+    return pl.DataFrame({name: rows.get_column(new) for new, name in inside.items()})
 
 
 def check(history: object, as_of: object) -> None:
@@ -102,18 +120,19 @@ def history(history: History) -> pl.DataFrame:
 
     It is a frame of pandas where all runs were tracked from pandas, else one of Polars.
 
-    Columns: `as_of` (in UTC), `name`, `run` (what a rerun has too), `fingerprint` of the data, `tracked_at`, the versions of
-    `recframe` and `polars`, `definition` (the metric with every parameter, and the policies), `split_by` (the names of the
-    columns that the result was split by, null for none: it tells all users from those of a null segment), `tag_...`, and then
-    those of the results, `by` columns first; null where a run does not have a column. A `by` column that is not of one dtype
-    in all runs is text.
+    Columns: `as_of` (in UTC), `name`, `run` (what a rerun has too), `fingerprint` of the data, `tracked_at` (never before that
+    of an earlier run, though the clock was set back), the versions of `recframe` and `polars`, `definition` (the metric with
+    every parameter, and the policies), `split_by` (the names of the columns that the result was split by, null for none: it
+    tells all users from those of a null segment), `tag_...`, and then those of the results, `by` columns first; null where a
+    run does not have a column. A `by` column that is not of one dtype in all runs is text.
 
     A number that was tracked twice, for one `as_of`, `name` and fingerprint, is there as it was tracked last. Other data for
     the same `as_of`, such as a truth that has grown, have another fingerprint and rows of their own.
 
     An empty folder is a frame without rows. Files of other names beside runs are left aside.
 
-    Raises a RecframeError where there is none, or a folder of other files, and a DataError for a file that cannot be read.
+    Raises a RecframeError where there is none, or a folder of other files, and a DataError that names the runs that are damaged
+    or cannot be read; its `others` is the frame of all other runs.
 
     >>> import polars as pl, recframe as rf, tempfile
     >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
@@ -130,27 +149,33 @@ def history(history: History) -> pl.DataFrame:
     │ search   ┆ recall@1 ┆ 1    ┆ 0.5   ┆ 2       │
     └──────────┴──────────┴──────┴───────┴─────────┘
     """
-    whole = _whole(history)
-    libraries = whole["tracked_from"].unique().to_list()
-    rows = whole.drop(UNSEEN)
-    given: Any = in_library(rows, libraries[0]) if len(libraries) == 1 else rows
-    return cast("pl.DataFrame", given)
+    return cast("pl.DataFrame", _read(history, in_their_library))
+
+
+def in_their_library(rows: pl.DataFrame) -> Any:
+    """Return runs as a frame of the library whose frames were tracked, where it is one."""
+    libraries = rows["tracked_from"].unique().to_list()
+    shown = rows.drop(UNSEEN)
+    return in_library(shown, libraries[0]) if len(libraries) == 1 else shown
 
 
 def runs(history: History) -> pl.DataFrame:
     """Return the same as a frame of Polars, whatever was tracked."""
-    return _whole(history).drop(UNSEEN)
+    return cast("pl.DataFrame", _read(history, lambda rows: rows.drop(UNSEEN)))
 
 
-def _whole(history: History) -> pl.DataFrame:
-    """Return all runs of a history, with what does not show."""
+def _read(history: History, given: Callable[[pl.DataFrame], Any]) -> Any:
+    """Return all runs of a history, as they are to be given."""
     place = _place(history)
     if not place.exists():
         begins = Either(f"rec.track(..., history={str(place)!r})", "recframe track")
         msg = f"there is no history at {str(place)!r}; {begins} begins one"
         raise RecframeError(msg)
-    found = (duckdb_file if _is_duckdb(place) else folder).tables(place)
-    return _together(found)
+    found, damaged = (duckdb_file if _is_duckdb(place) else folder).tables(place)
+    whole = given(_together(found))
+    if damaged:
+        raise DamagedRunsError("; and ".join(damaged), whole)
+    return whole
 
 
 def _place(history: object) -> Path:
@@ -168,6 +193,11 @@ def _place(history: object) -> Path:
     return place
 
 
+def is_kept(path: Path) -> bool:
+    """Return whether a file belongs to a history, or would be taken for a run of one."""
+    return (_is_duckdb(path) and path.exists()) or folder.is_in_a_history(path)
+
+
 def _is_duckdb(place: Path) -> bool:
     return place.suffix.lower() == ".duckdb" and not place.is_dir()
 
@@ -175,9 +205,9 @@ def _is_duckdb(place: Path) -> bool:
 def _together(tables: list[Table]) -> pl.DataFrame:
     """Return the runs of several schemas as one, in which each number stands as it was tracked last."""
     keys = dict.fromkeys(chain.from_iterable(keys for _, keys in tables))
-    schemas = [rows.collect_schema() for rows, _ in tables]
+    schemas = [rows.schema for rows, _ in tables]
     mixed = [key for key in keys if _is_mixed(key, schemas)]
-    frames = [_as_text(stream(rows), mixed) for rows, _ in tables]
+    frames = [_as_text(rows, mixed) for rows, _ in tables]
     whole = pl.concat([pl.DataFrame(schema=ABOUT | NUMBERS), *frames], how="diagonal_relaxed")
     # NOTE: `metric` and `k` behind all others that say what a number is about, as in each result
     about = [*(key for key in keys if key not in LAST_KEYS), *LAST_KEYS]
@@ -185,14 +215,14 @@ def _together(tables: list[Table]) -> pl.DataFrame:
     tags = [one for one in whole.columns if one.startswith("tag_")]
     own = [one for one in whole.columns if one not in {*ABOUT, *tags, *about}]
     ordered = [*ABOUT, *tags, *about, *own]
-    return pl.DataFrame([whole.get_column(name) for name in ordered])
+    return pl.DataFrame({name: whole.get_column(name) for name in ordered})
 
 
 def _split_by(columns: pl.Series) -> pl.Expr:
     """Return the names of the columns that results were split by, from those of the results."""
     known = columns.drop_nulls().unique()
     names = {one: [*keys_of(json.loads(one))][: -len(LAST_KEYS)] for one in known}
-    split = {one: ", ".join(some) or None for one, some in names.items()}
+    split = {one: ", ".join(some) if some else None for one, some in names.items()}
     return pl.col("columns").replace_strict(split, return_dtype=pl.String).alias("split_by")
 
 
@@ -200,18 +230,19 @@ def _latest(rows: pl.DataFrame, same: list[str]) -> pl.DataFrame:
     """Return the last of the rows that are the same in some columns, by what they hold for."""
     # NOTE: under names of our own, since some such as "^.*$" are patterns to Polars
     inside = {name: f"column {place}" for place, name in enumerate(rows.columns)}
-    named = pl.DataFrame([column.alias(inside[column.name]) for column in rows.get_columns()])
+    named = pl.DataFrame({inside[one.name]: one for one in rows.get_columns()})
     found = (
         named.sort(inside["tracked_at"], inside["run"], maintain_order=True)
         .unique([inside[name] for name in same], keep="last", maintain_order=True)
         .sort(inside["as_of"], inside["name"], inside["tracked_at"], maintain_order=True)
     )
-    return pl.DataFrame([found.get_column(new).alias(name) for name, new in inside.items()])
+    return pl.DataFrame({name: found.get_column(new) for name, new in inside.items()})
 
 
 def _as_text(rows: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
-    has = [one for one in columns if one in rows.columns]
-    return rows.with_columns(rows.get_column(one).cast(pl.String) for one in has)
+    """Return rows with some columns as text."""
+    texts = {name: text(rows.get_column(name)) for name in columns if name in rows.columns}
+    return pl.DataFrame({name: rows.get_column(name) for name in rows.columns} | texts)
 
 
 def _is_mixed(column: str, schemas: list[pl.Schema]) -> bool:

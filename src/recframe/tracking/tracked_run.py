@@ -6,14 +6,16 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timezone
+from datetime import date, datetime, timedelta, timezone
 from hashlib import sha256
 from typing import Any
+from urllib.parse import unquote
 
 import polars as pl
 
 import recframe
 from recframe.errors import ColumnError, RecframeError, shown
+from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Either, Given
 
 ABOUT: dict[str, Any] = {
@@ -30,16 +32,22 @@ ABOUT: dict[str, Any] = {
     "tracked_from": pl.String,
 }
 """What stands before the columns of a result, behind which those of its tags stand. `columns` are those of the result: rows of
-a summary and of a comparison that speak of one thing are apart by it. `split_by` follows from them where a history is read.
-`tracked_from` is the library whose frames were tracked, null for Polars."""
+a summary and of a comparison that speak of one thing are apart by it; a store has them as an object of JSON, each by the name
+that it has there. `split_by` follows from them where a history is read. `tracked_from` is the library whose frames were
+tracked, null for Polars."""
 UNSEEN = ("columns", "tracked_from")
 """Those that a history is read by, and does not show."""
 LAST_KEY = "k"
 """The column of a tidy result up to which its columns say what the numbers are about."""
 TAG = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+TAGS, SEGMENTS = "tag_", "by_"
+"""What the names of tags and of the columns that results are split by begin with in a store: those are the user's words, and
+meet none of the history's own."""
+PARTS = ("as_of", "name", "fingerprint", "columns")
+"""The columns that tell whose run a key of an earlier version stands for."""
 KEY_DIGITS = 16
-Table = tuple[pl.LazyFrame, list[str]]
-"""Rows of a history, and those of their columns that say what numbers are about."""
+Table = tuple[pl.DataFrame, list[str]]
+"""Rows of a history under the names that their results had, and those of the columns that say what numbers are about."""
 TO_TRACK = (
     "track takes a tidy result, a row for each number with its columns metric and k: "
     "of summarize, compare, gaps or slices, or of evaluate(..., tidy=True)"
@@ -69,35 +77,104 @@ class Run:
         """What a rerun has too, so that it replaces this one.
 
         NOTE: the metrics and the columns are part of it, since one day's data may be tracked in several calls; that rows of
-        both are the latest of their kind alone is seen to where they are read.
+        both are the latest of their kind alone is seen to where they are read. In JSON None is no text, nor two texts one.
         """
-        asked = self.rows.select("metric", LAST_KEY).unique().sort("metric", LAST_KEY).rows()
-        said = [self.as_of.isoformat(), self.fingerprint, self.name, self.rows.columns, asked]
-        return sha256("\n".join(map(str, said)).encode()).hexdigest()[:KEY_DIGITS]
+        return _hashed(json.dumps(self._said, default=str))
 
-    def table(self, now: datetime | None = None) -> pl.DataFrame:
-        """Return the rows as a history has them."""
+    @property
+    def key_before(self) -> str:
+        """The key that versions before had, which runs of several names could share."""
+        return _hashed("\n".join(map(str, self._said)))
+
+    @property
+    def _said(self) -> list[object]:
+        asked = self.rows.select("metric", LAST_KEY).unique().sort("metric", LAST_KEY).rows()
+        return [self.as_of.isoformat(), self.fingerprint, self.name, self.rows.columns, asked]
+
+    @property
+    def parts(self) -> tuple[object, ...]:
+        """The values of `PARTS` that rows of an earlier run of this time, name, data and columns have."""
+        columns = json.dumps(self.rows.columns, ensure_ascii=False)
+        return self.as_of, self.name, self.fingerprint, columns
+
+    def table(self, tracked_at: datetime) -> pl.DataFrame:
+        """Return the rows as a store has them."""
+        stored = stored_names(self.rows.columns)
         about = {
             "as_of": self.as_of,
             "name": self.name,
             "run": self.key,
             "fingerprint": self.fingerprint,
-            "tracked_at": now or _in_utc(datetime.now(timezone.utc)),
+            "tracked_at": tracked_at,
             "recframe": recframe.__version__,
             "polars": pl.__version__,
+            "columns": json.dumps({new: name for name, new in stored.items()}, ensure_ascii=False),
+            "tracked_from": self.tracked_from,
         }
         before = [pl.lit(value, ABOUT[name]).alias(name) for name, value in about.items()]
         metric = pl.col("metric").cast(pl.String)
         known = list(self.definitions)
         meant = metric.replace(known, [self.definitions[one] for one in known])
-        columns = pl.lit(json.dumps(self.rows.columns, ensure_ascii=False)).alias("columns")
-        library = pl.lit(self.tracked_from, pl.String).alias("tracked_from")
-        tags = [pl.lit(value).alias(f"tag_{name}") for name, value in self.tags.items()]
-        about_each = self.rows.select("metric").select(
-            *before, meant.alias("definition"), columns, library, *tags
-        )
-        # NOTE: as columns, since names such as "^.*$" are patterns to Polars
-        return pl.DataFrame([*about_each.get_columns(), *map(_portable, self.rows.get_columns())])
+        tags = [pl.lit(value).alias(TAGS + _quoted(name)) for name, value in self.tags.items()]
+        about_each = self.rows.select("metric").select(*before, meant.alias("definition"), *tags)
+        own = [_portable(one).alias(stored[one.name]) for one in self.rows.get_columns()]
+        return pl.DataFrame([*about_each.get_columns(), *own])
+
+
+def stored_names(columns: Sequence[str]) -> dict[str, str]:
+    """Return the names that a store has for the columns of a result: none of them is another's in other case."""
+    split = {*keys_of(columns)} - {"metric", LAST_KEY}
+    # of another column that begins like one of a segment, the first letter is written otherwise
+    others = {one: re.sub(f"^{SEGMENTS}", "%62y_", _quoted(one)) for one in columns}
+    return others | {one: SEGMENTS + _quoted(one) for one in split}
+
+
+def _quoted(name: str) -> str:
+    """Return a name whose capital letters, and what is not printed, are written in hexadecimal digits: `Name` is `%4eame`."""
+    # an empty name is none to DuckDB
+    return "".join(map(_sign, name)) or "%"
+
+
+def _sign(sign: str) -> str:
+    if sign.isprintable() and sign == sign.casefold() and sign != "%":
+        return sign
+    return "".join(f"%{byte:02x}" for byte in sign.encode())
+
+
+def named(rows: pl.DataFrame) -> list[Table]:
+    """Return the rows of a store under the names that their results had, those of one result's columns together."""
+    tags = {one: TAGS + unquote(one[len(TAGS) :]) for one in rows.columns if one.startswith(TAGS)}
+    about = {one: one for one in rows.columns if one in ABOUT}
+    found = []
+    for (said,), some in rows.group_by("columns", maintain_order=True):
+        names = _names(json.loads(said), rows.columns)
+        there = {old: new for old, new in (about | tags | names).items() if old in rows.columns}
+        columns = pl.Series([json.dumps(list(names.values()), ensure_ascii=False)])
+        # NOTE: as columns by their names, since such as "^.*$" are patterns to Polars, and one may be empty
+        frame = {new: some.get_column(old) for old, new in there.items()}
+        frame["columns"] = columns.new_from_index(0, some.height)
+        found.append((pl.DataFrame(frame), keys_of(list(frame))))
+    return found
+
+
+def _names(said: Mapping[str, str] | Sequence[str], columns: Sequence[str]) -> dict[str, str]:
+    """Return the names that the columns of a result had, by those that its store has for them.
+
+    NOTE: earlier versions stored them under their own names, beside which DuckDB calls `Name_1` what is `name` in other case.
+    """
+    if isinstance(said, Mapping):
+        return dict(said)
+    return {one if one in columns else f"{one}_1": one for one in said}
+
+
+def _hashed(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:KEY_DIGITS]
+
+
+def time_behind(last: datetime | None) -> datetime:
+    """Return the time at which a run is tracked: now, and behind the last run of its history, whoever set the clock back."""
+    now = _in_utc(datetime.now(timezone.utc))
+    return now if last is None else max(now, last + timedelta(microseconds=1))
 
 
 def run_of(  # noqa: PLR0913  what is known of a run
@@ -120,7 +197,7 @@ def run_of(  # noqa: PLR0913  what is known of a run
         raise RecframeError(msg)
     words = _tags({} if tags is None else tags)
     for column in rows.columns:
-        if column in ABOUT or column.startswith("tag_"):
+        if column in ABOUT or column.startswith(TAGS):
             msg = f"column {column!r} is also the name of one that a history has; rename the column before"
             raise ColumnError(msg)
     return Run(rows, moment(as_of), fingerprint, name, words, definitions or {}, tracked_from)
@@ -128,7 +205,7 @@ def run_of(  # noqa: PLR0913  what is known of a run
 
 def keys_of(columns: Sequence[str]) -> list[str]:
     """Return the columns of a tidy result, or of a history's table, that say what its numbers are about."""
-    own = [one for one in columns if one not in ABOUT and not one.startswith("tag_")]
+    own = [one for one in columns if one not in ABOUT and not one.startswith(TAGS)]
     return own[: own.index(LAST_KEY) + 1]
 
 
@@ -172,3 +249,9 @@ def _tags(tags: Mapping[str, object]) -> dict[str, str]:
 def _portable(column: pl.Series) -> pl.Series:
     """Return a column with its categories as text, which stands in files whose categories differ."""
     return column.cast(pl.String) if column.dtype in (pl.Categorical, pl.Enum) else column
+
+
+def text(column: pl.Series) -> pl.Series:
+    """Return a column of any dtype as text."""
+    values = pl.DataFrame({"values": column}).select(as_text(pl.col("values"), column.dtype))
+    return values.to_series().alias(column.name)

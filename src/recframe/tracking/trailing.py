@@ -101,8 +101,9 @@ def _in_each_run(rows: pl.DataFrame, keys: Sequence[str], how: Watched, least: i
 def _of_split(runs: Runs, split: Sequence[str]) -> pl.DataFrame:
     """Return the rows that were split by some columns alone, these as text under the names of their places."""
     names = runs.rows["split_by"].unique().to_list()
-    wanted = sorted(", ".join(split).split(", "))
-    alike = [one for one in names if sorted((one or "").split(", ")) == wanted]
+    wanted = sorted(", ".join(split).split(", ")) if split else None
+    # a name may be empty, which is not none
+    alike = [one for one in names if (one if one is None else sorted(one.split(", "))) == wanted]
     inside = dict(zip(runs.keys, runs.inside, strict=True))
     rows = runs.rows.filter(pl.col("split_by").is_in(alike, nulls_equal=True))
     schema = rows.schema
