@@ -209,15 +209,18 @@ def test_histories_of_before_are_read_and_go_on(place, name):
 @pytest.mark.parametrize(
     "name", ["Name", "Run", "As_of", "Columns", "Polars", "Value", "Metric", "K"]
 )
-def test_what_duckdb_called_otherwise_before_is_read(tmp_path, name):
+def test_what_duckdb_called_otherwise_before_is_read_and_goes_on(tmp_path, name):
     pytest.importorskip("duckdb")
     place = str(tmp_path / "h.duckdb")
-    stored_before(place, by(name), None)
-    found = rf.history(place)
-
-    assert found[name].to_list() == ["x", "y"]
-    assert found["value"].to_list() == VALUES
-    assert found["k"].dtype == pl.Int64
+    stored_before(place, by(name).with_columns(tag_A=pl.lit("before")), None)
+    for times in (1, 2, 3):
+        found = rf.history(place)
+        assert found[name].to_list() == ["x", "y"] * times
+        assert found["value"].to_list() == VALUES * times
+        assert found["metric"].to_list() == ["mrr", "mrr"] * times
+        assert found["k"].dtype == pl.Int64
+        assert found["tag_A"].to_list() == ["before"] * 2 + [None] * (2 * times - 2)
+        rf.track(by(name), place, as_of=f"2026-11-{22 + times}", tags={"a": "now"})
 
 
 # ---- what is another's

@@ -115,7 +115,10 @@ class Run:
         metric = pl.col("metric").cast(pl.String)
         known = list(self.definitions)
         meant = metric.replace(known, [self.definitions[one] for one in known])
-        tags = [pl.lit(value).alias(TAGS + _quoted(name)) for name, value in self.tags.items()]
+        tags = [
+            pl.lit(value).alias(stored_name(TAGS + name, is_split=False))
+            for name, value in self.tags.items()
+        ]
         about_each = self.rows.select("metric").select(*before, meant.alias("definition"), *tags)
         own = [_portable(one).alias(stored[one.name]) for one in self.rows.get_columns()]
         return pl.DataFrame([*about_each.get_columns(), *own])
@@ -124,9 +127,17 @@ class Run:
 def stored_names(columns: Sequence[str]) -> dict[str, str]:
     """Return the names that a store has for the columns of a result: none of them is another's in other case."""
     split = {*keys_of(columns)} - {"metric", LAST_KEY}
+    return {one: stored_name(one, is_split=one in split) for one in columns}
+
+
+def stored_name(name: str, *, is_split: bool) -> str:
+    """Return the name that a store has for a tag, or for a column of a result, which may be one that it is split by."""
+    if name.startswith(TAGS):
+        return TAGS + _quoted(name[len(TAGS) :])
+    if is_split:
+        return SEGMENTS + _quoted(name)
     # of another column that begins like one of a segment, the first letter is written otherwise
-    others = {one: re.sub(f"^{SEGMENTS}", "%62y_", _quoted(one)) for one in columns}
-    return others | {one: SEGMENTS + _quoted(one) for one in split}
+    return re.sub(f"^{SEGMENTS}", "%62y_", _quoted(name))
 
 
 def _quoted(name: str) -> str:
@@ -161,10 +172,15 @@ def _names(said: Mapping[str, str] | Sequence[str], columns: Sequence[str]) -> d
     """Return the names that the columns of a result had, by those that its store has for them.
 
     NOTE: earlier versions stored them under their own names, beside which DuckDB calls `Name_1` what is `name` in other case.
+    They are renamed where a later run needs room.
     """
     if isinstance(said, Mapping):
         return dict(said)
-    return {one if one in columns else f"{one}_1": one for one in said}
+    return {next(filter(columns.__contains__, _stored_before(one)), one): one for one in said}
+
+
+def _stored_before(name: str) -> tuple[str, ...]:
+    return name, f"{name}_1", stored_name(name, is_split=True)
 
 
 def _hashed(text: str) -> str:
