@@ -35,7 +35,8 @@ def split_numbers(
 ) -> list[int]:
     """Return cut-offs, or say what is none."""
     names = split(ctx, parameter, values)
-    wrong = [name for name in names if not re.fullmatch(r"[0-9]+", name) or int(name) < 1]
+    # NOTE: a number of thousands of digits is none to Python
+    wrong = [name for name in names if not re.fullmatch(r"0*[1-9][0-9]{0,99}", name)]
     if wrong:
         raise click.BadParameter(
             f"{wrong[0]!r} is no cut-off; write whole numbers from 1, such as -k 5,10"

@@ -26,7 +26,6 @@ from recframe.frames.own_names import NamedFrame, is_side
 from recframe.frames.roles import IDS, READ_AS_GIVEN, role_named
 from recframe.judging.relevance import WITHOUT_MODEL
 from recframe.metrics.language import registry
-from recframe.metrics.language.cutoffs import reach
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls
 from recframe.namespace.replayed import LISTS, WHOLE, Call, Replayed, tried
@@ -309,7 +308,7 @@ class Divided:
         plain &= all(one.relevant_from == "truth" for one in contexts)
         needs = [needs_of(one.metric) for one in self._conventions]
         plain &= all(one.over == "users" and not one.columns & LISTED for one in needs)
-        ks = [reach(one.metric.k) for one in self._conventions]
+        ks = [one.metric.k for one in self._conventions]
         if not plain or None in ks or "reference" in self.given or not self._is_by_users:
             return None
         return rank, max(k for k in ks if k is not None)

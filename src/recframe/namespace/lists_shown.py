@@ -17,7 +17,6 @@ from recframe.judging.as_frame import as_frame
 from recframe.judging.judged_frame import judge
 from recframe.judging.relevance import is_relevant_row
 from recframe.metrics.language import registry
-from recframe.metrics.language.cutoffs import reach
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls, warned
 from recframe.namespace.bound_metric import By, F
@@ -176,7 +175,7 @@ def rows_of_lists(inputs: Inputs, metric: Metric[...]) -> pl.LazyFrame:
     """Return the rows that are listed up to the cut-off or relevant, under the names of their roles."""
     rows = as_frame(judge(inputs))
     roles = [*inputs.model, "user", "item", "rank", "relevance"]
-    k = reach(metric.k)
+    k = metric.k
     listed = pl.col("rank").is_not_null() if k is None else (pl.col("rank") <= k)
     listed = listed.fill_null(value=False)
     relevant = is_relevant_row(inputs).fill_null(value=False)

@@ -13,7 +13,6 @@ from recframe.facts.levels import Level
 from recframe.facts.sides import Fact, FromSides
 from recframe.metrics.language.at import At
 from recframe.metrics.language.at_lists import AtLists
-from recframe.metrics.language.cutoffs import reach
 from recframe.metrics.language.definition import Definition, Metric, Over, Value
 from recframe.plan import propensity_branches, subtopic_branches
 from recframe.plan.catalogue_branches import N_CATALOGUE, OF_ITEMS
@@ -75,7 +74,7 @@ def _needs(
 ) -> Needs:
     metric: Metric[...] = Metric(definition, settings)
     recorder = Recorder(name)
-    at = AtLists(reach(k), recorder.levels) if definition.over_lists else At(reach(k), recorder)
+    at = AtLists(k, recorder.levels) if definition.over_lists else At(k, recorder)
     value = metric.value(at)
     means = tuple(replace(one, k=k) for one in recorder.means)
     columns = recorder.read.union(*(needs_of(one).columns for one in means))

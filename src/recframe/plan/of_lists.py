@@ -25,7 +25,6 @@ from recframe.frames.rows.questions import distinct_ids, each_item_once, marked_
 from recframe.judging.judged_frame import Judged, judge
 from recframe.judging.settled import ranked_or_relevant, ranked_with_relevance
 from recframe.metrics.language.at_lists import AtLists
-from recframe.metrics.language.cutoffs import reach
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.formulas import ratio
 from recframe.plan.beside import SQUARE, TOTAL, UNDEFINED, ZERO, N
@@ -188,7 +187,7 @@ def value_of(
 
 
 def _words(metric: Metric[...], asked: Levels, most: int | None) -> AtLists:
-    k = reach(metric.k)
+    k = metric.k
     return AtLists(k, asked, cut=k == most)
 
 

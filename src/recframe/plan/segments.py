@@ -11,7 +11,6 @@ from recframe.frames.hints import Given
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.questions import heads
 from recframe.judging.judged_frame import Judged
-from recframe.metrics.language.cutoffs import reach
 from recframe.metrics.language.definition import Metric
 
 
@@ -32,7 +31,7 @@ def numbered(result: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
 
 def deepest_of(metrics: Sequence[Metric[...]]) -> int | None:
     """Return the largest cut-off of the metrics, None where one has none; without a metric no rank is read."""
-    ks = [reach(metric.k) for metric in metrics]
+    ks = [metric.k for metric in metrics]
     return None if None in ks else max((k for k in ks if k is not None), default=1)
 
 

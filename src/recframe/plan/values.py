@@ -16,7 +16,6 @@ from recframe.judging.hits_at_hand import with_hits
 from recframe.judging.judged_frame import Judged
 from recframe.judging.settled import settled, with_first, with_listed, with_ranks
 from recframe.metrics.language.at import At
-from recframe.metrics.language.cutoffs import reach
 from recframe.metrics.language.definition import Metric
 from recframe.plan import catalogue_branches
 from recframe.plan.recorder import DTYPES, LISTED, WHOLE, Recorder
@@ -60,7 +59,7 @@ def values_of_lists(
     """Return each metric's value of a list, under a name of its own."""
     values = {}
     for number, metric in enumerate(metrics):
-        k = reach(metric.k)
+        k = metric.k
         value = _value(metric, At(k, words, cut=k == deepest, sharing=judged.sharing)).cast(
             pl.Float64
         )

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Iterable
 
 from recframe.errors import RecframeError, shown
-from recframe.frames.plain_numbers import is_bool
+from recframe.frames.plain_numbers import EXACT, is_bool
 
 
 def cutoff(k: object) -> int:
@@ -18,12 +18,10 @@ def cutoff(k: object) -> int:
     if number < 1:
         msg = f"k is a positive whole number, a list or range of them, or None for the whole list; found {shown(k)}"
         raise RecframeError(msg)
+    if number > EXACT:
+        msg = f"k is at most {EXACT} (2^53), since no larger rank differs from the next one; None is the whole list"
+        raise RecframeError(msg)
     return number
-
-
-def reach(k: int | None) -> int | None:
-    """Return the cut-off that a plan works with: beyond 2^53 no rank differs from the next one."""
-    return None if k is None else min(k, 2**53)
 
 
 def cutoffs(k: object) -> list[int | None]:

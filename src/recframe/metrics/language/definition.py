@@ -27,7 +27,7 @@ from recframe.errors import RecframeError, UnknownMetricError, sentence, shown, 
 from recframe.frames.plain_numbers import plain_number
 from recframe.metrics.language.at import At
 from recframe.metrics.language.at_lists import AtLists
-from recframe.metrics.language.cutoffs import cutoff, is_many, reach
+from recframe.metrics.language.cutoffs import cutoff, is_many
 from recframe.metrics.language.judged_list import JudgedList
 from recframe.metrics.language.parameters import Bounds
 from recframe.metrics.language.synonyms import argument_of
@@ -304,7 +304,7 @@ class Metric(Generic[P]):
             msg = f"{self.name} needs more than one judged list, so it is no expression over it; ask frame.rec.{self.name}()"
             raise RecframeError(msg)
         metric = self if k is None or self.k is not None else self @ k
-        words = At(reach(metric.k), JudgedList(pl.col(rank), pl.col(relevance), pl.col(item)))
+        words = At(metric.k, JudgedList(pl.col(rank), pl.col(relevance), pl.col(item)))
         return metric.value(words).cast(pl.Float64).alias(str(metric))
 
     @overload
