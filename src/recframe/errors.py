@@ -18,9 +18,73 @@ import polars as pl
 _OPEN, _CLOSE = "for recframe: ", " (end of message)"
 _ANY_TIME = datetime(2000, 1, 1)  # noqa: DTZ001  which is given a zone in a plan
 
+LONGEST = 200
+"""So many characters of an id or a name stand in a message."""
+LONGEST_MESSAGE = 10_000
+CUT = "..."
+"""Stands where something is left out."""
+# what moves a cursor, sets a clipboard, breaks a line or turns the direction of text; not what joins letters or emojis
+_CONTROLS = (
+    *((0x00, 0x1F), (0x7F, 0x9F), (0x061C, 0x061C), (0x180E, 0x180E), (0x200B, 0x200B)),
+    *((0x200E, 0x200F), (0x2028, 0x202E), (0x2060, 0x206F), (0xFEFF, 0xFEFF), (0xFFF9, 0xFFFB)),
+)
+_WRITTEN = {
+    chr(code): chr(code).encode("unicode_escape").decode()
+    for first, last in _CONTROLS
+    for code in range(first, last + 1)
+}
+# and half characters, which no terminal can be sent and no Polars text has
+_CONTROL = re.compile(f"[{''.join(map(re.escape, _WRITTEN))}\ud800-\udfff\U000e0000-\U000e007f]")
+# as Python writes them: an apostrophe within words opens and closes none
+_QUOTED = re.compile(
+    "|".join(rf"(?<!\w){sign}[^{sign}\\]*(?:\\.[^{sign}\\]*)*{sign}" for sign in "'\"`"), re.DOTALL
+)
+_ONE_WORD = re.compile(rf"(\S{{{LONGEST}}})\S{{{LONGEST},}}")
+
+
+def visible(text: str) -> str:
+    r"""Return text in one line whose signs of control are seen and obeyed by no terminal: an escape is `\x1b`."""
+    if text.isprintable():
+        return text
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def short(text: str) -> str:
+    """Return an id or a name in one line of a bearable length."""
+    return visible(text if len(text) <= LONGEST else text[:LONGEST] + CUT)
+
+
+def readable(text: str) -> str:
+    """Return a message to read: ids and names in quotes are cut to a length, and signs of control are seen."""
+    if len(text) > LONGEST:
+        text = _QUOTED.sub(_cut, _without_middle(text, 100 * LONGEST_MESSAGE))
+        text = _ONE_WORD.sub(rf"\1{CUT}", text)
+    return _without_middle("\n".join(map(visible, text.split("\n"))), LONGEST_MESSAGE)
+
+
+def _cut(quoted: re.Match[str]) -> str:
+    words = quoted[0]
+    return words if len(words) <= LONGEST else f"{words[:LONGEST]}{CUT}{words[0]}"
+
+
+def _without_middle(text: str, most: int) -> str:
+    half = most // 2
+    return text if len(text) <= most else text[:half] + CUT + text[-half:]
+
+
+def shown_in_plan(value: pl.Expr) -> pl.Expr:
+    """Return what `short` makes of the values of a column, in a plan."""
+    text = value.cast(pl.String)
+    is_long = text.str.len_chars() > LONGEST
+    cut = pl.when(is_long).then(text.str.head(LONGEST) + CUT).otherwise(text)
+    return cut.str.replace_many(list(_WRITTEN), list(_WRITTEN.values()))
+
 
 class RecframeError(ValueError):
     """The base of every error that recframe raises on purpose."""
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(readable(str(message)))
 
 
 class UnknownMetricError(RecframeError):
@@ -73,7 +137,7 @@ def warn(message: str) -> None:
     level, frame = 1, sys._getframe()  # noqa: SLF001  the documented way to see one's callers without reading their files
     while frame.f_back is not None and frame.f_code.co_filename.startswith(here):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, RecframeWarning, stacklevel=level)
+    warnings.warn(readable(message), RecframeWarning, stacklevel=level)
 
 
 def wrong_ending(ending: str) -> str:
@@ -86,7 +150,9 @@ def suggestion(name: str, known: Iterable[str], closeness: float = 0.6) -> str:
     import difflib  # noqa: PLC0415  importing recframe should take no time
 
     # pandas has columns that are named by numbers and tuples
-    folded = {candidate.casefold(): candidate for candidate in known if isinstance(candidate, str)}
+    folded = {one.casefold(): one for one in known if isinstance(one, str) and len(one) <= LONGEST}
+    if len(name) > LONGEST:  # which nobody types, and which would take hours to compare
+        return ""
     found = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=closeness)
     return f"; did you mean {folded[found[0]]!r}?" if found else ""
 
@@ -166,14 +232,14 @@ def _words(message: str | pl.Expr) -> pl.Expr:
     """Return a message between its marks."""
     # NOTE: a sum, since Polars 1 panics where it streams pl.concat_str of a literal and a column over no rows.
     return (
-        pl.lit(f"{_OPEN}{message}{_CLOSE}")
+        pl.lit(f"{_OPEN}{readable(message)}{_CLOSE}")
         if isinstance(message, str)
         else worded(_OPEN, message, _CLOSE)
     )
 
 
 def worded(*parts: str | pl.Expr) -> pl.Expr:
-    """Return words with values of a row between them; null where a value is."""
+    """Return words with values of a row between them, see `shown_in_plan`; null where a value is."""
     expressions = [
         pl.lit(part) if isinstance(part, str) else part.cast(pl.String) for part in parts
     ]

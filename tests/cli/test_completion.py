@@ -130,3 +130,8 @@ main(["--version"])
     )
 
     assert (done.stdout.strip(), done.stderr) == (f"recframe, version {rf.__version__}", "")
+
+
+def test_no_column_is_completed_that_a_terminal_would_obey():
+    TWO.rename({"rank": "rank\x1b]52;c;aGk=\x07", "item": "ranks"}).write_parquet("two.parquet")
+    assert completed(f"{EVALUATE} --by r") == ["ranks", "relevance"]

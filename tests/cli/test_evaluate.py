@@ -393,6 +393,22 @@ def test_markdown_keeps_a_value_in_its_cell():
     assert text == "| a\\|b | n |\n| :--- | ---: |\n| x\\|y z | 1 |\n|  | 2 |\n"
 
 
+@pytest.mark.parametrize(
+    ("value", "cell"),
+    [
+        ("<img src=x onerror=alert(1)>", "&lt;img src=x onerror=alert(1)&gt;"),
+        ("![a](https://b/c.png)", r"!\[a\](https://b/c.png)"),
+        ("a\r\nb\u2028c\x85|", r"a b c \|"),
+        ("`x` *y* ~z~ $t$ \\|", r"\`x\` \*y\* \~z\~ \$t\$ \\\|"),
+        ("_n_users_", r"\_n_users\_"),
+        ("\x1b[2J", r"\x1b\[2J"),
+    ],
+)
+def test_markdown_shows_a_value_as_it_is(value, cell):
+    text = markdown(pl.DataFrame({value: [value]}))
+    assert text == f"| {cell} |\n| :--- |\n| {cell} |\n"
+
+
 def test_a_result_never_overwrites_an_input():
     before = Path("recs.parquet").read_bytes()
     said = failure("evaluate", "*ecs.parquet", "truth.parquet", "-o", "./recs.parquet")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+import time
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 import recframe as rf
+from recframe.cli import files
 from shop_files import TWO, TWO_TRUTH, evaluate, failure, run, write_tables
 
 GAIN = 1.0
@@ -296,3 +298,83 @@ def test_ids_as_text_that_match_nothing_are_noted():
 def test_whole_numbers_that_a_table_has_as_floats_are_text_without_a_point():
     TWO.with_columns(pl.col("user").cast(pl.Float64)).write_parquet("floats.parquet")
     assert gain("floats.parquet", "two_truth.parquet", "--ids-as-text") == GAIN
+
+
+TWICE = ["user,item,rank,item", "1,5,1,6"]
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("twice.csv", "\n".join(TWICE)),
+        ("twice.tsv", "\n".join(TWICE).replace(",", "\t")),
+        ("twice.csv", '\ufeff\n\n"user","item",rank,"item"\n1,5,1,6'),
+        ("twice.csv.gz", "\n".join(TWICE)),
+    ],
+)
+def test_two_columns_of_one_name_are_an_error(path, text):
+    content = text.encode()
+    Path(path).write_bytes(gzip.compress(content) if path.endswith(".gz") else content)
+    told = failure("evaluate", path, "truth.parquet")
+    assert told.startswith(f"'{path}' has two columns named 'item'; drop or rename one of them.")
+
+
+@pytest.mark.parametrize(
+    "head", ["user,item,rank,rank_duplicated_0", "user,item,rank,", "user,item,rank,,"]
+)
+def test_a_name_that_looks_like_a_second_one_and_columns_without_a_name_are_read(head):
+    row = ",".join(["1", "A", "1", "9", "9"][: head.count(",") + 1])
+    Path("named.csv").write_text(f"{head}\n{row}\n")
+    assert gain("named.csv", "truth.parquet") == 1.0
+
+
+ROW = '{"user": 1, "item": "A", "rank": 1}'
+AGAIN = '{"user": 1, "item": "C", "rank": 2, "item": "F"}'
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("twice.ndjson", f"{ROW}\n\n{AGAIN}\n"),
+        ("twice.jsonl", f"{ROW}\r\n{AGAIN}"),
+        ("twice[1].ndjson", AGAIN),
+        ("twice.ndjson.gz", f"{ROW}\n{AGAIN}"),
+        ("twice.json", f"[\n  {ROW},\n  {AGAIN}\n]"),
+        ("twice.json", f"\ufeff{ROW}\n{AGAIN}\n"),
+        ("twice.json.gz", f"[{ROW}, {AGAIN}]"),
+    ],
+)
+def test_two_keys_of_one_name_in_a_row_of_json_are_an_error(path, text):
+    content = text.encode()
+    Path(path).write_bytes(gzip.compress(content) if path.endswith(".gz") else content)
+    told = failure("evaluate", path, "truth.parquet")
+    assert told == f"'{path}' has a row with two keys named 'item'; drop or rename one of them"
+
+
+def test_keys_of_nested_objects_are_names_of_their_own():
+    Path("nested.ndjson").write_text('{"user": 1, "item": "A", "rank": 1, "of": {"item": 2}}\n')
+    assert gain("nested.ndjson", "truth.parquet") == 1.0
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "ndjson", "json", "parquet"])
+def test_a_file_of_too_many_columns_is_told_so(ending, monkeypatch):
+    monkeypatch.setattr(files, "MOST_COLUMNS", 100)
+    wide = pl.DataFrame(
+        {"user": [1], "item": ["A"], "rank": [1]} | {f"i{n}": [0] for n in range(98)}
+    )
+    separator = {"separator": "\t"} if ending == "tsv" else {}
+    getattr(wide, f"write_{'csv' if separator else ending}")(f"wide.{ending}", **separator)
+    told = failure("evaluate", f"wide.{ending}", "truth.parquet")
+    assert told.startswith(
+        f"'wide.{ending}' has 101 columns, more than the 100 that a file may have;"
+    )
+
+
+@pytest.mark.slow
+def test_a_csv_of_a_million_columns_is_told_so_in_seconds():
+    # all of it took three minutes; the answer takes five seconds, most of them Polars' own to read the header
+    names = ",".join(["user", "item", "rank", *(f"i{n}" for n in range(1_000_000))])
+    Path("wide.csv").write_text(f"{names}\n1,A,1{',0' * 1_000_000}\n")
+    began = time.process_time()
+    assert "has 1,000,003 columns" in failure("evaluate", "wide.csv", "truth.parquet")
+    assert time.process_time() - began < 60

@@ -9,6 +9,7 @@ from functools import cached_property
 import polars as pl
 
 from recframe.audit.words_of_checks import ROWS, rank, relevance
+from recframe.errors import readable, short, shown_in_plan
 from recframe.frames.context import Context
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Inputs
@@ -254,7 +255,7 @@ def sharing(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
 def example(shown: Sequence[str], schema: pl.Schema) -> pl.Expr:
     """Return the first row as text, such as `user 1, item 'a', rank 0`."""
     if isinstance(shown, str):
-        return pl.lit(shown)
+        return pl.lit(readable(shown))
     is_text = {name: schema[name] in TEXT for name in shown}
     # NOTE: Polars 1.35 streams no structs that hold categories.
     columns = [pl.col(name).cast(pl.String) if is_text[name] else pl.col(name) for name in shown]
@@ -262,7 +263,8 @@ def example(shown: Sequence[str], schema: pl.Schema) -> pl.Expr:
     parts = []
     for name in shown:
         text = first.field(name) if is_text[name] else as_text(first.field(name), schema[name])
+        text = shown_in_plan(text)
         if is_text[name]:
             text = pl.concat_str(pl.lit("'"), text, pl.lit("'"))
-        parts.append(pl.concat_str(pl.lit(f"{name} "), text.fill_null("null")))
+        parts.append(pl.concat_str(pl.lit(f"{short(name)} "), text.fill_null("null")))
     return pl.concat_str(parts, separator=", ")

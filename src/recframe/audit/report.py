@@ -7,7 +7,7 @@ import polars as pl
 from recframe.audit.audited import Audited, example
 from recframe.audit.checks import CHECKS
 from recframe.audit.rule import SEVERITIES, Check, Found
-from recframe.errors import fails_whole_if
+from recframe.errors import fails_whole_if, readable
 from recframe.frames.inputs import Inputs
 from recframe.plan.runs import Run
 
@@ -114,8 +114,8 @@ def _words(place: int, name: str, check: Check, found: Found) -> dict[str, str |
         "finding": name,
         "check": check.name,
         "frame": found.frame,
-        "treatment": found.treatment,
-        "remedy": None if found.remedy is None else str(found.remedy),
+        "treatment": None if found.treatment is None else readable(found.treatment),
+        "remedy": None if found.remedy is None else readable(str(found.remedy)),
         "severity": found.severity,
         "severity order": SEVERITIES.index(found.severity or check.severity),
         "place": place,

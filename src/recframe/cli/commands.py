@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -31,7 +32,7 @@ from recframe.cli.demonstration import demo
 from recframe.cli.engines import ENGINE, answering, engine_of
 from recframe.cli.given import bound, columns_of, metrics_and_cutoffs, n_parts, paths_of, scanned
 from recframe.cli.pages import explain, metrics, profiles
-from recframe.cli.printing import print_frame
+from recframe.cli.printing import print_frame, say
 from recframe.cli.progress import bar
 from recframe.cli.reporting import report
 from recframe.cli.required import require
@@ -39,7 +40,7 @@ from recframe.cli.results import give, is_table
 from recframe.cli.shell import Failure, note, noted, read_errors, words_of_the_shell
 from recframe.cli.tracking import changes, history, track
 from recframe.cli.uncertain import compare, gaps, power, slices, summarize
-from recframe.errors import plan_errors
+from recframe.errors import plan_errors, readable
 
 INTERRUPTED = 130
 OF_ENGINES = ("--engine", "--master")
@@ -49,10 +50,16 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 class Commands(click.Group):
     """A group of commands whose errors are one line each, without a traceback."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read what stands before the name of a command."""
+        with _words_of_usage():
+            return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command."""
         try:
-            return super().invoke(ctx)
+            with _words_of_usage():
+                return super().invoke(ctx)
         except rf.RecframeError as error:
             raise Failure(str(error)) from None
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
@@ -68,6 +75,17 @@ class Commands(click.Group):
         """Return what is said of an option of engines where a command has none."""
         names = [name for name, one in self.commands.items() if "engine" in _options(one)]
         return f"{option} is an option of {', '.join(names[:-1])} and {names[-1]}"
+
+
+@contextmanager
+def _words_of_usage() -> Iterator[None]:
+    """Have click's own errors, which repeat what was written, be fit for a terminal."""
+    try:
+        yield
+    except click.UsageError as error:
+        # NOTE: it is final to type checkers, and what its own show() prints
+        error.message = readable(error.message)  # type: ignore[misc]
+        raise
 
 
 def _options(command: click.Command) -> list[str]:
@@ -221,12 +239,12 @@ def audit(recs: str, truth: str | None, k: int | None, **options: Any) -> None:
 def _print_findings(found: pl.DataFrame) -> None:
     """Print what was found as a table, and below it what is done about each and how to mend it."""
     if found.is_empty():
-        click.echo("nothing odd was found")
+        say("nothing odd was found")
         return
     print_frame(found.drop("treatment", "remedy"))
     checks = found.select("check", "treatment", "remedy").unique(maintain_order=True)
     for check, treatment, remedy in checks.iter_rows():
-        click.echo(f"{check}: {treatment}. To mend: {remedy}.")
+        say(f"{check}: {treatment}. To mend: {remedy}.")
 
 
 ALL = (

@@ -20,6 +20,7 @@ import recframe as rf
 from recframe.cli import files as tables
 from recframe.cli.options import FILES, form_of
 from recframe.cli.readers import READERS, ending_of
+from recframe.errors import visible
 from recframe.frames.context import NAMED_COLUMNS
 from recframe.frames.rows.exploding import AS_EVER
 
@@ -97,7 +98,9 @@ def _columns(ctx: click.Context) -> list[str]:
     words = [*ctx.args, *given.get("names", ())]
     paths = [word for word in words if ending_of(word) in READERS or Path(word).exists()]
     missing = [name for name in ("recs", "truth") if name not in given]
-    return list(dict.fromkeys(_columns_of_files(given | dict(zip(missing, paths, strict=False)))))
+    found = dict.fromkeys(_columns_of_files(given | dict(zip(missing, paths, strict=False))))
+    # a shell shows what it may complete
+    return [one for one in found if one == visible(one)]
 
 
 def _columns_of_files(given: dict[str, Any]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from recframe.cli.printing import print_frame
+from recframe.cli.printing import print_frame, say
 from recframe.cli.shell import Failure
 
 
@@ -53,16 +53,16 @@ def demo(seed: int, n_users: int, n_items: int, save: Path | None) -> None:
     except ModuleNotFoundError as missing:
         raise Failure(f"the demo needs {missing.name}: pip install 'recframe[cli]'") from None
     simulation = simulated.simulate(seed, n_users, n_items)
-    click.echo(
+    say(
         f"A simulated shop: {n_users} users, {n_items} items, {simulation.train.height} rows to train on, "
         f"{simulation.truth.height} held out as the truth.\n\n{simulated.python_lines(seed, n_users, n_items)}"
     )
     for answer in simulated.answers(simulation):
-        click.echo(f"{answer.question}\n{answer.line}\n")
+        say(f"{answer.question}\n{answer.line}\n")
         print_frame(answer.frame)
-        click.echo(f"{answer.words}\n")
+        say(f"{answer.words}\n")
     if save is None:
-        click.echo(
+        say(
             "recframe demo --save DIR writes these tables as Parquet files, to try recframe evaluate on."
         )
     else:
@@ -79,7 +79,7 @@ def _save(simulation: Any, folder: Path) -> None:
         name: shlex.quote(str(folder / f"{name}.parquet"))
         for name in ("recs", "truth", "train", "users", "items")
     }
-    click.echo(
+    say(
         f"Wrote recs, truth, train, users and items into {folder}. Try:\n\n"
         f"recframe evaluate {place['recs']} {place['truth']} --model model --users {place['users']} --by activity -m ndcg@10\n"
         f"recframe evaluate {place['recs']} {place['truth']} --model model --items {place['items']} --by genre -m recall@20\n"

@@ -22,11 +22,14 @@ from recframe.cli.readers import (
     scan_text,
     separator_in,
 )
+from recframe.cli.repeated_names import check_columns
 from recframe.errors import RecframeError, suggestion, wrong_ending
 from recframe.frames.dtypes import as_text
 
 FIRST_BYTES = {b"PAR1": ".parquet", b"ARROW1": ".arrow"}
 NO_FORM = Form()
+MOST_COLUMNS = 100_000
+"""With more a command would take minutes, whatever it reads of them."""
 
 
 def scan(path: str, text: Iterable[str] = (), form: Form = NO_FORM) -> pl.LazyFrame:
@@ -44,10 +47,13 @@ def scan(path: str, text: Iterable[str] = (), form: Form = NO_FORM) -> pl.LazyFr
     try:
         if is_text(ending, form):
             frame = scan_text(found, form, ending, text)
-            _check_separator(frame.collect_schema(), path, ending, form)
+            schema = frame.collect_schema()
+            _check_width(schema, path)
+            _check_separator(schema, path, ending, form)
             return frame
         frame = _scan_by_ending(found, ending, path)
         schema = frame.collect_schema()
+        _check_width(schema, path)
     except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
         msg = f"cannot read {path!r}: {first_line(error)}"
         raise RecframeError(msg) from None
@@ -138,6 +144,14 @@ def _check_content(place: str, ending: str) -> None:
             raise RecframeError(msg)
 
 
+def _check_width(schema: pl.Schema, path: str) -> None:
+    if len(schema) > MOST_COLUMNS:
+        msg = f"{path!r} has {len(schema):,} columns, more than the {MOST_COLUMNS:,} that a file may have; keep those that are "
+        raise RecframeError(
+            msg + "needed; where each item has a column, write a row for each user and item"
+        )
+
+
 def _check_separator(schema: pl.Schema, path: str, ending: str, form: Form) -> None:
     if len(schema) != 1 or form.names is not None:
         return
@@ -151,13 +165,16 @@ def _check_separator(schema: pl.Schema, path: str, ending: str, form: Form) -> N
 
 
 def check_header(schema: pl.Schema, path: str, wanted: str, form: Form) -> None:
-    """Say so where a column is missing since the first row of a text file was taken for its header."""
-    if form.names is not None or wanted in schema or not is_text(ending_of(places(path)[0]), form):
+    """Say so where the first row of a text file was taken for its header, or two of its columns have one name."""
+    place = places(path)[0]
+    if form.names is not None or not is_text(ending_of(place), form):
         return
-    if any(_is_number(name) for name in schema):
+    if wanted not in schema and any(_is_number(name) for name in schema):
         found = ", ".join(re.sub(r"_duplicated_\d+$", "", name) for name in schema)
         msg = f"{path!r} seems to have no header line, as its first line is {found!r}; name its columns: "
         raise RecframeError(msg + "--header user,item,rank")
+    separator = form.separator or SEPARATORS[ending_of(place)]
+    check_columns(schema, path, escaped([place])[0], separator)
 
 
 def _is_number(text: str) -> bool:

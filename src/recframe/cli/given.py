@@ -19,6 +19,7 @@ from recframe.cli.shell import noted
 from recframe.errors import RecframeError
 from recframe.frames.hints import FrameOf
 from recframe.frames.kinds.recframe_streamed import Streamed
+from recframe.frames.roles import listed
 
 F = TypeVar("F", pl.LazyFrame, pl.DataFrame)
 DEFAULT_K = 10
@@ -66,12 +67,12 @@ def scanned(paths: dict[str, str], options: dict[str, Any]) -> dict[str, pl.Lazy
 def _check_is_long(schema: pl.Schema, path: str, columns: dict[str, str]) -> None:
     """Say so where items are text and nothing orders them, as where each text is a list."""
     item, rank, score = (columns.get(role, role) for role in ("item", "rank", "score"))
-    listed = next((one for one in (item, f"{item}s") if one in schema), None)
-    if listed is not None and schema[listed] == pl.String and not {rank, score} & set(schema):
-        found = ", ".join(map(repr, schema))
+    lists = next((one for one in (item, f"{item}s") if one in schema), None)
+    if lists is not None and schema[lists] == pl.String and not {rank, score} & set(schema):
+        found = listed(schema)
         msg = (
             f"{path!r} has no column {rank!r}. It has {found}. Name the column of the ranks or of the scores: "
-            f"--columns rank=NAME or --columns score=NAME; where each text of {listed!r} is a list, such as 'a b c', say "
+            f"--columns rank=NAME or --columns score=NAME; where each text of {lists!r} is a list, such as 'a b c', say "
             "what stands between its ids: --lists-separator ' '"
         )
         raise RecframeError(msg)

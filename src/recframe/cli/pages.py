@@ -22,7 +22,7 @@ from recframe.cli.declared import (
     file_option,
 )
 from recframe.cli.given import bound, paths_of, scanned
-from recframe.cli.printing import is_terminal, print_frame
+from recframe.cli.printing import is_terminal, print_frame, say
 from recframe.cli.readers import READERS, ending_of
 from recframe.cli.results import STDOUT, check_output, give, is_table
 from recframe.cli.shell import noted, read_errors, words_of_the_shell
@@ -49,17 +49,17 @@ def metrics(name: str | None, form: str | None) -> None:
         print_frame(registry.select("name", "aliases", "parameters", "formula"), wrapped=True)
         said = "recframe metrics NAME explains one. Write name(parameter=value)@k: ndcg@10, 'f_score(beta=2)@5'."
         if is_terminal():
-            click.echo(said)
+            say(said)
     else:
         _print_metric(metric, registry.row(0, named=True))
 
 
 def _print_metric(metric: rf.Metric[...], about: dict[str, Any]) -> None:
-    click.echo(f"{metric.name}{'(' + about['parameters'] + ')' if about['parameters'] else ''}\n")
+    say(f"{metric.name}{'(' + about['parameters'] + ')' if about['parameters'] else ''}\n")
     for title in ("aliases", "formula", "range", "direction", "shape", "needs"):
         if about[title]:
-            click.echo(f"  {title + ':':<11}{about[title]}")
-    click.echo(f"\n{metric.__doc__ or 'This metric has no docstring.'}")
+            say(f"  {title + ':':<11}{about[title]}")
+    say(f"\n{metric.__doc__ or 'This metric has no docstring.'}")
 
 
 @click.command(short_help="List the conventions of other libraries.")
@@ -77,7 +77,7 @@ def profiles(name: str | None, form: str | None) -> None:
         print_frame(table.select("profile", "metrics"), wrapped=True)
         said = "recframe profiles NAME shows the policies, the notes and the source of one."
         if is_terminal():
-            click.echo(said)
+            say(said)
     else:
         _print_profile(table)
 
@@ -86,7 +86,7 @@ def _print_profile(table: pl.DataFrame) -> None:
     for about in table.iter_rows(named=True):
         for title, value in about.items():
             if value:
-                click.echo(f"  {title + ':':<19}{value}")
+                say(f"  {title + ':':<19}{value}")
 
 
 @click.command(short_help="Explain a metric, or why two libraries differ in it.")
@@ -174,7 +174,7 @@ def _show(told: Explanation[pl.DataFrame], options: dict[str, Any], *, has_numbe
     if not is_table(options["output"], options["form"]):
         give(told.frame, options["output"], options["form"])
         return
-    click.echo(told.text)
+    say(told.text)
     if has_numbers:
-        click.echo()
+        say()
         print_frame(told.frame)

@@ -15,15 +15,37 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from recframe.errors import CUT, visible
+
 GAP = "   "
 MOST_ROWS = 100
 """A table of more rows is cut on a terminal, where its head would be out of sight."""
 FIRST_ROWS = 20
+LONGEST_CELL = 1_000
+"""Text of more signs is cut on a terminal."""
 ROWS_AT_ONCE = 1_000
 DIGITS = 6
 TINY = 1e-3
 LARGE = 1e12
 """From here up numbers are shown as powers of ten."""
+
+
+def say(text: str = "", *, err: bool = False, bold: bool = False) -> None:
+    """Print words for people, in which no id and no name has a sign that a terminal obeys.
+
+    NOTE: all that a command prints goes by this function, or by `put` where it is data.
+    """
+    lines = "\n".join(map(visible, text.split("\n")))
+    click.echo(click.style(lines, bold=True) if bold else lines, err=err)
+
+
+def put(text: str) -> None:
+    """Write data to stdout: into a file or a pipe the bytes that `-o` writes, on a terminal as words for people."""
+    if is_terminal():
+        say(text.removesuffix("\n"))
+    else:
+        # NOTE: of text click takes out what is an escape sequence, and Windows writes other line ends
+        click.echo(text.encode(), nl=False)
 
 
 def print_frame(frame: pl.DataFrame, *, wrapped: bool = False) -> None:
@@ -35,15 +57,16 @@ def print_frame(frame: pl.DataFrame, *, wrapped: bool = False) -> None:
     width = shutil.get_terminal_size().columns if is_terminal() else None
     cut = width is not None and frame.height > MOST_ROWS
     shown = frame.head(FIRST_ROWS) if cut else frame
-    columns = {name: [name, *_cells(shown[name])] for name in shown.columns}
+    most = None if width is None else LONGEST_CELL
+    columns = {name: _texts([name, *_cells(shown[name])], most) for name in shown.columns}
     if wrapped and width is not None:
         Console(width=width).print(_wrapped(columns))
-        click.echo()
+        say()
     else:
         _print_blocks(shown, columns, width)
     if cut:
         more = f"{frame.height - FIRST_ROWS:,} more rows"
-        click.echo(f"{more}: -o FILE, or a pipe, has all {frame.height:,}", err=True)
+        say(f"{more}: -o FILE, or a pipe, has all {frame.height:,}", err=True)
 
 
 def is_terminal() -> bool:
@@ -63,12 +86,12 @@ def _print_blocks(frame: pl.DataFrame, columns: dict[str, list[str]], width: int
             for name, to_right in zip(names, right, strict=True)
         ]
         head, *rows = zip(*padded, strict=True)
-        click.secho(GAP.join(head).rstrip(), bold=True)
-        click.echo(line * (sum(widths[name] + len(GAP) for name in names) - len(GAP)))
+        say(GAP.join(head).rstrip(), bold=True)
+        say(line * (sum(widths[name] + len(GAP) for name in names) - len(GAP)))
         for start in range(0, len(rows), ROWS_AT_ONCE):
             lines = (GAP.join(row).rstrip() for row in rows[start : start + ROWS_AT_ONCE])
-            click.echo("\n".join(lines))
-        click.echo()
+            say("\n".join(lines))
+        say()
 
 
 def _column(cells: list[str], width: int, *, right: bool) -> list[str]:
@@ -88,8 +111,8 @@ def _places(cell: str) -> int:
 def _wrapped(columns: dict[str, list[str]]) -> Table:
     """Return a table of rich, which breaks long text into lines."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for name in columns:
-        table.add_column(Text(name), no_wrap=name == "name", overflow="fold")
+    for name, (title, *_) in columns.items():
+        table.add_column(Text(title), no_wrap=name == "name", overflow="fold")
     for row in zip(*(cells[1:] for cells in columns.values()), strict=True):
         table.add_row(*map(Text, row))
     return table
@@ -110,10 +133,17 @@ def _blocks(frame: pl.DataFrame, widths: dict[str, int], width: int) -> Iterator
     yield block
 
 
+def _texts(cells: list[str], most: int | None) -> list[str]:
+    """Return cells in one line each, of which a terminal obeys no sign, cut to a length or not."""
+    is_long = [most is not None and len(cell) > most for cell in cells]
+    cut = zip(cells, is_long, strict=True)
+    return [visible(cell[:most] + CUT if long else cell) for cell, long in cut]
+
+
 def _cells(column: pl.Series) -> list[str]:
     """Return values as text, the numbers of a column with as many decimals each."""
     if not column.dtype.is_float():
-        return ["null" if value is None else str(value).replace("\n", "\\n") for value in column]
+        return ["null" if value is None else str(value) for value in column]
     values = column.to_list()
     finite = [abs(value) for value in values if value is not None and math.isfinite(value)]
     digits = _decimals(finite)

@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 import recframe as rf
+from recframe.cli.repeated_names import FIRST_BYTES, ROWS, check_keys, first_lines
 from recframe.errors import RecframeError
 
 # Ids are often numbers for a long while before the first text comes; Polars' own 100 rows decide too early.
@@ -121,6 +122,7 @@ def _scan_one_json(place: str) -> pl.LazyFrame:
         raise RecframeError(msg)
     packed = place.lower().endswith(".gz")
     content = gzip.decompress(Path(place).read_bytes()) if packed else Path(place).read_bytes()
+    check_keys(content[:FIRST_BYTES].decode("utf-8-sig", errors="replace"), place)
     if content.lstrip()[:1] == b"[":
         frame = pl.read_json(BytesIO(content), infer_schema_length=None).lazy()
     else:
@@ -162,7 +164,10 @@ def _n_fields(place: str) -> int:
 
 
 def _scan_ndjson(places: list[str]) -> pl.LazyFrame:
-    return pl.scan_ndjson(escaped(places), infer_schema_length=ROWS_TO_INFER)
+    patterns = escaped(places)
+    for place, pattern in zip(places, patterns, strict=True):
+        check_keys("\n".join(first_lines(pattern, ROWS)), place)
+    return pl.scan_ndjson(patterns, infer_schema_length=ROWS_TO_INFER)
 
 
 def _scan_ipc(places: list[str]) -> pl.LazyFrame:

@@ -14,6 +14,7 @@ import recframe as rf
 from recframe.cli import completion
 from recframe.cli.declared import BY, METRICS, TRUTH, WINDOW, declared, history_option
 from recframe.cli.given import bound_at_once, metrics_and_cutoffs, paths_of, scanned
+from recframe.cli.printing import put, say
 from recframe.cli.progress import bar
 from recframe.cli.results import STDOUT, check_place
 from recframe.cli.shell import noted, read_errors, words_of_the_shell
@@ -131,8 +132,8 @@ def _check_output(output: str, inputs: Iterable[str]) -> None:
 def _write(page: Page, output: str) -> None:
     """Write the page, and say so."""
     if output == STDOUT:
-        click.echo(page.html)
+        put(page.html + "\n")
         return
     page.save(output)
     size = Path(output).expanduser().stat().st_size
-    click.echo(f"wrote {output} ({size / KILO:,.0f} kB)", err=True)
+    say(f"wrote {output} ({size / KILO:,.0f} kB)", err=True)

@@ -31,6 +31,7 @@ from recframe.cli.engines import ENGINE, answering
 from recframe.cli.given import columns_of, paths_of
 from recframe.cli.junit import junit
 from recframe.cli.options import split, time_of
+from recframe.cli.printing import put, say
 from recframe.cli.readers import READERS, ending_of
 from recframe.cli.results import FORMATS, STDOUT, TABLE, check_output, is_table, write
 from recframe.cli.shell import Failure, note, noted, words_of_the_shell
@@ -301,14 +302,14 @@ def _give(result: pl.DataFrame, gate: Gate, options: dict[str, Any]) -> None:
         return
     text, path = junit(result, gate), options["output"]
     if path in {None, STDOUT}:
-        click.echo(text, nl=False)
+        put(text)
         return
     try:
         Path(path).expanduser().write_text(text, encoding="utf-8")
     except OSError as error:
         msg = f"cannot write {path!r}: {error.strerror}"
         raise RecframeError(msg) from None
-    click.echo(f"wrote {path} ({result.height} row{'s' * (result.height != 1)})", err=True)
+    say(f"wrote {path} ({result.height} row{'s' * (result.height != 1)})", err=True)
 
 
 def _store(
@@ -331,16 +332,16 @@ def _store(
             str(_users_of(path)),
             None,
         )
-    click.echo(f"stored {path}", err=True)
+    say(f"stored {path}", err=True)
 
 
 def _end(result: pl.DataFrame, words: str | None, options: dict[str, Any]) -> None:
     """Say how it ended, and exit by it; what fails is shown where stdout does not show it."""
     if words is not None:
         is_shown = is_table(options["output"], options["form"])
-        click.echo(words.partition(":\n")[0] if is_shown else words, err=True)
+        say(words.partition(":\n")[0] if is_shown else words, err=True)
         click.get_current_context().exit(1)
     states = result["state"].value_counts(sort=True).rows()
     said = {"holds": "hold", "fails": "fail"}
     counts = (f"{n} {state if n == 1 else said.get(state, state)}" for state, n in states)
-    click.echo(", ".join(counts), err=True)
+    say(", ".join(counts), err=True)

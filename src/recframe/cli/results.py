@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
-import click
 import polars as pl
 
 from recframe.cli import files
-from recframe.cli.printing import print_frame
+from recframe.cli.printing import print_frame, put, say
 from recframe.cli.readers import is_address
 from recframe.errors import RecframeError, wrong_ending
+from recframe.look.table import plain
 from recframe.tracking.kept import is_kept
 
 STDOUT = "-"
@@ -37,7 +37,7 @@ def markdown(frame: pl.DataFrame) -> str:
 
 
 def _cell(value: object) -> str:
-    return "" if value is None else str(value).replace("|", "\\|").replace("\n", " ")
+    return "" if value is None else plain(str(value))
 
 
 _IN_LATEX = {
@@ -157,10 +157,10 @@ def give(frame: pl.DataFrame, path: str | None, form: str | None) -> None:
     if is_table(path, form):
         print_frame(frame)
     elif path in {None, STDOUT}:
-        click.echo(FORMATS[form or "csv"](frame), nl=False)
+        put(FORMATS[form or "csv"](frame))
     elif path is not None:
         write(frame, path, form)
-        click.echo(f"wrote {path} ({frame.height} row{'s' * (frame.height != 1)})", err=True)
+        say(f"wrote {path} ({frame.height} row{'s' * (frame.height != 1)})", err=True)
 
 
 def write(frame: pl.DataFrame, path: str, form: str | None) -> None:

@@ -11,7 +11,9 @@ import polars as pl
 
 import recframe as rf
 from recframe.cli import files
+from recframe.cli.printing import say
 from recframe.cli.readers import ROWS_TO_INFER
+from recframe.errors import readable
 from recframe.frames import hints
 from recframe.frames.hints_of_a_shell import InShell
 
@@ -24,7 +26,8 @@ class Failure(click.ClickException):
 
     def show(self, file: Any = None) -> None:
         """Print the line to stderr."""
-        click.echo(f"error: {' '.join(self.message.split())}", file=file, err=True)
+        del file
+        say(f"error: {' '.join(readable(self.message).split())}", err=True)
 
 
 @contextmanager
@@ -61,7 +64,7 @@ def noted(*, ids_as_text: bool = False) -> Iterator[None]:
 
 def note(text: str) -> None:
     """Print what is rarely meant to stderr."""
-    click.echo(f"note: {text}", err=True)
+    say(f"note: {' '.join(text.split())}", err=True)
 
 
 @contextmanager

@@ -30,6 +30,7 @@ from recframe.cli.declared import (
 )
 from recframe.cli.given import bound_at_once, paths_of, scanned
 from recframe.cli.options import split, time_of
+from recframe.cli.printing import say
 from recframe.cli.results import STDOUT, check_output, give, is_table
 from recframe.cli.shell import noted, words_of_the_shell
 from recframe.cli.uncertain import answered
@@ -112,7 +113,7 @@ def track(recs: str, truth: str | None, **options: Any) -> None:
         with noted(ids_as_text=options["ids_as_text"]):
             result = answered(partial(ask, *options["metrics"], k=cutoffs, **kept))
     _give(result, options)
-    click.echo(f"tracked in {options['history']}", err=True)
+    say(f"tracked in {options['history']}", err=True)
 
 
 OF_A_HISTORY = declared(

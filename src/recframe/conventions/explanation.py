@@ -29,7 +29,7 @@ from recframe.conventions.switches import (
     RULES,
     switch_of,
 )
-from recframe.errors import ColumnError, RecframeError
+from recframe.errors import ColumnError, RecframeError, readable
 from recframe.frames.context import DEFAULTS, Context
 from recframe.frames.hints import Either, Given
 from recframe.frames.inputs import Inputs
@@ -62,7 +62,7 @@ class Explanation(Generic[T]):
     frame: T
 
     def __str__(self) -> str:
-        return self.text
+        return readable(self.text)
 
     __repr__ = __str__
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe.errors import RecframeError, wrong_ending
+from recframe.errors import RecframeError, visible, wrong_ending
 
 BETTER, WORSE = "*", "†"
 MARKS = {"better": BETTER, "higher": BETTER, "worse": WORSE, "lower": WORSE}
@@ -20,6 +20,8 @@ APART = "\ue000"
 """Stands in names for what LaTeX alone has to read."""
 LATEX = {WORSE: r"$^{\dag}$", APART: "{}", "`": r"\textasciigrave{}"}
 """What signs are in LaTeX, beyond those that Great Tables escapes."""
+SIGNS = r"[\\`*{}\[\]|~$]|(?<![^\W_])_|_(?![^\W_])"
+"""What Markdown takes for signs of its own."""
 FORMS = {".html": "html", ".tex": "latex", ".md": "markdown"}
 """What a table is written as, by the ending of the file."""
 
@@ -100,13 +102,13 @@ class Table:
         lead = [one for one in (group, name) if one]
         heads = ["".join(one) for one in self.columns]
         rules = [*(":---" for _ in lead), *("---:" for _ in heads)]
-        lines = [[*map(_plain, lead), *map(_plain, heads)], rules]
+        lines = [[*map(plain, lead), *map(plain, heads)], rules]
         for above, row, cells in self.rows:
-            first = [_plain(one) for one, title in ((above, group), (row, name)) if title]
+            first = [plain(one) for one, title in ((above, group), (row, name)) if title]
             lines.append([*first, *(cell.markdown for cell in cells)])
         table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-        above = f"**{_plain(self.title)}**\n\n" if self.title else ""
-        return above + table + "\n\n" + "  \n".join(map(_plain, self.notes)) + "\n"
+        above = f"**{plain(self.title)}**\n\n" if self.title else ""
+        return above + table + "\n\n" + "  \n".join(map(plain, self.notes)) + "\n"
 
     def save(self, path: str) -> None:
         """Write the table to a file, in the form that its ending names: `.html`, `.tex` or `.md`."""
@@ -189,7 +191,8 @@ def _apart(text: str) -> str:
     return re.sub(r"(?<=[-`',<>!?])(?=[-`',<>!?])", APART, text)
 
 
-def _plain(text: str) -> str:
-    """Return text as Markdown and HTML show it as it is."""
-    signs = re.sub(r"([\\`*_{}\[\]|~$])", r"\\\1", escape(text, quote=False))
-    return " ".join(signs.split())
+def plain(text: str) -> str:
+    """Return text in one line that Markdown, and the HTML of it, show as it is."""
+    # within a word, as in n_users, a line below is no sign of Markdown's
+    signs = re.sub(SIGNS, r"\\\g<0>", escape(" ".join(text.split()), quote=False))
+    return visible(signs)

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe.errors import shown
+from recframe.errors import readable, shown
 from recframe.frames.at_hand import at_hand
 from recframe.frames.context import OPTIONS, ROLES, Context
 from recframe.frames.forked import check_threads
@@ -34,15 +34,14 @@ class Card:
     def line(self) -> str:
         """All of it on one line."""
         parts = [f"; {name}: {said}" for name, said in self.rows.items()]
-        return f"<{self.title}{''.join(parts)}>"
+        return readable(f"<{self.title}{''.join(parts)}>")
 
     @property
     def text(self) -> str:
         """A line for each part."""
         width = max(map(len, self.rows), default=0)
-        return "\n".join(
-            [self.title, *(f"  {name:<{width}}  {said}" for name, said in self.rows.items())]
-        )
+        lines = [self.title, *(f"  {name:<{width}}  {said}" for name, said in self.rows.items())]
+        return readable("\n".join(lines))
 
     @property
     def html(self) -> str:

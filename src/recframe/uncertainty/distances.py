@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from recframe.errors import fails_whole_if
+from recframe.errors import fails_whole_if, shown_in_plan
 from recframe.frames.dtypes import as_text
 from recframe.frames.rows.exact_sums import ExactSums
 from recframe.frames.rows.exploding import AS_EVER
@@ -293,7 +293,8 @@ def _naming(keys: Sequence[str], dtypes: pl.Schema) -> pl.Expr:
     ]
     if not keys:
         return pl.col("told")
-    names = pl.concat_str(map(_as_text, keys), separator=", ", ignore_nulls=True)
+    texts = [shown_in_plan(pl.col(_as_text(key))) for key in keys]
+    names = pl.concat_str(texts, separator=", ", ignore_nulls=True)
     named = pl.format("{}: {}", "told", names)
     return pl.when(pl.any_horizontal(lost)).then(named).otherwise(pl.col("told"))
 

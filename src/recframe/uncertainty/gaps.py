@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from recframe.errors import short
 from recframe.metrics.language.definition import Metric
 from recframe.uncertainty.arrays import Flags, Numbers, np, ratio
 from recframe.uncertainty.cells import (
@@ -217,7 +218,7 @@ class Segments:
             yield "users stand in several segments"
         if unknown:
             column = self.how.names[self.table.columns[0]]
-            yield f"{int(unknown)} users are in no segment, as their {column!r} is null"
+            yield f"{int(unknown)} users are in no segment, as their {short(repr(column))} is null"
 
     def _note(self) -> str | None:
         """Return what is to be known of the gap and its interval."""

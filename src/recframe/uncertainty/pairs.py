@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from recframe.errors import RecframeError, fails_whole_if, worded
+from recframe.errors import RecframeError, fails_whole_if, shown_in_plan, worded
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import bind
 from recframe.frames.rows.exact_sums import ExactSums
@@ -56,7 +56,7 @@ class Pairing:
         names = model.drop_nulls().sort()
         n_more = names.len().cast(pl.Int64) - MOST_NAMED
         more = pl.when(n_more > 0).then(pl.format(" and {} more", n_more)).otherwise(pl.lit(""))
-        found = names.slice(0, MOST_NAMED).str.join(", ") + more
+        found = shown_in_plan(names.slice(0, MOST_NAMED)).str.join(", ") + more
         few = worded(f"there are no two models to compare: the column {self.column!r} has ", found)
         checks = [fails_whole_if(pl.len() < 2, few)]  # noqa: PLR2004  a pair
         if self.baseline is not None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from recframe.errors import short
 from recframe.uncertainty.arrays import Flags, Numbers, np, ratio, special
 from recframe.uncertainty.cells import Moments
 from recframe.uncertainty.pooling import BORROWED_FOR_GAPS, borrowed_variances
@@ -101,6 +102,6 @@ def _quantile(alpha: float, n: int) -> float:
 def named(found: Reversed, segments: Sequence[str], other: str) -> str:
     """Return the words on a reversal; `other` is the column whose levels show it."""
     more = f", and so are {found.n_pairs - 1} other pairs" if found.n_pairs > 1 else ""
-    first, second = segments[found.first], segments[found.second]
-    said = f"{first} is below {second}, but above it in every {other!r}: a paradox of the mix"
+    first, second = short(segments[found.first]), short(segments[found.second])
+    said = f"{first} is below {second}, but above it in every {short(repr(other))}: a paradox of the mix"
     return said + more

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe.errors import RequirementError
+from recframe.errors import RequirementError, short
 from recframe.frames.hints import Either
 from recframe.uncertainty.requirements import FAILS, MISSING, OPEN, Gate
 from recframe.uncertainty.rounded import rounded, with_interval
@@ -145,4 +145,4 @@ def _cells(shown: pl.DataFrame) -> list[list[str]]:
 
 
 def _text(value: Any) -> str:
-    return "null" if value is None else str(value).replace("\n", "\\n")
+    return "null" if value is None else short(str(value))

@@ -12,6 +12,7 @@ from recframe.errors import (
     dtype_shown,
     fails_if,
     shown,
+    shown_in_plan,
     warn,
     worded,
 )
@@ -229,7 +230,7 @@ def _split(role: str, name: str, separator: str) -> pl.Expr:
     lists = pl.when(text != "").then(text).str.split(separator).list.eval(parts)
     in_brackets = worded(
         f"column {name!r} holds the text of a list, ",
-        text.str.slice(0, 40),
+        shown_in_plan(text.str.slice(0, 40)),
         ", brackets and all; make lists of it before: in pandas frame[name].map(ast.literal_eval), in Polars "
         "pl.col(name).str.json_decode(pl.List(pl.Int64))",
     )
@@ -240,7 +241,9 @@ def _split(role: str, name: str, separator: str) -> pl.Expr:
             lists.list.eval(pl.element().is_null()).list.sum()
             < numbers.list.eval(pl.element().is_null()).list.sum()
         )
-        checks.append(fails_if(lost, worded(f"column {name!r} holds ", text, ", not numbers")))
+        checks.append(
+            fails_if(lost, worded(f"column {name!r} holds ", shown_in_plan(text), ", not numbers"))
+        )
         lists = numbers
     # NOTE: null where a check fails, which it never is: the check has to be read for its list
     return pl.when(pl.sum_horizontal(checks) == 0).then(lists).alias(role)

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe.errors import RecframeError, fails_if, worded
+from recframe.errors import RecframeError, fails_if, shown_in_plan, worded
 from recframe.frames.collecting import stream
 from recframe.frames.context import Context
 from recframe.frames.dtypes import as_text
@@ -140,7 +140,11 @@ def _words(place: Path, fields: tuple[str, ...]) -> pl.Expr:
     numbers = ", ".join(f"the {one} {KINDS[one]}" for one in fields if one in KINDS)
     form = f"a line has {len(fields)} fields: {' '.join(fields)}; {numbers}"
     return worded(
-        "line ", pl.col("number"), f" of {str(place)!r} is '", pl.col("line"), f"', and {form}"
+        "line ",
+        pl.col("number"),
+        f" of {str(place)!r} is '",
+        shown_in_plan(pl.col("line")),
+        f"', and {form}",
     )
 
 
@@ -198,7 +202,9 @@ def _checks_of_a_run() -> list[pl.Expr]:
     item, user, rank = pl.col("item"), pl.col("user"), pl.col("rank")
     parts = worded("the rank ", rank, " is no whole number, as a run has them")
     missing = "' has no score; fill it, or drop the row"
-    unscored = worded("the item '", item, "' of the user '", user, missing)
+    unscored = worded(
+        "the item '", shown_in_plan(item), "' of the user '", shown_in_plan(user), missing
+    )
     score = pl.col("score").cast(pl.Float64).fill_nan(None)
     return [fails_if(rank.cast(pl.Int64) != rank, parts), fails_if(score.is_null(), unscored)]
 
@@ -258,7 +264,7 @@ def _checked_ids() -> list[pl.Expr]:
     why = "' is empty or has white space in it, which is what stands between the fields of a line; replace it"
     ids = {role: pl.col(role) for role in ("user", "item")}
     return [
-        fails_if(~one.str.contains(f"^{FIELD}$"), worded(f"the {role} '", one, why))
+        fails_if(~one.str.contains(f"^{FIELD}$"), worded(f"the {role} '", shown_in_plan(one), why))
         for role, one in ids.items()
     ]
 

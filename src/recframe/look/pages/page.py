@@ -26,7 +26,7 @@ from importlib import import_module, resources
 from pathlib import Path
 from typing import Any
 
-from recframe.errors import RecframeError, wrong_ending
+from recframe.errors import RecframeError, short, wrong_ending
 from recframe.look.pages import specs, vega, whole
 from recframe.look.pages.parts import Content, Figure
 from recframe.look.themes import FONT, THEMES
@@ -95,7 +95,7 @@ class Page:
 
     def __repr__(self) -> str:
         n = len(self.content.sections)
-        return f"<{self.content.title}: a page of {n} section{'s' * (n != 1)}; .save('report.html') writes it>"
+        return f"<{short(self.content.title)}: a page of {n} section{'s' * (n != 1)}; .save('report.html') writes it>"
 
     def _repr_html_(self) -> str:
         """Return the page in a frame of its own, whose scripts and styles do not reach the notebook."""

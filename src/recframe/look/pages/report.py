@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 import recframe
+from recframe.errors import short
 from recframe.look.pages import report_beside, report_models, report_segments
 from recframe.look.pages.findings_of_a_report import Gathered
 from recframe.look.pages.page import Page
@@ -30,9 +31,7 @@ class Report(Page):
 
     def __repr__(self) -> str:
         n = len(self.content.sections)
-        return (
-            f"<{self.content.title}: {n} section{'s' * (n != 1)}; .save('report.html') writes it>"
-        )
+        return f"<{short(self.content.title)}: {n} section{'s' * (n != 1)}; .save('report.html') writes it>"
 
 
 def report(found: Gathered) -> Report:
