@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from recframe.frames import atomic_write
 from recframe.frames.forked import check_threads
 from recframe.namespace.rec_of_a_frame import rec as rec_of
 
@@ -49,7 +50,8 @@ class Simulation:
         """Write each frame as a Parquet file into a folder, which is made where it is missing."""
         folder.mkdir(parents=True, exist_ok=True)
         for field in fields(self):
-            getattr(self, field.name).write_parquet(folder / f"{field.name}.parquet")
+            frame: pl.DataFrame = getattr(self, field.name)
+            atomic_write.write(folder / f"{field.name}.parquet", frame.write_parquet)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 import polars as pl
 
@@ -13,6 +14,7 @@ from recframe.cli import files
 from recframe.cli.printing import print_frame, put, say
 from recframe.cli.readers import is_address
 from recframe.errors import RecframeError, wrong_ending
+from recframe.frames import atomic_write
 from recframe.look.table import plain
 from recframe.tracking.kept import is_kept
 
@@ -110,7 +112,7 @@ FORMATS: dict[str, Callable[[pl.DataFrame], str]] = {
     "md": markdown,
     "tex": latex,
 }
-BINARY: dict[str, Callable[[pl.DataFrame, Path], object]] = {
+BINARY: dict[str, Callable[[pl.DataFrame, BinaryIO], object]] = {
     ".parquet": pl.DataFrame.write_parquet,
     ".arrow": pl.DataFrame.write_ipc,
 }
@@ -165,13 +167,8 @@ def give(frame: pl.DataFrame, path: str | None, form: str | None) -> None:
 
 def write(frame: pl.DataFrame, path: str, form: str | None) -> None:
     """Write a result in the format of the path's ending, or in one that is given; see `check_output`."""
-    place, ending = Path(path).expanduser(), Path(path).suffix.lower()
-    try:
-        if form is None and ending in BINARY:
-            BINARY[ending](frame, place)
-        else:
-            text = FORMATS[form or ENDINGS[ending]](frame)
-            place.write_text(text, encoding="utf-8", newline="")
-    except (pl.exceptions.PolarsError, OSError) as error:
-        msg = f"cannot write {path!r}: {files.first_line(error)}"
-        raise RecframeError(msg) from None
+    ending = Path(path).suffix.lower()
+    if form is None and ending in BINARY:
+        atomic_write.write(path, partial(BINARY[ending], frame))
+    else:
+        atomic_write.write_text(path, FORMATS[form or ENDINGS[ending]](frame))

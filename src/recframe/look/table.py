@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from recframe.errors import RecframeError, visible, wrong_ending
+from recframe.frames import atomic_write
 
 BETTER, WORSE = "*", "†"
 MARKS = {"better": BETTER, "higher": BETTER, "worse": WORSE, "lower": WORSE}
@@ -118,12 +119,7 @@ class Table:
                 f"cannot write {str(path)!r}: {wrong_ending(ending)}; known are {', '.join(FORMS)}"
             )
             raise RecframeError(msg)
-        text = getattr(self, FORMS[ending])()
-        try:
-            Path(path).expanduser().write_text(text, encoding="utf-8", newline="")
-        except OSError as error:
-            msg = f"cannot write {str(path)!r}: {error.strerror or error}"
-            raise RecframeError(msg) from error
+        atomic_write.write_text(path, getattr(self, FORMS[ending])())
 
     def __str__(self) -> str:
         return self.markdown()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import os
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import polars as pl
 
 from recframe.errors import RecframeError, fails_if, shown_in_plan, worded
+from recframe.frames import atomic_write
 from recframe.frames.collecting import stream
 from recframe.frames.context import Context
 from recframe.frames.dtypes import as_text
@@ -105,10 +107,7 @@ def _unreadable(path: File, why: str) -> RecframeError:
 
 def _scan(path: File, fields: tuple[str, ...]) -> pl.LazyFrame:
     place = Path(path).expanduser()
-    if not place.is_file():
-        raise _unreadable(path, "it is a directory" if place.is_dir() else "there is no such file")
-    if not place.stat().st_size:
-        raise _unreadable(path, "it is empty")
+    _check_place(place, path)
     lines = pl.scan_csv(
         place,
         glob=False,
@@ -133,6 +132,16 @@ def _scan(path: File, fields: tuple[str, ...]) -> pl.LazyFrame:
     # NOTE: a filter, which lets every row through or fails: a column would not be read where nobody asks for it.
     checked = found.filter(fails_if(wrong, _words(place, fields)) == 0)
     return checked.select(values[one].alias(IDS.get(one, one)) for one in wanted)
+
+
+def _check_place(place: Path, path: File) -> None:
+    """Say that a place has no file, or one that cannot be read."""
+    if not place.is_file():
+        raise _unreadable(path, "it is a directory" if place.is_dir() else "there is no such file")
+    if not place.stat().st_size:
+        raise _unreadable(path, "it is empty")
+    if not atomic_write.is_utf8(str(place)):
+        raise _unreadable(path, "its name is no UTF-8, in which Polars takes names; rename it")
 
 
 def _words(place: Path, fields: tuple[str, ...]) -> pl.Expr:
@@ -277,12 +286,12 @@ def _word(text: str, name: str) -> str:
 
 
 def _write(lines: pl.LazyFrame, path: File) -> None:
-    place = Path(path).expanduser()
     found = stream(lines)
-    try:
-        opened: Any = gzip.open if place.suffix.lower() == ".gz" else Path.open
-        with opened(place, "wb") as file:
-            found.write_csv(file, separator=" ", include_header=False, quote_style="never")
-    except OSError as error:
-        msg = f"cannot write {os.fspath(path)!r}: {error.strerror}"
-        raise RecframeError(msg) from None
+    is_packed = Path(path).suffix.lower() == ".gz"
+
+    def fill(file: BinaryIO) -> None:
+        packed: Any = gzip.GzipFile(fileobj=file, mode="wb") if is_packed else nullcontext(file)
+        with packed as inner:
+            found.write_csv(inner, separator=" ", include_header=False, quote_style="never")
+
+    atomic_write.write(path, fill)

@@ -27,7 +27,8 @@ from pathlib import Path
 from typing import Any
 
 from recframe.errors import RecframeError, short, wrong_ending
-from recframe.look.pages import specs, vega, whole
+from recframe.frames import atomic_write
+from recframe.look.pages import specs, vega
 from recframe.look.pages.parts import Content, Figure
 from recframe.look.themes import FONT, THEMES
 
@@ -87,11 +88,7 @@ class Page:
         if not target.parent.is_dir():
             msg = f"cannot write {str(path)!r}: there is no directory {str(target.parent)!r}"
             raise RecframeError(msg)
-        try:
-            whole.write(target, self.html)
-        except OSError as error:
-            msg = f"cannot write {str(path)!r}: {error.strerror or error}"
-            raise RecframeError(msg) from error
+        atomic_write.write_text(path, self.html)
 
     def __repr__(self) -> str:
         n = len(self.content.sections)

@@ -7,7 +7,8 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
-from recframe.look.pages import whole
+from recframe.errors import RecframeError
+from recframe.frames import atomic_write
 
 SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
@@ -30,9 +31,9 @@ def script() -> str:
     made = vl_convert.javascript_bundle(SNIPPET, vl_version=grammar)
     # what would end the element that the script stands in
     made = made.replace("</script", "<\\/script").replace("<!--", "<\\!--")
-    with suppress(OSError):
+    with suppress(OSError, RecframeError):
         kept.parent.mkdir(parents=True, exist_ok=True)
-        whole.write(kept, made)
+        atomic_write.write_text(kept, made)
     return made
 
 

@@ -1,0 +1,109 @@
+"""Files written whole or not at all: beside their place, then moved there."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+from uuid import uuid4
+
+import polars as pl
+
+from recframe.errors import RecframeError
+
+File = str | os.PathLike[str]
+UNFINISHED = ".unfinished"
+MOST_LINKS = 40
+"""Links that lead from one to the next before they are taken for a circle, as Linux has it."""
+OWN_STREAMS = ("/dev/fd", "/proc/self/fd")
+"""Folders of the streams that this process has open, by their numbers."""
+
+
+def write(path: File, fill: Callable[[BinaryIO], object]) -> None:
+    """Write a file by `fill`, or say why not; what is there stays as it is until all is written.
+
+    A link stays, and what it leads to is replaced; permissions stay, and the owner where that may be given. Devices, pipes and
+    streams of this process, such as /dev/stdout, are written straight.
+    """
+    try:
+        target = led_to(path)
+        if isinstance(target, Path) and is_plain(target):
+            _replace(target, fill)
+        else:
+            with opened(target, "wb") as file:
+                fill(file)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        msg = f"cannot write {os.fspath(path)!r}: {reason(error)}"
+        raise RecframeError(msg) from error
+
+
+def write_text(path: File, text: str) -> None:
+    """Write a file of text."""
+    write(path, lambda file: file.write(text.encode()))
+
+
+def led_to(path: File) -> Path | int:
+    """Return the place that a path leads to through links, or the number of a stream of this process."""
+    place = Path(path).expanduser()
+    for _ in range(MOST_LINKS):
+        place = place.parent.resolve() / place.name
+        if place.parent in {Path(one).resolve() for one in OWN_STREAMS} and place.name.isdecimal():
+            return int(place.name)
+        if not place.is_symlink():
+            return place
+        place = place.parent / place.readlink()
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+
+
+def is_plain(target: Path | int) -> bool:
+    """Return whether a target is a file, or a place where there is nothing yet."""
+    return not isinstance(target, int) and (target.is_file() or not target.exists())
+
+
+def opened(target: Path | int, mode: str) -> BinaryIO:
+    """Open a target; of a stream a copy, so that closing it leaves the stream open."""
+    source = os.dup(target) if isinstance(target, int) else target
+    return open(source, mode)  # type: ignore[return-value]  # noqa: PTH123  mode has a b; a number is no path
+
+
+def is_utf8(name: str) -> bool:
+    """Return whether a name of the file system can be written in UTF-8."""
+    return not any("\ud800" <= one <= "\udfff" for one in name)
+
+
+def reason(error: Exception) -> str:
+    """Return why a file cannot be read or written, in one line and without the layers that it came through."""
+    text = (getattr(error, "strerror", None) or str(error)).strip().partition("\n")[0]
+    found = re.search(r"([^:]+) \(os error \d+\)", text)
+    return found[1].strip() if found else text
+
+
+def _replace(target: Path, fill: Callable[[BinaryIO], object]) -> None:
+    beside = target.with_name(f".{uuid4().hex}{UNFINISHED}")
+    try:
+        with beside.open("xb") as file:
+            if target.exists():
+                _take_permissions(beside, target)
+            fill(file)
+            file.flush()
+            # so that after a crash of the machine the place has one of the two files, and no empty one
+            os.fsync(file.fileno())
+        beside.replace(target)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _take_permissions(beside: Path, target: Path) -> None:
+    """Give a file the owner and permissions of one that may be written to, before anything is in it."""
+    with target.open("r+b") as file:
+        there = os.fstat(file.fileno())
+    for owner in ((there.st_uid, there.st_gid), (-1, there.st_gid)) if os.name == "posix" else ():
+        with suppress(PermissionError):
+            os.chown(beside, *owner)
+            break
+    beside.chmod(stat.S_IMODE(there.st_mode))
