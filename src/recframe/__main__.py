@@ -5,4 +5,4 @@ from __future__ import annotations
 from recframe.cli import main
 
 if __name__ == "__main__":
-    main(prog_name="recframe")
+    main()

@@ -393,7 +393,9 @@ def test_an_encoding_without_the_signs_of_a_table_is_no_error():
 
 @pytest.mark.parametrize("missing", ["click", pytest.param("rich", marks=pytest.mark.slow)])
 def test_without_the_extra_the_command_says_how_to_install_it(missing):
-    result = shell("-c", f"import sys; sys.modules[{missing!r}] = None; import recframe.cli")
+    result = shell(
+        "-c", f"import sys; sys.modules[{missing!r}] = None; from recframe.cli import main; main()"
+    )
     assert (result.returncode, result.stderr) == (
         1,
         f"error: the command line needs {missing}: pip install 'recframe[cli]'\n",

@@ -13,7 +13,7 @@ import click
 
 import recframe as rf
 from recframe.audit.findings import Findings
-from recframe.cli import main
+from recframe.cli.commands import main
 from recframe.conventions.explanation import Explanation
 from recframe.look.pages.page import Page
 from recframe.look.table import Table
@@ -75,7 +75,6 @@ def signature(name: str, of: Any) -> str:
 
 def commands() -> dict[str, click.Command]:
     """Return the commands of the shell, in the order in which its help has them."""
-    assert isinstance(main, click.Group)
     return {name: main.commands[name] for name in sorted(main.commands)}
 
 

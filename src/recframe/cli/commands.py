@@ -33,6 +33,7 @@ from recframe.cli.engines import ENGINE, answering, engine_of
 from recframe.cli.given import bound, columns_of, metrics_and_cutoffs, n_parts, paths_of, scanned
 from recframe.cli.pages import explain, metrics, profiles
 from recframe.cli.printing import print_frame, say
+from recframe.cli.process import INTERRUPTED, UnwrittenError, status_of
 from recframe.cli.progress import bar
 from recframe.cli.reporting import report
 from recframe.cli.required import require
@@ -41,8 +42,8 @@ from recframe.cli.shell import Failure, note, noted, read_errors, words_of_the_s
 from recframe.cli.tracking import changes, history, track
 from recframe.cli.uncertain import compare, gaps, power, slices, summarize
 from recframe.errors import plan_errors, readable
+from recframe.frames.atomic_write import is_utf8
 
-INTERRUPTED = 130
 OF_ENGINES = ("--engine", "--master")
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -51,7 +52,11 @@ class Commands(click.Group):
     """A group of commands whose errors are one line each, without a traceback."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read what stands before the name of a command."""
+        """Read what stands before the name of a command, and take its words, which are to be text."""
+        wrong = next((one for one in args if not is_utf8(one)), None)
+        if wrong is not None:
+            msg = f"{files.with_bytes(wrong)} is no UTF-8, in which words of a command are; rename what is called so"
+            raise click.UsageError(msg, ctx)
         with _words_of_usage():
             return super().parse_args(ctx, args)
 
@@ -70,6 +75,8 @@ class Commands(click.Group):
             raise
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
+        except UnwrittenError as error:
+            ctx.exit(status_of(error))
 
     def _without_engine(self, option: str) -> str:
         """Return what is said of an option of engines where a command has none."""
@@ -143,8 +150,8 @@ def evaluate(recs: str, truth: str | None, **options: Any) -> None:
 
     Both are a file, a directory of Parquet files, or a pattern in quotes. The ending tells the format: .parquet, .csv, .tsv,
     .json, .ndjson, .jsonl, .arrow, .ipc, .feather, and of TREC files .run, .qrels, .qrel, .trec; those of text may end in .gz
-    too. Ids of TREC files are text, and several runs have a column model with each file's name. Text with another ending is
-    read with --separator.
+    or .zst too. Ids of TREC files are text, and several runs have a column model with each file's name. Text with another
+    ending is read with --separator. A pipe, such as /dev/stdin or <(...), is a file too.
 
     Options that take several values are repeated, or have them separated by commas. The result alone goes to stdout, notes
     and errors to stderr. Exit status: 0, 1 for files, columns, metrics or data, 2 for the options.

@@ -19,7 +19,7 @@ from click.shell_completion import (
 import recframe as rf
 from recframe.cli import files as tables
 from recframe.cli.options import FILES, form_of
-from recframe.cli.readers import READERS, ending_of
+from recframe.cli.readers import COMPRESSED, READERS, ending_of
 from recframe.errors import visible
 from recframe.frames.context import NAMED_COLUMNS
 from recframe.frames.rows.exploding import AS_EVER
@@ -116,9 +116,12 @@ def _columns_of_files(given: dict[str, Any]) -> Iterator[str]:
 
 
 def _is_slow(path: str) -> bool:
-    """Return whether a file is one that is read whole, and long."""
-    is_whole = ending_of(path) == ".json" and Path(path).is_file()
-    return is_whole and Path(path).stat().st_size > MOST_BYTES
+    """Return whether a path is a pipe, which is for the command alone, or a long file that is read whole or unpacked."""
+    place = Path(path)
+    if not place.is_file():
+        return place.exists() and not place.is_dir()
+    is_whole = ending_of(path) == ".json" or place.suffix.lower() in COMPRESSED
+    return is_whole and place.stat().st_size > MOST_BYTES
 
 
 class Bash(BashComplete):

@@ -13,6 +13,7 @@ from recframe.cli import completion
 from recframe.cli.options import (
     headers,
     list_separators,
+    n_bytes,
     one_truth,
     separators,
     split,
@@ -22,6 +23,7 @@ from recframe.cli.options import (
     threshold,
 )
 from recframe.cli.results import FORMATS, TABLE, WRITERS
+from recframe.cli.unpacking import MOST, MOST_OF_JSON
 from recframe.frames.context import (
     MOST_DECIMALS,
     NAMED_COLUMNS,
@@ -171,6 +173,13 @@ COLUMNS = declared(
         callback=list_separators,
         metavar="[FILE=]MARK",
         help="What stands between the ids where a column has a list in a text, ' ' for 'a b c'; a row is then a user's list.",
+    ),
+    click.option(
+        "--max-bytes",
+        callback=n_bytes,
+        metavar="N",
+        help="How many bytes a packed file may unpack to, and a pipe may have, such as 20GB.  "
+        f"[default: {MOST // 10**9}GB, JSON {MOST_OF_JSON // 10**6}MB]",
     ),
     click.option(
         "--ids-as-text",

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
+from recframe.cli import pipes, unpacking
 from recframe.cli.readers import (
     READERS,
     SEPARATORS,
@@ -24,6 +25,7 @@ from recframe.cli.readers import (
 )
 from recframe.cli.repeated_names import check_columns
 from recframe.errors import RecframeError, suggestion, wrong_ending
+from recframe.frames.atomic_write import is_utf8
 from recframe.frames.dtypes import as_text
 
 FIRST_BYTES = {b"PAR1": ".parquet", b"ARROW1": ".arrow"}
@@ -32,18 +34,26 @@ MOST_COLUMNS = 100_000
 """With more a command would take minutes, whatever it reads of them."""
 
 
-def scan(path: str, text: Iterable[str] = (), form: Form = NO_FORM) -> pl.LazyFrame:
+def scan(
+    path: str, text: Iterable[str] = (), form: Form = NO_FORM, most: int | None = None
+) -> pl.LazyFrame:
     """Return a file's table as a LazyFrame; `text` names columns that are read as text, where the table has them.
 
     The path is a file, a pattern such as `recs/*.parquet` (the matching files are one table), a directory (all Parquet
     files below it, with Hive's `column=value` folders as columns), or an address that Polars can scan, such as `s3://`.
-    `form` says how a text file is written, where its ending does not.
+    `form` says how a text file is written, where its ending does not; `most` is how many bytes a packed file may unpack to.
 
     Raises a RecframeError for what is not there, has an unknown ending or cannot be read.
     """
+    pipes.lay_down(path, most)
     found = places(path)
     ending = _ending(found, path, form)
     _check_content(found[0], ending)
+    for place in found:
+        if not is_address(place):
+            unpacking.check(
+                place, place if len(found) > 1 else path, unpacking.most_of(ending, most)
+            )
     try:
         if is_text(ending, form):
             frame = scan_text(found, form, ending, text)
@@ -79,7 +89,7 @@ def places(path: str) -> list[str]:
     """Return the files that a path stands for."""
     if is_address(path):
         return [path]
-    place = Path(path).expanduser()
+    place = Path(pipes.places().get(path, path)).expanduser()
     if place.is_dir():
         found = sorted(str(file) for file in place.rglob("*.parquet") if file.is_file())
         missing = f"the directory {path!r} has no .parquet files; name another kind by a pattern: '{place / '*.csv'}'"
@@ -96,7 +106,16 @@ def places(path: str) -> list[str]:
         found, missing = [], f"there is no file {path!r}{_close_file(place)}"
     if not found:
         raise RecframeError(missing)
+    wrong = next((one for one in found if not is_utf8(one)), None)
+    if wrong is not None:
+        msg = f"cannot read {with_bytes(wrong)}: its name is no UTF-8, in which Polars takes names; rename it"
+        raise RecframeError(msg)
     return found
+
+
+def with_bytes(name: str) -> str:
+    """Return a name in quotes, with the numbers of bytes that are no UTF-8."""
+    return f"'{os.fsencode(name).decode(errors='backslashreplace')}'"
 
 
 def _close_file(place: Path) -> str:
@@ -133,8 +152,7 @@ def _check_content(place: str, ending: str) -> None:
     if is_address(place) or ending in TABLES:
         return
     try:
-        with Path(place).open("rb") as file:
-            start = file.read(6)
+        start = unpacking.start_of(place)
     except OSError as error:
         msg = f"cannot read {place!r}: {error.strerror}"
         raise RecframeError(msg) from None

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 import recframe as rf
-from recframe.cli import files
+from recframe.cli import files, pipes
 from recframe.cli.declared import DEFAULT_METRICS, POLICY_NAMES, SIDE_NAMES
 from recframe.cli.options import form_of
 from recframe.cli.readers import READERS, ROWS_TO_INFER, ending_of, is_text
@@ -45,6 +45,8 @@ def _names_a_model(options: dict[str, Any]) -> bool:
 def scanned(paths: dict[str, str], options: dict[str, Any]) -> dict[str, pl.LazyFrame]:
     """Return the tables of all files; a file that was given twice is one table."""
     check_output(options["output"] or "-", options["form"], paths.values())
+    for path in paths.values():
+        pipes.lay_down(path, options["max_bytes"])
     _check_text(paths, options)
     columns = columns_of(options)
     ids = {role: columns.get(role, role) for role in ("user", "item")}
@@ -53,7 +55,8 @@ def scanned(paths: dict[str, str], options: dict[str, Any]) -> dict[str, pl.Lazy
     for name, path in paths.items():
         form = form_of(name, options["separator"], options["header"])
         mark = _mark_of(name, options["lists_separator"])
-        frame = files.scan(path, text if mark is None else [*text, *_listed(name, columns)], form)
+        names = text if mark is None else [*text, *_listed(name, columns)]
+        frame = files.scan(path, names, form, options["max_bytes"])
         wanted = ids["item" if name == "items" else "user"]
         files.check_header(frame.collect_schema(), path, wanted, form)
         if name == "recs" and mark is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from datetime import datetime
 
@@ -17,9 +18,16 @@ from recframe.tracking.tracked_run import moment
 def split(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> list[str]:
     """Return the values of an option that is repeated, has several separated by commas, or both."""
     del ctx, parameter
-    return [
-        name for value in values for name in next(csv.reader([value], skipinitialspace=True), [])
-    ]
+    return [name for value in values for name in _cells(value)]
+
+
+def _cells(value: str) -> list[str]:
+    """Return values that are separated by commas or line breaks, which stand in quotes where they are part of one."""
+    try:
+        lines = csv.reader(io.StringIO(value, newline=""), skipinitialspace=True)
+        return [cell for line in lines for cell in line]
+    except csv.Error as error:
+        raise click.BadParameter(f"its values cannot be told apart: {error}") from None
 
 
 def split_metrics(
@@ -61,6 +69,23 @@ def split_columns(
             )
         columns[role] = name
     return columns
+
+
+UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+def n_bytes(ctx: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
+    """Return a number of bytes, or say what is none."""
+    del ctx, parameter
+    if value is None:
+        return None
+    found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,9})?) ?([kMGT]?)B?", value)
+    n = int(float(found[1]) * UNITS[found[2]]) if found else 0
+    if n < 1:
+        raise click.BadParameter(
+            f"{value!r} is no number of bytes; write for example 500MB or 20GB"
+        )
+    return n
 
 
 def threshold(
@@ -145,7 +170,7 @@ def headers(
 
 
 def _names(value: str) -> tuple[str, ...]:
-    return tuple(one.strip() for one in next(csv.reader([value]), []))
+    return tuple(one.strip() for one in _cells(value))
 
 
 def form_of(name: str, marks: dict[str, str], names: dict[str, tuple[str, ...]]) -> Form:

@@ -15,6 +15,7 @@ import polars as pl
 
 import recframe as rf
 from recframe.cli.repeated_names import FIRST_BYTES, ROWS, check_keys, first_lines
+from recframe.cli.unpacking import ARROW_STREAM, start_of, unpacked
 from recframe.errors import RecframeError
 
 # Ids are often numbers for a long while before the first text comes; Polars' own 100 rows decide too early.
@@ -117,11 +118,10 @@ def _scan_json(places: list[str]) -> pl.LazyFrame:
 
 def _scan_one_json(place: str) -> pl.LazyFrame:
     """Return the rows of a JSON file: a list of them, or one in each line."""
-    if is_address(place) or place.lower().endswith(".zst"):
-        msg = f"cannot read {place!r}: .json is read from files, packed by gzip or not; write NDJSON or Parquet"
+    if is_address(place):
+        msg = f"cannot read {place!r}: .json is read from files alone; write NDJSON or Parquet"
         raise RecframeError(msg)
-    packed = place.lower().endswith(".gz")
-    content = gzip.decompress(Path(place).read_bytes()) if packed else Path(place).read_bytes()
+    content = b"".join(unpacked(place))
     check_keys(content[:FIRST_BYTES].decode("utf-8-sig", errors="replace"), place)
     if content.lstrip()[:1] == b"[":
         frame = pl.read_json(BytesIO(content), infer_schema_length=None).lazy()
@@ -171,7 +171,12 @@ def _scan_ndjson(places: list[str]) -> pl.LazyFrame:
 
 
 def _scan_ipc(places: list[str]) -> pl.LazyFrame:
-    return pl.scan_ipc(escaped(places))
+    streams = [one for one in places if not is_address(one) and start_of(one)[:4] == ARROW_STREAM]
+    if not streams:
+        return pl.scan_ipc(escaped(places))
+    files = [one for one in places if one not in streams]
+    found = [pl.read_ipc_stream(one).lazy() for one in streams]
+    return pl.concat([*found, *([pl.scan_ipc(escaped(files))] if files else [])])
 
 
 def _scan_parquet(places: list[str]) -> pl.LazyFrame:

@@ -38,6 +38,7 @@ from recframe.cli.shell import Failure, note, noted, words_of_the_shell
 from recframe.cli.uncertain import ALL_COLUMNS, LEVEL, MIN_USERS, answered
 from recframe.cli.uncertain import shown as show
 from recframe.errors import RecframeError
+from recframe.frames import atomic_write
 from recframe.namespace.gates import gate_of
 from recframe.plan.needs import is_of_segment
 from recframe.tracking import kept
@@ -249,7 +250,7 @@ def _earlier(options: dict[str, Any]) -> list[pl.LazyFrame] | None:
     path = options["reference"]
     if path is None or not (ending_of(path) in READERS or Path(path).exists()):
         return None
-    summary = files.scan(path)
+    summary = files.scan(path, most=options["max_bytes"])
     if not {"metric", "value"} <= set(summary.collect_schema()):
         return None
     options["reference"] = None
@@ -304,11 +305,7 @@ def _give(result: pl.DataFrame, gate: Gate, options: dict[str, Any]) -> None:
     if path in {None, STDOUT}:
         put(text)
         return
-    try:
-        Path(path).expanduser().write_text(text, encoding="utf-8")
-    except OSError as error:
-        msg = f"cannot write {path!r}: {error.strerror}"
-        raise RecframeError(msg) from None
+    atomic_write.write_text(path, text)
     say(f"wrote {path} ({result.height} row{'s' * (result.height != 1)})", err=True)
 
 

@@ -10,7 +10,7 @@ import click
 import polars as pl
 
 import recframe as rf
-from recframe.cli import files
+from recframe.cli import files, pipes
 from recframe.cli.printing import say
 from recframe.cli.readers import ROWS_TO_INFER
 from recframe.errors import readable
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 class Failure(click.ClickException):
     """What went wrong with files, columns, metrics or data, in one line."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(pipes.in_words(message))
 
     def show(self, file: Any = None) -> None:
         """Print the line to stderr."""

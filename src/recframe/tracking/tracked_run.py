@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 from hashlib import sha256
@@ -230,7 +231,8 @@ def moment(as_of: object) -> datetime:
     found = _parsed(as_of) if isinstance(as_of, str) else as_of
     # NOTE: pandas' NaT is a datetime, and the one that is not itself
     if isinstance(found, datetime) and found == found:  # noqa: PLR0124
-        return _in_utc(datetime.fromisoformat(found.isoformat(timespec="microseconds")))
+        with suppress(OverflowError):  # in UTC it is before the year 1, or after 9999
+            return _in_utc(datetime.fromisoformat(found.isoformat(timespec="microseconds")))
     if isinstance(found, date) and not isinstance(found, datetime):
         return datetime(found.year, found.month, found.day)  # noqa: DTZ001  which is UTC
     msg = f"{Given('as_of', as_of)} is no time that a result holds for; write {AS_OF}"

@@ -1,0 +1,241 @@
+"""Pipes are read where a file is, and packed files that are damaged or without an end are told of."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import json
+import os
+import sys
+import threading
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from recframe.cli import pipes as pipes_of_the_command
+from recframe.cli import unpacking
+from shop_files import TWO, TWO_TRUTH, evaluate, failure, run, write_tables
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder that has the tables as Parquet files, and leave nothing in that of temporary files."""
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    monkeypatch.chdir(tmp_path)
+    write_tables()
+    yield tmp_path
+    assert not [*(tmp_path / "temporary").iterdir()]
+
+
+def csv(frame: pl.DataFrame) -> bytes:
+    return frame.write_csv().encode()
+
+
+def tsv(frame: pl.DataFrame) -> bytes:
+    return frame.write_csv(separator="\t").encode()
+
+
+def ndjson(frame: pl.DataFrame) -> bytes:
+    return frame.write_ndjson().encode()
+
+
+def rows_of_json(frame: pl.DataFrame) -> bytes:
+    return json.dumps(frame.to_dicts()).encode()
+
+
+def arrow_stream(frame: pl.DataFrame) -> bytes:
+    return frame.write_ipc_stream(None).getvalue()
+
+
+def arrow(frame: pl.DataFrame) -> bytes:
+    return frame.write_ipc(None).getvalue()
+
+
+def parquet(frame: pl.DataFrame) -> bytes:
+    frame.write_parquet("written.parquet")
+    return Path("written.parquet").read_bytes()
+
+
+def zstd(content: bytes) -> bytes:
+    module = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+    compress: Callable[[bytes], bytes] = pytest.importorskip(module).compress
+    return compress(content)
+
+
+FORMS = {
+    "csv": csv,
+    "tsv": tsv,
+    "ndjson": ndjson,
+    "json": rows_of_json,
+    "arrow": arrow_stream,
+    "ipc": arrow,
+    "pq": parquet,
+}
+PACKED = {".gz": gzip.compress, ".zst": zstd}
+
+
+@contextmanager
+def pipes(*contents: bytes, name: str = "/dev/fd/{}") -> Iterator[list[str]]:
+    """Give paths of pipes with some content, as those of <(...) in a shell, or as named ones."""
+    paths, ends, writers = [], [], []
+    for number, content in enumerate(contents):
+        if name.startswith("/dev"):
+            end, other = os.pipe()
+            ends.append(end)
+            paths.append(name.format(end))
+        else:
+            paths.append(name.format(number))
+            other = paths[-1]
+            os.mkfifo(other)
+
+        def write(other: int | str = other, content: bytes = content) -> None:
+            with open(other, "wb") as file:  # noqa: PTH123  a number is no path
+                file.write(content)
+
+        writers.append(threading.Thread(target=write, daemon=True))
+        writers[-1].start()
+    yield paths
+    for end in ends:
+        os.close(end)
+    for writer in writers:
+        writer.join(10)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("is_named", [False, True])
+def test_a_pipe_is_read_as_its_file(form, is_named):
+    name = f"pipe{{}}.{form}" if is_named else "/dev/fd/{}"
+    made = [FORMS[form](frame) for frame in (TWO, TWO_TRUTH)]
+    with pipes(*made, name=name) as (recs, truth):
+        found = evaluate(recs, truth, "-m", "dcg@1", "--by", "user")
+
+    # user 1 has gain 3 at rank 1, the others have none
+    assert found["dcg@1"].to_list() == [3.0, 0.0, 0.0]
+
+
+def test_a_pipe_may_be_packed_have_another_separator_and_no_header():
+    text = TWO.write_csv(separator=";", include_header=False).encode()
+    options = ("--separator", "recs=;", "--header", "recs=user,item,rank")
+    with pipes(text, gzip.compress(csv(TWO_TRUTH))) as (recs, truth):
+        assert evaluate(recs, truth, *options, "-m", "dcg@1")["dcg@1"].item() == 1.0
+
+
+def test_a_pipe_is_an_earlier_result_too():
+    run("summarize", "two.parquet", "two_truth.parquet", "-m", "mrr", "-o", "last.csv")
+    with pipes(Path("last.csv").read_bytes()) as (last,):
+        required = ("mrr >= 0.9 * reference", "--reference", last, "--on", "value")
+        assert run("require", "two.parquet", "two_truth.parquet", *required).exit_code == 0
+
+
+def test_what_is_wrong_with_a_pipe_names_it():
+    with pipes(b"user;item;rank\n1;2;3\n") as (recs,):
+        assert failure("evaluate", recs, "truth.parquet").startswith(
+            f"{recs!r} has the one column 'user;item;rank'"
+        )
+    with pipes(b"a Q0 b 1\n", name="pipe{}.run") as (recs,):
+        said = failure("evaluate", recs, "truth.parquet", "--ids-as-text")
+        assert said.startswith("line 1 of 'pipe0.run' is")
+    with pipes(gzip.compress(csv(TWO))[:-9]) as (recs,):
+        assert failure("evaluate", recs, "truth.parquet").startswith(
+            f"cannot read {recs!r}: it is cut off"
+        )
+
+
+def test_a_pipe_that_fills_the_disk_is_told_of_its_folder(monkeypatch):
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(pipes_of_the_command, "_copy", full)
+    with pipes(csv(TWO)) as (recs,):
+        said = failure("evaluate", recs, "two_truth.parquet")
+
+    assert said.startswith(f"cannot read {recs!r}: No space left on device in '")
+    assert said.endswith("temporary', where pipes are laid down; another is that of TMPDIR")
+
+
+# packed files
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "ndjson", "json"])
+@pytest.mark.parametrize("ending", PACKED)
+def test_a_packed_file_is_read_and_damage_is_told(form, ending):
+    whole, path = PACKED[ending](FORMS[form](TWO)), f"recs.{form}{ending}"
+    Path(path).write_bytes(whole)
+    assert evaluate(path, "two_truth.parquet", "-m", "dcg@1")["dcg@1"].item() == 1.0
+
+    # cut off, and with other bytes in its middle, of which a short file of zstd tells nothing
+    middle = len(whole) // 2
+    changed = whole[:middle] + bytes(4) + whole[middle + 4 :]
+    for damaged in (whole[:-5], whole[:middle], *([changed] if ending == ".gz" else [])):
+        Path(path).write_bytes(damaged)
+        said = failure("evaluate", path, "two_truth.parquet")
+        assert said.startswith(f"cannot read {path!r}: it is cut off or damaged, since it cannot")
+        assert said.endswith("; copy or pack it again")
+
+
+PACKERS = {"zlib": zlib.compress, **{f"x{ending}": pack for ending, pack in PACKED.items()}}
+
+
+@pytest.mark.parametrize("packer", PACKERS)
+def test_a_file_that_unpacks_to_more_than_a_limit_is_told(packer):
+    # whatever its name, since Polars unpacks by the content
+    Path("recs.csv").write_bytes(PACKERS[packer](csv(TWO).ljust(3_000)))
+
+    said = failure("evaluate", "recs.csv", "two_truth.parquet", "--max-bytes", "2.9kB")
+
+    assert said == (
+        "'recs.csv' unpacks to more than 2,900 bytes; if it is meant to, allow more: --max-bytes 5800"
+    )
+
+
+def test_a_file_is_unpacked_no_further_than_to_the_limit(monkeypatch):
+    pieces = []
+
+    def endless(*_: object) -> Iterator[bytes]:
+        while True:
+            pieces.append(b"x" * 1_000)
+            yield pieces[-1]
+
+    Path("recs.json.gz").write_bytes(gzip.compress(b"[]"))
+    monkeypatch.setattr(unpacking, "_pieces", endless)
+
+    said = failure("evaluate", "recs.json.gz", "two_truth.parquet", "--max-bytes", "10kB")
+
+    assert "unpacks to more than 10,000 bytes" in said
+    assert len(pieces) == 11
+
+
+def test_a_limit_holds_where_none_is_written_and_for_pipes(monkeypatch):
+    monkeypatch.setattr(unpacking, "MOST", 40)
+    monkeypatch.setattr(unpacking, "MOST_OF_JSON", 20)
+    for name, most in (("recs.csv.gz", 40), ("recs.json.gz", 20)):
+        Path(name).write_bytes(gzip.compress(b"[]".ljust(most + 1)))
+        said = failure("evaluate", name, "two_truth.parquet")
+        assert said.startswith(f"{name!r} unpacks to more than {most} bytes; if it is meant to,")
+    with pipes(csv(TWO).ljust(41)) as (recs,):
+        said = failure("evaluate", recs, "two_truth.parquet")
+        assert said.startswith(f"{recs!r} has more than 40 bytes; if it is meant to, allow more")
+    with pipes(csv(TWO)) as (recs,):
+        assert evaluate(recs, "two_truth.parquet", "--max-bytes", "1G").height == 1
+
+
+@pytest.mark.parametrize("written", ["0", "-1", "many", "1e9", "5 KiB", "٣", ""])
+def test_a_limit_that_is_none_is_told(written):
+    said = run("evaluate", "two.parquet", "two_truth.parquet", "--max-bytes", written)
+    assert said.exit_code == 2
+    assert f"{written!r} is no number of bytes; write for example 500MB or 20GB" in said.stderr
+
+
+def test_without_the_package_of_zstd_it_is_said_what_to_install(monkeypatch):
+    Path("recs.csv.zst").write_bytes(unpacking.ZSTD)
+    for name in ("backports.zstd", "compression.zstd"):
+        monkeypatch.setitem(sys.modules, name, None)
+
+    said = failure("evaluate", "recs.csv.zst", "two_truth.parquet")
+
+    assert said.endswith(", which is not installed; write: pip install 'recframe[cli]'")
