@@ -164,6 +164,7 @@ _NAMES = {
     "ndarray": "array",
     "str": "text",
     "Expr": "expression",
+    "MetricExpr": "expression",
 }
 _MOST_SHOWN = 60
 
@@ -179,7 +180,7 @@ def kind_of(thing: object) -> str:
 
 def with_article(words: str) -> str:
     """Return words with the article that they are read with: `an item`, `a user`."""
-    vowel = words[:1].casefold() in {"a", "e", "i", "o"} or words.startswith("un")
+    vowel = words[:1].casefold() in {"a", "e", "i", "o"} or words.startswith(("un", "RDD"))
     return f"{'an' if vowel else 'a'} {words}"
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 from decimal import Decimal
+from functools import partial
 
 import pandas as pd
 import polars as pl
@@ -161,6 +163,23 @@ def test_partitions_that_are_not_what_the_frame_says_fail_with_what_to_write():
         rf.RecframeError, match=r"column 'user' is int64 in a partition, and string"
     ):
         rf.rec(lists, truth=sides).evaluate("mrr").compute()
+
+
+def test_a_metric_as_an_expression_makes_no_column():
+    recs, truth = eager(model=False)
+    judged = recs.rec(truth=truth).judge()
+    expression = rf.ndcg.expr(k=2)
+    says = partial(
+        pytest.raises, rf.RecframeError, match=r"'ndcg@2' is an expression of Polars, .*rf\.rec\("
+    )
+
+    for frame in (made(judged), judged.to_pandas()):
+        with says():
+            frame.assign(x=expression)
+    with says():
+        made(judged)["x"] = expression
+    by_user = judged.group_by("user").agg(pickle.loads(pickle.dumps(expression)))  # noqa: S301  our own
+    assert_same(recs.rec(truth=truth).ndcg(k=2, by="user"), by_user, ordered=False)
 
 
 def test_rec_can_be_registered():

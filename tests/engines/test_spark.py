@@ -92,6 +92,7 @@ import spark_session
 from asked_twice import asked_twice, assert_same, eager
 from frame_kinds import Kind
 
+import recframe as rf
 connected = spark_session.session(connect=True)
 kind = Kind("connect", lambda one: connected.createDataFrame(one.to_arrow()), spark_session.read)
 recs, truth = eager()
@@ -103,6 +104,14 @@ for call, metrics, by, ordered in (
     one, other = asked_twice(kind, call, recs, truth, {{"model": "model"}}, *metrics, by=by, sides=("users", "items"))
     assert_same(one, other, ordered=ordered)
 assert "connect" in type(connected).__module__
+lists = kind(recs)
+connected.stop()
+try:
+    rf.rec(lists, truth=truth, model="model").evaluate("mrr")
+except rf.RecframeError as error:
+    assert "was stopped; start one" in str(error)
+else:
+    raise AssertionError("nothing was raised")
 """
 
 
@@ -112,6 +121,55 @@ def test_spark_connect_has_the_same_numbers():
 
     # a process has either of the two
     subprocess.run([sys.executable, "-W", "ignore", "-c", script], check=True, timeout=300)  # noqa: S603  ours
+
+
+def test_a_stream_of_spark_is_asked_batch_by_batch():
+    _, truth = eager(model=False)
+    stream = session().readStream.format("rate").load()
+    lists = stream.selectExpr("value AS user", "value AS item", "value + 1 AS rank")
+    says = partial(pytest.raises, rf.RecframeError, match=r"no last row; .*\.foreachBatch\(")
+
+    for recs, relevant in ((lists, truth), (made(truth), lists)):
+        with says():
+            rf.rec(recs, truth=relevant).evaluate("mrr")
+    with says():
+        rf.rec({"a": lists, "b": lists}, truth=truth).compare("mrr")
+
+
+def test_a_table_and_an_rdd_are_told_how_they_become_frames():
+    recs, _ = eager(model=False)
+
+    with pytest.raises(rf.RecframeError, match=r"is text; .* a table's name: spark\.table\(name\)"):
+        rf.rec("recs")
+    for rows in (made(recs).rdd, session().sparkContext.parallelize([1])):
+        with pytest.raises(
+            rf.RecframeError, match=r"is an? \w*RDD; .*: spark\.createDataFrame\(rdd"
+        ):
+            rf.rec(rows)
+
+
+def test_a_session_that_was_stopped_is_said_in_words():
+    recs, truth = eager(model=False)
+    lists, relevant = made(recs), made(truth)
+    rec, earlier = rf.rec(lists, truth=relevant), made(recs.rec(truth=truth).summarize("mrr"))
+    session().stop()
+    session.cache_clear()
+    says = partial(pytest.raises, rf.RecframeError, match="session .* was stopped; start one, ")
+
+    try:
+        with says():
+            rec.evaluate("mrr")
+        with says():
+            rec.audit()
+        with says():
+            rf.rec({"a": lists, "b": lists}, truth=relevant)
+        with says():
+            rf.rec(made(recs), truth=relevant).evaluate("mrr")
+        with says():
+            rf.rec(made(recs), truth=truth).require("mrr >= 0.9 * last", last=earlier)
+        assert "pyspark.DataFrame" in repr(rec)
+    finally:
+        session()
 
 
 def test_rec_can_be_registered():

@@ -17,7 +17,7 @@ from recframe.errors import DataError, RecframeError
 from recframe.facts.levels import Level
 from recframe.frames.collecting import stream
 from recframe.frames.context import SIDES, Context
-from recframe.frames.hints import Either, words
+from recframe.frames.hints import Either, FrameOf, words
 from recframe.frames.kinds.engine import Engine, Routed, Work
 from recframe.frames.kinds.lookup import collected, is_frame, kind_for
 from recframe.frames.kinds.plain_tables import in_plain_types, table_of, without_rows
@@ -261,14 +261,14 @@ class Divided:
         frames = {LISTS: self.frame} | {
             name: one for name, one in sides.items() if one is not None and not isinstance(one, str)
         }
-        return {name: self._given(one) for name, one in frames.items()}
+        return {name: self._given(name, one) for name, one in frames.items()}
 
-    def _given(self, frame: Any) -> Given:
+    def _given(self, name: str, frame: Any) -> Given:
         names: Mapping[str, Any] = {}
         if isinstance(frame, NamedFrame):
             names, frame = frame.names, frame.frame
         context = self.context.bind(names) if names else self.context
-        kind = kind_for(frame)
+        kind = kind_for(frame, str(FrameOf(name)))
         if kind.engine is not None and kind.engine.name != self.engine.name:
             msg = f"the lists are a frame of {self.engine.name}, and a side frame of {kind.engine.name}; give both of one"
             raise RecframeError(msg)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from recframe.errors import RecframeError, shown
-from recframe.frames.kinds.lookup import kind_of_class
+from recframe.frames.kinds.lookup import OF_ENGINES, kind_of_class
 from recframe.namespace.on_engine import rec_for
 
-CLASSES = "pyspark.sql.DataFrame, dask.dataframe.DataFrame or daft.DataFrame"
+CLASSES = f"{', '.join(OF_ENGINES[:-1])} or {OF_ENGINES[-1]}"
 
 
 class _Accessor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -17,6 +18,9 @@ from recframe.frames.forked import check_threads
 from recframe.frames.hints import Either
 from recframe.frames.kinds.kind import Kind
 
+OF_ENGINES = ("pyspark.sql.DataFrame", "dask.dataframe.DataFrame", "daft.DataFrame")
+"""The classes of the frames that engines hold."""
+
 
 class ArrowStream(Protocol):
     """A frame of whatever library that gives its columns through Arrow's PyCapsule interface."""
@@ -29,8 +33,12 @@ def kind_for(frame: Any, title: str = "the frame") -> Kind:
     """Return a frame as one of its kind, or say which frames are taken, where something else was given."""
     found = _kind_of(frame)
     if found is None:
-        msg = f"{title} is {kind_of(frame)}; give a polars.DataFrame, a polars.LazyFrame, a pandas.DataFrame or an Arrow table"
-        raise RecframeError(msg + _made_a_frame(frame))
+        loaded = "".join(f", a {one}" for one in OF_ENGINES if _is_loaded(one))
+        taken = (
+            f"a polars.DataFrame, a polars.LazyFrame, a pandas.DataFrame{loaded} or an Arrow table"
+        )
+        msg = f"{title} is {kind_of(frame)}; give {taken}{_made_a_frame(frame)}"
+        raise RecframeError(msg)
     return found(frame)
 
 
@@ -105,6 +113,11 @@ def kind_of_class(frame_class: type) -> type[Kind] | None:
     return None
 
 
+def _is_loaded(frame_class: str) -> bool:
+    """Whether the library of an engine's frames is loaded, as it is where there is one."""
+    return frame_class.rpartition(".")[0] in sys.modules
+
+
 def _made_a_frame(thing: Any) -> str:
     """Return how something else becomes a frame, where that is known."""
     library, kind = type(thing).__module__.partition(".")[0], type(thing).__name__
@@ -114,14 +127,18 @@ def _made_a_frame(thing: Any) -> str:
         "recframe": ", not what recframe makes of it",
         "NamedFrame": str(Either(", and name its columns in the call: rf.rec(frame, user='...')")),
         "pyarrow": ": one column of a table is none",
-        "pyspark": ": spark_frame.toPandas()",
+        "Column": ": one column of a table is none",
         "Series": ": series.reset_index()" if library == "pandas" else ": series.to_frame()",
         "str": ", not a path: pl.scan_parquet(path), pl.scan_csv(path)",
     }
+    if _is_loaded(OF_ENGINES[0]):
+        known["str"] += ", or a table's name: spark.table(name)"
+    rows = ": spark.createDataFrame(rdd, ['user', 'item', 'rank'])"
+    known |= dict.fromkeys(("RDD", "PipelinedRDD"), rows)
     columns = (
         ", with a column for each of user, item and what is known of both: pl.DataFrame({...})"
     )
     known |= dict.fromkeys(("list", "dict", "ndarray"), columns)
-    if "GroupBy" in kind:
+    if "Group" in kind:
         return ": the one that was grouped, with the groups as by='...'"
     return known.get(kind) or known.get(library, "")

@@ -67,11 +67,13 @@ class Spark(Engine):
 
     def none(self, frame: Any) -> pa.Table:
         """Return a table without rows, whose schema is a frame's, but for columns of types that Arrow lacks."""
+        _check(frame)
         fields = [field for field in frame.schema if _is_in_arrow(field.dataType)]
         return to_arrow_schema(StructType(fields), **IN_UTC).empty_table()
 
     def read(self, frame: Any, columns: Sequence[str]) -> pa.Table:
         """Return some columns of a small frame."""
+        _check(frame)
         return frame.select([_column(name) for name in columns]).toArrow()
 
     def distinct(
@@ -96,6 +98,8 @@ class Spark(Engine):
 
     def stacked(self, frames: Mapping[str, Any], model: str) -> Any:
         """Return frames below each other, with a column that has their names; where one lacks a column, it is null there."""
+        for frame in frames.values():
+            _check(frame)
         named = [frame.withColumn(model, F.lit(name)) for name, frame in frames.items()]
         return reduce(lambda a, b: a.unionByName(b, allowMissingColumns=True), named)
 
@@ -227,6 +231,25 @@ class Packed:
         return frame.select(*columns, bucket.alias(BUCKET)).mapInArrow(
             sending(side, number, n_buckets), _SENT
         )
+
+
+def _check(frame: Any) -> None:
+    """Say so where a frame cannot be read to its end."""
+    session = frame.sparkSession
+    # the former of Spark Connect, which has no context
+    stopped = getattr(session, "is_stopped", None)
+    if session.sparkContext._jsc is None if stopped is None else stopped:  # noqa: SLF001  Spark tells it nowhere else
+        msg = (
+            "the session of this frame of Spark was stopped; start one, SparkSession.builder.getOrCreate(), and read the "
+            "frame anew"
+        )
+        raise RecframeError(msg)
+    if frame.isStreaming:
+        msg = (
+            "a streaming DataFrame of Spark has no last row; ask each of its batches: "
+            "stream.writeStream.foreachBatch(lambda rows, number: rf.rec(rows, truth=truth)...)"
+        )
+        raise RecframeError(msg)
 
 
 def _arrow_function(made: Callable[[pa.Table], pa.Table]) -> Callable[[pa.Table], pa.Table]:

@@ -23,7 +23,14 @@ from typing import (
 
 import polars as pl
 
-from recframe.errors import RecframeError, UnknownMetricError, sentence, shown, suggestion
+from recframe.errors import (
+    RecframeError,
+    UnknownMetricError,
+    kind_of,
+    sentence,
+    shown,
+    suggestion,
+)
 from recframe.frames.plain_numbers import plain_number
 from recframe.metrics.language.at import At
 from recframe.metrics.language.at_lists import AtLists
@@ -305,7 +312,8 @@ class Metric(Generic[P]):
             raise RecframeError(msg)
         metric = self if k is None or self.k is not None else self @ k
         words = At(metric.k, JudgedList(pl.col(rank), pl.col(relevance), pl.col(item)))
-        return metric.value(words).cast(pl.Float64).alias(str(metric))
+        found = metric.value(words).cast(pl.Float64).alias(str(metric))
+        return MetricExpr._from_pyexpr(found._pyexpr)  # noqa: SLF001  Polars' own way to make one of a class
 
     @overload
     def __get__(self, rec: None, owner: Any = None) -> Metric[P]: ...
@@ -313,6 +321,18 @@ class Metric(Generic[P]):
     def __get__(self, rec: Binds[Bound_co], owner: Any = None) -> Bound_co: ...
     def __get__(self, rec: Binds[Any] | None, owner: Any = None) -> Any:
         return self if rec is None else rec._bound(self)  # noqa: SLF001  a metric in the body of Rec is one of its methods
+
+
+class MetricExpr(pl.Expr):
+    """A metric as an expression, which only Polars reads: pandas and Dask would make a column of objects of it."""
+
+    def __call__(self, frame: object) -> Any:
+        """Say what to write instead, where `assign` calls it."""
+        msg = (
+            f"{self.meta.output_name()!r} is an expression of Polars, which {kind_of(frame)} does not read; for its value of "
+            "each user write rf.rec(frame).evaluate(..., by='user')"
+        )
+        raise RecframeError(msg)
 
 
 def signature_of(definition: Definition) -> str:
