@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from datetime import date
 from functools import partial
@@ -14,6 +15,7 @@ from asked_twice import COLLECTED, asked_twice, assert_same, eager
 from engines_here import OWN, engines
 from frame_kinds import slow_after_the_first
 from parted_frames import ALL_SIDES, METRICS, every
+from spark_session import in_a_bucketed_table
 
 pytestmark = OWN
 
@@ -184,29 +186,92 @@ def test_nothing_is_what_nothing_is_on_one_machine(asked, empty, by):
     assert_same(one, other, ordered=by is None)
 
 
-SKEWED = {
-    "spark": lambda one: [one.repartition(40), one.repartition(1), one.repartition(5, "week")],
-    "dask": lambda one: [
-        one.repartition(npartitions=1),
-        one.repartition(npartitions=12),
-        one.shuffle("week", npartitions=5),
-    ],
+def only(frame, users):
+    return frame.filter(pl.col("user").is_in(users.implode()))
+
+
+USERS = eager(model=False)[1]["user"].unique().sort()
+SCENES = {
+    "whole": lambda recs, truth: (recs, truth),
+    "two users in the truth": lambda recs, truth: (recs, only(truth, USERS[:2])),
+    "one list": lambda recs, truth: (only(recs, USERS[:1]), truth),
+    "users of one side": lambda recs, truth: (only(recs, USERS[::2]), only(truth, USERS[1::2])),
+}
+LAYOUTS = {
+    "spark": {
+        "hash": lambda one: one.repartition(4, "user"),
+        "range": lambda one: one.repartitionByRange(4, "user"),
+        "bucketed": in_a_bucketed_table,
+        "mostly empty": lambda one: one.repartition(12),
+        "by week": lambda one: one.repartition(5, "week"),
+    },
+    "dask": {
+        "hash": lambda one: one.shuffle("user", npartitions=4),
+        "range": lambda one: one.set_index("user", drop=False, npartitions=4),
+        "mostly empty": lambda one: one.repartition(npartitions=12),
+        "by week": lambda one: one.shuffle("week", npartitions=5),
+    },
     # whose own runner has no partitions, but batches
-    "daft": lambda one: [
-        one.into_batches(1),
-        one.into_batches(37),
-        one.concat(one.where(one["week"] > 7)),
-    ],
+    "daft": {
+        "range": lambda one: one.sort("user").into_batches(37),
+        "mostly empty": lambda one: one.where(one["week"] > 7).concat(one),
+        "one": lambda one: one.into_batches(1),
+    },
 }
 
 
-def test_skewed_and_empty_partitions_change_nothing(engine):
-    recs, truth = eager(model=False)
-    expected = recs.rec(truth=truth).evaluate(*METRICS)
+@pytest.mark.parametrize(
+    ("engine", "lies"),
+    [
+        pytest.param(*one.values, lies, marks=one.marks, id=f"{one.id} {lies}")
+        for one in engines()
+        for lies in LAYOUTS[one.id]
+    ],
+)
+@pytest.mark.parametrize("scene", SCENES)
+def test_rows_that_lie_in_any_way_have_the_numbers_of_one_machine(engine, lies, scene):
+    recs, truth = SCENES[scene](*eager(model=False))
+    laid = LAYOUTS[engine.name][lies]
+    rec = rf.rec(laid(engine(recs)), truth=laid(engine(truth)))
+    with warnings.catch_warnings():
+        # of users without a list, as one machine says
+        warnings.simplefilter("ignore", rf.RecframeWarning)
+        expected = recs.rec(truth=truth).evaluate(*METRICS)
+        of_users = recs.rec(truth=truth).evaluate("ndcg@3", by="user")
 
-    for one in SKEWED[engine.name](engine(recs)):
-        found = rf.rec(one, truth=engine(truth)).evaluate(*METRICS)
-        assert_same(expected, engine.read(found), ordered=True)
+    assert_same(expected, engine.read(rec.evaluate(*METRICS)), ordered=True)
+    assert_same(of_users, engine.read(rec.evaluate("ndcg@3", by="user")), ordered=False)
+
+
+def test_nobody_who_counts_has_a_row_of_gaps(asked):
+    recs, truth = eager(model=False)
+
+    for columns in ({"by": "week"}, {"by": "country"}):
+        one, other = asked("gaps", recs, truth.clear(), {}, "ndcg@3", sides=("users",), **columns)
+
+        assert other["note"].to_list() == ["nobody has a value"]
+        assert_same(one, other, ordered=True)
+
+
+GROUPED = {"spark": "groupBy", "dask": "groupby", "daft": "groupby"}
+FRAMES = {
+    "spark": "pyspark.sql.DataFrame",
+    "dask": "dask.dataframe.DataFrame",
+    "daft": "daft.DataFrame",
+}
+
+
+def test_what_is_no_frame_is_told_of_the_frames_of_the_engine(engine):
+    recs, truth = eager(model=False)
+    lists = engine(recs)
+    given = re.escape(f", a {FRAMES[engine.name]}")
+
+    for side in ("truth", "users", "items"):
+        sides = {"truth": truth, side: 3}
+        with pytest.raises(rf.RecframeError, match=rf"the frame {side}= is an int; .*{given}"):
+            rf.rec(lists, **sides).evaluate("coverage")
+    with pytest.raises(rf.RecframeError, match=rf"{given}.*: the one that was grouped"):
+        rf.rec(getattr(lists, GROUPED[engine.name])("user"))
 
 
 def test_ranks_behind_the_largest_cut_off_change_nothing(asked):

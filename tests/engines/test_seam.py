@@ -300,6 +300,8 @@ def test_strict_asks_no_bucket_what_is_asked_of_all_users():
         ("power", ("ndcg@3",), {}),
         ("power", ("ndcg@3",), {"baseline": "a"}),
         ("gaps", ("ndcg@3",), {"by": "country"}),
+        ("gaps", ("ndcg@3", "auc"), {"by": ["week", "country"]}),
+        ("gaps", ("ndcg@3",), {"by": "week", "baseline": "a"}),
         ("require", ("ndcg@3 >= 0.2", "recall@3 >= 0.9 * a"), {"raises": False, "by": "country"}),
     ],
     ids=str,

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import io
 import os
+import shutil
 import sys
+import tempfile
 import warnings
 from functools import cache
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import polars as pl
 
@@ -54,6 +58,22 @@ def made(frame: pl.DataFrame) -> Any:
 def read(frame: Any) -> pl.DataFrame:
     """The rows of a frame of Spark's."""
     return pl.DataFrame(frame.toArrow())
+
+
+def in_a_bucketed_table(frame: Any) -> Any:
+    """The rows of a frame of Spark's, in a table that is bucketed by user."""
+    name = f"rows_{uuid4().hex}"
+    writer = frame.write.bucketBy(4, "user").sortBy("user")
+    writer.option("path", str(Path(_tables(), name))).saveAsTable(name)
+    return session().table(name)
+
+
+@cache
+def _tables() -> str:
+    """A folder for the tables of this process."""
+    place = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    return place
 
 
 def plan_of(frame: Any) -> str:

@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # comes with every engine
 from polars.io.plugins import register_io_source
 
-from recframe.engines.sums import Sums, schema_of
+from recframe.engines.sums import PLAN, Sums, schema_of
 from recframe.errors import RecframeError
 from recframe.frames.collecting import ask, run_by_size
 from recframe.frames.kinds.kind import Applied, Taken
@@ -82,10 +82,11 @@ class Summing(Task):
         """Make nothing of the plan, which has the sums of no bucket."""
 
     def table(self) -> pa.Table:
-        """Return the sums of all plans."""
+        """Return the sums of all plans, and a row of none: engines make nothing of no rows."""
         sums = [run_by_size(one, self.size) for one in self.found]
         rows = [plan.sent(one) for plan, one in zip(self.plans, sums, strict=True)]
-        return table_of(pl.concat(rows, how="diagonal"), schema_of(self.plans))
+        of_none = pl.DataFrame({PLAN: [None]}, schema={PLAN: pl.Int32})
+        return table_of(pl.concat([*rows, of_none], how="diagonal"), schema_of(self.plans))
 
 
 class Whole(Task):

@@ -111,19 +111,20 @@ def cells(
                 else _of_differences(drawn, asked, baseline, run)
             )
         sums = sums.with_columns(pl.lit(place, pl.Int64).alias(PLAN))
-        apart = pl.LazyFrame({APART: [True]}) if of_users else _apart(one, asked)
+        apart = pl.LazyFrame({APART: [True]}) if of_users else _apart(one, asked, run)
         found.append(sums.join(apart, how="cross"))
     return pl.concat(found, how="diagonal")
 
 
-def _apart(inputs: Inputs, asked: Sequence[Convention]) -> pl.LazyFrame:
+def _apart(inputs: Inputs, asked: Sequence[Convention], run: Run) -> pl.LazyFrame:
     """Return whether each user stands in one segment; of a judged frame, which may repeat a property of users in its rows."""
     of_items = any(one.owner not in {*OF_USERS, "row", "truth"} for one in inputs.segments)
     if of_items or (inputs.truth is not None and any(one.over == "lists" for one in asked)):
         # users have several items; and lists of users who are not in the truth are not looked at
         return pl.LazyFrame({APART: [False]})
-    members = judge(inputs).members()
-    return members.select((pl.len() == pl.col("user").n_unique()).alias(APART))
+    again = (pl.len() - pl.col("user").n_unique()).cast(pl.Int64).alias(APART)
+    parts = [judge(one).members().select(again) for one in run.parts(inputs)]
+    return run.added(parts, []).select(pl.col(APART) == 0)
 
 
 def _of_values(inputs: Inputs, asked: Sequence[Convention], run: Run) -> pl.LazyFrame:

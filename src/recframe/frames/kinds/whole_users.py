@@ -53,10 +53,9 @@ def whole_users(batches: _Batches) -> Iterator[pa.Table]:
 
 
 def _of_a_frame(rows: pa.Table, number: int, side: Side) -> pa.Table:
-    """Return the rows of a frame, in its own columns and types."""
+    """Return the rows of a frame, in its own columns and types, where it has none here, too."""
     column = rows[column_of(number)]
     is_mine = pc.is_valid(column)
-    mine = pa.Table.from_struct_array(column.filter(is_mine)).drop_columns([IS_OF])
-    place = side.columns.index(side.user)
-    mine = mine.add_column(place, USER, rows[USER].filter(is_mine))
-    return mine.rename_columns(list(side.columns)).cast(side.none.schema)
+    _, *columns = column.filter(is_mine).flatten()  # the first is IS_OF
+    columns.insert(side.columns.index(side.user), rows[USER].filter(is_mine))
+    return pa.table(columns, names=list(side.columns)).cast(side.none.schema)
