@@ -22,7 +22,11 @@ def test_percentiles_are_scipys():
     found = rec.summarize("mrr", method="bootstrap", n_resamples=20_000)
 
     of_scipy = stats.bootstrap(
-        [1 / ranks], np.mean, n_resamples=20_000, method="percentile", rng=np.random.default_rng(1)
+        [1 / ranks],
+        np.mean,
+        n_resamples=20_000,
+        method="percentile",
+        random_state=np.random.default_rng(1),
     ).confidence_interval
     width = of_scipy.high - of_scipy.low
     # both ends are known to about two hundredths of the width
