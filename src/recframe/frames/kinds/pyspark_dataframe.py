@@ -246,8 +246,8 @@ def _check(frame: Any) -> None:
         raise RecframeError(msg)
     if frame.isStreaming:
         msg = (
-            "a streaming DataFrame of Spark has no last row; ask each of its batches: "
-            "stream.writeStream.foreachBatch(lambda rows, number: rf.rec(rows, truth=truth)...)"
+            "a streaming DataFrame of Spark has no last row; ask each of its batches, which are DataFrames: "
+            "stream.writeStream.foreachBatch(function)"
         )
         raise RecframeError(msg)
 
