@@ -134,13 +134,14 @@ def _given(rec: Any, asked: Asked, by: By, profile: str | None) -> Any:
     user = context.name_of("user")
     inputs = rec._inputs([*calls.names(by), user], profile, [asked.metric])  # noqa: SLF001
     convention = under_profile.asked(inputs.context, [asked.metric])
-    values = _first(rec._evaluated(inputs, convention), inputs, asked)  # noqa: SLF001
+    values = _first(rec._evaluated(inputs, convention), inputs, asked).cache()  # noqa: SLF001
     # The segments are the users' alone: a list is shown whole, and held against all of the truth.
-    plain = rec._with(replace(context, by=()))._inputs(None, profile, [asked.metric])  # noqa: SLF001
-    plain = replace(plain, context=convention[0].context.having(universe="all"))
+    models = values.select("model") if inputs.model else None
+    plain = replace(inputs, segments=(), context=convention[0].context, models=models)
     names = {inside: name for inside, name in keys_of(inputs, [asked.metric]) if inside != "user"}
     shown_items = _columns_of_items(plain, {*names.values()})
-    lists = _with_items(rows_of_lists(plain, asked.metric), plain, shown_items)
+    rows = rows_of_lists(plain, asked.metric, values.select("user"))
+    lists = _with_items(rows, plain, shown_items)
     names |= {PLACE: PLACE, "user": user, "value": str(asked.metric)}
     names |= {role: context.name_of(role) for role in ("rank", "item", "relevance")}
     names |= {HIT: HIT} | {one.inside: one.name for one in shown_items}
@@ -171,9 +172,13 @@ def _first(values: pl.LazyFrame, inputs: Inputs, asked: Asked) -> pl.LazyFrame:
     return placed.filter(pl.col(PLACE) <= asked.n)
 
 
-def rows_of_lists(inputs: Inputs, metric: Metric[...]) -> pl.LazyFrame:
-    """Return the rows that are listed up to the cut-off or relevant, under the names of their roles."""
-    rows = as_frame(judge(inputs))
+def rows_of_lists(inputs: Inputs, metric: Metric[...], users: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the rows of some users that are listed up to the cut-off or relevant, under the names of their roles.
+
+    The users have values, so that the frames have passed their checks.
+    """
+    judged = judge(_of(inputs, users.unique()))
+    rows = as_frame(replace(judged, known=replace(judged.known, checked=True)))
     roles = [*inputs.model, "user", "item", "rank", "relevance"]
     k = metric.k
     listed = pl.col("rank").is_not_null() if k is None else (pl.col("rank") <= k)
@@ -184,6 +189,18 @@ def rows_of_lists(inputs: Inputs, metric: Metric[...]) -> pl.LazyFrame:
         .filter(listed | relevant)
         .with_columns(hit=listed & relevant, listed=listed)
     )
+
+
+def _of(inputs: Inputs, users: pl.LazyFrame) -> Inputs:
+    """Return the rows of some users, whatever the universe, in the order in which they stand."""
+    given = {name: getattr(inputs, name) for name in ("lists", "truth")}
+    kept: dict[str, Any] = {
+        name: frame.join(users, on="user", how="semi", maintain_order="left")
+        for name, frame in given.items()
+        if frame is not None
+    }
+    context = inputs.context.having(universe="all")
+    return replace(inputs, **kept, context=context, users=None, checks=())
 
 
 def _columns_of_items(inputs: Inputs, without: Collection[str]) -> list[Segment]:

@@ -171,24 +171,11 @@ def _rows(
 ) -> pl.DataFrame:
     """Return what is listed up to the cut-off or relevant, of some users: model's text in `shown`, user, item, rank, hit."""
     convention = under_profile.asked(inputs.context, [metric])[0]
-    whole = replace(inputs, segments=(), context=convention.context.having(universe="all"))
-    found: pl.DataFrame = run(rows_of_lists(_of(whole, users), metric))
+    whole = replace(inputs, segments=(), context=convention.context)
+    found: pl.DataFrame = run(rows_of_lists(whole, metric, users.lazy()))
     text = names.text(pl.col("model")) if inputs.model else pl.lit(ALL)
     order = ["shown", "user", "rank", "item"]
     return found.with_columns(shown=text).sort(order, nulls_last=True)
-
-
-def _of(inputs: Inputs, users: pl.DataFrame) -> Inputs:
-    """Return the rows of some users."""
-    wanted = users.to_series().implode()
-    given = {name: getattr(inputs, name) for name in ("lists", "truth")}
-    kept: dict[str, Any] = {
-        name: frame.filter(pl.col("user").is_in(wanted))
-        for name, frame in given.items()
-        if frame is not None
-    }
-    # the checks of the whole frames have passed
-    return replace(inputs, **kept, users=None, checks=(), complete=frozenset())
 
 
 def _history(run: Any, inputs: Inputs, users: pl.DataFrame, most: int) -> pl.DataFrame:
