@@ -329,6 +329,45 @@ def test_a_second_frame_runs_the_plan_of_the_first_on_the_thread_that_asks():
     assert seen == [me] * 4
 
 
+UNCERTAIN: list[Callable[[Any], pl.DataFrame]] = [
+    lambda rec: rec.summarize("ndcg@3", "gauc", "personalization@3"),
+    lambda rec: rec.summarize("ndcg@3", level=0.9, method="t"),
+    lambda rec: rec.summarize("ndcg@3", by="segment"),
+    lambda rec: rec.summarize("ndcg@3", cluster="segment"),
+    lambda rec: rec.compare("ndcg@3", "gauc", "personalization@3"),
+    lambda rec: rec.compare("ndcg@3", baseline="a", margin=0.1, by="segment"),
+    lambda rec: rec.compare("ndcg@3", baseline="b", cluster="segment"),
+    lambda rec: rec.compare("ndcg@3", correction="max_t", n_resamples=99),
+    lambda rec: rec.power("ndcg@3"),
+    lambda rec: rec.power("ndcg@3", baseline="a"),
+]
+
+
+def test_summaries_and_comparisons_of_other_frames_make_no_plan_and_have_the_same_bits():
+    recs = []
+    for seed in (1, 2):
+        rows, users = middling(seed).values()
+        rows = rows.select("user", "item", "model", "rank", "relevance").head(SIZE // 4)
+        recs.append(rows.rec(users=users, model="model"))
+    calls = [partial(ask, rec) for rec in recs for ask in UNCERTAIN]
+    expected = [made_anew(one) for one in calls]
+    random.Random(0).shuffle(order := list(range(len(UNCERTAIN))))  # noqa: S311  no secret
+    for place in order:
+        answer(calls[place])
+    assert n_kept() == len(UNCERTAIN)
+
+    made = AssertionError("a plan is made")
+    with (
+        mock.patch("recframe.plan.evaluation.evaluate", side_effect=made),
+        mock.patch("recframe.namespace.uncertain.contributions", side_effect=made),
+    ):
+        found = [answer(one) for one in calls]
+
+    for (result, told), (wanted, warned) in zip(found, expected, strict=True):
+        assert_frame_equal(result, wanted, check_exact=True)
+        assert told == warned
+
+
 def test_no_frame_outlives_its_call():
     def ask() -> weakref.ref[Any]:
         numbers = np.arange(1, 101)

@@ -27,6 +27,8 @@ def unequal_depths(seen: Seen) -> Mapping[Any, int]:
 
     A model's depth is that of its longest list, so that users with short lists make no difference.
     """
+    if seen.depths is not None:
+        return seen.depths
     inputs, k = seen.inputs, seen.deepest
     if k is None or seen.lists is None or not inputs.model or inputs.tables is not None:
         return {}
@@ -90,15 +92,14 @@ def depths_of(lists: pl.LazyFrame) -> pl.LazyFrame:
     return depths.filter(pl.col("longest") >= pl.col("depth")).drop("longest")
 
 
-def with_notes(plan: pl.LazyFrame, seen: Seen) -> pl.LazyFrame:
-    """Return a result of models with a note where their lists end at different depths below its cut-off, `k`.
+def with_notes(plan: pl.LazyFrame, depths: Mapping[Any, int]) -> pl.LazyFrame:
+    """Return a result of models with a note where their lists end at different `depths` below its cut-off, `k`.
 
     Of a model and a baseline these are their own depths.
     """
-    depths, schema = unequal_depths(seen), plan.collect_schema()
     if not depths:
         return plan
-    k = pl.col("k")
+    k, schema = pl.col("k"), plan.collect_schema()
     columns = {"own depth": "model"} | ({"other depth": "baseline"} if "baseline" in schema else {})
     for name, role in columns.items():
         models = pl.Series(role, [*depths], dtype=schema[role])

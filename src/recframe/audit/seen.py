@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -36,6 +36,8 @@ class Seen:
     run: Collect
     with_spread: bool = False
     """Whether the result has intervals or tests, which sums of squares and of fourth powers are made of."""
+    depths: Mapping[Any, int] | None = None
+    """The models whose lists end before others', where they were looked for; see `depths.unequal_depths`."""
 
     @property
     def title(self) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import TypeVar
 
 import polars as pl
@@ -24,17 +22,6 @@ _STREAMED = 2_000_000
 IS_POLARS_1 = pl.__version__.startswith("1.")
 # Polars 1 does not know the dtype of some literals without its optimizer.
 _NO_OPTIMIZER = pl.QueryOptFlags() if IS_POLARS_1 else pl.QueryOptFlags.none()
-_as_they_are: ContextVar[bool] = ContextVar("plans run as they are", default=False)
-
-
-@contextmanager
-def as_they_are() -> Iterator[None]:
-    """Let plans run as they were made: the optimizer takes longer than it saves where no frame of them is large."""
-    token = _as_they_are.set(True)
-    try:
-        yield
-    finally:
-        _as_they_are.reset(token)
 
 
 def stream(plan: pl.LazyFrame) -> pl.DataFrame:
@@ -48,14 +35,20 @@ def run_by_size(plan: pl.LazyFrame, size: int) -> pl.DataFrame:
     """Collect a plan for an eager frame of so many rows.
 
     NOTE: the streaming engine takes longer to start than a plan of two million rows to run, and the optimizer takes longer
-    than one of a few thousand; see `as_they_are`.
+    than one of a few thousand.
     """
     if size > _STREAMED:
         return stream(plan)
+    if size <= LARGE:
+        return run_as_it_is(plan)
     with plan_errors():
-        optimized = size > LARGE and not _as_they_are.get()
-        optimizations = pl.QueryOptFlags() if optimized else _NO_OPTIMIZER
-        return plan.collect(engine="in-memory", optimizations=optimizations)
+        return plan.collect(engine="in-memory")
+
+
+def run_as_it_is(plan: pl.LazyFrame) -> pl.DataFrame:
+    """Collect a plan as it was made: the optimizer takes longer than it saves where no frame of it is large."""
+    with plan_errors():
+        return plan.collect(engine="in-memory", optimizations=_NO_OPTIMIZER)
 
 
 def ask(plans: list[pl.LazyFrame]) -> list[pl.DataFrame]:

@@ -208,9 +208,13 @@ class Rec(Methods[F], Answers[F]):
         asked = under_profile.asked(inputs.context, found)
         told = partial(warned.of_metrics, inputs, found, tidy=tidy)
         home, beside = under_profile.at_home(inputs), SUPPORT if support or tidy else ()
-        with kept_plans.planned(home, asked, self._run(), beside) as made:
-            plan = long.tidy(made, inputs, found) if tidy else made
-            result: F = self._kind.give(plan, inputs.sources, told)
+
+        def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
+            return evaluation.evaluate(inputs, asked, run, beside)
+
+        plan = kept_plans.planned(home, asked, self._run(), made, *beside)
+        plan = long.tidy(plan, inputs, found) if tidy else plan
+        result: F = self._kind.give(plan, inputs.sources, told)
         return result
 
     @calls.understood

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from recframe.audit import notices
-from recframe.audit.depths import with_notes
+from recframe.audit.depths import unequal_depths, with_notes
 from recframe.audit.seen import Seen
 from recframe.conventions import under_profile
 from recframe.errors import ColumnError, RecframeError, shown
@@ -23,6 +23,7 @@ from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls
 from recframe.namespace.bound_metric import Asked, By, Cutoffs
 from recframe.plan.evaluation import Convention
+from recframe.plan.kept_plans import Made, planned
 from recframe.plan.leave_one_out import reason_without
 from recframe.plan.needs import is_of_segment
 from recframe.plan.segments import keys_of, numbered
@@ -66,6 +67,13 @@ class Question:
             if inside not in {self.cluster, GROUP}
         }
 
+    def planned(
+        self, inputs: Inputs, made: Made, *what: Hashable, middling: int | None = None
+    ) -> pl.LazyFrame:
+        """Return a plan of the metrics without rounding, made of the inputs; see `kept_plans.planned`."""
+        home, run = under_profile.at_home(inputs), self.rec._run()  # noqa: SLF001
+        return planned(home, self.conventions, run, made, *what, middling=middling)
+
     def given(self, plan: pl.LazyFrame, names: Mapping[str, str], columns: Sequence[str]) -> Any:
         """Return a result under the names of its columns, as a frame of the kind that came in."""
         taken = [*columns, *names.values()]
@@ -74,9 +82,13 @@ class Question:
                 msg = f"{Given('by', name)} is also the name of a result column; rename the column before"
                 raise ColumnError(msg)
         is_here = "recommendations" in self.inputs.given and self.inputs.tables is None
+        depths = None
         if is_here and {"note", "k"} <= {*columns} and MODEL in names:
             run = partial(run_by_size, size=self.rec._kind.size)  # noqa: SLF001
-            plan = with_notes(plan, self._seen(pl.DataFrame(), run))
+            depths = unequal_depths(self._seen(pl.DataFrame(), run))
+            plan = with_notes(plan, depths)
+            # of large frames a result's models tell more
+            depths = depths if self.inputs.few else None
         named = plan.select(
             *(pl.col(inside).alias(name) for inside, name in names.items()), *columns
         )
@@ -85,9 +97,15 @@ class Question:
             sources[names[BASELINE]] = sources.get(names[MODEL])
         kind = self.rec._kind  # noqa: SLF001  the methods of this room are those of a Rec
         shown = as_shown(named, self.decimals)
-        return kind.give(shown, sources, partial(self._told, list(names.values())))
+        return kind.give(shown, sources, partial(self._told, list(names.values()), depths))
 
-    def _told(self, names: Sequence[str], result: pl.DataFrame, run: Collect) -> None:
+    def _told(
+        self,
+        names: Sequence[str],
+        depths: Mapping[Any, int] | None,
+        result: pl.DataFrame,
+        run: Collect,
+    ) -> None:
         """Warn of what is rarely meant.
 
         NOTE: by the metrics' names, since a gate has a row for each requirement, of which one metric may have several or none.
@@ -104,7 +122,7 @@ class Question:
         ]
         wide = aggregate(long, keys, [pl.col("n_users").max(), *values]).sort(keys or "n_users")
         named = run(wide).rename(dict(zip(keys, names, strict=True)))
-        notices.tell(self._seen(named, run))
+        notices.tell(replace(self._seen(named, run), depths=depths))
 
     def _seen(self, result: pl.DataFrame, run: Collect) -> Seen:
         home = under_profile.at_home(self.inputs)

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Any, Generic, get_args
 
 import polars as pl
 
-from recframe.conventions import under_profile
 from recframe.errors import RecframeError, UnknownMetricError
 from recframe.frames.dtypes import text_of
 from recframe.frames.hints import Either, bind
+from recframe.frames.inputs import Inputs
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls, progress
 from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
 from recframe.namespace.question import Question, check_contributions, question
+from recframe.plan import evaluation
 from recframe.plan.beside import SPREAD
 from recframe.plan.contributions import contributions
 from recframe.plan.needs import is_of_segment
+from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, numbered
 from recframe.uncertainty import options, summary
 from recframe.uncertainty.pairs import BASELINE, MODEL, Pairing, sums_of_all
@@ -264,12 +266,16 @@ class Uncertain(Generic[F]):
 def _summary(asked: Question, how: summary.Intervals) -> pl.LazyFrame:
     """Return metrics with their intervals, in expressions alone, under the names of the keys inside the plan."""
     inside = [inside for inside, _ in keys_of(asked.inputs, asked.metrics)]
-    wide = numbered(asked.rec._evaluated(asked.inputs, asked.conventions, SPREAD), inside)  # noqa: SLF001
-    home, run = under_profile.at_home(asked.inputs), asked.rec._run()  # noqa: SLF001
-    wide = with_spread_of_sets(wide, inside, home, asked.conventions, run)
-    if asked.cluster is not None:
-        wide = summary.of_clusters(wide, inside, asked.metrics)
-    return summary.summarized(wide, list(asked.by), asked.metrics, how)
+    conventions = asked.conventions
+
+    def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
+        wide = numbered(evaluation.evaluate(inputs, conventions, run, SPREAD), inside)
+        wide = with_spread_of_sets(wide, inside, inputs, conventions, run)
+        if asked.cluster is not None:
+            wide = summary.of_clusters(wide, inside, asked.metrics)
+        return summary.summarized(wide, list(asked.by), asked.metrics, how)
+
+    return asked.planned(asked.inputs, made, "summary", how)
 
 
 def _bootstrapped(asked: Question, how: Bootstrap) -> Any:
@@ -323,6 +329,8 @@ def _compared(asked: Question, baseline: str | None, how: Comparing) -> Any:
     )
 
 
+MIDDLING = 250_000
+"""Plans of pairs are kept for so many rows: beyond, a plan that knows the models takes less time."""
 FRAMES = ", or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)"
 
 
@@ -338,14 +346,17 @@ def _of_pairs(
         raise RecframeError(msg)
     check_contributions(asked.metrics)
     keys = [inside for inside in asked.by if inside != MODEL]
-    inputs = under_profile.at_home(asked.inputs)
-    inputs = inputs.drawn(_most_groups(keys), asked.cluster) if drawn else inputs
-    kind, run = asked.rec._kind, asked.rec._run()  # noqa: SLF001
-    plans = contributions(inputs, asked.conventions, run)
-    pairing = Pairing(baseline, inputs.schema[MODEL], asked.by[MODEL])
-    sums = sums_of_all(plans, asked.metrics, pairing, run)
+    drawn_of = asked.inputs.drawn(_most_groups(keys), asked.cluster) if drawn else asked.inputs
+    pairing = Pairing(baseline, asked.inputs.schema[MODEL], asked.by[MODEL])
+
+    def all_sums(inputs: Inputs, run: Run) -> pl.LazyFrame:
+        plans = contributions(inputs, asked.conventions, run)
+        return sums_of_all(plans, asked.metrics, pairing, run)
+
+    sums = asked.planned(drawn_of, all_sums, "pairs", pairing, middling=MIDDLING)
     schema = sums.collect_schema()
     result: dict[str, Any] = {key: schema[key] for key in [*keys, MODEL, BASELINE]}
+    kind = asked.rec._kind  # noqa: SLF001
     whole = kind.applied(sums, lambda cells: made(cells, keys), pl.Schema(result | {**columns}))
     names = {key: asked.by[key] for key in [*keys, MODEL]} | {BASELINE: BASELINE}
     return asked.given(whole, names, list(columns))

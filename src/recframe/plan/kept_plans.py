@@ -6,25 +6,23 @@ options and the metrics. So do questions to some hundred thousand rows, after wh
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import polars as pl
 
-from recframe.frames.collecting import as_they_are
+from recframe.frames.collecting import run_as_it_is
 from recframe.frames.hints import are_in_python
 from recframe.frames.inputs import Inputs
 from recframe.frames.roles import Owner
-from recframe.plan import evaluation
 from recframe.plan.evaluation import Convention
 from recframe.plan.needs import needs_of
 from recframe.plan.recorder import LISTED
 from recframe.plan.runs import Run
 
 MOST = 1_000
-"""Plans of so many metrics are kept, those that ran last: some 32 MB."""
+"""Plans of so many metrics are kept, those that ran last: some 32 MB, of summaries and comparisons twice as much."""
 OF_A_PLAN = 5
 """A plan takes as much memory as so many metrics in it."""
 MIDDLING = 500_000
@@ -50,26 +48,34 @@ class KeptPlan:
 _kept: dict[Hashable, KeptPlan] = {}
 
 
-@contextmanager
+Made = Callable[[Inputs, Run], pl.LazyFrame]
+"""Makes a plan of frames."""
+
+
 def planned(
-    inputs: Inputs, asked: Sequence[Convention], run: Run, beside: Sequence[str]
-) -> Iterator[pl.LazyFrame]:
-    """Give the plan of `evaluation.evaluate`, to be run here and now.
+    inputs: Inputs,
+    asked: Sequence[Convention],
+    run: Run,
+    made: Made,
+    *what: Hashable,
+    middling: int | None = None,
+) -> pl.LazyFrame:
+    """Return a plan of some metrics, or its result where one is kept; `what` tells it from others of the same metrics.
+
+    `middling` is up to how many rows it is to be kept, where that is not `MIDDLING`.
 
     NOTE: a plan that runs is no longer among those kept, so that no other thread gives it frames meanwhile.
     """
     is_of_columns = _is_of_columns(inputs, asked)
-    if run.ask is not None and is_of_columns and _is_middling(inputs, asked):
+    if run.ask is not None and is_of_columns and _is_middling(inputs, asked, middling or MIDDLING):
         run = replace(run, ask=None)
     if not (run.is_plain and is_of_columns):
-        yield evaluation.evaluate(inputs, asked, run, beside)
-        return
-    key = (_columns_of(inputs), *map(_key_of, asked), *beside)
-    kept = _kept.pop(key, None) or _made(inputs, asked, run, beside)
+        return made(inputs, run)
+    key = ((_columns_of(inputs), *what), *map(_key_of, asked))
+    kept = _kept.pop(key, None) or _kept_plan(inputs, len(asked), run, made)
     kept.frames.update(inputs.given)
     try:
-        with as_they_are():
-            yield kept.plan
+        return run_as_it_is(kept.plan).lazy()
     finally:
         kept.frames.clear()
         _kept[key] = kept
@@ -103,10 +109,10 @@ def _is_of_columns(inputs: Inputs, asked: Sequence[Convention]) -> bool:
     )
 
 
-def _is_middling(inputs: Inputs, asked: Sequence[Convention]) -> bool:
+def _is_middling(inputs: Inputs, asked: Sequence[Convention], most: int) -> bool:
     """Return whether all frames have so few rows that their lists need not be asked, and metrics read no whole lists."""
     has_more_lists = inputs.model or inputs.inside(*CUTTING)
-    most = MIDDLING // 2 if has_more_lists else MIDDLING
+    most = most // 2 if has_more_lists else most
     few = all(len(frame) <= most for frame in inputs.given.values())
     needs = [needs_of(one.metric) for one in asked]
     return few and not any(one.levels or one.columns & LISTED for one in needs)
@@ -118,7 +124,7 @@ def _columns_of(inputs: Inputs) -> Hashable:
     columns = tuple((name, *frame.columns, *frame.dtypes) for name, frame in given)
     names = tuple(tuple(side.names.items()) for side in sides)
     bound = inputs.context.without_frames
-    known = (inputs.complete, inputs.ranks_hold, inputs.few, inputs.without_items)
+    known = (inputs.complete, inputs.ranks_hold, inputs.few, inputs.without_items, inputs.units)
     # in whose dtype parts of both frames are; see `dtypes.matched`
     of_rows = (one.name for one in inputs.segments if one.owner == "row")
     as_they_came = tuple(inputs.sources[name] is None for name in of_rows)
@@ -131,14 +137,14 @@ def _key_of(one: Convention) -> Hashable:
     return str(metric), metric.name, metric.settings, metric.k, one.context.policies
 
 
-def _made(inputs: Inputs, asked: Sequence[Convention], run: Run, beside: Sequence[str]) -> KeptPlan:
+def _kept_plan(inputs: Inputs, n_metrics: int, run: Run, made: Made) -> KeptPlan:
     """Return a plan over frames that stand in for those of the call.
 
     NOTE: after it was asked for its schema Polars has the plan in the form that it runs in, which is half of what is saved.
     """
-    kept = KeptPlan(len(asked))
+    kept = KeptPlan(n_metrics)
     frames = {name: _stand_in(name, one, kept.frames) for name, one in inputs.given.items()}
-    kept.plan = evaluation.evaluate(inputs.standing_in(frames), asked, run, beside)
+    kept.plan = made(inputs.standing_in(frames), run)
     kept.plan.collect_schema()
     return kept
 

@@ -30,7 +30,12 @@ from recframe.plan.user_values import (
 )
 
 WITH_RELEVANT: Metric[...] = Metric(
-    Definition("with relevant", lambda at: (at.n_relevant > 0).cast(pl.Float64), linear=True)
+    Definition(
+        "with relevant",
+        lambda at: (at.n_relevant > 0).cast(pl.Float64),
+        range=(0.0, 1.0),
+        linear=True,
+    )
 )
 """Whether a user has a relevant item; its name, which has a space, is no metric's of the user's own."""
 By = list[tuple[str, str]]

@@ -116,9 +116,10 @@ def names_of(metrics: Sequence[Metric[...]]) -> list[str]:
 
 def bounded_names(metrics: Sequence[Metric[...]]) -> frozenset[str]:
     """Return the names of those of metrics' values that are never above 1 or far below 2^-42, by recframe's own word."""
+    own = (one.definition.function.__module__.startswith("recframe.") for one in metrics)
     bounded = (
-        one.definition.builtin and not one.definition.tapers and max(map(abs, one.range)) <= 1
-        for one in metrics
+        is_own and not one.definition.tapers and max(map(abs, one.range)) <= 1
+        for is_own, one in zip(own, metrics, strict=True)
     )
     return frozenset(itertools.compress(names_of(metrics), bounded))
 

@@ -11,8 +11,6 @@ import polars as pl
 
 from recframe.frames.collecting import run_by_size
 from recframe.frames.rows.exact_sums import ExactSums
-from recframe.frames.rows.exploding import AS_EVER
-from recframe.frames.rows.joins import beside_one_another
 from recframe.metrics.language.definition import Metric
 from recframe.plan.needs import is_of_segment, is_share
 from recframe.uncertainty.arrays import Numbers, np, ratio
@@ -116,21 +114,28 @@ class Sums:
     @cached_property
     def totals(self) -> pl.DataFrame:
         """The rows of the result, with the sums of all groups."""
-        named = {name: pl.col(name) for part in SUMS for name in self.names(part)}
-        return added_up(self.cells, self.by, named)
+        names = [name for part in SUMS for name in self.names(part)]
+        if {*self.by, *names} >= {*self.cells.columns}:  # a row is its only group
+            numbers = (pl.col(name).cast(pl.Float64) + 0.0 for name in names)
+            return self.cells.select(*self.by, *numbers).sort(self.by, nulls_last=True)
+        return added_up(self.cells, self.by, {name: pl.col(name) for name in names})
 
-    @property
+    @cached_property
     def rows(self) -> pl.DataFrame:
         """The keys of the rows of the result."""
         return self.totals.select(self.by)
 
+    @cached_property
+    def _columns(self) -> dict[str, Numbers]:
+        return {part: self._array(self.totals, part) for part in SUMS}
+
     def column(self, part: str) -> Numbers:
         """Return one of the sums, rows x metrics."""
-        return self._array(self.totals, part)
+        return self._columns[part]
 
     def _array(self, totals: pl.DataFrame, part: str) -> Numbers:
-        found = totals.select(self.names(part)).to_numpy().astype(np.float64)
-        return found.reshape(len(totals), len(self.metrics))
+        found = [totals.get_column(name).to_numpy() for name in self.names(part)]
+        return np.stack(found, axis=1).astype(np.float64)
 
     def of_users(self) -> Moments:
         """Return the moments of users who are independent."""
@@ -162,14 +167,13 @@ class Sums:
 
     def long(self, found: Mapping[str, Any], columns: Mapping[str, Any]) -> pl.DataFrame:
         """Return a result with a row for each metric of each segment, from arrays of rows x metrics."""
-        every = self.rows.select(pl.all().repeat_by(len(self.metrics)).explode(**AS_EVER))
+        every = self.rows[np.repeat(np.arange(len(self.rows)), len(self.metrics))]
         # a result may have no row, from which no dtype can be told
         names = [str(one) for one in self.metrics] * len(self.rows)
         named = pl.Series("metric", names, dtype=pl.String)
         ks = pl.Series("k", [one.k for one in self.metrics] * len(self.rows), dtype=pl.Int64)
         made = as_columns(found, columns)
-        whole = beside_one_another([every, named.to_frame(), ks.to_frame(), made])
-        return whole.select(*self.by, *columns)
+        return every.hstack([named, ks, *made]).select(*self.by, *columns)
 
 
 def added_up(
@@ -193,14 +197,19 @@ def _without_rounding(number: int, by: Sequence[str]) -> list[pl.Expr]:
 
 def as_columns(found: Mapping[str, Any], columns: Mapping[str, Any]) -> pl.DataFrame:
     """Return arrays as columns, one below the other; NaN and empty words are null."""
-    made = []
-    for name, dtype in columns.items():
-        if name not in found:
-            continue
-        column = pl.Series(name, np.asarray(found[name]).reshape(-1))
-        column = column.fill_nan(None) if column.dtype.is_float() else column
-        made.append(column.replace("", None) if dtype == pl.String else column.cast(dtype))
-    return pl.DataFrame(made)
+    return pl.DataFrame(
+        [
+            _column(name, np.asarray(found[name]).reshape(-1), dtype)
+            for name, dtype in columns.items()
+            if name in found
+        ]
+    )
+
+
+def _column(name: str, values: Any, dtype: Any) -> pl.Series:
+    if dtype == pl.String:
+        return pl.Series(name, [one or None for one in values.tolist()], dtype=dtype)
+    return pl.Series(name, values, nan_to_null=True).cast(dtype)
 
 
 def _of_clusters(number: int) -> dict[str, tuple[str, pl.Expr]]:
