@@ -39,7 +39,7 @@ COLUMNS = {
     "note": pl.String,
 }
 """What follows the keys."""
-ERROR, FREEDOM = "error", "freedom"
+ERROR, FREEDOM, VARIANCE = "error", "freedom", "variance"
 FEWEST = 10 * (1 - 1e-9)
 """Where fewer lists than these decide a set metric, its interval is not known to hold, and that of a share is rough."""
 FEW = 30
@@ -85,6 +85,9 @@ def rows_with_intervals(
 ) -> pl.LazyFrame:
     """Return the rows of `summarized` with all that is known of them, and the place that each metric has among others."""
     names = wide.collect_schema().names()
+    # as columns, which several expressions read
+    once = {str(metric): _variance(metric) for metric in places.values()}
+    wide = wide.with_columns(once.values())
     # NOTE: lists of one struct for each metric, since a concatenation would read the plan once for each.
     known = [
         _row(metric, names).struct.with_fields(place=pl.lit(place))
@@ -94,11 +97,16 @@ def rows_with_intervals(
     return with_intervals(rows.unnest("rows"), how)
 
 
+def _variance(metric: Metric[...]) -> pl.Expr:
+    n = _beside(N, metric).fill_null(0)
+    total, square = (_beside(part, metric).cast(pl.Float64) for part in (TOTAL, SQUARE))
+    return variance(n, total, square).alias(name_beside(VARIANCE, metric))
+
+
 def _row(metric: Metric[...], names: Sequence[str]) -> pl.Expr:
     """Return what is known of a metric in a segment, as one value."""
     n = _beside(N, metric).fill_null(0)
-    total, square = (_beside(part, metric).cast(pl.Float64) for part in (TOTAL, SQUARE))
-    spread = variance(n, total, square)
+    total, spread = _beside(TOTAL, metric).cast(pl.Float64), _beside(VARIANCE, metric)
     has_own = name_beside(ERROR, metric) in names
     low, high = metric.range
     of_each = not is_of_segment(metric)
@@ -144,20 +152,23 @@ def with_intervals(long: Frame, how: Intervals) -> Frame:
     mean, n = pl.col("mean"), pl.col("n_users")
     sure = pl.when(~pl.col("few") | pl.col("share")).then("error")
     long = long.with_columns(quantile=quantile, error=sure)
-    error = pl.col("error")
-    t, half = pl.col("quantile"), pl.col("quantile") * error.sqrt()
+    error, t = pl.col("error"), pl.col("quantile")
     effective = pl.when(error > 0).then(mean * (1 - mean) / error).otherwise(n)
+    # NOTE: as columns, since a plan that runs as it was made finds out what stands in several expressions in each of them
+    long = long.with_columns(effective=effective)
+    effective = pl.col("effective")
     whole = 1 + t * t / effective
     middle = (mean + t * t / (2 * effective)) / whole
     wilson = t / whole * (mean * (1 - mean) / effective + t * t / (4 * effective**2)).sqrt()
     by_wilson = pl.col("share") & (how.method == "auto")
     long = long.with_columns(
-        value_low=pl.when(by_wilson).then(middle - wilson).otherwise(mean - half),
-        value_high=pl.when(by_wilson).then(middle + wilson).otherwise(mean + half),
+        middle=pl.when(by_wilson).then(middle).otherwise(mean),
+        half=pl.when(by_wilson).then(wilson).otherwise(t * error.sqrt()),
     )
+    middle, half, ends = pl.col("middle"), pl.col("half"), ("low", "high")
     return long.with_columns(
-        pl.col("value_low", "value_high").clip(pl.col("low"), pl.col("high")), note=_note()
-    )
+        value_low=(middle - half).clip(*ends), value_high=(middle + half).clip(*ends), note=_note()
+    ).drop("effective", "middle", "half")
 
 
 def _note() -> pl.Expr:
