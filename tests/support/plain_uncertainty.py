@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import statsmodels.api as sm
 from scipy import stats
 from statsmodels.stats.power import TTestPower
 
@@ -66,22 +65,20 @@ def interval(
     return max(mean - half, low), min(mean + half, math.inf if high is None else high)
 
 
-def clustered_error(values: Sequence[float], clusters: Sequence[Any]) -> tuple[float, int]:
-    """Return the squared error of a mean of users in clusters, and its degrees of freedom; a null is a cluster alone.
+def clustered_error(values: Sequence[float], clusters: Sequence[Any]) -> tuple[float, float]:
+    """Return the squared error of a mean of users in clusters, by leaving each out, and the degrees of freedom.
 
-    CR1: statsmodels' correction has n - 1 over n - the number of coefficients besides, which is 1 for a mean.
+    A null is a cluster alone.
     """
     named = [("", place) if one is None else (one, "") for place, one in enumerate(clusters)]
-    labels = [
-        {name: number for number, name in enumerate(dict.fromkeys(named))}[one] for one in named
-    ]
-    groups = len(set(labels))
-    if groups < 2:
-        return math.nan, 0
-    fitted = sm.OLS(np.asarray(values), np.ones(len(values))).fit(
-        cov_type="cluster", cov_kwds={"groups": np.asarray(labels), "use_correction": True}
-    )
-    return float(fitted.bse[0] ** 2), groups - 1
+    numbers, groups = np.asarray(values), dict.fromkeys(named)
+    sizes = [named.count(one) for one in groups]
+    freedom = sum(sizes) ** 2 / sum(size**2 for size in sizes) - 1 if sizes else math.nan
+    if len(groups) < 2 or freedom < 1:
+        return math.nan, math.nan
+    without = [numbers[[other != one for other in named]].mean() for one in groups]
+    moved = sum((one - numbers.mean()) ** 2 for one in without)
+    return moved * (len(groups) - 1) / len(groups), freedom
 
 
 def summary(
@@ -114,6 +111,7 @@ def comparison(
     *,
     margin: float | None = None,
     direction: str = "higher",
+    ends: tuple[float, float] | None = (0.0, 1.0),
     level: float = LEVEL,
 ) -> Row:
     """Return a row of `compare` but its keys, what a family decides, and its words."""
@@ -127,7 +125,9 @@ def comparison(
         ["value", "baseline_value", "difference", "difference_low", "difference_high", "relative"]
     )
     row |= dict.fromkeys(["relative_low", "relative_high", "p_value", "effect_size"])
-    row |= {"wins": int((d > 0).sum()), "ties": int((d == 0).sum()), "losses": int((d < 0).sum())}
+    better, worse = (d < 0, d > 0) if direction == "lower" else (d > 0, d < 0)
+    row |= {"wins": int(better.sum()), "ties": int((d == 0).sum()), "losses": int(worse.sum())}
+    row |= {"n_differ": int((d != 0).sum())}
     row |= {
         "n_users": n,
         "n_unpaired": sum((one is None) != (other is None) for one, other in pairs),
@@ -141,7 +141,7 @@ def comparison(
         row["relative"] = d.mean() / both[:, 1].mean() if both[:, 1].sum() else None
     if n > 1:
         row |= _tested(both, d, row, level)
-        row |= _against_margin(both, margin, direction) if margin is not None else {}
+        row |= _against_margin(both, margin, direction, ends) if margin is not None else {}
     elif margin is not None:
         row |= {"p_not_worse": None, "p_equivalent": None}
     return row
@@ -153,15 +153,25 @@ def _tested(both: Any, d: Any, row: Row, level: float) -> Row:
     found = {
         "difference_low": row["difference"] - half,
         "difference_high": row["difference"] + half,
-        "p_value": _p_value(both[:, 0], both[:, 1], "two-sided"),
+        "p_value": max(
+            _p_value(both[:, 0], both[:, 1], "two-sided"), min(1, 2 / 2 ** row["n_differ"])
+        ),
         "effect_size": row["difference"] / std if std > 0 else None,
     }
     if row["relative"] is not None:
-        linear = (d - row["relative"] * both[:, 1]) / both[:, 1].mean()
-        of_ratio = quantile(n - 1, level) * np.sqrt(np.mean(linear**2) * n / (n - 1) / n)
-        found["relative_low"] = row["relative"] - of_ratio
-        found["relative_high"] = row["relative"] + of_ratio
+        found |= _fieller(both[:, 1], d, quantile(n - 1, level))
     return found
+
+
+def _fieller(a: Any, d: Any, t: float) -> Row:
+    """Return the ends of the shares r for which the t test does not reject that the mean of d - r a is 0."""
+    n = len(a)
+    (s_aa, s_ad), (_, s_dd) = np.cov(a, d) / n
+    outer = a.mean() ** 2 - t**2 * s_aa
+    if outer <= 0:
+        return {"relative_low": None, "relative_high": None}
+    roots = np.roots([outer, -2 * (a.mean() * d.mean() - t**2 * s_ad), d.mean() ** 2 - t**2 * s_dd])
+    return dict(zip(["relative_low", "relative_high"], sorted(roots.real), strict=True))
 
 
 def _p_value(b: Any, a: Any, alternative: str) -> float:
@@ -175,9 +185,15 @@ def _p_value(b: Any, a: Any, alternative: str) -> float:
     return float(stats.ttest_rel(b, a, alternative=alternative).pvalue)
 
 
-def _against_margin(both: Any, margin: float, direction: str) -> Row:
-    """Return the p values of b being within a margin of a, which is a share of a: of the mean of b - (1 - m) a, and so on."""
-    b, a = both[:, 0], both[:, 1]
+def _against_margin(
+    both: Any, margin: float, direction: str, ends: tuple[float, float] | None
+) -> Row:
+    """Return the p values of b being within a margin of a, which is a share of a: of the mean of b - (1 - m) a, and so on.
+
+    Two users more have values at the ends of the metric.
+    """
+    pairs = both if ends is None else np.vstack([both, [ends, ends[::-1]]])
+    b, a = pairs[:, 0], pairs[:, 1]
     above = _p_value(b, (1 - margin) * a, "greater")
     below = _p_value(b, (1 + margin) * a, "less")
     not_worse = {"higher": above, "lower": below}.get(direction)

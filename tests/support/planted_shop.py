@@ -89,10 +89,11 @@ class Apart:
         return float(stats.t.ppf((1 + level) / 2, self.freedom)) * self.error
 
 
-def apart(groups: Sequence[Sequence[float]], one: int, other: int) -> Apart:
-    """Hold two of some groups, which borrow from all of them, against one another."""
+def apart(groups: Sequence[Sequence[float]], one: int, other: int, *, least: bool = False) -> Apart:
+    """Hold two of some groups, which borrow from all of them, against one another; no variance may be below all users'."""
     pair = (one, other)
-    squared = [cautious(groups)[at] / len(groups[at]) for at in pair]
+    common = borrowed(groups, 1e15)[0] if least else 0.0
+    squared = [max(cautious(groups)[at], common) / len(groups[at]) for at in pair]
     free = [freedom(groups)[at] for at in pair]
     shared = sum(squared) ** 2 / sum(e**2 / f for e, f in zip(squared, free, strict=True))
     difference = fmean(groups[one]) - fmean(groups[other])

@@ -70,7 +70,7 @@ def test_one_cluster_has_no_interval():
     found = rec.summarize("ndcg@3", cluster="household", method="bootstrap")
 
     assert found["value_low"].to_list() == [None] * 3
-    assert set(found["note"]) == {"one cluster, so no interval"}
+    assert set(found["note"]) == {"clusters count as fewer than two of one size, so no interval"}
 
 
 def test_draws_of_clusters_are_wider_where_their_users_are_alike():

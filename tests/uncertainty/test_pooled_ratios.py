@@ -96,7 +96,7 @@ def test_a_note_says_where_few_users_decide_it():
     )
     found = lists.rec(truth=truth).summarize(POOLED).row(0, named=True)
 
-    assert found["note"] == "few users decide it, so the interval is rough"
+    assert found["note"] == "a few users carry most of the weight, so the interval is rough"
     assert found["value_low"] < found["value"] < found["value_high"]
 
 

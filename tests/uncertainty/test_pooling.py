@@ -117,7 +117,7 @@ def test_segments_without_spread_are_certain():
 
 def test_borrowed_variances_by_hand():
     # freedoms 4, 1, 0: the common variance is (4 x .1 + 1 x .6) / 5 = .2
-    found = borrowed_variances([0.1, 0.6, np.nan, np.nan], [5, 2, 1, 0])
+    found = borrowed_variances([0.1, 0.6, np.nan, np.nan], [5, 2, 1, 0], borrowed=10)
 
     assert found[:3] == pytest.approx([(0.4 + 2) / 14, (0.6 + 2) / 11, 0.2])
     assert np.isnan(found[3])

@@ -184,7 +184,9 @@ def rows(values: list[np.ndarray], others: list[np.ndarray] | None, factor: floa
         if others is not None:
             gap = value - factor * others[segment]
             row |= {"other": others[segment].mean(), "gap": gap.mean(), "unpaired": 0}
-            row |= {"gap_error": gap.var(ddof=1) / n}
+            row |= {"gap_dd": (gap**2).sum(), "gap_dn": gap.sum(), "gap_nn": n, "gap_units": n}
+            row |= {"gap_effective": n, "gap_differ": (value != others[segment]).sum()}
+            row |= {"gap_low": -factor, "gap_high": 1}
         found.append({"segment": segment, **row})
     return pl.DataFrame(found, schema={"segment": pl.Int64, **ROW})
 
@@ -198,7 +200,7 @@ def sparse(random: np.random.Generator, n: int) -> np.ndarray:
 @pytest.mark.parametrize("factor", [0.9, 1.0, 1.1])
 def test_a_share_of_a_model_is_a_t_test_of_each_users_distance(direction, factor):
     random = np.random.default_rng(1)
-    others = [sparse(random, n) for n in (2, 30, 300)]
+    others = [sparse(random, n) for n in (6, 30, 300)]
     values = [0.8 * other + 0.2 * sparse(random, len(other)) for other in others]
     asked = Requirement(rf.ndcg, direction, factor, "b")
 
@@ -208,11 +210,17 @@ def test_a_share_of_a_model_is_a_t_test_of_each_users_distance(direction, factor
         gap = value - factor * other
         test = stats.ttest_1samp(gap, 0, alternative="less" if direction == ">=" else "greater")
         low, high = stats.ttest_1samp(gap, 0).confidence_interval(0.95)
-        assert row["p_value"] == pytest.approx(min(1, 2 * test.pvalue), rel=1e-9)
+        differ = (value != other).sum()
+        p_value = max(min(1, 2 * test.pvalue), 2.0 ** (1 - differ))
+        assert row["n_differ"] == differ
+        assert row["p_value"] == pytest.approx(p_value, rel=1e-9)
         assert (row["difference_low"], row["difference_high"]) == pytest.approx((low, high))
         assert row["bound"] == pytest.approx(factor * other.mean())
-        right, wrong = (low, high) if direction == ">=" else (-high, -low)
-        assert (row["state"] == "holds") == (right >= 0)
+        # with two users more, whose gaps are as far apart as any can be
+        ends = stats.ttest_1samp([*gap, -factor, 1], 0).confidence_interval(0.95)
+        rights = [low, ends.low] if direction == ">=" else [-high, -ends.high]
+        wrong = high if direction == ">=" else -low
+        assert (row["state"] == "holds") == (min(rights) >= 0)
         assert row["state"] != "fails" or wrong < 0
 
 

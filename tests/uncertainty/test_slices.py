@@ -50,7 +50,7 @@ def test_the_numbers_are_those_of_the_users_values(baseline):
     assert found.keys() == plain.keys()
     assert n == len(plain) * (1 if baseline else 2)
     for text, (mine, others) in plain.items():
-        row, pair = found[text], apart([mine, others], 0, 1)
+        row, pair = found[text], apart([mine, others], 0, 1, least=True)
         half = pair.half(level)
         assert row["depth"] == text.count("=")
         assert row["by"] == ", ".join(name for name in OF_USERS if f"{name}=" in text)

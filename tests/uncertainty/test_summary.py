@@ -31,7 +31,7 @@ def rows_of(result, by):
     }
 
 
-def assert_summary(rec, metrics, by, clusters=None, **options):
+def assert_summary(rec, metrics, by, clusters=None, tolerance=1e-9, **options):
     result = rec.summarize(*metrics, by=list(by) or None, **options).lazy().collect()
     found = rows_of(result, by)
     expected = 0
@@ -41,7 +41,7 @@ def assert_summary(rec, metrics, by, clusters=None, **options):
             if metric.definition.over_lists:
                 # users without a list, of whom the row has none
                 del row["n_undefined"]
-            assert not differing(found[(str(metric), *segment)], row), (metric, segment)
+            assert not differing(found[(str(metric), *segment)], row, tolerance), (metric, segment)
             expected += row["n_users"] > 0
     assert sum(row["n_users"] > 0 for row in found.values()) == expected
     return expected
@@ -102,10 +102,11 @@ def test_users_who_are_left_out_are_counted_where_they_have_nothing_relevant():
 
 @each_group
 @pytest.mark.parametrize("by", [(), ("genre",)], ids=str)
-def test_clusters_are_those_of_statsmodels(metrics, by):
+def test_clusters_are_those_of_leaving_each_out(metrics, by):
+    # between whole degrees of freedom the quantile is right to 1e-5 from 5 on
     household = dict(frames()["users"].select("user", "household").rows())
 
-    assert_summary(asked_of("recs"), metrics, by, household, cluster="household")
+    assert_summary(asked_of("recs"), metrics, by, household, tolerance=1e-5, cluster="household")
 
 
 def test_a_level_widens_by_students_t():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from recframe.errors import RecframeError
-from recframe.frames.kinds.engine import Added
+from recframe.frames.kinds.engine import MOST, Added
 
 PLAN = "plan"
 """The column that has the place of a row's plan."""
@@ -24,6 +24,11 @@ class Sums:
     schema: pl.Schema
     keys: tuple[str, ...]
     same: tuple[str, ...]
+
+    @property
+    def most(self) -> list[str]:
+        """The columns of which the largest is taken."""
+        return [name for name in self.schema if name.startswith(MOST) and name not in self.keys]
 
     def named(self, column: str) -> str:
         """Return the name that a column has in the table of all plans, which share their keys."""
@@ -59,7 +64,7 @@ class Sums:
     def received(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Return the sums of this plan, whose nulls an engine may have made of zeros."""
         mine = rows.filter(pl.col(PLAN) == self.place)
-        kept = {*self.keys, *self.same}
+        kept = {*self.keys, *self.same, *self.most}
         columns = [
             pl.col(self.named(name)) if name in kept else self._whole(name) for name in self.schema
         ]
@@ -102,5 +107,6 @@ def added_of(plans: Sequence[Sums]) -> Added:
     """Return how the rows of the table of all plans are added up."""
     keys = dict.fromkeys([PLAN, *(one.named(key) for one in plans for key in one.keys)])
     same = [one.named(name) for one in plans for name in one.same]
-    sums = [name for name in schema_of(plans) if name not in {*keys, *same}]
-    return Added(tuple(keys), tuple(sums), tuple(same))
+    most = [one.named(name) for one in plans for name in one.most]
+    sums = [name for name in schema_of(plans) if name not in {*keys, *same, *most}]
+    return Added(tuple(keys), tuple(sums), tuple(same), tuple(most))

@@ -19,11 +19,10 @@ from recframe.namespace.bound_metric import By, Cutoffs, F
 from recframe.namespace.earlier import Earlier, earlier
 from recframe.namespace.predicted import predicted
 from recframe.namespace.question import Question, check_contributions, question
-from recframe.plan.beside import SPREAD
 from recframe.plan.contributions import contributions
 from recframe.plan.evaluation import Convention
 from recframe.plan.segments import keys_of, numbered
-from recframe.uncertainty import distances, options, unmet
+from recframe.uncertainty import clusters, distances, options, unmet
 from recframe.uncertainty.pairs import MODEL, Pairing, sums_of_all
 from recframe.uncertainty.requirements import (
     COLUMNS,
@@ -38,7 +37,6 @@ from recframe.uncertainty.requirements import (
     required,
 )
 from recframe.uncertainty.rounded import as_shown
-from recframe.uncertainty.sets import with_spread_of_sets
 from recframe.uncertainty.summary import Intervals
 
 Found = tuple[pl.LazyFrame, Mapping[int, Requirement], pl.LazyFrame | None]
@@ -57,6 +55,7 @@ class Gates(Generic[F]):
         k: Cutoffs = ...,
         by: By = ...,
         min_users: int = ...,
+        cluster: str | None = ...,
         strict: bool = ...,
         on: On = ...,
         models: str | Sequence[str] | None = ...,
@@ -75,6 +74,7 @@ class Gates(Generic[F]):
         k: Cutoffs = ...,
         by: By = ...,
         min_users: int = ...,
+        cluster: str | None = ...,
         strict: bool = ...,
         on: On = ...,
         models: str | Sequence[str] | None = ...,
@@ -92,7 +92,8 @@ class Gates(Generic[F]):
         *requirements: Required,
         k: Cutoffs = None,
         by: By = None,
-        min_users: int = 1,
+        min_users: int = 5,
+        cluster: str | None = None,
         strict: bool = False,
         on: On = "interval",
         models: str | Sequence[str] | None = None,
@@ -185,7 +186,7 @@ class Gates(Generic[F]):
             history=history,
         )
         is_plan = self._kind.is_lazy  # type: ignore[attr-defined]  # of a Rec
-        found = question(self, metrics_of(asked), None, by, None, profile)
+        found = question(self, metrics_of(asked), None, by, cluster, profile)
         then = earlier(last, found.by, found.inputs, found.metrics)
         before = predicted(history, window, gate, found)
         checked = replace(gate, raises=raises and not is_plan)
@@ -199,7 +200,7 @@ def gate_of(  # noqa: PLR0913  the options of a gate
     level: float = 0.95,
     on: On = "interval",
     strict: bool = False,
-    min_users: int = 1,
+    min_users: int = 5,
     models: object = None,
     last: object = None,
     missing: Missing = "fails",
@@ -315,9 +316,8 @@ class Asked:
 
     def _from_bounds(self, places: Mapping[int, Requirement]) -> pl.LazyFrame:
         asked, conventions = self.question, self._conventions(places)
-        wide = numbered(asked.rec._evaluated(asked.inputs, conventions, SPREAD), self.keys)  # noqa: SLF001
         home, run = under_profile.at_home(asked.inputs), asked.rec._run()  # noqa: SLF001
-        wide = with_spread_of_sets(wide, self.keys, home, conventions, run)
+        wide = asked.spread(home, conventions, run)
         return distances.from_bounds(wide, self.keys, places, self.how)
 
     def _from_model(self, model: str, places: Mapping[int, Requirement]) -> pl.LazyFrame:
@@ -331,23 +331,31 @@ class Asked:
         plans = contributions(inputs, conventions, run)
         given = f"{str(first)!r}: {_lacking(model)}{model!r}"
         pairing = Pairing(model, inputs.schema[MODEL], asked.by[MODEL], given)
-        sums = sums_of_all(plans, metrics, pairing, run)
+        sums = self._with_units(sums_of_all(plans, metrics, pairing, run), len(metrics))
         return distances.from_pairs(sums, self.keys, metrics, places, self.how)
 
     def _from_users(self, places: Mapping[int, Requirement], then: pl.LazyFrame) -> Found:
         rec, conventions = self.question.rec, self._conventions(places)
         metrics = [one.metric for one in conventions]
         user = self.question.inputs.context.name_of("user")
-        inputs = rec._inputs([*self.by, user], self.profile, metrics)  # noqa: SLF001
+        inputs = rec._inputs([*self.by, *self.question.clusters, user], self.profile, metrics)  # noqa: SLF001
         inside = [inside for inside, _ in keys_of(inputs, metrics)]
         wide = numbered(rec._evaluated(inputs, conventions), inside)  # noqa: SLF001
         now, decimals = wide.select(*inside, *_numbered(metrics)), self.question.decimals
         known = [name for name in [*inside] if name in then.collect_schema()]
         then = then.select(*known, *_numbered(metrics))
-        sums = distances.sums_with_earlier(now, then, self.keys, metrics, decimals)
+        keys = self.keys if self.question.cluster is None else [*self.keys, self.question.cluster]
+        sums = distances.sums_with_earlier(now, then, keys, metrics, decimals)
+        sums = self._with_units(sums, len(metrics))
         rows = distances.from_pairs(sums, self.keys, metrics, places, self.how, decimals)
         numbers = {place: metrics.index(one.metric) for place, one in places.items()}
         return rows, places, distances.present_users(now, self.keys, numbers)
+
+    def _with_units(self, sums: pl.LazyFrame, n_metrics: int) -> pl.LazyFrame:
+        """Return sums over pairs with those of their units, which are users or clusters."""
+        if self.question.cluster is None:
+            return clusters.of_users(sums, n_metrics)
+        return clusters.of_clusters(sums, self.keys, self.question.cluster, n_metrics)
 
     def _with_missing(
         self,

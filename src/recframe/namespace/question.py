@@ -22,13 +22,18 @@ from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls
 from recframe.namespace.bound_metric import Asked, By, Cutoffs
+from recframe.plan import evaluation
+from recframe.plan.beside import SPREAD
 from recframe.plan.evaluation import Convention
 from recframe.plan.kept_plans import Made, planned
 from recframe.plan.leave_one_out import reason_without
 from recframe.plan.needs import is_of_segment
+from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, numbered
+from recframe.uncertainty import summary
 from recframe.uncertainty.pairs import BASELINE, MODEL
 from recframe.uncertainty.rounded import as_shown
+from recframe.uncertainty.sets import with_spread_of_sets
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,24 @@ class Question:
         """Return a plan of the metrics without rounding, made of the inputs; see `kept_plans.planned`."""
         home, run = under_profile.at_home(inputs), self.rec._run()  # noqa: SLF001
         return planned(home, self.conventions, run, made, *what, middling=middling)
+
+    @property
+    def clusters(self) -> list[str]:
+        """The name of the column that names clusters, where there is one."""
+        segments = self.inputs.segments
+        return (
+            []
+            if self.cluster is None
+            else [one.name for one in segments if one.inside == self.cluster]
+        )
+
+    def spread(self, home: Inputs, conventions: Sequence[Convention], run: Run) -> pl.LazyFrame:
+        """Return metrics with the sums that their intervals are made of beside them, a row for each segment and model."""
+        inside = [inside for inside, _ in keys_of(self.inputs, self.metrics)]
+        wide = numbered(evaluation.evaluate(home, conventions, run, SPREAD), inside)
+        wide = with_spread_of_sets(wide, inside, home, conventions, run)
+        metrics = [one.metric for one in conventions]
+        return wide if self.cluster is None else summary.of_clusters(wide, inside, metrics)
 
     def given(self, plan: pl.LazyFrame, names: Mapping[str, str], columns: Sequence[str]) -> Any:
         """Return a result under the names of its columns, as a frame of the kind that came in."""

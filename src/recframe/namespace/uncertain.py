@@ -16,7 +16,6 @@ from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls, progress
 from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
 from recframe.namespace.question import Question, check_contributions, question
-from recframe.plan import evaluation
 from recframe.plan.beside import SPREAD
 from recframe.plan.contributions import contributions
 from recframe.plan.needs import is_of_segment
@@ -24,7 +23,6 @@ from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, numbered
 from recframe.uncertainty import options, summary
 from recframe.uncertainty.pairs import BASELINE, MODEL, Pairing, sums_of_all
-from recframe.uncertainty.sets import with_spread_of_sets
 from recframe.uncertainty.summary import Method
 
 if TYPE_CHECKING:
@@ -124,6 +122,7 @@ class Uncertain(Generic[F]):
         test: Test = "t",
         correction: Correction | None = "holm",
         family: Family = "table",
+        min_users: int = 5,
         cluster: str | None = None,
         n_resamples: int = 9999,
         seed: int = 0,
@@ -188,6 +187,7 @@ class Uncertain(Generic[F]):
             test=test,
             correction=correction,
             family=family,
+            min_users=options.whole("min_users", min_users, 1),
             n_resamples=options.whole("n_resamples", n_resamples, 1),
             seed=options.whole("seed", seed, 0),
             tell=progress.of_resamples(),
@@ -265,14 +265,10 @@ class Uncertain(Generic[F]):
 
 def _summary(asked: Question, how: summary.Intervals) -> pl.LazyFrame:
     """Return metrics with their intervals, in expressions alone, under the names of the keys inside the plan."""
-    inside = [inside for inside, _ in keys_of(asked.inputs, asked.metrics)]
     conventions = asked.conventions
 
     def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
-        wide = numbered(evaluation.evaluate(inputs, conventions, run, SPREAD), inside)
-        wide = with_spread_of_sets(wide, inside, inputs, conventions, run)
-        if asked.cluster is not None:
-            wide = summary.of_clusters(wide, inside, asked.metrics)
+        wide = asked.spread(inputs, conventions, run)
         return summary.summarized(wide, list(asked.by), asked.metrics, how)
 
     return asked.planned(asked.inputs, made, "summary", how)

@@ -9,7 +9,7 @@ import polars as pl
 
 from recframe.frames.collecting import Ask, stream
 from recframe.frames.inputs import Inputs
-from recframe.frames.kinds.engine import Adds
+from recframe.frames.kinds.engine import MOST, Adds
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.rows.joins import aggregate
 from recframe.judging.judged_frame import judge
@@ -82,11 +82,7 @@ class Run:
         if "user" in keys:
             return found
         values = [name for name in found.collect_schema().names() if name not in keys]
-        return aggregate(
-            found,
-            keys,
-            [pl.col(name).first() if name in same else pl.col(name).sum() for name in values],
-        )
+        return aggregate(found, keys, [_added(name, same) for name in values])
 
     def _collected(self, sums: pl.LazyFrame) -> pl.DataFrame:
         found = stream(sums)
@@ -94,3 +90,11 @@ class Run:
         if self.tell is not None:
             self.tell(len(self.done) / (self.n_parts * self.n_plans))
         return found
+
+
+def _added(name: str, same: Sequence[str]) -> pl.Expr:
+    """Return a column of all parts together."""
+    column = pl.col(name)
+    if name in same:
+        return column.first()
+    return column.max() if name.startswith(MOST) else column.sum()

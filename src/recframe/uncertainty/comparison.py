@@ -14,10 +14,19 @@ from recframe.plan.needs import is_of_segment
 from recframe.uncertainty.arrays import Flags, Labels, Numbers, np, ratio
 from recframe.uncertainty.corrections import adjusted
 from recframe.uncertainty.groups import groups_of
-from recframe.uncertainty.moments import Moments, Sums
-from recframe.uncertainty.p_values import p_above, p_below, p_two_sided, t_quantile, t_statistic
+from recframe.uncertainty.moments import Ends, Moments, Sums
+from recframe.uncertainty.notes import first_or_joined
+from recframe.uncertainty.options import per_cent
+from recframe.uncertainty.p_values import (
+    least_p,
+    p_above,
+    p_below,
+    p_two_sided,
+    t_quantile,
+    t_statistic,
+)
 from recframe.uncertainty.resampling import Tested, bootstrap_test, sign_flip_test
-from recframe.uncertainty.summary import FEW
+from recframe.uncertainty.summary import FEW, FEW_VALUES, ONE_CLUSTER
 
 Test = Literal["t", "permutation", "bootstrap"]
 Correction = Literal["holm", "max_t", "bonferroni", "benjamini-hochberg"]
@@ -40,6 +49,7 @@ COLUMNS = {
     "ties": pl.Int64,
     "losses": pl.Int64,
     "n_users": pl.Int64,
+    "n_differ": pl.Int64,
     "n_unpaired": pl.Int64,
     "p_not_worse": pl.Float64,
     "p_equivalent": pl.Float64,
@@ -50,6 +60,8 @@ COLUMNS = {
 OF_MARGIN = ("p_not_worse", "p_equivalent")
 MANY_UNPAIRED = 0.05
 """From this share of the users on, those with but one of two values are worth a note."""
+SELECTED = 0.2
+"""Above this share of users with but one of two values, those with both are a choice by what is measured."""
 FEWEST_DRAWN = 5
 """Draws of fewer users or clusters are often all of one kind, so that a bootstrap of them tests nothing."""
 
@@ -65,6 +77,8 @@ class Comparing:
     family: Family = "table"
     n_resamples: int = 9999
     seed: int = 0
+    min_users: int = 5
+    """With fewer users, or clusters, a row has its numbers and is not judged."""
     cluster: str | None = None
     """The column of the sums that names clusters, whose users hang together."""
     tell: Callable[[int, int], None] | None = None
@@ -86,29 +100,44 @@ def compared(
 ) -> pl.DataFrame:
     """Return a row for each segment, model and metric, from sums over pairs of users' values; see `Sums`."""
     sums = Sums(cells, keys, metrics)
-    moments = sums.of_clusters(how.cluster) if how.cluster else sums.of_users()
-    found = _numbers(sums, moments, how) | _tested(sums, moments, how)
-    higher = np.array([one.definition.direction != "lower" for one in metrics])
-    directed = np.array([one.definition.direction != "" for one in metrics])
-    within = None if how.margin is None else _within(moments, how.margin, higher)
+    moments = sums.moments(how.cluster)
+    of = Direction.of(metrics)
+    found = _numbers(sums, moments, of, how)
+    found["few"] = (moments.n > 0) & (moments.units < how.min_users)
+    found |= _tested(sums, moments, found["few"], how)
+    within = None if how.margin is None else _within(moments, how.margin, of.higher, sums.ends)
     if within is not None:
-        found["p_not_worse"] = np.where(directed, within.not_worse, np.nan)
+        found["p_not_worse"] = np.where(of.directed, within.not_worse, np.nan)
         found["p_equivalent"] = np.maximum(within.not_worse, within.not_better)
-    found["note"] = _notes(found, moments, how)
-    found["verdict"] = _verdicts(found, within, higher, directed, 1.0 - how.level)
+    found["verdict"] = _verdicts(found, within, of, 1.0 - how.level)
+    found["note"] = _notes(found, moments, of, how)
     of_segments = np.array([is_of_segment(one) for one in metrics])
     for name in ("wins", "ties", "losses"):  # of values that users have
         found[name] = np.where(of_segments, np.nan, found[name])
     return sums.long(found, how.columns)
 
 
-def _numbers(sums: Sums, moments: Moments, how: Comparing) -> dict[str, Any]:
+class Direction(NamedTuple):
+    """Which end of each metric is the better one: whether the higher one is, and whether there is one."""
+
+    higher: Flags
+    directed: Flags
+
+    @classmethod
+    def of(cls, metrics: Sequence[Metric[...]]) -> Direction:
+        """Return those of some metrics."""
+        ends = np.array([one.definition.direction for one in metrics])
+        return cls(ends != "lower", ends != "")
+
+
+def _numbers(sums: Sums, moments: Moments, of: Direction, how: Comparing) -> dict[str, Any]:
     """Return what the moments say by themselves."""
     n, difference = moments.n, moments.difference
     half = t_quantile(how.level, moments.freedom) * moments.standard_error
     relative = moments.relative(how.level)
-    std = sums.of_users().std
-    wins, ties = sums.column("wins"), sums.column("ties")
+    std = sums.moments().std
+    above, ties = sums.column("wins"), sums.column("ties")
+    below = n - above - ties
     return {
         "value": ratio(moments.a + moments.d, n),
         "baseline_value": ratio(moments.a, n),
@@ -119,32 +148,35 @@ def _numbers(sums: Sums, moments: Moments, how: Comparing) -> dict[str, Any]:
         "relative_low": relative.low,
         "relative_high": relative.high,
         "effect_size": np.where(std > 0, ratio(difference, std), np.nan),
-        "wins": wins,
+        "wins": np.where(of.higher, above, below),
         "ties": ties,
-        "losses": n - wins - ties,
+        "losses": np.where(of.higher, below, above),
         "n_users": n,
+        "n_differ": moments.differ,
         "n_unpaired": sums.column("unpaired"),
     }
 
 
-def _tested(sums: Sums, moments: Moments, how: Comparing) -> dict[str, Any]:
-    """Return the p values, by themselves and for their families."""
+def _tested(sums: Sums, moments: Moments, few: Flags, how: Comparing) -> dict[str, Any]:
+    """Return the p values, by themselves and for their families, in which those of few users have no part."""
     shape = moments.n.shape
     families = _families(sums, how)
     t = t_statistic(moments.difference, moments.standard_error)
     p_value = p_two_sided(t, moments.freedom)
-    resampled = _resampled(sums, families, how) if how.resamples else None
+    resampled = _resampled(sums, few, families, how) if how.resamples else None
     if resampled is not None and how.test != "t":
         untested = np.isnan(p_value) | (how.test == "bootstrap") & (moments.units < FEWEST_DRAWN)
         p_value = np.where(untested, np.nan, resampled.p_value.reshape(shape))
     if resampled is not None:
-        _warn_of_few_resamples(p_value, families, how)
+        _warn_of_few_resamples(np.where(few, np.nan, p_value), families, how)
+    p_value = np.maximum(p_value, least_p(moments.differ))
+    judged = np.where(few, np.nan, p_value)
     if how.correction is None:
-        p_adjusted = p_value
+        p_adjusted = judged
     elif how.correction == "max_t" and resampled is not None:
-        p_adjusted = np.maximum(resampled.p_max_t.reshape(shape), p_value)
+        p_adjusted = np.maximum(resampled.p_max_t.reshape(shape), judged)
     else:
-        flat = adjusted(p_value.reshape(-1), method=str(how.correction), families=families)
+        flat = adjusted(judged.reshape(-1), method=str(how.correction), families=families)
         p_adjusted = flat.reshape(shape)
     return {"p_value": p_value, "p_adjusted": p_adjusted}
 
@@ -160,13 +192,17 @@ def _families(sums: Sums, how: Comparing) -> Labels | None:
     return None
 
 
-def _resampled(sums: Sums, families: Labels | None, how: Comparing) -> Tested:
+def _resampled(sums: Sums, few: Flags, families: Labels | None, how: Comparing) -> Tested:
     """Return the p values by resamples of random groups of users, or of clusters."""
     groups = groups_of(sums.cells, sums.rows)
     test = bootstrap_test if how.test == "bootstrap" else sign_flip_test
+    # nobody is drawn of rows that are not judged
+    differences, counts = (
+        np.where(few.reshape(-1), 0.0, groups.matrix(sums.names(part))) for part in ("d", "n")
+    )
     return test(
-        groups.matrix(sums.names("d")),
-        groups.matrix(sums.names("n")),
+        differences,
+        counts,
         n_resamples=how.n_resamples,
         seed=how.seed,
         families=families,
@@ -181,57 +217,101 @@ class Within(NamedTuple):
     not_better: Numbers
 
 
-def _within(moments: Moments, margin: float, higher: Flags) -> Within:
-    """Return the p values against a margin: of the mean of b - (1 - margin) a, and of b - (1 + margin) a, so of no ratio."""
+def _within(moments: Moments, margin: float, higher: Flags, ends: Ends) -> Within:
+    """Return the p values against a margin: of the mean of b - (1 - margin) a, and of b - (1 + margin) a, so of no ratio.
+
+    Each is that of the users and of two more, whose values are as far apart as any can be.
+    """
     above, below = (
-        t_statistic(one.difference, one.standard_error)
-        for one in (moments.with_share(margin), moments.with_share(-margin))
+        one.with_ends(*ends.of_gap(1.0 - share))
+        for share, one in ((share, moments.with_share(share)) for share in (margin, -margin))
     )
-    at_least, at_most = p_above(above, moments.freedom), p_below(below, moments.freedom)
+    at_least = p_above(t_statistic(above.difference, above.standard_error), above.freedom)
+    at_most = p_below(t_statistic(below.difference, below.standard_error), below.freedom)
     return Within(np.where(higher, at_least, at_most), np.where(higher, at_most, at_least))
 
 
-def _verdicts(
-    found: Mapping[str, Any], within: Within | None, higher: Flags, directed: Flags, alpha: float
-) -> Any:
+def _verdicts(found: Mapping[str, Any], within: Within | None, of: Direction, alpha: float) -> Any:
     """Return what each row shows, in a word or two."""
     difference, shown = found["difference"], found["p_adjusted"] <= alpha
-    good = np.where(higher, difference > 0, difference < 0)
+    good = np.where(of.higher, difference > 0, difference < 0)
     words = np.where(good, "better", "worse")
-    words = np.where(directed, words, np.where(difference > 0, "higher", "lower"))
+    words = np.where(of.directed, words, np.where(difference > 0, "higher", "lower"))
     same = (found["n_users"] > 1) & (found["ties"] == found["n_users"])
+    first = [(found["few"], "few"), (_is_selected(found, of), "open")]
     if within is None:
-        return np.select([same, shown], ["same", words], "open")
-    alike = found["p_equivalent"] <= alpha
-    not_worse, not_better = (directed & (p <= alpha) for p in within)
-    return np.select(
-        [same | alike, shown, not_worse, not_better],
-        ["same", words, "not worse", "not better"],
-        "open",
-    )
+        told = [*first, (same, "same"), (shown, words)]
+    else:
+        # on one side, as a gate that holds
+        alike = found["p_equivalent"] <= alpha / 2
+        not_worse, not_better = (of.directed & (p <= alpha / 2) for p in within)
+        told = [
+            *first,
+            (same | alike, "same"),
+            (shown, words),
+            (not_worse, "not worse"),
+            (not_better, "not better"),
+        ]
+    return np.select([flags for flags, _ in told], [word for _, word in told], "open")
 
 
-def _notes(found: Mapping[str, Any], moments: Moments, how: Comparing) -> Any:
-    """Return what is to be known of each row, in words: what numbers it lacks for comes first."""
+def _is_selected(found: Mapping[str, Any], of: Direction) -> Flags:
+    """Return which rows have so many users with but one of two values that those with both are chosen by what is measured."""
+    n, unpaired = found["n_users"], found["n_unpaired"]
+    selected: Flags = of.directed & (unpaired > SELECTED * (n + unpaired))
+    return selected
+
+
+def _notes(found: Mapping[str, Any], moments: Moments, of: Direction, how: Comparing) -> Any:
+    """Return what is to be known of each row, in words."""
     n, units, unpaired = found["n_users"], moments.units, found["n_unpaired"]
-    without_spread = moments.standard_error == 0
-    words = {
+    without_spread, selected = moments.standard_error == 0, _is_selected(found, of)
+    lacks = {
         "nobody has both values": n == 0,
         "one user, so no interval": n == 1,
         "hardly any list changes it, so no interval is known to hold": np.isnan(units),
-        "one cluster, so no interval": units <= 1,
-        "both have the same value for all users": found["ties"] == n,
-        _too_few(how): np.isnan(found["p_adjusted"]),
-        "all clusters have the same mean difference": without_spread
-        & (found["effect_size"] != 0)
-        & ~np.isnan(found["effect_size"]),
-        "the difference is the same for all users": without_spread,
-        "the baseline is 0, of which a difference is no share": moments.a == 0,
-        "many users have but one of the two values, and are left out": unpaired
-        > MANY_UNPAIRED * (n + unpaired),
-        f"fewer than {FEW} users or clusters, so the interval is rough": units < FEW,
+        ONE_CLUSTER: np.isnan(moments.freedom),
     }
-    return np.select(list(words.values()), list(words), "")
+    same = found["ties"] == n
+    effect = found["effect_size"]
+    alpha, tests = 1.0 - how.level, np.count_nonzero(~np.isnan(found["p_adjusted"]))
+    alone = (found["p_value"] <= alpha) & (found["p_adjusted"] > alpha)
+    is_alike = (found["verdict"] == "same") & (found["p_value"] <= alpha) & ~same
+    kind = "users" if how.cluster is None else "clusters"
+    words = {
+        "both have the same value for all users": same,
+        f"fewer than {how.min_users} {kind}, so not judged": found["few"],
+        _too_few(how): np.isnan(found["p_adjusted"]) & ~found["few"],
+        f"by itself, not among {tests} rows": alone & (found["verdict"] == "open"),
+        **_within_margin(is_alike, found["difference"], how),
+        "all clusters have the same mean difference": without_spread
+        & (effect != 0)
+        & ~np.isnan(effect),
+        "the difference is the same for all users": without_spread & ~same & np.isnan(effect),
+        "the baseline is 0, of which a difference is no share": moments.a == 0,
+        "the baseline may be 0, so its share has no interval": (moments.a != 0)
+        & np.isnan(found["relative_low"]),
+        "more than a fifth of the users have but one of the two values, so those with both show nothing": selected,
+        "many users have but one of the two values, and are left out": ~selected
+        & (unpaired > MANY_UNPAIRED * (n + unpaired)),
+        f"fewer than {FEW_VALUES} {kind} differ, so the interval is rough": ~same
+        & (moments.differ < FEW_VALUES),
+        f"clusters of unlike sizes count as fewer than {FEW}, so the interval is rough": how.cluster
+        is not None
+        and moments.effective < FEW,
+    }
+    return first_or_joined(lacks, words)
+
+
+def _within_margin(alike: Flags, difference: Numbers, how: Comparing) -> dict[str, Flags]:
+    """Return the notes of differences that are shown, and shown to be within the margin."""
+    if how.margin is None:
+        return {}
+    within = f"within {per_cent(how.margin)}"
+    return {
+        f"{within}, lower": alike & (difference < 0),
+        f"{within}, higher": alike & (difference > 0),
+    }
 
 
 def _too_few(how: Comparing) -> str:

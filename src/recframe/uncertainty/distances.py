@@ -14,16 +14,18 @@ from recframe.frames.rows.joins import aggregate
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.formulas import ratio as ratio_of
 from recframe.plan.needs import is_of_segment, is_share
-from recframe.uncertainty.pairs import MODEL
+from recframe.uncertainty import clusters
+from recframe.uncertainty.pairs import MODEL, difference, has_no_ends
 from recframe.uncertainty.requirements import Requirement
 from recframe.uncertainty.summary import (
     FEWEST,
     Intervals,
     rows_with_intervals,
-    variance,
     with_intervals,
 )
 
+OF_GAP = ("dd", "dn", "nn", "units", "effective", "differ", "low", "high")
+"""Of the gaps of users or clusters what `moments.Moments` has, and the lowest and the highest gap that a user can have."""
 ROW = {
     "place": pl.Int64,
     "value": pl.Float64,
@@ -31,7 +33,7 @@ ROW = {
     "value_high": pl.Float64,
     "mean": pl.Float64,
     "error": pl.Float64,
-    "freedom": pl.Int64,
+    "freedom": pl.Float64,
     "n_users": pl.Int64,
     "of_each": pl.Boolean,
     "share": pl.Boolean,
@@ -39,7 +41,7 @@ ROW = {
     "note": pl.String,
     "other": pl.Float64,
     "gap": pl.Float64,
-    "gap_error": pl.Float64,
+    **{f"gap_{part}": pl.Float64 for part in OF_GAP},
     "other_low": pl.Float64,
     "other_high": pl.Float64,
     "other_n": pl.Int64,
@@ -55,7 +57,7 @@ ROW = {
 }
 """What follows the keys: the place of the requirement; the value with its interval, squared standard error and degrees of
 freedom; whether it hangs on so few lists that no interval is known to hold; the other model's value, the mean gap between the
-value and its share of the other, user by user, with the squared error; of an earlier result the interval; how many users have
+value and its share of the other, user by user, and what its error is made of; of an earlier result the interval; how many users have
 but one of the two values; of a history what its last runs predict; whether earlier numbers have the row and today's do
 not; and how far the rounding of earlier numbers may put them apart from the value."""
 BEFORE = "the earlier result has it, of {} users, and today's rows do not"
@@ -89,8 +91,8 @@ def from_pairs(
 ) -> pl.LazyFrame:
     """Return the rows of values that are held against another model's, from sums over users with both values.
 
-    `sums` has for each metric, by its place among `metrics`, the sums of `pairs.SUMS`; with `decimals` also whether the
-    other values are rounded.
+    `sums` has for each metric, by its place among `metrics`, the sums of `pairs.SUMS` and those of `clusters.PARTS`; with
+    `decimals` also whether the other values are rounded.
     """
     places = {metric: number for number, metric in enumerate(metrics)}
     known = [_of_pairs(one, places[one.metric], place, decimals) for place, one in required.items()]
@@ -113,35 +115,54 @@ def _are_rounded(values: pl.Expr, metric: Metric[...], decimals: Decimals) -> pl
 
 def _of_pairs(one: Requirement, number: int, place: int, decimals: Decimals | None) -> pl.Expr:
     """Return what the sums say of a value and of its gap: the mean of b - f a, with f the factor."""
-    n, a, d, aa, ad, dd = (
-        pl.col(f"{part} {number}").cast(pl.Float64) for part in ("n", "a", "d", "aa", "ad", "dd")
+    n, a, d, aa, ad, dd, an, dn, nn, units, effective, differ = (
+        pl.col(f"{part} {number}").cast(pl.Float64) for part in ("n", "a", "d", *clusters.PARTS)
     )
     b, rest = a + d, 1.0 - one.bound
-    gap, squares = d + rest * a, dd + 2.0 * rest * ad + rest**2 * aa
     low, high = one.metric.range
     share = is_share(one.metric)
     hangs = pl.lit(not share) & (dd * dd < FEWEST * pl.col(f"dddd {number}"))
     few, some = hangs.fill_null(value=False), n > 0
+    lowest, highest = _ends(one.metric, number)
+    of_gap = {
+        "dd": dd + 2.0 * rest * ad + rest**2 * aa,
+        "dn": dn + rest * an,
+        "nn": nn,
+        "units": pl.when(~few).then(units),
+        "effective": effective,
+        "differ": differ,
+        "low": lowest - one.bound * highest,
+        "high": highest - one.bound * lowest,
+    }
     values = {
         "place": pl.lit(place),
         "value": pl.when(some).then(b / n),
         "mean": pl.when(some).then(b / n),
-        "error": variance(n, b, dd + 2.0 * ad + aa) / n,
-        "freedom": n.cast(pl.Int64) - 1,
+        "error": clusters.squared_error(n, b, dd + 2.0 * ad + aa, an + dn, nn, units),
+        "freedom": effective - 1.0,
         "n_users": n.cast(pl.Int64),
+        "n_zero": pl.lit(None, pl.Int64),
         "of_each": pl.lit(not is_of_segment(one.metric)),
         "few": few,
         "share": pl.lit(share),
         "low": pl.lit(low),
         "high": pl.lit(high),
         "other": pl.when(some).then(a / n),
-        "gap": pl.when(some).then(gap / n),
-        "gap_error": pl.when(~few).then(variance(n, gap, squares) / n),
+        "gap": pl.when(some).then((d + rest * a) / n),
+        **{f"gap_{part}": value for part, value in of_gap.items()},
         "unpaired": pl.col(f"unpaired {number}").cast(pl.Int64),
     }
     if decimals:
         values["slack"] = hidden(one, decimals, pl.col(f"rounded {number}"))
     return pl.struct(value.alias(name) for name, value in values.items())
+
+
+def _ends(metric: Metric[...], number: int) -> tuple[pl.Expr, pl.Expr]:
+    """Return the lowest and the highest value that a user can have, or has by some model; null where there is none."""
+    if has_no_ends(metric):
+        return pl.col(f"low {number}").min(), pl.col(f"high {number}").max()
+    low, high = (None, None) if is_of_segment(metric) else metric.range
+    return pl.lit(low, pl.Float64), pl.lit(high, pl.Float64)
 
 
 def _rows(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
@@ -388,8 +409,22 @@ def sums_with_earlier(
         _are_rounded(pl.col(f"a value {place}"), metric, decimals).all().alias(f"rounded {place}")
         for place, metric in enumerate(metrics)
     ]
+    counts += [
+        one for place in places if has_no_ends(metrics[place]) for one in _ends_of_users(place)
+    ]
     sums = {name: one for place in places for name, one in _sums(f"value {place}").items()}
     return ExactSums(sums).of(joined, list(keys), counts)
+
+
+def _ends_of_users(place: int) -> list[pl.Expr]:
+    """Return the lowest and the highest value of users with both."""
+    then, now = pl.col(f"a value {place}"), pl.col(f"value {place}")
+    both = (then + now).is_not_null()
+    low, high = pl.min_horizontal(then, now), pl.max_horizontal(then, now)
+    return [
+        low.filter(both).min().alias(f"low {place}"),
+        high.filter(both).max().alias(f"high {place}"),
+    ]
 
 
 def had_by_users(
@@ -426,7 +461,7 @@ def _place(place: int) -> pl.Expr:
 def _sums(name: str) -> dict[str, pl.Expr]:
     """Return what is summed up over users for a distance, as `pairs.SUMS` has it, of the values now and then."""
     a, place = pl.col(f"a {name}"), name.rpartition(" ")[2]
-    d = pl.col(name) - a
+    d = difference(pl.col(name), a)
     then = pl.when(d.is_not_null()).then(a)
     found = {"a": then, "d": d, "aa": then * then, "ad": a * d, "dd": d * d}
     return {f"{part} {place}": one for part, one in found.items()}
@@ -439,6 +474,7 @@ def _counts(name: str) -> list[pl.Expr]:
         "n": (b - a).is_not_null().sum().cast(pl.Int64),
         # they are users' own values, of as many as there are
         "dddd": pl.lit(0.0),
+        "ties": (b == a).sum().cast(pl.Int64),
         "unpaired": (a.is_null() != b.is_null()).sum().cast(pl.Int64),
     }
     return [one.alias(f"{part} {place}") for part, one in found.items()]

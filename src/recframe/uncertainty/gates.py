@@ -13,15 +13,27 @@ from recframe.frames.roles import listed
 from recframe.frames.rows.joins import beside_one_another
 from recframe.uncertainty.arrays import Flags, Numbers, np, ratio
 from recframe.uncertainty.corrections import adjusted
-from recframe.uncertainty.p_values import p_below, t_quantile, t_statistic
+from recframe.uncertainty.distances import OF_GAP
+from recframe.uncertainty.moments import Moments
+from recframe.uncertainty.notes import BETWEEN, first_or_joined
+from recframe.uncertainty.p_values import least_p, p_below, t_quantile, t_statistic
 from recframe.uncertainty.paired_power import detectable_difference
 from recframe.uncertainty.pairs import MODEL
 from recframe.uncertainty.requirements import AT_LEAST, COLUMNS, FAILS, HOLDS, MISSING, OPEN, Gate
+from recframe.uncertainty.summary import FEW_VALUES
 from recframe.uncertainty.windows import Windows, squared_error
 
 ROUNDING = 1e-12
 """A value this near to its bound meets it."""
 MANY_UNPAIRED = 0.05
+
+
+class Gap(NamedTuple):
+    """The mean gap of users to a share of the other's value, with its standard error and degrees of freedom."""
+
+    mean: Numbers
+    error: Numbers
+    freedom: Numbers
 
 
 class Rows(NamedTuple):
@@ -37,6 +49,11 @@ class Rows(NamedTuple):
     other: Numbers
     gap: Numbers
     gap_error: Numbers
+    """Squared."""
+    differ: Numbers
+    """The users, or clusters, whose two values differ."""
+    two_more: Gap
+    """The gap of these users and two more, at the ends of what a user's can be."""
     other_low: Numbers
     other_high: Numbers
     other_n: Numbers
@@ -55,6 +72,21 @@ class Rows(NamedTuple):
     """Whether earlier numbers have it and today's do not."""
     slack: Numbers
     """How far the rounding of earlier numbers alone may put the value and its bound apart."""
+
+    @property
+    def others(self) -> Flags:
+        """Which are held against numbers of an earlier result or a history, of other users or of unknown ones."""
+        return self.earlier | self.trailing
+
+    @property
+    def pairs(self) -> Flags:
+        """Which are held against another value of the same users."""
+        return ~self.absolute & ~self.others
+
+    @property
+    def never_varies(self) -> Flags:
+        """Which pairs are the same distance apart for all users, so that nothing says how far others would be."""
+        return self.pairs & (self.gap_error == 0)
 
     @property
     def bound(self) -> Numbers:
@@ -109,6 +141,7 @@ def _tested(rows: Rows, gate: Gate) -> dict[str, Any]:
     error, freedom = _error(rows, low, high, gate.level)
     t = t_statistic(rows.difference, error)
     p_value = np.minimum(2.0 * p_below(rows.sign * t, freedom), 1.0)
+    p_value = np.maximum(p_value, np.where(rows.others, 0.0, least_p(_off_the_bound(rows))))
     return {
         "value": rows.value,
         "value_low": rows.low,
@@ -118,6 +151,7 @@ def _tested(rows: Rows, gate: Gate) -> dict[str, Any]:
         "difference": rows.difference,
         "difference_low": low,
         "difference_high": high,
+        "n_differ": pl.Series(np.where(rows.pairs, rows.differ, np.nan)).fill_nan(None),
         "detectable": _detectable(rows, error, freedom, gate.level),
         "p_value": p_value,
         "p_adjusted": adjusted(np.where(_is_small(rows, gate), np.nan, p_value), method="holm"),
@@ -127,6 +161,15 @@ def _tested(rows: Rows, gate: Gate) -> dict[str, Any]:
         & (rows.n > 1)
         & ~np.isnan(rows.difference),
     }
+
+
+def _off_the_bound(rows: Rows) -> Numbers:
+    """Return how many users, or clusters, may be on the wrong side of the bound: all, or those whose two values differ.
+
+    Where equal values meet the bound, as those of a model that may lose 1 %, no one else is on the wrong side.
+    """
+    meet = rows.pairs & (rows.sign * (1.0 - rows.factor) >= 0)
+    return np.where(meet, rows.differ, rows.freedom + 1.0)
 
 
 def _is_small(rows: Rows, gate: Gate) -> Flags:
@@ -154,6 +197,12 @@ def _arrays(rows: pl.DataFrame, gate: Gate) -> Rows:
         return rows[name].cast(pl.Float64).to_numpy().astype(np.float64)
 
     asked = [gate.requirements[place] for place in rows["place"]]
+    n, gap = np.nan_to_num(column("n_users")), column("gap")
+    parts = {one: column(f"gap_{one}") for one in OF_GAP}
+    low, high = parts.pop("low"), parts.pop("high")
+    unknown = np.full(len(rows), np.nan)
+    of_gap = Moments(n, d=n * gap, **parts, **dict.fromkeys(("a", "aa", "ad", "an"), unknown))
+    two_more = of_gap.with_ends(low, high)
     return Rows(
         column("value"),
         column("value_low"),
@@ -162,10 +211,12 @@ def _arrays(rows: pl.DataFrame, gate: Gate) -> Rows:
         np.where(np.isnan(column("mean")), column("value"), column("mean")),
         column("error"),
         column("freedom"),
-        np.nan_to_num(column("n_users")),
+        n,
         column("other"),
-        column("gap"),
-        column("gap_error"),
+        gap,
+        of_gap.standard_error**2,
+        of_gap.differ,
+        Gap(two_more.difference, two_more.standard_error, two_more.freedom),
         column("other_low"),
         column("other_high"),
         column("other_n"),
@@ -244,6 +295,7 @@ def _error(rows: Rows, low: Numbers, high: Numbers, level: float) -> tuple[Numbe
 def _detectable(rows: Rows, error: Numbers, freedom: Numbers, level: float) -> Numbers:
     """Return the smallest difference to the bound that so many users show with a power of .8."""
     own = np.where(rows.absolute, np.sqrt(rows.error), error)
+    own = np.where(own > 0, own, np.nan)
     n = np.where(freedom > 0, freedom + 1.0, np.nan)
     return detectable_difference(n, own * np.sqrt(n), level=level)
 
@@ -253,13 +305,19 @@ def _states(rows: Rows, found: Mapping[str, Any], gate: Gate) -> Any:
 
     NOTE: a row fails by the p value for all rows, since a gate that fails wherever one of them does would find a false alarm
     among many; it holds by its own interval, since a gate holds where all of its rows do, which no number of them makes easier.
+    Of pairs it holds where that of two more users does too, since a few users, or none who differ, say little of others.
     """
     wrong = rows.sign * rows.difference < 0
     by_value = found["by_value"] | ((gate.on == "value") & ~np.isnan(rows.difference))
     worst = np.where(rows.sign > 0, found["difference_low"], -found["difference_high"])
+    two_more = rows.two_more
+    of_two_more = (
+        rows.sign * two_more.mean - t_quantile(gate.level, two_more.freedom) * two_more.error
+    )
+    holds = (worst >= 0) & (~rows.pairs | ((of_two_more >= 0) & ~rows.never_varies))
     shown_worse = wrong & (found["p_adjusted"] <= 1.0 - gate.level)
     return np.select(
-        [rows.missing, _is_small(rows, gate), by_value & wrong, by_value, shown_worse, worst >= 0],
+        [rows.missing, _is_small(rows, gate), by_value & wrong, by_value, shown_worse, holds],
         [MISSING, OPEN, FAILS, HOLDS, FAILS, HOLDS],
         OPEN,
     )
@@ -269,12 +327,16 @@ def _notes(rows: Rows, found: Mapping[str, Any], known: pl.Series, gate: Gate) -
     """Return what is to be known of each row, in words; none where there is nothing."""
     on_interval = gate.on == "interval"
     tests = int(np.count_nonzero(~np.isnan(found["p_adjusted"])))
-    alone = (found["state"] == OPEN) & (found["p_value"] <= 1.0 - gate.level)
-    pairs = ~rows.absolute & ~rows.earlier & ~rows.trailing
-    many = rows.unpaired > MANY_UNPAIRED * (rows.n + rows.unpaired)
-    words = {
+    is_open = found["state"] == OPEN
+    alone = is_open & (found["p_value"] <= 1.0 - gate.level)
+    pairs, n = rows.pairs, rows.n
+    many = rows.unpaired > MANY_UNPAIRED * (n + rows.unpaired)
+    worst = np.where(rows.sign > 0, found["difference_low"], -found["difference_high"])
+    lacks = {
         "the earlier result has no such row": rows.earlier & np.isnan(rows.other),
-        "nobody has both values": pairs & (rows.n == 0),
+        "nobody has both values": pairs & (n == 0),
+    }
+    words = {
         f"fewer than {gate.min_users} users, so not judged": _is_small(rows, gate),
         "no interval of this metric was shown to hold, so judged by its value alone": found[
             "by_value"
@@ -283,8 +345,19 @@ def _notes(rows: Rows, found: Mapping[str, Any], known: pl.Series, gate: Gate) -
         "many users have but one of the two values, and are left out": pairs & many,
         "held against an interval, as if of other users, so hard to show": rows.earlier
         & on_interval,
-        "the distance is the same for all users": pairs & (rows.gap_error == 0) & (rows.n > 1),
+        "the distance is the same for all users, so nothing says how far others would be": rows.never_varies
+        & (n > 1),
+        f"fewer than {FEW_VALUES} users differ, so the interval is rough": pairs
+        & ~rows.never_varies
+        & (rows.differ < FEW_VALUES),
+        "two more users could change it": is_open
+        & on_interval
+        & pairs
+        & ~rows.never_varies
+        & (worst >= 0),
     }
-    notes = np.select(list(words.values()), list(words), "")
-    given = pl.Series(notes, dtype=pl.String).replace("", None)
-    return given.fill_null(known) if on_interval else given
+    notes = pl.Series(first_or_joined(lacks, words), dtype=pl.String).replace("", None)
+    told = found["by_value"] | (not on_interval)
+    known = known.zip_with(pl.Series(~told), pl.Series([None], dtype=pl.String))
+    both = pl.concat_str(pl.lit(notes), pl.lit(known), separator=BETWEEN, ignore_nulls=True)
+    return pl.select(both).to_series().replace("", None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -13,9 +13,10 @@ from recframe.frames.collecting import run_by_size
 from recframe.frames.rows.exact_sums import ExactSums
 from recframe.metrics.language.definition import Metric
 from recframe.plan.needs import is_of_segment, is_share
-from recframe.uncertainty.arrays import Numbers, np, ratio
-from recframe.uncertainty.pairs import BASELINE, MODEL, SUMS
-from recframe.uncertainty.relative_difference import Estimate, PairedSums, relative_difference
+from recframe.uncertainty import clusters
+from recframe.uncertainty.arrays import Given, Numbers, np, ratio
+from recframe.uncertainty.pairs import BASELINE, ENDS, MODEL, SUMS, has_no_ends
+from recframe.uncertainty.relative_difference import PairedMeans, Share, relative_difference
 from recframe.uncertainty.summary import FEWEST, ROUNDING
 
 
@@ -38,6 +39,10 @@ class Moments:
     nn: Numbers
     units: Numbers
     """The number of users, or of clusters; NaN where no interval is known to hold."""
+    effective: Numbers
+    """As many users, or clusters of one size, say as much: (Σ n)² / Σ n² of clusters of n users."""
+    differ: Numbers
+    """The users, or clusters, whose two values differ."""
 
     @property
     def difference(self) -> Numbers:
@@ -47,17 +52,21 @@ class Moments:
     @property
     def freedom(self) -> Numbers:
         """The degrees of freedom."""
-        return self.units - 1.0
+        return np.where((self.units > 1) & (self.effective >= 2.0), self.effective - 1.0, np.nan)  # noqa: PLR2004  a spread wants two
 
     @property
     def standard_error(self) -> Numbers:
-        """The standard error of the mean difference: that of independent users, or CR1 of clusters."""
+        """The standard error of the mean difference: that of independent users, or of leaving out one cluster at a time."""
         mean = self.difference
         rest = self.dd - 2.0 * mean * self.dn + mean**2 * self.nn
         # what rounding leaves of a difference that is the same for all is 0, and no -0, by which infinities change sign
         rest = np.where(rest <= ROUNDING * self.dd, 0.0, rest)
-        free = np.where(self.units > 1, self.units - 1.0, np.nan)
-        return np.sqrt(ratio(self.units, free) * rest) / np.where(self.n > 0, self.n, np.nan)
+        return np.sqrt(self._of_sample * rest) / np.where(self.n > 0, self.n, np.nan)
+
+    @property
+    def _of_sample(self) -> Numbers:
+        """G / (G - 1), by which the squares of G units are too small."""
+        return ratio(self.units, np.where(self.units > 1, self.units - 1.0, np.nan))
 
     @property
     def std(self) -> Numbers:
@@ -74,10 +83,50 @@ class Moments:
             dn=self.dn + share * self.an,
         )
 
-    def relative(self, level: float) -> Estimate:
+    def with_ends(self, low: Numbers, high: Numbers) -> Moments:
+        """Return the moments with two more users, or clusters of the mean size, whose differences are `low` and `high`.
+
+        So a difference that few users have is not taken for certain. Where the ends are NaN there is none more, and of fewer
+        than two users or clusters there are no moments. Source: Agresti and Min 2005.
+        """
+        known = ~np.isnan(low) & ~np.isnan(high)
+        size = np.where(known, ratio(self.n, np.where(self.units > 1, self.units, np.nan)), 0.0)
+        low, high, more = np.where(known, low, 0.0), np.where(known, high, 0.0), 2.0 * known
+        return replace(
+            self,
+            n=self.n + more * size,
+            d=self.d + size * (low + high),
+            dd=self.dd + size**2 * (low**2 + high**2),
+            dn=self.dn + size**2 * (low + high),
+            nn=self.nn + more * size**2,
+            units=self.units + more,
+            effective=self.effective + more,
+        )
+
+    def relative(self, level: float) -> Share:
         """Return the difference as a share of the baseline, with its interval."""
-        sums = PairedSums(self.units, self.a, self.d, self.aa, self.ad, self.dd)
-        return relative_difference(sums, level=level)
+        a, d = ratio(self.a, self.n), self.difference
+        scale = ratio(self._of_sample, self.n**2)
+        means = PairedMeans(
+            a,
+            d,
+            scale * (self.aa - 2.0 * a * self.an + a**2 * self.nn),
+            scale * (self.ad - a * self.dn - d * self.an + a * d * self.nn),
+            self.standard_error**2,
+            self.freedom,
+        )
+        return relative_difference(means, level=level)
+
+
+class Ends(NamedTuple):
+    """The lowest and the highest value that a user can have of each metric; NaN where there is none."""
+
+    low: Numbers
+    high: Numbers
+
+    def of_gap(self, factor: Given) -> tuple[Numbers, Numbers]:
+        """Return the ends of b - f a, with a and b the values of a user and f the factor."""
+        return self.low - factor * self.high, self.high - factor * self.low
 
 
 @dataclass(frozen=True)
@@ -137,27 +186,35 @@ class Sums:
         found = [totals.get_column(name).to_numpy() for name in self.names(part)]
         return np.stack(found, axis=1).astype(np.float64)
 
-    def of_users(self) -> Moments:
-        """Return the moments of users who are independent."""
-        n, a, d = self.column("n"), self.column("a"), self.column("d")
-        aa, ad, dd = self.column("aa"), self.column("ad"), self.column("dd")
-        return Moments(n, a, d, aa, ad, dd, an=a, dn=d, nn=n, units=self._sure(n))
+    @property
+    def ends(self) -> Ends:
+        """The ends of the metrics' ranges, or where a range has none the lowest and the highest value of all users and models.
 
-    def of_clusters(self, cluster: str) -> Moments:
-        """Return the moments whose squares and products are of clusters; users without one are clusters of their own."""
-        alone = pl.col(cluster).is_null()
-        products = {
-            f"{part} {number}": pl.when(alone).then(pl.col(own)).otherwise(product)
-            for number in range(len(self.metrics))
-            for part, (own, product) in _of_clusters(number).items()
-        }
-        found = added_up(self.cells, self.by, products)
-        found = self.rows.join(
-            found, on=self.by, how="left", nulls_equal=True, maintain_order="left"
-        )
-        taken = {part: self._array(found, part) for part in _of_clusters(0)}
+        Of what is made of all lists, or of means, no user has a value.
+        """
+        found = []
+        for number, metric in enumerate(self.metrics):
+            if has_no_ends(metric):
+                low, high = (pl.col(f"{end} {number}") for end in ENDS)
+                found.append(self.given.select(low.min(), high.max()).row(0))
+            else:
+                found.append((None, None) if is_of_segment(metric) else metric.range)
+        return Ends(*np.array(found, dtype=np.float64).reshape(-1, 2).T)
+
+    def moments(self, cluster: str | None = None) -> Moments:
+        """Return the moments of users who are independent, or whose squares and products are of the clusters of a column."""
+        totals, n_metrics = self.totals, len(self.metrics)
+        if cluster is None:
+            found = clusters.of_users(totals, n_metrics)
+        else:
+            plan = clusters.of_clusters(self.cells.lazy(), self.by, cluster, n_metrics)
+            summed = run_by_size(plan, len(self.cells))
+            found = totals.select(self.by).join(
+                summed, on=self.by, how="left", nulls_equal=True, maintain_order="left"
+            )
+        taken = {part: self._array(found, part) for part in ("n", "a", "d", *clusters.PARTS)}
         taken["units"] = self._sure(taken["units"])
-        return replace(self.of_users(), **taken)
+        return Moments(**taken)
 
     def _sure(self, units: Numbers) -> Numbers:
         """Return the numbers of units, NaN where a set metric hangs on so few lists that no interval is known to hold."""
@@ -210,17 +267,3 @@ def _column(name: str, values: Any, dtype: Any) -> pl.Series:
     if dtype == pl.String:
         return pl.Series(name, [one or None for one in values.tolist()], dtype=dtype)
     return pl.Series(name, values, nan_to_null=True).cast(dtype)
-
-
-def _of_clusters(number: int) -> dict[str, tuple[str, pl.Expr]]:
-    """Return what is summed up over clusters: the sum of one that is a user alone, and the product of the sums of others."""
-    n, a, d = (pl.col(f"{part} {number}").cast(pl.Float64) for part in ("n", "a", "d"))
-    return {
-        "aa": (f"aa {number}", a * a),
-        "ad": (f"ad {number}", a * d),
-        "dd": (f"dd {number}", d * d),
-        "an": (f"a {number}", a * n),
-        "dn": (f"d {number}", d * n),
-        "nn": (f"n {number}", n * n),
-        "units": (f"n {number}", (n > 0).cast(pl.Float64)),
-    }

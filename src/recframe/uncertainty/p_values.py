@@ -42,27 +42,13 @@ def p_below(t: Given, freedom: Given) -> Numbers:
     return numbers(special.stdtr(np.where(freedom > 0, freedom, np.nan), numbers(t)))
 
 
-def p_not_worse(difference: Given, standard_error: Given, freedom: Given, margin: Given) -> Numbers:
-    """Return the p value of "not worse by the margin or more": of the null difference <= -margin.
+def least_p(differ: Given) -> Numbers:
+    """Return the smallest p value, on two sides, that so many users, or clusters, whose two values differ can show.
 
-        margin: how much worse does not matter, at least 0, in units of the difference.
-
-    P(T >= (difference + margin) / standard error). Without any spread it is 0 above -margin, 1 below, and 1/2 at it.
-    Source: Schuirmann 1987 (one of his two sides).
+    That of the test of all flips of signs: 2 of the 2^m ways in which m signs fall are as far from 0 as any, so 2^(1 - m).
+    Source: Fisher 1935.
     """
-    return p_above(t_statistic(numbers(difference) + numbers(margin), standard_error), freedom)
-
-
-def p_equivalent(
-    difference: Given, standard_error: Given, freedom: Given, margin: Given
-) -> Numbers:
-    """Return the p value of "apart by less than the margin": the larger one of two one-sided tests (TOST).
-
-    Shapes, nulls and source as `p_not_worse`.
-    """
-    not_worse = p_not_worse(difference, standard_error, freedom, margin)
-    not_better = p_not_worse(-numbers(difference), standard_error, freedom, margin)
-    return np.maximum(not_worse, not_better)
+    return np.minimum(2.0 ** (1.0 - numbers(differ)), 1.0)
 
 
 def t_quantile(level: Given, freedom: Given) -> Numbers:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 
 import polars as pl
 
 from recframe.errors import RecframeError, fails_whole_if, shown_in_plan, worded
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import bind
+from recframe.frames.kinds.engine import MOST
 from recframe.frames.rows.exact_sums import ExactSums
 from recframe.frames.rows.joins import joined
 from recframe.metrics.language.definition import Metric
 from recframe.plan.contributions import Contributions
+from recframe.plan.needs import is_of_segment
 from recframe.plan.runs import Run
 from recframe.plan.user_values import bounded_names
 
@@ -22,6 +25,8 @@ MOST_NAMED = 20
 SUMS = ("n", "a", "d", "aa", "ad", "dd", "dddd", "wins", "ties", "unpaired")
 """What is summed up over users with both values: their number, the baseline's A, d = B - A, squares and products, of set
 metrics the fourth powers of d, d > 0 and d = 0; and how many users have but one of the two."""
+ENDS = ("low", "high")
+"""Beside them, of a metric whose range has no end, the lowest and the highest value of a user with both."""
 MOST_APART = 60
 """More pairs of models than these have one plan for all, since each pair's own takes time to be made."""
 ROUNDING = 1e-12
@@ -85,6 +90,7 @@ def sums_of_pairs(one: Contributions, pairing: Pairing) -> pl.LazyFrame:
     absent = (pl.col("n_users") - pl.col("present").fill_null(0)).cast(pl.Int64)
     counts = [count for name in one.names for count in _with_absent(name, absent)]
     others = [*_exact_sums(one).parts, *(f"dddd {name}" for name in one.names)]
+    others += [column.meta.output_name() for name in endless(one) for column in _ends(name)]
     filled = whole.select(
         *keys, *counts, *others, *(f"empty {name}" for name in one.names), absent=absent
     )
@@ -142,7 +148,28 @@ def _sums_by(one: Contributions, paired: pl.LazyFrame, keys: Sequence[str]) -> p
     rows = one.described(paired)
     rows = rows.with_columns(column for name in one.names for column in _differences(name))
     counts = [count for name in one.names for count in _counts(name, one)]
+    counts += [end for name in endless(one) for end in _ends(name)]
     return _exact_sums(one).summed(rows, keys, [pl.len().alias("present"), *counts])
+
+
+def endless(one: Contributions) -> list[str]:
+    """Return the names of users' values that are in no range with two ends."""
+    metrics = zip(one.names, one.metrics, strict=True)
+    return [name for name, metric in metrics if has_no_ends(metric)]
+
+
+def has_no_ends(metric: Metric[...]) -> bool:
+    """Return whether a metric has values of users that are in no range with two ends."""
+    return not is_of_segment(metric) and not all(map(isfinite, metric.range))
+
+
+def _ends(name: str) -> list[pl.Expr]:
+    """Return the highest of users' values, and of their negatives."""
+    a, b = pl.col(f"a {name}"), pl.col(name)
+    both = (a + b).is_not_null()
+    high, low = pl.max_horizontal(a, b), pl.max_horizontal(-a, -b)
+    found = {"high": high, "low": low}
+    return [one.filter(both).max().alias(f"{MOST} {end} {name}") for end, one in found.items()]
 
 
 def _paired(one: Contributions, rows: pl.LazyFrame, pairing: Pairing) -> pl.LazyFrame:
@@ -245,7 +272,17 @@ def _put_together(sums: pl.LazyFrame, one: Contributions) -> pl.LazyFrame:
         total = exact.total(name, absent.get(part) if one.counts_absent else None)
         totals.append(total.alias(name))
     names = [f"{part} {name}" for name in one.names for part in SUMS]
-    return sums.with_columns(totals).select(*one.keys, BASELINE, *names)
+    ends = [end for name in endless(one) for end in _ends_with_absent(name, one)]
+    return sums.with_columns(totals).select(*one.keys, BASELINE, *names, *ends)
+
+
+def _ends_with_absent(name: str, one: Contributions) -> list[pl.Expr]:
+    """Return the lowest and the highest value of users, of whom those who are absent have that of an empty list."""
+    high, low = pl.col(f"{MOST} high {name}"), pl.col(f"{MOST} low {name}")
+    if one.counts_absent:
+        empty = pl.when(pl.col("absent") > 0).then(f"empty {name}")
+        high, low = pl.max_horizontal(high, empty), pl.max_horizontal(low, -empty)
+    return [high.alias(f"high {name}"), (-low).alias(f"low {name}")]
 
 
 def sums_of_all(
@@ -261,7 +298,10 @@ def sums_of_all(
     for sums in others:
         first = joined(first, sums, keys, "full")
     # in one order, since arrays of them are added up as they stand
-    return first.with_columns(pl.exclude(keys).fill_null(0)).sort(keys, nulls_last=True)
+    ends = [
+        f"{end} {place}" for place, one in enumerate(metrics) if has_no_ends(one) for end in ENDS
+    ]
+    return first.with_columns(pl.exclude(*keys, *ends).fill_null(0)).sort(keys, nulls_last=True)
 
 
 def _of_a_plan(
@@ -272,7 +312,7 @@ def _of_a_plan(
     named = {
         f"{part} {name}": f"{part} {places[str(metric)]}"
         for name, metric in zip(one.names, one.metrics, strict=True)
-        for part in SUMS
+        for part in (*SUMS, *(ENDS if has_no_ends(metric) else ()))
     }
     sums = [sums_of_pairs(part, pairing) for part in parts]
     same = [f"empty {name}" for name in one.names]

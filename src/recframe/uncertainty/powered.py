@@ -47,7 +47,7 @@ def of_pairs(
 ) -> pl.DataFrame:
     """Return what the differences at hand can show, from the sums over pairs of users' values."""
     sums = Sums(cells, keys, metrics)
-    moments = sums.of_clusters(how.cluster) if how.cluster else sums.of_users()
+    moments = sums.moments(how.cluster)
     found = _found(ratio(moments.a, moments.n), moments.n, moments.std, how)
     return sums.long(found, COLUMNS)
 
@@ -71,7 +71,7 @@ def _found(value: Given, n: Given, std: Given, how: Power) -> Mapping[str, Any]:
     """Return the columns of the result, as arrays of one shape."""
     value, n, std = numbers(value), numbers(n), numbers(std)
     asked = {"level": how.level, "power": how.power}
-    detectable = detectable_difference(n, std, **asked)
+    detectable = detectable_difference(n, np.where(std > 0, std, np.nan), **asked)
     needed = users_needed(how.wanted * np.abs(value), std, **asked)
     return {
         "value": value,

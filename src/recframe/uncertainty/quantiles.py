@@ -13,25 +13,38 @@ TABLE = 100
 
 
 def t_quantile(freedom: pl.Expr, share: float) -> pl.Expr:
-    """Return the quantile of a share of Student's t with whole degrees of freedom; null below 1.
+    """Return the quantile of a share of Student's t; null below 1 degree of freedom.
+
+    Between whole degrees of freedom the expansion says how it falls, and what it is off by is taken to be straight in
+    1 / freedom: at 95 % it is at most 2.4 % too high below 2 degrees, 1e-3 below 3, 1e-5 from 5 and 1e-7 from 10 on.
 
     Source: Abramowitz and Stegun 1964, Handbook of Mathematical Functions, 26.7.5 (the expansion in 1 / freedom).
     """
+    v = freedom.cast(pl.Float64).fill_nan(None)
+    v = pl.when(v >= 1).then(v)
+    whole = v.floor()
+    # A row looks its own quantile up; rows beyond the table find none there. A list streams where replace_strict does not.
+    table, place = pl.lit(pl.Series([_table(share)])), whole.cast(pl.Int64, strict=False) - 1
+    at, above = (table.list.get(place + more, null_on_oob=True) for more in (0, 1))
+    expanded, below, beyond = (_expansion(one, share) for one in (v, whole, whole + 1))
+    step = (1 / whole - 1 / v) * whole * (whole + 1)
+    between = at * (expanded / below) * (1 + step * (above / at * below / beyond - 1))
+    return pl.coalesce(between, expanded)
+
+
+def _expansion(v: pl.Expr, share: float) -> pl.Expr:
+    """Return the quantile of many degrees of freedom."""
     z = NormalDist().inv_cdf(share)
-    v = freedom.cast(pl.Float64)
     terms = [
         (z**3 + z) / 4,
         (5 * z**5 + 16 * z**3 + 3 * z) / 96,
         (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
         (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
     ]
-    beyond = pl.lit(z)
+    found = pl.lit(z)
     for power, term in enumerate(terms, 1):
-        beyond += term / v**power
-    # A row looks its own quantile up; rows beyond the table find none there. A list streams where replace_strict does not.
-    place = pl.when(freedom >= 1).then(freedom.cast(pl.Int64) - 1)
-    table = pl.lit(pl.Series([_table(share)])).list.get(place, null_on_oob=True)
-    return pl.when(freedom >= 1).then(pl.coalesce(table, beyond))
+        found += term / v**power
+    return found
 
 
 @lru_cache

@@ -7,44 +7,46 @@ from typing import NamedTuple
 from recframe.uncertainty.arrays import Given, Numbers, np, numbers, ratio
 from recframe.uncertainty.p_values import t_quantile
 
+_ROUNDING = 1e-13
 
-class PairedSums(NamedTuple):
-    """Sums over n users who have both: a is the baseline's value of a user, d the difference to it.
 
-    All of one shape, or of shapes that broadcast. Of clusters, n is how many there are, and a and d are sums of a cluster.
+class PairedMeans(NamedTuple):
+    """The baseline's mean a and the mean difference d to it, with the variances and the covariance of these two means.
+
+    All of one shape, or of shapes that broadcast.
     """
 
-    n: Given
     a: Given
     d: Given
     aa: Given
     ad: Given
     dd: Given
+    freedom: Given
 
 
-class Estimate(NamedTuple):
-    """A number with its standard error and its interval."""
+class Share(NamedTuple):
+    """A difference as a share of the baseline, with its interval."""
 
     value: Numbers
-    standard_error: Numbers
     low: Numbers
     high: Numbers
 
 
-def relative_difference(sums: PairedSums, *, level: float = 0.95) -> Estimate:
-    """Return r = sum d / sum a, with the interval r +- t(n - 1) se of the delta method.
+def relative_difference(means: PairedMeans, *, level: float = 0.95) -> Share:
+    """Return r = d / a, with the interval of all shares r for which the mean of d - r a may be 0.
 
-    To first order r is the mean of u_i = (d_i - r a_i) / mean(a) about r, so that
-    se^2 = n / (n - 1) (sum d^2 - 2 r sum ad + r^2 sum a^2) / (sum a)^2, which holds for clusters as it stands.
+    That is (d - r a)^2 <= t^2 (var d - 2 r cov + r^2 var a), with the quantile t of Student's t: between the two roots of
+    A r^2 - 2 B r + C, with A = a^2 - t^2 var a, B = a d - t^2 cov and C = d^2 - t^2 var d.
 
-    All NaN where the baseline's sum is 0; no standard error and no interval where n < 2. The baseline's mean is taken to be
-    well off 0; where its own interval reaches 0, so should a note. Source: Fieller 1954 (its limit); Deng et al. 2018.
+    Where A is not above 0 the baseline's mean may itself be 0, and the shares have no bound: both ends are NaN. So are those of
+    a mean without a variance. All are NaN where the baseline's mean is 0. Source: Fieller 1954.
     """
-    n, a, d, aa, ad, dd = (numbers(one) for one in sums)
+    a, d, aa, ad, dd, freedom = (numbers(one) for one in means)
     value = ratio(np.where(a == 0, np.nan, d), a)
-    # rounding may leave less than nothing of a spread that is 0
-    squares = np.maximum(dd - 2.0 * value * ad + value**2 * aa, 0.0)
-    corrected = ratio(n, np.where(n > 1, n - 1.0, np.nan))
-    standard_error = np.sqrt(corrected * squares) / np.abs(a)
-    half = t_quantile(level, n - 1.0) * standard_error
-    return Estimate(value, standard_error, value - half, value + half)
+    squared = t_quantile(level, freedom) ** 2
+    outer, middle, inner = a**2 - squared * aa, a * d - squared * ad, d**2 - squared * dd
+    outer = np.where(outer > 0, outer, np.nan)
+    apart = middle**2 - outer * inner
+    # what rounding leaves where all differences are one share is nothing
+    half = np.sqrt(np.where(apart <= _ROUNDING * middle**2, 0.0 * apart, apart)) / outer
+    return Share(value, middle / outer - half, middle / outer + half)

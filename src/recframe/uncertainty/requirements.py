@@ -47,6 +47,7 @@ COLUMNS = {
     "difference_high": pl.Float64,
     "state": pl.String,
     "n_users": pl.Int64,
+    "n_differ": pl.Int64,
     "detectable": pl.Float64,
     "p_value": pl.Float64,
     "p_adjusted": pl.Float64,
@@ -185,8 +186,8 @@ class Gate:
     on: On = "interval"
     strict: bool = False
     """Whether what is open raises, too."""
-    min_users: int = 1
-    """With fewer users a row is open, and not tested."""
+    min_users: int = 5
+    """With fewer users, or clusters, a row is open, and not tested."""
     models: Sequence[str] | None = None
     """The models that are asked about; None for all."""
     raises: bool = True

@@ -20,6 +20,7 @@ from recframe.uncertainty.pooling import (
     BORROWED_FOR_GAPS,
     BORROWED_USERS,
     borrowed_variances,
+    common_variance,
     pooled,
 )
 from recframe.uncertainty.simultaneous import simultaneous_interval
@@ -129,12 +130,16 @@ def _of_metric(metric: Metric[...], number: int, how: Slices) -> list[pl.Expr]:
 
 
 def _from_others(table: Table, number: int) -> dict[str, Numbers]:
-    """Return the difference of each segment from what is outside, its standard error and the degrees of freedom."""
+    """Return the difference of each segment from what is outside, its standard error and the degrees of freedom.
+
+    NOTE: no variance is below that of all users. Of 200 equal slices of 30 to 3,000 users, with a hit rate of .005 to .02, some
+    slice that happens to have few hits, and so a small variance, was said to be lower in 11 to 33 % of trials, and so in none.
+    """
     own = table.moments.at(np.s_[:, number])
     rest = table.rest.at(np.s_[:, number])
     variances = np.stack([own.variance, rest.variance])
     n = np.stack([own.n, rest.n])
-    borrowed = ratio(cautious_variances(variances, n), n)
+    borrowed = ratio(np.maximum(cautious_variances(variances, n), common_variance(variances, n)), n)
     free = borrowed_freedom(n, BORROWED_FOR_GAPS)
     squared = borrowed.sum(axis=0)
     freedom = ratio(squared**2, (borrowed**2 / free).sum(axis=0))
@@ -184,9 +189,10 @@ def _tested(rows: pl.DataFrame, how: Slices) -> pl.DataFrame:
 def _with_values(rows: pl.DataFrame, how: Slices) -> pl.DataFrame:
     """Return slices with the intervals of their values, as `summarize` has them, and with notes."""
     whole = rows.with_columns(
-        pl.col("freedom", "n_users").cast(pl.Int64),
+        pl.col("n_users").cast(pl.Int64),
         of_each=pl.lit(value=True),
         few=pl.lit(value=False),
+        n_zero=pl.lit(None, pl.Int64),
     )
     found = summary.with_intervals(whole, summary.Intervals(how.level))
     notes = [

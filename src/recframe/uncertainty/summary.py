@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -23,6 +23,7 @@ from recframe.plan.beside import (
     name_beside,
 )
 from recframe.plan.needs import is_of_segment, is_share
+from recframe.uncertainty import clusters
 from recframe.uncertainty.quantiles import t_quantile
 
 COLUMNS = {
@@ -43,7 +44,10 @@ ERROR, FREEDOM, VARIANCE = "error", "freedom", "variance"
 FEWEST = 10 * (1 - 1e-9)
 """Where fewer lists than these decide a set metric, its interval is not known to hold, and that of a share is rough."""
 FEW = 30
-"""With fewer users no interval of a mean holds as often as it says."""
+"""With fewer clusters of one size no interval of a mean holds as often as it says."""
+FEW_VALUES = 15
+"""With fewer users whose value is not 0, or whose two values differ, none does either."""
+ONE_CLUSTER = "clusters count as fewer than two of one size, so no interval"
 ROUNDING = 1e-13
 """A variance below this share of the mean square is what rounding leaves of values that are all the same."""
 
@@ -119,7 +123,7 @@ def _row(metric: Metric[...], names: Sequence[str]) -> pl.Expr:
         "mean": pl.when(n > 0).then(total / n),
         "std": spread.sqrt(),
         "error": error,
-        "freedom": (pl.col(name_beside(FREEDOM, metric)) if has_own else n - 1).cast(pl.Int64),
+        "freedom": (pl.col(name_beside(FREEDOM, metric)) if has_own else n - 1).cast(pl.Float64),
         "n_users": n.cast(pl.Int64),
         "n_zero": known(ZERO, metric).cast(pl.Int64),
         "n_undefined": known(UNDEFINED, metric).cast(pl.Int64),
@@ -184,16 +188,34 @@ def _note() -> pl.Expr:
         .when(whole & pl.col("error").is_null())
         .then(pl.lit("no interval of this metric was shown to hold"))
         .when(pl.col("freedom") < 1)
-        .then(pl.lit("one cluster, so no interval"))
+        .then(pl.lit(ONE_CLUSTER))
         .when((pl.col("error") <= 0) & (pl.col("freedom") < n - 1))
         .then(pl.lit("all clusters have the same mean"))
         .when(pl.col("error") <= 0)
         .then(pl.lit("all users have the same value"))
-        .when(pl.col("freedom") < FEW - 1)
-        .then(pl.lit(f"fewer than {FEW} users or clusters, so the interval is rough"))
-        .when(pl.col("few"))
-        .then(pl.lit("few users decide it, so the interval is rough"))
+        .otherwise(_rough())
     )
+
+
+def _rough() -> pl.Expr:
+    """Return why an interval is rough, in words that are joined; null where it is not.
+
+    NOTE: of values that are 0 for nearly all users those that are not decide, and not how many users there are.
+    """
+    n, freedom, of_each = pl.col("n_users"), pl.col("freedom"), pl.col("of_each")
+    with_value = pl.when(of_each).then(n - pl.col("n_zero").fill_null(0)).otherwise(n)
+    words = {
+        f"fewer than {FEW_VALUES} users have a value above 0, so the interval is rough": with_value
+        < FEW_VALUES,
+        f"clusters count as fewer than {FEW} of one size, so the interval is rough": (
+            freedom < n - 1
+        )
+        & (freedom < FEW - 1),
+        "a few users carry most of the weight, so the interval is rough": pl.col("few"),
+    }
+    told = [pl.when(holds).then(pl.lit(word)) for word, holds in words.items()]
+    found = pl.concat_str(told, separator="; ", ignore_nulls=True)
+    return pl.when(found != "").then(found)
 
 
 def added(wide: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
@@ -212,7 +234,7 @@ def added(wide: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[Metric[...]
     return found.with_columns(_mean(metric).alias(str(metric)) for metric in metrics)
 
 
-def _exact(columns: Sequence[pl.Expr]) -> ExactSums:
+def _exact(columns: Iterable[pl.Expr]) -> ExactSums:
     return ExactSums({one.meta.output_name(): one.cast(pl.Float64) for one in columns})
 
 
@@ -227,40 +249,39 @@ def of_clusters(
     """Return the sums of each segment from those of its clusters, with the error of means of clusters beside them.
 
     Clusters are the values of the last key. With S and n the sum and the number of values of each of the G clusters, and m the
-    mean, the squared error is G / (G - 1) · Σ (S - m n)² / (Σ n)² (CR1), and there are G - 1 degrees of freedom. Users whose
-    cluster is null are clusters of their own.
+    mean of all N, the squared error is (G - 1) / G · Σ ((S - m n) / (N - n))², by what leaving one cluster out changes, and
+    there are G* - 1 degrees of freedom, with G* = N² / Σ n². Users whose cluster is null are clusters of their own.
 
-    Source: Cameron and Miller 2015, A practitioner's guide to cluster-robust inference.
+    Source: Bell and McCaffrey 2002 (CR3); Cameron and Miller 2015, A practitioner's guide to cluster-robust inference.
     """
     *kept, cluster = keys
     alone = pl.col(cluster).is_null()
-    products = []
+    products: dict[str, clusters.Product] = {}
     for metric in metrics:
         n, total = _beside(N, metric), _beside(TOTAL, metric)
+        weight = clusters.weight(n, alone, kept)
         parts = {
-            "S²": pl.when(alone).then(_beside(SQUARE, metric)).otherwise(total * total),
-            "S n": pl.when(alone).then(total).otherwise(total * n),
-            "n²": pl.when(alone).then(n).otherwise(n * n),
-            "G": pl.when(alone).then(n).otherwise((n > 0).cast(pl.Int64)),
+            "S²": (weight * _beside(SQUARE, metric), weight * total * total),
+            "S n": (weight * total, weight * total * n),
+            "n²": (weight * n, weight * n * n),
+            **clusters.counts(n),
         }
-        products += [one.alias(name_beside(part, metric)) for part, one in parts.items()]
-    wide = wide.with_columns(products)
-    of_all = [pl.col(one.meta.output_name()) for one in products]
-    found = joined(added(wide, kept, metrics), _exact(of_all).of(wide, kept), kept)
+        products |= {name_beside(part, metric): product for part, product in parts.items()}
+    wide = wide.with_columns(clusters.columns(products, alone))
+    found = joined(added(wide, kept, metrics), _exact(map(pl.col, products)).of(wide, kept), kept)
     found = found.sort(kept, nulls_last=True) if kept else found
     return found.with_columns(column for metric in metrics for column in _of_clusters(metric))
 
 
 def _of_clusters(metric: Metric[...]) -> list[pl.Expr]:
     """Return the squared error of a metric's mean over clusters and the degrees of freedom."""
-    n, groups, mean = _beside(N, metric), _beside("G", metric), _mean(metric)
-    squares, products, sizes = (_beside(part, metric) for part in ("S²", "S n", "n²"))
-    rest = squares - 2 * mean * products + mean * mean * sizes
-    exact = pl.when(rest <= ROUNDING * squares).then(0.0).otherwise(rest)
-    error = pl.when(groups > 1).then(groups / (groups - 1) * exact / (n * n))
+    n, units = _beside(N, metric), _beside("units", metric)
+    sums = (_beside(part, metric) for part in (TOTAL, "S²", "S n", "n²"))
+    error = clusters.squared_error(n, *sums, units)
+    freedom = n * n / _beside("sizes", metric) - 1
     return [
         error.alias(name_beside(ERROR, metric)),
-        (groups - 1).alias(name_beside(FREEDOM, metric)),
+        freedom.alias(name_beside(FREEDOM, metric)),
     ]
 
 

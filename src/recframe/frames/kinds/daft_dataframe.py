@@ -204,7 +204,8 @@ def _added(rows: Any, how: Added) -> Any:
     """Return sums added up by their keys."""
     sums = [col(name).sum().alias(name) for name in how.sums]
     same = [col(name).any_value(ignore_nulls=True).alias(name) for name in how.same]
-    return rows.groupby(*how.keys).agg(*sums, *same)
+    most = [col(name).max().alias(name) for name in how.most]
+    return rows.groupby(*how.keys).agg(*sums, *same, *most)
 
 
 def _id(frame: Any, user: str) -> Any:

@@ -364,7 +364,8 @@ def _added(rows: pa.Table, how: Added, schema: pa.Schema) -> pa.Table:
     frame = pl.DataFrame(rows)
     sums = [pl.col(name).sum() for name in how.sums]
     same = [pl.col(name).drop_nulls().first() for name in how.same]
-    added = frame.group_by(how.keys).agg(*sums, *same)
+    most = [pl.col(name).max() for name in how.most]
+    added = frame.group_by(how.keys).agg(*sums, *same, *most)
     return table_of(added.select(schema.names)).cast(schema)
 
 

@@ -54,6 +54,10 @@ class Routed:
     """A column of ranks, and the largest that is read."""
 
 
+MOST = "largest of"
+"""What the names of columns begin with of which the largest of all parts is taken, and not the sum."""
+
+
 @dataclass(frozen=True)
 class Added:
     """How sums are added up: the rows of all buckets with the same keys become one."""
@@ -62,6 +66,8 @@ class Added:
     sums: tuple[str, ...]
     same: tuple[str, ...]
     """The columns that are the same in each row, or null."""
+    most: tuple[str, ...] = ()
+    """The columns of which the largest is taken."""
 
 
 @dataclass(frozen=True)

@@ -277,7 +277,8 @@ def _added(rows: Any, how: Added, names: Sequence[str]) -> Any:
     """Return sums added up by their keys, under the names and in the order of the rows."""
     sums = [F.sum(_column(name)).alias(name) for name in how.sums]
     same = [F.first(_column(name), ignorenulls=True).alias(name) for name in how.same]
-    found = rows.groupBy([_column(name) for name in how.keys]).agg(*sums, *same)
+    most = [F.max(_column(name)).alias(name) for name in how.most]
+    found = rows.groupBy([_column(name) for name in how.keys]).agg(*sums, *same, *most)
     return found.select([_column(name) for name in names])
 
 

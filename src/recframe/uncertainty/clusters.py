@@ -1,0 +1,128 @@
+"""Users who hang together, such as those of a household: sums whose squares and products are of whole clusters.
+
+Users whose cluster is null are clusters of their own: of them a cell has the sums of all, as of users one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+import polars as pl
+
+from recframe.frames.rows.exact_sums import ExactSums
+from recframe.uncertainty.pairs import SUMS
+
+PARTS = ("aa", "ad", "dd", "an", "dn", "nn", "units", "effective", "differ")
+"""What is known beside the sums of pairs: those of squares and products over users or clusters, with a the baseline's value, d
+the difference to it and n the number of users; how many users or clusters there are, how many of one size say as much, and of
+how many the two values differ."""
+ROUNDING = 1e-13
+"""What is below this share of the squares is what rounding leaves of values that are all the same."""
+Frame = TypeVar("Frame", pl.LazyFrame, pl.DataFrame)
+Product = tuple[pl.Expr, pl.Expr]
+"""What is summed up of users who are alone, and of a cluster."""
+
+
+def weight(n: pl.Expr, alone: pl.Expr, keys: Sequence[str]) -> pl.Expr:
+    """Return what the squares of a cluster of n users count when one cluster at a time is left out.
+
+    Without it the mean of all N users moves by (S - m n) / (N - n), with m the mean and S the cluster's sum. The sum of the
+    squares of these, times (G - 1) / G of G clusters, is that of G / (G - 1) Σ w (S - m n)² / N² with the weight
+    w = ((G - 1) N / (G (N - n)))², which is 1 for clusters of one size. Source: Bell and McCaffrey 2002 (CR3).
+    """
+    n = n.cast(pl.Float64)
+    n_clusters = _of_all(pl.when(alone).then(n).otherwise((n > 0).cast(pl.Float64)), keys)
+    users, size = _of_all(n, keys), pl.when(alone).then(1.0).otherwise(n)
+    found = ((n_clusters - 1.0) * users / (n_clusters * (users - size))) ** 2
+    return pl.when(n_clusters > 1).then(found).otherwise(1.0)
+
+
+def _of_all(of: pl.Expr, keys: Sequence[str]) -> pl.Expr:
+    return of.sum().over(keys) if keys else of.sum()
+
+
+def counts(n: pl.Expr) -> dict[str, Product]:
+    """Return what says how many clusters there are, and of how many users: `units` and `sizes`, Σ n²."""
+    n = n.cast(pl.Float64)
+    return {"units": (n, (n > 0).cast(pl.Float64)), "sizes": (n, n * n)}
+
+
+def squared_error(
+    n: pl.Expr, total: pl.Expr, square: pl.Expr, product: pl.Expr, sizes: pl.Expr, units: pl.Expr
+) -> pl.Expr:
+    """Return the squared error of a mean from sums over users or clusters; null of fewer than two.
+
+    With n users and their total, the sums over units of squares, of products with the number of users and of its squares,
+    it is G / (G - 1) Σ (S - m n)² / N².
+    """
+    mean = total / n
+    rest = square - 2.0 * mean * product + mean * mean * sizes
+    exact = pl.when(rest <= ROUNDING * square).then(0.0).otherwise(rest)
+    return pl.when(units > 1).then(units / (units - 1.0) * exact / (n * n))
+
+
+def of_users(totals: Frame, n_metrics: int) -> Frame:
+    """Return sums of pairs with `PARTS` beside them, where each user is one by itself."""
+    same = {"an": "a", "dn": "d", "nn": "n", "units": "n", "effective": "n"}
+    columns = [
+        pl.col(f"{own} {number}").cast(pl.Float64).alias(f"{part} {number}")
+        for number in range(n_metrics)
+        for part, own in same.items()
+    ]
+    differ = [
+        (pl.col(f"n {number}") - pl.col(f"ties {number}")).alias(f"differ {number}")
+        for number in range(n_metrics)
+    ]
+    return totals.with_columns(*columns, *differ)
+
+
+def of_clusters(
+    cells: pl.LazyFrame, keys: Sequence[str], cluster: str, n_metrics: int
+) -> pl.LazyFrame:
+    """Return the sums of pairs of each segment with `PARTS` beside them, from those of its clusters."""
+    alone, numbers = pl.col(cluster).is_null(), range(n_metrics)
+    names = [f"{part} {number}" for number in numbers for part in SUMS]
+    products = {
+        f"product {part} {number}": product
+        for number in numbers
+        for part, product in _of_pairs(number, alone, keys).items()
+    }
+    summed = ExactSums({name: pl.col(name).cast(pl.Float64) for name in [*names, *products]})
+    found = summed.of(cells.with_columns(columns(products, alone)), keys)
+    taken = [f"{part} {number}" for number in numbers for part in PARTS if part != "effective"]
+    return found.with_columns(
+        *(pl.col(f"product {name}").alias(name) for name in taken),
+        *(
+            (pl.col(f"n {number}") ** 2 / pl.col(f"product sizes {number}")).alias(
+                f"effective {number}"
+            )
+            for number in numbers
+        ),
+    )
+
+
+def _of_pairs(number: int, alone: pl.Expr, keys: Sequence[str]) -> dict[str, Product]:
+    """Return what is summed up of a metric's pairs of values, beside the sums of users."""
+    n, a, d, aa, ad, dd, ties = (
+        pl.col(f"{part} {number}").cast(pl.Float64)
+        for part in ("n", "a", "d", "aa", "ad", "dd", "ties")
+    )
+    of_weight = weight(n, alone, keys)
+    squares = {
+        "aa": (aa, a * a),
+        "ad": (ad, a * d),
+        "dd": (dd, d * d),
+        "an": (a, a * n),
+        "dn": (d, d * n),
+        "nn": (n, n * n),
+    }
+    weighted = {part: (of_weight * own, of_weight * of) for part, (own, of) in squares.items()}
+    return weighted | counts(n) | {"differ": (n - ties, (d != 0).cast(pl.Float64))}
+
+
+def columns(products: Mapping[str, Product], alone: pl.Expr) -> list[pl.Expr]:
+    """Return the columns of products, by their names."""
+    return [
+        pl.when(alone).then(own).otherwise(of).alias(name) for name, (own, of) in products.items()
+    ]
