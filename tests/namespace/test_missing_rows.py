@@ -102,6 +102,7 @@ def test_names_that_are_no_text_are_those_of_models(name, unit):
     asked = frame.rec(truth=TRUTH, model="model")
 
     found = asked.require(rf.Requirement("mrr", ">=", 0.9, name))
-    assert (len(found), found["state"].item()) == (1, "holds")
+    # all users have the same value by both, so that nothing says how far others would be apart
+    assert (len(found), found["state"].item()) == (1, "open")
     for models in (name, [name]):
         assert len(asked.require("mrr >= 0.5", models=models)) == 1

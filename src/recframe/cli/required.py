@@ -35,7 +35,7 @@ from recframe.cli.printing import put, say
 from recframe.cli.readers import READERS, ending_of
 from recframe.cli.results import FORMATS, STDOUT, TABLE, check_output, is_table, write
 from recframe.cli.shell import Failure, note, noted, words_of_the_shell
-from recframe.cli.uncertain import ALL_COLUMNS, LEVEL, MIN_USERS, answered
+from recframe.cli.uncertain import ALL_COLUMNS, CLUSTER, LEVEL, MIN_USERS, answered, some
 from recframe.cli.uncertain import shown as show
 from recframe.errors import RecframeError
 from recframe.frames import atomic_write
@@ -102,6 +102,7 @@ def truth_and_requirements(
         "A column to split the result by, so that each segment has to meet the requirements."
     ),
     MIN_USERS,
+    CLUSTER,
     click.option("--strict", is_flag=True, help="Fail where it is open too, whether they are met."),
     click.option(
         "--on",
@@ -206,7 +207,7 @@ def require(recs: str, given: Given, **options: Any) -> None:
                 ask = partial(rec.require, *given.requirements, **arguments, **before, raises=False)
                 with noted(ids_as_text=options["ids_as_text"]):
                     result = answered(ask)
-                gate = gate_of(given.requirements, **{one: arguments[one] for one in OF_GATE})
+                gate = gate_of(given.requirements, **some(arguments, *OF_GATE))
                 words = unmet.found(result, gate)
                 _give(result, gate, options)
                 if words is None:
@@ -226,7 +227,7 @@ def as_not_judged() -> Iterator[None]:
 def _arguments(options: dict[str, Any]) -> dict[str, Any]:
     return {
         "by": options["by"],
-        "min_users": options["min_users"] or 1,
+        **some(options, "min_users", "cluster"),
         "strict": options["strict"],
         "on": options["on"],
         "models": options["models"] or None,

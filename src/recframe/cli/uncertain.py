@@ -39,7 +39,7 @@ MIN_USERS = click.option(
     "--min-users",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Segments with fewer users are not judged.",
+    help="Segments with fewer users are not judged.  [default: 5; of gaps and slices 30]",
 )
 CLUSTER = click.option(
     "--cluster",
@@ -96,7 +96,7 @@ def asked(
 
 def some(options: dict[str, Any], *names: str) -> dict[str, Any]:
     """Return those options that were given."""
-    return {name: options[name] for name in names if options[name] is not None}
+    return {name: options[name] for name in names if options.get(name) is not None}
 
 
 @click.command(short_help="Compute metrics with their intervals.")
@@ -159,6 +159,7 @@ def summarize(recs: str, truth: str | None, **options: Any) -> None:
         type=click.Choice(["table", "metric", "segment"]),
         help="Which tests are accounted for together.  [default: table]",
     ),
+    MIN_USERS,
     CLUSTER,
     SEED,
     RESAMPLES,
@@ -178,8 +179,8 @@ def compare(recs: str, truth: str | None, **options: Any) -> None:
       recframe compare recs.parquet truth.parquet --model model --baseline svd --margin 0.01 --by country --users users.csv
       recframe compare 'runs/*.run' test.qrels --model model -m ndcg@10,map -o table.tex
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
-    names = ("level", "margin", "test", "correction", "family", "cluster", "seed", "n_resamples")
-    given = some(options, "baseline", *names)
+    of_test = ("test", "correction", "family", "seed", "n_resamples")
+    given = some(options, "baseline", "level", "margin", "min_users", "cluster", *of_test)
     if given.get("correction") == "none":
         given["correction"] = None
     asked("compare", recs, truth, options, given)
@@ -197,6 +198,7 @@ def compare(recs: str, truth: str | None, **options: Any) -> None:
     click.option(
         "--power", type=float, metavar="X", help="How often it is to be shown.  [default: 0.8]"
     ),
+    CLUSTER,
     FRAMES_OF_ENGINES,
     ALL_COLUMNS,
     OUTPUT,
@@ -208,7 +210,7 @@ def power(recs: str, truth: str | None, **options: Any) -> None:
     Examples:
       recframe power recs.parquet truth.parquet --model model --baseline svd -m ndcg@10 --wanted 0.01
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
-    asked("power", recs, truth, options, some(options, "baseline", "wanted", "power"))
+    asked("power", recs, truth, options, some(options, "baseline", "wanted", "power", "cluster"))
 
 
 @click.command(short_help="Find the best and the worst segment of each column.")

@@ -117,14 +117,17 @@ class Gates(Generic[F]):
 
             fails: it is shown to be on the wrong side. The interval lies beyond the bound, and does so among all rows of the
                 table: `p_adjusted`, by Holm, is at most 1 - level. So many segments make no false alarm.
-            holds: it is shown to be on the right side. The interval reaches up to the bound and no further.
+            holds: it is shown to be on the right side. The interval reaches up to the bound and no further, and held against
+                another model it does so with two more users, whose values are as far apart as the metric's can be.
             open: it cannot be told with so many users. `detectable` is the smallest difference that they show, four times in
-                five. So is a row of nobody, of one user, or of fewer than `min_users`, which is not tested at all.
+                five; it is null where all users are the same distance apart. So is a row of nobody, of one user, or of fewer
+                than `min_users`, which is not tested at all.
             missing: earlier numbers of the metric have the model or the segment, and today's rows do not: `last`, or every
                 run of the trailing window of `history`, of at least `min_users` users, whatever the value is held against.
                 By default such a row counts as one that fails, and with `missing="open"` as one that is open.
 
-        `strict=True` raises where a row is open, too, but for rows below `min_users` beside others that were judged.
+        `strict=True` raises where a row is open, too, but for rows below `min_users` beside others that were judged. `cluster`
+        is that of `summarize`.
         `on="value"` takes the values alone, without the intervals: a false alarm for half of the systems that are just as
         required, and for nearly all that are asked in many segments. A metric that never has an interval is judged so in
         any case, and its `note` says it; one that so few lists decide that none holds is open. `raises=False` returns the frame
@@ -144,8 +147,9 @@ class Gates(Generic[F]):
         track this one after the gate, or filter the history by `as_of`.
 
         Columns: the `by` columns and a bound model; `requirement`, `metric`, `k`; `value`, `bound` (times the other's value),
-        `baseline_value`, `difference`; `state`, `n_users`, `detectable`, `p_value`, `p_adjusted`, `note`. A null value (nobody
-        has one) is open. It needs NumPy and SciPy, the extra recframe[stats].
+        `baseline_value`, `difference`; `state`, `n_users`, `n_differ` (users, or clusters, whose two values differ, where it is
+        another model's), `detectable`, `p_value`, `p_adjusted`, `note`. A null value (nobody has one) is open. It needs NumPy
+        and SciPy, the extra recframe[stats].
 
         Raises a RequirementError, which is an AssertionError too, with a table of what fails. So that no gate passes unseen, a
         LazyFrame, or a frame of an engine, is run at once, and the result is a DataFrame of Polars; `raises=False` gives a

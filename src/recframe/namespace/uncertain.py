@@ -61,8 +61,9 @@ class Uncertain(Generic[F]):
                 to 1, and t for others; "t" is t, value ± t(n - 1) · std / √n, for all; "bootstrap" is the percentile interval
                 of `n_resamples` resamples, drawn with `seed`, of users in up to 10,000 random groups (by segment 2,000). It
                 needs recframe[stats].
-            cluster: a column of the users who hang together, such as a household: the error is then that of clusters (CR1),
-                with one degree of freedom less than there are of them. A user without a cluster is one by themself.
+            cluster: a column of the users who hang together, such as a household: the error is then that of leaving out one
+                cluster at a time, with (sum n)^2 / sum n^2 - 1 degrees of freedom of clusters of n users. A user without a
+                cluster is one by themself.
 
         A metric that is one function of a segment's lists, such as coverage, has its interval by what each list contributes,
         T + (n - 1) (T - T without the list); there is none by the bootstrap, and none for exposure_share and
@@ -75,8 +76,8 @@ class Uncertain(Generic[F]):
         `n_without_relevant` (of the universe, without a relevant item; null for metrics over lists) and `note`. Rows stand in
         the order of `evaluate`, and in each segment of the metrics. Of a LazyFrame it is a LazyFrame of expressions alone.
 
-        Without a user, with one, or where nothing tells how a metric varies, the interval is null and `note` says why. Below
-        30 users no interval of sparse values holds as often as it says, which is noted too.
+        Without a user, with one, or where nothing tells how a metric varies, the interval is null and `note` says why. Of fewer
+        than 15 users with a value above 0 no interval holds as often as it says, which is noted too.
 
         Raises what `evaluate` raises, and a RecframeError for by="user" and for options that it does not know.
 
@@ -136,22 +137,26 @@ class Uncertain(Generic[F]):
             baseline: the name of a model that all others are held against; None holds each against those before it in order.
             level: that of the intervals, each by itself; a verdict takes `p_adjusted` of at most 1 - level.
             margin: a share of the baseline's value, such as 0.01, that does not matter: "not worse" is shown by the mean of
-                b - (1 - margin) a, "same" by that and b - (1 + margin) a. These two are not corrected for many rows.
+                b - (1 - margin) a, "same" by that and b - (1 + margin) a, where p is at most (1 - level) / 2, of the users and
+                of two more whose values are as far apart as the metric's can be. These two are not corrected for many rows.
             test: "t", paired; "permutation", sign flips of random groups of users; "bootstrap", shifted to the null.
             correction: for many rows: "holm"; "max_t" (step-down, by sign flips, which knows how rows hang together);
                 "bonferroni"; "benjamini-hochberg", of the share of false findings; None.
             family: which rows are corrected together: all of the "table", those of a "metric", or those of a "segment".
+            min_users: with fewer users (or clusters) a row has its numbers, but no `p_adjusted` and the verdict "few".
             cluster: as in `summarize`. n_resamples, seed: how often is flipped or drawn; no p is below 1 / (n_resamples + 1).
 
         Columns: the `by` columns, the model, `baseline`, `metric`, `k`, `value` and `baseline_value` (over users with both),
         `difference`, `relative` (difference / baseline_value) each with `_low` and `_high`, `p_value`, `p_adjusted`,
-        `effect_size` (mean of d over its standard deviation), `wins`, `ties`, `losses` (users with d above, at, below 0; null
-        of set metrics), `n_users`, `n_unpaired` (users with one of the values alone, left out), with a margin `p_not_worse` and
-        `p_equivalent`, `verdict` and `note`.
+        `effect_size` (mean of d over its standard deviation), `wins`, `ties`, `losses` (users who are better off, as well off
+        and worse off than with the baseline; null of set metrics), `n_users`, `n_differ` (users, or clusters, whose two values
+        differ), `n_unpaired` (users with one of the values alone, left out), with a margin `p_not_worse` and `p_equivalent`,
+        `verdict` and `note`. No p is below 2^(1 - n_differ): so many users can show no more.
 
         Verdicts: "better", "worse" ("higher", "lower" of a metric without a direction): shown. "same": for all users, or with a
-        margin shown to be within it. "not worse", "not better": shown up to the margin. "open": nothing is shown, which is
-        no sign that models are alike; `power` says what could have been.
+        margin shown to be within it. "not worse", "not better": shown up to the margin. "few": fewer than `min_users`. "open":
+        nothing is shown, which is no sign that models are alike, as `power` says; so is a row of which more than a fifth of the
+        users have but one value, since those with both are chosen by what is measured.
 
         It needs recframe[stats]. Of a LazyFrame it is a LazyFrame, whose last step is a function of the sums of each row.
 
@@ -170,7 +175,7 @@ class Uncertain(Generic[F]):
         │ ---   ┆ ---        ┆ ---            ┆ ---             ┆ ---     ┆ ---     │
         │ str   ┆ f64        ┆ f64            ┆ f64             ┆ f64     ┆ str     │
         ╞═══════╪════════════╪════════════════╪═════════════════╪═════════╪═════════╡
-        │ b     ┆ 0.5        ┆ -0.418693      ┆ 1.418693        ┆ 0.18169 ┆ open    │
+        │ b     ┆ 0.5        ┆ -0.418693      ┆ 1.418693        ┆ 0.5     ┆ few     │
         └───────┴────────────┴────────────────┴─────────────────┴─────────┴─────────┘
 
         Source: Student 1908; Fisher 1935; Holm 1979; Westfall and Young 1993; Urbano, Lima and Hanjalic 2019, Statistical

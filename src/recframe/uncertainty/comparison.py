@@ -238,7 +238,10 @@ def _verdicts(found: Mapping[str, Any], within: Within | None, of: Direction, al
     words = np.where(good, "better", "worse")
     words = np.where(of.directed, words, np.where(difference > 0, "higher", "lower"))
     same = (found["n_users"] > 1) & (found["ties"] == found["n_users"])
-    first = [(found["few"], "few"), (_is_selected(found, of), "open")]
+    first: list[tuple[Flags, Any]] = [
+        (found["few"], "few"),
+        (_is_selected(found, of), "open"),
+    ]
     if within is None:
         told = [*first, (same, "same"), (shown, words)]
     else:

@@ -57,8 +57,8 @@ ROW = {
 }
 """What follows the keys: the place of the requirement; the value with its interval, squared standard error and degrees of
 freedom; whether it hangs on so few lists that no interval is known to hold; the other model's value, the mean gap between the
-value and its share of the other, user by user, and what its error is made of; of an earlier result the interval; how many users have
-but one of the two values; of a history what its last runs predict; whether earlier numbers have the row and today's do
+value and its share of the other, user by user, and what its error is made of; of an earlier result the interval; how many users
+have but one of the two values; of a history what its last runs predict; whether earlier numbers have the row and today's do
 not; and how far the rounding of earlier numbers may put them apart from the value."""
 BEFORE = "the earlier result has it, of {} users, and today's rows do not"
 IN_EACH_RUN = "each of the last {} runs of the history has it, and today's rows do not"

@@ -86,7 +86,8 @@ class Rows(NamedTuple):
     @property
     def never_varies(self) -> Flags:
         """Which pairs are the same distance apart for all users, so that nothing says how far others would be."""
-        return self.pairs & (self.gap_error == 0)
+        found: Flags = self.pairs & (self.gap_error == 0)
+        return found
 
     @property
     def bound(self) -> Numbers:

@@ -14,7 +14,7 @@ from recframe.frames.rows.exact_sums import ExactSums
 from recframe.metrics.language.definition import Metric
 from recframe.plan.needs import is_of_segment, is_share
 from recframe.uncertainty import clusters
-from recframe.uncertainty.arrays import Given, Numbers, np, ratio
+from recframe.uncertainty.arrays import Numbers, np, ratio
 from recframe.uncertainty.pairs import BASELINE, ENDS, MODEL, SUMS, has_no_ends
 from recframe.uncertainty.relative_difference import PairedMeans, Share, relative_difference
 from recframe.uncertainty.summary import FEWEST, ROUNDING
@@ -124,7 +124,7 @@ class Ends(NamedTuple):
     low: Numbers
     high: Numbers
 
-    def of_gap(self, factor: Given) -> tuple[Numbers, Numbers]:
+    def of_gap(self, factor: float) -> tuple[Numbers, Numbers]:
         """Return the ends of b - f a, with a and b the values of a user and f the factor."""
         return self.low - factor * self.high, self.high - factor * self.low
 

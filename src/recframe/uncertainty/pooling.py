@@ -14,8 +14,8 @@ from recframe.uncertainty.p_values import t_quantile
 BORROWED_USERS = 300.0
 """A segment's variance counts as its own users' and that of so many of all segments' together.
 
-With few, a segment without a hit weighs ten times as much as others. Of 200 equal segments of 50 users and a hit rate of .02 the
-intervals of pooled values held 3 % of the time with ten borrowed users, and 99 % with 300.
+With few, a segment without a hit weighs ten times as much as others. Of 200 equal segments of 50 users and a hit rate of .02
+the intervals of pooled values held 3 % of the time with ten borrowed users, and 99 % with 300.
 """
 BORROWED_FOR_GAPS = 30.0
 """As many for questions whether segments differ at all, where those of few users and low values look surer than they are.

@@ -276,8 +276,8 @@ def of_clusters(
 def _of_clusters(metric: Metric[...]) -> list[pl.Expr]:
     """Return the squared error of a metric's mean over clusters and the degrees of freedom."""
     n, units = _beside(N, metric), _beside("units", metric)
-    sums = (_beside(part, metric) for part in (TOTAL, "S²", "S n", "n²"))
-    error = clusters.squared_error(n, *sums, units)
+    total, square, product, sizes = (_beside(part, metric) for part in (TOTAL, "S²", "S n", "n²"))
+    error = clusters.squared_error(n, total, square, product, sizes, units)
     freedom = n * n / _beside("sizes", metric) - 1
     return [
         error.alias(name_beside(ERROR, metric)),
