@@ -135,7 +135,7 @@ def _numbers(sums: Sums, moments: Moments, of: Direction, how: Comparing) -> dic
     n, difference = moments.n, moments.difference
     half = t_quantile(how.level, moments.freedom) * moments.standard_error
     relative = moments.relative(how.level)
-    std = sums.moments().std
+    std = (moments if how.cluster is None else sums.moments()).std
     above, ties = sums.column("wins"), sums.column("ties")
     below = n - above - ties
     return {
