@@ -359,3 +359,46 @@ def test_too_many_crossings_are_refused():
     ):
         frame.rec.slices("hit_rate@1", by=names[:9])
     assert rec.slices("hit_rate@1", by=names, depth=1, min_users=1).height == 42
+
+
+def households(random, n):
+    """Return lists of users of whom each three live together, are alike, and are in one of five segments that are alike."""
+    user = np.arange(3 * n)
+    household = user // 3
+    chance = random.beta(0.4, 0.8, n)[household]
+    segment = (household % 5).astype(str).tolist()
+    values = (random.random(3 * n) < chance).astype(int).tolist()
+    return hits(values, household=household.tolist(), segment=segment)
+
+
+def test_users_who_hang_together_are_no_sign_of_segments_that_differ():
+    random, trials = np.random.default_rng(21), 60
+    found = dict.fromkeys(["gaps", "slices", "gaps alone", "slices alone"], 0)
+    for _ in range(trials):
+        rec = households(random, 200).rec
+        for cluster, kind in (("household", ""), (None, " alone")):
+            gap = rec.gaps("hit_rate@1", by="segment", cluster=cluster)
+            slices = rec.slices("hit_rate@1", by="segment", cluster=cluster)
+            found[f"gaps{kind}"] += (gap["p_value"] <= 0.05).any()
+            found[f"slices{kind}"] += (slices["p_adjusted"] <= 0.05).any()
+
+    # of 60 trials that err with a chance of 5 %, more than 8 do in 1 of 500
+    assert max(found["gaps"], found["slices"]) <= 8
+    assert min(found["gaps alone"], found["slices alone"]) >= 9
+
+
+def test_the_error_of_clusters_is_that_of_their_sums():
+    frame = households(np.random.default_rng(5), 60)
+    row = frame.rec.slices("hit_rate@1", by="segment", cluster="household").row(0, named=True)
+
+    name = row["segment"].removeprefix("segment=")
+    mine = frame.filter(segment=name).group_by("household").agg(pl.col("relevance").sum())
+    sums = mine["relevance"].to_numpy()
+    # clusters of one size: the mean of their sums, of which one of some 2,000 groups may hold two
+    error = stats.sem(sums) / 3
+    t = stats.t.ppf(0.975, len(sums) - 1)
+    effective = row["value"] * (1 - row["value"]) / error**2
+    middle = (row["value"] + t**2 / (2 * effective)) / (1 + t**2 / effective)
+    assert (row["value_low"] + row["value_high"]) / 2 == pytest.approx(middle, rel=1e-9)
+    with pytest.raises(rf.RecframeError, match="give by= columns of users alone"):
+        SHOP.rec().slices("ndcg@5", by="genre", cluster="country")

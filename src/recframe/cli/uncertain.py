@@ -221,6 +221,7 @@ def power(recs: str, truth: str | None, **options: Any) -> None:
     BY,
     BASELINE,
     MIN_USERS,
+    CLUSTER,
     LEVEL,
     FRAMES_OF_ENGINES,
     ALL_COLUMNS,
@@ -233,7 +234,7 @@ def gaps(recs: str, truth: str | None, **options: Any) -> None:
     Examples:
       recframe gaps recs.parquet truth.parquet -m ndcg@10 --users users.parquet --by country,device
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
-    asked("gaps", recs, truth, options, some(options, "baseline", "min_users", "level"))
+    asked("gaps", recs, truth, options, some(options, "baseline", "min_users", "level", "cluster"))
 
 
 @click.command(short_help="Find the segments that are the worst off, alone and crossed.")
@@ -250,6 +251,7 @@ def gaps(recs: str, truth: str | None, **options: Any) -> None:
     ),
     BASELINE,
     MIN_USERS,
+    CLUSTER,
     LEVEL,
     FRAMES,
     ALL_COLUMNS,
@@ -262,5 +264,5 @@ def slices(recs: str, truth: str | None, **options: Any) -> None:
     Examples:
       recframe slices recs.parquet truth.parquet -m ndcg@10 --users users.parquet --by country,device,age
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
-    given = some(options, "depth", "baseline", "min_users", "level")
+    given = some(options, "depth", "baseline", "min_users", "level", "cluster")
     asked("slices", recs, truth, options, given)

@@ -80,6 +80,12 @@ class Question:
         return planned(home, self.conventions, run, made, *what, middling=middling)
 
     @property
+    def of_segments(self) -> Inputs:
+        """The frames with the segments of the result alone."""
+        segments = tuple(one for one in self.inputs.segments if one.inside != self.cluster)
+        return replace(self.inputs, segments=segments)
+
+    @property
     def clusters(self) -> list[str]:
         """The name of the column that names clusters, where there is one."""
         segments = self.inputs.segments

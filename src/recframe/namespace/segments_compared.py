@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, get_args
 
 import polars as pl
@@ -32,7 +31,7 @@ class SegmentsCompared(Generic[F]):
     """The methods of `rec` that hold segments against one another."""
 
     @calls.understood
-    def gaps(
+    def gaps(  # noqa: PLR0913  those of evaluate, and how segments are held against one another
         self,
         *metrics: Asked,
         by: By = None,
@@ -40,6 +39,7 @@ class SegmentsCompared(Generic[F]):
         baseline: object = None,
         min_users: int = 30,
         level: float = 0.95,
+        cluster: str | None = None,
         profile: str | None = None,
     ) -> F:
         """Return the best and the worst segment of each `by` column, and how sure it is that they differ.
@@ -64,7 +64,8 @@ class SegmentsCompared(Generic[F]):
 
         d ± t sqrt(s² / n + s'² / n'), s² the variance of a segment's users and of 30 of all together, or of 300 where that is
         larger; t at the level of Tukey and Kramer for all pairs, or with users in several segments of Šidák, with Welch's
-        degrees of freedom. Without two segments that are large enough there is no gap, and a note.
+        degrees of freedom. `cluster` is that of `slices`. Without two segments that are large enough there is no gap, and a
+        note says so.
 
         Raises a RecframeError for a metric that is one function of a segment's lists: coverage, tail_coverage, gini and entropy
         grow with the number of users, so that a large segment has more of it by its size alone; without a column in `by`;
@@ -90,12 +91,13 @@ class SegmentsCompared(Generic[F]):
             options.whole("min_users", min_users, 1),
             options.share("level", level, "0.95"),
         )
-        asked = _asked(self, "gaps", metrics, k, by, profile)
+        asked = _checked(question(self, metrics, k, by, cluster, profile), "gaps")
         named = _baseline(asked, "gaps", baseline)
         from recframe.uncertainty import cells, gaps  # noqa: PLC0415  NumPy and SciPy are an extra
 
-        crossed = cells.with_pairs(asked.inputs)
-        how = gaps.Gaps(crossed.of, _names(asked), least, level, of_differences=named is not None)
+        crossed = cells.with_pairs(asked.of_segments)
+        of = (crossed.of, _names(asked), least, level, asked.cluster)
+        how = gaps.Gaps(*of, of_differences=named is not None)
         schema = pl.Schema({"by": pl.String, **_model(asked), **gaps.COLUMNS})
         result: F = _given(
             asked,
@@ -117,6 +119,7 @@ class SegmentsCompared(Generic[F]):
         min_users: int = 30,
         level: float = 0.95,
         correction: Correction | None = "holm",
+        cluster: str | None = None,
         profile: str | None = None,
     ) -> F:
         """Return the segments of columns, alone and crossed, each against the rest, the worst first.
@@ -132,6 +135,9 @@ class SegmentsCompared(Generic[F]):
         None. `pooled`, with its interval, is the value drawn towards the centre of all slices of the same columns by what its
         users leave open (from four of them on, those that are too small to be listed among them). Rows stand by model and
         metric, the worst `pooled` first: a few users with bad luck are not the worst slice. `note` says what is to be known.
+
+        `cluster` names a column of users who hang together, such as a household: no error is then below that of the sums of
+        whole clusters, of random groups of them where there are many. It takes columns of users in `by`.
 
         With a baseline, `difference` asks where a model gains or loses more than elsewhere; that the model loses at all in a
         slice is the interval of `value`, and for all slices of a column `compare(by=...)`.
@@ -173,18 +179,18 @@ class SegmentsCompared(Generic[F]):
             options.share("level", level, "0.95"),
         )
         depth = options.whole("depth", depth, 1)
-        asked = _asked(self, "slices", metrics, k, by, profile)
+        asked = _checked(question(self, metrics, k, by, cluster, profile), "slices")
         named = _baseline(asked, "slices", baseline)
         from recframe.uncertainty import cells, rests, slices  # noqa: PLC0415  NumPy and SciPy are an extra
 
         options.one_of("correction", correction, (*get_args(slices.Correction), None))
-        crossed = cells.crossings(asked.inputs, min(depth, len(asked.inputs.segments)))
+        segments = asked.of_segments.segments
+        crossed = cells.crossings(asked.of_segments, min(depth, len(segments)))
         _check_size(crossed, depth)
         for columns in crossed.of:
-            rests.check_places([one for one in asked.inputs.segments if one.inside in columns])
-        how = slices.Slices(
-            crossed.of, _names(asked), least, level, correction, of_differences=named is not None
-        )
+            rests.check_places([one for one in segments if one.inside in columns])
+        of = (crossed.of, _names(asked), least, level, correction, asked.cluster)
+        how = slices.Slices(*of, of_differences=named is not None)
         schema = pl.Schema({**_model(asked), **slices.KEYS, **slices.COLUMNS})
         result: F = _given(
             asked,
@@ -197,12 +203,9 @@ class SegmentsCompared(Generic[F]):
         return result
 
 
-def _asked(
-    rec: Any, call: str, metrics: Sequence[Asked], k: Cutoffs, by: By, profile: str | None
-) -> Question:
+def _checked(asked: Question, call: str) -> Question:
     """Return what is asked, or say why segments cannot be held against one another by it."""
-    asked = question(rec, metrics, k, by, None, profile)
-    segments = asked.inputs.segments
+    segments = asked.of_segments.segments
     if not segments:
         msg = f"{call} needs the columns that make segments: {call}(..., by='country')"
         raise RecframeError(msg)
@@ -287,7 +290,8 @@ def _given(
 
     # the methods of this room are those of a Rec
     kind, run = asked.rec._kind, asked.rec._run()  # noqa: SLF001
-    sums = cells.cells(asked.inputs, asked.conventions, baseline, crossed.plans, run, rests=rests)
+    of = (asked.inputs, asked.conventions, baseline, crossed.plans, run)
+    sums = cells.cells(*of, rests=rests, cluster=asked.cluster)
     whole = kind.applied(sums, finished, schema)
     model = {MODEL: asked.inputs.context.name_of(MODEL)} if MODEL in schema else {}
     for name in model.values():

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from recframe.conventions import under_profile
+from recframe.errors import RecframeError
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import GROUP, Inputs
 from recframe.judging.judged_frame import judge
@@ -40,6 +41,7 @@ MOST_BORROWED = 300.0
 """So many users of all segments a small variance is held against."""
 MOST_TOGETHER = 1000
 """Of so many segments that share users the groups are held at once, and all pairs."""
+OF_PARTS = "slices of parts of users' lists take no cluster=; give by= columns of users alone"
 OF_USERS = {"users", "recommendations", "user id"}
 """The owners of properties of users."""
 
@@ -79,7 +81,7 @@ def with_pairs(inputs: Inputs) -> Crossings:
     return replace(alone, of=alone.of | dict.fromkeys(combinations(of_users, 2), 0))
 
 
-def cells(
+def cells(  # noqa: PLR0913  those of a plan, and how its users are summed up
     inputs: Inputs,
     asked: Sequence[Convention],
     baseline: str | None,
@@ -87,24 +89,30 @@ def cells(
     run: Run,
     *,
     rests: bool = False,
+    cluster: str | None = None,
 ) -> pl.LazyFrame:
     """Return one row for each segment of each evaluation: its columns, the model, and each metric's `SUMS`, by its place.
 
     With a baseline they are sums of the differences from it. Where users may stand in several segments, the rows are those of
-    random groups of users, or with `rests` have the sums of what is outside too; `apart` says whether none does.
+    random groups of users, or with `rests` have the sums of what is outside too; `apart` says whether none does. With a
+    cluster, a segment too, the rows are those of random groups of clusters.
     """
     inputs = under_profile.at_home(inputs)
     found = []
     for place, columns in enumerate(plans):
         one = replace(
-            inputs, segments=tuple(one for one in inputs.segments if one.inside in columns)
+            inputs,
+            segments=tuple(one for one in inputs.segments if one.inside in {*columns, cluster}),
         )
         one = by_users(one, run) if rests else one
         of_users = not cutting(one.segments)
         if rests and not of_users:
+            if cluster is not None:
+                raise RecframeError(OF_PARTS)
             sums = sums_with_rests(one, asked, baseline, run)
         else:
-            drawn = one if of_users else one.drawn(MOST_GROUPS_BY_SEGMENT)
+            alone = of_users and cluster is None
+            drawn = one if alone else one.drawn(MOST_GROUPS_BY_SEGMENT, cluster)
             sums = (
                 _of_values(drawn, asked, run)
                 if baseline is None
@@ -228,6 +236,20 @@ class Model(NamedTuple):
     place: int
 
 
+class Clustered(NamedTuple):
+    """The squared errors of segments whose users hang together, and their degrees of freedom."""
+
+    mean: Numbers
+    difference: Numbers
+    freedom: Numbers
+
+
+def _parts_of_means(sums: Numbers, counts: Numbers) -> Numbers:
+    """Return what each group adds to how far a mean is off: (s - m n) / N, groups x segments."""
+    total = counts.sum(axis=0)
+    return ratio(sums - ratio(sums.sum(axis=0), total) * counts, total)
+
+
 @dataclass(frozen=True)
 class Table:
     """The segments of some columns, of one model."""
@@ -241,7 +263,9 @@ class Table:
     is_shared: bool = False
     """Whether users stand in several segments."""
     cells: pl.DataFrame | None = None
-    """Where they do, the sums of random groups of users, and the number of the segment of each row."""
+    """Where they do, or hang together, the sums of random groups of users or clusters, and the number of each row's segment."""
+    of_clusters: bool = False
+    """Whether users hang together in clusters."""
     outside: Moments | None = None
     """What is outside of each segment, where users stand in several."""
     both: Numbers | None = None
@@ -270,8 +294,23 @@ class Table:
         there = column[segment] >= 0
         at = group[there], column[segment[there]]
         sums, counts = (np.zeros((_size(group), len(chosen))) for _ in range(2))
-        sums[at], counts[at] = (one[there] for one in self._numbers(number))
+        for found, given in zip((sums, counts), self._numbers(number), strict=True):
+            np.add.at(found, at, given[there])
         return sums, counts
+
+    def of_groups(self, number: int) -> Clustered:
+        """Return the squared errors of the segments' means, and of their differences from all others, by groups of clusters."""
+        sums, counts = self.groups(number, np.arange(len(self.segments)))
+        everybody = sums.sum(axis=1, keepdims=True), counts.sum(axis=1, keepdims=True)
+        own = _parts_of_means(sums, counts)
+        rest = _parts_of_means(everybody[0] - sums, everybody[1] - counts)
+        n_groups = np.count_nonzero(counts, axis=0).astype(np.float64)
+        n_all = np.count_nonzero(everybody[1])
+        return Clustered(
+            ratio(n_groups, n_groups - 1.0) * (own**2).sum(axis=0),
+            ratio(n_all, n_all - 1.0) * ((own - rest) ** 2).sum(axis=0),
+            n_groups - 1.0,
+        )
 
     def _numbers(self, number: int) -> tuple[Numbers, Numbers]:
         """Return the sum of each cell and its number of users."""
@@ -313,7 +352,7 @@ def _size(of: Labels) -> int:
 
 
 def tables(
-    found: pl.DataFrame, of: Mapping[tuple[str, ...], int], n_metrics: int
+    found: pl.DataFrame, of: Mapping[tuple[str, ...], int], n_metrics: int, cluster: str | None
 ) -> Iterator[Table]:
     """Give the segments of each crossing, of one model after the other, in their own order."""
     models = [None]
@@ -323,10 +362,16 @@ def tables(
         rows = found.filter(pl.col(PLAN) == plan)
         for place, model in enumerate(models):
             part = rows.filter(pl.col(MODEL).eq_missing(model)) if has_models else rows
-            yield _table(part, columns, Model(model, place), n_metrics)
+            yield _table(part, columns, Model(model, place), n_metrics, cluster is not None)
 
 
-def _table(part: pl.DataFrame, columns: tuple[str, ...], model: Model, n_metrics: int) -> Table:
+def _table(
+    part: pl.DataFrame,
+    columns: tuple[str, ...],
+    model: Model,
+    n_metrics: int,
+    of_clusters: bool,  # noqa: FBT001  the last of five
+) -> Table:
     parts = SUMS if _columns(BESIDE[0], n_metrics)[0] not in part.columns else (*SUMS, *BESIDE)
     names = [_columns(name, n_metrics) for name in parts]
     totals = added_up(part, columns, {one: pl.col(one) for each in names for one in each})
@@ -335,10 +380,11 @@ def _table(part: pl.DataFrame, columns: tuple[str, ...], model: Model, n_metrics
     table = Table(columns, model, texts, Moments(*found[:3]), is_shared=not part[APART].all())
     if found[3:] and part[f"{BESIDE[0]} 0"].null_count() == 0:
         return replace(table, outside=Moments(*found[3:6]), both=np.stack(found[6:]))
-    if not table.is_shared:
+    if not table.is_shared and not of_clusters:
         return table
     placed = totals.select(columns).with_row_index("segment")
-    return replace(table, cells=part.join(placed, on=columns, how="inner", nulls_equal=True))
+    grouped = part.join(placed, on=columns, how="inner", nulls_equal=True)
+    return replace(table, cells=grouped, of_clusters=of_clusters)
 
 
 def _columns(part: str, n_metrics: int) -> list[str]:

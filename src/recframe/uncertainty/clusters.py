@@ -89,7 +89,11 @@ def of_clusters(
         for part, product in _of_pairs(number, alone, keys).items()
     }
     summed = ExactSums({name: pl.col(name).cast(pl.Float64) for name in [*names, *products]})
-    found = summed.of(cells.with_columns(columns(products, alone)), keys)
+    there = cells.collect_schema().names()
+    beside = [
+        one for number in numbers for one in _beside(number) if one.meta.output_name() in there
+    ]
+    found = summed.of(cells.with_columns(columns(products, alone)), keys, beside)
     taken = [f"{part} {number}" for number in numbers for part in PARTS if part != "effective"]
     return found.with_columns(
         *(pl.col(f"product {name}").alias(name) for name in taken),
@@ -100,6 +104,12 @@ def of_clusters(
             for number in numbers
         ),
     )
+
+
+def _beside(number: int) -> list[pl.Expr]:
+    """Return what is known of a metric beside sums: its ends, and whether earlier values are rounded."""
+    low, high, rounded = (pl.col(f"{name} {number}") for name in ("low", "high", "rounded"))
+    return [low.min(), high.max(), rounded.all()]
 
 
 def _of_pairs(number: int, alone: pl.Expr, keys: Sequence[str]) -> dict[str, Product]:

@@ -223,8 +223,8 @@ def _within(moments: Moments, margin: float, higher: Flags, ends: Ends) -> Withi
     Each is that of the users and of two more, whose values are as far apart as any can be.
     """
     above, below = (
-        one.with_ends(*ends.of_gap(1.0 - share))
-        for share, one in ((share, moments.with_share(share)) for share in (margin, -margin))
+        moments.with_share(share).with_ends(*ends.of_gap(1.0 - share))
+        for share in (margin, -margin)
     )
     at_least = p_above(t_statistic(above.difference, above.standard_error), above.freedom)
     at_most = p_below(t_statistic(below.difference, below.standard_error), below.freedom)
@@ -238,24 +238,17 @@ def _verdicts(found: Mapping[str, Any], within: Within | None, of: Direction, al
     words = np.where(good, "better", "worse")
     words = np.where(of.directed, words, np.where(difference > 0, "higher", "lower"))
     same = (found["n_users"] > 1) & (found["ties"] == found["n_users"])
-    first: list[tuple[Flags, Any]] = [
-        (found["few"], "few"),
-        (_is_selected(found, of), "open"),
-    ]
+    few, selected = found["few"], _is_selected(found, of)
     if within is None:
-        told = [*first, (same, "same"), (shown, words)]
-    else:
-        # on one side, as a gate that holds
-        alike = found["p_equivalent"] <= alpha / 2
-        not_worse, not_better = (of.directed & (p <= alpha / 2) for p in within)
-        told = [
-            *first,
-            (same | alike, "same"),
-            (shown, words),
-            (not_worse, "not worse"),
-            (not_better, "not better"),
-        ]
-    return np.select([flags for flags, _ in told], [word for _, word in told], "open")
+        return np.select([few, selected, same, shown], ["few", "open", "same", words], "open")
+    # on one side, as a gate that holds
+    alike = found["p_equivalent"] <= alpha / 2
+    not_worse, not_better = (of.directed & (p <= alpha / 2) for p in within)
+    return np.select(
+        [few, selected, same | alike, shown, not_worse, not_better],
+        ["few", "open", "same", words, "not worse", "not better"],
+        "open",
+    )
 
 
 def _is_selected(found: Mapping[str, Any], of: Direction) -> Flags:
@@ -267,50 +260,63 @@ def _is_selected(found: Mapping[str, Any], of: Direction) -> Flags:
 
 def _notes(found: Mapping[str, Any], moments: Moments, of: Direction, how: Comparing) -> Any:
     """Return what is to be known of each row, in words."""
-    n, units, unpaired = found["n_users"], moments.units, found["n_unpaired"]
-    without_spread, selected = moments.standard_error == 0, _is_selected(found, of)
+    n, same = found["n_users"], found["ties"] == found["n_users"]
     lacks = {
         "nobody has both values": n == 0,
         "one user, so no interval": n == 1,
-        "hardly any list changes it, so no interval is known to hold": np.isnan(units),
+        "hardly any list changes it, so no interval is known to hold": np.isnan(moments.units),
         ONE_CLUSTER: np.isnan(moments.freedom),
     }
-    same = found["ties"] == n
-    effect = found["effect_size"]
     alpha, tests = 1.0 - how.level, np.count_nonzero(~np.isnan(found["p_adjusted"]))
-    alone = (found["p_value"] <= alpha) & (found["p_adjusted"] > alpha)
-    is_alike = (found["verdict"] == "same") & (found["p_value"] <= alpha) & ~same
+    by_itself = found["p_value"] <= alpha
+    alone = by_itself & (found["p_adjusted"] > alpha) & (found["verdict"] == "open")
     kind = "users" if how.cluster is None else "clusters"
+    few_clusters = how.cluster is not None and moments.effective < FEW
     words = {
         "both have the same value for all users": same,
         f"fewer than {how.min_users} {kind}, so not judged": found["few"],
         _too_few(how): np.isnan(found["p_adjusted"]) & ~found["few"],
-        f"by itself, not among {tests} rows": alone & (found["verdict"] == "open"),
-        **_within_margin(is_alike, found["difference"], how),
-        "all clusters have the same mean difference": without_spread
-        & (effect != 0)
-        & ~np.isnan(effect),
-        "the difference is the same for all users": without_spread & ~same & np.isnan(effect),
-        "the baseline is 0, of which a difference is no share": moments.a == 0,
-        "the baseline may be 0, so its share has no interval": (moments.a != 0)
-        & np.isnan(found["relative_low"]),
-        "more than a fifth of the users have but one of the two values, so those with both show nothing": selected,
-        "many users have but one of the two values, and are left out": ~selected
-        & (unpaired > MANY_UNPAIRED * (n + unpaired)),
+        f"by itself, not among {tests} rows": alone,
+        **_within_margin(by_itself & ~same & (found["verdict"] == "same"), found, how),
+        **_of_spread(found, moments, same),
+        **_of_unpaired(found, of),
         f"fewer than {FEW_VALUES} {kind} differ, so the interval is rough": ~same
         & (moments.differ < FEW_VALUES),
-        f"clusters of unlike sizes count as fewer than {FEW}, so the interval is rough": how.cluster
-        is not None
-        and moments.effective < FEW,
+        f"clusters count as fewer than {FEW} of one size, so the interval is rough": few_clusters,
     }
     return first_or_joined(lacks, words)
 
 
-def _within_margin(alike: Flags, difference: Numbers, how: Comparing) -> dict[str, Flags]:
+def _of_spread(found: Mapping[str, Any], moments: Moments, same: Flags) -> dict[str, Flags]:
+    """Return the notes of differences that do not vary, and of a baseline that is 0 or may be."""
+    without_spread, effect = moments.standard_error == 0, found["effect_size"]
+    some = moments.a != 0
+    return {
+        "all clusters have the same mean difference": without_spread
+        & (effect != 0)
+        & ~np.isnan(effect),
+        "the difference is the same for all users": without_spread & ~same & np.isnan(effect),
+        "the baseline is 0, of which a difference is no share": ~some,
+        "the baseline may be 0, so its share has no interval": some
+        & np.isnan(found["relative_low"]),
+    }
+
+
+def _of_unpaired(found: Mapping[str, Any], of: Direction) -> dict[str, Flags]:
+    """Return the notes of rows in which many users have but one of two values."""
+    n, unpaired, selected = found["n_users"], found["n_unpaired"], _is_selected(found, of)
+    many = unpaired > MANY_UNPAIRED * (n + unpaired)
+    return {
+        "more than a fifth of the users have but one of the two values, so those with both show nothing": selected,
+        "many users have but one of the two values, and are left out": many & ~selected,
+    }
+
+
+def _within_margin(alike: Flags, found: Mapping[str, Any], how: Comparing) -> dict[str, Flags]:
     """Return the notes of differences that are shown, and shown to be within the margin."""
     if how.margin is None:
         return {}
-    within = f"within {per_cent(how.margin)}"
+    within, difference = f"within {per_cent(how.margin)}", found["difference"]
     return {
         f"{within}, lower": alike & (difference < 0),
         f"{within}, higher": alike & (difference > 0),

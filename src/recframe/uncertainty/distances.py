@@ -115,46 +115,47 @@ def _are_rounded(values: pl.Expr, metric: Metric[...], decimals: Decimals) -> pl
 
 def _of_pairs(one: Requirement, number: int, place: int, decimals: Decimals | None) -> pl.Expr:
     """Return what the sums say of a value and of its gap: the mean of b - f a, with f the factor."""
-    n, a, d, aa, ad, dd, an, dn, nn, units, effective, differ = (
-        pl.col(f"{part} {number}").cast(pl.Float64) for part in ("n", "a", "d", *clusters.PARTS)
-    )
-    b, rest = a + d, 1.0 - one.bound
-    low, high = one.metric.range
-    share = is_share(one.metric)
-    hangs = pl.lit(not share) & (dd * dd < FEWEST * pl.col(f"dddd {number}"))
-    few, some = hangs.fill_null(value=False), n > 0
-    lowest, highest = _ends(one.metric, number)
-    of_gap = {
-        "dd": dd + 2.0 * rest * ad + rest**2 * aa,
-        "dn": dn + rest * an,
-        "nn": nn,
-        "units": pl.when(~few).then(units),
-        "effective": effective,
-        "differ": differ,
-        "low": lowest - one.bound * highest,
-        "high": highest - one.bound * lowest,
+    sums = {
+        part: pl.col(f"{part} {number}").cast(pl.Float64)
+        for part in ("n", "a", "d", *clusters.PARTS)
     }
+    n, a, d, nn, units = (sums[part] for part in ("n", "a", "d", "nn", "units"))
+    square = sums["dd"] + 2.0 * sums["ad"] + sums["aa"]
+    few = pl.lit(not is_share(one.metric)) & (sums["dd"] ** 2 < FEWEST * pl.col(f"dddd {number}"))
+    few, value = few.fill_null(value=False), pl.when(n > 0).then((a + d) / n)
+    of_gap = _of_gap(one, number, sums | {"units": pl.when(~few).then(units)})
     values = {
         "place": pl.lit(place),
-        "value": pl.when(some).then(b / n),
-        "mean": pl.when(some).then(b / n),
-        "error": clusters.squared_error(n, b, dd + 2.0 * ad + aa, an + dn, nn, units),
-        "freedom": effective - 1.0,
+        **dict.fromkeys(("value", "mean"), value),
+        "error": clusters.squared_error(n, a + d, square, sums["an"] + sums["dn"], nn, units),
+        "freedom": sums["effective"] - 1.0,
         "n_users": n.cast(pl.Int64),
         "n_zero": pl.lit(None, pl.Int64),
         "of_each": pl.lit(not is_of_segment(one.metric)),
         "few": few,
-        "share": pl.lit(share),
-        "low": pl.lit(low),
-        "high": pl.lit(high),
-        "other": pl.when(some).then(a / n),
-        "gap": pl.when(some).then((d + rest * a) / n),
+        "share": pl.lit(is_share(one.metric)),
+        "low": pl.lit(one.metric.range[0]),
+        "high": pl.lit(one.metric.range[1]),
+        "other": pl.when(n > 0).then(a / n),
+        "gap": pl.when(n > 0).then((d + (1.0 - one.bound) * a) / n),
         **{f"gap_{part}": value for part, value in of_gap.items()},
         "unpaired": pl.col(f"unpaired {number}").cast(pl.Int64),
     }
     if decimals:
         values["slack"] = hidden(one, decimals, pl.col(f"rounded {number}"))
     return pl.struct(value.alias(name) for name, value in values.items())
+
+
+def _of_gap(one: Requirement, number: int, sums: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
+    """Return what the error of the gap is made of, by the names of `OF_GAP`."""
+    rest, (low, high) = 1.0 - one.bound, _ends(one.metric, number)
+    return {
+        "dd": sums["dd"] + 2.0 * rest * sums["ad"] + rest**2 * sums["aa"],
+        "dn": sums["dn"] + rest * sums["an"],
+        **{part: sums[part] for part in ("nn", "units", "effective", "differ")},
+        "low": low - one.bound * high,
+        "high": high - one.bound * low,
+    }
 
 
 def _ends(metric: Metric[...], number: int) -> tuple[pl.Expr, pl.Expr]:
@@ -385,19 +386,9 @@ def sums_with_earlier(
     schema, own = then.collect_schema(), now.collect_schema()
     common = [name for name in [*keys, "user"] if name in schema]
     differ = [name for name in common if schema[name] != own[name]]
-    now = now.with_columns(
-        (as_text(pl.col(name), own[name]) if name in differ else pl.col(name)).alias(f"on {name}")
-        for name in common
-    )
-    then = then.select(
-        *(
-            (as_text(pl.col(name), schema[name]) if name in differ else pl.col(name)).alias(
-                f"on {name}"
-            )
-            for name in common
-        ),
-        *(pl.col(f"value {place}").alias(f"a value {place}") for place in range(len(metrics))),
-    )
+    now = now.with_columns(_on(common, differ, own))
+    values = (pl.col(f"value {place}").alias(f"a value {place}") for place in range(len(metrics)))
+    then = then.select(*_on(common, differ, schema), *values)
     on = [f"on {name}" for name in common]
     twice = fails_whole_if(pl.struct(on).is_duplicated().any(), TWICE)
     then = then.with_columns(pl.col(f"a value {place}") + twice for place in range(len(metrics)))
@@ -414,6 +405,16 @@ def sums_with_earlier(
     ]
     sums = {name: one for place in places for name, one in _sums(f"value {place}").items()}
     return ExactSums(sums).of(joined, list(keys), counts)
+
+
+def _on(names: Sequence[str], as_texts: Sequence[str], dtypes: pl.Schema) -> list[pl.Expr]:
+    """Return the columns that users are joined on, some as text."""
+    return [
+        (as_text(pl.col(name), dtypes[name]) if name in as_texts else pl.col(name)).alias(
+            f"on {name}"
+        )
+        for name in names
+    ]
 
 
 def _ends_of_users(place: int) -> list[pl.Expr]:

@@ -14,6 +14,7 @@ from recframe.metrics.language.definition import Metric
 from recframe.uncertainty.arrays import Flags, Numbers, np, ratio
 from recframe.uncertainty.cells import (
     MOST_TOGETHER,
+    Clustered,
     Moments,
     Table,
     borrowed_freedom,
@@ -64,6 +65,8 @@ class Gaps:
     """The columns' own names, by those inside the plan."""
     min_users: int = 30
     level: float = 0.95
+    cluster: str | None = None
+    """The column of the sums that names clusters, whose users hang together."""
     of_differences: bool = False
     """Whether values are differences from a baseline."""
 
@@ -72,7 +75,7 @@ def gaps(
     cells: pl.DataFrame, metrics: Sequence[Metric[...]], how: Gaps, schema: pl.Schema
 ) -> pl.DataFrame:
     """Return a row for each column, model and metric, from the sums of `cells`."""
-    found = list(tables(cells, how.of, len(metrics)))
+    found = list(tables(cells, how.of, len(metrics), how.cluster))
     alone = [one for one in found if len(one.columns) == 1]
     rows = [
         {"by": how.names[one.columns[0]], MODEL: one.model.name, **row}
@@ -130,8 +133,21 @@ class Segments:
         return self.table.segments.to_series().to_list()
 
     def errors(self, variances: Numbers) -> Numbers:
-        """Return the standard errors of the means, from variances between users."""
-        return np.sqrt(ratio(variances, self.moments.n))
+        """Return the standard errors of the means, from variances between users, and no smaller than those of clusters."""
+        squared = ratio(variances, self.moments.n)
+        if self.clustered is not None:
+            squared = np.fmax(squared, self.clustered.mean)
+        return np.sqrt(squared)
+
+    @cached_property
+    def clustered(self) -> Clustered | None:
+        """Where users hang together, the errors of their clusters."""
+        return self.table.of_groups(self.number) if self.table.of_clusters else None
+
+    def freedom(self, borrowed: float) -> Numbers:
+        """Return the degrees of freedom of errors that borrow so many users; of clusters none are borrowed."""
+        found = borrowed_freedom(self.moments.n, borrowed)
+        return found if self.clustered is None else np.minimum(found, self.clustered.freedom)
 
     @cached_property
     def gap(self) -> Gap:
@@ -146,7 +162,7 @@ class Segments:
         found = gap(
             value[large],
             error[large],
-            freedom=borrowed_freedom(of.n, BORROWED_FOR_GAPS)[large],
+            freedom=self.freedom(BORROWED_FOR_GAPS)[large],
             level=self.how.level,
             covariance=self._covariance(error),
         )
@@ -173,7 +189,7 @@ class Segments:
         """Return what is found, but for what is to be known of it."""
         of, found = self.moments, self.gap
         error = self.errors(borrowed_variances(of.variance, of.n, borrowed=BORROWED_USERS))
-        shrunk = pooled(of.mean, error, freedom=borrowed_freedom(of.n, BORROWED_USERS))
+        shrunk = pooled(of.mean, error, freedom=self.freedom(BORROWED_USERS))
         best, worst = self._end("best", found.best), self._end("worst", found.worst)
         of_values = found.best >= 0 and not self.how.of_differences
         there = of.n > 0
@@ -214,7 +230,7 @@ class Segments:
             yield f"two other segments are shown to be {found.least:.3g} apart"
         if found.best >= 0 and not self.how.of_differences and not of.mean[found.best]:
             yield "the best value is 0, so no ratio"
-        if self.table.cells is not None:
+        if self.table.is_shared:
             yield "users stand in several segments"
         if unknown:
             column = self.how.names[self.table.columns[0]]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -34,6 +35,8 @@ class Gap(NamedTuple):
     mean: Numbers
     error: Numbers
     freedom: Numbers
+    differ: Numbers
+    """The users, or clusters, whose two values differ."""
 
 
 class Rows(NamedTuple):
@@ -50,8 +53,6 @@ class Rows(NamedTuple):
     gap: Numbers
     gap_error: Numbers
     """Squared."""
-    differ: Numbers
-    """The users, or clusters, whose two values differ."""
     two_more: Gap
     """The gap of these users and two more, at the ends of what a user's can be."""
     other_low: Numbers
@@ -152,7 +153,7 @@ def _tested(rows: Rows, gate: Gate) -> dict[str, Any]:
         "difference": rows.difference,
         "difference_low": low,
         "difference_high": high,
-        "n_differ": pl.Series(np.where(rows.pairs, rows.differ, np.nan)).fill_nan(None),
+        "n_differ": pl.Series(np.where(rows.pairs, rows.two_more.differ, np.nan)).fill_nan(None),
         "detectable": _detectable(rows, error, freedom, gate.level),
         "p_value": p_value,
         "p_adjusted": adjusted(np.where(_is_small(rows, gate), np.nan, p_value), method="holm"),
@@ -170,7 +171,7 @@ def _off_the_bound(rows: Rows) -> Numbers:
     Where equal values meet the bound, as those of a model that may lose 1 %, no one else is on the wrong side.
     """
     meet = rows.pairs & (rows.sign * (1.0 - rows.factor) >= 0)
-    return np.where(meet, rows.differ, rows.freedom + 1.0)
+    return np.where(meet, rows.two_more.differ, rows.freedom + 1.0)
 
 
 def _is_small(rows: Rows, gate: Gate) -> Flags:
@@ -194,16 +195,8 @@ def _of_models(rows: pl.DataFrame, gate: Gate) -> pl.DataFrame:
 
 
 def _arrays(rows: pl.DataFrame, gate: Gate) -> Rows:
-    def column(name: str) -> Numbers:
-        return rows[name].cast(pl.Float64).to_numpy().astype(np.float64)
-
+    column = partial(_column, rows)
     asked = [gate.requirements[place] for place in rows["place"]]
-    n, gap = np.nan_to_num(column("n_users")), column("gap")
-    parts = {one: column(f"gap_{one}") for one in OF_GAP}
-    low, high = parts.pop("low"), parts.pop("high")
-    unknown = np.full(len(rows), np.nan)
-    of_gap = Moments(n, d=n * gap, **parts, **dict.fromkeys(("a", "aa", "ad", "an"), unknown))
-    two_more = of_gap.with_ends(low, high)
     return Rows(
         column("value"),
         column("value_low"),
@@ -212,12 +205,10 @@ def _arrays(rows: pl.DataFrame, gate: Gate) -> Rows:
         np.where(np.isnan(column("mean")), column("value"), column("mean")),
         column("error"),
         column("freedom"),
-        n,
+        np.nan_to_num(column("n_users")),
         column("other"),
-        gap,
-        of_gap.standard_error**2,
-        of_gap.differ,
-        Gap(two_more.difference, two_more.standard_error, two_more.freedom),
+        column("gap"),
+        *_of_gap(column),
         column("other_low"),
         column("other_high"),
         column("other_n"),
@@ -233,6 +224,22 @@ def _arrays(rows: pl.DataFrame, gate: Gate) -> Rows:
         _flags(rows, "missing"),
         np.nan_to_num(column("slack")),
     )
+
+
+def _column(rows: pl.DataFrame, name: str) -> Numbers:
+    return rows[name].cast(pl.Float64).to_numpy().astype(np.float64)
+
+
+def _of_gap(column: Callable[[str], Numbers]) -> tuple[Numbers, Gap]:
+    """Return the squared error of the gap of users, and their gap with two more at its ends."""
+    n, gap = np.nan_to_num(column("n_users")), column("gap")
+    *own, low, high = (column(f"gap_{one}") for one in OF_GAP)
+    named = dict(zip(OF_GAP, own, strict=False))
+    unknown = dict.fromkeys(("a", "aa", "ad", "an"), np.full_like(gap, np.nan))
+    moments = Moments(n, d=n * gap, **named, **unknown)
+    more = moments.with_ends(low, high)
+    two_more = Gap(more.difference, more.standard_error, more.freedom, moments.differ)
+    return moments.standard_error**2, two_more
 
 
 def _flags(rows: pl.DataFrame, name: str) -> Flags:
@@ -285,7 +292,11 @@ def _error(rows: Rows, low: Numbers, high: Numbers, level: float) -> tuple[Numbe
     of_share = np.where(np.isnan(rows.error), np.nan, np.sqrt(ratio(at_bound, effective)))
     of_bound = np.where(rows.share, of_share, np.sqrt(rows.error))
     freedom = np.where(rows.earlier, np.fmin(rows.freedom, rows.other_n - 1.0), rows.freedom)
-    half = np.where(rows.difference < 0, high - rows.difference, rows.difference - low)
+    half = np.where(
+        rows.difference < 0,
+        high - rows.difference,
+        rows.difference - low,
+    )
     of_earlier = half / t_quantile(level, freedom)
     error = np.select(
         [rows.absolute, rows.earlier], [of_bound, of_earlier], np.sqrt(rows.gap_error)
@@ -333,6 +344,8 @@ def _notes(rows: Rows, found: Mapping[str, Any], known: pl.Series, gate: Gate) -
     pairs, n = rows.pairs, rows.n
     many = rows.unpaired > MANY_UNPAIRED * (n + rows.unpaired)
     worst = np.where(rows.sign > 0, found["difference_low"], -found["difference_high"])
+    few = rows.two_more.differ < FEW_VALUES
+    varies = pairs & ~rows.never_varies
     lacks = {
         "the earlier result has no such row": rows.earlier & np.isnan(rows.other),
         "nobody has both values": pairs & (n == 0),
@@ -348,17 +361,16 @@ def _notes(rows: Rows, found: Mapping[str, Any], known: pl.Series, gate: Gate) -
         & on_interval,
         "the distance is the same for all users, so nothing says how far others would be": rows.never_varies
         & (n > 1),
-        f"fewer than {FEW_VALUES} users differ, so the interval is rough": pairs
-        & ~rows.never_varies
-        & (rows.differ < FEW_VALUES),
-        "two more users could change it": is_open
-        & on_interval
-        & pairs
-        & ~rows.never_varies
-        & (worst >= 0),
+        f"fewer than {FEW_VALUES} users differ, so the interval is rough": varies & few,
+        "two more users could change it": varies & is_open & on_interval & (worst >= 0),
     }
-    notes = pl.Series(first_or_joined(lacks, words), dtype=pl.String).replace("", None)
     told = found["by_value"] | (not on_interval)
-    known = known.zip_with(pl.Series(~told), pl.Series([None], dtype=pl.String))
-    both = pl.concat_str(pl.lit(notes), pl.lit(known), separator=BETWEEN, ignore_nulls=True)
+    return _with_known(first_or_joined(lacks, words), known, told)
+
+
+def _with_known(notes: Any, known: pl.Series, told: Flags) -> pl.Series:
+    """Return notes joined with what is known of the values, unless all is told."""
+    given = pl.Series(notes, dtype=pl.String).replace("", None)
+    known = known.zip_with(pl.Series(~told, dtype=pl.Boolean), pl.Series([None], dtype=pl.String))
+    both = pl.concat_str(pl.lit(given), pl.lit(known), separator=BETWEEN, ignore_nulls=True)
     return pl.select(both).to_series().replace("", None)

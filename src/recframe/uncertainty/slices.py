@@ -59,6 +59,8 @@ class Slices:
     min_users: int = 30
     level: float = 0.95
     correction: Correction | None = "holm"
+    cluster: str | None = None
+    """The column of the sums that names clusters, whose users hang together."""
     of_differences: bool = False
     """Whether values are differences from a baseline."""
 
@@ -69,7 +71,7 @@ def slices(
     """Return a row for each slice, model and metric, the worst pooled first, from the sums of `cells`."""
     found = [
         _slices(table, number, metric, how)
-        for table in tables(cells, how.of, len(metrics))
+        for table in tables(cells, how.of, len(metrics), how.cluster)
         for number, metric in enumerate(metrics)
     ]
     if not found:
@@ -89,8 +91,7 @@ def _slices(table: Table, number: int, metric: Metric[...], how: Slices) -> pl.D
         "n_users": of.n,
         "value": of.mean,
         "mean": of.mean,
-        "error": ratio(of.variance, of.n),
-        "freedom": of.n - 1.0,
+        **_error(table, number),
         "rest": table.rest.mean[:, number],
         **_from_others(table, number),
         **shrunk,
@@ -99,6 +100,15 @@ def _slices(table: Table, number: int, metric: Metric[...], how: Slices) -> pl.D
     found = pl.DataFrame(columns).fill_nan(None)
     named = _named(table, how).with_columns(_of_metric(metric, number, how))
     return beside_one_another([named, found]).filter(listed)
+
+
+def _error(table: Table, number: int) -> dict[str, Numbers]:
+    """Return the squared errors of the segments' means and the degrees of freedom."""
+    of = table.moments.at(np.s_[:, number])
+    if table.of_clusters:
+        clusters = table.of_groups(number)
+        return {"error": clusters.mean, "freedom": clusters.freedom}
+    return {"error": ratio(of.variance, of.n), "freedom": of.n - 1.0}
 
 
 def _named(table: Table, how: Slices) -> pl.DataFrame:
@@ -145,7 +155,11 @@ def _from_others(table: Table, number: int) -> dict[str, Numbers]:
     freedom = ratio(squared**2, (borrowed**2 / free).sum(axis=0))
     # of those who all have the same value
     freedom = np.where(np.isnan(freedom), free.min(axis=0), freedom)
-    if table.is_shared:
+    if table.of_clusters:
+        clusters = table.of_groups(number)
+        squared = np.fmax(squared, clusters.difference)
+        freedom = np.minimum(freedom, clusters.freedom)
+    elif table.is_shared:
         added = np.maximum(borrowed[0] - ratio(own.variance, own.n), 0.0)
         squared, freedom = table.errors_from_rest(number) + added, free.min(axis=0)
     return {
@@ -162,7 +176,12 @@ def _pooled(table: Table, number: int, level: float) -> dict[str, Numbers]:
     variances = borrowed_variances(of.variance, n, borrowed=BORROWED_USERS)
     mean = np.where(n > 0, of.mean, np.nan)
     freedom = borrowed_freedom(n, BORROWED_USERS)
-    found = pooled(mean, np.sqrt(ratio(variances, n)), freedom=freedom, level=level)
+    squared = ratio(variances, n)
+    if table.of_clusters:
+        clusters = table.of_groups(number)
+        squared = np.fmax(squared, clusters.mean)
+        freedom = np.minimum(freedom, clusters.freedom)
+    found = pooled(mean, np.sqrt(squared), freedom=freedom, level=level)
     # where no segment has two users nothing is known of their spread, and each stays as it is
     value = np.where(np.isnan(found.value), mean, found.value)
     return {"pooled": value, "pooled_low": found.low, "pooled_high": found.high}
