@@ -47,7 +47,7 @@ def test_who_tracked_from_pandas_reads_pandas(place):
     changes = [rf.changes(one) for one in (found, place, runs(place))]
     assert [type(one) for one in changes] == [pd.DataFrame, pd.DataFrame, pl.DataFrame]
     assert [list(one["value"]) for one in changes] == [[0.5, 0.25] * 8] * 3
-    gate = pandas.rec.require("mrr >= trailing", by="age", history=found, window=5)
+    gate = pandas.rec.require("mrr >= trailing", by="age", min_users=2, history=found, window=5)
     assert isinstance(gate, pd.DataFrame)
 
 
