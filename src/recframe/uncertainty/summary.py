@@ -202,15 +202,14 @@ def _rough() -> pl.Expr:
 
     NOTE: of values that are 0 for nearly all users those that are not decide, and not how many users there are.
     """
-    n, freedom, of_each = pl.col("n_users"), pl.col("freedom"), pl.col("of_each")
-    with_value = pl.when(of_each).then(n - pl.col("n_zero").fill_null(0)).otherwise(n)
+    n, freedom = pl.col("n_users"), pl.col("freedom")
+    few_values = n - pl.col("n_zero").fill_null(0) < FEW_VALUES
+    few_clusters = (freedom < n - 1) & (freedom < FEW - 1)
     words = {
-        f"fewer than {FEW_VALUES} users have a value above 0, so the interval is rough": with_value
-        < FEW_VALUES,
-        f"clusters count as fewer than {FEW} of one size, so the interval is rough": (
-            freedom < n - 1
-        )
-        & (freedom < FEW - 1),
+        f"fewer than {FEW_VALUES} users, so the interval is rough": n < FEW_VALUES,
+        f"fewer than {FEW_VALUES} users have a value above 0, so the interval is rough": few_values
+        & (n >= FEW_VALUES),
+        f"clusters count as fewer than {FEW} of one size, so the interval is rough": few_clusters,
         "a few users carry most of the weight, so the interval is rough": pl.col("few"),
     }
     told = [pl.when(holds).then(pl.lit(word)) for word, holds in words.items()]
