@@ -12,6 +12,7 @@ truth that intervals are to cover.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import sys
 import time
@@ -24,7 +25,7 @@ import machine
 import numpy as np
 import polars as pl
 
-from recframe.uncertainty import corrections, p_values, pooling, resampling, simultaneous
+from recframe.uncertainty import corrections, looks, p_values, pooling, resampling, simultaneous
 
 Population = dict[str, np.ndarray]
 """The values of users, users x (a system and another), of each metric."""
@@ -290,6 +291,52 @@ def shares_of_segments(
     }
 
 
+WEEKS = 12
+SCENES: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
+    "every tenth has another hit": lambda random, n: random.choice(
+        [1.0, -1.0, 0.0], n, p=[0.05, 0.05, 0.9]
+    ),
+    "reciprocal ranks": lambda random, n: (
+        1.0 / random.geometric(0.3, n) - 1.0 / random.geometric(0.3, n)
+    ),
+    "few gain, many lose": lambda random, n: random.choice([0.5, -0.1, 0.0], n, p=[0.1, 0.5, 0.4]),
+}
+"""Differences of users whose mean is 0."""
+
+
+def weekly_looks(told: argparse.Namespace, _: dict[str, Population]) -> Iterator[dict[str, Any]]:
+    """Say how often some of twelve weekly looks at all users so far errs, and finds a real difference.
+
+    The real difference is four standard errors at the last look.
+    """
+    random = np.random.default_rng(told.seed + 6)
+    for (scene, draw), week in itertools.product(SCENES.items(), (20, 100, 1_000)):
+        n = week * np.arange(1, WEEKS + 1)
+        samples = [so_far(draw(random, n[-1]), n) for _ in range(told.trials)]
+        mean, error, differ = np.stack(samples, axis=1)
+        least = p_values.least_p(differ)
+        row = {"scene": scene, "users a week": week, "samples": told.trials}
+        real = 4.0 * np.sqrt((error[:, -1] ** 2).mean())
+        for name, law in (("t", looks.ONE_LOOK), ("any", looks.ANY_LOOK)):
+            for of, shift in (("errs", 0.0), ("finds", real)):
+                z = p_values.t_statistic(mean + shift, error)
+                shown = np.maximum(law.p_two_sided(z, n - 1), least) <= 1 - LEVEL
+                row |= {
+                    f"{name}, some look {of}": float(shown.any(axis=1).mean()),
+                    f"{name}, last look {of}": float(shown[:, -1].mean()),
+                }
+        yield row
+
+
+def so_far(values: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """Return the mean, its standard error and how many differ, of the first n users for each n."""
+    total, square, differ = (one.cumsum()[n - 1] for one in (values, values**2, values != 0))
+    mean = total / n
+    variance = np.maximum(square - n * mean**2, 0.0) / (n - 1)
+    # what rounding leaves is no spread
+    return np.stack([mean, np.sqrt(np.where(variance < 1e-12, 0.0, variance) / n), differ])
+
+
 def seconds(told: argparse.Namespace, _: dict[str, Population]) -> Iterator[dict[str, Any]]:
     """Time resampling of a million users' groups, in CPU seconds, the grouping aside."""
     random = np.random.default_rng(told.seed + 5)
@@ -334,6 +381,7 @@ TABLES = {
     "tests": tests,
     "families": families,
     "segments": segments,
+    "looks": weekly_looks,
     "seconds": seconds,
 }
 

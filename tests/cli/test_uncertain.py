@@ -97,6 +97,10 @@ def test_a_comparison_says_what_it_shows():
                 correction=None,
             ),
         ),
+        (
+            ("compare", "--looks", "any"),
+            REC.compare("hit_rate@1", by="country", level=0.9, looks="any"),
+        ),
     ],
 )
 def test_formats_of_data_have_every_column_in_full_precision(arguments, expected):

@@ -303,6 +303,7 @@ def trial_tables() -> str:
         _families_of_trials(result["families"]),
         "How often 12 segments without any difference are said to differ:",
         _shares_of_trials(result["segments"], "users", GAPS_OF_TRIALS),
+        _looks_of_trials(result["looks"]),
     ]
     return "\n\n".join(parts)
 
@@ -323,6 +324,28 @@ def _shares_of_trials(rows: list[dict[str, Any]], size: str, methods: dict[str, 
 def _range(shares: Iterable[float]) -> str:
     found = [100 * share for share in shares]
     return f"{min(found):.0f} to {max(found):.0f}"
+
+
+LOOKS_OF_TRIALS = {
+    "t, last look errs": "errs, the last look alone, t",
+    "t, some look errs": "errs, some look, t",
+    "any, some look errs": 'errs, some look, `looks="any"`',
+    "t, last look finds": "finds, the last look alone, t",
+    "any, some look finds": 'finds, some look, `looks="any"`',
+}
+
+
+def _looks_of_trials(rows: list[dict[str, Any]]) -> str:
+    head = (
+        "How often twelve weekly looks at all users so far err where models are equal, and find a difference of four "
+        f"standard errors at the last look, in per cent of {rows[0]['samples']:,} samples of three other scenes:"
+    )
+    titles = ["differences", "users a week", *LOOKS_OF_TRIALS.values()]
+    lines = [head, "", _row(titles), f"|{'---|' * len(titles)}"]
+    for row in rows:
+        shares = (f"{100 * row[name]:.1f}" for name in LOOKS_OF_TRIALS)
+        lines.append(_row([row["scene"], f"{row['users a week']:,}", *shares]))
+    return "\n".join(lines)
 
 
 def _families_of_trials(rows: list[dict[str, Any]]) -> str:

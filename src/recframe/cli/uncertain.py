@@ -159,6 +159,11 @@ def summarize(recs: str, truth: str | None, **options: Any) -> None:
         type=click.Choice(["table", "metric", "segment"]),
         help="Which tests are accounted for together.  [default: table]",
     ),
+    click.option(
+        "--looks",
+        type=click.Choice(["any"]),
+        help="Look as often as you like while users are added: wider intervals that hold at all looks.",
+    ),
     MIN_USERS,
     CLUSTER,
     SEED,
@@ -179,7 +184,7 @@ def compare(recs: str, truth: str | None, **options: Any) -> None:
       recframe compare recs.parquet truth.parquet --model model --baseline svd --margin 0.01 --by country --users users.csv
       recframe compare 'runs/*.run' test.qrels --model model -m ndcg@10,map -o table.tex
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
-    of_test = ("test", "correction", "family", "seed", "n_resamples")
+    of_test = ("test", "correction", "family", "looks", "seed", "n_resamples")
     given = some(options, "baseline", "level", "margin", "min_users", "cluster", *of_test)
     if given.get("correction") == "none":
         given["correction"] = None

@@ -28,6 +28,7 @@ from recframe.uncertainty.summary import Method
 if TYPE_CHECKING:
     from recframe.uncertainty.bootstrapped import Bootstrap
     from recframe.uncertainty.comparison import Comparing, Correction, Family, Test
+    from recframe.uncertainty.looks import Looks
     from recframe.uncertainty.powered import Power
 
 
@@ -123,6 +124,7 @@ class Uncertain(Generic[F]):
         test: Test = "t",
         correction: Correction | None = "holm",
         family: Family = "table",
+        looks: Looks | None = None,
         min_users: int = 5,
         cluster: str | None = None,
         n_resamples: int = 9999,
@@ -143,6 +145,8 @@ class Uncertain(Generic[F]):
             correction: for many rows: "holm"; "max_t" (step-down, by sign flips, which knows how rows hang together);
                 "bonferroni"; "benjamini-hochberg", of the share of false findings; None.
             family: which rows are corrected together: all of the "table", those of a "metric", or those of a "segment".
+            looks: "any" where users are added and you look again: intervals and p values hold at all looks together. Intervals
+                are some 1.6 times as wide as those of one look, None. It takes no test=, no "max_t" and no metric that grows.
             min_users: with fewer users (or clusters) a row has its numbers, but no `p_adjusted` and the verdict "few".
             cluster: as in `summarize`. n_resamples, seed: how often is flipped or drawn; no p is below 1 / (n_resamples + 1).
 
@@ -179,19 +183,22 @@ class Uncertain(Generic[F]):
         └───────┴────────────┴────────────────┴─────────────────┴─────────┴─────────┘
 
         Source: Student 1908; Fisher 1935; Holm 1979; Westfall and Young 1993; Urbano, Lima and Hanjalic 2019, Statistical
-        significance testing in information retrieval; Schuirmann 1987 (margins).
+        significance testing in information retrieval; Schuirmann 1987 (margins); Waudby-Smith et al. 2024 (looks).
         """
         from recframe.uncertainty import comparison  # noqa: PLC0415  NumPy and SciPy are an extra
+        from recframe.uncertainty.looks import check as check_looks  # noqa: PLC0415
 
         options.one_of("test", test, get_args(comparison.Test))
         options.one_of("correction", correction, (*get_args(comparison.Correction), None))
         options.one_of("family", family, get_args(comparison.Family))
+        options.one_of("looks", looks, ("any", None))
         how = comparison.Comparing(
             level=options.share("level", level, "0.95"),
             margin=None if margin is None else options.share("margin", margin, "0.01"),
             test=test,
             correction=correction,
             family=family,
+            looks=looks,
             min_users=options.whole("min_users", min_users, 1),
             n_resamples=options.whole("n_resamples", n_resamples, 1),
             seed=options.whole("seed", seed, 0),
@@ -204,6 +211,8 @@ class Uncertain(Generic[F]):
                 raise
             msg = f"{error}. If it is a model to compare with, write baseline="
             raise UnknownMetricError(msg) from None
+        if looks is not None:
+            check_looks(test, correction, asked.metrics)
         result: F = _compared(asked, None if baseline is None else text_of(baseline), how)
         return result
 

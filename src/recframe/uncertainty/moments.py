@@ -16,7 +16,12 @@ from recframe.plan.needs import is_of_segment, is_share
 from recframe.uncertainty import clusters
 from recframe.uncertainty.arrays import Numbers, np, ratio
 from recframe.uncertainty.pairs import BASELINE, ENDS, MODEL, SUMS, has_no_ends
-from recframe.uncertainty.relative_difference import PairedMeans, Share, relative_difference
+from recframe.uncertainty.relative_difference import (
+    PairedMeans,
+    Quantile,
+    Share,
+    relative_difference,
+)
 from recframe.uncertainty.summary import FEWEST, ROUNDING
 
 
@@ -103,8 +108,8 @@ class Moments:
             effective=self.effective + more,
         )
 
-    def relative(self, level: float) -> Share:
-        """Return the difference as a share of the baseline, with its interval."""
+    def relative(self, level: float, quantile: Quantile) -> Share:
+        """Return the difference as a share of the baseline, with its interval by the quantile of a difference's own."""
         a, d = ratio(self.a, self.n), self.difference
         scale = ratio(self._of_sample, self.n**2)
         means = PairedMeans(
@@ -115,7 +120,7 @@ class Moments:
             self.standard_error**2,
             self.freedom,
         )
-        return relative_difference(means, level=level)
+        return relative_difference(means, level=level, quantile=quantile)
 
 
 class Ends(NamedTuple):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 from recframe.uncertainty.arrays import Given, Numbers, np, numbers, ratio
 from recframe.uncertainty.p_values import t_quantile
 
 _ROUNDING = 1e-13
+Quantile: TypeAlias = Callable[[Given, Given], Numbers]
+"""How many standard errors an interval reaches, from its level and the degrees of freedom."""
 
 
 class PairedMeans(NamedTuple):
@@ -32,7 +35,9 @@ class Share(NamedTuple):
     high: Numbers
 
 
-def relative_difference(means: PairedMeans, *, level: float = 0.95) -> Share:
+def relative_difference(
+    means: PairedMeans, *, level: float = 0.95, quantile: Quantile = t_quantile
+) -> Share:
     """Return r = d / a, with the interval of all shares r for which the mean of d - r a may be 0.
 
     That is (d - r a)^2 <= t^2 (var d - 2 r cov + r^2 var a), with the quantile t of Student's t: between the two roots of
@@ -43,7 +48,7 @@ def relative_difference(means: PairedMeans, *, level: float = 0.95) -> Share:
     """
     a, d, aa, ad, dd, freedom = (numbers(one) for one in means)
     value = ratio(np.where(a == 0, np.nan, d), a)
-    squared = t_quantile(level, freedom) ** 2
+    squared = quantile(level, freedom) ** 2
     outer, middle, inner = a**2 - squared * aa, a * d - squared * ad, d**2 - squared * dd
     outer = np.where(outer > 0, outer, np.nan)
     apart = middle**2 - outer * inner

@@ -42,6 +42,8 @@ class Tested(NamedTuple):
 
     p_value: Numbers
     p_max_t: Numbers
+    skewness: Numbers
+    """|Σ s³| / (Σ s²)^1.5 of the groups' sums s, 0 where they are symmetric about 0; that of flips of signs is 0."""
 
 
 def bootstrap_means(
@@ -111,7 +113,7 @@ def bootstrap_test(
     stepped = StepDown(_testable(t_statistic(mean, error), counts), families)
     for weights in _told(_poisson(len(sums), n_resamples, seed), n_resamples, tell):
         stepped.add(t_statistic(ratio(weights @ rest, weights @ counts), error))
-    return Tested(stepped.p_values(), stepped.p_adjusted())
+    return Tested(stepped.p_values(), stepped.p_adjusted(), _skewness(sums))
 
 
 def sign_flip_test(
@@ -146,7 +148,7 @@ def sign_flip_test(
     stepped = StepDown(_testable(observed, _columns(counts)), families)
     for positive in _told(draw, n_resamples, tell):
         stepped.add(2.0 * (positive @ scaled) - observed)
-    return Tested(stepped.p_values(exact=exact), stepped.p_adjusted(exact=exact))
+    return Tested(stepped.p_values(exact=exact), stepped.p_adjusted(exact=exact), _skewness(sums))
 
 
 def covariance_of_means(sums: Given, counts: Given) -> Numbers:
@@ -178,6 +180,13 @@ def _testable(statistic: Numbers, counts: Numbers) -> Numbers:
 def _norm(of: Numbers) -> Numbers:
     """Return the root of the sum of squares of each column."""
     return numbers(np.sqrt(np.einsum("ij,ij->j", of, of)))
+
+
+def _skewness(of: Numbers) -> Numbers:
+    """Return how far each column's values are from symmetric about 0; see `Tested`."""
+    norm = _norm(of)
+    scaled = of / np.where(norm > 0, norm, 1.0)
+    return numbers(np.abs(np.einsum("ij,ij,ij->j", scaled, scaled, scaled)))
 
 
 def _told(blocks: Iterator[Numbers], n: int, tell: Tell | None) -> Iterator[Numbers]:
