@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from lanes import crossed
+from recframe.uncertainty.comparison import SKEWED
 from recframe.uncertainty.corrections import adjusted
 from recframe.uncertainty.p_values import p_two_sided, t_quantile, t_statistic
 from recframe.uncertainty.pooling import (
@@ -113,6 +114,21 @@ def test_a_family_of_ten_metrics_errs_as_often_as_is_said_and_max_t_finds_more_t
     _, holm, max_t = found(nulls + effects)
     assert max_t[:, :3].mean() > holm[:, :3].mean() + 0.03
     assert within(max_t[:, 3:].any(axis=1), 0.0, 0.06)
+
+
+@pytest.mark.parametrize(
+    ("n", "low", "high", "is_noted"), [(60, 0.15, 0.45, True), (1_200, 0.03, 0.09, False)]
+)
+def test_flips_of_signs_err_where_differences_are_noted_as_skewed(n, low, high, is_noted):
+    trials, rows = 150, 40
+    values = skewed(np.random.default_rng(12), (n, trials * rows))
+    families = np.repeat(np.arange(trials), rows)
+    tested = sign_flip_test(values, np.ones(n), n_resamples=399, seed=0, families=families)
+
+    assert within((tested.p_max_t <= 0.05).reshape(trials, rows).any(axis=1), low, high)
+    # 2 / √n of values whose skewness is 2
+    assert np.median(tested.skewness) == pytest.approx(2 / np.sqrt(n), rel=0.25)
+    assert (np.median(tested.skewness) > SKEWED) == is_noted
 
 
 def test_a_bootstrap_family_errs_as_often_as_is_said():

@@ -141,6 +141,11 @@ def test_corrections_margins_and_clusters_take_the_p_values_of_all_looks():
     ends = [d.mean() - reach * error, d.mean() + reach * error]
     assert [row["difference_low"], row["difference_high"]] == pytest.approx(ends, rel=1e-6)
     assert row["p_value"] == pytest.approx(float(looks.p_two_sided(d.mean() / error, n - 1)))
+    # the shares of the baseline that the same sequence leaves open
+    shares = np.array([[row["relative_low"]], [row["relative_high"]]])
+    rest = d - shares * hits["a"]
+    z = rest.mean(axis=1) / (rest.std(axis=1, ddof=1) / np.sqrt(n))
+    assert z == pytest.approx([reach, -reach], rel=1e-6)
     # b - .99 a, and two users more at its ends
     gap = np.append(hits["b"] - 0.99 * hits["a"], [-0.99, 1.0])
     z = gap.mean() / (gap.std(ddof=1) / np.sqrt(n + 2))
