@@ -43,7 +43,7 @@ class Tested(NamedTuple):
     p_value: Numbers
     p_max_t: Numbers
     skewness: Numbers
-    """|Σ s³| / (Σ s²)^1.5 of the groups' sums s, 0 where they are symmetric about 0; that of flips of signs is 0."""
+    """|Σ s³| / (Σ s²)^1.5 of the groups' sums s: 0 where they are symmetric about 0, as flips of signs take them to be."""
 
 
 def bootstrap_means(
