@@ -95,8 +95,8 @@ def _difference_title(how: Differences, look: Look) -> list[str]:
 def _marks(
     base: alt.Chart, data: pl.DataFrame, series: Series, how: Differences
 ) -> list[alt.Chart]:
-    """Return the intervals, the filled marks of what has a verdict, and the hollow ones of what is open."""
-    look, is_open = series.look, pl.col("verdict") == "open"
+    """Return the intervals, the filled marks of what has a verdict, and the hollow ones of what is open, or of few users."""
+    look, is_open = series.look, pl.col("verdict").is_in(["open", "few"])
     legend, shown = data["row"].n_unique() < len(data), data["model"].to_list()
     colour = series.colour(legend=legend, shown=shown)
     shape = series.shape(legend=legend, shown=shown)
