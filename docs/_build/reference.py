@@ -34,7 +34,7 @@ GROUPS = {
 METHODS = {
     "Binding": ["group_by", "groupby"],
     "Numbers": ["evaluate", "collect", "judge", "explain"],
-    "How sure they are": ["summarize", "compare", "power", "gaps", "slices", "require"],
+    "How sure they are": ["summarize", "compare", "winner", "power", "gaps", "slices", "require"],
     "To look at": ["worst", "best", "audit", "findings", "plot", "report", "table"],
     "Over time": ["track", "fingerprint"],
 }

@@ -435,5 +435,5 @@ def test_a_command_that_no_engine_answers_says_which_ones_do(command):
     result = run(command, "recs.parquet", "truth.parquet", "--engine", "spark")
 
     assert result.exit_code == 2
-    names = "evaluate, audit, summarize, compare, power, gaps and require"
+    names = "evaluate, audit, summarize, compare, winner, power, gaps and require"
     assert f"Error: --engine is an option of {names}\n" in result.stderr

@@ -381,6 +381,21 @@ def test_what_is_asked_wrong_is_said_in_words_of_the_shell(asked, said):
             {"wanted": "5.0 %", "model": "svd"},
         ),
         (
+            "power",
+            ("--baseline", "pop", "--margin", "0.1", "--rows", "2"),
+            "model baseline metric n_users margin wanted chance users_needed",
+            {"margin": "10.0 %", "wanted": "0.0 %"},
+        ),
+        (
+            "winner",
+            ("--baseline", "pop", "--resamples", "99"),
+            (
+                "model baseline metric n_models value baseline_value difference difference_shrunk first runner_up ahead "
+                "p_adjusted verdict n_users"
+            ),
+            {"model": "svd", "n_models": "1"},
+        ),
+        (
             "gaps",
             ("--by", "country", "--min-users", "10"),
             "by model metric n_segments best best_value worst worst_value gap p_value",
@@ -405,7 +420,7 @@ def test_tables_of_other_methods_have_few_columns(method, options, head, cells):
 
 
 def test_the_help_of_each_command_has_examples():
-    for command in ("summarize", "compare", "power", "gaps", "slices", "require"):
+    for command in ("summarize", "compare", "winner", "power", "gaps", "slices", "require"):
         assert f"recframe {command} recs.parquet" in run(command, "--help").stdout
     assert rf.RequirementError.__doc__
 

@@ -96,6 +96,7 @@ def test_every_policy_and_profile_holds(asked, policies):
         ("summarize", {"cluster": "country"}),
         ("compare", {"by": "country"}),
         ("compare", {"baseline": "b", "test": "permutation", "n_resamples": 99}),
+        ("winner", {"baseline": "b", "cluster": "country"}),
         ("power", {}),
         ("gaps", {"by": "country"}),
     ],

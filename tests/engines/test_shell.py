@@ -57,6 +57,7 @@ COMMANDS = {
     "summarize": ["summarize", *FILES, *COUNTRY, "-m", "ndcg@3,mrr"],
     "compare": ["compare", *FILES, "--baseline", "b", "-m", "ndcg@3,mrr"],
     "power": ["power", *FILES, "--baseline", "b", "-m", "mrr"],
+    "winner": ["winner", *FILES, "--baseline", "b", "-m", "ndcg@3,mrr"],
     "gaps": ["gaps", *FILES, *COUNTRY, "-m", "ndcg@3", "--min-users", "3"],
     "require": ["require", *FILES, "ndcg@3 >= 0.01", "mrr >= 0.9 * b", "--store", "stored.json"],
 }

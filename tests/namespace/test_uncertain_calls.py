@@ -26,6 +26,12 @@ CALLS = {
     "compare": lambda rec, *metrics, **options: rec.compare(*metrics, baseline="a", **options),
     "compare all": lambda rec, *metrics, **options: rec.compare(*metrics, margin=0.1, **options),
     "power": lambda rec, *metrics, **options: rec.power(*metrics, **options),
+    "power of a margin": lambda rec, *metrics, **options: rec.power(
+        *metrics, margin=0.1, rows=3, **options
+    ),
+    "power of a margin of pairs": lambda rec, *metrics, **options: rec.power(
+        *metrics, margin=0.1, baseline="a", **options
+    ),
     "power of pairs": lambda rec, *metrics, **options: rec.power(*metrics, baseline="a", **options),
 }
 DRAWN = {
@@ -37,6 +43,9 @@ DRAWN = {
     ),
     "max_t": lambda rec, *metrics, **options: rec.compare(
         *metrics, correction="max_t", n_resamples=999, **options
+    ),
+    "winner": lambda rec, *metrics, **options: rec.winner(
+        *metrics, baseline="a", n_resamples=200, **options
     ),
 }
 each_call = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
@@ -396,6 +405,20 @@ WRONG = [
         "summarize",
         {"cluster": ["household"]},
         "cluster=['household']: cluster takes the name of a column, such as 'household'",
+    ),
+    ("winner", {"baseline": "svd"}, "baseline='svd' is no model: the column 'model' has a, b, c"),
+    ("winner", {"baseline": None}, "baseline=None: winner takes the name of the model"),
+    ("winner", {}, "rec.winner() needs baseline; write rec.winner('ndcg@10', baseline="),
+    (
+        "power",
+        {"margin": 1},
+        "margin=1: margin takes a number between 0 and 1, such as margin=0.01",
+    ),
+    ("power", {"rows": 0}, "rows=0: rows takes a whole number from 1 up"),
+    (
+        "power",
+        {"margin": 0.1, "wanted": -0.1},
+        "wanted=-0.1: with margin=0.1, wanted is how much better the model really is, a number above -0.1 and below 1",
     ),
     ("compare", {"baseline": "svd"}, "baseline='svd' is no model: the column 'model' has a, b, c"),
     ("power", {"baseline": "svd"}, "baseline='svd' is no model: the column 'model' has a, b, c"),

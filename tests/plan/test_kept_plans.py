@@ -338,6 +338,7 @@ UNCERTAIN: list[Callable[[Any], pl.DataFrame]] = [
     lambda rec: rec.compare("ndcg@3", baseline="a", margin=0.1, by="segment"),
     lambda rec: rec.compare("ndcg@3", baseline="b", cluster="segment"),
     lambda rec: rec.compare("ndcg@3", correction="max_t", n_resamples=99),
+    lambda rec: rec.winner("ndcg@3", baseline="a"),
     lambda rec: rec.power("ndcg@3"),
     lambda rec: rec.power("ndcg@3", baseline="a"),
 ]

@@ -41,6 +41,7 @@ WITHOUT_PYTHON = {
 }
 WITH_PYTHON = {
     "comparison": REC.compare(*METRICS, by="country"),
+    "winner": REC.winner(*METRICS, baseline="a"),
     "power": REC.power(*METRICS),
     "gaps": REC.gaps(*METRICS, by="country", min_users=2),
     "resampled": REC.summarize("mrr", method="bootstrap", n_resamples=99),

@@ -38,7 +38,7 @@ def test_trials_are_shown_from_the_fewest_to_the_most_of_the_metrics():
 def test_what_the_page_names_is_public():
     methods = set(re.findall(r"\brec\.(\w+)\(", TEXT))
 
-    assert methods >= {"summarize", "compare", "power", "gaps", "slices", "require"}
+    assert methods >= {"summarize", "compare", "winner", "power", "gaps", "slices", "require"}
     assert all(callable(getattr(rf.Rec, name, None)) for name in methods)
 
 
@@ -49,7 +49,7 @@ def test_the_table_of_verdicts_has_those_that_there_are():
         for words in re.findall(r"^\| ([a-z][^|]*) \|", table, re.MULTILINE)
         for word in words.split(", ")
     }
-    tree = ast.parse(inspect.getsource(comparison._verdicts))
+    tree = ast.parse(inspect.getsource(comparison.verdicts))
     texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
     lists = [node.elts for node in ast.walk(tree) if isinstance(node, ast.List)]
     chosen = {node.value for nodes in lists for node in nodes if isinstance(node, ast.Constant)}

@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from recframe.uncertainty.paired_power import detectable_difference, power_of, users_needed
+from recframe.uncertainty.paired_power import (
+    Gap,
+    chance_to_hold,
+    detectable_difference,
+    power_of,
+    users_needed,
+    users_to_hold,
+)
 
 SIZES = [2, 3, 10, 300, 100_000]
 
@@ -85,3 +92,26 @@ def test_arrays_broadcast_and_what_has_no_answer_is_told():
     assert np.isnan(found).tolist() == [True, True, False, True]
     assert found[2] == 0
     assert np.isnan(power_of(1.0, 1))
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_a_gap_holds_as_often_as_that_of_these_units_and_two_more_at_the_ends(size):
+    clusters, mean, std, (low, high) = 20, 0.35, 0.4, (-0.9, 1.0)
+    random = np.random.default_rng(4)
+    # clusters of users who are all alike, whose mean varies as that of as many independent ones does
+    drawn = random.normal(mean, std, (20_000, clusters))
+    every = np.hstack([drawn, np.broadcast_to([low, high], (20_000, 2))])
+    t = every.mean(axis=1) / stats.sem(every, axis=1)
+    held = np.mean(t >= stats.t.ppf(0.975, clusters + 1))
+
+    gap = Gap(mean, std * size**0.5, low, high, size, 1 / size)
+    found = chance_to_hold(gap, clusters * size)
+
+    assert found == pytest.approx(held, abs=0.02)
+    assert chance_to_hold(gap._replace(low=np.nan), clusters * size) > found + 0.05
+    needed = users_to_hold(gap, power=found)
+    assert needed == pytest.approx(clusters * size, abs=1)
+
+
+def test_nobody_shows_a_gap_that_is_not_there():
+    assert np.isnan(users_to_hold(Gap([0.0, -0.1, 0.1, np.nan], [1.0, 1.0, 0.0, 1.0]))).all()

@@ -40,7 +40,7 @@ from recframe.cli.required import require
 from recframe.cli.results import give, is_table
 from recframe.cli.shell import Failure, note, noted, read_errors, words_of_the_shell
 from recframe.cli.tracking import changes, history, track
-from recframe.cli.uncertain import compare, gaps, power, slices, summarize
+from recframe.cli.uncertain import compare, gaps, power, slices, summarize, winner
 from recframe.errors import plan_errors, readable
 from recframe.frames.atomic_write import is_utf8
 
@@ -257,6 +257,7 @@ def _print_findings(found: pl.DataFrame) -> None:
 ALL = (
     summarize,
     compare,
+    winner,
     power,
     gaps,
     slices,

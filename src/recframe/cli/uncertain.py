@@ -191,6 +191,34 @@ def compare(recs: str, truth: str | None, **options: Any) -> None:
     asked("compare", recs, truth, options, given)
 
 
+@click.command(short_help="Find the best of several models.")
+@declared(
+    COMPARED,
+    LEVEL,
+    MIN_USERS,
+    CLUSTER,
+    SEED,
+    RESAMPLES,
+    FRAMES_OF_ENGINES,
+    ALL_COLUMNS,
+    OUTPUT,
+)
+def winner(recs: str, truth: str | None, **options: Any) -> None:
+    """Find the best of the models in RECS beside --baseline, and say what may be claimed of a model that was picked.
+
+    The best of many looks better than it is: a table has its difference to the baseline as measured, and shrunk to what other
+    users are likely to show. It needs SciPy: pip install 'recframe[stats]'.
+
+    \b
+    Examples:
+      recframe winner recs.parquet truth.parquet --model model --baseline svd -m ndcg@10
+    """  # noqa: D301  click reads the backspace as: leave these lines as they are
+    if options["baseline"] is None:
+        raise click.UsageError("--baseline names the model that the others are held against")
+    given = some(options, "baseline", "level", "min_users", "cluster", "seed", "n_resamples")
+    asked("winner", recs, truth, options, given)
+
+
 @click.command(short_help="Say what differences the users can show.")
 @declared(
     COMPARED,
@@ -203,6 +231,18 @@ def compare(recs: str, truth: str | None, **options: Any) -> None:
     click.option(
         "--power", type=float, metavar="X", help="How often it is to be shown.  [default: 0.8]"
     ),
+    click.option(
+        "--margin",
+        type=float,
+        metavar="X",
+        help="Ask for the users of whom a gate holds: not worse by this share; --wanted is then what there is.  [default: 0]",
+    ),
+    click.option(
+        "--rows",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="How many rows are corrected together.  [default: 1]",
+    ),
     CLUSTER,
     FRAMES_OF_ENGINES,
     ALL_COLUMNS,
@@ -214,8 +254,10 @@ def power(recs: str, truth: str | None, **options: Any) -> None:
     \b
     Examples:
       recframe power recs.parquet truth.parquet --model model --baseline svd -m ndcg@10 --wanted 0.01
+      recframe power recs.parquet truth.parquet --model model --baseline svd -m ndcg@10 --margin 0.01
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
-    asked("power", recs, truth, options, some(options, "baseline", "wanted", "power", "cluster"))
+    given = some(options, "baseline", "wanted", "power", "margin", "rows", "cluster")
+    asked("power", recs, truth, options, given)
 
 
 @click.command(short_help="Find the best and the worst segment of each column.")

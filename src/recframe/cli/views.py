@@ -15,9 +15,30 @@ SHOWN = {
         *("metric", "value", "baseline_value", "difference", "relative", "p_adjusted"),
         *("verdict", "n_users", "note"),
     ),
+    "winner": (
+        *(
+            "metric",
+            "n_models",
+            "value",
+            "baseline_value",
+            "difference",
+            "difference_shrunk",
+            "first",
+        ),
+        *("runner_up", "ahead", "p_adjusted", "verdict", "n_users", "note"),
+    ),
     "power": (
-        *("metric", "n_users", "detectable", "detectable_relative", "wanted", "users_needed"),
-        "note",
+        *(
+            "metric",
+            "n_users",
+            "detectable",
+            "detectable_relative",
+            "margin",
+            "wanted",
+            "chance",
+            "first",
+        ),
+        *("users_needed", "note"),
     ),
     "gaps": (
         *("metric", "n_segments", "best", "best_value", "worst", "worst_value", "gap", "p_value"),
@@ -29,7 +50,7 @@ SHOWN = {
     ),
 }
 """The columns that a table of each method shows behind its keys."""
-SHARES = ("relative", "detectable_relative", "wanted")
+SHARES = ("relative", "detectable_relative", "margin", "wanted", "chance")
 """What is read in per cent."""
 DROPPED = ("by", "depth")
 """Keys that another one says too: slices have a column that names the segment with its columns."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from recframe.namespace.best_of_many import BestOfMany
 from recframe.namespace.bound_metric import F
 from recframe.namespace.charted import Charted
 from recframe.namespace.findings_shown import FindingsShown
@@ -16,6 +17,7 @@ from recframe.namespace.uncertain import Uncertain
 
 class Answers(
     Uncertain[F],
+    BestOfMany[F],
     SegmentsCompared[F],
     Gates[F],
     ListsShown[F],

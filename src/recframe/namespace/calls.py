@@ -23,6 +23,7 @@ METHODS = {
     "collect": "'ndcg@10'",
     "summarize": "'ndcg@10'",
     "compare": "'ndcg@10', baseline='popularity'",
+    "winner": "'ndcg@10', baseline='popularity'",
     "power": "'ndcg@10'",
     "track": "'ndcg@10', history='history.parquet', as_of='2026-11-22'",
     "fingerprint": "",

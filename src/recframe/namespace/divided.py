@@ -211,7 +211,7 @@ class Divided:
             )
             raise RecframeError(msg)
         self._check_earlier()
-        for one in self.metrics if self.method in {"summarize", "compare"} else ():
+        for one in self.metrics if self.method in {"summarize", "compare", "winner"} else ():
             if is_of_segment(one):
                 msg = (
                     f"what each list changes in {one} takes all lists at once, which no bucket of users has; evaluate() has "
@@ -298,7 +298,10 @@ class Divided:
         lists, rank = self.given[LISTS], self.context.name_of("rank")
         columns = {*trial.columns[LISTS]}
         roles = {lists.column(role) for role in (*IDS, "rank")}
-        if self.method not in {"evaluate", "summarize", "compare"} or "truth" not in self.given:
+        if (
+            self.method not in {"evaluate", "summarize", "compare", "winner"}
+            or "truth" not in self.given
+        ):
             return None
         if rank not in columns or not columns <= roles or self.context.strict:
             return None

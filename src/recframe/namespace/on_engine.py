@@ -17,7 +17,17 @@ from recframe.namespace.gates import gate_of
 from recframe.uncertainty import unmet
 from recframe.uncertainty.requirements import required
 
-BY_BUCKET = ("evaluate", "summarize", "compare", "power", "gaps", "require", "judge", "audit")
+BY_BUCKET = (
+    "evaluate",
+    "summarize",
+    "compare",
+    "winner",
+    "power",
+    "gaps",
+    "require",
+    "judge",
+    "audit",
+)
 """The methods whose plans are sums over users, or rows of them."""
 INSTEAD = {
     "collect": "evaluate(...), whose result is a frame of {engine}",

@@ -31,7 +31,7 @@ from recframe.plan.needs import is_of_segment
 from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, numbered
 from recframe.uncertainty import summary
-from recframe.uncertainty.pairs import BASELINE, MODEL
+from recframe.uncertainty.pairs import BASELINE, MODEL, RUNNER_UP
 from recframe.uncertainty.rounded import as_shown
 from recframe.uncertainty.sets import with_spread_of_sets
 
@@ -123,7 +123,8 @@ class Question:
         )
         sources = dict(self.inputs.sources)
         if BASELINE in names:
-            sources[names[BASELINE]] = sources.get(names[MODEL])
+            for name in {names[BASELINE], *({RUNNER_UP} & {*columns})}:
+                sources[name] = sources.get(names[MODEL])
         kind = self.rec._kind  # noqa: SLF001  the methods of this room are those of a Rec
         shown = as_shown(named, self.decimals)
         return kind.give(shown, sources, partial(self._told, list(names.values()), depths))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from recframe.uncertainty.powered import Power
 
 
-Made = Callable[[pl.DataFrame, list[str]], pl.DataFrame]
+Made = Callable[[pl.DataFrame, list[str], Pairing], pl.DataFrame]
 """Makes a result of sums over pairs and the keys of their segments."""
 
 
@@ -223,9 +223,11 @@ class Uncertain(Generic[F]):
         baseline: object = None,
         k: Cutoffs = None,
         by: By = None,
-        wanted: float = 0.01,
+        wanted: float | None = None,
         power: float = 0.8,
         level: float = 0.95,
+        margin: float | None = None,
+        rows: int = 1,
         correlation: float = 0.5,
         cluster: str | None = None,
         profile: str | None = None,
@@ -237,12 +239,19 @@ class Uncertain(Generic[F]):
             baseline: with it the users' differences to each other model say how they vary. Without, there is no second system
                 yet: it is taken to vary as the first does and to have the `correlation` r with it over users, so that a
                 difference has the standard deviation std · √(2 (1 - r)).
-            wanted: the difference that is asked for, as a share of the value (the baseline's, where there is one).
+            wanted: the difference that is asked for, as a share of the value (the baseline's, if there is one); None is 0.01.
+            margin: asks for the users of whom "not worse by this share" holds, in `compare` or as a gate such as
+                "ndcg@10 >= 0.99 * old": on one side at (1 - level) / 2, with the two users more that these count. `wanted` is
+                then how much better the model really is, above -margin; None is 0, as good as the baseline.
+            rows: how many rows are corrected together, by Bonferroni: 1 - level is divided by it. A gate holds where each of
+                its rows does, which no number of rows makes easier: so it is for tests of differences, and for singling rows
+                out that are not worse.
 
         Columns: the `by` columns, the model (and `baseline`), `metric`, `k`, `value` (the baseline's), `n_users`, `std` of the
         differences, `detectable` (the smallest difference that n_users show), `detectable_relative` (as a share of the
-        value), `wanted`, `users_needed` for that, and `note`. The other arguments are those of `compare`; `cluster` takes a
-        baseline. It needs recframe[stats].
+        value), `wanted`, `users_needed` for that, and `note`. With a margin, `std` is of b - (1 - margin) a, and in place of
+        what is detectable there are `margin` and `chance`, that of n_users to hold. The other arguments are those of
+        `compare`; `cluster` takes a baseline. It needs recframe[stats].
 
         >>> import polars as pl, recframe
         >>> recs = pl.DataFrame({"model": ["a"] * 4 + ["b"] * 4, "user": [1, 2, 3, 4] * 2,
@@ -263,8 +272,11 @@ class Uncertain(Generic[F]):
         """
         from recframe.uncertainty.powered import Power  # noqa: PLC0415  NumPy and SciPy are an extra
 
+        margin = None if margin is None else options.share("margin", margin, "0.01")
         how = Power(
-            wanted=options.share("wanted", wanted, "0.01"),
+            wanted=options.wanted(wanted, margin),
+            margin=margin,
+            rows=options.whole("rows", rows, 1),
             power=options.share("power", power, "0.8"),
             level=options.share("level", level, "0.95"),
             correlation=options.share("correlation", correlation, "0.5"),
@@ -330,10 +342,10 @@ def _compared(asked: Question, baseline: str | None, how: Comparing) -> Any:
     from recframe.uncertainty.comparison import compared  # noqa: PLC0415
 
     how = replace(how, cluster=asked.cluster)
-    return _of_pairs(
+    return of_pairs(
         asked,
         baseline,
-        lambda sums, keys: compared(sums, keys, asked.metrics, how),
+        lambda sums, keys, _: compared(sums, keys, asked.metrics, how),
         how.columns,
         drawn=how.resamples,
     )
@@ -344,8 +356,14 @@ MIDDLING = 250_000
 FRAMES = ", or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)"
 
 
-def _of_pairs(
-    asked: Question, baseline: str | None, made: Made, columns: Mapping[str, Any], *, drawn: bool
+def of_pairs(
+    asked: Question,
+    baseline: str | None,
+    made: Made,
+    columns: Mapping[str, Any],
+    *,
+    drawn: bool,
+    among_others: bool = False,
 ) -> Any:
     """Return what a function makes of the sums over pairs of models' users, and the keys of the segments."""
     if not asked.inputs.model:
@@ -357,7 +375,9 @@ def _of_pairs(
     check_contributions(asked.metrics)
     keys = [inside for inside in asked.by if inside != MODEL]
     drawn_of = asked.inputs.drawn(_most_groups(keys), asked.cluster) if drawn else asked.inputs
-    pairing = Pairing(baseline, asked.inputs.schema[MODEL], asked.by[MODEL])
+    pairing = Pairing(
+        baseline, asked.inputs.schema[MODEL], asked.by[MODEL], among_others=among_others
+    )
 
     def all_sums(inputs: Inputs, run: Run) -> pl.LazyFrame:
         plans = contributions(inputs, asked.conventions, run)
@@ -367,7 +387,9 @@ def _of_pairs(
     schema = sums.collect_schema()
     result: dict[str, Any] = {key: schema[key] for key in [*keys, MODEL, BASELINE]}
     kind = asked.rec._kind  # noqa: SLF001
-    whole = kind.applied(sums, lambda cells: made(cells, keys), pl.Schema(result | {**columns}))
+    whole = kind.applied(
+        sums, lambda cells: made(cells, keys, pairing), pl.Schema(result | {**columns})
+    )
     names = {key: asked.by[key] for key in [*keys, MODEL]} | {BASELINE: BASELINE}
     return asked.given(whole, names, list(columns))
 
@@ -378,16 +400,18 @@ def _powered(asked: Question, baseline: str | None, how: Power) -> Any:
 
     how = replace(how, cluster=asked.cluster)
     if baseline is not None:
-        return _of_pairs(
+        return of_pairs(
             asked,
             baseline,
-            lambda sums, keys: powered.of_pairs(sums, keys, asked.metrics, how),
-            powered.COLUMNS,
+            lambda sums, keys, _: powered.of_pairs(sums, keys, asked.metrics, how),
+            how.columns,
             drawn=False,
         )
     long = _summary(asked, summary.Intervals())
     schema = long.collect_schema()
-    result: dict[str, Any] = {key: schema[key] for key in asked.by} | powered.COLUMNS
+    result: dict[str, Any] = {key: schema[key] for key in asked.by} | how.columns
     kind = asked.rec._kind  # noqa: SLF001
-    whole = kind.applied(long, lambda one: powered.of_one(one, how), pl.Schema(result))
-    return asked.given(whole, asked.by, list(powered.COLUMNS))
+    whole = kind.applied(
+        long, lambda one: powered.of_one(one, asked.metrics, how), pl.Schema(result)
+    )
+    return asked.given(whole, asked.by, list(how.columns))

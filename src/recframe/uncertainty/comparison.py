@@ -116,7 +116,7 @@ def compared(
     if within is not None:
         found["p_not_worse"] = np.where(of.directed, within.not_worse, np.nan)
         found["p_equivalent"] = np.maximum(within.not_worse, within.not_better)
-    found["verdict"] = _verdicts(found, within, of, 1.0 - how.level)
+    found["verdict"] = verdicts(found, within, of, 1.0 - how.level)
     found["note"] = _notes(found, moments, of, how)
     of_segments = np.array([is_of_segment(one) for one in metrics])
     for name in ("wins", "ties", "losses"):  # of values that users have
@@ -240,14 +240,14 @@ def _within(moments: Moments, margin: float, higher: Flags, ends: Ends, law: Law
     return Within(np.where(higher, at_least, at_most), np.where(higher, at_most, at_least))
 
 
-def _verdicts(found: Mapping[str, Any], within: Within | None, of: Direction, alpha: float) -> Any:
+def verdicts(found: Mapping[str, Any], within: Within | None, of: Direction, alpha: float) -> Any:
     """Return what each row shows, in a word or two."""
     difference, shown = found["difference"], found["p_adjusted"] <= alpha
     good = np.where(of.higher, difference > 0, difference < 0)
     words = np.where(good, "better", "worse")
     words = np.where(of.directed, words, np.where(difference > 0, "higher", "lower"))
     same = (found["n_users"] > 1) & (found["ties"] == found["n_users"])
-    few, selected = found["few"], _is_selected(found, of)
+    few, selected = found["few"], is_selected(found, of)
     if within is None:
         return np.select([few, selected, same, shown], ["few", "open", "same", words], "open")
     # on one side, as a gate that holds
@@ -260,7 +260,7 @@ def _verdicts(found: Mapping[str, Any], within: Within | None, of: Direction, al
     )
 
 
-def _is_selected(found: Mapping[str, Any], of: Direction) -> Flags:
+def is_selected(found: Mapping[str, Any], of: Direction) -> Flags:
     """Return which rows have so many users with but one of two values that those with both are chosen by what is measured."""
     n, unpaired = found["n_users"], found["n_unpaired"]
     selected: Flags = of.directed & (unpaired > SELECTED * (n + unpaired))
@@ -314,7 +314,7 @@ def _of_spread(found: Mapping[str, Any], moments: Moments, same: Flags) -> dict[
 
 def _of_unpaired(found: Mapping[str, Any], of: Direction) -> dict[str, Flags]:
     """Return the notes of rows in which many users have but one of two values."""
-    n, unpaired, selected = found["n_users"], found["n_unpaired"], _is_selected(found, of)
+    n, unpaired, selected = found["n_users"], found["n_unpaired"], is_selected(found, of)
     many = unpaired > MANY_UNPAIRED * (n + unpaired)
     return {
         "more than a fifth of the users have but one of the two values, so those with both show nothing": selected,

@@ -78,7 +78,7 @@ class Moments:
         """The standard deviation of the users' differences; where users hang together, that of as many independent ones."""
         return self.standard_error * np.sqrt(self.n)
 
-    def with_share(self, share: float) -> Moments:
+    def with_share(self, share: float | Numbers) -> Moments:
         """Return the moments of d + share · a in place of d."""
         return replace(
             self,
@@ -129,7 +129,7 @@ class Ends(NamedTuple):
     low: Numbers
     high: Numbers
 
-    def of_gap(self, factor: float) -> tuple[Numbers, Numbers]:
+    def of_gap(self, factor: float | Numbers) -> tuple[Numbers, Numbers]:
         """Return the ends of b - f a, with a and b the values of a user and f the factor."""
         return self.low - factor * self.high, self.high - factor * self.low
 
@@ -230,12 +230,17 @@ class Sums:
     def long(self, found: Mapping[str, Any], columns: Mapping[str, Any]) -> pl.DataFrame:
         """Return a result with a row for each metric of each segment, from arrays of rows x metrics."""
         every = self.rows[np.repeat(np.arange(len(self.rows)), len(self.metrics))]
+        return every.hstack(self.metrics_beside(as_columns(found, columns))).select(
+            *self.by, *columns
+        )
+
+    def metrics_beside(self, made: pl.DataFrame) -> list[pl.Series]:
+        """Return columns of rows x metrics, one below the other, with those that name the metrics."""
+        n = made.height // len(self.metrics)
         # a result may have no row, from which no dtype can be told
-        names = [str(one) for one in self.metrics] * len(self.rows)
-        named = pl.Series("metric", names, dtype=pl.String)
-        ks = pl.Series("k", [one.k for one in self.metrics] * len(self.rows), dtype=pl.Int64)
-        made = as_columns(found, columns)
-        return every.hstack([named, ks, *made]).select(*self.by, *columns)
+        named = pl.Series("metric", [str(one) for one in self.metrics] * n, dtype=pl.String)
+        ks = pl.Series("k", [one.k for one in self.metrics] * n, dtype=pl.Int64)
+        return [named, ks, *made]
 
 
 def added_up(

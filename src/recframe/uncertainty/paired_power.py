@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from recframe.uncertainty.arrays import Flags, Given, Numbers, np, numbers, ratio, special
 from recframe.uncertainty.p_values import t_quantile
@@ -30,12 +31,18 @@ def power_of(effect: Given, n: Given, *, level: float = 0.95) -> Numbers:
     freedom = np.where(n >= 2, n - 1.0, np.nan)  # noqa: PLR2004  a spread wants two
     critical, shift = t_quantile(level, freedom), effect * np.sqrt(n)
     few = np.minimum(freedom, _MANY)
+    other_side = special.nctdtr(few, np.minimum(shift, _NEAR), -critical)
+    other_side = np.where(freedom > _MANY, special.ndtr(-critical - shift), other_side)
+    below = _below(critical, shift, freedom) - np.where(shift < _NEAR, other_side, 0.0)
+    return numbers(1.0 - below)
+
+
+def _below(critical: Numbers, shift: Numbers, freedom: Numbers) -> Numbers:
+    """Return P(T' < critical) of the noncentral t of a shift."""
     # NOTE: of shifts that leave less than 1e-9 below, scipy has NaN for some, in other places in each of its versions
-    below = special.nctdtr(few, np.minimum(shift, critical + _FAR), critical)
-    below = np.where(np.isnan(below) & ~np.isnan(critical + shift), 0.0, below)
-    below -= np.where(shift < _NEAR, special.nctdtr(few, np.minimum(shift, _NEAR), -critical), 0.0)
-    normal = special.ndtr(critical - shift) - special.ndtr(-critical - shift)
-    return numbers(1.0 - np.where(n > _MANY, normal, below))
+    found = special.nctdtr(np.minimum(freedom, _MANY), np.minimum(shift, critical + _FAR), critical)
+    found = np.where(np.isnan(found) & ~np.isnan(critical + shift), 0.0, found)
+    return np.where(freedom > _MANY, special.ndtr(critical - shift), found)
 
 
 def detectable_difference(
@@ -76,19 +83,79 @@ def users_needed(
     safe = np.where(known, effect, 1.0)
     # by the normal distribution, which asks for some two too few
     enough = np.maximum(np.ceil((reach / safe) ** 2), 1.0) + 4.0
-    for _ in range(_HALVINGS):
-        short = power_of(safe, enough, level=level) < power
-        if not short.any():
-            break
-        enough = np.where(short, 2.0 * enough, enough)
-    found = np.ceil(
-        _crossing(
-            lambda n: power_of(safe, np.ceil(n), level=level) >= power, np.ones_like(enough), enough
-        )
-    )
+    found = _fewest(lambda n: power_of(safe, n, level=level) >= power, enough)
     found = np.where(known, np.maximum(found, 2.0), np.nan)
     found = np.where(np.isposinf(effect), 2.0, found)
     return np.where((difference == 0) & (std > 0), np.inf, found)
+
+
+class Gap(NamedTuple):
+    """Gaps of users above the least that is allowed, of any shapes that broadcast, and what a gate makes their error of."""
+
+    mean: Given
+    std: Given
+    """Between users; where they hang together, that of as many independent ones."""
+    low: Given = np.nan
+    """The lowest and the highest gap that a user can have; NaN where there is none."""
+    high: Given = np.nan
+    size: Given = 1.0
+    """How many users a cluster has on average."""
+    effective: Given = 1.0
+    """As many clusters of one size, for each user, say as much."""
+
+
+def chance_to_hold(gap: Gap, n: Given, *, level: float = 0.95) -> Numbers:
+    """Return the probability that n users show on one side, at (1 - level) / 2, that the mean gap is above 0.
+
+    The test is that of a gate: of these users and of two more, or two clusters of the mean size, at the ends of the range. With
+    the mean M and the standard error e of all of these, and the standard deviation s of M, it is P(T' > t e / s) with T'
+    noncentral t and noncentrality M / s. Source: Cohen 1988; Agresti and Min 2005.
+    """
+    mean, std, low, high, size, effective, n = np.broadcast_arrays(*map(numbers, (*gap, n)))
+    known = ~np.isnan(low + high)
+    low, high, more = (
+        np.where(known, low, 0.0),
+        np.where(known, high, 0.0),
+        np.where(known, size, 0.0),
+    )
+    units, users = ratio(n, size), n + 2.0 * more
+    of_all = ratio(n * mean + more * (low + high), users)
+    rest = std**2 * n * ratio(units - 1.0, units) + n * size * (mean - of_all) ** 2
+    rest += more**2 * ((low - of_all) ** 2 + (high - of_all) ** 2)
+    units = units + 2.0 * known
+    error = ratio(np.sqrt(ratio(units, np.where(units > 1, units - 1.0, np.nan)) * rest), users)
+    varies = ratio(np.sqrt(n) * std, users)
+    freedom = effective * n + 2.0 * known - 1.0
+    freedom = np.where(freedom >= 1, freedom, np.nan)
+    critical = t_quantile(level, freedom) * ratio(error, varies)
+    return 1.0 - _below(critical, ratio(of_all, varies), freedom)
+
+
+def users_to_hold(gap: Gap, *, level: float = 0.95, power: float = 0.8) -> Numbers:
+    """Return the smallest whole number of users of whom a gate holds with the probability `power`; see `chance_to_hold`.
+
+    As floats, at least 2: NaN where something is null, where users do not differ and where the mean gap is not above 0.
+    """
+    found = np.broadcast_arrays(*map(numbers, gap))
+    known = (found[0] > 0) & (found[1] > 0)
+    # of what no number of users shows, nobody is asked for
+    safe = Gap(*found)._replace(
+        mean=np.where(known, found[0], 1.0), std=np.where(known, found[1], 1.0)
+    )
+    reach = special.ndtri(0.5 + level / 2.0) + special.ndtri(power)
+    start = np.ceil((reach * ratio(safe.std, safe.mean)) ** 2) + 4.0
+    enough = _fewest(lambda n: chance_to_hold(safe, n, level=level) >= power, start)
+    return np.where(known, np.maximum(enough, 2.0), np.nan)
+
+
+def _fewest(reached: Callable[[Numbers], Flags], enough: Numbers) -> Numbers:
+    """Return the smallest whole number from which on a condition holds, from a first guess at one that is enough."""
+    for _ in range(_HALVINGS):
+        short = ~reached(enough)
+        if not short.any():
+            break
+        enough = np.where(short, 2.0 * enough, enough)
+    return np.ceil(_crossing(lambda n: reached(np.ceil(n)), np.ones_like(enough), enough))
 
 
 def _crossing(reached: Callable[[Numbers], Flags], low: Numbers, high: Numbers) -> Numbers:

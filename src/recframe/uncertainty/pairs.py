@@ -11,6 +11,7 @@ import polars as pl
 from recframe.errors import RecframeError, fails_whole_if, shown_in_plan, worded
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import bind
+from recframe.frames.inputs import GROUP
 from recframe.frames.kinds.engine import MOST
 from recframe.frames.rows.exact_sums import ExactSums
 from recframe.frames.rows.joins import joined
@@ -20,7 +21,7 @@ from recframe.plan.needs import is_of_segment
 from recframe.plan.runs import Run
 from recframe.plan.user_values import bounded_names
 
-MODEL, BASELINE = "model", "baseline"
+MODEL, BASELINE, RUNNER_UP = "model", "baseline", "runner_up"
 MOST_NAMED = 20
 SUMS = ("n", "a", "d", "aa", "ad", "dd", "dddd", "wins", "ties", "unpaired")
 """What is summed up over users with both values: their number, the baseline's A, d = B - A, squares and products, of set
@@ -44,6 +45,8 @@ class Pairing:
     """Its name."""
     given: str = ""
     """How the baseline was given, where it is not by `baseline=`."""
+    among_others: bool = False
+    """Whether the others are held against one another too."""
 
     def is_baseline(self, model: str) -> pl.Expr:
         """Return whether a column has the baseline's name."""
@@ -53,7 +56,10 @@ class Pairing:
         """Return whether a row's model is to be held against its baseline."""
         if self.baseline is None:
             return pl.col(BASELINE) < pl.col(MODEL)
-        return self.is_baseline(BASELINE) & ~self.is_baseline(MODEL)
+        is_baseline, others = self.is_baseline(BASELINE), ~self.is_baseline(MODEL)
+        if self.among_others:
+            is_baseline |= pl.col(BASELINE) < pl.col(MODEL)
+        return is_baseline & others
 
     def checks(self, models: pl.LazyFrame) -> list[pl.LazyFrame]:
         """Return frames of one row that fail when the plan runs, if there are no models to compare, or no baseline."""
@@ -84,6 +90,9 @@ def sums_of_pairs(one: Contributions, pairing: Pairing) -> pl.LazyFrame:
     if not one.counts_absent:
         return one.checked(summed.drop("present"), f"n {one.names[0]}", *checks)
     every = one.n_users().join(_pairs(one, pairing), on=MODEL)
+    if _draws_some(one, pairing):
+        some = every.with_columns(_drawn(pairing.is_baseline(BASELINE)))
+        every = some.group_by(keys).agg(pl.col("n_users").sum())
     whole = every.join(summed, on=keys, how="left", nulls_equal=True)
     empty = one.empty.rename({name: f"empty {name}" for name in one.names})
     whole = whole.join(empty, how="cross")
@@ -119,13 +128,16 @@ def _summed(one: Contributions, pairing: Pairing) -> pl.LazyFrame:
     rows = one.rows.cache().select(*one.pairing, MODEL, *one.names)
     pairs = _known_pairs(one, pairing)
     if not 0 < len(pairs) <= MOST_APART:
-        return _sums_by(one, _paired(one, rows, pairing), [*one.keys, BASELINE])
+        drawn = pairing.is_baseline(BASELINE) if _draws_some(one, pairing) else None
+        return _sums_by(one, _paired(one, rows, pairing), [*one.keys, BASELINE], drawn)
     keys = [key for key in one.keys if key != MODEL]
     found = []
     for pair in (pairs.slice(place, 1) for place in range(len(pairs))):
         model, baseline = (_is(side, pair, pairing) for side in (MODEL, BASELINE))
         paired = _side_by_side(one, rows.filter(model), rows.filter(baseline), one.pairing)
-        sums = _sums_by(one, paired.drop(MODEL, BASELINE), keys)
+        is_drawn = not _draws_some(one, pairing) or len(pair.filter(pairing.is_baseline(BASELINE)))
+        drawn = None if is_drawn else pl.lit(value=False)
+        sums = _sums_by(one, paired.drop(MODEL, BASELINE), keys, drawn)
         found.append(sums.join(pair.lazy(), how="cross"))
     return pl.concat(found)
 
@@ -144,8 +156,21 @@ def _is(side: str, pair: pl.DataFrame, pairing: Pairing) -> pl.Expr:
     return as_text(pl.col(MODEL), pairing.dtype).eq_missing(pl.lit(name, pl.String))
 
 
-def _sums_by(one: Contributions, paired: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+def _draws_some(one: Contributions, pairing: Pairing) -> bool:
+    """Return whether random groups are of users of some pairs alone: of those with the baseline."""
+    return pairing.among_others and GROUP in one.keys
+
+
+def _drawn(is_drawn: pl.Expr) -> pl.Expr:
+    """Return the group, one for all rows of which none are drawn."""
+    return pl.when(is_drawn).then(GROUP).otherwise(pl.col(GROUP) * 0).alias(GROUP)
+
+
+def _sums_by(
+    one: Contributions, paired: pl.LazyFrame, keys: Sequence[str], drawn: pl.Expr | None
+) -> pl.LazyFrame:
     rows = one.described(paired)
+    rows = rows if drawn is None else rows.with_columns(_drawn(drawn))
     rows = rows.with_columns(column for name in one.names for column in _differences(name))
     counts = [count for name in one.names for count in _counts(name, one)]
     counts += [end for name in endless(one) for end in _ends(name)]
@@ -176,7 +201,7 @@ def _paired(one: Contributions, rows: pl.LazyFrame, pairing: Pairing) -> pl.Lazy
     """Return each user of two models once, with both values."""
     if one.aligned:
         sides = (rows, rows)
-        if pairing.baseline is not None:
+        if pairing.baseline is not None and not pairing.among_others:
             sides = (
                 rows.filter(~pairing.is_baseline(MODEL)),
                 rows.filter(pairing.is_baseline(MODEL)),

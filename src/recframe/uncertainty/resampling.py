@@ -59,12 +59,21 @@ def bootstrap_means(
     Each group has a Poisson(1) weight w; the mean is sum w s / sum w n. NaN where a resample drew nobody of a column, and for
     a column without users. It holds 8 bytes for each resample and column. Source: Chamandy et al. 2012; Efron 1979.
     """
-    sums, counts = numbers(sums), _columns(counts)
-    means, done = np.empty((n_resamples, sums.shape[1])), 0
-    for weights in _told(_poisson(len(sums), n_resamples, seed), n_resamples, tell):
-        means[done : done + len(weights)] = ratio(weights @ sums, weights @ counts)
-        done += len(weights)
+    drawn = resampled_means(sums, counts, n_resamples=n_resamples, seed=seed, tell=tell)
+    means, done = np.empty((n_resamples, numbers(sums).shape[1])), 0
+    for block in drawn:
+        means[done : done + len(block)] = block
+        done += len(block)
     return means
+
+
+def resampled_means(
+    sums: Given, counts: Given, *, n_resamples: int, seed: int, tell: Tell | None = None
+) -> Iterator[Numbers]:
+    """Give the means of `bootstrap_means` in blocks of resamples, which need not be kept."""
+    sums, counts = numbers(sums), _columns(counts)
+    for weights in _told(_poisson(len(sums), n_resamples, seed), n_resamples, tell):
+        yield ratio(weights @ sums, weights @ counts)
 
 
 def percentile_interval(resampled: Given, *, level: float = 0.95) -> tuple[Numbers, Numbers]:
