@@ -299,8 +299,8 @@ def test_strict_asks_no_bucket_what_is_asked_of_all_users():
     [
         ("power", ("ndcg@3",), {}),
         ("power", ("ndcg@3",), {"baseline": "a"}),
-        ("power", ("ndcg@3",), {"baseline": "a", "margin": 0.1}),
-        ("winner", ("ndcg@3", "mrr"), {"baseline": "a", "by": "country"}),
+        ("power", ("ndcg@3", "first_rank"), {"baseline": "a", "margin": 0.1}),
+        ("winner", ("ndcg@3", "first_rank"), {"baseline": "a", "by": "country"}),
         ("gaps", ("ndcg@3",), {"by": "country"}),
         ("gaps", ("ndcg@3", "auc"), {"by": ["week", "country"]}),
         ("gaps", ("ndcg@3",), {"by": "week", "baseline": "a"}),

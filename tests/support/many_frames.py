@@ -108,9 +108,10 @@ def _added(rows: pl.DataFrame, how: Added) -> pl.DataFrame:
         for name, one in zip(how.sums, summed, strict=True)
     ]
     same = [pl.col(name).drop_nulls().first() for name in how.same]
+    most = [pl.col(name).max() for name in how.most]
     return (
         rows.group_by(how.keys)
-        .agg(*summed, *same)
+        .agg(*summed, *same, *most)
         .select(rows.columns)
         .sample(fraction=1, shuffle=True, seed=1)
     )
