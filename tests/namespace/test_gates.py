@@ -599,3 +599,43 @@ def test_set_metrics_are_judged_by_what_lists_contribute():
     same = asked.require("gini@1 <= pop", raises=False)
     names = ["value", "difference", "difference_low", "difference_high", "n_users"]
     assert_frame_equal(same.select(names), compared.select(names))
+
+
+def test_a_metric_of_those_who_hit_by_both_decides_nothing_where_many_do_not():
+    # 40 of 100 users hit by both, 30 by one alone, each at rank 1 in place of 2
+    users = truth(100)
+    old = users[:70].with_columns(rank=2, model=pl.lit("old"))
+    new = pl.concat([users[:40], users[70:]]).with_columns(rank=1, model=pl.lit("new"))
+    asked = pl.concat([old, new]).rec(truth=users, model="model")
+    told = "more than a fifth of the users have but one of the two values, so those with both show nothing"
+
+    gate = asked.require("first_rank <= 0.9 * old", "first_rank >= 1.1 * old", raises=False)
+    compared = asked.compare("first_rank", baseline="old")
+
+    assert gate["state"].to_list() == ["open"] * 2
+    assert compared["verdict"].to_list() == ["open"]
+    assert all(told in note for note in gate["note"])
+    assert told in compared["note"][0]
+
+
+def test_clusters_of_a_gate_are_those_of_compare():
+    random, n = np.random.default_rng(3), 300
+    users = truth(n).select("user").with_columns(household=pl.col("user") // 3, country=pl.lit("A"))
+    lists = {one: truth(n).with_columns(rank=random.integers(1, 5, n)) for one in ("old", "new")}
+    asked = rf.rec(lists, truth=truth(n), users=users)
+    options = {"by": "country", "cluster": "household"}
+
+    gate = asked.require("dcg@3 >= old", "mrr >= old", "mrr >= 0.1", raises=False, **options)
+    compared = asked.compare("dcg@3", "mrr", baseline="old", **options)
+    summary = asked.summarize("mrr", **options)
+
+    pairs = gate.filter(pl.col("n_differ").is_not_null()).sort("metric")
+    same = ["metric", "difference", "difference_low", "difference_high", "n_users", "n_differ"]
+    assert_frame_equal(pairs.select(same), compared.sort("metric").select(same))
+    ends = ["model", "value_low", "value_high"]
+    bound = gate.filter(requirement="mrr >= 0.1").sort("model").select(ends)
+    assert_frame_equal(bound, summary.sort("model").select(ends))
+    # then and now: of the same users, in the same clusters
+    last = asked.evaluate("dcg@3", by="user")
+    then = asked.require("dcg@3 >= 0.5 * last", last=last, cluster="household", raises=False)
+    assert then["state"].to_list() == ["holds"] * 2

@@ -82,14 +82,14 @@ def of_clusters(
 ) -> pl.LazyFrame:
     """Return the sums of pairs of each segment with `PARTS` beside them, from those of its clusters."""
     alone, numbers = pl.col(cluster).is_null(), range(n_metrics)
-    names = [f"{part} {number}" for number in numbers for part in SUMS]
+    there = cells.collect_schema().names()
+    names = [name for number in numbers for part in SUMS if (name := f"{part} {number}") in there]
     products = {
         f"product {part} {number}": product
         for number in numbers
         for part, product in _of_pairs(number, alone, keys).items()
     }
     summed = ExactSums({name: pl.col(name).cast(pl.Float64) for name in [*names, *products]})
-    there = cells.collect_schema().names()
     beside = [
         one for number in numbers for one in _beside(number) if one.meta.output_name() in there
     ]

@@ -16,7 +16,7 @@ from recframe.uncertainty.corrections import adjusted
 from recframe.uncertainty.groups import groups_of
 from recframe.uncertainty.looks import ANY_LOOK, ONE_LOOK, Law, Looks
 from recframe.uncertainty.moments import Ends, Moments, Sums
-from recframe.uncertainty.notes import first_or_joined
+from recframe.uncertainty.notes import are_selected, first_or_joined, of_unpaired
 from recframe.uncertainty.options import per_cent
 from recframe.uncertainty.p_values import least_p, t_statistic
 from recframe.uncertainty.resampling import Tested, bootstrap_test, sign_flip_test
@@ -52,10 +52,6 @@ COLUMNS = {
 }
 """What follows the keys, the model and the baseline; without a margin there are no p values against it."""
 OF_MARGIN = ("p_not_worse", "p_equivalent")
-MANY_UNPAIRED = 0.05
-"""From this share of the users on, those with but one of two values are worth a note."""
-SELECTED = 0.2
-"""Above this share of users with but one of two values, those with both are a choice by what is measured."""
 SKEWED = 0.1
 """The skewness of sums from which flips of signs find too much: up to here 40 rows without a difference err in some 8 %."""
 SKEWED_NOTE = (
@@ -118,9 +114,8 @@ def compared(
         found["p_equivalent"] = np.maximum(within.not_worse, within.not_better)
     found["verdict"] = verdicts(found, within, of, 1.0 - how.level)
     found["note"] = _notes(found, moments, of, how)
-    of_segments = np.array([is_of_segment(one) for one in metrics])
     for name in ("wins", "ties", "losses"):  # of values that users have
-        found[name] = np.where(of_segments, np.nan, found[name])
+        found[name] = np.where(of.of_each, found[name], np.nan)
     return sums.long(found, how.columns)
 
 
@@ -129,12 +124,15 @@ class Direction(NamedTuple):
 
     higher: Flags
     directed: Flags
+    of_each: Flags
+    """Whether it has values of users."""
 
     @classmethod
     def of(cls, metrics: Sequence[Metric[...]]) -> Direction:
         """Return those of some metrics."""
         ends = np.array([one.definition.direction for one in metrics])
-        return cls(ends != "lower", ends != "")
+        of_each = np.array([not is_of_segment(one) for one in metrics], dtype=bool)
+        return cls(ends != "lower", ends != "", of_each)
 
 
 def _numbers(sums: Sums, moments: Moments, of: Direction, how: Comparing) -> dict[str, Any]:
@@ -262,8 +260,7 @@ def verdicts(found: Mapping[str, Any], within: Within | None, of: Direction, alp
 
 def is_selected(found: Mapping[str, Any], of: Direction) -> Flags:
     """Return which rows have so many users with but one of two values that those with both are chosen by what is measured."""
-    n, unpaired = found["n_users"], found["n_unpaired"]
-    selected: Flags = of.directed & (unpaired > SELECTED * (n + unpaired))
+    selected: Flags = of.directed & of.of_each & are_selected(found["n_users"], found["n_unpaired"])
     return selected
 
 
@@ -289,7 +286,7 @@ def _notes(found: Mapping[str, Any], moments: Moments, of: Direction, how: Compa
         **_within_margin(by_itself & ~same & (found["verdict"] == "same"), found, how),
         **_of_spread(found, moments, same),
         SKEWED_NOTE: found["skewed"],
-        **_of_unpaired(found, of),
+        **of_unpaired(n, found["n_unpaired"], is_selected(found, of)),
         f"fewer than {FEW_VALUES} {kind} differ, so the interval is rough": ~same
         & (moments.differ < FEW_VALUES),
         f"clusters count as fewer than {FEW} of one size, so the interval is rough": few_clusters,
@@ -309,16 +306,6 @@ def _of_spread(found: Mapping[str, Any], moments: Moments, same: Flags) -> dict[
         "the baseline is 0, of which a difference is no share": ~some,
         "the baseline may be 0, so its share has no interval": some
         & np.isnan(found["relative_low"]),
-    }
-
-
-def _of_unpaired(found: Mapping[str, Any], of: Direction) -> dict[str, Flags]:
-    """Return the notes of rows in which many users have but one of two values."""
-    n, unpaired, selected = found["n_users"], found["n_unpaired"], is_selected(found, of)
-    many = unpaired > MANY_UNPAIRED * (n + unpaired)
-    return {
-        "more than a fifth of the users have but one of the two values, so those with both show nothing": selected,
-        "many users have but one of the two values, and are left out": many & ~selected,
     }
 
 

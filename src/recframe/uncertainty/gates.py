@@ -16,7 +16,7 @@ from recframe.uncertainty.arrays import Flags, Numbers, np, ratio
 from recframe.uncertainty.corrections import adjusted
 from recframe.uncertainty.distances import OF_GAP
 from recframe.uncertainty.moments import Moments
-from recframe.uncertainty.notes import BETWEEN, first_or_joined
+from recframe.uncertainty.notes import BETWEEN, are_selected, first_or_joined, of_unpaired
 from recframe.uncertainty.p_values import least_p, p_below, t_quantile, t_statistic
 from recframe.uncertainty.paired_power import detectable_difference
 from recframe.uncertainty.pairs import MODEL
@@ -26,7 +26,6 @@ from recframe.uncertainty.windows import Windows, squared_error
 
 ROUNDING = 1e-12
 """A value this near to its bound meets it."""
-MANY_UNPAIRED = 0.05
 
 
 class Gap(NamedTuple):
@@ -83,6 +82,12 @@ class Rows(NamedTuple):
     def pairs(self) -> Flags:
         """Which are held against another value of the same users."""
         return ~self.absolute & ~self.others
+
+    @property
+    def selected(self) -> Flags:
+        """Which pairs are of so few of the users that those with both values are chosen by what is measured."""
+        found: Flags = self.pairs & self.of_each & are_selected(self.n, self.unpaired)
+        return found
 
     @property
     def never_varies(self) -> Flags:
@@ -327,9 +332,10 @@ def _states(rows: Rows, found: Mapping[str, Any], gate: Gate) -> Any:
         rows.sign * two_more.mean - t_quantile(gate.level, two_more.freedom) * two_more.error
     )
     holds = (worst >= 0) & (~rows.pairs | ((of_two_more >= 0) & ~rows.never_varies))
+    untested = _is_small(rows, gate) | (rows.selected & (gate.on == "interval"))
     shown_worse = wrong & (found["p_adjusted"] <= 1.0 - gate.level)
     return np.select(
-        [rows.missing, _is_small(rows, gate), by_value & wrong, by_value, shown_worse, holds],
+        [rows.missing, untested, by_value & wrong, by_value, shown_worse, holds],
         [MISSING, OPEN, FAILS, HOLDS, FAILS, HOLDS],
         OPEN,
     )
@@ -342,7 +348,6 @@ def _notes(rows: Rows, found: Mapping[str, Any], known: pl.Series, gate: Gate) -
     is_open = found["state"] == OPEN
     alone = is_open & (found["p_value"] <= 1.0 - gate.level)
     pairs, n = rows.pairs, rows.n
-    many = rows.unpaired > MANY_UNPAIRED * (n + rows.unpaired)
     worst = np.where(rows.sign > 0, found["difference_low"], -found["difference_high"])
     few = rows.two_more.differ < FEW_VALUES
     varies = pairs & ~rows.never_varies
@@ -356,7 +361,7 @@ def _notes(rows: Rows, found: Mapping[str, Any], known: pl.Series, gate: Gate) -
             "by_value"
         ],
         f"beyond the bound by itself, but not among {tests} rows": alone & on_interval,
-        "many users have but one of the two values, and are left out": pairs & many,
+        **of_unpaired(n, np.where(pairs, rows.unpaired, 0.0), rows.selected),
         "held against an interval, as if of other users, so hard to show": rows.earlier
         & on_interval,
         "the distance is the same for all users, so nothing says how far others would be": rows.never_varies

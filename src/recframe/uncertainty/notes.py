@@ -5,9 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from recframe.uncertainty.arrays import Flags, np
+from recframe.uncertainty.arrays import Flags, Numbers, np
 
 BETWEEN = "; "
+MANY_UNPAIRED = 0.05
+"""From this share of the users on, those with but one of two values are worth a note."""
+SELECTED = 0.2
+"""Above this share those with both are a choice by what is measured."""
+
+
+def are_selected(n: Numbers, unpaired: Numbers) -> Flags:
+    """Return which rows have so many users with but one of two values that those with both, n, are no sample of all."""
+    return np.asarray(unpaired > SELECTED * (n + unpaired))
+
+
+def of_unpaired(n: Numbers, unpaired: Numbers, selected: Flags) -> dict[str, Flags]:
+    """Return the notes of rows in which many users have but one of two values."""
+    many = unpaired > MANY_UNPAIRED * (n + unpaired)
+    return {
+        "more than a fifth of the users have but one of the two values, so those with both show nothing": selected,
+        "many users have but one of the two values, and are left out": many & ~selected,
+    }
 
 
 def first_or_joined(lacks: Mapping[str, Flags], words: Mapping[str, Flags]) -> Any:
