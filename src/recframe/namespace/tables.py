@@ -65,7 +65,7 @@ class Tables(Generic[F]):
         >>> a = pl.DataFrame({"user": [1, 2, 3, 4], "item": [1, 2, 3, 4], "rank": 1})
         >>> b = pl.DataFrame({"user": [1, 2, 3, 4], "item": [1, 2, 9, 9], "rank": 1})
         >>> print(rf.rec({"a": a, "b": b}, truth).table("hit_rate@1", "mrr@1", decimals=2))
-        | model | hit\_rate@1 | mrr@1 |
+        | model | hit_rate@1 | mrr@1 |
         | :--- | ---: | ---: |
         | a | 0.25 [0.02, 0.87] | 0.25 [0.02, 0.87] |
         | b | **0.75** [0.13, 0.98] | **0.75** [0.13, 0.98] |
