@@ -19,7 +19,7 @@ _OPEN, _CLOSE = "for recframe: ", " (end of message)"
 _ANY_TIME = datetime(2000, 1, 1)  # noqa: DTZ001  which is given a zone in a plan
 
 LONGEST = 200
-"""So many characters of an id or a name stand in a message."""
+"""The number of characters after which an id or a name in a message is cut."""
 LONGEST_MESSAGE = 10_000
 CUT = "..."
 """Stands where something is left out."""

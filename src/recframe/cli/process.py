@@ -27,7 +27,7 @@ PATIENCE = 1.0
 SHOW_CURSOR = b"\r\x1b[2K\x1b[?25h"
 
 last_steps: list[Callable[[], object]] = []
-"""What is done before the process ends in the midst of compiled code, beside which nothing else is put away."""
+"""The functions that put temporary files away where the process ends in the midst of compiled code."""
 
 
 class _Interrupts:

@@ -16,7 +16,7 @@ import polars as pl
 from recframe.errors import RecframeError
 
 ROWS = 10_000
-"""So many rows of JSON are looked at, which takes a few hundredths of a second."""
+"""The number of rows of JSON that are looked at, which takes a few hundredths of a second."""
 FIRST_BYTES = 16_000_000
 _RENAMED = re.compile(r"(.+)_duplicated_\d+")
 _BETWEEN = re.compile(r"[\s,\[]*")

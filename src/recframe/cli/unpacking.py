@@ -22,7 +22,7 @@ MOST_OF_JSON = 500_000_000
 GZIP, ZSTD, ZLIB = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", (b"x\x01", b"x\x9c", b"x\xda")
 """The first bytes of packed files, by which Polars knows them too, whatever their names."""
 ARROW_STREAM = b"\xff\xff\xff\xff"
-"""Those of a stream of Arrow, which Polars reads by another call than a file of it."""
+"""The first bytes of an Arrow stream, which Polars reads by another call than an Arrow file."""
 
 
 def most_of(ending: str, given: int | None) -> int:

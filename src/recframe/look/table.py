@@ -22,7 +22,7 @@ APART = "\ue000"
 LATEX = {WORSE: r"$^{\dag}$", APART: "{}", "`": r"\textasciigrave{}"}
 """What signs are in LaTeX, beyond those that Great Tables escapes."""
 SIGNS = r"[\\`*{}\[\]|~$]|(?<![^\W_])_|_(?![^\W_])"
-"""What Markdown takes for signs of its own."""
+"""The signs that Markdown reads as its own."""
 FORMS = {".html": "html", ".tex": "latex", ".md": "markdown"}
 """What a table is written as, by the ending of the file."""
 

@@ -23,12 +23,12 @@ from recframe.plan.evaluation import Convention
 from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, numbered
 from recframe.uncertainty.arrays import Labels, Numbers, np, numbers, ratio
+from recframe.uncertainty.clusters import ROUNDING
 from recframe.uncertainty.moments import added_up
 from recframe.uncertainty.pairs import BASELINE, MODEL, Pairing, sums_of_all
 from recframe.uncertainty.pooling import BORROWED_FOR_GAPS, borrowed_variances
 from recframe.uncertainty.resampling import MOST_GROUPS_BY_SEGMENT, covariance_of_means
 from recframe.uncertainty.rests import BOTH, REST, by_users, cutting, sums_with_rests
-from recframe.uncertainty.summary import ROUNDING
 
 PLAN, APART = "plan", "apart"
 SUMS = ("n", "sum", "square")

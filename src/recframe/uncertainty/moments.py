@@ -15,6 +15,7 @@ from recframe.metrics.language.definition import Metric
 from recframe.plan.needs import is_of_segment, is_share
 from recframe.uncertainty import clusters
 from recframe.uncertainty.arrays import Numbers, np, ratio
+from recframe.uncertainty.clusters import ROUNDING
 from recframe.uncertainty.pairs import BASELINE, ENDS, MODEL, SUMS, has_no_ends
 from recframe.uncertainty.relative_difference import (
     PairedMeans,
@@ -22,7 +23,7 @@ from recframe.uncertainty.relative_difference import (
     Share,
     relative_difference,
 )
-from recframe.uncertainty.summary import FEWEST, ROUNDING
+from recframe.uncertainty.summary import FEWEST
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,14 @@ from recframe.frames.rows.joins import beside_one_another
 from recframe.metrics.language.definition import Metric
 from recframe.uncertainty import summary
 from recframe.uncertainty.arrays import Flags, Numbers, np, ratio
-from recframe.uncertainty.cells import Table, borrowed_freedom, cautious_variances, tables
+from recframe.uncertainty.cells import (
+    Clustered,
+    Moments,
+    Table,
+    borrowed_freedom,
+    cautious_variances,
+    tables,
+)
 from recframe.uncertainty.corrections import adjusted
 from recframe.uncertainty.p_values import p_two_sided, t_statistic
 from recframe.uncertainty.pairs import MODEL
@@ -85,15 +92,16 @@ def _slices(table: Table, number: int, metric: Metric[...], how: Slices) -> pl.D
     """Return the slices of some columns that have users enough, by one metric of one model, each by itself."""
     of = table.moments.at(np.s_[:, number])
     listed: Flags = table.known & (of.n >= how.min_users)
-    shrunk = _pooled(table, number, how.level)
+    clusters = table.of_groups(number) if table.of_clusters else None
+    shrunk = _pooled(of, table.known, clusters, how.level)
     sign = -1.0 if metric.definition.direction == "lower" else 1.0
     columns: dict[str, Numbers] = {
         "n_users": of.n,
         "value": of.mean,
         "mean": of.mean,
-        **_error(table, number),
+        **_error(of, clusters),
         "rest": table.rest.mean[:, number],
-        **_from_others(table, number),
+        **_from_others(table, number, clusters),
         **shrunk,
         "worst": sign * shrunk["pooled"],
     }
@@ -102,11 +110,9 @@ def _slices(table: Table, number: int, metric: Metric[...], how: Slices) -> pl.D
     return beside_one_another([named, found]).filter(listed)
 
 
-def _error(table: Table, number: int) -> dict[str, Numbers]:
+def _error(of: Moments, clusters: Clustered | None) -> dict[str, Numbers]:
     """Return the squared errors of the segments' means and the degrees of freedom."""
-    of = table.moments.at(np.s_[:, number])
-    if table.of_clusters:
-        clusters = table.of_groups(number)
+    if clusters is not None:
         return {"error": clusters.mean, "freedom": clusters.freedom}
     return {"error": ratio(of.variance, of.n), "freedom": of.n - 1.0}
 
@@ -139,7 +145,7 @@ def _of_metric(metric: Metric[...], number: int, how: Slices) -> list[pl.Expr]:
     ]
 
 
-def _from_others(table: Table, number: int) -> dict[str, Numbers]:
+def _from_others(table: Table, number: int, clusters: Clustered | None) -> dict[str, Numbers]:
     """Return the difference of each segment from what is outside, its standard error and the degrees of freedom.
 
     NOTE: no variance is below that of all users. Of 200 equal slices of 30 to 3,000 users, with a hit rate of .005 to .02, some
@@ -155,8 +161,7 @@ def _from_others(table: Table, number: int) -> dict[str, Numbers]:
     freedom = ratio(squared**2, (borrowed**2 / free).sum(axis=0))
     # of those who all have the same value
     freedom = np.where(np.isnan(freedom), free.min(axis=0), freedom)
-    if table.of_clusters:
-        clusters = table.of_groups(number)
+    if clusters is not None:
         squared = np.fmax(squared, clusters.difference)
         freedom = np.minimum(freedom, clusters.freedom)
     elif table.is_shared:
@@ -169,16 +174,16 @@ def _from_others(table: Table, number: int) -> dict[str, Numbers]:
     }
 
 
-def _pooled(table: Table, number: int, level: float) -> dict[str, Numbers]:
+def _pooled(
+    of: Moments, known: Flags, clusters: Clustered | None, level: float
+) -> dict[str, Numbers]:
     """Return the values of the segments of some columns, each drawn towards their centre, with intervals."""
-    of = table.moments.at(np.s_[:, number])
-    n = np.where(table.known, of.n, 0.0)
+    n = np.where(known, of.n, 0.0)
     variances = borrowed_variances(of.variance, n, borrowed=BORROWED_USERS)
     mean = np.where(n > 0, of.mean, np.nan)
     freedom = borrowed_freedom(n, BORROWED_USERS)
     squared = ratio(variances, n)
-    if table.of_clusters:
-        clusters = table.of_groups(number)
+    if clusters is not None:
         squared = np.fmax(squared, clusters.mean)
         freedom = np.minimum(freedom, clusters.freedom)
     found = pooled(mean, np.sqrt(squared), freedom=freedom, level=level)

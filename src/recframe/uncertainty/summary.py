@@ -24,6 +24,7 @@ from recframe.plan.beside import (
 )
 from recframe.plan.needs import is_of_segment, is_share
 from recframe.uncertainty import clusters
+from recframe.uncertainty.clusters import ROUNDING
 from recframe.uncertainty.quantiles import t_quantile
 
 COLUMNS = {
@@ -48,8 +49,6 @@ FEW = 30
 FEW_VALUES = 15
 """With fewer users whose value is not 0, or whose two values differ, none does either."""
 ONE_CLUSTER = "clusters count as fewer than two of one size, so no interval"
-ROUNDING = 1e-13
-"""A variance below this share of the mean square is what rounding leaves of values that are all the same."""
 
 
 _COUNTS = (N, ZERO, UNDEFINED, WITHOUT_RELEVANT)

@@ -55,7 +55,7 @@ class Routed:
 
 
 MOST = "largest of"
-"""What the names of columns begin with of which the largest of all parts is taken, and not the sum."""
+"""The beginning of the names of columns of which the largest of all parts is taken, and not the sum."""
 
 
 @dataclass(frozen=True)
