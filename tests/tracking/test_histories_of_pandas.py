@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-from pathlib import Path
 
 import pandas as pd
 import polars as pl
-import pytest
 
 import recframe as rf
 from recframe.tracking.kept import runs
@@ -23,14 +21,6 @@ DF = pl.DataFrame(
     }
 )
 DAY = "2026-11-22"
-
-
-@pytest.fixture(params=["history.parquet", "history.duckdb"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where a history is kept, in each of its forms."""
-    if request.param.endswith("duckdb"):
-        pytest.importorskip("duckdb")
-    return str(tmp_path / request.param)
 
 
 def test_who_tracked_from_pandas_reads_pandas(place):

@@ -38,14 +38,6 @@ def at(*parts: int, **more: object) -> dt.datetime:
     return dt.datetime(*parts, **more)  # noqa: DTZ001  some are without a zone on purpose
 
 
-@pytest.fixture(params=["history.parquet", "history.duckdb"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where a history is kept, in each of its forms."""
-    if request.param.endswith("duckdb"):
-        pytest.importorskip("duckdb")
-    return str(tmp_path / request.param)
-
-
 def values(history: str, *names: str) -> list[tuple]:
     return rf.history(history).select(*names, "metric", "value").rows()
 

@@ -25,14 +25,6 @@ VALUES = [1.0, 0.5]
 DAY = "2026-11-22"
 
 
-@pytest.fixture(params=["history.parquet", "history.duckdb"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where a history is kept, in each of its forms."""
-    if request.param.endswith("duckdb"):
-        pytest.importorskip("duckdb")
-    return str(tmp_path / request.param)
-
-
 def by(name: str, values: list | pl.Series = ["x", "y"]) -> pl.DataFrame:  # noqa: B006  which nobody changes
     """Return a result split by a column of some name."""
     frame = pl.DataFrame({**DF.to_dict(), name: pl.Series(name, values)})

@@ -64,7 +64,8 @@ ALL_COLUMNS = click.option(
 )
 COMPARED = declared(RECS, TRUTH, METRICS, BASELINE, BY)
 FRAMES = declared(SIDES, COLUMNS, POLICIES, PROFILE)
-FRAMES_OF_ENGINES = declared(FRAMES, ENGINE)
+ANSWER_OF_ENGINES = declared(FRAMES, ENGINE, ALL_COLUMNS, OUTPUT)
+RESAMPLED = declared(SEED, RESAMPLES)
 
 
 def answered(ask: Callable[[], pl.DataFrame]) -> pl.DataFrame:
@@ -112,11 +113,8 @@ def some(options: dict[str, Any], *names: str) -> dict[str, Any]:
         help="How intervals are made.  [default: auto]",
     ),
     CLUSTER,
-    SEED,
-    RESAMPLES,
-    FRAMES_OF_ENGINES,
-    ALL_COLUMNS,
-    OUTPUT,
+    RESAMPLED,
+    ANSWER_OF_ENGINES,
 )
 def summarize(recs: str, truth: str | None, **options: Any) -> None:
     """Compute metrics of the recommendations in RECS with their intervals, overall or by segment.
@@ -166,11 +164,8 @@ def summarize(recs: str, truth: str | None, **options: Any) -> None:
     ),
     MIN_USERS,
     CLUSTER,
-    SEED,
-    RESAMPLES,
-    FRAMES_OF_ENGINES,
-    ALL_COLUMNS,
-    OUTPUT,
+    RESAMPLED,
+    ANSWER_OF_ENGINES,
 )
 def compare(recs: str, truth: str | None, **options: Any) -> None:
     """Hold the models in RECS against one another, user by user: how far they are apart, and how sure that is.
@@ -197,11 +192,8 @@ def compare(recs: str, truth: str | None, **options: Any) -> None:
     LEVEL,
     MIN_USERS,
     CLUSTER,
-    SEED,
-    RESAMPLES,
-    FRAMES_OF_ENGINES,
-    ALL_COLUMNS,
-    OUTPUT,
+    RESAMPLED,
+    ANSWER_OF_ENGINES,
 )
 def winner(recs: str, truth: str | None, **options: Any) -> None:
     """Find the best of the models in RECS beside --baseline, and say what may be claimed of a model that was picked.
@@ -244,9 +236,7 @@ def winner(recs: str, truth: str | None, **options: Any) -> None:
         help="How many rows are corrected together.  [default: 1]",
     ),
     CLUSTER,
-    FRAMES_OF_ENGINES,
-    ALL_COLUMNS,
-    OUTPUT,
+    ANSWER_OF_ENGINES,
 )
 def power(recs: str, truth: str | None, **options: Any) -> None:
     """Say how small a difference between the models in RECS so many users can show, and how many a wanted one takes.
@@ -270,9 +260,7 @@ def power(recs: str, truth: str | None, **options: Any) -> None:
     MIN_USERS,
     CLUSTER,
     LEVEL,
-    FRAMES_OF_ENGINES,
-    ALL_COLUMNS,
-    OUTPUT,
+    ANSWER_OF_ENGINES,
 )
 def gaps(recs: str, truth: str | None, **options: Any) -> None:
     """Find the best and the worst segment of each --by column, and say how sure it is that they differ.
