@@ -13,6 +13,7 @@ import recframe as rf
 from compared_lists import POLICIES, asked_of, frames
 from lanes import crossed
 from plain_uncertainty import differing, summary, values_of
+from recframe.uncertainty.quantiles import t_quantile
 from strategies import examples, frame_pairs
 
 METRICS = {
@@ -107,6 +108,19 @@ def test_clusters_are_those_of_leaving_each_out(metrics, by):
     household = dict(frames()["users"].select("user", "household").rows())
 
     assert_summary(asked_of("recs"), metrics, by, household, tolerance=1e-5, cluster="household")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "off"),
+    [(1, 2, 0.025), (2, 3, 1.1e-3), (3, 5, 1.2e-4), (5, 10, 1e-5), (10, 200, 1e-7)],
+)
+def test_between_whole_degrees_of_freedom_the_quantile_is_rather_too_high(low, high, off):
+    freedom = np.linspace(low, high, 397)
+    found = pl.DataFrame({"freedom": freedom}).select(t_quantile(pl.col("freedom"), 0.975))
+
+    ratio = found.to_series().to_numpy() / stats.t.ppf(0.975, freedom) - 1
+    assert ratio.min() > -1e-10
+    assert ratio.max() < off
 
 
 def test_a_level_widens_by_students_t():
