@@ -241,6 +241,7 @@ def test_the_lists_as_their_own_truth_are_warned_of(kind: str):
         call("ndcg@10")
 
 
+@pytest.mark.filterwarnings("ignore:.*empty_as_null:DeprecationWarning")
 @every_kind
 @pytest.mark.parametrize("array", [False, True])
 def test_lists_in_place_of_items_raise_with_the_line_that_explodes_them(kind: str, array: bool):  # noqa: FBT001

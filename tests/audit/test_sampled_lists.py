@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import recframe as rf
+from recframe.frames.rows.exploding import AS_EVER
 
 N_USERS, N_ITEMS = 300, 500
 
@@ -27,7 +28,7 @@ def truth_of(found: np.ndarray, rng: np.random.Generator) -> list[int]:
 def frame(lists: list[list[int]]) -> pl.DataFrame:
     return (
         pl.DataFrame({"user": range(len(lists)), "item": lists})
-        .explode("item")
+        .explode("item", **AS_EVER)
         .with_columns(rank=pl.int_range(1, pl.len() + 1).over("user"))
     )
 

@@ -64,7 +64,7 @@ def judged(user: pl.Expr, item: pl.Expr) -> pl.DataFrame:
     users = pl.select(number=row // 12).select(user=user)
     items = pl.select(number=row % 12).select(item=item)
     values = pl.select(rank=row % 12 + 1, relevance=pl.when(row % 7 > 0).then((row * 31) % 5 - 1))
-    return pl.concat([users, items, values], how="horizontal")
+    return pl.DataFrame([*users, *items, *values])
 
 
 def judged_by(dtype: str) -> list[pl.DataFrame]:

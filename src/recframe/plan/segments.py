@@ -9,6 +9,7 @@ import polars as pl
 from recframe.errors import ColumnError
 from recframe.frames.hints import Given
 from recframe.frames.inputs import Inputs
+from recframe.frames.rows.joins import aggregate
 from recframe.frames.rows.questions import heads
 from recframe.judging.judged_frame import Judged
 from recframe.metrics.language.definition import Metric
@@ -82,7 +83,8 @@ def n_users_of_segments(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
     else:
         known = pl.LazyFrame({"n_users": [judged.known.n_users]}, schema={"n_users": pl.Int64})
         # rows mostly stand user by user, so that few are left to a hash table
-        counted = heads(judged.users).select(n_users=pl.col("user").n_unique().cast(pl.Int64))
+        n_users = pl.col("user").n_unique().cast(pl.Int64).alias("n_users")
+        counted = aggregate(heads(judged.users), [], [n_users])
         support = counted if judged.known.n_users is None else known
     return _for_each_model(support, judged)
 
