@@ -43,6 +43,7 @@ from recframe.namespace.gates import gate_of
 from recframe.plan.needs import is_of_segment
 from recframe.tracking import kept
 from recframe.uncertainty import unmet
+from recframe.uncertainty.read_back import is_summary
 from recframe.uncertainty.requirements import Gate, Requirement
 
 JUNIT = "junit"
@@ -204,7 +205,9 @@ def require(recs: str, given: Given, **options: Any) -> None:
             before = {"last": earlier, "history": _before(options), "window": options["window"]}
             unwritten = {**options, "output": None, "form": None}
             with answering(paths, unwritten) as rec:
-                ask = partial(rec.require, *given.requirements, **arguments, **before, raises=False)
+                ask = partial(
+                    rec.require, *given.requirements, **arguments, **before, raises=False, wide=True
+                )
                 with noted(ids_as_text=options["ids_as_text"]):
                     result = answered(ask)
                 gate = gate_of(given.requirements, **some(arguments, *OF_GATE))
@@ -252,7 +255,7 @@ def _earlier(options: dict[str, Any]) -> list[pl.LazyFrame] | None:
     if path is None or not (ending_of(path) in READERS or Path(path).exists()):
         return None
     summary = files.scan(path, most=options["max_bytes"])
-    if not {"metric", "value"} <= set(summary.collect_schema()):
+    if not is_summary(summary.collect_schema()):
         return None
     options["reference"] = None
     users = _users_of(path)
@@ -300,7 +303,7 @@ def _check_outputs(options: dict[str, Any], inputs: Sequence[str]) -> None:
 
 def _give(result: pl.DataFrame, gate: Gate, options: dict[str, Any]) -> None:
     if not _is_junit(options):
-        show(result, "require", options)
+        show(result if options["all_columns"] else unmet.short_of(result), options)
         return
     text, path = junit(result, gate), options["output"]
     if path in {None, STDOUT}:

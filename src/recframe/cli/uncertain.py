@@ -60,7 +60,7 @@ BASELINE = click.option(
 ALL_COLUMNS = click.option(
     "--all-columns",
     is_flag=True,
-    help="Show every column, in full precision, in tables, Markdown and LaTeX too.",
+    help="Show or write every column, not the few of the short form; in tables too each in full precision.",
 )
 COMPARED = declared(RECS, TRUTH, METRICS, BASELINE, BY)
 FRAMES = declared(SIDES, COLUMNS, POLICIES, PROFILE)
@@ -74,12 +74,12 @@ def answered(ask: Callable[[], pl.DataFrame]) -> pl.DataFrame:
         return ask()
 
 
-def shown(frame: pl.DataFrame, method: str, options: dict[str, Any]) -> None:
-    """Show a result as a table of few columns, or write it; in formats of data with all columns."""
+def shown(frame: pl.DataFrame, options: dict[str, Any]) -> None:
+    """Show a result as a table whose numbers have their intervals beside them, or write it in full precision."""
     path, form = options["output"], options["form"]
     ending = ENDINGS.get(f".{(path or '').rpartition('.')[2].lower()}")
     is_read = is_table(path, form) or (form or ending) in FOR_READING
-    give(view(frame, method) if is_read and not options["all_columns"] else frame, path, form)
+    give(view(frame) if is_read and not options["all_columns"] else frame, path, form)
 
 
 def asked(
@@ -90,9 +90,12 @@ def asked(
     with words_of_the_shell(paths):
         metrics, cutoffs = metrics_and_cutoffs(options["metrics"], options["cutoffs"])
         with noted(ids_as_text=options["ids_as_text"]), answering(paths, options) as rec:
-            ask = partial(getattr(rec, method), *metrics, k=cutoffs, by=options["by"], **given)
+            wide = {"wide": options["all_columns"]}
+            ask = partial(
+                getattr(rec, method), *metrics, k=cutoffs, by=options["by"], **given, **wide
+            )
             result = answered(ask)
-    shown(result, method, options)
+    shown(result, options)
 
 
 def some(options: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -120,7 +123,7 @@ def summarize(recs: str, truth: str | None, **options: Any) -> None:
     """Compute metrics of the recommendations in RECS with their intervals, overall or by segment.
 
     The files and options are those of recframe evaluate. A table, Markdown and LaTeX have a number with its interval in one
-    cell; CSV, JSON and Parquet have every column in full precision, and serve recframe require --reference.
+    cell; CSV, JSON and Parquet are in full precision, and serve recframe require --reference. --all-columns has more columns.
 
     \b
     Examples:

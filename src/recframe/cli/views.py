@@ -9,62 +9,20 @@ import polars as pl
 
 from recframe.uncertainty.rounded import rounded, with_interval
 
-SHOWN = {
-    "summarize": ("metric", "value", "n_users", "note"),
-    "compare": (
-        *("metric", "value", "baseline_value", "difference", "relative", "p_adjusted"),
-        *("verdict", "n_users", "note"),
-    ),
-    "winner": (
-        *(
-            "metric",
-            "n_models",
-            "value",
-            "baseline_value",
-            "difference",
-            "difference_shrunk",
-            "first",
-        ),
-        *("runner_up", "ahead", "p_adjusted", "verdict", "n_users", "note"),
-    ),
-    "power": (
-        *(
-            "metric",
-            "n_users",
-            "detectable",
-            "detectable_relative",
-            "margin",
-            "wanted",
-            "chance",
-            "first",
-        ),
-        *("users_needed", "note"),
-    ),
-    "gaps": (
-        *("metric", "n_segments", "best", "best_value", "worst", "worst_value", "gap", "p_value"),
-        "note",
-    ),
-    "slices": ("metric", "n_users", "value", "rest", "difference", "p_adjusted", "pooled", "note"),
-    "require": (
-        *("requirement", "state", "value", "bound", "difference", "detectable", "n_users", "note"),
-    ),
-}
-"""The columns that a table of each method shows behind its keys."""
 SHARES = ("relative", "detectable_relative", "margin", "wanted", "chance")
 """What is read in per cent."""
-DROPPED = ("by", "depth")
-"""Keys that another one says too: slices have a column that names the segment with its columns."""
 
 
-def view(frame: pl.DataFrame, method: str) -> pl.DataFrame:
-    """Return a result as it is read: its keys, the columns of `SHOWN`, and a note where there is one."""
-    shown = [name for name in SHOWN[method] if name in frame.columns]
-    first = min(frame.columns.index(name) for name in shown)
-    dropped = DROPPED if "segment" in frame.columns else ()
-    keys = [name for name in frame.columns[:first] if name not in dropped]
+def view(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a short result as it is read: its keys, numbers with their intervals, and a note where there is one."""
+    names = frame.columns
+    first = min(names.index(one) for one in ("metric", "requirement") if one in names)
+    ends = {f"{name}_{end}" for name in names[first:] for end in ("low", "high")}
+    shown = [name for name in names[first:] if name not in ends]
     if frame["note"].null_count() == frame.height:
         shown.remove("note")
-    return pl.DataFrame([frame[name] for name in keys] + [_cells(frame, name) for name in shown])
+    keys = [frame.get_column(name) for name in names[:first]]
+    return pl.DataFrame([*keys, *(_cells(frame, name) for name in shown)])
 
 
 def _cells(frame: pl.DataFrame, name: str) -> pl.Series:

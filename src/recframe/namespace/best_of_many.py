@@ -33,6 +33,7 @@ class BestOfMany(Generic[F]):
         cluster: str | None = None,
         n_resamples: int = 2000,
         seed: int = 0,
+        wide: bool = False,
         profile: str | None = None,
     ) -> F:
         """Return the best of several models beside a baseline, a row for each segment and metric, and what it may claim.
@@ -86,14 +87,14 @@ class BestOfMany(Generic[F]):
             seed=options.whole("seed", seed, 0),
             tell=progress.of_resamples(),
         )
-        asked = question(self, metrics, k, by, cluster, profile)
+        asked = question(self, metrics, k, by, cluster, profile, wide=wide)
         result: F = _picked(asked, text_of(baseline), how)
         return result
 
 
 def _picked(asked: Question, baseline: str, how: Picking) -> Any:
     """Return the best of the models beside a baseline."""
-    from recframe.uncertainty.winners import COLUMNS, winners  # noqa: PLC0415
+    from recframe.uncertainty.winners import COLUMNS, SHORT, winners  # noqa: PLC0415
 
     how = replace(how, cluster=asked.cluster)
     models = asked.inputs.schema.get(MODEL)
@@ -102,6 +103,7 @@ def _picked(asked: Question, baseline: str, how: Picking) -> Any:
         baseline,
         lambda sums, keys, pairing: winners(sums, keys, asked.metrics, pairing, how),
         {**COLUMNS, RUNNER_UP: models},
+        SHORT,
         drawn=True,
         among_others=True,
     )

@@ -32,6 +32,7 @@ from recframe.namespace.replayed import LISTS, WHOLE, Call, Replayed, tried
 from recframe.plan.evaluation import Convention
 from recframe.plan.needs import is_of_segment, needs_of
 from recframe.plan.recorder import LISTED
+from recframe.uncertainty.read_back import is_summary
 from recframe.uncertainty.requirements import Requirement, metrics_of, required
 
 WITHOUT_METRICS = ("judge", "audit")
@@ -227,7 +228,7 @@ class Divided:
         """Say so where an earlier result has values of users."""
         last = self.options.get("last")
         for one in last if isinstance(last, list | tuple) else [last]:
-            if is_frame(one) and not {"metric", "value"} <= {*kind_for(one).columns}:
+            if is_frame(one) and not is_summary(kind_for(one).columns):
                 alone = Either(
                     "give its summary alone as last=",
                     "give --reference a result that was stored without --users-values",

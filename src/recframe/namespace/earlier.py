@@ -15,9 +15,12 @@ from recframe.metrics.language.definition import Metric
 from recframe.plan.needs import is_of_segment
 from recframe.uncertainty import requirements, summary
 from recframe.uncertainty.pairs import MODEL
+from recframe.uncertainty.read_back import is_summary, with_intervals
 
 NAMES = ("metric", "value", "value_low", "value_high", "n_users")
 """What is read of a summary."""
+OF_SHORT = {"requirement", "bound", "difference_low", "difference_high"}
+"""What the same is read from in the short form of a gate's result."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +58,8 @@ def earlier(
     of_users = {MODEL, *inputs.inside("users", "recommendations", "user id")}
     for one in given if isinstance(given, list | tuple) else (given,):
         kind = kind_for(one, "last=")
-        if {"metric", "value"} <= {*kind.columns}:
-            found = Earlier(_summary(kind, keys), found.users)
+        if is_summary(kind.columns):
+            found = Earlier(_summary(kind, keys, [*map(str, metrics)]), found.users)
         else:
             _check_users(kind, user)
             asked = {str(one): str(one) for one in metrics if str(one) in kind.columns}
@@ -65,8 +68,10 @@ def earlier(
     return found
 
 
-def _summary(kind: Kind, keys: Mapping[str, str]) -> pl.LazyFrame:
-    missing = [name for name in NAMES if name not in kind.columns]
+def _summary(kind: Kind, keys: Mapping[str, str], metrics: Sequence[str]) -> pl.LazyFrame:
+    is_short = {*kind.columns} >= OF_SHORT and "metric" not in kind.columns
+    names = sorted({*OF_SHORT, "value", "n_users"}) if is_short else NAMES
+    missing = [name for name in names if name not in kind.columns]
     if missing:
         msg = f"the earlier result has no column {missing[0]!r}; it comes from summarize(...) or require(...)"
         raise ColumnError(msg)
@@ -75,7 +80,8 @@ def _summary(kind: Kind, keys: Mapping[str, str]) -> pl.LazyFrame:
     if beyond:
         msg = f"the earlier result is split by {beyond[0]!r} too, and this one is not; ask both by the same columns"
         raise RecframeError(msg)
-    return _taken(kind, keys, {name: name for name in NAMES}, {MODEL})
+    taken = _taken(kind, keys, {name: name for name in names}, {MODEL})
+    return with_intervals(taken, metrics) if is_short else taken
 
 
 def _check_users(kind: Kind, user: str) -> None:

@@ -27,6 +27,7 @@ from recframe.uncertainty.pairs import MODEL, Pairing, sums_of_all
 from recframe.uncertainty.requirements import (
     COLUMNS,
     EARLIER,
+    SHORT,
     TRAILING,
     Gate,
     Missing,
@@ -65,6 +66,7 @@ class Gates(Generic[F]):
         window: int = ...,
         level: float = ...,
         raises: Literal[True] = ...,
+        wide: bool = ...,
         profile: str | None = ...,
     ) -> pl.DataFrame: ...
     @overload
@@ -84,6 +86,7 @@ class Gates(Generic[F]):
         window: int = ...,
         level: float = ...,
         raises: bool = ...,
+        wide: bool = ...,
         profile: str | None = ...,
     ) -> F: ...
     @calls.understood
@@ -103,6 +106,7 @@ class Gates(Generic[F]):
         window: int = 14,
         level: float = 0.95,
         raises: bool = True,
+        wide: bool = False,
         profile: str | None = None,
     ) -> Any:
         """Raise where a requirement fails, and return a row for each segment, model and requirement.
@@ -177,6 +181,7 @@ class Gates(Generic[F]):
         │ mrr >= 0.7  ┆ 0.75  ┆ 0.655215  ┆ open  ┆ 0.123122   │
         └─────────────┴───────┴───────────┴───────┴────────────┘
         """
+        wide = options.yes_or_no("wide", wide)
         asked = required(requirements, k)
         gate = gate_of(
             asked,
@@ -190,12 +195,15 @@ class Gates(Generic[F]):
             history=history,
         )
         is_plan = self._kind.is_lazy  # type: ignore[attr-defined]  # of a Rec
-        found = question(self, metrics_of(asked), None, by, cluster, profile)
+        of_result = wide or (raises and is_plan)
+        found = question(self, metrics_of(asked), None, by, cluster, profile, wide=of_result)
         then = earlier(last, found.by, found.inputs, found.metrics)
         before = predicted(history, window, gate, found)
         checked = replace(gate, raises=raises and not is_plan)
         result = Asked(found, calls.names(by), checked, then, before, profile).result()
-        return unmet.check_collected(collected(result), gate) if raises and is_plan else result
+        if not (raises and is_plan):
+            return result
+        return unmet.check_collected(collected(result), gate, wide=wide)
 
 
 def gate_of(  # noqa: PLR0913  the options of a gate
@@ -274,7 +282,7 @@ class Asked:
         by: dict[str, Any] = {key: schema[key] for key in keys}
         made = pl.Schema({**by, **COLUMNS})
         whole = self.question.rec._kind.applied(rows, finished, made)  # noqa: SLF001
-        return self.question.given(whole, names, list(COLUMNS))
+        return self.question.given(whole, names, list(COLUMNS), SHORT)
 
     def _rows(self) -> Iterator[Found]:
         """Give the rows of the requirements, by what they hold values against."""

@@ -14,7 +14,7 @@ from recframe.namespace import calls
 from recframe.namespace.bound_frame import Rec
 from recframe.namespace.bound_metric import F
 from recframe.namespace.gates import gate_of
-from recframe.uncertainty import unmet
+from recframe.uncertainty import options, unmet
 from recframe.uncertainty.requirements import required
 
 BY_BUCKET = (
@@ -86,19 +86,21 @@ class OnEngine(Rec[F]):
 
     @wraps(Rec.require)
     def require(  # type: ignore[override]  # takes what that of a Rec does
-        self, *requirements: Any, raises: bool = True, **given: Any
+        self, *requirements: Any, raises: bool = True, wide: bool = False, **given: Any
     ) -> Any:
         """Raise where a requirement fails; see `Rec.require`."""
         from recframe.namespace.divided import run  # noqa: PLC0415  pyarrow comes with engines
 
-        result = run(self, "require", requirements, {**given, "raises": False})
+        wide = options.yes_or_no("wide", wide)
+        of_result = {"raises": False, "wide": wide or raises}
+        result = run(self, "require", requirements, {**given, **of_result})
         if not raises:
             return result
         of_gate = {
             name: given[name] for name in ("strict", "min_users", "missing") if name in given
         }
         gate = gate_of(required(requirements, given.get("k")), **of_gate)
-        return unmet.check_collected(collected(result), gate)
+        return unmet.check_collected(collected(result), gate, wide=wide)
 
     for _name in REFUSED:
         locals()[_name] = _refused(_name)

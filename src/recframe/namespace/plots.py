@@ -90,7 +90,7 @@ class Plot(PlotOverTime):
         from recframe.look import of_cutoffs  # noqa: PLC0415  Altair is an extra
 
         metrics = chart_data.over_cutoffs("curve", metric, k)
-        result = self._rec.summarize(metrics, by=by, level=level, profile=profile)
+        result = self._rec.summarize(metrics, by=by, level=level, profile=profile, wide=True)
         data = chart_rows.with_interval(chart_data.keyed(self._of, result))
         plain, series = replace(metrics[0], k=None), self._series(result)
         names = chart_data.columns_of_segments(self._of, result)
@@ -122,7 +122,7 @@ class Plot(PlotOverTime):
         chart_data.check_whole(self._of, "gains()")
         gain, best = chart_data.GAINS
         metrics = [one for each in (gain, best) for one in registry.asked([each], k)]
-        result = self._rec.summarize(metrics, level=level, profile=profile)
+        result = self._rec.summarize(metrics, level=level, profile=profile, wide=True)
         data = chart_rows.with_interval(chart_data.keyed(self._of, result))
         is_best = pl.col("metric").str.starts_with("best")
         ideal = data.filter(is_best).select("model", "k", best="value")
@@ -201,7 +201,7 @@ class Plot(PlotOverTime):
         chart_data.check_whole(self._of, "interpolated_precision()")
         points = [accuracy_curves.interpolated_precision(recall=one) for one in POINTS]
         metrics = [chart_data.one_metric("interpolated_precision", one, k) for one in points]
-        result = self._rec.summarize(metrics, level=level, profile=profile)
+        result = self._rec.summarize(metrics, level=level, profile=profile, wide=True)
         data = chart_rows.with_interval(chart_data.keyed(self._of, result))
         names = [str(one) for one in metrics]
         recall = pl.col("metric").replace_strict(names, POINTS, return_dtype=pl.Float64)
@@ -247,7 +247,7 @@ class Plot(PlotOverTime):
             options.whole("min_users", min_users, 1),
             options.whole("most", most, 1),
         )
-        result = self._rec.summarize(one, by=by, level=level, profile=profile)
+        result = self._rec.summarize(one, by=by, level=level, profile=profile, wide=True)
         names = chart_data.columns_of_segments(self._of, result)
         if not names:
             msg = "plot.segments needs the columns that make segments: segments(..., by='country')"
@@ -336,6 +336,7 @@ class Plot(PlotOverTime):
             family=family,
             cluster=cluster,
             profile=profile,
+            wide=True,
         )
         found = registry.asked(registry.each(metrics), k)
         several = len(found) > 1
@@ -372,7 +373,7 @@ class Plot(PlotOverTime):
         if pair[0] == pair[1]:
             msg = f"tradeoff takes two metrics, and found {str(pair[0])!r} twice"
             raise RecframeError(msg)
-        result = self._rec.summarize(pair, level=level, profile=profile)
+        result = self._rec.summarize(pair, level=level, profile=profile, wide=True)
         data = chart_rows.with_interval(chart_data.keyed(self._of, result))
         across, up = (
             chart_rows.of_axis(data, one, axis) for axis, one in zip("xy", pair, strict=True)

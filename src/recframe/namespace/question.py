@@ -30,7 +30,7 @@ from recframe.plan.leave_one_out import reason_without
 from recframe.plan.needs import is_of_segment
 from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, numbered
-from recframe.uncertainty import summary
+from recframe.uncertainty import options, summary
 from recframe.uncertainty.pairs import BASELINE, MODEL, RUNNER_UP
 from recframe.uncertainty.rounded import as_shown
 from recframe.uncertainty.sets import with_spread_of_sets
@@ -46,6 +46,8 @@ class Question:
     """The metrics under their conventions, as a result shows them: with the rounding of means."""
     cluster: str | None
     """The name inside the plan of the column that names clusters, which is the last segment."""
+    wide: bool = True
+    """Whether a result has all columns, or only those of its short form."""
 
     @property
     def conventions(self) -> list[Convention]:
@@ -103,8 +105,17 @@ class Question:
         metrics = [one.metric for one in conventions]
         return wide if self.cluster is None else summary.of_clusters(wide, inside, metrics)
 
-    def given(self, plan: pl.LazyFrame, names: Mapping[str, str], columns: Sequence[str]) -> Any:
-        """Return a result under the names of its columns, as a frame of the kind that came in."""
+    def given(
+        self,
+        plan: pl.LazyFrame,
+        names: Mapping[str, str],
+        columns: Sequence[str],
+        short: Sequence[str],
+    ) -> Any:
+        """Return a result under the names of its columns, as a frame of the kind that came in.
+
+        `short` has the columns of its short form, behind the keys; `BASELINE` first where it is one of these.
+        """
         taken = [*columns, *names.values()]
         for name in names.values():
             if taken.count(name) > 1:
@@ -127,7 +138,17 @@ class Question:
                 sources[name] = sources.get(names[MODEL])
         kind = self.rec._kind  # noqa: SLF001  the methods of this room are those of a Rec
         shown = as_shown(named, self.decimals)
-        return kind.give(shown, sources, partial(self._told, list(names.values()), depths))
+        told = partial(self._told, list(names.values()), depths)
+        return kind.give(shown, sources, told, self._chosen(names, columns, short))
+
+    def _chosen(
+        self, names: Mapping[str, str], columns: Sequence[str], short: Sequence[str]
+    ) -> list[str] | None:
+        """Return the columns of a short result, of those that it has; None where all are wanted."""
+        if self.wide:
+            return None
+        keys = [name for inside, name in names.items() if inside != BASELINE]
+        return [*keys, *(one for one in short if one == BASELINE or one in columns)]
 
     def _told(
         self,
@@ -166,15 +187,18 @@ def _with_baseline(columns: list[pl.Series], at: int, values: pl.Series) -> list
     return [one.append(other.alias(one.name)) for one, other in zip(columns, others, strict=True)]
 
 
-def question(
+def question(  # noqa: PLR0913  what all calls on uncertainty take
     rec: Any,
     metrics: Sequence[Asked],
     k: Cutoffs,
     by: By,
     cluster: str | None,
     profile: str | None,
+    *,
+    wide: object = True,
 ) -> Question:
     """Return what is asked, or say why there is no such thing."""
+    is_wide = options.yes_or_no("wide", wide)
     found = registry.asked(registry.each(metrics), k)
     if cluster is not None and not isinstance(cluster, str):
         msg = f"cluster={shown(cluster)}: cluster takes the name of a column, such as 'household'"
@@ -190,7 +214,7 @@ def question(
         raise RecframeError(msg)
     unit = _unit(inputs, found, str(cluster)) if of_clusters else None
     inputs = inputs if unit is None else replace(inputs, units=(unit,))
-    return Question(rec, inputs, under_profile.asked(inputs.context, found), unit)
+    return Question(rec, inputs, under_profile.asked(inputs.context, found), unit, is_wide)
 
 
 def _unit(inputs: Inputs, metrics: Sequence[Metric[...]], cluster: str) -> str:

@@ -172,7 +172,7 @@ class Gathering:
         return Names.of([held["model"]])
 
     def _summary(self) -> pl.DataFrame:
-        result = self.rec.summarize(self.metrics, level=self.asked.level)
+        result = self.rec.summarize(self.metrics, level=self.asked.level, wide=True)
         if self.rec._kind.is_lazy:  # noqa: SLF001  whose calls tell nothing
             wide = self.rec.evaluate(self.metrics)
             notices.tell(Seen(under_profile.at_home(self.inputs), self.metrics, wide, stream))
@@ -191,7 +191,7 @@ class Gathering:
         if not tested:
             return {"untested": [str(one) for one in untested]}
         given = {"baseline": self.asked.baseline, "level": self.asked.level}
-        found = self.rec.compare(tested, **given)
+        found = self.rec.compare(tested, **given, wide=True)
         if self.asked.baseline is None:
             self._lacks(
                 "comparison",
@@ -212,7 +212,7 @@ class Gathering:
             return {}
         first = self.of_users[0]
         given = {"by": self.by, "min_users": self.asked.min_users, "level": self.asked.level}
-        gaps = self.rec.gaps(self.of_users, **given)
+        gaps = self.rec.gaps(self.of_users, **given, wide=True)
         most = max(min(MOST_SEGMENTS, MOST_MARKS // len(models)), 3) if models else MOST_SEGMENTS
         for place, one in enumerate(self.by):
             chart = self.rec.plot.segments(
@@ -223,7 +223,7 @@ class Gathering:
                 level=self.asked.level,
             )
             self._draw("segments", f"segments-{place}", chart)
-        slices = self.rec.slices(first, **given, depth=1)
+        slices = self.rec.slices(first, **given, depth=1, wide=True)
         return {"gaps": self._keyed_by_model(gaps), "slices": self._keyed_by_model(slices)}
 
     def _keyed_by_model(self, found: pl.DataFrame) -> pl.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, get_args
 
 import polars as pl
@@ -40,6 +41,7 @@ class SegmentsCompared(Generic[F]):
         min_users: int = 30,
         level: float = 0.95,
         cluster: str | None = None,
+        wide: bool = False,
         profile: str | None = None,
     ) -> F:
         """Return the best and the worst segment of each `by` column, and how sure it is that they differ.
@@ -91,7 +93,7 @@ class SegmentsCompared(Generic[F]):
             options.whole("min_users", min_users, 1),
             options.share("level", level, "0.95"),
         )
-        asked = _checked(question(self, metrics, k, by, cluster, profile), "gaps")
+        asked = _checked(question(self, metrics, k, by, cluster, profile, wide=wide), "gaps")
         named = _baseline(asked, "gaps", baseline)
         from recframe.uncertainty import cells, gaps  # noqa: PLC0415  NumPy and SciPy are an extra
 
@@ -105,6 +107,7 @@ class SegmentsCompared(Generic[F]):
             crossed,
             schema,
             lambda found: gaps.gaps(found, asked.metrics, how, schema),
+            ["by", *_model(asked), *gaps.SHORT],
         )
         return result
 
@@ -120,6 +123,7 @@ class SegmentsCompared(Generic[F]):
         level: float = 0.95,
         correction: Correction | None = "holm",
         cluster: str | None = None,
+        wide: bool = False,
         profile: str | None = None,
     ) -> F:
         """Return the segments of columns, alone and crossed, each against the rest, the worst first.
@@ -179,7 +183,7 @@ class SegmentsCompared(Generic[F]):
             options.share("level", level, "0.95"),
         )
         depth = options.whole("depth", depth, 1)
-        asked = _checked(question(self, metrics, k, by, cluster, profile), "slices")
+        asked = _checked(question(self, metrics, k, by, cluster, profile, wide=wide), "slices")
         named = _baseline(asked, "slices", baseline)
         from recframe.uncertainty import cells, rests, slices  # noqa: PLC0415  NumPy and SciPy are an extra
 
@@ -198,6 +202,7 @@ class SegmentsCompared(Generic[F]):
             crossed,
             schema,
             lambda found: slices.slices(found, asked.metrics, how, schema),
+            [*_model(asked), "segment", *slices.SHORT],
             rests=True,
         )
         return result
@@ -276,12 +281,13 @@ def _model(asked: Question) -> dict[str, Any]:
     return {one: asked.inputs.schema[one] for one in asked.inputs.model}
 
 
-def _given(
+def _given(  # noqa: PLR0913  what both methods give
     asked: Question,
     baseline: str | None,
     crossed: Crossings,
     schema: pl.Schema,
     finished: Any,
+    short: Sequence[str],
     *,
     rests: bool = False,
 ) -> Any:
@@ -300,4 +306,5 @@ def _given(
             raise ColumnError(msg)
     # NOTE: a column that is named by is text here, whatever the user's own column by is
     own = {name: asked.inputs.sources.get(name) for name in model.values()}
-    return kind.give(whole.rename(model), own, warned.of_truth(asked.inputs))
+    columns = None if asked.wide else [model.get(one, one) for one in short]
+    return kind.give(whole.rename(model), own, warned.of_truth(asked.inputs), columns)

@@ -83,7 +83,7 @@ class Tables(Generic[F]):
         given = {"k": k, "by": by, "level": level, "profile": profile}
         keys = {f"key {place}": name for place, name in enumerate(asked.by.values())}
         numbers = ["metric", "value", "value_low", "value_high", "n_users"]
-        summary = _collected(rec.summarize(*metrics, **given), keys, numbers)
+        summary = _collected(rec.summarize(*metrics, **given, wide=True), keys, numbers)
         verdicts, untested = _verdicts(asked, {**given, "baseline": baseline})
         looks = Looks(
             decimals,
@@ -137,5 +137,5 @@ def _verdicts(
     model = asked.by[MODEL]
     names = [*(name for name in asked.by.values() if name != model), model]
     keys = {f"key {place}": name for place, name in enumerate(names)}
-    found = _collected(asked.rec.compare(*tested, **given), keys, ["metric", "verdict"])
+    found = _collected(asked.rec.compare(*tested, **given, wide=True), keys, ["metric", "verdict"])
     return {row[:-1]: row[-1] for row in found.rows()}, [str(one) for one in untested]

@@ -70,7 +70,13 @@ class Tracked(Generic[F]):
         rec: Any = self
         # what is wrong with these is said before any work is done
         check(history, as_of)
-        how = {"level": level, "method": method, "n_resamples": n_resamples, "seed": seed}
+        how = {
+            "level": level,
+            "method": method,
+            "n_resamples": n_resamples,
+            "seed": seed,
+            "wide": True,
+        }
         result = rec.summarize(*metrics, k=k, by=by, cluster=cluster, profile=profile, **how)
         asked = question(self, metrics, k, by, cluster, profile)
         kind = kind_for(result)

@@ -50,6 +50,7 @@ class Uncertain(Generic[F]):
         cluster: str | None = None,
         n_resamples: int = 2000,
         seed: int = 0,
+        wide: bool = False,
         profile: str | None = None,
     ) -> F:
         """Return metrics with the intervals of their values, a row for each segment, model and metric.
@@ -100,10 +101,10 @@ class Uncertain(Generic[F]):
         options.one_of("method", method, get_args(Method))
         n_resamples = options.whole("n_resamples", n_resamples, 1)
         seed = options.whole("seed", seed, 0)
-        asked = question(self, metrics, k, by, cluster, profile)
+        asked = question(self, metrics, k, by, cluster, profile, wide=wide)
         if method != "bootstrap":
             long = _summary(asked, summary.Intervals(level, method))
-            result: F = asked.given(long, asked.by, list(summary.COLUMNS))
+            result: F = asked.given(long, asked.by, list(summary.COLUMNS), summary.SHORT)
             return result
         from recframe.uncertainty.bootstrapped import Bootstrap  # noqa: PLC0415  NumPy is an extra
 
@@ -129,6 +130,7 @@ class Uncertain(Generic[F]):
         cluster: str | None = None,
         n_resamples: int = 9999,
         seed: int = 0,
+        wide: bool = False,
         profile: str | None = None,
     ) -> F:
         """Return models held against a baseline, a row for each segment, model and metric, with a verdict in a word.
@@ -205,7 +207,7 @@ class Uncertain(Generic[F]):
             tell=progress.of_resamples(),
         )
         try:
-            asked = question(self, metrics, k, by, cluster, profile)
+            asked = question(self, metrics, k, by, cluster, profile, wide=wide)
         except UnknownMetricError as error:
             if baseline is not None:
                 raise
@@ -230,6 +232,7 @@ class Uncertain(Generic[F]):
         rows: int = 1,
         correlation: float = 0.5,
         cluster: str | None = None,
+        wide: bool = False,
         profile: str | None = None,
     ) -> F:
         """Return the smallest difference that so many users can show, and how many users a wanted one needs.
@@ -284,7 +287,7 @@ class Uncertain(Generic[F]):
         if cluster is not None and baseline is None:
             msg = f"cluster={cluster!r} takes a baseline=, whose differences say how clusters vary"
             raise RecframeError(msg)
-        asked = question(self, metrics, k, by, cluster, profile)
+        asked = question(self, metrics, k, by, cluster, profile, wide=wide)
         result: F = _powered(asked, None if baseline is None else text_of(baseline), how)
         return result
 
@@ -313,7 +316,7 @@ def _bootstrapped(asked: Question, how: Bootstrap) -> Any:
     long = asked.rec._kind.applied(  # noqa: SLF001
         wide, lambda sums: bootstrapped(sums, keys, asked.metrics, how), pl.Schema(made)
     )
-    return asked.given(long, asked.by, list(summary.COLUMNS))
+    return asked.given(long, asked.by, list(summary.COLUMNS), summary.SHORT)
 
 
 def _check_resampled(metrics: Sequence[Metric[...]]) -> None:
@@ -339,7 +342,7 @@ def _most_groups(keys: Sequence[str]) -> int:
 
 def _compared(asked: Question, baseline: str | None, how: Comparing) -> Any:
     """Return models held against one another."""
-    from recframe.uncertainty.comparison import compared  # noqa: PLC0415
+    from recframe.uncertainty.comparison import SHORT, compared  # noqa: PLC0415
 
     how = replace(how, cluster=asked.cluster)
     return of_pairs(
@@ -347,6 +350,7 @@ def _compared(asked: Question, baseline: str | None, how: Comparing) -> Any:
         baseline,
         lambda sums, keys, _: compared(sums, keys, asked.metrics, how),
         how.columns,
+        SHORT,
         drawn=how.resamples,
     )
 
@@ -356,11 +360,12 @@ MIDDLING = 250_000
 FRAMES = ", or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)"
 
 
-def of_pairs(
+def of_pairs(  # noqa: PLR0913  what several methods give
     asked: Question,
     baseline: str | None,
     made: Made,
     columns: Mapping[str, Any],
+    short: Sequence[str],
     *,
     drawn: bool,
     among_others: bool = False,
@@ -391,7 +396,8 @@ def of_pairs(
         sums, lambda cells: made(cells, keys, pairing), pl.Schema(result | {**columns})
     )
     names = {key: asked.by[key] for key in [*keys, MODEL]} | {BASELINE: BASELINE}
-    return asked.given(whole, names, list(columns))
+    several = [BASELINE] * (baseline is None)
+    return asked.given(whole, names, list(columns), [*several, *short])
 
 
 def _powered(asked: Question, baseline: str | None, how: Power) -> Any:
@@ -405,6 +411,7 @@ def _powered(asked: Question, baseline: str | None, how: Power) -> Any:
             baseline,
             lambda sums, keys, _: powered.of_pairs(sums, keys, asked.metrics, how),
             how.columns,
+            powered.SHORT,
             drawn=False,
         )
     long = _summary(asked, summary.Intervals())
@@ -414,4 +421,4 @@ def _powered(asked: Question, baseline: str | None, how: Power) -> Any:
     whole = kind.applied(
         long, lambda one: powered.of_one(one, asked.metrics, how), pl.Schema(result)
     )
-    return asked.given(whole, asked.by, list(how.columns))
+    return asked.given(whole, asked.by, list(how.columns), powered.SHORT)

@@ -10,7 +10,9 @@ import polars as pl
 from recframe.errors import RecframeError
 from recframe.frames.collecting import stream
 from recframe.frames.kinds.lookup import kind_for
+from recframe.tracking.kept import rows_of
 from recframe.tracking.tracked_run import LAST_KEY
+from recframe.uncertainty.read_back import is_short, tidy
 
 NOT_TAKEN = re.compile(r"[^\w.-]")
 """What MLflow, Weights & Biases or TensorBoard do not take in a part of a name; a slash stands between parts."""
@@ -39,6 +41,7 @@ def flat(result: Any, *, model: str = "model") -> dict[str, float]:
     {'mrr/country_DE': 0.5, 'recall_at_1/country_DE': 0.0, 'mrr/country_FR': 1.0, 'recall_at_1/country_FR': 1.0}
     """
     kind = kind_for(result, "the first argument of flat()")
+    kind = kind_for(tidy(rows_of(kind))) if is_short(kind.columns) else kind
     columns = kind.columns
     numbers = _numbers(columns)
     if "metric" not in columns or LAST_KEY not in columns or not numbers:

@@ -20,6 +20,7 @@ from recframe.frames.kinds.lookup import in_library, kind_for
 from recframe.tracking import duckdb_file, folder
 from recframe.tracking.definitions import as_now
 from recframe.tracking.tracked_run import ABOUT, UNSEEN, Run, Table, keys_of, moment, run_of, text
+from recframe.uncertainty.read_back import is_short, tidy
 
 F = TypeVar("F")
 History = str | os.PathLike[str]
@@ -89,11 +90,23 @@ def track(
     └─────────────────────┴────────┴───────┘
     """
     kind = kind_for(result, "the first argument of track()")
-    rows = rows_of(kind)
+    _check_baseline(kind.columns)
+    rows = tidy(rows_of(kind))
     about: dict[str, Any] = {"as_of": as_of, "fingerprint": fingerprint, "name": name, "tags": tags}
     append(history, run_of(rows, **about, tracked_from=kind.library))
     back: Any = rows.lazy() if kind.is_lazy else result
     return cast("F", back)
+
+
+def _check_baseline(columns: list[str]) -> None:
+    """Say so where a short result does not tell the baselines of two runs apart."""
+    if (
+        is_short(columns)
+        and {"baseline_value", "verdict"} <= {*columns}
+        and "baseline" not in columns
+    ):
+        msg = "a short comparison does not name its baseline; track that of compare(..., wide=True)"
+        raise RecframeError(msg)
 
 
 def rows_of(kind: Kind) -> pl.DataFrame:

@@ -51,6 +51,11 @@ COLUMNS = {
     "note": pl.String,
 }
 """What follows the keys, the model and the baseline; without a margin there are no p values against it."""
+SHORT = (
+    *("metric", "verdict", "value", "baseline_value"),
+    *("difference", "difference_low", "difference_high", "p_adjusted", "n_users", "note"),
+)
+"""What follows the keys in the short form."""
 OF_MARGIN = ("p_not_worse", "p_equivalent")
 SKEWED = 0.1
 """The skewness of sums from which flips of signs find too much: up to here 40 rows without a difference err in some 8 %."""

@@ -53,6 +53,11 @@ COLUMNS = {
     "note": pl.String,
 }
 """What follows the keys."""
+SHORT = (
+    *("metric", "best", "worst", "best_value", "worst_value", "p_value"),
+    *("gap", "gap_low", "gap_high", "note"),
+)
+"""What follows the keys in the short form."""
 
 
 @dataclass(frozen=True)

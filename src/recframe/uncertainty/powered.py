@@ -36,6 +36,11 @@ COLUMNS = {
     "note": pl.String,
 }
 """What follows the keys; of a difference what is detectable, and of a margin the chance to hold."""
+SHORT = (
+    *("metric", "users_needed", "wanted", "margin", "chance", "detectable", "detectable_relative"),
+    *("value", "n_users", "note"),
+)
+"""What follows the keys in the short form."""
 OF_DIFFERENCE = ("detectable", "detectable_relative")
 OF_MARGIN = ("margin", "chance")
 MOST = 2**62

@@ -54,6 +54,11 @@ COLUMNS = {
     "note": pl.String,
 }
 """What follows the keys; `difference` is that of the value to the bound."""
+SHORT = (
+    *("requirement", "state", "value", "bound", "baseline_value"),
+    *("difference", "difference_low", "difference_high", "p_adjusted", "n_users", "note"),
+)
+"""What follows the keys in the short form."""
 
 # the metric has signs of equality of its own, inside brackets
 _PARTS = re.compile(r"([^<>=≥≤(]*(?:\([^)]*\))?[^<>=≥≤(]*)([<>=≥≤]+)(.*)", re.DOTALL)

@@ -53,6 +53,11 @@ COLUMNS = {
     "note": pl.String,
 }
 """What follows the keys."""
+SHORT = (
+    *("metric", "value", "rest", "difference", "difference_low", "difference_high"),
+    *("p_adjusted", "pooled", "n_users", "note"),
+)
+"""What follows the keys in the short form, of which the columns of a segment are none: it names them."""
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,8 @@ COLUMNS = {
     "note": pl.String,
 }
 """What follows the keys."""
+SHORT = ("metric", "value", "value_low", "value_high", "n_users", "note")
+"""What follows the keys in the short form."""
 ERROR, FREEDOM, VARIANCE = "error", "freedom", "variance"
 FEWEST = 10 * (1 - 1e-9)
 """Where fewer lists than these decide a set metric, its interval is not known to hold, and that of a share is rough."""

@@ -9,7 +9,7 @@ import polars as pl
 
 from recframe.errors import RequirementError, short
 from recframe.frames.hints import Either
-from recframe.uncertainty.requirements import FAILS, MISSING, OPEN, Gate
+from recframe.uncertainty.requirements import FAILS, MISSING, OPEN, SHORT, Gate
 from recframe.uncertainty.rounded import rounded, with_interval
 
 GAP = "   "
@@ -31,9 +31,15 @@ def check(result: pl.DataFrame, names: Mapping[str, str], gate: Gate) -> pl.Data
     return result
 
 
-def check_collected(result: pl.DataFrame, gate: Gate) -> pl.DataFrame:
-    """Do the same for a result whose keys have their own names."""
-    return check(result, {key: key for key in keys_of(result)}, gate)
+def check_collected(result: pl.DataFrame, gate: Gate, *, wide: bool) -> pl.DataFrame:
+    """Do the same for a wide result whose keys have their own names, and return it wide or short."""
+    found = check(result, {key: key for key in keys_of(result)}, gate)
+    return found if wide else short_of(found)
+
+
+def short_of(result: pl.DataFrame) -> pl.DataFrame:
+    """Return the short form of a gate's result."""
+    return pl.DataFrame([result.get_column(name) for name in (*keys_of(result), *SHORT)])
 
 
 def found(result: pl.DataFrame, gate: Gate, names: Mapping[str, str] | None = None) -> str | None:

@@ -44,6 +44,12 @@ COLUMNS = {
     "note": pl.String,
 }
 """What follows the keys, the winner and the baseline; the runner-up has the models' own dtype."""
+SHORT = (
+    *("metric", "verdict", RUNNER_UP, "value", "baseline_value"),
+    *("difference", "difference_low", "difference_high", "difference_shrunk", "first"),
+    *("p_adjusted", "n_users", "note"),
+)
+"""What follows the keys in the short form."""
 FEWEST_SHRUNK = 3
 """Of fewer models nobody can tell how much of their distances is chance."""
 LEAST_SHARE = 0.1

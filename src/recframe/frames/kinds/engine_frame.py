@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -52,9 +52,15 @@ class EngineFrame(Kind):
         )
         raise RecframeError(msg)
 
-    def give(self, plan: pl.LazyFrame, sources: Mapping[str, Any], seen: Seen | None = None) -> Any:
+    def give(
+        self,
+        plan: pl.LazyFrame,
+        sources: Mapping[str, Any],
+        seen: Seen | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> Any:
         """Say that plans of Polars have no result in an engine."""
-        del plan, sources, seen
+        del plan, sources, seen, columns
         raise NotImplementedError
 
     def rows(self, result: Any) -> None:

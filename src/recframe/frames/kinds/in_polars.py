@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
 from recframe.frames.collecting import Ask, run_by_size, stream
-from recframe.frames.kinds.kind import Applied, Kind, Seen, Taken
+from recframe.frames.kinds.kind import Applied, Kind, Seen, Taken, chosen
 
 
 class InPolars(Kind):
@@ -56,14 +56,18 @@ class InPolars(Kind):
         return stream(plan) if self.is_lazy else run_by_size(plan, self.size)
 
     def give(
-        self, plan: pl.LazyFrame, sources: Mapping[str, Any], seen: Seen | None = None
+        self,
+        plan: pl.LazyFrame,
+        sources: Mapping[str, Any],
+        seen: Seen | None = None,
+        columns: Sequence[str] | None = None,
     ) -> pl.DataFrame:
         """Return a plan's result, collected; what looks at results asks nothing more of a LazyFrame."""
         del sources
         result = self.run(plan)
         if seen is not None and not self.is_lazy:
             seen(result, self.run)
-        return result
+        return chosen(result, columns)
 
     def rows(self, result: pl.DataFrame) -> list[dict[str, Any]]:
         """Return the rows of a small result."""

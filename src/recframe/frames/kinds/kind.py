@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -18,6 +18,18 @@ Applied = Callable[[pl.DataFrame], pl.DataFrame]
 """Makes another frame of a small one."""
 Seen = Callable[[pl.DataFrame, Collect], object]
 """Is called with a result that was collected, and with what collects further plans."""
+Result = TypeVar("Result", pl.LazyFrame, pl.DataFrame)
+
+
+def chosen(result: Result, columns: Sequence[str] | None) -> Result:
+    """Return some columns of a result, in that order; without `columns` all.
+
+    NOTE: by position, since names such as "^.*$" are patterns to Polars.
+    """
+    if columns is None:
+        return result
+    names = result.collect_schema().names()
+    return result.select([pl.nth(names.index(one)) for one in columns])
 
 
 class Kind(ABC):
@@ -90,8 +102,17 @@ class Kind(ABC):
         return plan.map_batches(to, **whole, schema=schema)
 
     @abstractmethod
-    def give(self, plan: pl.LazyFrame, sources: Mapping[str, Any], seen: Seen | None = None) -> Any:
-        """Return a plan's result as a frame of this kind; `sources` has what its columns came from, by their names."""
+    def give(
+        self,
+        plan: pl.LazyFrame,
+        sources: Mapping[str, Any],
+        seen: Seen | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> Any:
+        """Return a plan's result as a frame of this kind, of which only some `columns` are given where they are named.
+
+        `sources` has what its columns came from, by their names.
+        """
 
     @abstractmethod
     def rows(self, result: Any) -> list[dict[str, Any]] | None:
@@ -119,12 +140,18 @@ class EagerKind(Kind):
         del schema
         return to(self.run(plan)).lazy()
 
-    def give(self, plan: pl.LazyFrame, sources: Mapping[str, Any], seen: Seen | None = None) -> Any:
+    def give(
+        self,
+        plan: pl.LazyFrame,
+        sources: Mapping[str, Any],
+        seen: Seen | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> Any:
         """Return a plan's result, collected."""
         result = self.run(plan)
         if seen is not None:
             seen(result, self.run)
-        return self.in_kind(result, sources)
+        return self.in_kind(chosen(result, columns), sources)
 
     @abstractmethod
     def in_kind(self, result: pl.DataFrame, sources: Mapping[str, Any]) -> Any:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
-from recframe.frames.kinds.kind import Kind, Seen
+from recframe.frames.kinds.kind import Kind, Seen, chosen
 from recframe.frames.kinds.polars_dataframe import may_be_labels, of_numbers
 
 
@@ -49,11 +49,15 @@ class LazyPolars(Kind):
         return self.frame.select(chosen)
 
     def give(
-        self, plan: pl.LazyFrame, sources: Mapping[str, Any], seen: Seen | None = None
+        self,
+        plan: pl.LazyFrame,
+        sources: Mapping[str, Any],
+        seen: Seen | None = None,
+        columns: Sequence[str] | None = None,
     ) -> pl.LazyFrame:
         """Return the plan, which whoever asked for it collects."""
         del sources, seen
-        return plan
+        return chosen(plan, columns)
 
     def rows(self, result: pl.LazyFrame) -> None:
         """Return None: nothing is collected."""

@@ -12,7 +12,7 @@ import pyarrow as pa  # type: ignore[import-untyped]  # a table is given, so it 
 
 from recframe.frames.collecting import Ask
 from recframe.frames.kinds.engine import Adds
-from recframe.frames.kinds.kind import Applied, Seen, Taken
+from recframe.frames.kinds.kind import Applied, Seen, Taken, chosen
 from recframe.frames.kinds.pyarrow_table import Arrow
 from recframe.frames.kinds.tables import Tables
 
@@ -89,10 +89,16 @@ class BucketOfUsers(Arrow):
         """Return what a function makes of a plan's result."""
         return self.task.applied(plan, to, schema)
 
-    def give(self, plan: pl.LazyFrame, sources: Mapping[str, Any], seen: Seen | None = None) -> Any:
+    def give(
+        self,
+        plan: pl.LazyFrame,
+        sources: Mapping[str, Any],
+        seen: Seen | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> Any:
         """Return what becomes of a call's plan."""
         del sources, seen
-        return self.task.gives(plan)
+        return self.task.gives(chosen(plan, columns))
 
 
 KIND = BucketOfUsers

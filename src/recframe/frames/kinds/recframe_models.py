@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,9 +111,15 @@ class SeveralModels(Kind):
         """Return what a function makes of a plan's result, as of the first frame."""
         return self.first.applied(plan, to, schema)
 
-    def give(self, plan: pl.LazyFrame, sources: Mapping[str, Any], seen: Seen | None = None) -> Any:
+    def give(
+        self,
+        plan: pl.LazyFrame,
+        sources: Mapping[str, Any],
+        seen: Seen | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> Any:
         """Return a plan's result as a frame of the kind of the frames."""
-        return self.first.give(plan, sources, seen)
+        return self.first.give(plan, sources, seen, columns)
 
     def rows(self, result: Any) -> list[dict[str, Any]] | None:
         """Return the rows of a small result."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from recframe.frames.collecting import stream
-from recframe.frames.kinds.kind import Applied, Seen
+from recframe.frames.kinds.kind import Applied, Seen, chosen
 from recframe.frames.kinds.polars_lazyframe import LazyPolars
 
 
@@ -31,13 +31,19 @@ class StreamedPolars(LazyPolars):
         del schema
         return to(stream(plan)).lazy()
 
-    def give(self, plan: pl.LazyFrame, sources: Mapping[str, Any], seen: Seen | None = None) -> Any:
+    def give(
+        self,
+        plan: pl.LazyFrame,
+        sources: Mapping[str, Any],
+        seen: Seen | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> Any:
         """Return a plan's result, collected."""
         del sources
         result = stream(plan)
         if seen is not None:
             seen(result, stream)
-        return result
+        return chosen(result, columns)
 
 
 KIND = StreamedPolars
