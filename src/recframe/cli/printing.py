@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 
 import click
 import polars as pl
@@ -24,6 +25,8 @@ FIRST_ROWS = 20
 LONGEST_CELL = 1_000
 """Text of more signs is cut on a terminal."""
 ROWS_AT_ONCE = 1_000
+NOTE = "note"
+"""The column that is a line below a row where it does not fit."""
 DIGITS = 6
 TINY = 1e-3
 LARGE = 1e12
@@ -51,8 +54,9 @@ def put(text: str) -> None:
 def print_frame(frame: pl.DataFrame, *, wrapped: bool = False) -> None:
     """Print a frame as a table: each row on one line, in full where the output is no terminal.
 
-    On a terminal columns stand in blocks that fit side by side, or with `wrapped` long text is broken into lines; of a long
-    table the first rows are shown, and how many more there are.
+    On a terminal columns stand in blocks that fit side by side, and a last column of notes that does not is lines below the
+    rows; or with `wrapped` long text is broken into lines. Of a long table the first rows are shown, and how many more there
+    are.
     """
     width = shutil.get_terminal_size().columns if is_terminal() else None
     cut = width is not None and frame.height > MOST_ROWS
@@ -77,7 +81,11 @@ def is_terminal() -> bool:
 def _print_blocks(frame: pl.DataFrame, columns: dict[str, list[str]], width: int | None) -> None:
     """Print columns in blocks that fit a width, or in one."""
     widths = {name: max(map(_places, cells)) for name, cells in columns.items()}
-    for names in [frame.columns] if width is None else _blocks(frame, widths, width):
+    notes: list[str] = []
+    if width is not None and frame.columns[-1:] == [NOTE] and _total(widths.values()) > width:
+        frame, notes = frame[:, :-1], _below(frame[NOTE], columns)
+    blocks = [frame.columns] if width is None else list(_blocks(frame, widths, width))
+    for names in blocks:
         # a terminal that cannot show a line has a hyphen
         line = "─" if (sys.stdout.encoding or "").lower().startswith("utf") else "-"
         right = [frame.schema[name].is_numeric() for name in names]
@@ -87,11 +95,24 @@ def _print_blocks(frame: pl.DataFrame, columns: dict[str, list[str]], width: int
         ]
         head, *rows = zip(*padded, strict=True)
         say(GAP.join(head).rstrip(), bold=True)
-        say(line * (sum(widths[name] + len(GAP) for name in names) - len(GAP)))
+        say(line * _total(widths[name] for name in names))
         for start in range(0, len(rows), ROWS_AT_ONCE):
-            lines = (GAP.join(row).rstrip() for row in rows[start : start + ROWS_AT_ONCE])
-            say("\n".join(lines))
+            some = slice(start, start + ROWS_AT_ONCE)
+            told = notes[some] if names == blocks[-1] else []
+            lines = (GAP.join(row).rstrip() for row in rows[some])
+            say("\n".join(line + note for line, note in zip_longest(lines, told, fillvalue="")))
         say()
+
+
+def _total(widths: Iterable[int]) -> int:
+    """Return how many places columns of some widths take."""
+    return sum(width + len(GAP) for width in widths) - len(GAP)
+
+
+def _below(notes: pl.Series, columns: dict[str, list[str]]) -> list[str]:
+    """Return a line below each row that has a note, and nothing below others."""
+    given = zip(notes, columns[NOTE][1:], strict=True)
+    return [f"\n{GAP}{text}" if note else "" for note, text in given]
 
 
 def _column(cells: list[str], width: int, *, right: bool) -> list[str]:
@@ -125,7 +146,7 @@ def _blocks(frame: pl.DataFrame, widths: dict[str, int], width: int) -> Iterator
     for name in frame.columns:
         if name in keys:
             continue
-        needed = sum(widths[one] + len(GAP) for one in [*block, name]) - len(GAP)
+        needed = _total(widths[one] for one in [*block, name])
         if len(block) > len(keys) and needed > width:
             yield block
             block = list(keys)

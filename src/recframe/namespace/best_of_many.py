@@ -44,14 +44,14 @@ class BestOfMany(Generic[F]):
             n_resamples, seed: of the resamples of random groups of users, or of clusters, that `first` counts.
 
         Columns: the `by` columns; the model (the winner: of the best mean difference to the baseline, the first by name of
-        equal ones; of a metric without a direction the highest); `baseline`, `metric`, `k`; `n_models` (m, without the
-        baseline); `value`, `baseline_value`, `difference` and `n_users` of users with both values; `difference_low` and
-        `_high` at level^(1/m), so that they hold at `level` whichever model is picked; `difference_shrunk`, what empirical
-        Bayes leaves of it: drawn towards the mean of all m as far as users cannot tell models apart (null of fewer than
-        three); `first`, in which share of resamples the winner is first (equal ones share it); `runner_up`. Of the winner
-        against the runner-up: `ahead` (the mean difference), `p_value`, `p_adjusted` (by Holm over the rows of the table),
-        `n_differ`, `n_unpaired` and the `verdict`, in the words of `compare`. `note` says where the winner is no better than
-        the baseline.
+        equal ones; of a metric without a direction the highest); `metric`; the `verdict` on winner and `runner_up`, in the
+        words of `compare`; `value`, `baseline_value`, `difference` and `n_users` of users with both values; `difference_low`
+        and `_high` at level^(1/m), of m models without the baseline, so that they hold at `level` whichever model is picked;
+        `difference_shrunk`, what empirical Bayes leaves of it: drawn towards the mean of all m as far as users cannot tell
+        models apart (null of fewer than three); `first`, in which share of resamples the winner is first (equal ones share
+        it); `p_adjusted` of winner and runner-up (by Holm over the rows of the table); `note`, which says where the winner is
+        no better than the baseline. With `wide=True` there are `baseline`, `k`, `n_models` (m), and of winner and runner-up
+        `ahead` (the mean difference), `p_value`, `n_differ` and `n_unpaired` too, in the order of earlier versions.
 
         The test of winner and runner-up is on two sides, which is what it takes that both were picked: the other could have
         led, and the first two of many lie closer together than two that are named before. It needs recframe[stats]. Of a

@@ -139,9 +139,10 @@ class Gates(Generic[F]):
 
         Values are shown as `decimals=` or a profile rounds them, and judged as they are.
 
-        `last` is an earlier result, which `"ndcg@10 >= 0.99 * last"` holds values against: one of `summarize` or `require`,
-        whose intervals count as if they were of other users, so that less can be shown; or, better, users' values, of
-        `evaluate(..., by="user")`, who are paired; or both in a list.
+        `last` is an earlier result, which `"ndcg@10 >= 0.99 * last"` holds values against: one of `summarize` or `require`
+        (whose short form lacks the intervals of values that were held against others'), whose intervals count as if they were
+        of other users, so that less can be shown; or, better, users' values, of `evaluate(..., by="user")`, who are paired; or
+        both in a list.
 
         `history` holds values against what the last runs before predict, in `"ndcg@10 >= trailing"` or `"ndcg@10 >= 0.95 *
         trailing"`: a frame of `rf.history(...)`, or its path. The prediction and its error are those of `rf.changes`, from the
@@ -150,10 +151,11 @@ class Gates(Generic[F]):
         says so; a history with runs of the metric and none of its definition is an error. Have runs in it that were before:
         track this one after the gate, or filter the history by `as_of`.
 
-        Columns: the `by` columns and a bound model; `requirement`, `metric`, `k`; `value`, `bound` (times the other's value),
-        `baseline_value`, `difference`; `state`, `n_users`, `n_differ` (users, or clusters, whose two values differ, where it is
-        another model's), `detectable`, `p_value`, `p_adjusted`, `note`. A null value (nobody has one) is open. It needs NumPy
-        and SciPy, the extra recframe[stats].
+        Columns: the `by` columns and a bound model; `requirement`, `state`; `value`, `bound` (times the other's value),
+        `baseline_value`, `difference` with its interval; `p_adjusted`, `n_users`, `note`. With `wide=True` there are `metric`,
+        `k`, `value_low` and `value_high`, `n_differ` (users, or clusters, whose two values differ, where it is another
+        model's), `detectable` and `p_value` too, in the order of earlier versions. A null value (nobody has one) is open. It
+        needs NumPy and SciPy, the extra recframe[stats].
 
         Raises a RequirementError, which is an AssertionError too, with a table of what fails. So that no gate passes unseen, a
         LazyFrame, or a frame of an engine, is run at once, and the result is a DataFrame of Polars; `raises=False` gives a
@@ -170,16 +172,16 @@ class Gates(Generic[F]):
 
         >>> import polars as pl, recframe
         >>> df = pl.DataFrame({"user": range(100), "item": 1, "rank": 1, "relevance": [0, 1, 1, 1] * 25})
-        >>> df.rec.require("mrr >= 0.6", "mrr >= 0.7").select("requirement", "value", "value_low", "state", "detectable")
+        >>> df.rec.require("mrr >= 0.6", "mrr >= 0.7").select("requirement", "state", "value", "difference_low", "n_users")
         shape: (2, 5)
-        ┌─────────────┬───────┬───────────┬───────┬────────────┐
-        │ requirement ┆ value ┆ value_low ┆ state ┆ detectable │
-        │ ---         ┆ ---   ┆ ---       ┆ ---   ┆ ---        │
-        │ str         ┆ f64   ┆ f64       ┆ str   ┆ f64        │
-        ╞═════════════╪═══════╪═══════════╪═══════╪════════════╡
-        │ mrr >= 0.6  ┆ 0.75  ┆ 0.655215  ┆ holds ┆ 0.123122   │
-        │ mrr >= 0.7  ┆ 0.75  ┆ 0.655215  ┆ open  ┆ 0.123122   │
-        └─────────────┴───────┴───────────┴───────┴────────────┘
+        ┌─────────────┬───────┬───────┬────────────────┬─────────┐
+        │ requirement ┆ state ┆ value ┆ difference_low ┆ n_users │
+        │ ---         ┆ ---   ┆ ---   ┆ ---            ┆ ---     │
+        │ str         ┆ str   ┆ f64   ┆ f64            ┆ i64     │
+        ╞═════════════╪═══════╪═══════╪════════════════╪═════════╡
+        │ mrr >= 0.6  ┆ holds ┆ 0.75  ┆ 0.055215       ┆ 100     │
+        │ mrr >= 0.7  ┆ open  ┆ 0.75  ┆ -0.044785      ┆ 100     │
+        └─────────────┴───────┴───────┴────────────────┴─────────┘
         """
         wide = options.yes_or_no("wide", wide)
         asked = required(requirements, k)

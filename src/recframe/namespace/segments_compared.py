@@ -50,14 +50,15 @@ class SegmentsCompared(Generic[F]):
         is looked at by itself. `metrics`, `k` and `profile` are those of `evaluate`. With `baseline=`, the name of a model, the
         values are those of the other models minus its own, user by user.
 
-        Columns: `by`, the column's name; the model; `metric` and `k`; `n_segments` with a value, of which `n_small` have fewer
-        than `min_users` users. `best` and `worst` are never among these; each stands as text, with its `_value` and `_n_users`.
-        Best is the highest value, of a metric of which less is better the lowest. `gap` is the one minus the other, from 0 up;
-        `gap_low` to `gap_high` holds with `level` for all pairs of segments at once, since the two were picked. `gap_pooled`
-        is the gap after each value was drawn towards the centre of all segments, the small ones among them, by what its users
-        leave open; from four segments on. `ratio` is the worst value over the best (null with a baseline), `spread` the
-        standard deviation between segments beyond that of their users, and `p_value` that of the null that no two segments
-        differ. `note` says what else is to be known; what has no number is null, and the note says why.
+        Columns: `by`, the column's name; the model; `metric`; `best` and `worst`, as text, each with its `_value`, never a
+        segment of fewer than `min_users` users. Best is the highest value, of a metric of which less is better the lowest.
+        `p_value` is that of the null that no two segments differ. `gap` is the one value minus the other, from 0 up;
+        `gap_low` to `gap_high` holds with `level` for all pairs of segments at once, since the two were picked. `note` says
+        what else is to be known; what has no number is null, and the note says why. With `wide=True` there are too `k`;
+        `n_segments` with a value, of which `n_small` have fewer than `min_users` users; the `_n_users` of the two;
+        `gap_pooled`, the gap after each value was drawn towards the centre of all segments, the small ones among them, by what
+        its users leave open (from four segments on); `ratio`, the worst value over the best (null with a baseline); `spread`,
+        the standard deviation between segments beyond that of their users. Their order is that of earlier versions.
 
         With several properties of users the note names Simpson's paradox: a segment that is below another one, but above it
         within every value of another column (with `min_users` of both, and neither by chance). Users whose value is null are
@@ -132,13 +133,14 @@ class SegmentsCompared(Generic[F]):
         `by` columns, such as country=FR, age=20. `by` takes what `evaluate` takes, but the user and the model. With
         `baseline=`, the name of a model, the values are those of the other models minus its own, user by user.
 
-        Columns: the model; `by`, the columns' names; `segment`, their values, as text; `depth`, how many they are; `metric` and
-        `k`; `n_users` with a value; `value` and its interval, that of `summarize`; `rest`, that of frames without the slice;
-        `difference`, value - rest, with an interval that holds for all slices of the result at once; `p_value` of the null that
-        it is 0, and `p_adjusted` for as many as were looked at, by `correction`: "holm", "bonferroni", "benjamini-hochberg" or
-        None. `pooled`, with its interval, is the value drawn towards the centre of all slices of the same columns by what its
-        users leave open (from four of them on, those that are too small to be listed among them). Rows stand by model and
-        metric, the worst `pooled` first: a few users with bad luck are not the worst slice. `note` says what is to be known.
+        Columns: the model; `segment`, the columns with their values, as text; `metric`; `value`; `rest`, that of frames without
+        the slice; `difference`, value - rest, with an interval that holds for all slices of the result at once; `p_adjusted`
+        of the null that it is 0, for as many as were looked at, by `correction`: "holm", "bonferroni", "benjamini-hochberg" or
+        None. `pooled` is the value drawn towards the centre of all slices of the same columns by what its users leave open
+        (from four of them on, those that are too small to be listed among them). Rows stand by model and metric, the worst
+        `pooled` first: a few users with bad luck are not the worst slice. `n_users` have a value; `note` says what is to be
+        known. With `wide=True` there are `by`, the columns' names, `depth`, how many they are, `k`, `p_value`, and the
+        intervals of `value` (that of `summarize`) and `pooled` too, in the order of earlier versions.
 
         `cluster` names a column of users who hang together, such as a household: no error is then below that of the sums of
         whole clusters, of random groups of them where there are many. It takes columns of users in `by`.

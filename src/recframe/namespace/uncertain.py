@@ -72,11 +72,12 @@ class Uncertain(Generic[F]):
         exposure_disparity, of which no method was shown to hold. That of a metric which grows with the number of users
         (coverage, tail_coverage, gini, entropy) speaks of as many users, and of no other number.
 
-        Columns: the `by` columns (a bound model among them), `metric` (its string), `k` (null: the whole list), `value`,
-        `value_low`, `value_high`, `std` (between users, or of the contributions), `n_users` (those with a value: the metric's
-        own support; lists, of metrics over lists), `n_zero` (of value 0), `n_undefined` (who count but have no value),
-        `n_without_relevant` (of the universe, without a relevant item; null for metrics over lists) and `note`. Rows stand in
-        the order of `evaluate`, and in each segment of the metrics. Of a LazyFrame it is a LazyFrame of expressions alone.
+        Columns: the `by` columns (a bound model among them), `metric` (its string), `value`, `value_low`, `value_high`,
+        `n_users` (with a value: the metric's own support; lists, of metrics over lists) and `note`. With `wide=True` there are
+        `k` (null: the whole list) behind the metric, `std` (between users, or of the contributions), `n_zero` (of value 0),
+        `n_undefined` (who count but have no value) and `n_without_relevant` (of the universe, without a relevant item; null
+        for metrics over lists) too. Rows stand in the order of `evaluate`, and in each segment of the metrics. Of a LazyFrame
+        it is a LazyFrame of expressions alone.
 
         Without a user, with one, or where nothing tells how a metric varies, the interval is null and `note` says why. Of fewer
         than 15 users with a value above 0 no interval holds as often as it says, which is noted too.
@@ -85,15 +86,15 @@ class Uncertain(Generic[F]):
 
         >>> import polars as pl, recframe
         >>> df = pl.DataFrame({"user": [1, 1, 2, 3], "item": [1, 2, 1, 1], "rank": [1, 2, 1, 1], "relevance": [0, 1, 1, 0]})
-        >>> df.rec.summarize("mrr").select("metric", "value", "value_low", "value_high", "n_users", "n_zero")
-        shape: (1, 6)
-        ┌────────┬───────┬───────────┬────────────┬─────────┬────────┐
-        │ metric ┆ value ┆ value_low ┆ value_high ┆ n_users ┆ n_zero │
-        │ ---    ┆ ---   ┆ ---       ┆ ---        ┆ ---     ┆ ---    │
-        │ str    ┆ f64   ┆ f64       ┆ f64        ┆ i64     ┆ i64    │
-        ╞════════╪═══════╪═══════════╪════════════╪═════════╪════════╡
-        │ mrr    ┆ 0.5   ┆ 0.036171  ┆ 0.963829   ┆ 3       ┆ 1      │
-        └────────┴───────┴───────────┴────────────┴─────────┴────────┘
+        >>> df.rec.summarize("mrr").drop("note")
+        shape: (1, 5)
+        ┌────────┬───────┬───────────┬────────────┬─────────┐
+        │ metric ┆ value ┆ value_low ┆ value_high ┆ n_users │
+        │ ---    ┆ ---   ┆ ---       ┆ ---        ┆ ---     │
+        │ str    ┆ f64   ┆ f64       ┆ f64        ┆ i64     │
+        ╞════════╪═══════╪═══════════╪════════════╪═════════╡
+        │ mrr    ┆ 0.5   ┆ 0.036171  ┆ 0.963829   ┆ 3       │
+        └────────┴───────┴───────────┴────────────┴─────────┘
 
         Source: Wilson 1927; Efron and Stein 1981, The jackknife estimate of variance; Cameron and Miller 2015.
         """
@@ -152,12 +153,13 @@ class Uncertain(Generic[F]):
             min_users: with fewer users (or clusters) a row has its numbers, but no `p_adjusted` and the verdict "few".
             cluster: as in `summarize`. n_resamples, seed: how often is flipped or drawn; no p is below 1 / (n_resamples + 1).
 
-        Columns: the `by` columns, the model, `baseline`, `metric`, `k`, `value` and `baseline_value` (over users with both),
-        `difference`, `relative` (difference / baseline_value) each with `_low` and `_high`, `p_value`, `p_adjusted`,
-        `effect_size` (mean of d over its standard deviation), `wins`, `ties`, `losses` (users who are better off, as well off
-        and worse off than with the baseline; null of set metrics), `n_users`, `n_differ` (users, or clusters, whose two values
-        differ), `n_unpaired` (users with one of the values alone, left out), with a margin `p_not_worse` and `p_equivalent`,
-        `verdict` and `note`. No p is below 2^(1 - n_differ): so many users can show no more.
+        Columns: the `by` columns, the model, without `baseline=` the `baseline` of each row; `metric`, `verdict`, `value` and
+        `baseline_value` (over users with both), `difference` with `_low` and `_high`, `p_adjusted`, `n_users` and `note`. With
+        `wide=True` always `baseline`, and in the order of earlier versions, the verdict behind the numbers, `k`, `relative`
+        (difference / baseline_value, with its interval), `p_value`, `effect_size` (mean of d over its standard deviation),
+        `wins`, `ties`, `losses` (users who are better off, as well off and worse off than with the baseline; null of set
+        metrics), `n_differ` (users, or clusters, whose two values differ), `n_unpaired` (users with one of the values alone,
+        left out), with a margin `p_not_worse` and `p_equivalent`. No p is below 2^(1 - n_differ): so many can show no more.
 
         Verdicts: "better", "worse" ("higher", "lower" of a metric without a direction): shown. "same": for all users, or with a
         margin shown to be within it. "not worse", "not better": shown up to the margin. "few": fewer than `min_users`. "open":
@@ -174,15 +176,15 @@ class Uncertain(Generic[F]):
         ...     "item": [1, 2, 3, 4, 1, 2, 9, 9], "rank": [1] * 8})
         >>> truth = pl.DataFrame({"user": [1, 2, 3, 4], "item": [9, 2, 9, 9]})
         >>> found = recs.rec(truth=truth, model="model").compare("hit_rate@1", baseline="a")
-        >>> found.select("model", "difference", "difference_low", "difference_high", "p_value", "verdict")
+        >>> found.select("model", "verdict", "difference", "difference_low", "difference_high", "n_users")
         shape: (1, 6)
-        ┌───────┬────────────┬────────────────┬─────────────────┬─────────┬─────────┐
-        │ model ┆ difference ┆ difference_low ┆ difference_high ┆ p_value ┆ verdict │
-        │ ---   ┆ ---        ┆ ---            ┆ ---             ┆ ---     ┆ ---     │
-        │ str   ┆ f64        ┆ f64            ┆ f64             ┆ f64     ┆ str     │
-        ╞═══════╪════════════╪════════════════╪═════════════════╪═════════╪═════════╡
-        │ b     ┆ 0.5        ┆ -0.418693      ┆ 1.418693        ┆ 0.5     ┆ few     │
-        └───────┴────────────┴────────────────┴─────────────────┴─────────┴─────────┘
+        ┌───────┬─────────┬────────────┬────────────────┬─────────────────┬─────────┐
+        │ model ┆ verdict ┆ difference ┆ difference_low ┆ difference_high ┆ n_users │
+        │ ---   ┆ ---     ┆ ---        ┆ ---            ┆ ---             ┆ ---     │
+        │ str   ┆ str     ┆ f64        ┆ f64            ┆ f64             ┆ i64     │
+        ╞═══════╪═════════╪════════════╪════════════════╪═════════════════╪═════════╡
+        │ b     ┆ few     ┆ 0.5        ┆ -0.418693      ┆ 1.418693        ┆ 4       │
+        └───────┴─────────┴────────────┴────────────────┴─────────────────┴─────────┘
 
         Source: Student 1908; Fisher 1935; Holm 1979; Westfall and Young 1993; Urbano, Lima and Hanjalic 2019, Statistical
         significance testing in information retrieval; Schuirmann 1987 (margins); Waudby-Smith et al. 2024 (looks).
@@ -250,26 +252,27 @@ class Uncertain(Generic[F]):
                 its rows does, which no number of rows makes easier: so it is for tests of differences, and for singling rows
                 out that are not worse.
 
-        Columns: the `by` columns, the model (and `baseline`), `metric`, `k`, `value` (the baseline's), `n_users`, `std` of the
-        differences, `detectable` (the smallest difference that n_users show), `detectable_relative` (as a share of the
-        value), `wanted`, `users_needed` for that, and `note`. With a margin, `std` is of b - (1 - margin) a, and in place of
-        what is detectable there are `margin` and `chance`, that of n_users to hold. The other arguments are those of
-        `compare`; `cluster` takes a baseline. It needs recframe[stats].
+        Columns: the `by` columns, the model, `metric`, `users_needed` for the difference `wanted`, `detectable` (the smallest
+        that n_users show), `detectable_relative` (as a share of the value), `value` (the baseline's), `n_users` and `note`.
+        With a margin, in place of what is detectable there are `margin` and `chance`, that of n_users to hold. With
+        `wide=True` there are `baseline`, `k` and the `std` of the differences (with a margin of b - (1 - margin) a) too, and
+        the order is that of earlier versions. The other arguments are those of `compare`; `cluster` takes a baseline. It needs
+        recframe[stats].
 
         >>> import polars as pl, recframe
         >>> recs = pl.DataFrame({"model": ["a"] * 4 + ["b"] * 4, "user": [1, 2, 3, 4] * 2,
         ...     "item": [1, 2, 3, 4, 1, 2, 9, 9], "rank": [1] * 8})
         >>> truth = pl.DataFrame({"user": [1, 2, 3, 4], "item": [9, 2, 9, 9]})
         >>> found = recs.rec(truth=truth, model="model").power("hit_rate@1", baseline="a", wanted=0.5)
-        >>> found.select("model", "std", "detectable", "users_needed")
+        >>> found.select("model", "users_needed", "wanted", "detectable")
         shape: (1, 4)
-        ┌───────┬─────────┬────────────┬──────────────┐
-        │ model ┆ std     ┆ detectable ┆ users_needed │
-        │ ---   ┆ ---     ┆ ---        ┆ ---          │
-        │ str   ┆ f64     ┆ f64        ┆ i64          │
-        ╞═══════╪═════════╪════════════╪══════════════╡
-        │ b     ┆ 0.57735 ┆ 1.228572   ┆ 170          │
-        └───────┴─────────┴────────────┴──────────────┘
+        ┌───────┬──────────────┬────────┬────────────┐
+        │ model ┆ users_needed ┆ wanted ┆ detectable │
+        │ ---   ┆ ---          ┆ ---    ┆ ---        │
+        │ str   ┆ i64          ┆ f64    ┆ f64        │
+        ╞═══════╪══════════════╪════════╪════════════╡
+        │ b     ┆ 170          ┆ 0.5    ┆ 1.228572   │
+        └───────┴──────────────┴────────┴────────────┘
 
         Source: Cohen 1988, Statistical power analysis for the behavioral sciences.
         """
