@@ -67,7 +67,7 @@ def test_a_summary_is_a_number_with_its_interval():
 def test_a_comparison_says_what_it_shows():
     result = run("compare", *FILES, "--baseline", "pop", "-m", "hit_rate@1")
 
-    found = REC.compare("hit_rate@1", baseline="pop").row(0, named=True)
+    found = REC.compare("hit_rate@1", baseline="pop", wide=True).row(0, named=True)
     head, row = table(result.stdout)
     assert head == [
         *("model", "baseline", "metric", "value", "baseline_value", "difference", "relative"),
@@ -85,7 +85,7 @@ def test_a_comparison_says_what_it_shows():
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("summarize",), REC.summarize("hit_rate@1", by="country", level=0.9)),
+        (("summarize",), REC.summarize("hit_rate@1", by="country", level=0.9, wide=True)),
         (
             ("compare", "--baseline", "pop", "--margin", "0.01", "--correction", "none"),
             REC.compare(
@@ -95,11 +95,12 @@ def test_a_comparison_says_what_it_shows():
                 level=0.9,
                 margin=0.01,
                 correction=None,
+                wide=True,
             ),
         ),
         (
             ("compare", "--looks", "any"),
-            REC.compare("hit_rate@1", by="country", level=0.9, looks="any"),
+            REC.compare("hit_rate@1", by="country", level=0.9, looks="any", wide=True),
         ),
     ],
 )
@@ -243,7 +244,7 @@ def test_a_stored_result_is_what_a_later_one_is_held_against(stored):
     paired = run(*asked, "-o", "paired.parquet")
     before, after = REC.evaluate("hit_rate@1", by="user"), hits(svd=0.7, pop=0.2)
     expected = after.rec(truth=LIKED, model="model").require(
-        "hit_rate@1 >= 0.8 * reference", last=before, raises=False
+        "hit_rate@1 >= 0.8 * reference", last=before, raises=False, wide=True
     )
     assert paired.exit_code == 1
     assert_frame_equal(pl.read_parquet("paired.parquet"), expected)

@@ -289,9 +289,11 @@ def test_frames_of_several_models_are_one(engine):
     frames["b"] = frames["b"].drop("week")
 
     held = {name: engine(one) for name, one in frames.items()}
-    found = rf.rec(held, engine(truth)).compare("ndcg@3")
+    found = rf.rec(held, engine(truth)).compare("ndcg@3", wide=True)
 
-    assert_same(rf.rec(frames, truth).compare("ndcg@3"), engine.read(found), ordered=True)
+    assert_same(
+        rf.rec(frames, truth).compare("ndcg@3", wide=True), engine.read(found), ordered=True
+    )
 
 
 def test_side_frames_of_this_process_travel(engine):
@@ -344,11 +346,11 @@ def test_what_only_the_data_shows_fails_with_its_words(engine):
 def test_an_earlier_result_is_one_of_the_engine_or_of_a_file(engine, tmp_path):
     recs, truth = eager(model=False)
     rec, held = recs.rec(truth=truth), rf.rec(engine(recs), truth=engine(truth))
-    earlier = rec.summarize("ndcg@3")
+    earlier = rec.summarize("ndcg@3", wide=True)
     earlier.write_parquet(tmp_path / "earlier.parquet")
     asked = partial(held.require, "ndcg@3 >= 0.9 * last", raises=False)
 
-    expected = rec.require("ndcg@3 >= 0.9 * last", last=earlier, raises=False)
+    expected = rec.require("ndcg@3 >= 0.9 * last", last=earlier, raises=False, wide=True)
     for last in (engine(earlier), pl.scan_parquet(tmp_path / "earlier.parquet")):
         assert_same(expected, engine.read(asked(last=last)), ordered=True)
     with pytest.raises(rf.RecframeError, match="give its summary alone as last="):

@@ -185,7 +185,7 @@ def test_an_interval_of_a_set_metric_takes_all_lists():
     with pytest.raises(
         rf.RecframeError, match="what each list changes in coverage@3 takes all lists"
     ):
-        rec.summarize("ndcg@3", "coverage@3")
+        rec.summarize("ndcg@3", "coverage@3", wide=True)
 
 
 @pytest.mark.parametrize("similarity", ["overlap", "cosine"])
@@ -322,28 +322,28 @@ def test_a_gate_that_is_not_met_raises_where_its_result_is_made():
     recs, truth = eager(model=False)
 
     with pytest.raises(rf.RequirementError, match="ndcg@3"):
-        rf.rec(many(recs), truth=many(truth)).require("ndcg@3 >= 0.99")
-    met = rf.rec(many(recs), truth=many(truth)).require("ndcg@3 >= 0.0001", strict=False)
+        rf.rec(many(recs), truth=many(truth)).require("ndcg@3 >= 0.99", wide=True)
+    met = rf.rec(many(recs), truth=many(truth)).require("ndcg@3 >= 0.0001", strict=False, wide=True)
     assert isinstance(met, pl.DataFrame)
-    plan = rf.rec(many(recs), truth=many(truth)).require("ndcg@3 >= 0.99", raises=False)
+    plan = rf.rec(many(recs), truth=many(truth)).require("ndcg@3 >= 0.99", raises=False, wide=True)
     assert isinstance(plan, ManyFrame)
 
 
 def test_what_an_earlier_result_had_is_missing_in_buckets_too():
     recs, truth = eager()
     home = rf.rec(recs, truth=truth, model="model")
-    last = home.summarize("ndcg@3")
+    last = home.summarize("ndcg@3", wide=True)
     alone = recs.filter(pl.col("model") == "a")
     one = rf.rec(alone, truth=truth, model="model")
     other = rf.rec(many(alone), truth=many(truth), model="model")
 
     asked_for = partial(one.require, "ndcg@3 >= 0.1 * last", last=last, raises=False)
-    found = read(other.require("ndcg@3 >= 0.1 * last", last=last, raises=False))
+    found = read(other.require("ndcg@3 >= 0.1 * last", last=last, raises=False, wide=True))
     assert_same(asked_for(), found, ordered=True)
     assert dict(found.select("model", "state").rows())["b"] == "missing"
     with pytest.raises(rf.RequirementError, match="missing"):
-        other.require("ndcg@3 >= 0.1 * last", last=last)
-    other.require("ndcg@3 >= 0.1 * last", last=last, missing="open")
+        other.require("ndcg@3 >= 0.1 * last", last=last, wide=True)
+    other.require("ndcg@3 >= 0.1 * last", last=last, missing="open", wide=True)
 
 
 def test_frames_of_several_models_are_one():
@@ -427,7 +427,9 @@ def test_requirements_as_objects_and_users_by_a_name_of_their_own_travel():
     assert_same(home.evaluate("mrr", by="user"), read(rec.evaluate("mrr", by="who")), ordered=False)
     needed = rf.Requirement(twice_the_first_metric() @ 3, ">=", 0.1)
     assert_same(
-        home.require(needed, raises=False), read(rec.require(needed, raises=False)), ordered=True
+        home.require(needed, raises=False, wide=True),
+        read(rec.require(needed, raises=False, wide=True)),
+        ordered=True,
     )
 
 

@@ -133,7 +133,7 @@ def test_a_stream_of_spark_is_asked_batch_by_batch():
         with says():
             rf.rec(recs, truth=relevant).evaluate("mrr")
     with says():
-        rf.rec({"a": lists, "b": lists}, truth=truth).compare("mrr")
+        rf.rec({"a": lists, "b": lists}, truth=truth).compare("mrr", wide=True)
 
 
 def test_a_table_and_an_rdd_are_told_how_they_become_frames():
@@ -151,7 +151,10 @@ def test_a_table_and_an_rdd_are_told_how_they_become_frames():
 def test_a_session_that_was_stopped_is_said_in_words():
     recs, truth = eager(model=False)
     lists, relevant = made(recs), made(truth)
-    rec, earlier = rf.rec(lists, truth=relevant), made(recs.rec(truth=truth).summarize("mrr"))
+    rec, earlier = (
+        rf.rec(lists, truth=relevant),
+        made(recs.rec(truth=truth).summarize("mrr", wide=True)),
+    )
     session().stop()
     session.cache_clear()
     says = partial(pytest.raises, rf.RecframeError, match="session .* was stopped; start one, ")
@@ -166,7 +169,7 @@ def test_a_session_that_was_stopped_is_said_in_words():
         with says():
             rf.rec(made(recs), truth=relevant).evaluate("mrr")
         with says():
-            rf.rec(made(recs), truth=truth).require("mrr >= 0.9 * last", last=earlier)
+            rf.rec(made(recs), truth=truth).require("mrr >= 0.9 * last", last=earlier, wide=True)
         assert "pyspark.DataFrame" in repr(rec)
     finally:
         session()

@@ -62,7 +62,9 @@ def test_the_rest_has_the_value_of_frames_without_the_rows_of_the_slice(
         metrics = [one for one in metrics if not is_over_lists(one)] or ["ndcg@2"]
     scene = with_what_slices_takes(scene)
     depths = [1] if len(cut(scene)) > 1 else [1, 2]
-    asked = scene.rec(make).slices(*metrics, by=scene.asked_by, min_users=1, depth=max(depths))
+    asked = scene.rec(make).slices(
+        *metrics, by=scene.asked_by, min_users=1, depth=max(depths), wide=True
+    )
 
     crossed = [one for depth in depths for one in combinations(scene.places, depth)]
     wanted = rests([replace(scene, places=places) for places in crossed], metrics)
@@ -105,8 +107,8 @@ def test_columns_that_cut_different_frames_are_not_crossed():
     with pytest.raises(
         rf.RecframeError, match=r"slices does not cross 'week' and 'genre'.*depth=1"
     ):
-        rec.slices("mrr", by=["week", "genre"])
-    assert rec.slices("mrr", by=["week", "genre"], depth=1, min_users=1).height == 2
+        rec.slices("mrr", by=["week", "genre"], wide=True)
+    assert rec.slices("mrr", by=["week", "genre"], depth=1, min_users=1, wide=True).height == 2
 
 
 def test_a_long_tail_of_the_catalogue_has_no_rest_among_items():
@@ -117,4 +119,4 @@ def test_a_long_tail_of_the_catalogue_has_no_rest_among_items():
     )
 
     with pytest.raises(rf.RecframeError, match=r"takes no long_tail_count.* another one outside"):
-        rec.slices("long_tail_count(tail=items)", by="genre")
+        rec.slices("long_tail_count(tail=items)", by="genre", wide=True)

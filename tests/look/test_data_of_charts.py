@@ -37,7 +37,7 @@ def values(frame: pl.DataFrame, *columns: str) -> list[Any]:
 @each_kind
 def test_a_curve_has_the_values_and_intervals_of_summarize(kind):
     data = bound(kind).plot.curve("ndcg", k=KS, level=0.9).data
-    found = bound().summarize("ndcg", k=KS, level=0.9)
+    found = bound().summarize("ndcg", k=KS, level=0.9, wide=True)
 
     assert data["model"].to_list() == found["model"].to_list()
     expected = values(found, "k", "value", "value_low", "value_high", "n_users")
@@ -47,7 +47,9 @@ def test_a_curve_has_the_values_and_intervals_of_summarize(kind):
 def test_curves_by_segment_have_the_values_and_intervals_of_summarize():
     rec = bound()
     data = rec.plot.curve("ndcg", k=KS, by="country").data.sort("place", "model", "k")
-    found = rec.summarize("ndcg", k=KS, by="country").sort("country", "model", "k", nulls_last=True)
+    found = rec.summarize("ndcg", k=KS, by="country", wide=True).sort(
+        "country", "model", "k", nulls_last=True
+    )
 
     assert data["segment"].to_list() == found["country"].fill_null("(none)").to_list()
     columns = ["model", "k", "value", "value_low", "value_high", "n_users"]
@@ -67,9 +69,13 @@ def approximately(value: Any) -> Any:
 def test_segments_have_the_values_of_summarize_and_pooled_those_of_slices(kind):
     rec = bound(kind)
     data = rec.plot.segments("ndcg@5", by="country", min_users=40).data.sort("segment", "model")
-    found = bound().summarize("ndcg@5", by="country").sort("country", "model", nulls_last=True)
+    found = (
+        bound()
+        .summarize("ndcg@5", by="country", wide=True)
+        .sort("country", "model", nulls_last=True)
+    )
     found = found.with_columns(pl.col("country").fill_null("(none)")).sort("country", "model")
-    slices = bound().slices("ndcg@5", by="country", depth=1, min_users=1)
+    slices = bound().slices("ndcg@5", by="country", depth=1, min_users=1, wide=True)
     pooled = {(f"{row['segment'][8:]}", row["model"]): row for row in slices.to_dicts()}
 
     assert data["segment"].to_list() == found["country"].to_list()
@@ -140,7 +146,7 @@ def test_bins_of_a_metric_without_an_end_run_over_its_values():
 def test_differences_are_those_of_compare(kind):
     options = {"baseline": "old", "by": "country", "margin": 0.1}
     data = bound(kind).plot.compare("ndcg@5", **options).data
-    found = bound().compare("ndcg@5", **options)
+    found = bound().compare("ndcg@5", **options, wide=True)
 
     columns = ["difference", "difference_low", "difference_high", "p_adjusted", "n_users"]
     drawn = data.select("difference", "low", "high", "p_adjusted", "n_users").rows()
@@ -154,7 +160,7 @@ def test_differences_are_those_of_compare(kind):
 
 def test_several_metrics_are_compared_as_shares_of_the_baseline():
     data = bound().plot.compare("ndcg@5", "recall@5", baseline="old", margin=0.1).data
-    found = bound().compare("ndcg@5", "recall@5", baseline="old", margin=0.1)
+    found = bound().compare("ndcg@5", "recall@5", baseline="old", margin=0.1, wide=True)
 
     columns = ["relative", "relative_low", "relative_high"]
     assert data.select("difference", "low", "high").rows() == values(found, *columns)
@@ -172,7 +178,7 @@ def test_without_a_baseline_each_two_models_have_a_row():
 @each_kind_thoroughly
 def test_a_tradeoff_has_the_values_and_intervals_of_both_metrics(kind):
     data = bound(kind).plot.tradeoff("ndcg", "recall", k=5).data
-    found = bound().summarize("ndcg@5", "recall@5")
+    found = bound().summarize("ndcg@5", "recall@5", wide=True)
 
     for axis, metric in {"x": "ndcg@5", "y": "recall@5"}.items():
         columns = ["model", "value", "value_low", "value_high"]
@@ -234,7 +240,7 @@ def test_precision_and_recall_are_those_of_evaluate(kind):
 @each_kind_thoroughly
 def test_interpolated_precision_has_the_intervals_of_summarize(kind):
     data = bound(kind).plot.interpolated_precision(k=5).data
-    found = bound().summarize(rf.interpolated_precision(recall=0.3) @ 5)
+    found = bound().summarize(rf.interpolated_precision(recall=0.3) @ 5, wide=True)
 
     of_point = data.filter(pl.col("recall") == 0.3).select("value", "low", "high").rows()
     assert of_point == values(found, "value", "value_low", "value_high")

@@ -54,7 +54,7 @@ def test_a_number_has_three_states_by_wilsons_interval(kind):
     asked += ["hit_rate@1 <= 0.85", "hit_rate@1 <= 0.7", "hit_rate@1 <= 0.6"]
 
     found = kind(hits(svd=first(0.75))).rec(truth=kind(truth(100)), model="model")
-    result = kind.read(found.require(*asked, raises=False))
+    result = kind.read(found.require(*asked, raises=False, wide=True))
 
     assert result.columns == ["model", *COLUMNS]
     assert result["requirement"].to_list() == asked
@@ -71,7 +71,7 @@ def test_a_number_has_three_states_by_wilsons_interval(kind):
 
 def test_the_interval_of_a_number_is_beyond_it_where_the_p_value_says_so():
     asked = [f"hit_rate@1 >= {bound / 1000}" for bound in range(760, 1000, 3)]
-    result = rec(hits(svd=first(0.75))).require(*asked, raises=False)
+    result = rec(hits(svd=first(0.75))).require(*asked, raises=False, wide=True)
     beyond = result["difference_high"] < 0
 
     assert 0 < beyond.sum() < len(asked)
@@ -83,7 +83,7 @@ def test_what_fails_raises_with_a_table_of_it(kind):
     found = kind(models).rec(truth=kind(truth(100)), model="model")
 
     with pytest.raises(rf.RequirementError) as error:
-        kind.read(found.require("hit_rate@1 >= 0.7", "hit_rate@1 >= 0.2"))
+        kind.read(found.require("hit_rate@1 >= 0.7", "hit_rate@1 >= 0.2", wide=True))
 
     assert str(error.value).splitlines() == [
         "of 4 rows, 1 fails:",
@@ -115,7 +115,7 @@ def test_a_lazy_frame_runs_where_a_gate_may_raise_and_is_a_plan_where_it_may_not
 
     lazy = pl.io.plugins.register_io_source(source, schema=hits(svd=[1]).schema)
     asked = lazy.rec(truth=truth(100).lazy(), model="model")
-    plan = asked.require("hit_rate@1 >= 0.9", raises=False)
+    plan = asked.require("hit_rate@1 >= 0.9", raises=False, wide=True)
 
     assert not read
     assert isinstance(plan, pl.LazyFrame)
@@ -123,11 +123,11 @@ def test_a_lazy_frame_runs_where_a_gate_may_raise_and_is_a_plan_where_it_may_not
     assert plan.collect()["state"].to_list() == ["fails"]
     read.clear()
     with pytest.raises(rf.RequirementError, match="of 1 row, 1 fails"):
-        asked.require("hit_rate@1 >= 0.9")
+        asked.require("hit_rate@1 >= 0.9", wide=True)
     assert read
-    met = asked.require("hit_rate@1 >= 0.1")
+    met = asked.require("hit_rate@1 >= 0.1", wide=True)
     assert isinstance(met, pl.DataFrame)
-    assert_frame_equal(met, rec(hits(svd=first(0.5))).require("hit_rate@1 >= 0.1"))
+    assert_frame_equal(met, rec(hits(svd=first(0.5))).require("hit_rate@1 >= 0.1", wide=True))
 
 
 def test_lazy_frames_raise_by_segment_and_against_earlier_numbers():
@@ -135,29 +135,29 @@ def test_lazy_frames_raise_by_segment_and_against_earlier_numbers():
     now, then = hits(svd=first(0.2)), rec(hits(svd=first(0.9)), users=users)
     lazy = now.lazy().rec(truth=truth(100).lazy(), model="model", users=users.lazy())
     for last in (
-        then.summarize("hit_rate@1", by="country").lazy(),
+        then.summarize("hit_rate@1", by="country", wide=True).lazy(),
         then.evaluate("hit_rate@1", by="user"),
     ):
         with pytest.raises(rf.RequirementError, match="of 2 rows, 2 fail"):
-            lazy.require("hit_rate@1 >= last", by="country", last=last)
+            lazy.require("hit_rate@1 >= last", by="country", last=last, wide=True)
 
 
 def test_frames_of_several_models_that_are_lazy_raise_at_once():
     frames = {name: hits(**{name: first(0.2)}).drop("model").lazy() for name in "ab"}
 
     with pytest.raises(rf.RequirementError, match="of 2 rows, 2 fail"):
-        rf.rec(frames, truth=truth(100).lazy()).require("hit_rate@1 >= 0.9")
+        rf.rec(frames, truth=truth(100).lazy()).require("hit_rate@1 >= 0.9", wide=True)
 
 
 def test_strict_raises_where_it_is_open_and_value_takes_the_mean_alone():
     asked = rec(hits(svd=first(0.75)))
 
-    asked.require("hit_rate@1 >= 0.8")
+    asked.require("hit_rate@1 >= 0.8", wide=True)
     with pytest.raises(rf.RequirementError, match="1 is open"):
-        asked.require("hit_rate@1 >= 0.8", strict=True)
+        asked.require("hit_rate@1 >= 0.8", strict=True, wide=True)
     with pytest.raises(rf.RequirementError, match="1 fails"):
-        asked.require("hit_rate@1 >= 0.8", on="value")
-    asked.require("hit_rate@1 >= 0.75", "hit_rate@1 <= 0.75", on="value", strict=True)
+        asked.require("hit_rate@1 >= 0.8", on="value", wide=True)
+    asked.require("hit_rate@1 >= 0.75", "hit_rate@1 <= 0.75", on="value", strict=True, wide=True)
 
 
 def test_a_share_of_a_model_is_asked_of_the_others_user_by_user(kind):
@@ -165,7 +165,7 @@ def test_a_share_of_a_model_is_asked_of_the_others_user_by_user(kind):
     models = hits(svd=first(0.72), pop=first(0.7))
     found = kind(models).rec(truth=kind(truth(100)), model="model")
     result = kind.read(
-        found.require("hit_rate@1 >= 0.9 * pop", "hit_rate@1 >= 1.3 * pop", raises=False)
+        found.require("hit_rate@1 >= 0.9 * pop", "hit_rate@1 >= 1.3 * pop", raises=False, wide=True)
     )
 
     assert result["model"].to_list() == ["svd", "svd"]
@@ -185,14 +185,14 @@ def test_segments_of_users_have_the_numbers_of_compare(n):
     users = pl.DataFrame({"user": range(n), "country": [None, *"ABC"[:2], "D"] * (n // 4)})
     asked = rec(models, n, users=users)
 
-    result = asked.require("hit_rate@1 >= pop", by="country", raises=False)
-    compared = asked.compare("hit_rate@1", baseline="pop", by="country")
+    result = asked.require("hit_rate@1 >= pop", by="country", raises=False, wide=True)
+    compared = asked.compare("hit_rate@1", baseline="pop", by="country", wide=True)
 
     same = ["value", "baseline_value", "difference", "difference_low", "difference_high", "n_users"]
     assert_frame_equal(result.select(same), compared.select(same))
     assert result["country"].to_list() == ["A", "B", "D", None]
     lazy = models.lazy().rec(truth=truth(n).lazy(), model="model", users=users.lazy())
-    found = lazy.require("hit_rate@1 >= pop", by="country", raises=False)
+    found = lazy.require("hit_rate@1 >= pop", by="country", raises=False, wide=True)
     assert_frame_equal(found.collect(engine="streaming"), result)
 
 
@@ -200,25 +200,25 @@ def test_small_segments_are_open_and_a_strict_gate_asks_for_one_that_is_not():
     users = pl.DataFrame({"user": range(100), "country": ["A"] * 95 + ["B"] * 5})
     asked = rec(hits(svd=first(0.95)), users=users)
 
-    result = asked.require("hit_rate@1 >= 0.9", by="country", min_users=10, strict=True)
+    result = asked.require("hit_rate@1 >= 0.9", by="country", min_users=10, strict=True, wide=True)
 
     assert result["state"].to_list() == ["holds", "open"]
     assert result["p_adjusted"][1] is None
     assert result["note"][1] == "fewer than 10 users, so not judged; all users have the same value"
     with pytest.raises(rf.RequirementError, match="of 2 rows, 1 fails"):
-        asked.require("hit_rate@1 >= 0.9", by="country", on="value")
+        asked.require("hit_rate@1 >= 0.9", by="country", on="value", wide=True)
     with pytest.raises(rf.RequirementError, match="of 2 rows, 2 are open"):
-        asked.require("hit_rate@1 >= 0.9", by="country", min_users=96, strict=True)
+        asked.require("hit_rate@1 >= 0.9", by="country", min_users=96, strict=True, wide=True)
 
 
 def test_one_user_and_nobody_are_open():
     asked = rec(hits(svd=[1]), 1)
-    result = asked.require("hit_rate@1 >= 0.5", "auc >= 0.5", min_users=1)
+    result = asked.require("hit_rate@1 >= 0.5", "auc >= 0.5", min_users=1, wide=True)
 
     assert result["state"].to_list() == ["open", "open"]
     assert result["note"].to_list() == ["one user, so no interval", "nobody has a value"]
     with pytest.raises(rf.RequirementError, match="2 are open"):
-        asked.require("hit_rate@1 >= 0.5", "auc >= 0.5", min_users=1, strict=True)
+        asked.require("hit_rate@1 >= 0.5", "auc >= 0.5", min_users=1, strict=True, wide=True)
 
 
 @pytest.mark.parametrize("strict", [False, True])
@@ -237,9 +237,12 @@ def test_a_gate_that_judged_nothing_raises(kind, strict):
     ):
         rec_of = kind(recs).rec(truth=kind(liked), users=kind(users), **bound)
         with pytest.raises(rf.RequirementError) as error:
-            rec_of.require("hit_rate@1 >= 0.3", strict=strict, **asked)
+            rec_of.require("hit_rate@1 >= 0.3", strict=strict, **asked, wide=True)
         assert str(error.value).startswith(said)
-        assert len(kind.read(rec_of.require("hit_rate@1 >= 0.3", raises=False, **asked))) < 3
+        assert (
+            len(kind.read(rec_of.require("hit_rate@1 >= 0.3", raises=False, **asked, wide=True)))
+            < 3
+        )
 
 
 def test_a_requirement_of_models_that_are_left_out_raises():
@@ -247,10 +250,10 @@ def test_a_requirement_of_models_that_are_left_out_raises():
     of_pop, of_all = "hit_rate@1 >= 0.9 * pop", "hit_rate@1 >= 0.01"
 
     with pytest.raises(rf.RequirementError, match="nothing was judged: there is no segment"):
-        asked.require(of_pop, models="pop")
+        asked.require(of_pop, models="pop", wide=True)
     said = "^nothing was judged of 'hit_rate@1 >= 0.9 [*] pop': no model and no segment has a row"
     with pytest.raises(rf.RequirementError, match=said):
-        asked.require(of_pop, of_all, models="pop")
+        asked.require(of_pop, of_all, models="pop", wide=True)
 
 
 def states(found: object) -> dict[tuple[object, ...], str]:
@@ -281,7 +284,7 @@ def test_a_model_and_a_segment_that_the_earlier_result_had_are_missing(kind, for
     text = "hit_rate@1 >= 0.9 * last"
 
     found = pl.DataFrame(
-        kind.read(now.require(text, by="country", last=last, min_users=20, raises=False))
+        kind.read(now.require(text, by="country", last=last, min_users=20, raises=False, wide=True))
     )
 
     # C and B of both models, and A of pop; null had 10 users, fewer than 20
@@ -298,24 +301,35 @@ def test_a_model_and_a_segment_that_the_earlier_result_had_are_missing(kind, for
         0.9,
     )
     with pytest.raises(rf.RequirementError, match="of 6 rows, 5 are missing"):
-        now.require(text, by="country", last=last, min_users=20)
-    now.require(text, by="country", last=last, min_users=20, missing="open")
+        now.require(text, by="country", last=last, min_users=20, wide=True)
+    now.require(text, by="country", last=last, min_users=20, missing="open", wide=True)
     with pytest.raises(rf.RequirementError, match="of 6 rows, 5 are missing"):
-        now.require(text, by="country", last=last, min_users=20, missing="open", strict=True)
-    one = now.require(text, by="country", last=last, models="svd", min_users=25, raises=False)
+        now.require(
+            text, by="country", last=last, min_users=20, missing="open", strict=True, wide=True
+        )
+    one = now.require(
+        text, by="country", last=last, models="svd", min_users=25, raises=False, wide=True
+    )
     assert states(pl.DataFrame(kind.read(one))) == {("svd", "A"): state, ("svd", "B"): "missing"}
-    gone = now.require(text, last=last, by="country", models="pop", min_users=40, raises=False)
+    gone = now.require(
+        text, last=last, by="country", models="pop", min_users=40, raises=False, wide=True
+    )
     assert states(pl.DataFrame(kind.read(gone))) == {("pop", "A"): "missing"}
 
 
 def test_a_summary_tells_of_segments_that_values_of_users_do_not_name():
     users = pl.DataFrame({"user": range(100), "country": ["A", "B"] * 50})
     then = rec(hits(svd=first(1.0)), users=users)
-    last = [then.summarize("hit_rate@1", by="country"), then.evaluate("hit_rate@1", by="user")]
+    last = [
+        then.summarize("hit_rate@1", by="country", wide=True),
+        then.evaluate("hit_rate@1", by="user"),
+    ]
     of_a = users.filter(country="A")
     now = hits(svd=first(1.0)).rec(truth=truth(100)[::2], model="model", users=of_a)
 
-    found = now.require("hit_rate@1 >= 0.9 * last", by="country", last=last, raises=False)
+    found = now.require(
+        "hit_rate@1 >= 0.9 * last", by="country", last=last, raises=False, wide=True
+    )
     assert states(found) == {("svd", "A"): "open", ("svd", "B"): "missing"}
 
 
@@ -329,23 +343,32 @@ def test_a_segment_of_new_users_is_not_missing():
         .rec(truth=truth(100).with_columns(later), model="model", users=users)
     )
     last = [
-        then.summarize("hit_rate@1", by="country"),
+        then.summarize("hit_rate@1", by="country", wide=True),
         then.evaluate("hit_rate@1", by=["country", "user"]),
     ]
 
-    found = now.require("hit_rate@1 >= 0.9 * last", by="country", last=last, raises=False)
+    found = now.require(
+        "hit_rate@1 >= 0.9 * last", by="country", last=last, raises=False, wide=True
+    )
     assert states(found) == {("svd", "A"): "open"}
 
 
 def test_a_renamed_model_is_missing_and_open():
     then, now = rec(hits(old=first(0.5))), rec(hits(new=first(0.5)))
 
-    found = now.require("hit_rate@1 >= last", last=then.summarize("hit_rate@1"), raises=False)
+    found = now.require(
+        "hit_rate@1 >= last", last=then.summarize("hit_rate@1", wide=True), raises=False, wide=True
+    )
     assert states(found) == {("new",): "open", ("old",): "missing"}
     # of a gate with nothing else nothing was judged, whatever is said of what is missing
     empty = hits(old=[1])[:0].rec(truth=truth(100), model="model")
     with pytest.raises(rf.RequirementError, match="1 is missing"):
-        empty.require("hit_rate@1 >= last", last=then.summarize("hit_rate@1"), missing="open")
+        empty.require(
+            "hit_rate@1 >= last",
+            last=then.summarize("hit_rate@1", wide=True),
+            missing="open",
+            wide=True,
+        )
 
 
 @pytest.mark.parametrize(
@@ -365,7 +388,7 @@ def test_a_renamed_model_is_missing_and_open():
 @pytest.mark.parametrize("as_text", [False, True])
 def test_a_segment_that_is_missing_has_its_own_value(keys, as_text, tmp_path):
     users = pl.DataFrame({"user": range(100), "part": pl.concat([keys] * 50)})
-    last = rec(hits(svd=first(1.0)), users=users).summarize("hit_rate@1", by="part")
+    last = rec(hits(svd=first(1.0)), users=users).summarize("hit_rate@1", by="part", wide=True)
     if as_text:
         last.write_csv(tmp_path / "last.csv")
         last = pl.read_csv(tmp_path / "last.csv", infer_schema=False)
@@ -374,7 +397,7 @@ def test_a_segment_that_is_missing_has_its_own_value(keys, as_text, tmp_path):
         truth=truth(100).join(of_first, on="user", how="semi"), model="model", users=of_first
     )
 
-    found = now.require("hit_rate@1 >= 0.5 * last", last=last, by="part", raises=False)
+    found = now.require("hit_rate@1 >= 0.5 * last", last=last, by="part", raises=False, wide=True)
 
     assert states(found) == {("svd", keys[0]): "holds", ("svd", keys[1]): "missing"}
     assert found.schema["part"] == keys.dtype
@@ -383,11 +406,11 @@ def test_a_segment_that_is_missing_has_its_own_value(keys, as_text, tmp_path):
 def test_a_category_that_is_gone_is_named_in_the_note():
     kinds = pl.Enum(["a"])
     users = pl.DataFrame({"user": range(100), "part": ["a", "b"] * 50})
-    last = rec(hits(svd=first(1.0)), users=users).summarize("hit_rate@1", by="part")
+    last = rec(hits(svd=first(1.0)), users=users).summarize("hit_rate@1", by="part", wide=True)
     of_a = users.filter(part="a").cast({"part": kinds})
     now = hits(svd=first(1.0)).rec(truth=truth(100)[::2], model="model", users=of_a)
 
-    found = now.require("hit_rate@1 >= 0.5 * last", last=last, by="part", raises=False)
+    found = now.require("hit_rate@1 >= 0.5 * last", last=last, by="part", raises=False, wide=True)
     assert found["note"][1] == (
         "the earlier result has it, of 50 users, and today's rows do not: svd, b"
     )
@@ -409,7 +432,7 @@ def test_models_that_are_numbers_may_be_required_against():
         == one
         == rf.Requirement("hit_rate@1", ">=", 0.9, np.int64(1))
     )
-    found = asked.require(one, rf.Requirement("hit_rate@1", ">=", 0.9, 1.0), models=2)
+    found = asked.require(one, rf.Requirement("hit_rate@1", ">=", 0.9, 1.0), models=2, wide=True)
     assert found.select("model", "state").rows() == [(2, "holds")]
     with pytest.raises(
         rf.RecframeError, match=r"model=.*: a requirement takes the name of the other"
@@ -421,7 +444,7 @@ def test_a_value_at_its_bound_meets_it_though_rounding_parts_them():
     # 0.1 + 0.2 is above 0.3 by a bit, and so are sums of tenths
     asked = rec(hits(svd=first(0.3), pop=first(0.1)))
 
-    result = asked.require("hit_rate@1 <= 3 * pop", on="value", raises=False)
+    result = asked.require("hit_rate@1 <= 3 * pop", on="value", raises=False, wide=True)
     assert result["difference"].to_list() == [0]
     assert result["state"].to_list() == ["holds"]
 
@@ -429,12 +452,12 @@ def test_a_value_at_its_bound_meets_it_though_rounding_parts_them():
 def test_models_are_those_that_are_asked():
     asked = rec(hits(svd=first(0.5), pop=first(0.1)))
 
-    assert asked.require("hit_rate@1 >= 0.3", models="svd")["model"].to_list() == ["svd"]
-    assert asked.require("hit_rate@1 >= pop", models=["svd"]).height == 1
+    assert asked.require("hit_rate@1 >= 0.3", models="svd", wide=True)["model"].to_list() == ["svd"]
+    assert asked.require("hit_rate@1 >= pop", models=["svd"], wide=True).height == 1
     with pytest.raises(
         rf.DataError, match="models='sdv' is no model that something is required of"
     ):
-        asked.require("hit_rate@1 >= 0.3", models="sdv")
+        asked.require("hit_rate@1 >= 0.3", models="sdv", wide=True)
 
 
 @pytest.mark.parametrize(("kind", "n"), in_turn(KINDS, [100, 20_100], fast=3))
@@ -443,47 +466,57 @@ def test_users_of_then_are_paired_and_intervals_of_then_are_not(n, kind):
     then = kind(hits(svd=before)).rec(truth=kind(truth(n)), model="model")
     now = kind(hits(svd=after)).rec(truth=kind(truth(n)), model="model")
     both = rec(hits(svd=after, last=before), n)
-    expected = both.require("hit_rate@1 >= 0.99 * last", raises=False)
+    expected = both.require("hit_rate@1 >= 0.99 * last", raises=False, wide=True)
 
     def asked(last: object) -> pl.DataFrame:
-        found = now.require("hit_rate@1 >= 0.99 * last", last=last, raises=False)
+        found = now.require("hit_rate@1 >= 0.99 * last", last=last, raises=False, wide=True)
         return kind.read(found)
 
     paired = asked(then.evaluate("hit_rate@1", by="user"))
     assert_frame_equal(paired, expected)
-    summary = asked(then.summarize("hit_rate@1"))
+    summary = asked(then.summarize("hit_rate@1", wide=True))
     assert summary["difference"].to_list() == pytest.approx(paired["difference"].to_list())
     assert summary["detectable"][0] > 2 * paired["detectable"][0]
     assert summary["note"][0] == "held against an interval, as if of other users, so hard to show"
-    in_both = asked([then.summarize("hit_rate@1"), then.evaluate("hit_rate@1", by="user")])
+    in_both = asked(
+        [then.summarize("hit_rate@1", wide=True), then.evaluate("hit_rate@1", by="user")]
+    )
     assert_frame_equal(in_both, expected)
-    assert_frame_equal(asked(then.require("hit_rate@1 >= 0.1")), summary)
+    assert_frame_equal(asked(then.require("hit_rate@1 >= 0.1", wide=True)), summary)
 
 
 def test_an_earlier_result_of_other_segments_is_not_taken():
     users = pl.DataFrame({"user": range(100), "country": ["A", "B"] * 50})
     asked = rec(hits(svd=first(0.5)), users=users)
-    overall, split = asked.summarize("hit_rate@1"), asked.summarize("hit_rate@1", by="country")
+    overall, split = (
+        asked.summarize("hit_rate@1", wide=True),
+        asked.summarize("hit_rate@1", by="country", wide=True),
+    )
     text = "hit_rate@1 >= 0.9 * last"
 
     with pytest.raises(rf.RecframeError, match="is split by 'country' too, and this one is not"):
-        asked.require(text, last=split)
+        asked.require(text, last=split, wide=True)
     with pytest.raises(rf.ColumnError, match="has no column 'country'; ask both by the same"):
-        asked.require(text, last=overall, by="country")
+        asked.require(text, last=overall, by="country", wide=True)
     with pytest.raises(rf.ColumnError, match="nothing of 'mrr'; ask it for that metric by user"):
-        asked.require("mrr >= last", last=asked.evaluate("hit_rate@1", by="user"))
+        asked.require("mrr >= last", last=asked.evaluate("hit_rate@1", by="user"), wide=True)
     with pytest.raises(rf.ColumnError, match="last= takes the result of summarize"):
-        asked.require(text, last=asked.evaluate("hit_rate@1"))
+        asked.require(text, last=asked.evaluate("hit_rate@1"), wide=True)
     with pytest.raises(rf.ColumnError, match="has no column 'value_low'; it comes from summarize"):
-        asked.require(text, last=asked.evaluate("hit_rate@1", tidy=True))
+        asked.require(text, last=asked.evaluate("hit_rate@1", tidy=True), wide=True)
     twice = pl.concat([asked.evaluate("hit_rate@1", by="user")] * 2)
     with pytest.raises(rf.DataError, match="the earlier result has a user twice in one segment"):
-        asked.require(text, last=twice)
+        asked.require(text, last=twice, wide=True)
     # a user stands in one segment of a property of users, so that values by user alone will do
     by_user = asked.evaluate("hit_rate@1", by="user")
     text = "hit_rate@1 >= 0.8 * last"
-    assert asked.require(text, last=by_user, by="country")["state"].to_list() == ["holds"] * 2
-    judged = asked.require(text, last=overall.with_columns(model=pl.lit("knn")), raises=False)
+    assert (
+        asked.require(text, last=by_user, by="country", wide=True)["state"].to_list()
+        == ["holds"] * 2
+    )
+    judged = asked.require(
+        text, last=overall.with_columns(model=pl.lit("knn")), raises=False, wide=True
+    )
     assert judged.select("model", "state", "note").rows() == [
         ("knn", "missing", "the earlier result has it, of 100 users, and today's rows do not"),
         ("svd", "open", "the earlier result has no such row"),
@@ -518,7 +551,7 @@ def test_an_earlier_result_of_other_segments_is_not_taken():
 )
 def test_what_is_asked_wrong_says_what_to_write(text, options, said):
     with pytest.raises(rf.RecframeError) as error:
-        rec(hits(svd=first(0.5), pop=first(0.1))).require(text, **options)
+        rec(hits(svd=first(0.5), pop=first(0.1))).require(text, **options, wide=True)
 
     assert str(error.value) == said
 
@@ -529,12 +562,12 @@ def test_a_model_needs_a_column_of_models_or_an_earlier_result():
     with pytest.raises(
         rf.RecframeError, match=r"tells models apart: rec\(model='model'\), or a frame"
     ):
-        alone.require("hit_rate@1 >= 0.9 * pop")
+        alone.require("hit_rate@1 >= 0.9 * pop", wide=True)
     with pytest.raises(rf.RecframeError, match=r"an earlier result: require\(..., last=frame\)$"):
-        alone.require("hit_rate@1 >= 0.9 * last")
+        alone.require("hit_rate@1 >= 0.9 * last", wide=True)
     with pytest.raises(rf.RecframeError, match="models= needs a column that tells models apart"):
-        alone.require("hit_rate@1 >= 0.3", models="svd")
-    assert alone.require("hit_rate@1 >= 0.3").columns == [*COLUMNS]
+        alone.require("hit_rate@1 >= 0.3", models="svd", wide=True)
+    assert alone.require("hit_rate@1 >= 0.3", wide=True).columns == [*COLUMNS]
 
 
 def test_a_metric_without_an_interval_is_judged_by_its_value():
@@ -542,7 +575,7 @@ def test_a_metric_without_an_interval_is_judged_by_its_value():
     asked = rec(hits(svd=first(0.5)), items=items)
     # half of the places have item 0, and half item 1
     result = asked.require(
-        "exposure_share@1 >= 0.4", "exposure_share@1 >= 0.6", by="group", raises=False
+        "exposure_share@1 >= 0.4", "exposure_share@1 >= 0.6", by="group", raises=False, wide=True
     )
 
     assert result["state"].to_list() == ["holds", "fails"] * 2
@@ -579,10 +612,10 @@ def test_set_metrics_are_judged_by_what_lists_contribute():
     asked = lists.rec(truth=truth(400), model="model", items=items)
 
     found = asked.require(
-        "gini@1 <= 0.9", "gini@1 <= 0.95 * pop", "coverage@1 >= 0.5", raises=False
+        "gini@1 <= 0.9", "gini@1 <= 0.95 * pop", "coverage@1 >= 0.5", raises=False, wide=True
     )
-    summary = asked.summarize("gini@1", "coverage@1")
-    compared = asked.compare("gini@1", baseline="pop")
+    summary = asked.summarize("gini@1", "coverage@1", wide=True)
+    compared = asked.compare("gini@1", baseline="pop", wide=True)
 
     value = found.filter(pl.col("requirement") == "gini@1 <= 0.9").select("model", "value_low")
     expected = summary.filter(pl.col("metric") == "gini@1").select("model", "value_low")
@@ -596,7 +629,7 @@ def test_set_metrics_are_judged_by_what_lists_contribute():
         "svd gini@1 <= 0.95 * pop": "holds",
         "svd coverage@1 >= 0.5": "holds",
     }
-    same = asked.require("gini@1 <= pop", raises=False)
+    same = asked.require("gini@1 <= pop", raises=False, wide=True)
     names = ["value", "difference", "difference_low", "difference_high", "n_users"]
     assert_frame_equal(same.select(names), compared.select(names))
 
@@ -609,8 +642,10 @@ def test_a_metric_of_those_who_hit_by_both_decides_nothing_where_many_do_not():
     asked = pl.concat([old, new]).rec(truth=users, model="model")
     told = "more than a fifth of the users have but one of the two values, so those with both show nothing"
 
-    gate = asked.require("first_rank <= 0.9 * old", "first_rank >= 1.1 * old", raises=False)
-    compared = asked.compare("first_rank", baseline="old")
+    gate = asked.require(
+        "first_rank <= 0.9 * old", "first_rank >= 1.1 * old", raises=False, wide=True
+    )
+    compared = asked.compare("first_rank", baseline="old", wide=True)
 
     assert gate["state"].to_list() == ["open"] * 2
     assert compared["verdict"].to_list() == ["open"]
@@ -625,9 +660,11 @@ def test_clusters_of_a_gate_are_those_of_compare():
     asked = rf.rec(lists, truth=truth(n), users=users)
     options = {"by": "country", "cluster": "household"}
 
-    gate = asked.require("dcg@3 >= old", "mrr >= old", "mrr >= 0.1", raises=False, **options)
-    compared = asked.compare("dcg@3", "mrr", baseline="old", **options)
-    summary = asked.summarize("mrr", **options)
+    gate = asked.require(
+        "dcg@3 >= old", "mrr >= old", "mrr >= 0.1", raises=False, **options, wide=True
+    )
+    compared = asked.compare("dcg@3", "mrr", baseline="old", **options, wide=True)
+    summary = asked.summarize("mrr", **options, wide=True)
 
     pairs = gate.filter(pl.col("n_differ").is_not_null()).sort("metric")
     same = ["metric", "difference", "difference_low", "difference_high", "n_users", "n_differ"]
@@ -637,5 +674,7 @@ def test_clusters_of_a_gate_are_those_of_compare():
     assert_frame_equal(bound, summary.sort("model").select(ends))
     # then and now: of the same users, in the same clusters
     last = asked.evaluate("dcg@3", by="user")
-    then = asked.require("dcg@3 >= 0.5 * last", last=last, cluster="household", raises=False)
+    then = asked.require(
+        "dcg@3 >= 0.5 * last", last=last, cluster="household", raises=False, wide=True
+    )
     assert then["state"].to_list() == ["holds"] * 2

@@ -28,7 +28,7 @@ def models() -> pl.DataFrame:
 def test_a_value_is_shown_rounded_and_decided_as_it_is(kind, decimals, shown, bound, state):
     rec = kind(shop("a")).rec(decimals=decimals)
 
-    found = rec.require(f"mrr >= {bound}", on="value", raises=False)
+    found = rec.require(f"mrr >= {bound}", on="value", raises=False, wide=True)
     (row,) = kind.read(found).to_dicts()
 
     assert (row["value"], row["state"]) == (shown, state)
@@ -40,7 +40,7 @@ def test_a_value_is_shown_rounded_and_decided_as_it_is(kind, decimals, shown, bo
 @pytest.mark.parametrize(("decimals", "shown"), [(0, 0.0), (1, 0.4)])
 def test_an_interval_holds_its_rounded_value(kind: Kind, method, decimals, shown):
     exact, rounded = (
-        kind.read(rec.summarize("mrr", method=method)).row(0, named=True)
+        kind.read(rec.summarize("mrr", method=method, wide=True)).row(0, named=True)
         for rec in (kind(shop("a")).rec, kind(shop("a")).rec(decimals=decimals))
     )
 
@@ -54,14 +54,16 @@ def test_an_interval_holds_its_rounded_value(kind: Kind, method, decimals, shown
 def test_models_are_compared_as_they_are(kind, test):
     rec = kind(models()).rec(model="model")
     exact, rounded = (
-        kind.read(one.compare("mrr", test=test, n_resamples=99)).row(0, named=True)
+        kind.read(one.compare("mrr", test=test, n_resamples=99, wide=True)).row(0, named=True)
         for one in (rec, rec(decimals=1))
     )
 
     assert (rounded["value"], rounded["baseline_value"]) == (0.3, 0.4)
     for name in ("difference", "difference_low", "difference_high", "relative", "p_value"):
         assert rounded[name] == pytest.approx(exact[name])
-    gate = rec(decimals=1).require("mrr >= 0.89 * a", "mrr >= 0.9 * a", on="value", raises=False)
+    gate = rec(decimals=1).require(
+        "mrr >= 0.89 * a", "mrr >= 0.9 * a", on="value", raises=False, wide=True
+    )
     # .34 of .38 is .8947
     assert kind.read(gate)["state"].to_list() == ["holds", "fails"]
     assert kind.read(gate)["baseline_value"].to_list() == [0.4, 0.4]
@@ -71,7 +73,7 @@ def test_what_can_be_shown_is_of_values_as_they_are():
     rec = shop("a").rec
     columns = ["std", "detectable", "detectable_relative", "wanted", "users_needed"]
 
-    exact, rounded = (one.power("mrr").select(columns) for one in (rec, rec(decimals=1)))
+    exact, rounded = (one.power("mrr", wide=True).select(columns) for one in (rec, rec(decimals=1)))
 
     assert rounded.equals(exact)
 
@@ -80,21 +82,21 @@ def test_what_can_be_shown_is_of_values_as_they_are():
 @pytest.mark.parametrize("decimals", [0, 1, 2])
 def test_rounding_of_an_earlier_result_fails_no_gate(form, decimals):
     rec = models().rec(model="model", decimals=decimals)
-    last = rec.summarize("mrr") if form == "summary" else rec.evaluate("mrr", by="user")
+    last = rec.summarize("mrr", wide=True) if form == "summary" else rec.evaluate("mrr", by="user")
 
     for sign in (">=", "<="):
-        found = rec.require(f"mrr {sign} last", last=last, on="value")
+        found = rec.require(f"mrr {sign} last", last=last, on="value", wide=True)
         assert found["state"].to_list() == ["holds", "holds"]
 
 
 @pytest.mark.parametrize("form", ["summary", "users"])
 def test_an_earlier_result_with_more_decimals_decides_as_it_is(form):
     rec = models().rec(model="model")
-    last = rec.summarize("mrr") if form == "summary" else rec.evaluate("mrr", by="user")
+    last = rec.summarize("mrr", wide=True) if form == "summary" else rec.evaluate("mrr", by="user")
     # less than half a unit of the second decimal above today's
     last = last.with_columns(pl.col("value" if form == "summary" else "mrr") + 0.003)
 
-    found = rec(decimals=2).require("mrr >= last", last=last, on="value", raises=False)
+    found = rec(decimals=2).require("mrr >= last", last=last, on="value", raises=False, wide=True)
 
     assert found["state"].to_list() == ["fails", "fails"]
 
@@ -105,7 +107,7 @@ def test_a_history_of_rounded_values_fails_no_gate(tmp_path):
         lists.rec(decimals=1).track("mrr", history=tmp_path, as_of=f"2026-11-0{day}")
     rec = shop("a").rec(decimals=1)
 
-    found = rec.require("mrr >= trailing", history=tmp_path, on="value")
+    found = rec.require("mrr >= trailing", history=tmp_path, on="value", wide=True)
 
     # .38 against eight times .4
     assert found.select("state", "value", "difference").row(0) == ("holds", 0.4, 0.0)

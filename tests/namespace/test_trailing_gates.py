@@ -40,9 +40,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_gate_has_the_numbers_of_changes(kind: Kind, place: Path, tmp_path: Path):
     """The run of the next day, held against those before by a gate, and by changes when it has been tracked."""
     now = shop(10)
-    found = kind.read(kind(now).rec.require("mrr >= trailing", history=place, raises=False)).row(
-        0, named=True
-    )
+    found = kind.read(
+        kind(now).rec.require("mrr >= trailing", history=place, raises=False, wide=True)
+    ).row(0, named=True)
     runs = rf.history(place).filter(pl.col("split_by").is_null(), metric="mrr")
     now.rec.track("mrr", history=tmp_path, as_of=DAYS[10])
     after = pl.concat([runs, rf.history(tmp_path)], how="diagonal")
@@ -70,23 +70,23 @@ def test_a_gate_has_the_numbers_of_changes(kind: Kind, place: Path, tmp_path: Pa
 def test_it_fails_below_the_band_and_holds_where_a_value_of_that_factor_would(
     place, hits, requirement, state
 ):
-    found = shop(10, hits).rec.require(requirement, history=place, raises=False)
+    found = shop(10, hits).rec.require(requirement, history=place, raises=False, wide=True)
 
     assert found["state"].to_list() == [state]
 
 
 def test_what_fails_raises(place):
     with pytest.raises(rf.RequirementError, match="of 2 requirements, 1 fails"):
-        shop(10, 0.1).rec.require("mrr >= trailing", "mrr >= 0.1", history=place)
+        shop(10, 0.1).rec.require("mrr >= trailing", "mrr >= 0.1", history=place, wide=True)
 
 
 def test_requirements_of_all_kinds_stand_together(place):
     rec = rf.rec({"old": shop(10), "new": shop(10)})
-    last = rec.summarize("mrr")
+    last = rec.summarize("mrr", wide=True)
     runs = rf.history(place).with_columns(model=pl.lit("new"), split_by=pl.lit("model"))
     found = rec.require(
         "mrr >= trailing", "mrr >= 0.5 * old", "mrr >= 0.1", "mrr >= 0.5 * last",
-        history=runs.filter(pl.col("country").is_null()), last=last, raises=False,
+        history=runs.filter(pl.col("country").is_null()), last=last, raises=False, wide=True
     )  # fmt: skip
 
     assert dict(found.group_by("requirement").len().rows()) == {
@@ -113,21 +113,23 @@ def test_where_it_cannot_be_told_it_is_open_and_says_why(place, change, note):
     unknown = note == "the history has no such number"
     said = "stays open: no run of the history has a '.*@3'"
     with pytest.warns(rf.RecframeWarning, match=said) if unknown else nullcontext():
-        found = rec.require(f"{metric} >= trailing", history=place, raises=False, **change)
+        found = rec.require(
+            f"{metric} >= trailing", history=place, raises=False, **change, wide=True
+        )
 
     assert set(found["state"]) == {"open"}
     assert set(found["note"]) == {note}
     assert found["p_value"].null_count() == found.height
     warned = pytest.warns(rf.RecframeWarning, match=said) if unknown else nullcontext()
     with warned, pytest.raises(rf.RequirementError, match="open"):
-        rec.require(f"{metric} >= trailing", history=place, strict=True, **change)
+        rec.require(f"{metric} >= trailing", history=place, strict=True, **change, wide=True)
 
 
 def test_numbers_that_nobody_knows_the_meaning_of_count(tmp_path):
     for day, as_of in enumerate(DAYS[:8]):
-        rf.track(shop(day).rec.summarize("mrr"), tmp_path, as_of=as_of)
+        rf.track(shop(day).rec.summarize("mrr", wide=True), tmp_path, as_of=as_of)
 
-    found = shop(10).rec.require("mrr >= 0.5 * trailing", history=tmp_path)
+    found = shop(10).rec.require("mrr >= 0.5 * trailing", history=tmp_path, wide=True)
 
     assert found["state"].to_list() == ["holds"]
 
@@ -135,9 +137,11 @@ def test_numbers_that_nobody_knows_the_meaning_of_count(tmp_path):
 def test_a_lazy_frame_is_held_against_a_history_when_it_runs(place):
     rec = shop(10, 0.1).lazy().rec
 
-    assert isinstance(rec.require("mrr >= trailing", history=place, raises=False), pl.LazyFrame)
+    assert isinstance(
+        rec.require("mrr >= trailing", history=place, raises=False, wide=True), pl.LazyFrame
+    )
     with pytest.raises(rf.RequirementError, match="1 fails"):
-        rec.require("mrr >= trailing", history=place)
+        rec.require("mrr >= trailing", history=place, wide=True)
 
 
 @pytest.mark.parametrize("where", ["history", "history.duckdb"])
@@ -162,7 +166,7 @@ def test_a_segment_that_every_run_of_the_window_has_is_missing(tmp_path, where):
     asked = {"by": "country", "history": tmp_path / where}
 
     def found(text: str = "mrr >= 0.1 * trailing", **more: object) -> dict[str, str]:
-        result = rec.require(text, raises=False, **asked, **more)
+        result = rec.require(text, raises=False, **asked, **more, wide=True)
         return dict(result.select("country", "state").rows())
 
     assert found() == {"FR": "holds", "AT": "missing", "DE": "missing"}
@@ -170,8 +174,10 @@ def test_a_segment_that_every_run_of_the_window_has_is_missing(tmp_path, where):
     assert found(window=5) == {"FR": "holds", "AT": "missing", "DE": "missing"}
     assert found(min_users=60) == {"FR": "holds", "DE": "missing"}
     with pytest.raises(rf.RequirementError, match="of 3 rows, 2 are missing"):
-        rec.require("mrr >= 0.1 * trailing", **asked)
-    open_row = rec.require("mrr >= 0.1 * trailing", missing="open", **asked).row(0, named=True)
+        rec.require("mrr >= 0.1 * trailing", **asked, wide=True)
+    open_row = rec.require("mrr >= 0.1 * trailing", missing="open", **asked, wide=True).row(
+        0, named=True
+    )
     said = "each of the last 10 runs of the history has it, and today's rows do not"
     assert (open_row["country"], open_row["note"]) == ("AT", said)
 
@@ -207,7 +213,7 @@ def test_what_is_wrong_is_told(place):
         ),
     ):
         with pytest.raises(rf.RecframeError, match=said):
-            rec.require(requirement, **more)
+            rec.require(requirement, **more, wide=True)
 
 
 def test_a_gate_that_no_run_can_decide_is_warned_of(place):
@@ -224,7 +230,7 @@ def test_a_gate_that_no_run_can_decide_is_warned_of(place):
         ),
     ):
         with pytest.warns(rf.RecframeWarning, match=said):
-            found = shop(10).rec.require(requirement, history=place, by=by, raises=False)
+            found = shop(10).rec.require(requirement, history=place, by=by, raises=False, wide=True)
         assert set(found["state"]) == {"open"}
 
 
@@ -235,4 +241,4 @@ def test_words_for_earlier_numbers_say_what_they_take():
             f"'mrr >= {word}': without {option} '{word}' is no model: the column 'model' has a, b"
         )
         with pytest.raises(rf.DataError, match=said):
-            rec.require(f"mrr >= {word}")
+            rec.require(f"mrr >= {word}", wide=True)

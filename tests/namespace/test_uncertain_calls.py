@@ -19,33 +19,39 @@ from recframe.namespace import progress
 
 METRICS = ["ndcg@3", "recall", "first_rank", "novelty@3", "entropy@3"]
 CALLS = {
-    "summarize": lambda rec, *metrics, **options: rec.summarize(*metrics, **options),
+    "summarize": lambda rec, *metrics, **options: rec.summarize(*metrics, **options, wide=True),
     "summarize by clusters": lambda rec, *metrics, **options: rec.summarize(
-        *metrics, cluster="household", **options
+        *metrics, cluster="household", **options, wide=True
     ),
-    "compare": lambda rec, *metrics, **options: rec.compare(*metrics, baseline="a", **options),
-    "compare all": lambda rec, *metrics, **options: rec.compare(*metrics, margin=0.1, **options),
-    "power": lambda rec, *metrics, **options: rec.power(*metrics, **options),
+    "compare": lambda rec, *metrics, **options: rec.compare(
+        *metrics, baseline="a", **options, wide=True
+    ),
+    "compare all": lambda rec, *metrics, **options: rec.compare(
+        *metrics, margin=0.1, **options, wide=True
+    ),
+    "power": lambda rec, *metrics, **options: rec.power(*metrics, **options, wide=True),
     "power of a margin": lambda rec, *metrics, **options: rec.power(
-        *metrics, margin=0.1, rows=3, **options
+        *metrics, margin=0.1, rows=3, **options, wide=True
     ),
     "power of a margin of pairs": lambda rec, *metrics, **options: rec.power(
-        *metrics, margin=0.1, baseline="a", **options
+        *metrics, margin=0.1, baseline="a", **options, wide=True
     ),
-    "power of pairs": lambda rec, *metrics, **options: rec.power(*metrics, baseline="a", **options),
+    "power of pairs": lambda rec, *metrics, **options: rec.power(
+        *metrics, baseline="a", **options, wide=True
+    ),
 }
 DRAWN = {
     "bootstrap": lambda rec, *metrics, **options: rec.summarize(
-        *metrics, method="bootstrap", n_resamples=200, **options
+        *metrics, method="bootstrap", n_resamples=200, **options, wide=True
     ),
     "permutation": lambda rec, *metrics, **options: rec.compare(
-        *metrics, test="permutation", n_resamples=999, **options
+        *metrics, test="permutation", n_resamples=999, **options, wide=True
     ),
     "max_t": lambda rec, *metrics, **options: rec.compare(
-        *metrics, correction="max_t", n_resamples=999, **options
+        *metrics, correction="max_t", n_resamples=999, **options, wide=True
     ),
     "winner": lambda rec, *metrics, **options: rec.winner(
-        *metrics, baseline="a", n_resamples=200, **options
+        *metrics, baseline="a", n_resamples=200, **options, wide=True
     ),
 }
 each_call = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
@@ -121,14 +127,14 @@ def test_models_of_any_dtype_are_compared(model, baseline):
 
     rec = asked_of(make=renamed)
     found, expected = (
-        rec.compare(*METRICS, baseline=baseline),
-        asked_of().compare(*METRICS, baseline="a"),
+        rec.compare(*METRICS, baseline=baseline, wide=True),
+        asked_of().compare(*METRICS, baseline="a", wide=True),
     )
 
     values = ["value", "baseline_value", "difference", "p_adjusted", "verdict"]
     same(found.sort("value").select(values), expected.sort("value").select(values))
     assert found["model"].dtype == found["baseline"].dtype == rec.judge()["model"].dtype
-    pairs = rec.compare("recall").select("model", "baseline").rows()
+    pairs = rec.compare("recall", wide=True).select("model", "baseline").rows()
     assert len({frozenset(pair) for pair in pairs}) == len(pairs) == 3
 
 
@@ -139,7 +145,7 @@ def test_rows_without_a_model_are_an_error():
 
     for baseline in ("a", None):
         with pytest.raises(rf.DataError, match="a ranked row has no model"):
-            asked_of(make=without_c).compare("recall", "novelty@3", baseline=baseline)
+            asked_of(make=without_c).compare("recall", "novelty@3", baseline=baseline, wide=True)
 
 
 @pytest.mark.parametrize("bound", ["system", "^.*$", "user_id"])
@@ -148,7 +154,7 @@ def test_columns_come_back_under_their_own_names(bound):
     recs = tables["recs"].rename({"model": bound})
 
     found = recs.rec(truth=tables["truth"], users=tables["users"], model=bound).compare(
-        "recall", by="country"
+        "recall", by="country", wide=True
     )
 
     assert found.columns[:3] == [bound, "country", "baseline"] or found.columns[:3] == [
@@ -164,7 +170,7 @@ def test_the_value_is_that_of_evaluate():
         METRICS, index=["model", "country"], variable_name="metric", value_name="expected"
     )
 
-    found = rec.summarize(*METRICS, by="country").join(
+    found = rec.summarize(*METRICS, by="country", wide=True).join(
         evaluated, on=["model", "country", "metric"], nulls_equal=True
     )
 
@@ -284,21 +290,27 @@ def test_no_number_is_missing_without_a_note(models, call, by, policies):
 @pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 def test_words_for_what_is_degenerate():
     rec = rf.rec(DEGENERATE["identical models"], truth=ALL)
-    row = rec.compare("mrr", baseline="a", margin=0.1).row(0, named=True)
+    row = rec.compare("mrr", baseline="a", margin=0.1, wide=True).row(0, named=True)
     assert (row["p_value"], row["verdict"], row["effect_size"]) == (1.0, "same", None)
     assert row["note"] == "both have the same value for all users"
     row = (
-        rf.rec(DEGENERATE["no variance"], truth=ALL).compare("mrr", baseline="a").row(0, named=True)
+        rf.rec(DEGENERATE["no variance"], truth=ALL)
+        .compare("mrr", baseline="a", wide=True)
+        .row(0, named=True)
     )
     # the smallest that eight users can show
     assert (row["p_value"], row["verdict"]) == (2 / 2**8, "worse")
     few = "fewer than 15 users differ, so the interval is rough"
     assert row["note"] == f"the difference is the same for all users; {few}"
     one = rf.rec(DEGENERATE["one user"], truth=ALL.head(2).tail(1))
-    row = one.compare("mrr", baseline="a").row(0, named=True)
+    row = one.compare("mrr", baseline="a", wide=True).row(0, named=True)
     assert (row["difference"], row["p_value"], row["verdict"]) == (0.5, None, "few")
     assert row["note"] == "one user, so no interval"
-    row = rf.rec(DEGENERATE["all missed"], truth=ALL).compare("first_rank").row(0, named=True)
+    row = (
+        rf.rec(DEGENERATE["all missed"], truth=ALL)
+        .compare("first_rank", wide=True)
+        .row(0, named=True)
+    )
     assert (row["value"], row["note"]) == (None, "nobody has both values")
 
 
@@ -307,7 +319,7 @@ def test_a_baseline_of_nothing_has_no_share():
     truth = pl.DataFrame({"user": range(n), "item": 1})
     models = {"a": truth.with_columns(rank=1, item=2), "b": truth.with_columns(rank=VARIED)}
 
-    row = rf.rec(models, truth=truth).compare("mrr", baseline="a").row(0, named=True)
+    row = rf.rec(models, truth=truth).compare("mrr", baseline="a", wide=True).row(0, named=True)
 
     assert row["relative"] is None
     assert row["note"] == "the baseline is 0, of which a difference is no share"
@@ -320,11 +332,11 @@ def test_clusters_that_are_alike_are_not_users_who_are():
     models = {"a": truth.with_columns(rank=1), "b": truth.with_columns(rank=pl.col("user") % 2 + 1)}
     rec = rf.rec(models, truth=truth, users=users)
 
-    of_means = rec.summarize("mrr", cluster="household")["note"].to_list()
-    of_differences = rec.compare("mrr", cluster="household")["note"].to_list()
+    of_means = rec.summarize("mrr", cluster="household", wide=True)["note"].to_list()
+    of_differences = rec.compare("mrr", cluster="household", wide=True)["note"].to_list()
 
     assert of_means == ["all clusters have the same mean"] * 2
-    assert set(rec.summarize("hit_rate@2")["note"]) == {"all users have the same value"}
+    assert set(rec.summarize("hit_rate@2", wide=True)["note"]) == {"all users have the same value"}
     assert of_differences == ["all clusters have the same mean difference"]
 
 
@@ -431,9 +443,9 @@ def test_words_of_others_say_how_it_is_written_here():
     with pytest.raises(AttributeError, match=r"'CI'; summarize\('ndcg@10'\) gives intervals"):
         asked_of().CI  # noqa: B018
     with pytest.raises(rf.UnknownMetricError, match=r"If it is a model .* write baseline=$"):
-        asked_of().compare("ndcg@3", "a")
+        asked_of().compare("ndcg@3", "a", wide=True)
     with pytest.raises(rf.UnknownMetricError, match=r"did you mean 'ndcg@3'\?$"):
-        asked_of().compare("ndgc@3", baseline="a")
+        asked_of().compare("ndgc@3", baseline="a", wide=True)
 
 
 @pytest.mark.parametrize(("call", "options", "words"), WRONG, ids=lambda one: str(one)[:50])
@@ -448,7 +460,7 @@ def test_a_wrong_call_says_what_to_write(call, options, words):
 @pytest.mark.parametrize("baseline", ["svd", "A", ""])
 def test_an_unknown_baseline_is_told_whatever_is_asked(metric, baseline):
     with pytest.raises(rf.RecframeError, match=r"is no model: the column 'model' has a, b, c$"):
-        asked_of().compare(metric, baseline=baseline)
+        asked_of().compare(metric, baseline=baseline, wide=True)
 
 
 def test_of_many_models_a_few_are_named():
@@ -456,9 +468,9 @@ def test_of_many_models_a_few_are_named():
     frame = pl.DataFrame({"user": 1, "item": 1, "rank": 1, "relevance": 1, "model": ids})
 
     with pytest.raises(rf.RecframeError, match=r"has m00, m01, .*, m19 and 5 more$"):
-        frame.rec(model="model").compare("recall", baseline="svd")
+        frame.rec(model="model").compare("recall", baseline="svd", wide=True)
     with pytest.raises(rf.DataError, match=r"those are 'm00', 'm01', .*, 'm19' and 5 more$"):
-        frame.rec(model="model").require("recall >= 0.1", models="svd")
+        frame.rec(model="model").require("recall >= 0.1", models="svd", wide=True)
 
 
 @pytest.mark.parametrize("metric", ["recall", "novelty@3", "coverage@3"])
@@ -469,11 +481,11 @@ def test_one_model_is_compared_with_nothing(metric):
     with pytest.raises(
         rf.RecframeError, match="there are no two models to compare: the column 'model' has a"
     ):
-        asked_of(make=of_a).compare(metric)
+        asked_of(make=of_a).compare(metric, wide=True)
     with pytest.raises(rf.RecframeError, match="without a column that tells models apart"):
         frames()["recs"].drop("model").unique(["user", "item"]).rec(
             truth=frames()["truth"]
-        ).compare("recall")
+        ).compare("recall", wide=True)
 
 
 @pytest.mark.parametrize(
@@ -485,7 +497,7 @@ def test_one_model_is_compared_with_nothing(metric):
 )
 def test_a_set_metric_is_not_drawn_anew(metric, words):
     with pytest.raises(rf.RecframeError, match=words):
-        asked_of().summarize(metric, method="bootstrap")
+        asked_of().summarize(metric, method="bootstrap", wide=True)
 
 
 class Shown:
@@ -579,12 +591,12 @@ def test_a_baseline_is_given_as_the_value_that_its_column_has(names):
         ]
     )
     rec = recs.rec(truth=pl.DataFrame(lists), model="model")
-    found = rec.compare("mrr", baseline=names[0])
+    found = rec.compare("mrr", baseline=names[0], wide=True)
 
     # half of the users have 1 in place of 1/2
     assert found.select("model", "baseline", "difference").rows() == [(names[1], names[0], 0.25)]
-    assert rec.power("mrr", baseline=names[0]).height == 1
-    required = rec.require("mrr >= 0.1", models=[names[1]], on="value", min_users=4)
+    assert rec.power("mrr", baseline=names[0], wide=True).height == 1
+    required = rec.require("mrr >= 0.1", models=[names[1]], on="value", min_users=4, wide=True)
     assert required["model"].to_list() == [names[1]]
     # and in a report each of them is one model
     report = rec.report("mrr", baseline=names[0]).data

@@ -19,7 +19,7 @@ def test_percentiles_are_scipys():
     ranks = np.random.default_rng(0).geometric(0.2, users)
     rec = truth.with_columns(rank=pl.Series(ranks)).rec(truth=truth)
 
-    found = rec.summarize("mrr", method="bootstrap", n_resamples=20_000)
+    found = rec.summarize("mrr", method="bootstrap", n_resamples=20_000, wide=True)
 
     of_scipy = stats.bootstrap(
         [1 / ranks],
@@ -39,7 +39,7 @@ def test_percentiles_are_scipys():
 def test_all_but_the_interval_is_what_the_formula_says(by, cluster):
     metrics = ["ndcg@3", "first_rank", "novelty@3"]
     drawn, formula = (
-        asked_of(n_users=400).summarize(*metrics, by=by, cluster=cluster, method=method)
+        asked_of(n_users=400).summarize(*metrics, by=by, cluster=cluster, method=method, wide=True)
         for method in ("bootstrap", "t")
     )
 
@@ -56,18 +56,18 @@ def test_all_but_the_interval_is_what_the_formula_says(by, cluster):
 
 def test_the_seed_decides_and_another_metric_changes_nothing():
     rec = asked_of()
-    alone = rec.summarize("ndcg@3", method="bootstrap", seed=3)
-    beside = rec.summarize("ndcg@3", "recall", "first_rank", method="bootstrap", seed=3)
+    alone = rec.summarize("ndcg@3", method="bootstrap", seed=3, wide=True)
+    beside = rec.summarize("ndcg@3", "recall", "first_rank", method="bootstrap", seed=3, wide=True)
 
     assert_frame_equal(beside.filter(pl.col("metric") == "ndcg@3"), alone, rel_tol=1e-12)
-    assert not rec.summarize("ndcg@3", method="bootstrap", seed=4).equals(alone)
+    assert not rec.summarize("ndcg@3", method="bootstrap", seed=4, wide=True).equals(alone)
 
 
 def test_one_cluster_has_no_interval():
     users = frames()["users"].with_columns(household=pl.lit("all"))
     rec = asked_of()(users=users)
 
-    found = rec.summarize("ndcg@3", cluster="household", method="bootstrap")
+    found = rec.summarize("ndcg@3", cluster="household", method="bootstrap", wide=True)
 
     assert found["value_low"].to_list() == [None] * 3
     assert set(found["note"]) == {"clusters count as fewer than two of one size, so no interval"}
@@ -81,7 +81,7 @@ def test_draws_of_clusters_are_wider_where_their_users_are_alike():
     rec = truth.with_columns(rank=pl.Series(ranks)).rec(truth=truth, users=users)
 
     wide, narrow = (
-        rec.summarize("mrr", cluster=cluster, method="bootstrap").row(0, named=True)
+        rec.summarize("mrr", cluster=cluster, method="bootstrap", wide=True).row(0, named=True)
         for cluster in ("household", None)
     )
 
@@ -92,7 +92,7 @@ def test_draws_of_clusters_are_wider_where_their_users_are_alike():
 
 def test_ends_beyond_the_outermost_resample_are_told():
     with pytest.warns(rf.RecframeWarning) as told:
-        asked_of().summarize("ndcg@3", method="bootstrap", n_resamples=38)
+        asked_of().summarize("ndcg@3", method="bootstrap", n_resamples=38, wide=True)
 
     assert [str(one.message) for one in told] == [
         (
@@ -100,13 +100,13 @@ def test_ends_beyond_the_outermost_resample_are_told():
             "write n_resamples=39 at least, and some thousand to have two digits"
         )
     ]
-    asked_of().summarize("ndcg@3", method="bootstrap", n_resamples=39)
+    asked_of().summarize("ndcg@3", method="bootstrap", n_resamples=39, wide=True)
 
 
 def test_values_are_those_of_the_users():
     rec = asked_of()
     values = values_of(rec, "recall")["a",].values()
 
-    found = rec.summarize("recall", method="bootstrap").row(0, named=True)
+    found = rec.summarize("recall", method="bootstrap", wide=True).row(0, named=True)
 
     assert found["value"] == pytest.approx(np.mean(list(values)), rel=1e-12)

@@ -30,7 +30,7 @@ BYS = [(), ("country",), ("genre",), ("week",), ("country", "genre")]
 
 
 def assert_compared(rec, metrics, by, baseline, margin=0.05, models="abc"):
-    result = rec.compare(*metrics, by=list(by) or None, baseline=baseline, margin=margin)
+    result = rec.compare(*metrics, by=list(by) or None, baseline=baseline, margin=margin, wide=True)
     result = result.lazy().collect()
     keys = ["metric", "model", "baseline", *by]
     found = {tuple(row[name] for name in keys): row for row in result.to_dicts()}
@@ -102,7 +102,7 @@ def test_a_difference_that_is_the_same_for_all_is_worse_by_any_margin():
         "b": truth.with_columns(rank=1, item=pl.col("item") + 1),
     }
 
-    found = rf.rec(models, truth=truth).compare("hit_rate@1", baseline="a", margin=0.05)
+    found = rf.rec(models, truth=truth).compare("hit_rate@1", baseline="a", margin=0.05, wide=True)
 
     row = found.row(0, named=True)
     # two of the 2^8 flips of signs are as far from 0
@@ -123,7 +123,7 @@ CORRECTIONS = {"holm": "holm", "bonferroni": "bonferroni", "benjamini-hochberg":
 )
 def test_corrections_are_those_of_statsmodels_in_each_family(family, correction):
     found = asked_of().compare(
-        "ndcg@3", "recall", "auc", by="country", correction=correction, family=family
+        "ndcg@3", "recall", "auc", by="country", correction=correction, family=family, wide=True
     )
 
     group = {"table": [], "metric": ["metric"], "segment": ["country"]}[family]
@@ -131,7 +131,9 @@ def test_corrections_are_those_of_statsmodels_in_each_family(family, correction)
     for rows in (one.filter(pl.col("n_users") >= 5) for one in families):
         expected = multipletests(rows["p_value"], method=CORRECTIONS[correction])[1]
         assert rows["p_adjusted"].to_list() == pytest.approx(expected.tolist(), rel=1e-12)
-    without = asked_of().compare("ndcg@3", "recall", "auc", by="country", correction=None)
+    without = asked_of().compare(
+        "ndcg@3", "recall", "auc", by="country", correction=None, wide=True
+    )
     judged = without.filter(pl.col("n_users") >= 5)
     assert judged["p_adjusted"].equals(judged["p_value"])
 
@@ -141,7 +143,7 @@ def test_clusters_are_those_of_leaving_each_out():
     a, b = (values_of(rec, "recall")[model,] for model in "ab")
     d = {user: b[user] - a[user] for user in a}
 
-    found = rec.compare("recall", baseline="a", cluster="household").row(0, named=True)
+    found = rec.compare("recall", baseline="a", cluster="household", wide=True).row(0, named=True)
 
     squared, freedom = clustered_error(list(d.values()), [household[user] for user in d])
     difference, error = np.mean(list(d.values())), squared**0.5
@@ -161,7 +163,7 @@ def test_sign_flips_are_scipys_permutations_where_there_are_few_users():
     a, b = (values_of(rec, "recall")[model,] for model in "ab")
     pairs = np.array([[b[user], a[user]] for user in a])
 
-    found = rec.compare("recall", baseline="a", test="permutation").row(0, named=True)
+    found = rec.compare("recall", baseline="a", test="permutation", wide=True).row(0, named=True)
 
     exact = stats.permutation_test(
         pairs.T,
@@ -178,7 +180,8 @@ def test_resampled_p_values_are_near_students_where_there_are_many_users(test):
     rec = recs.rec(truth=truth, model="model")
 
     by_t, by_draws = (
-        rec.compare("ndcg@5", "recall", "hit_rate@3", test=one)["p_value"] for one in ("t", test)
+        rec.compare("ndcg@5", "recall", "hit_rate@3", test=one, wide=True)["p_value"]
+        for one in ("t", test)
     )
 
     # three binomial errors of 9,999 draws, and what skewness does
@@ -191,7 +194,7 @@ def test_models_that_change_places_change_the_sign(by):
 
     there, back = (
         asked_of()
-        .compare(*metrics, baseline=baseline, by=by, correction=None, level=0.5)
+        .compare(*metrics, baseline=baseline, by=by, correction=None, level=0.5, wide=True)
         .filter(pl.col("model") == model)
         for baseline, model in (("a", "b"), ("b", "a"))
     )
@@ -239,7 +242,7 @@ def test_equal_lists_in_another_order_are_the_same():
         "f_score(average=means)",
     ]
 
-    found = rec.compare(*metrics, baseline="a").collect(engine="streaming")
+    found = rec.compare(*metrics, baseline="a", wide=True).collect(engine="streaming")
 
     assert set(found["difference"]) == {0.0}
     assert set(found["p_value"]) == {1.0}
@@ -257,7 +260,7 @@ def test_a_difference_of_few_users_is_no_rounding():
 
     items = pl.DataFrame({"item": range(100)})
     rec = rf.rec(models, truth=recs.select("user", "item"), items=items)
-    found = rec.compare("entropy", "hit_rate@1")
+    found = rec.compare("entropy", "hit_rate@1", wide=True)
 
     assert found["difference"].abs().min() > 1e-3
     assert not found["verdict"].is_in(["same"]).any()
@@ -266,7 +269,7 @@ def test_a_difference_of_few_users_is_no_rounding():
 def test_too_few_resamples_for_a_correction_are_told():
     rec = asked_of()
     with pytest.warns(rf.RecframeWarning) as told:
-        rec.compare("ndcg@3", "recall", test="permutation", n_resamples=99)
+        rec.compare("ndcg@3", "recall", test="permutation", n_resamples=99, wide=True)
 
     # 6 rows: Holm asks for 6 / (B + 1) <= .05
     assert [str(one.message) for one in told] == [
@@ -275,12 +278,14 @@ def test_too_few_resamples_for_a_correction_are_told():
             "write n_resamples=119, or correction='max_t'"
         )
     ]
-    rec.compare("ndcg@3", "recall", test="permutation", n_resamples=119)
-    rec.compare("ndcg@3", "recall", test="permutation", n_resamples=99, correction="max_t")
-    rec.compare("ndcg@3", "recall", test="permutation", n_resamples=99, family="metric")
+    rec.compare("ndcg@3", "recall", test="permutation", n_resamples=119, wide=True)
+    rec.compare(
+        "ndcg@3", "recall", test="permutation", n_resamples=99, correction="max_t", wide=True
+    )
+    rec.compare("ndcg@3", "recall", test="permutation", n_resamples=99, family="metric", wide=True)
     with pytest.warns(rf.RecframeWarning, match=r"level=0.95; write n_resamples=19$"):
-        rec.compare("ndcg@3", test="bootstrap", n_resamples=18, correction=None)
-    rec.compare("ndcg@3", test="bootstrap", n_resamples=19, correction=None)
+        rec.compare("ndcg@3", test="bootstrap", n_resamples=18, correction=None, wide=True)
+    rec.compare("ndcg@3", test="bootstrap", n_resamples=19, correction=None, wide=True)
 
 
 @pytest.mark.parametrize(("n", "is_tested"), [(2, False), (4, False), (5, True)])
@@ -292,13 +297,13 @@ def test_a_bootstrap_of_fewer_than_five_users_tests_nothing(n, is_tested):
     }
     rec = rf.rec(models, truth=users)
 
-    found = rec.compare("mrr", test="bootstrap", min_users=1).row(0, named=True)
+    found = rec.compare("mrr", test="bootstrap", min_users=1, wide=True).row(0, named=True)
 
     assert (found["p_value"] is not None) == is_tested
     few = "fewer than 5 users or clusters, which are too few to resample"
     assert (few in found["note"]) == (not is_tested)
     assert found["difference_low"] is not None
-    assert rec.compare("mrr", test="permutation", min_users=1)["p_value"][0] is not None
+    assert rec.compare("mrr", test="permutation", min_users=1, wide=True)["p_value"][0] is not None
 
 
 @pytest.mark.parametrize("test", thorough(["t", "permutation", "bootstrap"], 1))
@@ -311,7 +316,7 @@ def test_equal_models_are_told_apart_as_rarely_as_is_said(test):
     segments = pl.DataFrame({"user": np.arange(n), "sample": np.arange(n) // users})
 
     found = rf.rec(models, truth=truth, users=segments).compare(
-        "mrr@10", "hit_rate@3", by="sample", test=test, correction=None, n_resamples=499
+        "mrr@10", "hit_rate@3", by="sample", test=test, correction=None, n_resamples=499, wide=True
     )
 
     for metric in ("mrr@10", "hit_rate@3"):
@@ -340,7 +345,9 @@ def test_skewed_differences_are_noted_where_max_t_takes_them_for_symmetric():
     note = "skewed differences, of which max_t finds more than is there; correction='holm' errs less often"
 
     def noted(baseline, model, **how):
-        found = skewed_models(0.02).compare("mrr", baseline=baseline, n_resamples=199, **how)
+        found = skewed_models(0.02).compare(
+            "mrr", baseline=baseline, n_resamples=199, **how, wide=True
+        )
         return note in (found.filter(model=model)["note"][0] or "")
 
     # 18 of 900 users gain .9, some 450 lose .01: 18 · .9³ / (18 · .9²)^1.5 is .24; two shuffles of the same places are alike

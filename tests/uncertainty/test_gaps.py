@@ -46,7 +46,7 @@ def test_the_numbers_are_those_of_the_users_values(metric, column, baseline):
     rec, lower = SHOP.rec(), metric.startswith("first_rank")
     # few have a hit, and fewer in both models
     least = 10 if lower else 30
-    result = rec.gaps(metric, by=column, baseline=baseline, min_users=least)
+    result = rec.gaps(metric, by=column, baseline=baseline, min_users=least, wide=True)
     found = row_of(result, model="new")
     segments = of_users(rec, metric, column, "new", baseline)
     segments.pop(None, None)
@@ -86,7 +86,7 @@ def test_pooled_values_and_the_spread_take_the_small_segments_too():
     variances = borrowed_variances([np.var(one, ddof=1) for one in groups], n)
     expected = pooled([*map(np.mean, groups)], np.sqrt(variances / n))
 
-    found = row_of(rec.gaps("ndcg@5", by="country"), model="old")
+    found = row_of(rec.gaps("ndcg@5", by="country", wide=True), model="old")
 
     assert n[3] < 30
     assert found["spread"] == pytest.approx(float(expected.spread))
@@ -94,7 +94,7 @@ def test_pooled_values_and_the_spread_take_the_small_segments_too():
 
 
 def test_each_column_model_and_metric_has_a_row_in_the_order_asked(kind):
-    result = kind.read(SHOP.rec(kind).gaps("ndcg", "mrr@3", k=5, by=["country", "age"]))
+    result = kind.read(SHOP.rec(kind).gaps("ndcg", "mrr@3", k=5, by=["country", "age"], wide=True))
 
     assert result.columns[:5] == ["by", "model", "metric", "k", "n_segments"]
     assert result.columns[-1] == "note"
@@ -107,12 +107,12 @@ def test_each_column_model_and_metric_has_a_row_in_the_order_asked(kind):
     assert set(result["note"].to_list()[:4]) == {
         f"{SHOP.users['country'].null_count()} users are in no segment, as their 'country' is null"
     }
-    eager = SHOP.rec().gaps("ndcg", "mrr@3", k=5, by=["country", "age"])
+    eager = SHOP.rec().gaps("ndcg", "mrr@3", k=5, by=["country", "age"], wide=True)
     assert result["gap_low"].to_list() == pytest.approx(eager["gap_low"].to_list())
 
 
 def test_a_lazy_frame_stays_lazy_and_says_its_schema():
-    result = SHOP.rec(lambda frame: frame.lazy()).gaps("ndcg@5", by=["country", "genre"])
+    result = SHOP.rec(lambda frame: frame.lazy()).gaps("ndcg@5", by=["country", "genre"], wide=True)
 
     assert isinstance(result, pl.LazyFrame)
     assert result.collect().schema == result.collect_schema()
@@ -120,11 +120,11 @@ def test_a_lazy_frame_stays_lazy_and_says_its_schema():
 
 def test_a_column_may_be_made_by_an_expression_and_bound_by_group_by():
     by = pl.col("age") // 20 * 20
-    result = SHOP.rec().gaps("ndcg@5", by=["country", by])
+    result = SHOP.rec().gaps("ndcg@5", by=["country", by], wide=True)
 
     assert result["by"].unique(maintain_order=True).to_list() == ["country", "age"]
     assert row_of(result, by="age", model="new")["n_segments"] == 2
-    bound = SHOP.rec().group_by("country").gaps("ndcg@5", by=by)
+    bound = SHOP.rec().group_by("country").gaps("ndcg@5", by=by, wide=True)
     assert_frame_equal(bound, result)
 
 
@@ -132,15 +132,15 @@ def test_a_judged_frame_that_repeats_a_property_of_users_is_as_a_frame_of_users(
     frame = hits([1, 0, 1] * 30, country=["DE", "FR", "FR"] * 30)
     users = frame.select("user", "country")
 
-    found = frame.rec.gaps("hit_rate@1", by="country")
-    of_users = frame.drop("country").rec(users=users).gaps("hit_rate@1", by="country")
+    found = frame.rec.gaps("hit_rate@1", by="country", wide=True)
+    of_users = frame.drop("country").rec(users=users).gaps("hit_rate@1", by="country", wide=True)
     assert_frame_equal(found, of_users)
 
 
 @pytest.mark.parametrize("baseline", [None, "old"])
 def test_by_a_property_of_items_users_stand_in_several_segments(baseline):
     rec = SHOP.rec()
-    found = row_of(rec.gaps("ndcg@5", by="genre", baseline=baseline), model="new")
+    found = row_of(rec.gaps("ndcg@5", by="genre", baseline=baseline, wide=True), model="new")
     values = rec.evaluate("ndcg@5", by=["model", "genre", "user"])
     wide = values.pivot("model", index=["genre", "user"], values="ndcg@5")
     value = pl.col("new") - (pl.col("old") if baseline else 0)
@@ -186,14 +186,14 @@ def test_a_paradox_of_the_mix_is_named():
     users = frame.select("user", "country", "activity")
     rec = frame.drop("country", "activity").rec(users=users)
 
-    result = rec.gaps("hit_rate@1", by=["country", "activity"])
+    result = rec.gaps("hit_rate@1", by=["country", "activity"], wide=True)
 
     assert row_of(result, by="country")["best"] == "DE"
     assert row_of(result, by="country")["note"] == (
         "FR is below DE, but above it in every 'activity': a paradox of the mix"
     )
     assert row_of(result, by="activity")["note"] is None
-    assert rec.gaps("hit_rate@1", by="country")["note"].to_list() == [None]
+    assert rec.gaps("hit_rate@1", by="country", wide=True)["note"].to_list() == [None]
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_no_paradox_is_named_where_none_is_shown(rates, sizes):
     result = (
         frame.drop("country", "activity")
         .rec(users=users)
-        .gaps("hit_rate@1", by=["country", "activity"])
+        .gaps("hit_rate@1", by=["country", "activity"], wide=True)
     )
 
     assert not result.filter(pl.col("note").str.contains("paradox")).height
@@ -229,7 +229,7 @@ def test_equal_segments_show_no_gap_more_often_than_said(rate):
     frames = [
         hits((draw.random(n) < rate).astype(int), country=[*range(12)] * 40) for _ in range(n_runs)
     ]
-    rows = pl.concat(frame.rec.gaps("hit_rate@1", by="country") for frame in frames)
+    rows = pl.concat(frame.rec.gaps("hit_rate@1", by="country", wide=True) for frame in frames)
 
     shown = (rows["gap_low"] > 0).sum()
     # no more than are to be expected of a share of .05 in all but one of a thousand tries
@@ -244,7 +244,9 @@ def test_a_gap_that_is_there_is_found_between_the_two():
     values = draw.random(3600) < np.where(country == 4, 0.2, 0.5)
 
     found = row_of(
-        hits(values.astype(int), country=country.tolist()).rec.gaps("hit_rate@1", by="country")
+        hits(values.astype(int), country=country.tolist()).rec.gaps(
+            "hit_rate@1", by="country", wide=True
+        )
     )
 
     assert found["worst"] == "4"
@@ -275,7 +277,7 @@ def test_without_two_large_segments_there_is_no_gap_and_a_note(case, kind):
     users = frame.select("user", "country")
     rec = kind(frame.drop("country")).rec(users=kind(users))
 
-    found = row_of(kind.read(rec.gaps("hit_rate@1", by="country", **options)))
+    found = row_of(kind.read(rec.gaps("hit_rate@1", by="country", **options, wide=True)))
 
     assert {name: found[name] for name in NO_GAP} == NO_GAP
     assert found["note"] == note
@@ -291,13 +293,13 @@ def test_very_many_segments_that_share_users_have_no_interval():
     }
     frame = pl.DataFrame(lists | {"item": np.repeat(range(n), 2)})
 
-    found = row_of(frame.rec.gaps("hit_rate", by="item", min_users=2))
+    found = row_of(frame.rec.gaps("hit_rate", by="item", min_users=2, wide=True))
     assert (found["n_segments"], found["gap"], found["gap_low"]) == (n, 0, None)
     assert (
         found["note"]
         == "more than 1,000 segments share users, so no interval; users stand in several segments"
     )
-    slices = frame.rec.slices("hit_rate", by="item", min_users=2)
+    slices = frame.rec.slices("hit_rate", by="item", min_users=2, wide=True)
     assert slices["difference"].abs().max() == slices["difference_high"].abs().max() == 0
 
 
@@ -305,13 +307,15 @@ def test_columns_without_a_value_cross_with_others():
     frame = hits([1, 0] * 30)
     users = frame.select("user", age=pl.Series([20, 30] * 30), nothing=pl.lit(None))
 
-    result = frame.rec(users=users).gaps("hit_rate@1", by=["nothing", "age"])
+    result = frame.rec(users=users).gaps("hit_rate@1", by=["nothing", "age"], wide=True)
     assert result["n_segments"].to_list() == [0, 2]
 
 
 def test_segments_of_one_user_have_a_gap_without_an_interval():
     found = row_of(
-        hits([1, 0, 0], country=[*"abc"]).rec.gaps("hit_rate@1", by="country", min_users=1)
+        hits([1, 0, 0], country=[*"abc"]).rec.gaps(
+            "hit_rate@1", by="country", min_users=1, wide=True
+        )
     )
 
     assert (found["best"], found["worst"], found["gap"]) == ("a", "c", 1)
@@ -321,8 +325,10 @@ def test_segments_of_one_user_have_a_gap_without_an_interval():
 
 def test_segments_in_which_all_have_the_same_value():
     country = ["a"] * 30 + ["b"] * 30
-    found = row_of(hits([1] * 30 + [0] * 30, country=country).rec.gaps("hit_rate@1", by="country"))
-    none = row_of(hits([0] * 60, country=country).rec.gaps("hit_rate@1", by="country"))
+    found = row_of(
+        hits([1] * 30 + [0] * 30, country=country).rec.gaps("hit_rate@1", by="country", wide=True)
+    )
+    none = row_of(hits([0] * 60, country=country).rec.gaps("hit_rate@1", by="country", wide=True))
 
     assert (found["gap_low"], found["gap_high"], found["p_value"]) == (1, 1, 0)
     assert found["note"] == "all users of a segment have the same value"
@@ -336,7 +342,7 @@ def test_segments_in_which_all_have_the_same_value():
 def test_no_number_is_nan(kind):
     rec = SHOP.rec(kind)
     result = kind.read(
-        rec.gaps("ndcg@5", "auc@5", "first_rank@1", by=["country", "genre"], min_users=5)
+        rec.gaps("ndcg@5", "auc@5", "first_rank@1", by=["country", "genre"], min_users=5, wide=True)
     )
 
     assert result.select(pl.selectors.float().is_nan().any()).row(0).count(True) == 0
@@ -385,7 +391,7 @@ def test_a_model_with_the_name_of_a_result_column_is_to_be_renamed():
     recs = SHOP.recs.rename({"model": "note"})
 
     with pytest.raises(rf.RecframeError, match="model='note' is also the name of a result column"):
-        recs.rec(SHOP.truth, users=SHOP.users, model="note").gaps("ndcg@5", by="age")
+        recs.rec(SHOP.truth, users=SHOP.users, model="note").gaps("ndcg@5", by="age", wide=True)
 
 
 @pytest.mark.parametrize("call", ["gaps", "slices"])

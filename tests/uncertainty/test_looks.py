@@ -90,7 +90,7 @@ def told_apart(lift, **how):
     for week in range(WEEKS):
         so_far = truth.filter(pl.col("week") <= week).drop("week")
         rec = rf.rec(models, truth=so_far, users=users.drop("week"))
-        rows = rec.compare("mrr@10", baseline="a", by="sample", correction=None, **how)
+        rows = rec.compare("mrr@10", baseline="a", by="sample", correction=None, **how, wide=True)
         found.append(rows.sort("sample"))
     return np.array([(one["verdict"] != "open").to_numpy() for one in found]), found
 
@@ -131,9 +131,9 @@ def test_corrections_margins_and_clusters_take_the_p_values_of_all_looks():
     rec = rf.rec(models, truth=truth, users=people)
     hits = {name: 1 / one * (one <= 10) for name, one in ranks.items()}
 
-    row = rec.compare("mrr@10", margin=0.01, looks="any").row(0, named=True)
-    homes = rec.compare("mrr@10", cluster="home", looks="any").row(0, named=True)
-    parts = rec.compare("mrr@10", by="side", looks="any")
+    row = rec.compare("mrr@10", margin=0.01, looks="any", wide=True).row(0, named=True)
+    homes = rec.compare("mrr@10", cluster="home", looks="any", wide=True).row(0, named=True)
+    parts = rec.compare("mrr@10", by="side", looks="any", wide=True)
 
     d = hits["b"] - hits["a"]
     error = d.std(ddof=1) / np.sqrt(n)
@@ -182,7 +182,7 @@ def test_what_goes_with_one_look_alone_is_refused_in_words(said, how):
     rec = rf.rec({"a": truth.with_columns(rank=1), "b": truth.with_columns(rank=2)}, truth=truth)
 
     with pytest.raises(rf.RecframeError) as told:
-        rec.compare("mrr", **({"looks": "any"} | how))
+        rec.compare("mrr", **({"looks": "any"} | how), wide=True)
     assert str(told.value) == said
     with pytest.raises(rf.RecframeError, match="looks='any' takes no 'gini', which grows with"):
-        rec.compare("mrr", "gini", looks="any")
+        rec.compare("mrr", "gini", looks="any", wide=True)

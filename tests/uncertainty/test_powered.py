@@ -24,7 +24,7 @@ def test_differences_at_hand_show_what_statsmodels_says(metric, by):
     rec = asked_of()
     values = values_of(rec, metric, by)
 
-    for row in rec.power(metric, by=list(by) or None, baseline="a").to_dicts():
+    for row in rec.power(metric, by=list(by) or None, baseline="a", wide=True).to_dicts():
         segment = tuple(row[name] for name in by)
         a, b = (values[(model, *segment)] for model in ("a", row["model"]))
         pairs = [(b[user], a[user]) for user in a if user in b]
@@ -41,7 +41,7 @@ def test_differences_at_hand_show_what_statsmodels_says(metric, by):
 def test_one_models_values_stand_for_differences_to_one_like_it(metric):
     rec = asked_of()
 
-    for row in rec.power(metric, correlation=0.6).to_dicts():
+    for row in rec.power(metric, correlation=0.6, wide=True).to_dicts():
         values = values_of(rec, metric)[row["model"],].values()
         known = [value for value in values if value is not None]
         # Var(b - a) = 2 (1 - r) Var(a)
@@ -54,7 +54,7 @@ def test_users_who_hang_together_say_less():
     a, b = (values_of(rec, "recall")[model,] for model in "ab")
     d = {user: b[user] - a[user] for user in b}
 
-    found = rec.power("recall", baseline="a", cluster="household")
+    found = rec.power("recall", baseline="a", cluster="household", wide=True)
 
     squared, _ = clustered_error(list(d.values()), [household[user] for user in d])
     row = found.filter(pl.col("model") == "b").row(0, named=True)
@@ -67,7 +67,7 @@ def test_a_metric_without_a_known_interval_has_no_spread_to_go_by():
     recs = pl.DataFrame({"user": [1, 2, 3, 4], "item": [1, 2, 1, 2], "rank": 1})
     rec = recs.rec(truth=recs.select("user", "item"), items=pl.DataFrame({"item": [1, 2]}))
 
-    row = rec.power("coverage").row(0, named=True)
+    row = rec.power("coverage", wide=True).row(0, named=True)
 
     assert [row[name] for name in ("std", "detectable", "users_needed")] == [None] * 3
     assert row["note"] == "no spread of this metric is known"
@@ -77,7 +77,7 @@ def test_what_takes_more_users_than_there_are_is_told():
     users = pl.DataFrame({"user": range(50), "item": 1})
     rec = users.with_columns(rank=pl.col("user") % 2 + 1).rec(truth=users)
 
-    row = rec.power("mrr", wanted=1e-12).row(0, named=True)
+    row = rec.power("mrr", wanted=1e-12, wide=True).row(0, named=True)
 
     assert row["users_needed"] is None
     assert row["note"] == "what is wanted takes more users than there are"
@@ -141,7 +141,7 @@ def test_users_who_hold_are_by_the_gap_of_two_more_at_its_ends(metric, sign, clu
         known = [one for one in clusters if one is not None]
         sizes = [1] * clusters.count(None) + [known.count(one) for one in set(known)]
 
-    row = rec.power(metric, baseline="a", margin=0.1, cluster=cluster).row(0, named=True)
+    row = rec.power(metric, baseline="a", margin=0.1, cluster=cluster, wide=True).row(0, named=True)
 
     std = (squared * len(gap)) ** 0.5
     assert row["std"] == pytest.approx(std, rel=1e-9)
@@ -160,10 +160,11 @@ def test_rows_divide_the_level_as_bonferroni_does():
     rec = asked_of()
 
     for options in ({}, {"margin": 0.2}):
-        found = rec.power("recall", baseline="a", rows=5, **options)
-        assert found.equals(rec.power("recall", baseline="a", level=0.99, **options))
+        found = rec.power("recall", baseline="a", rows=5, **options, wide=True)
+        assert found.equals(rec.power("recall", baseline="a", level=0.99, **options, wide=True))
         assert (
-            found["users_needed"] > rec.power("recall", baseline="a", **options)["users_needed"]
+            found["users_needed"]
+            > rec.power("recall", baseline="a", **options, wide=True)["users_needed"]
         ).all()
 
 
@@ -172,9 +173,9 @@ def test_a_gate_of_what_has_no_better_end_or_no_share_holds_of_nobody():
     missed = pl.DataFrame({"user": range(20), "item": 1})
     nothing = missed.with_columns(rank=2).rec(truth=missed)
 
-    row = rec.power("list_length", margin=0.1).row(0, named=True)
+    row = rec.power("list_length", margin=0.1, wide=True).row(0, named=True)
     assert (row["users_needed"], row["chance"]) == (None, None)
     assert row["note"].startswith("neither end of the metric is the better one")
-    row = nothing.power("hit_rate@1", margin=0.1).row(0, named=True)
+    row = nothing.power("hit_rate@1", margin=0.1, wide=True).row(0, named=True)
     assert (row["users_needed"], row["chance"]) == (None, None)
     assert row["note"] == "the value is not above 0, of which a margin is no share"

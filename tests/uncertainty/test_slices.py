@@ -41,7 +41,7 @@ def plain_slices(baseline=None, least=30):
 @pytest.mark.parametrize("baseline", [None, "old"])
 def test_the_numbers_are_those_of_the_users_values(baseline):
     rec = SHOP.rec()
-    slices = rec.slices("ndcg@5", by=OF_USERS, baseline=baseline)
+    slices = rec.slices("ndcg@5", by=OF_USERS, baseline=baseline, wide=True)
     found = {row["segment"]: row for row in slices.filter(pl.col("model") == "new").to_dicts()}
     plain = plain_slices(baseline)
     # of both models, where there is no baseline
@@ -69,7 +69,7 @@ def test_the_numbers_are_those_of_the_users_values(baseline):
 
 @pytest.mark.parametrize("correction", ["holm", "bonferroni", "benjamini-hochberg", None])
 def test_p_values_are_corrected_for_all_that_were_looked_at(correction):
-    slices = SHOP.rec().slices("ndcg@5", "mrr@5", by=OF_USERS, correction=correction)
+    slices = SHOP.rec().slices("ndcg@5", "mrr@5", by=OF_USERS, correction=correction, wide=True)
     p = slices["p_value"].to_numpy()
     expected = p if correction is None else adjusted(p, method=correction)
 
@@ -79,8 +79,10 @@ def test_p_values_are_corrected_for_all_that_were_looked_at(correction):
 def test_slices_of_one_column_have_the_intervals_of_summarize_and_the_values_of_evaluate():
     rec = SHOP.rec()
     names = ["value", "value_low", "value_high", "n_users"]
-    slices = rec.slices("ndcg@5", "precision@5", by="age").sort("model", "segment", "metric")
-    summary = rec.summarize("ndcg@5", "precision@5", by=["model", "age"]).sort(
+    slices = rec.slices("ndcg@5", "precision@5", by="age", wide=True).sort(
+        "model", "segment", "metric"
+    )
+    summary = rec.summarize("ndcg@5", "precision@5", by=["model", "age"], wide=True).sort(
         "model", "age", "metric"
     )
 
@@ -88,7 +90,9 @@ def test_slices_of_one_column_have_the_intervals_of_summarize_and_the_values_of_
 
 
 def test_the_worst_pooled_stand_first_by_model_and_metric(kind):
-    slices = kind.read(SHOP.rec(kind).slices("ndcg@5", "first_rank@5", by=OF_USERS, min_users=5))
+    slices = kind.read(
+        SHOP.rec(kind).slices("ndcg@5", "first_rank@5", by=OF_USERS, min_users=5, wide=True)
+    )
 
     keys = slices.select("model", "metric").unique(maintain_order=True).rows()
     assert keys == [
@@ -98,7 +102,7 @@ def test_the_worst_pooled_stand_first_by_model_and_metric(kind):
         mine = slices.filter(model=model, metric=metric)["pooled"].to_list()
         assert mine == sorted(mine, reverse=metric == "first_rank@5")
     assert slices.columns[:5] == ["model", "by", "segment", "depth", "metric"]
-    eager = SHOP.rec().slices("ndcg@5", "first_rank@5", by=OF_USERS, min_users=5)
+    eager = SHOP.rec().slices("ndcg@5", "first_rank@5", by=OF_USERS, min_users=5, wide=True)
     assert slices["segment"].to_list() == eager["segment"].to_list()
     assert slices["p_adjusted"].to_list() == pytest.approx(eager["p_adjusted"].to_list())
 
@@ -106,7 +110,9 @@ def test_the_worst_pooled_stand_first_by_model_and_metric(kind):
 def test_a_model_keeps_its_dtype_and_order():
     order = pl.Enum(["old", "new"])
     recs = SHOP.recs.with_columns(pl.col("model").cast(order))
-    slices = recs.rec(SHOP.truth, users=SHOP.users, model="model").slices("ndcg@5", by="age")
+    slices = recs.rec(SHOP.truth, users=SHOP.users, model="model").slices(
+        "ndcg@5", by="age", wide=True
+    )
 
     assert slices.schema["model"] == order
     assert slices["model"].unique(maintain_order=True).to_list() == ["old", "new"]
@@ -114,7 +120,7 @@ def test_a_model_keeps_its_dtype_and_order():
 
 def test_a_lazy_frame_stays_lazy_and_says_its_schema():
     result = SHOP.rec(lambda frame: frame.lazy()).slices(
-        "ndcg@5", by=["age", "genre"], baseline="old"
+        "ndcg@5", by=["age", "genre"], baseline="old", wide=True
     )
 
     assert isinstance(result, pl.LazyFrame)
@@ -123,7 +129,7 @@ def test_a_lazy_frame_stays_lazy_and_says_its_schema():
 
 def test_properties_of_items_are_crossed_too():
     rec = SHOP.rec()
-    slices = rec.slices("ndcg@5", by=["age", "genre"]).filter(model="new")
+    slices = rec.slices("ndcg@5", by=["age", "genre"], wide=True).filter(model="new")
     cells = rec.evaluate("ndcg@5", by=["model", "age", "genre", "user"]).filter(model="new")
 
     for name, keys in {"age, genre": ["age", "genre"], "genre": ["genre"]}.items():
@@ -158,7 +164,7 @@ def test_users_who_are_drawn_together_have_the_error_of_their_own_differences():
         }
     )
     items = pl.DataFrame({"item": [1, 2], "genre": ["a", "b"]})
-    slices = frame.rec(items=items).slices("hit_rate@2", by="genre", correction=None)
+    slices = frame.rec(items=items).slices("hit_rate@2", by="genre", correction=None, wide=True)
 
     differences = liked.astype(float) - other
     half = stats.norm.ppf((1 + 0.95**0.5) / 2) * differences.std() / n**0.5
@@ -183,7 +189,7 @@ def test_a_user_on_both_sides_is_one_cluster_whatever_the_other_users_are(baseli
     ]
     judged = pl.concat(frames)
     rec = judged.rec(model="model")
-    row = rec.slices("mrr", by="week", baseline=baseline, correction=None).filter(
+    row = rec.slices("mrr", by="week", baseline=baseline, correction=None, wide=True).filter(
         model="new", segment="week=1"
     )
 
@@ -213,7 +219,7 @@ def test_of_a_lower_direction_the_highest_is_the_worst():
     country = ["a"] * 40 + ["b"] * 40
     frame = hits([1] * 80, country=country).with_columns(rank=pl.Series([1, 3] * 20 + [4, 8] * 20))
 
-    slices = frame.rec.slices("first_rank", by="country")
+    slices = frame.rec.slices("first_rank", by="country", wide=True)
     assert slices["segment"].to_list() == ["country=b", "country=a"]
     assert slices["value"].to_list() == [6, 2]
 
@@ -227,7 +233,9 @@ def test_the_worst_pooled_slices_are_closer_to_another_half_of_their_users_than_
     rate = np.clip(draw.normal(0.4, 0.08, 150), 0, 1)[author]
     one, other = ((draw.random(len(author)) < rate).astype(int) for _ in range(2))
 
-    slices = hits(one, author=author.tolist()).rec.slices("hit_rate@1", by="author", min_users=2)
+    slices = hits(one, author=author.tolist()).rec.slices(
+        "hit_rate@1", by="author", min_users=2, wide=True
+    )
     truth = hits(other, author=author.tolist()).rec.evaluate("hit_rate@1", by="author")
     held_out = {
         f"author={name}": value for name, value in truth.select("author", "hit_rate@1").iter_rows()
@@ -250,7 +258,7 @@ def test_equal_slices_are_found_to_differ_no_more_often_than_said(rate):
     shown = 0
     for _ in range(n_runs):
         frame = hits((draw.random(n) < rate).astype(int), country=[*range(12)] * 40)
-        slices = frame.rec.slices("hit_rate@1", by="country")
+        slices = frame.rec.slices("hit_rate@1", by="country", wide=True)
         shown += (slices["p_adjusted"] <= 0.05).any()
 
     assert stats.binomtest(shown, n_runs, 0.05, alternative="greater").pvalue > 1e-3
@@ -261,7 +269,9 @@ def test_equal_slices_are_found_to_differ_no_more_often_than_said(rate):
 
 def test_a_slice_of_everybody_has_nobody_outside(kind):
     row = kind.read(
-        kind(hits([1, 0] * 20, country=["a"] * 40)).rec.slices("hit_rate@1", by="country")
+        kind(hits([1, 0] * 20, country=["a"] * 40)).rec.slices(
+            "hit_rate@1", by="country", wide=True
+        )
     ).to_dicts()[0]
 
     assert (row["value"], row["n_users"]) == (0.5, 40)
@@ -279,15 +289,17 @@ def test_a_slice_of_everybody_has_nobody_outside(kind):
 def test_slices_without_users_enough_are_not_listed():
     frame = hits([1, 0] * 20, country=["a"] * 11 + ["b"] * 29)
 
-    assert frame.rec.slices("hit_rate@1", by="country").height == 0
-    assert frame.rec.slices("hit_rate@1", by="country", min_users=12)["segment"].to_list() == [
-        "country=b"
-    ]
-    assert frame.head(0).rec.slices("hit_rate@1", by="country", min_users=1).height == 0
+    assert frame.rec.slices("hit_rate@1", by="country", wide=True).height == 0
+    assert frame.rec.slices("hit_rate@1", by="country", min_users=12, wide=True)[
+        "segment"
+    ].to_list() == ["country=b"]
+    assert frame.head(0).rec.slices("hit_rate@1", by="country", min_users=1, wide=True).height == 0
 
 
 def test_slices_of_one_user_each_have_no_interval_and_a_note():
-    slices = hits([1, 0, 0], country=[*"abc"]).rec.slices("hit_rate@1", by="country", min_users=1)
+    slices = hits([1, 0, 0], country=[*"abc"]).rec.slices(
+        "hit_rate@1", by="country", min_users=1, wide=True
+    )
 
     # the two outside have a spread, the one inside has none
     assert slices["segment"].to_list() == ["country=b", "country=c", "country=a"]
@@ -300,14 +312,16 @@ def test_slices_of_one_user_each_have_no_interval_and_a_note():
 def test_users_without_a_value_are_in_no_slice_and_outside_of_all():
     frame = hits([1, 0] * 20 + [0] * 10, country=["a"] * 40 + [None] * 10)
 
-    (row,) = frame.rec.slices("hit_rate@1", by="country").to_dicts()
+    (row,) = frame.rec.slices("hit_rate@1", by="country", wide=True).to_dicts()
     assert (row["segment"], row["rest"]) == ("country=a", 0)
 
 
 def test_no_number_is_nan_and_what_is_missing_has_a_note(kind):
     rec = SHOP.rec(kind)
     result = kind.read(
-        rec.slices("ndcg@5", "auc@5", "first_rank@1", by=["country", "genre"], min_users=1)
+        rec.slices(
+            "ndcg@5", "auc@5", "first_rank@1", by=["country", "genre"], min_users=1, wide=True
+        )
     )
 
     floats = result.select(pl.selectors.float())
@@ -323,9 +337,10 @@ def test_the_depth_is_that_of_the_columns_at_the_most():
     rec = SHOP.rec()
 
     assert_frame_equal(
-        rec.slices("ndcg@5", by=OF_USERS, depth=7), rec.slices("ndcg@5", by=OF_USERS)
+        rec.slices("ndcg@5", by=OF_USERS, depth=7, wide=True),
+        rec.slices("ndcg@5", by=OF_USERS, wide=True),
     )
-    assert rec.slices("ndcg@5", by=OF_USERS, depth=1)["depth"].unique().to_list() == [1]
+    assert rec.slices("ndcg@5", by=OF_USERS, depth=1, wide=True)["depth"].unique().to_list() == [1]
 
 
 @pytest.mark.parametrize(
@@ -340,7 +355,7 @@ def test_the_depth_is_that_of_the_columns_at_the_most():
 )
 def test_wrong_options_say_what_to_write(options, words):
     with pytest.raises(rf.RecframeError, match=words):
-        SHOP.rec().slices("ndcg@5", by=OF_USERS, **options)
+        SHOP.rec().slices("ndcg@5", by=OF_USERS, **options, wide=True)
 
 
 def test_too_many_crossings_are_refused():
@@ -353,12 +368,12 @@ def test_too_many_crossings_are_refused():
         rf.RecframeError,
         match=r"depth=2 of these columns makes 231 crossings, and slices looks at 200",
     ):
-        rec.slices("hit_rate@1", by=names)
+        rec.slices("hit_rate@1", by=names, wide=True)
     with pytest.raises(
         rf.RecframeError, match=r"makes 45 crossings with properties of items, .* looks at 40"
     ):
-        frame.rec.slices("hit_rate@1", by=names[:9])
-    assert rec.slices("hit_rate@1", by=names, depth=1, min_users=1).height == 42
+        frame.rec.slices("hit_rate@1", by=names[:9], wide=True)
+    assert rec.slices("hit_rate@1", by=names, depth=1, min_users=1, wide=True).height == 42
 
 
 def households(random, n):
@@ -377,8 +392,8 @@ def test_users_who_hang_together_are_no_sign_of_segments_that_differ():
     for _ in range(trials):
         rec = households(random, 200).rec
         for cluster, kind in (("household", ""), (None, " alone")):
-            gap = rec.gaps("hit_rate@1", by="segment", cluster=cluster)
-            slices = rec.slices("hit_rate@1", by="segment", cluster=cluster)
+            gap = rec.gaps("hit_rate@1", by="segment", cluster=cluster, wide=True)
+            slices = rec.slices("hit_rate@1", by="segment", cluster=cluster, wide=True)
             found[f"gaps{kind}"] += (gap["p_value"] <= 0.05).any()
             found[f"slices{kind}"] += (slices["p_adjusted"] <= 0.05).any()
 
@@ -389,7 +404,9 @@ def test_users_who_hang_together_are_no_sign_of_segments_that_differ():
 
 def test_the_error_of_clusters_is_that_of_their_sums():
     frame = households(np.random.default_rng(5), 60)
-    row = frame.rec.slices("hit_rate@1", by="segment", cluster="household").row(0, named=True)
+    row = frame.rec.slices("hit_rate@1", by="segment", cluster="household", wide=True).row(
+        0, named=True
+    )
 
     name = row["segment"].removeprefix("segment=")
     mine = frame.filter(segment=name).group_by("household").agg(pl.col("relevance").sum())
@@ -401,4 +418,4 @@ def test_the_error_of_clusters_is_that_of_their_sums():
     middle = (row["value"] + t**2 / (2 * effective)) / (1 + t**2 / effective)
     assert (row["value_low"] + row["value_high"]) / 2 == pytest.approx(middle, rel=1e-9)
     with pytest.raises(rf.RecframeError, match="give by= columns of users alone"):
-        SHOP.rec().slices("ndcg@5", by="genre", cluster="country")
+        SHOP.rec().slices("ndcg@5", by="genre", cluster="country", wide=True)

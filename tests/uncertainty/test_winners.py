@@ -81,7 +81,7 @@ def test_the_winner_is_what_plain_sums_over_users_say(rec, metric, sign, by):
     rec = rec()
     values = values_of(rec, metric, by)
 
-    found = rec.winner(metric, baseline="a", by=list(by) or None).to_dicts()
+    found = rec.winner(metric, baseline="a", by=list(by) or None, wide=True).to_dicts()
 
     assert found
     for row in found:
@@ -109,7 +109,9 @@ def test_it_is_first_as_often_as_in_resamples_of_users(rec, metric, sign):
     first = means >= means.max(axis=0) - 1e-9
 
     found = [
-        rec.winner(metric, baseline="a", n_resamples=20_000, seed=seed).row(0, named=True)
+        rec.winner(metric, baseline="a", n_resamples=20_000, seed=seed, wide=True).row(
+            0, named=True
+        )
         for seed in (0, 0, 1)
     ]
 
@@ -129,7 +131,7 @@ def test_equal_models_share_the_first_place_and_the_first_by_name_has_it():
         "d": same,
     }
 
-    row = rf.rec(models, truth=users).winner("mrr", baseline="old").row(0, named=True)
+    row = rf.rec(models, truth=users).winner("mrr", baseline="old", wide=True).row(0, named=True)
 
     assert (row["model"], row["runner_up"], row["ahead"], row["verdict"]) == ("b", "c", 0, "same")
     assert row["first"] == pytest.approx(1 / 3)
@@ -141,7 +143,7 @@ def test_what_is_worse_than_the_baseline_wins_with_a_note():
     users = pl.DataFrame({"user": range(40), "item": 1})
     models = {"a": users.with_columns(rank=3), "old": users.with_columns(rank=1)}
 
-    row = rf.rec(models, truth=users).winner("mrr", baseline="old").row(0, named=True)
+    row = rf.rec(models, truth=users).winner("mrr", baseline="old", wide=True).row(0, named=True)
 
     assert (row["model"], row["n_models"], row["first"]) == ("a", 1, 1.0)
     assert [row[name] for name in ("runner_up", "ahead", "verdict", "difference_shrunk")] == [
@@ -155,7 +157,7 @@ def test_fewer_than_three_models_are_not_shrunk_and_few_users_not_judged():
     ranks = {"old": 3, "a": 1, "b": 2}
     rec = rf.rec({name: users.with_columns(rank=rank) for name, rank in ranks.items()}, truth=users)
 
-    row = rec.winner("mrr", baseline="old").row(0, named=True)
+    row = rec.winner("mrr", baseline="old", wide=True).row(0, named=True)
 
     assert (row["model"], row["runner_up"], row["verdict"], row["p_adjusted"]) == (
         "a",
@@ -166,7 +168,7 @@ def test_fewer_than_three_models_are_not_shrunk_and_few_users_not_judged():
     assert row["difference_shrunk"] is None
     assert "fewer than three models, so none is shrunk" in row["note"]
     # four users who differ: 2 of the 16 ways in which four signs fall
-    row = rec.winner("mrr", baseline="old", min_users=1).row(0, named=True)
+    row = rec.winner("mrr", baseline="old", min_users=1, wide=True).row(0, named=True)
     assert (row["p_value"], row["verdict"]) == (2 / 2**4, "open")
 
 
@@ -185,7 +187,7 @@ def test_models_of_any_dtype_win(model):
     names = recs["model"].unique().sort()
     rec = recs.rec(truth=tables["truth"], model="model")
 
-    found = rec.winner("recall", baseline=names[0])
+    found = rec.winner("recall", baseline=names[0], wide=True)
 
     assert (
         found["model"].dtype == found["runner_up"].dtype == found["baseline"].dtype == names.dtype
