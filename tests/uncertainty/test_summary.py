@@ -13,7 +13,7 @@ import recframe as rf
 from compared_lists import POLICIES, asked_of, frames
 from lanes import crossed
 from plain_uncertainty import differing, summary, values_of
-from recframe.uncertainty.quantiles import t_quantile
+from recframe.uncertainty.quantiles import with_t_quantile
 from strategies import examples, frame_pairs
 
 METRICS = {
@@ -118,9 +118,9 @@ def test_clusters_are_those_of_leaving_each_out(metrics, by):
 )
 def test_between_whole_degrees_of_freedom_the_quantile_is_rather_too_high(low, high, off):
     freedom = np.linspace(low, high, 397)
-    found = pl.DataFrame({"freedom": freedom}).select(t_quantile(pl.col("freedom"), 0.975))
+    found = with_t_quantile(pl.DataFrame({"freedom": freedom}), 0.975)
 
-    ratio = found.to_series().to_numpy() / stats.t.ppf(0.975, freedom) - 1
+    ratio = found["quantile"].to_numpy() / stats.t.ppf(0.975, freedom) - 1
     assert ratio.min() > -1e-10
     assert ratio.max() < off
 

@@ -8,19 +8,20 @@ from typing import Any, Generic, Literal, get_args, overload
 
 import polars as pl
 
-from recframe.conventions import under_profile
 from recframe.errors import RecframeError, shown
 from recframe.frames.dtypes import text_of
 from recframe.frames.hints import Either, bind
+from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.lookup import collected
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls
 from recframe.namespace.bound_metric import By, Cutoffs, F
 from recframe.namespace.earlier import Earlier, earlier
 from recframe.namespace.predicted import predicted
-from recframe.namespace.question import Question, check_contributions, question
+from recframe.namespace.question import MIDDLING, Question, check_contributions, question
 from recframe.plan.contributions import contributions
 from recframe.plan.evaluation import Convention
+from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, numbered
 from recframe.uncertainty import clusters, distances, options, unmet
 from recframe.uncertainty.pairs import MODEL, Pairing, sums_of_all
@@ -330,23 +331,30 @@ class Asked:
 
     def _from_bounds(self, places: Mapping[int, Requirement]) -> pl.LazyFrame:
         asked, conventions = self.question, self._conventions(places)
-        home, run = under_profile.at_home(asked.inputs), asked.rec._run()  # noqa: SLF001
-        wide = asked.spread(home, conventions, run)
-        return distances.from_bounds(wide, self.keys, places, self.how)
+
+        def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
+            wide = asked.spread(inputs, conventions, run)
+            return distances.from_bounds(wide, self.keys, places, self.how)
+
+        return asked.planned(asked.inputs, made, "bounds", self.how, *places.items())
 
     def _from_model(self, model: str, places: Mapping[int, Requirement]) -> pl.LazyFrame:
         asked, first = self.question, next(iter(places.values()))
         if not asked.inputs.model:
             raise RecframeError(_without_model(repr(str(first)), model))
-        inputs, conventions = under_profile.at_home(asked.inputs), self._conventions(places)
+        conventions = self._conventions(places)
         metrics = [one.metric for one in conventions]
         check_contributions(metrics)
-        run = asked.rec._run()  # noqa: SLF001
-        plans = contributions(inputs, conventions, run)
         given = f"{str(first)!r}: {_lacking(model)}{model!r}"
-        pairing = Pairing(model, inputs.schema[MODEL], asked.by[MODEL], given)
-        sums = self._with_units(sums_of_all(plans, metrics, pairing, run), len(metrics))
-        return distances.from_pairs(sums, self.keys, metrics, places, self.how)
+        pairing = Pairing(model, asked.inputs.schema[MODEL], asked.by[MODEL], given)
+
+        def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
+            plans = contributions(inputs, conventions, run)
+            sums = self._with_units(sums_of_all(plans, metrics, pairing, run), len(metrics))
+            return distances.from_pairs(sums, self.keys, metrics, places, self.how)
+
+        what = ("gaps to a model", pairing, self.how, *places.items())
+        return asked.planned(asked.inputs, made, *what, middling=MIDDLING)
 
     def _from_users(self, places: Mapping[int, Requirement], then: pl.LazyFrame) -> Found:
         rec, conventions = self.question.rec, self._conventions(places)

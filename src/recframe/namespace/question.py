@@ -35,6 +35,9 @@ from recframe.uncertainty.pairs import BASELINE, MODEL, RUNNER_UP
 from recframe.uncertainty.rounded import as_shown
 from recframe.uncertainty.sets import with_spread_of_sets
 
+MIDDLING = 250_000
+"""Plans of pairs are kept for so many rows: beyond, a plan that knows the models takes less time."""
+
 
 @dataclass(frozen=True)
 class Question:
@@ -161,19 +164,29 @@ class Question:
 
         NOTE: by the metrics' names, since a gate has a row for each requirement, of which one metric may have several or none.
         """
-        keys = [f"key {place}" for place in range(len(names))]
         # as columns, since names such as "^.*$" are patterns to Polars
         columns = [result.get_column(name) for name in (*names, "metric", "value", "n_users")]
         if BASELINE in names and "baseline_value" in result.columns:
             columns = _with_baseline(columns, names.index(BASELINE), result["baseline_value"])
+        named = self._wide(columns) if len(columns[-1]) == 1 else self._put_together(columns, run)
+        notices.tell(replace(self._seen(named, run), depths=depths))
+
+    def _wide(self, columns: Sequence[pl.Series]) -> pl.DataFrame:
+        """Return a row of a metric as one of `evaluate`."""
+        *of_keys, metric, value, n_users = columns
+        return pl.DataFrame([*of_keys, n_users, value.alias(metric[0])])
+
+    def _put_together(self, columns: Sequence[pl.Series], run: Collect) -> pl.DataFrame:
+        """Return the rows of metrics as those of `evaluate`, a row for each segment."""
+        names = [one.name for one in columns[:-3]]
+        keys = [f"key {place}" for place in range(len(names))]
         long = numbered(pl.DataFrame(columns).lazy(), keys)
         values = [
             pl.col("value").filter(pl.col("metric") == str(one)).first().alias(str(one))
             for one in self.metrics
         ]
         wide = aggregate(long, keys, [pl.col("n_users").max(), *values]).sort(keys or "n_users")
-        named = run(wide).rename(dict(zip(keys, names, strict=True)))
-        notices.tell(replace(self._seen(named, run), depths=depths))
+        return run(wide).rename(dict(zip(keys, names, strict=True)))
 
     def _seen(self, result: pl.DataFrame, run: Collect) -> Seen:
         home = under_profile.at_home(self.inputs)

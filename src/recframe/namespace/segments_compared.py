@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any, Generic, get_args
 import polars as pl
 
 from recframe.errors import ColumnError, RecframeError
+from recframe.frames.described import FOUND
 from recframe.frames.dtypes import text_of
 from recframe.frames.hints import Given, bind
+from recframe.frames.inputs import Inputs
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls, warned
 from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
-from recframe.namespace.question import Question, question
+from recframe.namespace.question import MIDDLING, Question, question
 from recframe.plan.needs import needs_of
+from recframe.plan.runs import Run
 from recframe.uncertainty import options
 from recframe.uncertainty.pairs import MODEL
 
@@ -296,10 +299,17 @@ def _given(  # noqa: PLR0913  what both methods give
     """Return what is made of the sums of segments, as a frame of the kind that came in."""
     from recframe.uncertainty import cells  # noqa: PLC0415
 
-    # the methods of this room are those of a Rec
-    kind, run = asked.rec._kind, asked.rec._run()  # noqa: SLF001
-    of = (asked.inputs, asked.conventions, baseline, crossed.plans, run)
-    sums = cells.cells(*of, rests=rests, cluster=asked.cluster)
+    kind = asked.rec._kind  # noqa: SLF001  the methods of this room are those of a Rec
+
+    def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
+        of = (inputs, asked.conventions, baseline, crossed.plans, run)
+        return cells.cells(*of, rests=rests, cluster=asked.cluster)
+
+    if rests and asked.inputs.inside(*FOUND):  # which rows are asked for the properties of users
+        sums = made(asked.inputs, asked.rec._run())  # noqa: SLF001
+    else:
+        what = ("cells", baseline, *map(tuple, crossed.plans), rests)
+        sums = asked.planned(asked.inputs, made, *what, middling=MIDDLING)
     whole = kind.applied(sums, finished, schema)
     model = {MODEL: asked.inputs.context.name_of(MODEL)} if MODEL in schema else {}
     for name in model.values():

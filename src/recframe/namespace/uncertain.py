@@ -15,7 +15,7 @@ from recframe.frames.inputs import Inputs
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls, progress
 from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
-from recframe.namespace.question import Question, check_contributions, question
+from recframe.namespace.question import MIDDLING, Question, check_contributions, question
 from recframe.plan.beside import SPREAD
 from recframe.plan.contributions import contributions
 from recframe.plan.needs import is_of_segment
@@ -358,8 +358,6 @@ def _compared(asked: Question, baseline: str | None, how: Comparing) -> Any:
     )
 
 
-MIDDLING = 250_000
-"""Plans of pairs are kept for so many rows: beyond, a plan that knows the models takes less time."""
 FRAMES = ", or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)"
 
 

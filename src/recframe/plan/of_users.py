@@ -56,11 +56,20 @@ def evaluate(
     if "user" in keys:
         each = [values_of_users(part, metrics, keys, run.ask, run.held).each() for part in judged]
         return _values(run.added(each, keys), by, metrics, beside)
-    spread = WITHOUT_RELEVANT in beside
-    summed = [*metrics, WITH_RELEVANT] if spread else metrics
-    same = [f"empty value {number}" for number in range(len(summed))]
-    sums = [_sums(part, summed, keys, run, spread=spread) for part in judged]
+    summed = _summed(metrics, beside)
+    same = [f"empty {name}" for name in names_of(summed)]
+    sums = [_sums(part, summed, keys, run, _with_spread(metrics, beside)) for part in judged]
     return _means(judged[0], by, run.added(sums, keys, same), metrics, beside)
+
+
+def _summed(metrics: Sequence[Metric[...]], beside: Sequence[str]) -> list[Metric[...]]:
+    """Return the metrics whose values are summed up."""
+    return [*metrics, WITH_RELEVANT] if WITHOUT_RELEVANT in beside else [*metrics]
+
+
+def _with_spread(metrics: Sequence[Metric[...]], beside: Sequence[str]) -> list[str]:
+    """Return the names of the values whose squares and zeros are summed up, which are those of the metrics that are asked."""
+    return names_of(metrics) if WITHOUT_RELEVANT in beside else []
 
 
 def _values(
@@ -80,12 +89,11 @@ def _sums(
     metrics: Sequence[Metric[...]],
     keys: Sequence[str],
     run: Run,
-    *,
-    spread: bool,
+    spread: Sequence[str],
 ) -> pl.LazyFrame:
     """Return one row for each segment: the keys, n_users, and what the means are made of."""
     if metrics or judged.context.no_relevant == "skip":
-        return values_of_users(judged, metrics, keys, run.ask, run.held).sums(spread=spread)
+        return values_of_users(judged, metrics, keys, run.ask, run.held).sums(spread)
     judged = judged if run.ask is None else with_users(judged, run.ask)
     support = after_checks(
         n_users_of_segments(judged, keys), judged, "n_users", pl.Int64, steep=False
@@ -101,11 +109,10 @@ def _means(
     beside: Sequence[str],
 ) -> pl.LazyFrame:
     """Return the means under their names: users without a row in the branches count with the value of an empty list."""
-    skips, spread = judged.context.no_relevant == "skip", WITHOUT_RELEVANT in beside
-    summed = [*metrics, WITH_RELEVANT] if spread else metrics
+    skips = judged.context.no_relevant == "skip"
     n_users, n_present = pl.col("n_users"), pl.col("n_present").fill_null(0)
     sums = sums.with_columns(absent=0 if skips else n_users - n_present)
-    sums = sums.with_columns(_with_absent(summed, spread=spread))
+    sums = sums.with_columns(_with_absent(_summed(metrics, beside), _with_spread(metrics, beside)))
     columns = {"n_users": n_present if skips else n_users}
     for number, metric in enumerate(metrics):
         value = f"value {number}"
@@ -122,7 +129,7 @@ def _means(
     return _named(sums, by, columns)
 
 
-def _with_absent(metrics: Sequence[Metric[...]], *, spread: bool) -> list[pl.Expr]:
+def _with_absent(metrics: Sequence[Metric[...]], spread: Sequence[str]) -> list[pl.Expr]:
     """Return the sums and the counts of values with those of users who are absent from the branches, under their names."""
     absent, names = pl.col("absent"), names_of(metrics)
     exact = sums_of_values(names, bounded_names(metrics), spread=spread)
@@ -131,7 +138,7 @@ def _with_absent(metrics: Sequence[Metric[...]], *, spread: bool) -> list[pl.Exp
         empty = pl.col(f"empty {name}")
         counted = {
             "count": empty.is_not_null(),
-            **({"zero": (empty == 0).fill_null(value=False)} if spread else {}),
+            **({"zero": (empty == 0).fill_null(value=False)} if name in spread else {}),
         }
         columns += [
             (pl.col(f"{part} {name}").fill_null(0) + of_empty * absent)
@@ -139,7 +146,7 @@ def _with_absent(metrics: Sequence[Metric[...]], *, spread: bool) -> list[pl.Exp
             .alias(f"{part} {name}")
             for part, of_empty in counted.items()
         ]
-        summed = {"sum": empty, **({"square": empty * empty} if spread else {})}
+        summed = {"sum": empty, **({"square": empty * empty} if name in spread else {})}
         columns += [
             exact.total(f"{part} {name}", (value, absent)).alias(f"{part} {name}")
             for part, value in summed.items()

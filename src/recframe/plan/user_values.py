@@ -70,15 +70,13 @@ class UserValues:
         users = users.select(*keys, *self.names, n_users=pl.lit(1, dtype=pl.Int64))
         return self._checked(users).select(*keys, *self.names)
 
-    def sums(self, *, spread: bool = False) -> pl.LazyFrame:
-        """Return one row for each segment: the keys, n_users, and what the means are made of, and if asked the spread.
+    def sums(self, spread: Collection[str] = ()) -> pl.LazyFrame:
+        """Return one row for each segment: the keys, n_users, and what the means are made of, and the spread of some values.
 
         The sums are in the parts that `sums_of_values` has.
         """
-        values = [pl.col(name) for name in self.names]
-        counts = [value.count().name.prefix("count ") for value in values]
-        if spread:
-            counts += [(value == 0).sum().name.prefix("zero ") for value in values]
+        counts = [pl.col(name).count().name.prefix("count ") for name in self.names]
+        counts += [(pl.col(name) == 0).sum().name.prefix("zero ") for name in spread]
         exact = sums_of_values(self.names, self.bounded, spread=spread)
         empty = self.empty.rename({name: f"empty {name}" for name in self.names})
         per_segment = exact.summed(
@@ -91,11 +89,8 @@ class UserValues:
             joined = joined.join(empty, how="cross") if self.names else joined
         else:
             joined = beside_one_another([joined, per_segment, empty])
-        others = [
-            f"{part} {name}"
-            for part in ("count", *["zero"] * spread, "empty")
-            for name in self.names
-        ]
+        others = [f"{part} {name}" for part in ("count", "empty") for name in self.names]
+        others += [f"zero {name}" for name in spread]
         return self._checked(joined).select(
             *self.keys, "n_users", pl.col("n_present").cast(pl.Int64), *exact.parts, *others
         )
@@ -125,12 +120,11 @@ def bounded_names(metrics: Sequence[Metric[...]]) -> frozenset[str]:
 
 
 def sums_of_values(
-    names: Sequence[str], bounded: Collection[str], *, spread: bool = False
+    names: Sequence[str], bounded: Collection[str], *, spread: Collection[str] = ()
 ) -> ExactSums:
-    """Return the sums of values, and if asked of their squares: `sum value 0`, ..., `square value 0`, ..."""
+    """Return the sums of values, and of the squares of some: `sum value 0`, ..., `square value 0`, ..."""
     values = {f"sum {name}": pl.col(name) for name in names}
-    if spread:
-        values |= {f"square {name}": pl.col(name) * pl.col(name) for name in names}
+    values |= {f"square {name}": pl.col(name) * pl.col(name) for name in spread}
     return ExactSums(values, {name for name in values if name.partition(" ")[2] in bounded})
 
 

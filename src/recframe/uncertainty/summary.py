@@ -25,7 +25,7 @@ from recframe.plan.beside import (
 from recframe.plan.needs import is_of_segment, is_share
 from recframe.uncertainty import clusters
 from recframe.uncertainty.clusters import ROUNDING
-from recframe.uncertainty.quantiles import t_quantile
+from recframe.uncertainty.quantiles import with_t_quantile
 
 COLUMNS = {
     "metric": pl.String,
@@ -93,12 +93,13 @@ def rows_with_intervals(
     # as columns, which several expressions read
     once = {str(metric): _variance(metric) for metric in places.values()}
     wide = wide.with_columns(once.values())
+    known = [{**_row(metric, names), "place": pl.lit(place)} for place, metric in places.items()]
+    if len(known) == 1:
+        rows = wide.select(*keys, *(value.alias(name) for name, value in known[0].items()))
+        return with_intervals(rows, how)
     # NOTE: lists of one struct for each metric, since a concatenation would read the plan once for each.
-    known = [
-        _row(metric, names).struct.with_fields(place=pl.lit(place))
-        for place, metric in places.items()
-    ]
-    rows = wide.select(*keys, rows=pl.concat_list(known)).explode("rows", **AS_EVER)
+    structs = [pl.struct(value.alias(name) for name, value in one.items()) for one in known]
+    rows = wide.select(*keys, rows=pl.concat_list(structs)).explode("rows", **AS_EVER)
     return with_intervals(rows.unnest("rows"), how)
 
 
@@ -108,8 +109,8 @@ def _variance(metric: Metric[...]) -> pl.Expr:
     return variance(n, total, square).alias(name_beside(VARIANCE, metric))
 
 
-def _row(metric: Metric[...], names: Sequence[str]) -> pl.Expr:
-    """Return what is known of a metric in a segment, as one value."""
+def _row(metric: Metric[...], names: Sequence[str]) -> dict[str, pl.Expr]:
+    """Return what is known of a metric in a segment."""
     n = _beside(N, metric).fill_null(0)
     total, spread = _beside(TOTAL, metric).cast(pl.Float64), _beside(VARIANCE, metric)
     has_own = name_beside(ERROR, metric) in names
@@ -117,7 +118,7 @@ def _row(metric: Metric[...], names: Sequence[str]) -> pl.Expr:
     of_each = not is_of_segment(metric)
     known = _beside if of_each else _unknown
     error = pl.col(name_beside(ERROR, metric)) if has_own else spread / n
-    values = {
+    return {
         "metric": pl.lit(str(metric)),
         "k": pl.lit(metric.k, pl.Int64),
         "value": pl.col(str(metric)).cast(pl.Float64),
@@ -135,7 +136,6 @@ def _row(metric: Metric[...], names: Sequence[str]) -> pl.Expr:
         "high": pl.lit(high),
         "share": pl.lit(is_share(metric)),
     }
-    return pl.struct(value.alias(name) for name, value in values.items())
 
 
 def _is_of_few(metric: Metric[...], rest: pl.Expr) -> pl.Expr:
@@ -153,18 +153,16 @@ def _is_of_few(metric: Metric[...], rest: pl.Expr) -> pl.Expr:
 
 def with_intervals(long: Frame, how: Intervals) -> Frame:
     """Return rows with intervals: Wilson's on the effective number of users where values are from 0 to 1, or t's."""
-    quantile = t_quantile(pl.col("freedom"), (1 + how.level) / 2)
     mean, n = pl.col("mean"), pl.col("n_users")
     sure = pl.when(~pl.col("few") | pl.col("share")).then("error")
-    long = long.with_columns(quantile=quantile, error=sure)
+    long = with_t_quantile(long.with_columns(error=sure), (1 + how.level) / 2)
     error, t = pl.col("error"), pl.col("quantile")
     effective = pl.when(error > 0).then(mean * (1 - mean) / error).otherwise(n)
-    # NOTE: as columns, since a plan that runs as it was made finds out what stands in several expressions in each of them
-    long = long.with_columns(effective=effective)
-    effective = pl.col("effective")
-    whole = 1 + t * t / effective
-    middle = (mean + t * t / (2 * effective)) / whole
-    wilson = t / whole * (mean * (1 - mean) / effective + t * t / (4 * effective**2)).sqrt()
+    # NOTE: as a column, since a plan that runs as it was made finds out what stands in several expressions in each of them
+    long = long.with_columns(of_n=t * t / effective)
+    of_n = pl.col("of_n")
+    middle = (mean + of_n / 2) / (1 + of_n)
+    wilson = (of_n * (mean * (1 - mean) + of_n / 4)).sqrt() / (1 + of_n)
     by_wilson = pl.col("share") & (how.method == "auto")
     long = long.with_columns(
         middle=pl.when(by_wilson).then(middle).otherwise(mean),
@@ -173,29 +171,25 @@ def with_intervals(long: Frame, how: Intervals) -> Frame:
     middle, half, ends = pl.col("middle"), pl.col("half"), ("low", "high")
     return long.with_columns(
         value_low=(middle - half).clip(*ends), value_high=(middle + half).clip(*ends), note=_note()
-    ).drop("effective", "middle", "half")
+    ).drop("of_n", "middle", "half")
 
 
 def _note() -> pl.Expr:
     """Return what is to be known of an interval, in words; null where there is nothing."""
     n, whole = pl.col("n_users"), ~pl.col("of_each")
-    return (
-        pl.when(n == 0)
-        .then(pl.lit("nobody has a value"))
-        .when(n == 1)
-        .then(pl.lit("one user, so no interval"))
-        .when(pl.col("few") & ~pl.col("share"))
-        .then(pl.lit("hardly any list changes it, so no interval is known to hold"))
-        .when(whole & pl.col("error").is_null())
-        .then(pl.lit("no interval of this metric was shown to hold"))
-        .when(pl.col("freedom") < 1)
-        .then(pl.lit(ONE_CLUSTER))
-        .when((pl.col("error") <= 0) & (pl.col("freedom") < n - 1))
-        .then(pl.lit("all clusters have the same mean"))
-        .when(pl.col("error") <= 0)
-        .then(pl.lit("all users have the same value"))
-        .otherwise(_rough())
-    )
+    same = pl.col("error") <= 0
+    lacks = {
+        "nobody has a value": n == 0,
+        "one user, so no interval": n == 1,
+        "hardly any list changes it, so no interval is known to hold": pl.col("few")
+        & ~pl.col("share"),
+        "no interval of this metric was shown to hold": whole & pl.col("error").is_null(),
+        ONE_CLUSTER: pl.col("freedom") < 1,
+        "all clusters have the same mean": same & (pl.col("freedom") < n - 1),
+        "all users have the same value": same,
+    }
+    told = [pl.when(holds).then(pl.lit(word)) for word, holds in lacks.items()]
+    return pl.coalesce(*told, _rough())
 
 
 def _rough() -> pl.Expr:
