@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from planted_shop import shop
@@ -50,6 +51,18 @@ def test_a_report_is_written_with_the_numbers_of_the_call(folder):
     assert data["by"] == ["country", "age"]
     for row, wanted in zip(data["summary"], found.data["summary"], strict=True):
         assert row["value"] == pytest.approx(wanted["value"], rel=1e-12)
+
+
+def test_a_report_takes_clusters(folder):
+    SHOP.users.with_columns(household=pl.col("user") // 3).write_parquet("people.parquet")
+    given = ("-m", "ndcg@3", "--users", "people.parquet", "--cluster", "household")
+    result = run("report", *FILES, *given)
+
+    assert result.exit_code == 0, result.output
+    assert "(users in 20 clusters, by household)" in (folder / "report.html").read_text("utf-8")
+    wrong = run("report", *FILES, *given[:-1], "housold")
+    assert wrong.exit_code == 1
+    assert "--cluster 'housold' is not a column of" in wrong.stderr
 
 
 def test_a_report_has_a_name_and_metrics_of_its_own(folder):

@@ -44,6 +44,53 @@ def test_a_curve_has_the_values_and_intervals_of_summarize(kind):
     assert data.select("k", "value", "low", "high", "n_users").rows() == expected
 
 
+OF_CLUSTERS = {
+    "curve": (lambda plot, **more: plot.curve("ndcg", k=KS, **more), {"k": KS}),
+    "curves": (
+        lambda plot, **more: plot.curve("ndcg", k=KS, by="age", **more),
+        {"k": KS, "by": "age"},
+    ),
+    "segments": (lambda plot, **more: plot.segments("ndcg", by="age", **more), {"by": "age"}),
+}
+
+
+@pytest.mark.parametrize("name", OF_CLUSTERS)
+def test_charts_of_clusters_have_the_intervals_of_summarize_and_say_how_many_clusters(name):
+    draw, options = OF_CLUSTERS[name]
+    # the first five users are in no household
+    households = pl.when(pl.col("user") >= 5).then(pl.col("user") // 3)
+    rec = SHOP.rec()(users=SHOP.users.with_columns(household=households))
+    chart = draw(rec.plot, level=0.9, cluster="household")
+    found = rec.summarize("ndcg", level=0.9, cluster="household", **options)
+
+    ends = found.select("value_low", "value_high").sort(pl.all())
+    drawn = chart.data.select(value_low="low", value_high="high").sort(pl.all())
+    assert_frame_equal(drawn, ends, abs_tol=ABS)
+    n = 5 + len({user // 3 for user in range(5, 120)})
+    told = " ".join(chart.to_dict()["title"]["subtitle"])
+    assert f"at 90% (users in {n} clusters, by household)" in told
+
+
+def test_the_other_charts_of_intervals_take_clusters_too():
+    rec = SHOP.rec()(users=SHOP.users.with_columns(household=pl.col("user") // 3))
+    options = {"level": 0.9, "cluster": "household"}
+    plot = rec.plot
+    both = rec.summarize("ndcg@3", "interpolated_precision(recall=0.5)", **options)
+    ndcg, interpolated = (
+        values(both.filter(metric=one), "value_low", "value_high")
+        for one in both["metric"].unique(maintain_order=True)
+    )
+
+    assert plot.tradeoff("ndcg@3", "mrr", **options).data.select("x_low", "x_high").rows() == ndcg
+    data = plot.interpolated_precision(**options).data.filter(pl.col("recall") == 0.5)
+    assert data.select("low", "high").rows() == interpolated
+    alone, together = plot.gains(k=3, level=0.9).data, plot.gains(k=3, **options).data
+    assert alone["value"].to_list() == together["value"].to_list()
+    assert (alone["low"] != together["low"]).all()
+    told = " ".join(plot.compare("ndcg@3", **options).to_dict()["title"]["subtitle"])
+    assert "each interval at 90% (users in 40 clusters, by household) by itself" in told
+
+
 def test_curves_by_segment_have_the_values_and_intervals_of_summarize():
     rec = bound()
     data = rec.plot.curve("ndcg", k=KS, by="country").data.sort("place", "model", "k")

@@ -120,6 +120,33 @@ def test_the_numbers_of_a_page_are_those_of_the_calls():
         assert row["value"] == close(by_model[row["model"]][row["metric"]])
 
 
+def test_a_report_of_clusters_has_their_intervals_and_verdicts_and_says_so():
+    users = SHOP.users.with_columns(household=pl.col("user") // 3)
+    asked, given = rec()(users=users), {"cluster": "household", "level": 0.9}
+    page = asked.report(METRICS, baseline="old", by="country", min_users=3, **given)
+    values = ("metric", "value", "value_low", "value_high")
+    differences = ("metric", "difference_low", "p_adjusted", "verdict")
+    gaps, slices = ("by", "metric", "gap_low", "p_value"), ("segment", "difference_low")
+
+    def shown(name: str, *columns: str) -> list[tuple[Any, ...]]:
+        return [tuple(row[column] for column in columns) for row in page.data[name]]
+
+    assert shown("summary", *values) == rows(asked.summarize(METRICS, **given), *values)
+    found = asked.compare(METRICS, baseline="old", **given)
+    assert shown("compared", *differences) == rows(found, *differences)
+    found = asked.gaps(METRICS, by="country", min_users=3, **given)
+    assert shown("gaps", *gaps) == rows(found, *gaps)
+    found = asked.slices(METRICS[0], by="country", depth=1, min_users=3, **given)
+    assert shown("slices", *slices) == rows(found, *slices)
+    assert page.data["cluster"] == "household"
+    # 80 users in threes
+    text = Read(page.html).text
+    assert (
+        "Mean of each metric, with its interval at 90% (users in 27 clusters, by household)" in text
+    )
+    assert "Differences, with their intervals at 90% (users in 27 clusters, by household)" in text
+
+
 def test_charts_of_a_page_have_the_numbers_of_the_calls():
     specs_of = json.loads(the_page().blocks["page-charts"])
 

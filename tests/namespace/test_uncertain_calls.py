@@ -413,6 +413,19 @@ WRONG = [
         {"cluster": "genre"},
         "cluster='genre' describes no users; name a column of users, such as their household",
     ),
+    *(
+        (
+            call,
+            {"by": "country", "cluster": "housold", **more},
+            "cluster='housold' is not a column of the frame of recommendations, the frame truth=, the frame users=",
+        )
+        for call, more in {"summarize": {}, "winner": {"baseline": "a"}, "gaps": {}}.items()
+    ),
+    (
+        "compare",
+        {"by": ["housold", "country"], "cluster": "housold"},
+        "by='housold' is not a column of",
+    ),
     (
         "summarize",
         {"cluster": ["household"]},

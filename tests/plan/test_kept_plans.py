@@ -9,6 +9,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
@@ -338,6 +339,21 @@ UNCERTAIN: list[Callable[[Any], pl.DataFrame]] = [
     lambda rec: rec.compare("ndcg@3", baseline="a", margin=0.1, by="segment", wide=True),
     lambda rec: rec.compare("ndcg@3", baseline="b", cluster="segment", wide=True),
     lambda rec: rec.compare("ndcg@3", correction="max_t", n_resamples=99, wide=True),
+    lambda rec: rec.require(
+        "ndcg@3 >= 0.1", "gauc <= 0.6", "personalization@3 >= 0", raises=False, wide=True
+    ),
+    lambda rec: rec.require("ndcg@3 >= 0.2", by="segment", level=0.9, raises=False, wide=True),
+    lambda rec: rec.require(
+        "ndcg@3 >= 0.9 * a", "gauc >= a", cluster="segment", raises=False, wide=True
+    ),
+    lambda rec: rec.require(
+        "ndcg@3 >= 0.8 * a", "gauc >= a", cluster="segment", raises=False, wide=True
+    ),
+    lambda rec: rec.gaps("ndcg@3", by="segment", wide=True),
+    lambda rec: rec.gaps("ndcg@3", by=["segment", "item"], baseline="a", wide=True),
+    lambda rec: rec.slices("ndcg@3", by="segment", wide=True),
+    lambda rec: rec.slices("ndcg@3", by="segment", baseline="b", wide=True),
+    lambda rec: rec.slices("ndcg@3", by="item", wide=True),
     lambda rec: rec.winner("ndcg@3", baseline="a", wide=True),
     lambda rec: rec.power("ndcg@3", wide=True),
     lambda rec: rec.power("ndcg@3", baseline="a", wide=True),
@@ -358,10 +374,11 @@ def test_summaries_and_comparisons_of_other_frames_make_no_plan_and_have_the_sam
     assert n_kept() == len(UNCERTAIN)
 
     made = AssertionError("a plan is made")
-    with (
-        mock.patch("recframe.plan.evaluation.evaluate", side_effect=made),
-        mock.patch("recframe.namespace.uncertain.contributions", side_effect=made),
-    ):
+    rooms = ("namespace.uncertain", "namespace.gates", "uncertainty.cells")
+    makers = ["plan.evaluation.evaluate", *(f"{room}.contributions" for room in rooms)]
+    with ExitStack() as stack:
+        for one in makers:
+            stack.enter_context(mock.patch(f"recframe.{one}", side_effect=made))
         found = [answer(one) for one in calls]
 
     for (result, told), (wanted, warned) in zip(found, expected, strict=True):

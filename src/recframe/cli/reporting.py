@@ -19,7 +19,7 @@ from recframe.cli.progress import bar
 from recframe.cli.results import STDOUT, check_place
 from recframe.cli.shell import noted, read_errors, words_of_the_shell
 from recframe.cli.tracking import of_metrics
-from recframe.cli.uncertain import BASELINE, FRAMES, LEVEL, MIN_USERS, some
+from recframe.cli.uncertain import BASELINE, CLUSTER, FRAMES, LEVEL, MIN_USERS, some
 from recframe.errors import plan_errors
 from recframe.look.pages.page import Page, check_ending
 from recframe.tracking import kept
@@ -47,6 +47,7 @@ OF_A_HISTORY = {"history", "output", "title", "window", "model", "metrics", "lev
     BY,
     LEVEL,
     MIN_USERS,
+    CLUSTER,
     click.option("--title", metavar="TEXT", help="What stands above the page."),
     click.option("--title-of", metavar="COLUMN", help="The column of ITEMS that names an item."),
     history_option("Write a page of the runs that recframe track has put there, in place of RECS."),
@@ -80,7 +81,7 @@ def report(recs: str | None, truth: str | None, **options: Any) -> None:
         _check_output(output, paths.values())
         metrics, cutoffs = metrics_and_cutoffs(options["metrics"], options["cutoffs"])
         frames = scanned(paths, options | {"output": None, "form": None})
-        given = some(options, "baseline", "level", "min_users", "title", "title_of")
+        given = some(options, "baseline", "level", "min_users", "cluster", "title", "title_of")
         ask = partial(bound_at_once(frames, options).report, *metrics, k=cutoffs, by=options["by"])
         with (
             noted(ids_as_text=options["ids_as_text"]),

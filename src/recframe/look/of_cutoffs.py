@@ -23,7 +23,6 @@ from recframe.look.style import (
     spoken,
 )
 from recframe.metrics.language.definition import Metric
-from recframe.uncertainty import options
 
 HEIGHT, VIEW = 280, 150
 """Of a chart of one view, and of each of several."""
@@ -56,20 +55,20 @@ class Axes:
 
 
 def curve(
-    data: pl.DataFrame, series: Series, metric: Metric[...], users: str, level: float
+    data: pl.DataFrame, series: Series, metric: Metric[...], users: str, level: str
 ) -> alt.LayerChart:
     """Return a metric over k: model, k, value, low, high, n_users."""
     data = safe(data)
     chart = _with_bands(
         data, series, _over_cutoffs(metric, axis_title(metric, series.look, length=HEIGHT))
     )
-    told = f"Mean over {users}; band: interval at {options.per_cent(level)}."
+    told = f"Mean over {users}; band: interval at {level}."
     title = f"{metric} over the cut-off k"
     return finished(chart, series.look, title, told, empty=is_bare(data, "value"))
 
 
 def curves(
-    data: pl.DataFrame, series: Series, metric: Metric[...], by: str, level: float
+    data: pl.DataFrame, series: Series, metric: Metric[...], by: str, level: str
 ) -> alt.FacetChart:
     """Return the same in a view for each segment: segment, place, model, k, value, low, high, n_users."""
     look, n = series.look, data["place"].n_unique()
@@ -84,7 +83,7 @@ def curves(
     header = alt.Header(title=None, labelLimit=look.width // columns, labelAnchor="start")
     chart = view.facet(alt.Facet("label:N", sort=names, header=header), columns=columns)
     words = [
-        f"In brackets: users; band: interval at {options.per_cent(level)}.",
+        f"In brackets: users; band: interval at {level}.",
         told_of(n, MOST_VIEWS),
     ]
     title = f"{metric} over the cut-off k, by {by}"
@@ -98,7 +97,7 @@ def _over_cutoffs(metric: Metric[...], y_title: list[str]) -> Axes:
 
 
 def interpolated_precision(
-    data: pl.DataFrame, series: Series, users: str, level: float
+    data: pl.DataFrame, series: Series, users: str, level: str
 ) -> alt.LayerChart:
     """Return interpolated precision over recall: model, recall, value, low, high, n_users."""
     data = safe(data)
@@ -111,7 +110,7 @@ def interpolated_precision(
     )
     told = (
         "The highest precision at any rank where so much is found, at 11 points of recall; "
-        f"mean over {users}; band: interval at {options.per_cent(level)}."
+        f"mean over {users}; band: interval at {level}."
     )
     chart = _with_bands(data, series, axes)
     return finished(
@@ -160,7 +159,7 @@ def hits_by_rank(data: pl.DataFrame, series: Series, users: str) -> alt.LayerCha
     return finished(chart, series.look, "Hits by rank", told, empty=is_bare(data, "value"))
 
 
-def gains(data: pl.DataFrame, series: Series, users: str, level: float) -> alt.LayerChart:
+def gains(data: pl.DataFrame, series: Series, users: str, level: str) -> alt.LayerChart:
     """Return the gain of hits that adds up over k, beside the best one: model, k, value, low, high, best, n_users."""
     look, data = series.look, safe(data)
     axes = Axes(
@@ -183,7 +182,7 @@ def gains(data: pl.DataFrame, series: Series, users: str, level: float) -> alt.L
             ],
         )
     )
-    told = f"Mean over {users}; grey dashes: the best possible order; band: interval at {options.per_cent(level)}."
+    told = f"Mean over {users}; grey dashes: the best possible order; band: interval at {level}."
     chart = layered(data, ideal, found, height=HEIGHT)
     return finished(
         chart, look, "Cumulative gain over the cut-off k", told, empty=is_bare(data, "value")

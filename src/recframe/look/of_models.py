@@ -24,7 +24,6 @@ from recframe.look.style import (
 )
 from recframe.look.themes import Look
 from recframe.metrics.language.definition import Metric
-from recframe.uncertainty import options
 
 STEP = 18
 """The height of a model's row, in pixels."""
@@ -49,7 +48,7 @@ class Differences:
     metric: Metric[...] | None
     """The only metric; None where there are several, whose differences are relative."""
     title: str
-    level: float
+    level: str
     margin: float | None
 
     @property
@@ -77,7 +76,7 @@ def compare(data: pl.DataFrame, series: Series, how: Differences) -> alt.LayerCh
     height = len(rows) * (max(rows.to_list(), default=1) * STEP + 12) + 10
     chart = layered(data, *([] if how.margin is None else [band]), *layers, height=height)
     told = (
-        f"Users' values paired; each interval at {options.per_cent(how.level)} by itself. "
+        f"Users' values paired; each interval at {how.level} by itself. "
         "Hollow marks: open, nothing could be shown."
     )
     if how.margin is not None:
@@ -144,7 +143,7 @@ def _rows(rows: pl.DataFrame, series: Series, how: Differences, data: pl.DataFra
 
 
 def tradeoff(
-    data: pl.DataFrame, series: Series, x: Metric[...], y: Metric[...], level: float
+    data: pl.DataFrame, series: Series, x: Metric[...], y: Metric[...], level: str
 ) -> alt.LayerChart:
     """Return models as points: model, x, x_low, x_high, y, y_low, y_high, n_users, best (on the Pareto front)."""
     look, data = series.look, safe(data)
@@ -170,7 +169,7 @@ def tradeoff(
     )
     layers = [front, wide, tall, dots, *names]
     chart = layered(data, *layers, height=HEIGHT)
-    told = f"Crosses: intervals at {options.per_cent(level)}. {_front(data)}"
+    told = f"Crosses: intervals at {level}. {_front(data)}"
     return finished(chart, look, f"{y} against {x}", told, empty=is_bare(data, "x", "y"))
 
 

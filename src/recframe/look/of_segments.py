@@ -20,7 +20,6 @@ from recframe.look.style import (
     spoken,
 )
 from recframe.metrics.language.definition import Metric
-from recframe.uncertainty import options
 
 STEP = 14
 """The height of a model's row in a segment, in pixels."""
@@ -33,7 +32,7 @@ class Segments:
     metric: Metric[...]
     by: str
     """The columns' names."""
-    level: float
+    level: str
     min_users: int
     most: int
 
@@ -81,7 +80,7 @@ def segments(data: pl.DataFrame, series: Series, how: Segments) -> alt.LayerChar
         x="pooled:Q", shape=alt.ShapeValue("diamond")
     )
     chart = layered(shown, rule, dots, drawn_in, height=len(names) * (rows * STEP + 6) + 10)
-    told = [f"Dots: means with intervals at {options.per_cent(how.level)}; in brackets: users."]
+    told = [f"Dots: means with intervals at {how.level}; in brackets: users."]
     if shown["pooled"].count():
         told.append(
             f"Diamonds: pooled estimates of segments with fewer than {how.min_users} users."

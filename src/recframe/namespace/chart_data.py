@@ -6,6 +6,7 @@ Charts are drawn at once, so that a LazyFrame's plan is collected here, by the s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -27,11 +28,14 @@ from recframe.metrics.language import registry
 from recframe.metrics.language.at import At
 from recframe.metrics.language.definition import Definition, Metric
 from recframe.namespace import chart_names, warned
-from recframe.namespace.bound_metric import Cutoffs
+from recframe.namespace.bound_metric import By, Cutoffs
 from recframe.namespace.chart_names import Names
+from recframe.namespace.chart_rows import with_interval
 from recframe.plan import of_lists
+from recframe.plan.beside import SUPPORT, support_of
 from recframe.plan.needs import needs_of
 from recframe.plan.segments import keys_of, numbered
+from recframe.uncertainty import options
 
 ROUNDING = 1e-9
 """A value on the upper end of a bin is in it, whatever its last bits."""
@@ -103,6 +107,46 @@ def keyed(rec: Any, result: pl.DataFrame) -> pl.DataFrame:
         result.select(result.columns[len(names) :]),
     ]
     return beside_one_another(parts).with_columns(model_place=of_models.place)
+
+
+def summary(
+    of: Any,
+    metrics: Sequence[Metric[...]],
+    level: float,
+    cluster: str | None,
+    profile: str | None,
+    by: By = None,
+) -> tuple[pl.DataFrame, pl.DataFrame, str]:
+    """Return a result of `summarize`, its rows under the names of charts, and the words for its intervals."""
+    rec = of._in_polars()  # noqa: SLF001
+    result = rec.summarize(metrics, by=by, level=level, cluster=cluster, profile=profile, wide=True)
+    words = interval_words(rec, metrics[0], level, cluster, profile)
+    return result, with_interval(keyed(of, result)), words
+
+
+def interval_words(
+    rec: Any, metric: Metric[...], level: float, cluster: str | None, profile: str | None
+) -> str:
+    """Return at which level intervals are, and of how many clusters of users, in words."""
+    told = options.per_cent(level)
+    if cluster is None:
+        return told
+    n = n_clusters(rec, metric, cluster, profile)
+    return f"{told} (users in {n:,} cluster{'' if n == 1 else 's'}, by {cluster})"
+
+
+def n_clusters(rec: Any, metric: Metric[...], cluster: str, profile: str | None) -> int:
+    """Return how many clusters of users have a value; a user without a cluster is one by themself."""
+    whole = rec._with(replace(rec._context, by=())) if rec._context.by else rec  # noqa: SLF001
+    inputs = whole._inputs([cluster], profile, [metric])  # noqa: SLF001
+    keys = [inside for inside, _ in keys_of(inputs, [metric])]
+    asked = under_profile.asked(inputs.context, [metric])
+    plan = numbered(whole._evaluated(inputs, asked, SUPPORT), keys)  # noqa: SLF001
+    counts = plan.select(cluster=pl.col(keys[-1]), n=pl.col(support_of(metric)))
+    found: pl.DataFrame = whole._kind.run(counts.filter(pl.col("n") > 0))  # noqa: SLF001
+    # each model has the same clusters
+    alone = found.filter(pl.col("cluster").is_null())["n"].max()
+    return found["cluster"].drop_nulls().n_unique() + int(alone or 0)  # type: ignore[arg-type]
 
 
 def columns_of_segments(rec: Any, result: pl.DataFrame) -> str:

@@ -71,6 +71,7 @@ class Plot(PlotOverTime):
         k: Cutoffs = CUTOFFS,
         by: By = None,
         level: float = 0.95,
+        cluster: str | None = None,
         profile: str | None = None,
     ) -> alt.LayerChart | alt.FacetChart:
         """Draw a metric over the cut-off k: a line for each model, and a band for its intervals.
@@ -78,7 +79,7 @@ class Plot(PlotOverTime):
         The numbers are those of `summarize(metric, k=k, by=by)`; without users there is nothing but the axes, and the chart
         says so. By segment there is a view for each, at most twelve: those with the most users.
 
-            metric: without a cut-off of its own. k: the cut-offs. level: that of the intervals.
+            metric: without a cut-off of its own. k: the cut-offs. level, cluster: of the intervals, as in `summarize`.
 
         Raises what `summarize` raises, and a RecframeError for a metric with an `@`.
 
@@ -90,18 +91,22 @@ class Plot(PlotOverTime):
         from recframe.look import of_cutoffs  # noqa: PLC0415  Altair is an extra
 
         metrics = chart_data.over_cutoffs("curve", metric, k)
-        result = self._rec.summarize(metrics, by=by, level=level, profile=profile, wide=True)
-        data = chart_rows.with_interval(chart_data.keyed(self._of, result))
+        result, data, sure = chart_data.summary(self._of, metrics, level, cluster, profile, by)
         plain, series = replace(metrics[0], k=None), self._series(result)
         names = chart_data.columns_of_segments(self._of, result)
         if names:
-            return of_cutoffs.curves(data, series, plain, names, level)
+            return of_cutoffs.curves(data, series, plain, names, sure)
         users = chart_data.counted(data, noun=chart_data.noun_of(metrics[0]))
-        return of_cutoffs.curve(data, series, plain, users, level)
+        return of_cutoffs.curve(data, series, plain, users, sure)
 
     @calls.understood
     def gains(
-        self, *, k: Cutoffs = CUTOFFS, level: float = 0.95, profile: str | None = None
+        self,
+        *,
+        k: Cutoffs = CUTOFFS,
+        level: float = 0.95,
+        cluster: str | None = None,
+        profile: str | None = None,
     ) -> alt.LayerChart:
         """Draw the cumulative gain over k: the sum of the relevance of the hits up to k, mean over users, and the best one.
 
@@ -122,13 +127,12 @@ class Plot(PlotOverTime):
         chart_data.check_whole(self._of, "gains()")
         gain, best = chart_data.GAINS
         metrics = [one for each in (gain, best) for one in registry.asked([each], k)]
-        result = self._rec.summarize(metrics, level=level, profile=profile, wide=True)
-        data = chart_rows.with_interval(chart_data.keyed(self._of, result))
+        result, data, sure = chart_data.summary(self._of, metrics, level, cluster, profile)
         is_best = pl.col("metric").str.starts_with("best")
         ideal = data.filter(is_best).select("model", "k", best="value")
         data = data.filter(~is_best).join(ideal, on=["model", "k"], maintain_order="left")
         users = chart_data.counted(data)
-        return of_cutoffs.gains(data, self._series(result), users, level)
+        return of_cutoffs.gains(data, self._series(result), users, sure)
 
     @calls.understood
     def hits_by_rank(self, *, k: int = 20, profile: str | None = None) -> alt.LayerChart:
@@ -182,7 +186,12 @@ class Plot(PlotOverTime):
 
     @calls.understood
     def interpolated_precision(
-        self, *, k: int | None = None, level: float = 0.95, profile: str | None = None
+        self,
+        *,
+        k: int | None = None,
+        level: float = 0.95,
+        cluster: str | None = None,
+        profile: str | None = None,
     ) -> alt.LayerChart:
         """Draw interpolated precision over recall, at the recalls 0, 0.1, ..., 1: a line for each model, with bands.
 
@@ -201,13 +210,12 @@ class Plot(PlotOverTime):
         chart_data.check_whole(self._of, "interpolated_precision()")
         points = [accuracy_curves.interpolated_precision(recall=one) for one in POINTS]
         metrics = [chart_data.one_metric("interpolated_precision", one, k) for one in points]
-        result = self._rec.summarize(metrics, level=level, profile=profile, wide=True)
-        data = chart_rows.with_interval(chart_data.keyed(self._of, result))
+        result, data, sure = chart_data.summary(self._of, metrics, level, cluster, profile)
         names = [str(one) for one in metrics]
         recall = pl.col("metric").replace_strict(names, POINTS, return_dtype=pl.Float64)
         data = data.with_columns(recall=recall)
         users = chart_data.counted(data)
-        return of_cutoffs.interpolated_precision(data, self._series(result), users, level)
+        return of_cutoffs.interpolated_precision(data, self._series(result), users, sure)
 
     @calls.understood
     def segments(  # noqa: PLR0913  those of summarize, and which segments are shown
@@ -219,6 +227,7 @@ class Plot(PlotOverTime):
         min_users: int = 30,
         most: int = 30,
         level: float = 0.95,
+        cluster: str | None = None,
         profile: str | None = None,
     ) -> alt.LayerChart:
         """Draw a metric in each segment, the highest first: dots with intervals, and in brackets the number of users.
@@ -240,23 +249,16 @@ class Plot(PlotOverTime):
         from recframe.look import of_segments  # noqa: PLC0415
 
         one = chart_data.one_metric("segments", metric, k)
-        how = of_segments.Segments(
-            one,
-            "",
-            level,
-            options.whole("min_users", min_users, 1),
-            options.whole("most", most, 1),
-        )
-        result = self._rec.summarize(one, by=by, level=level, profile=profile, wide=True)
+        least, most = options.whole("min_users", min_users, 1), options.whole("most", most, 1)
+        result, data, sure = chart_data.summary(self._of, [one], level, cluster, profile, by)
         names = chart_data.columns_of_segments(self._of, result)
         if not names:
             msg = "plot.segments needs the columns that make segments: segments(..., by='country')"
             raise RecframeError(msg)
-        data = chart_rows.with_interval(chart_data.keyed(self._of, result))
         none = data.with_columns(pooled=pl.lit(None, pl.Float64))
         data = none if one.shape == "set" else of_segments.with_pooled(data)
-        how = replace(how, by=names)
-        return of_segments.segments(data, self._series(result), how)
+        shown = of_segments.Segments(one, names, sure, least, most)
+        return of_segments.segments(data, self._series(result), shown)
 
     @calls.understood
     def distribution(
@@ -279,10 +281,8 @@ class Plot(PlotOverTime):
         from recframe.look import of_lists  # noqa: PLC0415
 
         chart_data.check_whole(self._of, "distribution()")
-        one, n_bins = (
-            chart_data.one_metric("distribution", metric, k),
-            options.whole("bins", bins, 1),
-        )
+        one = chart_data.one_metric("distribution", metric, k)
+        n_bins = options.whole("bins", bins, 1)
         if one.shape == "set":
             msg = f"{one} is one number for all lists of a segment, and no user has a value of it; "
             raise RecframeError(msg + "ask for one that users have, such as 'ndcg@10'")
@@ -343,7 +343,8 @@ class Plot(PlotOverTime):
         data = chart_rows.rows_compared(chart_data.keyed(self._of, result), margin=margin)
         from_ = f"from {text_of(baseline)}" if baseline is not None else "of each two models"
         title = f"{', '.join(map(str, found))}: differences {from_}"
-        how = of_models.Differences(None if several else found[0], title, level, margin)
+        sure = chart_data.interval_words(self._rec, found[0], level, cluster, profile)
+        how = of_models.Differences(None if several else found[0], title, sure, margin)
         return of_models.compare(data, self._series(result), how)
 
     @calls.understood
@@ -354,6 +355,7 @@ class Plot(PlotOverTime):
         *,
         k: int | None = None,
         level: float = 0.95,
+        cluster: str | None = None,
         profile: str | None = None,
     ) -> alt.LayerChart:
         """Draw models as points of two metrics, with the intervals of both and the Pareto front.
@@ -373,14 +375,13 @@ class Plot(PlotOverTime):
         if pair[0] == pair[1]:
             msg = f"tradeoff takes two metrics, and found {str(pair[0])!r} twice"
             raise RecframeError(msg)
-        result = self._rec.summarize(pair, level=level, profile=profile, wide=True)
-        data = chart_rows.with_interval(chart_data.keyed(self._of, result))
+        result, data, sure = chart_data.summary(self._of, pair, level, cluster, profile)
         across, up = (
             chart_rows.of_axis(data, one, axis) for axis, one in zip("xy", pair, strict=True)
         )
         both = across.join(up, on="model", maintain_order="left")
         data = chart_rows.on_front(both, pair)
-        return of_models.tradeoff(data, self._series(result), pair[0], pair[1], level)
+        return of_models.tradeoff(data, self._series(result), pair[0], pair[1], sure)
 
     @calls.understood
     def exposure(self, *, k: int | None = None) -> alt.VConcatChart:

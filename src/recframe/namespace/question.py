@@ -217,7 +217,10 @@ def question(  # noqa: PLR0913  what all calls on uncertainty take
         msg = f"cluster={shown(cluster)}: cluster takes the name of a column, such as 'household'"
         raise RecframeError(msg)
     of_clusters = [] if cluster is None else [cluster]
-    inputs = rec._inputs([*calls.names(by), *of_clusters], profile, found)  # noqa: SLF001
+    try:
+        inputs = rec._inputs([*calls.names(by), *of_clusters], profile, found)  # noqa: SLF001
+    except ColumnError as error:
+        raise _named_as_given(error, cluster, calls.names(by)) from None
     if any(one.inside == "user" for one in inputs.segments):
         user = Given("by", inputs.context.name_of("user"))
         msg = f"{user}: one user has no interval; evaluate(by='user') has the values"
@@ -228,6 +231,14 @@ def question(  # noqa: PLR0913  what all calls on uncertainty take
     unit = _unit(inputs, found, str(cluster)) if of_clusters else None
     inputs = inputs if unit is None else replace(inputs, units=(unit,))
     return Question(rec, inputs, under_profile.asked(inputs.context, found), unit, is_wide)
+
+
+def _named_as_given(error: ColumnError, cluster: str | None, by: Sequence[Any]) -> ColumnError:
+    """Return an error of a column of segments, which names a column of clusters by its own option."""
+    if cluster is None or cluster in by:
+        return error
+    told = str(error).replace(str(Given("by", cluster)), str(Given("cluster", cluster)), 1)
+    return type(error)(told)
 
 
 def _unit(inputs: Inputs, metrics: Sequence[Metric[...]], cluster: str) -> str:

@@ -87,6 +87,11 @@ class Gathering:
         return list(named.values())[:MOST_CURVES]
 
     @property
+    def sure(self) -> dict[str, Any]:
+        """The options of all intervals and verdicts."""
+        return {"level": self.asked.level, "cluster": self.asked.cluster}
+
+    @property
     def k(self) -> int | None:
         """The cut-off of what is shown beside the metrics: that of the first one that has one."""
         return next((one.k for one in self.metrics if one.k is not None), None)
@@ -119,10 +124,9 @@ class Gathering:
                 f"{TO_BIND['truth']} shows how good the lists are.",
             )
         found |= {"costs": self._costs(), "cases": self._cases(models), "findings": findings()}
-        facts = self._facts(models, found.get("summary"))
-        return Gathered(
-            asked=self.asked, facts=facts, charts=self.charts, missing=self.missing, **found
-        )
+        found["sure"] = self._interval_words()
+        found["facts"] = self._facts(models, found.get("summary"), found["sure"])
+        return Gathered(asked=self.asked, charts=self.charts, missing=self.missing, **found)
 
     def _holding(self) -> Any:
         """Return the same with the users' values of all that is asked for collected."""
@@ -172,7 +176,7 @@ class Gathering:
         return Names.of([held["model"]])
 
     def _summary(self) -> pl.DataFrame:
-        result = self.rec.summarize(self.metrics, level=self.asked.level, wide=True)
+        result = self.rec.summarize(self.metrics, **self.sure, wide=True)
         if self.rec._kind.is_lazy:  # noqa: SLF001  whose calls tell nothing
             wide = self.rec.evaluate(self.metrics)
             notices.tell(Seen(under_profile.at_home(self.inputs), self.metrics, wide, stream))
@@ -190,7 +194,7 @@ class Gathering:
         tested = [one for one in self.metrics if one not in untested]
         if not tested:
             return {"untested": [str(one) for one in untested]}
-        given = {"baseline": self.asked.baseline, "level": self.asked.level}
+        given = {"baseline": self.asked.baseline, **self.sure}
         found = self.rec.compare(tested, **given, wide=True)
         if self.asked.baseline is None:
             self._lacks(
@@ -211,7 +215,7 @@ class Gathering:
         if not self.of_users:
             return {}
         first = self.of_users[0]
-        given = {"by": self.by, "min_users": self.asked.min_users, "level": self.asked.level}
+        given = {"by": self.by, "min_users": self.asked.min_users, **self.sure}
         gaps = self.rec.gaps(self.of_users, **given, wide=True)
         most = max(min(MOST_SEGMENTS, MOST_MARKS // len(models)), 3) if models else MOST_SEGMENTS
         for place, one in enumerate(self.by):
@@ -220,7 +224,7 @@ class Gathering:
                 by=one,
                 min_users=self.asked.min_users,
                 most=most,
-                level=self.asked.level,
+                **self.sure,
             )
             self._draw("segments", f"segments-{place}", chart)
         slices = self.rec.slices(first, **given, depth=1, wide=True)
@@ -252,7 +256,7 @@ class Gathering:
         with self._where_it_can("curves"), warnings.catch_warnings():
             warnings.simplefilter("ignore", RecframeWarning)
             for one in self.over_cutoffs:
-                chart = plot.curve(one, k=CUTOFFS, level=self.asked.level)
+                chart = plot.curve(one, k=CUTOFFS, **self.sure)
                 self._draw("curves", f"curve-{one.name}", chart)
             if self.of_users:
                 self._draw("curves", "hits", plot.hits_by_rank(k=self._last_rank()))
@@ -313,7 +317,15 @@ class Gathering:
             return report_cases.cases(self.rec, self.inputs, first, words)
         return None
 
-    def _facts(self, models: Sequence[str], summary: pl.DataFrame | None) -> list[tuple[str, str]]:
+    def _interval_words(self) -> str:
+        level, cluster = self.asked.level, self.asked.cluster
+        if not self.metrics:
+            return options.per_cent(level)
+        return chart_data.interval_words(self.rec, self.metrics[0], level, cluster, None)
+
+    def _facts(
+        self, models: Sequence[str], summary: pl.DataFrame | None, sure: str
+    ) -> list[tuple[str, str]]:
         found = []
         if summary is not None and len(summary):
             found.append(("Users", f"{max(summary['n_users']):,}"))
@@ -327,7 +339,7 @@ class Gathering:
             found.append(("Conventions of", self.inputs.context.profile))
         return [
             *found,
-            ("Intervals", f"{options.per_cent(self.asked.level)}"),
+            ("Intervals", sure),
             ("recframe", recframe.__version__),
         ]
 

@@ -43,6 +43,7 @@ class Reported(Generic[F]):
         by: By = None,
         level: float = 0.95,
         min_users: int = 30,
+        cluster: str | None = None,
         title: str = "Recommendations, evaluated",
         title_of: str | None = None,
         profile: str | None = None,
@@ -61,6 +62,7 @@ class Reported(Generic[F]):
             baseline: the name of a model that all others are held against; without it all pairs are.
             by: columns of users, items or rows, each looked at by itself.
             level: that of the intervals. min_users: segments with fewer users are neither best nor worst.
+            cluster: a column of the users who hang together, as in `summarize`: intervals and verdicts are those of clusters.
             title: what stands above the page.
             title_of: the column of `items` that names an item; else one that is called title, name or the like.
 
@@ -95,6 +97,7 @@ class Reported(Generic[F]):
             by=[_name(one) for one in columns],
             level=options.share("level", level, "0.95"),
             min_users=options.whole("min_users", min_users, 1),
+            cluster=cluster,
             title=title,
             title_of=title_of,
         )

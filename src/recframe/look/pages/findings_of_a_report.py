@@ -21,6 +21,8 @@ class Asked:
     """The names of the columns of segments."""
     level: float = 0.95
     min_users: int = 30
+    cluster: str | None = None
+    """The column of users who hang together."""
     title: str = ""
     title_of: str | None = None
     """The column of `items` that names an item."""
@@ -43,6 +45,8 @@ class Gathered:
     models: Sequence[str]
     """Their names; one for all lists, where no models are bound."""
     facts: Sequence[tuple[str, str]]
+    sure: str
+    """At which level intervals are, and of how many clusters of users, in words."""
     summary: pl.DataFrame | None = None
     meanings: Sequence[tuple[str, str]] = ()
     """The metrics, and what each means."""

@@ -67,6 +67,7 @@ def _data(found: Gathered) -> Iterator[tuple[str, Any]]:
     yield "baseline", found.asked.baseline
     yield "by", list(found.asked.by)
     yield "level", found.asked.level
+    yield "cluster", found.asked.cluster
     for name in ("summary", "compared", "gaps", "slices", "costs", "zeros", "findings"):
         frame = getattr(found, name)
         yield (

@@ -10,7 +10,6 @@ from recframe.look.pages.findings_of_a_report import Drawn, Gathered
 from recframe.look.pages.page import figure
 from recframe.look.pages.parts import Cell, Column, Figure, Section, Table, Text
 from recframe.metrics.language.definition import Metric
-from recframe.uncertainty import options
 
 Row = Mapping[str, Any]
 MOST_ROWS = 60
@@ -152,7 +151,7 @@ def _values(found: Gathered) -> Table:
         lines.append([Cell(model), *cells, Cell(words.count(users))])
     columns = [Column("model" if found.has_models else "")]
     columns += [Column(str(one), "number", _range_of(one)) for one in metrics]
-    caption = f"Mean of each metric, with its interval at {options.per_cent(found.asked.level)}"
+    caption = f"Mean of each metric, with its interval at {found.sure}"
     notes = (
         ["Bold: the best value. An interval shows where the value lies among all users like these."]
         if best
@@ -223,7 +222,7 @@ def _differences(found: Gathered, rows: Sequence[Row], n: int) -> Table:
     notes = [
         "Verdicts by the paired t test after Holm's correction; open: no difference is shown; the models need not be alike."
     ]
-    caption = f"Differences, with their intervals at {options.per_cent(found.asked.level)}"
+    caption = f"Differences, with their intervals at {found.sure}"
     return Table(caption, columns, lines, [*notes, *left_out(n, len(rows), "rows")])
 
 
