@@ -166,7 +166,7 @@ def test_sign_flips_are_scipys_permutations_where_there_are_few_users():
     found = rec.compare("recall", baseline="a", test="permutation", wide=True).row(0, named=True)
 
     exact = stats.permutation_test(
-        pairs.T,
+        tuple(pairs.T),
         lambda b, a, axis: np.mean(b - a, axis=axis),
         permutation_type="samples",
         n_resamples=np.inf,

@@ -124,10 +124,10 @@ def test_every_block_gives_what_it_shows(tmp_path):
     pytest.importorskip("sklearn")
     outcomes = page_blocks.run(TEXT, tmp_path, at_headings=STAND_INS)
 
+    assert not (failed := [str(one) for one in outcomes if not one.good]), "\n".join(failed)
     assert {block.heading for block in page_blocks.blocks(TEXT)} == {
         one.block.heading for one in outcomes
     }
-    assert not (failed := [str(one) for one in outcomes if not one.good]), "\n".join(failed)
 
 
 def test_every_stand_in_has_its_section():
