@@ -422,6 +422,11 @@ WRONG = [
         for call, more in {"summarize": {}, "winner": {"baseline": "a"}, "gaps": {}}.items()
     ),
     (
+        "summarize",
+        {"cluster": "user"},
+        "cluster='user': each user is one by themself where nothing is given; leave it out",
+    ),
+    (
         "compare",
         {"by": ["housold", "country"], "cluster": "housold"},
         "by='housold' is not a column of",

@@ -54,8 +54,9 @@ class BestOfMany(Generic[F]):
         `ahead` (the mean difference), `p_value`, `n_differ` and `n_unpaired` too, in the order of earlier versions.
 
         The test of winner and runner-up is on two sides, which is what it takes that both were picked: the other could have
-        led, and the first two of many lie closer together than two that are named before. It needs recframe[stats]. Of a
-        LazyFrame it is a LazyFrame. Raises what `compare` raises.
+        led, and the first two of many lie closer together than two that are named before. It speaks of one look, and has no
+        `looks`: as users are added another model may lead. It needs recframe[stats]. Of a LazyFrame it is a LazyFrame. Raises
+        what `compare` raises.
 
         >>> import polars as pl, recframe as rf
         >>> truth = pl.DataFrame({"user": range(60), "item": 0})

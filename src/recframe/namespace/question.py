@@ -220,7 +220,10 @@ def question(  # noqa: PLR0913  what all calls on uncertainty take
     try:
         inputs = rec._inputs([*calls.names(by), *of_clusters], profile, found)  # noqa: SLF001
     except ColumnError as error:
-        raise _named_as_given(error, cluster, calls.names(by)) from None
+        raise _named_as_given(error, cluster, [*rec._context.by, *calls.names(by)]) from None  # noqa: SLF001
+    if of_clusters and inputs.segments[-1].inside == "user":
+        msg = f"{Given('cluster', cluster)}: each user is one by themself where nothing is given; leave it out"
+        raise RecframeError(msg)
     if any(one.inside == "user" for one in inputs.segments):
         user = Given("by", inputs.context.name_of("user"))
         msg = f"{user}: one user has no interval; evaluate(by='user') has the values"
