@@ -6,7 +6,6 @@ Users whose cluster is null are clusters of their own: of them a cell has the su
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
 
 import polars as pl
 
@@ -19,7 +18,6 @@ the difference to it and n the number of users; how many users or clusters there
 how many the two values differ."""
 ROUNDING = 1e-13
 """What is below this share of the squares is what rounding leaves of values that are all the same."""
-Frame = TypeVar("Frame", pl.LazyFrame, pl.DataFrame)
 Product = tuple[pl.Expr, pl.Expr]
 """What is summed up of users who are alone, and of a cluster."""
 
@@ -62,7 +60,7 @@ def squared_error(
     return pl.when(units > 1).then(units / (units - 1.0) * exact / (n * n))
 
 
-def of_users(totals: Frame, n_metrics: int) -> Frame:
+def of_users(totals: pl.LazyFrame, n_metrics: int) -> pl.LazyFrame:
     """Return sums of pairs with `PARTS` beside them, where each user is one by itself."""
     same = {"an": "a", "dn": "d", "nn": "n", "units": "n", "effective": "n"}
     columns = [

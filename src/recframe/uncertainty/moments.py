@@ -209,15 +209,15 @@ class Sums:
 
     def moments(self, cluster: str | None = None) -> Moments:
         """Return the moments of users who are independent, or whose squares and products are of the clusters of a column."""
-        totals, n_metrics = self.totals, len(self.metrics)
+        n, a, d, aa, ad, dd = map(self.column, ("n", "a", "d", "aa", "ad", "dd"))
         if cluster is None:
-            found = clusters.of_users(totals, n_metrics)
-        else:
-            plan = clusters.of_clusters(self.cells.lazy(), self.by, cluster, n_metrics)
-            summed = run_by_size(plan, len(self.cells))
-            found = totals.select(self.by).join(
-                summed, on=self.by, how="left", nulls_equal=True, maintain_order="left"
-            )
+            differ = n - self.column("ties")
+            return Moments(n, a, d, aa, ad, dd, a, d, n, self._sure(n), effective=n, differ=differ)
+        plan = clusters.of_clusters(self.cells.lazy(), self.by, cluster, len(self.metrics))
+        summed = run_by_size(plan, len(self.cells))
+        found = self.rows.join(
+            summed, on=self.by, how="left", nulls_equal=True, maintain_order="left"
+        )
         taken = {part: self._array(found, part) for part in ("n", "a", "d", *clusters.PARTS)}
         taken["units"] = self._sure(taken["units"])
         return Moments(**taken)
