@@ -119,6 +119,11 @@ WINDOW = click.option(
     metavar="N",
     help="How many runs of a history predict the next; half of them are enough to begin with.",
 )
+MIX = click.option(
+    "--mix",
+    metavar="COLUMN",
+    help="A column of users that the runs were tracked by: values are standardised to its shares of users in the window.",
+)
 DESCRIBED = declared(
     file_option("users", "A table of users, one row each; its columns serve --by."),
     file_option(

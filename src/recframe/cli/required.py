@@ -18,6 +18,7 @@ from recframe.cli import completion, files
 from recframe.cli.declared import (
     COLUMNS,
     DESCRIBED,
+    MIX,
     POLICIES,
     PROFILE,
     RECS,
@@ -136,6 +137,7 @@ def truth_and_requirements(
         "The runs of recframe track, whose last ones 'ndcg@10 >= 0.95 * trailing' holds values against."
     ),
     WINDOW,
+    MIX,
     click.option(
         "--as-of",
         callback=time_of,
@@ -202,7 +204,12 @@ def require(recs: str, given: Given, **options: Any) -> None:
         with words_of_the_shell(paths):
             _check_outputs(options, list(paths.values()))
             arguments = _arguments(options)
-            before = {"last": earlier, "history": _before(options), "window": options["window"]}
+            before = {
+                "last": earlier,
+                "history": _before(options),
+                "window": options["window"],
+                "mix": options["mix"],
+            }
             unwritten = {**options, "output": None, "form": None}
             with answering(paths, unwritten) as rec:
                 ask = partial(
@@ -239,14 +246,16 @@ def _arguments(options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _before(options: dict[str, Any]) -> pl.DataFrame | None:
-    """Return the runs of a history before a time and of a name, where they are given."""
+def _before(options: dict[str, Any]) -> list[Any] | None:
+    """Return a history and those of its runs that are before a time and of a name, where these are given."""
     if options["history"] is None:
         return None
     runs = kept.runs(options["history"])
     if options["as_of"] is not None:
         runs = runs.filter(pl.col("as_of") < options["as_of"])
-    return runs if options["name"] is None else runs.filter(pl.col("name") == options["name"])
+    if options["name"] is not None:
+        runs = runs.filter(pl.col("name") == options["name"])
+    return [options["history"], runs]
 
 
 def _earlier(options: dict[str, Any]) -> list[pl.LazyFrame] | None:

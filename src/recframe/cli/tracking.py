@@ -17,6 +17,7 @@ from recframe.cli.declared import (
     COLUMNS,
     CUTOFFS,
     DECIMALS,
+    MIX,
     OUTPUT,
     POLICIES,
     PROFILE,
@@ -86,6 +87,12 @@ def tags_of(
         help="A word that stands with each row, such as commit=3f2a1c.",
     ),
     BY,
+    click.option(
+        "--users-values",
+        "per_user",
+        is_flag=True,
+        help="Keep the values of users too, under hashed ids, so that require --history holds each against their own mean.",
+    ),
     SIDES,
     COLUMNS,
     POLICIES,
@@ -107,13 +114,17 @@ def track(recs: str, truth: str | None, **options: Any) -> None:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     paths = paths_of(recs, truth, options)
     with words_of_the_shell(paths):
-        kept = {one: options[one] for one in ("by", "history", "as_of", "name", "tags")}
+        kept = {one: options[one] for one in ("by", "history", "as_of", "name", "tags", "per_user")}
         ask = bound_at_once(scanned(paths, options), options).track
         cutoffs = list(options["cutoffs"]) or None
         with noted(ids_as_text=options["ids_as_text"]):
             result = answered(partial(ask, *options["metrics"], k=cutoffs, **kept))
     _give(result, options)
-    say(f"tracked in {options['history']}", err=True)
+    # the note begins with how many users' values there are
+    users = (
+        f", {result['note'][0].partition('; ')[0]}" if options["per_user"] and len(result) else ""
+    )
+    say(f"tracked in {options['history']}{users}", err=True)
 
 
 OF_A_HISTORY = declared(
@@ -150,6 +161,7 @@ def history(history: str, metrics: list[str], since: datetime | None, **options:
 @declared(
     OF_A_HISTORY,
     WINDOW,
+    MIX,
     click.option(
         "--level", type=float, default=0.99, show_default=True, help="How sure a flag is."
     ),
@@ -170,7 +182,7 @@ def changes(history: str, metrics: list[str], since: datetime | None, **options:
     check_output(options["output"] or STDOUT, options["form"])
     with words_of_the_shell({}):
         runs = of_metrics(kept.runs(history), metrics)
-        found = rf.changes(runs, window=options["window"], level=options["level"])
+        found = rf.changes(runs, **{one: options[one] for one in ("window", "level", "mix")})
     found = found.filter("flagged") if options["flagged"] else found
     _give(_since(found, since), options)
 

@@ -8,22 +8,28 @@ from typing import Any, Generic, Literal, get_args, overload
 
 import polars as pl
 
+from recframe.conventions import under_profile
 from recframe.errors import RecframeError, shown
 from recframe.frames.dtypes import text_of
 from recframe.frames.hints import Either, bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.lookup import collected
-from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls
 from recframe.namespace.bound_metric import By, Cutoffs, F
 from recframe.namespace.earlier import Earlier, earlier
-from recframe.namespace.predicted import predicted
-from recframe.namespace.question import MIDDLING, Question, check_contributions, question
+from recframe.namespace.predicted import Predicted, predicted
+from recframe.namespace.question import (
+    MIDDLING,
+    Question,
+    by_number,
+    check_contributions,
+    question,
+    values_of_users,
+)
 from recframe.plan.contributions import contributions
 from recframe.plan.evaluation import Convention
 from recframe.plan.runs import Run
-from recframe.plan.segments import keys_of, numbered
-from recframe.uncertainty import clusters, distances, options, unmet
+from recframe.uncertainty import clusters, distances, mixes, options, unmet
 from recframe.uncertainty.pairs import MODEL, Pairing, sums_of_all
 from recframe.uncertainty.requirements import (
     COLUMNS,
@@ -65,6 +71,7 @@ class Gates(Generic[F]):
         missing: Missing = ...,
         history: Any = ...,
         window: int = ...,
+        mix: str | None = ...,
         level: float = ...,
         raises: Literal[True] = ...,
         wide: bool = ...,
@@ -85,6 +92,7 @@ class Gates(Generic[F]):
         missing: Missing = ...,
         history: Any = ...,
         window: int = ...,
+        mix: str | None = ...,
         level: float = ...,
         raises: bool = ...,
         wide: bool = ...,
@@ -105,6 +113,7 @@ class Gates(Generic[F]):
         missing: Missing = "fails",
         history: Any = None,
         window: int = 14,
+        mix: str | None = None,
         level: float = 0.95,
         raises: bool = True,
         wide: bool = False,
@@ -151,6 +160,11 @@ class Gates(Generic[F]):
         value lies below the band, and holds where a value of that factor would. With too few runs it is open, and its note
         says so; a history with runs of the metric and none of its definition is an error. Have runs in it that were before:
         track this one after the gate, or filter the history by `as_of`.
+
+        Where the path of a history is given whose runs were tracked with `per_user=True`, users whom it knows are held against
+        their own means of these runs: the error is that of the users' differences, or what the runs differ by once users are
+        allowed for, whichever is larger. To leave runs out, give the path and the others: `history=[path, frame]`. `mix` names
+        a column of users that the runs were tracked by: values are standardised to its shares of users in the window.
 
         Columns: the `by` columns and a bound model; `requirement`, `state`; `value`, `bound` (times the other's value),
         `baseline_value`, `difference` with its interval; `p_adjusted`, `n_users`, `note`. With `wide=True` there are `metric`,
@@ -201,7 +215,7 @@ class Gates(Generic[F]):
         of_result = wide or (raises and is_plan)
         found = question(self, metrics_of(asked), None, by, cluster, profile, wide=of_result)
         then = earlier(last, found.by, found.inputs, found.metrics)
-        before = predicted(history, window, gate, found)
+        before = predicted(history, window, gate, found, mix)
         checked = replace(gate, raises=raises and not is_plan)
         result = Asked(found, calls.names(by), checked, then, before, profile).result()
         if not (raises and is_plan):
@@ -255,7 +269,7 @@ class Asked:
     by: Sequence[Any]
     gate: Gate
     earlier: Earlier | None
-    predicted: pl.DataFrame | None
+    predicted: Predicted | None
     profile: str | None
 
     @property
@@ -314,8 +328,7 @@ class Asked:
             found = self._from_bounds(summaries), self.keys, summaries, before.summary, decimals
             yield distances.with_earlier(*found), summaries, None
         if trailing and self.predicted is not None:
-            past = self._from_bounds(trailing), self.keys, trailing, self.predicted, decimals
-            yield distances.with_predictions(*past), trailing, None
+            yield self._from_runs(trailing, self.predicted), trailing, None
         if users and before.users is not None:
             yield self._from_users(users, before.users)
 
@@ -357,21 +370,71 @@ class Asked:
         return asked.planned(asked.inputs, made, *what, middling=MIDDLING)
 
     def _from_users(self, places: Mapping[int, Requirement], then: pl.LazyFrame) -> Found:
-        rec, conventions = self.question.rec, self._conventions(places)
+        conventions, decimals = self._conventions(places), self.question.decimals
         metrics = [one.metric for one in conventions]
-        user = self.question.inputs.context.name_of("user")
-        inputs = rec._inputs([*self.by, *self.question.clusters, user], self.profile, metrics)  # noqa: SLF001
-        inside = [inside for inside, _ in keys_of(inputs, metrics)]
-        wide = numbered(rec._evaluated(inputs, conventions), inside)  # noqa: SLF001
-        now, decimals = wide.select(*inside, *_numbered(metrics)), self.question.decimals
-        known = [name for name in [*inside] if name in then.collect_schema()]
-        then = then.select(*known, *_numbered(metrics))
+        now = values_of_users(self.question, self.by, self.profile, conventions)
+        there = then.collect_schema()
+        known = [one for one in now.collect_schema() if one in there]
+        then = then.select(*known, *by_number(metrics))
         keys = self.keys if self.question.cluster is None else [*self.keys, self.question.cluster]
         sums = distances.sums_with_earlier(now, then, keys, metrics, decimals)
         sums = self._with_units(sums, len(metrics))
         rows = distances.from_pairs(sums, self.keys, metrics, places, self.how, decimals)
         numbers = {place: metrics.index(one.metric) for place, one in places.items()}
         return rows, places, distances.present_users(now, self.keys, numbers)
+
+    def _from_runs(self, trailing: Mapping[int, Requirement], before: Predicted) -> pl.LazyFrame:
+        """Return the rows of values that are held against what the last runs of a history predict."""
+        decimals = self.question.decimals
+        if before.mix is None or before.shares is None:
+            past = self._from_bounds(trailing), self.keys, trailing, before.rows, decimals
+            return self._paired_with_runs(distances.with_predictions(*past), trailing)
+        by_mix, of = self._by_mix(trailing, before.mix)
+        now, gone = mixes.standardised(by_mix, self.keys, of, trailing, before.shares, before.mix)
+        rows = distances.with_predictions(now, self.keys, trailing, before.rows, decimals)
+        return mixes.without_gone(rows, self.keys, gone, before.left_out)
+
+    def _by_mix(self, trailing: Mapping[int, Requirement], mix: str) -> tuple[pl.LazyFrame, str]:
+        """Return the rows of values by the segments of a mix, and the key of these."""
+        from recframe.tracking.mixes import no_column_of_users  # noqa: PLC0415  as other histories
+
+        of, conventions = self.question, self._conventions(trailing)
+        metrics, cluster = [one.metric for one in conventions], (*of.clusters, None)[0]
+        asked = question(of.rec, metrics, None, [*self.by, mix], cluster, self.profile)
+        key = next(inside for inside, name in asked.by.items() if name == mix)
+        owner = next((one.owner for one in asked.inputs.segments if one.inside == key), None)
+        if owner in {"items", "item", "truth"}:
+            raise no_column_of_users(mix)
+        home, run = under_profile.at_home(asked.inputs), asked.rec._run()  # noqa: SLF001
+        wide = asked.spread(home, conventions, run)
+        return distances.from_bounds(wide, list(asked.by), trailing, self.how), key
+
+    def _paired_with_runs(self, rows: pl.LazyFrame, trailing: Mapping[int, Requirement]) -> Any:
+        """Return rows in which users whom the history knows are held against their own means, where it knows enough."""
+        then = self.predicted.users if self.predicted else None
+        places = {
+            place: one
+            for place, one in trailing.items()
+            if then is not None and str(one.metric) in then.metrics
+        }
+        if then is None or not places:
+            return rows
+        conventions = self._conventions(places)
+        metrics = [one.metric for one in conventions]
+        now = values_of_users(self.question, self.by, self.profile, conventions)
+        schema = pl.Schema({**now.collect_schema(), "user": pl.UInt64})
+
+        def known_by_hash(values: pl.DataFrame) -> pl.DataFrame:
+            return values.with_columns(then.hashed(values["user"])).cast(dict(schema))
+
+        now = self.question.rec._kind.applied(now, known_by_hash, schema)  # noqa: SLF001
+        means = then.means.rename({f"key {at}": key for at, key in enumerate(self.keys)})
+        before = means.lazy().select(*self.keys, "user", *by_number(metrics))
+        clustered = [] if self.question.cluster is None else [self.question.cluster]
+        sums = distances.sums_with_earlier(now, before, [*self.keys, *clustered], metrics, {})
+        sums = self._with_units(sums, len(metrics))
+        paired = distances.from_pairs(sums, self.keys, metrics, places, self.how)
+        return distances.by_user_or_run(rows, paired, self.keys, places, then.windows)
 
     def _with_units(self, sums: pl.LazyFrame, n_metrics: int) -> pl.LazyFrame:
         """Return sums over pairs with those of their units, which are users or clusters."""
@@ -397,7 +460,7 @@ class Asked:
             rows = distances.with_missing(rows, keys, of_others, least, distances.BEFORE, present)
         if self.predicted is None:
             return rows
-        of_each = distances.had_in_each_run(self.predicted, keys, places)
+        of_each = distances.had_in_each_run(self.predicted.rows, keys, places)
         of_each = distances.without_baselines(of_each, baselines)
         return distances.with_missing(rows, keys, of_each, 1, distances.IN_EACH_RUN, present)
 
@@ -411,17 +474,12 @@ class Asked:
             metrics = metrics_of(known.values())
             there = before.users.collect_schema()
             then = before.users.select(
-                *(key for key in self.keys if key in there), *_numbered(metrics)
+                *(key for key in self.keys if key in there), *by_number(metrics)
             )
             numbers = {place: metrics.index(one.metric) for place, one in known.items()}
             yield distances.had_by_users(then, self.keys, numbers, dtypes)
         if before.summary is not None:
             yield distances.had_in_summary(before.summary, self.keys, places, dtypes)
-
-
-def _numbered(metrics: Sequence[Metric[...]]) -> list[pl.Expr]:
-    """Return the columns of metrics under their numbers."""
-    return [pl.col(str(one)).alias(f"value {number}") for number, one in enumerate(metrics)]
 
 
 def _lacking(model: str) -> str:

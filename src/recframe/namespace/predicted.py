@@ -2,24 +2,52 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from recframe.errors import RecframeError, suggestion, warn
-from recframe.frames.hints import Either
+from recframe.errors import RecframeError, shown, suggestion, warn
+from recframe.frames.hints import Either, Given
 from recframe.namespace.question import Question
+from recframe.plan.needs import is_of_segment
 from recframe.uncertainty.requirements import TRAILING, Gate
 
+if TYPE_CHECKING:
+    from recframe.tracking.users_of_runs import UsersOfRuns
 
-def predicted(history: Any, window: object, gate: Gate, asked: Question) -> pl.DataFrame | None:
+
+@dataclass(frozen=True)
+class Predicted:
+    """What the last runs of a history predict: of numbers, and of users."""
+
+    rows: pl.DataFrame
+    """As `predictions` has them."""
+    users: UsersOfRuns | None
+    """None where the history has no users' values, or no plan has all users at once."""
+    mix: str | None = None
+    shares: pl.DataFrame | None = None
+    """Of a mix the shares that values are standardised to."""
+    left_out: str | None = None
+    """The note on runs that were not tracked by the mix."""
+
+
+def predicted(
+    history: Any, window: object, gate: Gate, asked: Question, mix: object = None
+) -> Predicted | None:
     """Return what the last runs of a history predict of the numbers of a question, as `predictions` does."""
     if history is None:
+        if mix is not None:
+            msg = f"{Given('mix', mix)} is there without a history: {Either('history=', '--history')} has the runs it is about"
+            raise RecframeError(msg)
         return None
     from recframe.tracking.changed_runs import watched  # noqa: PLC0415  importing recframe should take no time
     from recframe.tracking.definitions import definitions  # noqa: PLC0415
+    from recframe.tracking.mixes import check_mix, no_mean  # noqa: PLC0415
     from recframe.tracking.trailing import predictions  # noqa: PLC0415
+    from recframe.tracking.users_of_runs import users_of_runs  # noqa: PLC0415
 
     if not any(gate.is_trailing(one) for one in gate.requirements):
         given = Either("history=", "--history")
@@ -29,10 +57,41 @@ def predicted(history: Any, window: object, gate: Gate, asked: Question) -> pl.D
     meant = definitions(asked.stated, asked.inputs)
     split = list(asked.by.values())
     how = watched(window, gate.level)
-    found = predictions(history, how, split, meant, gate.min_users)
+    runs, place = _runs_and_place(history)
+    name = None if mix is None else check_mix(mix)
+    if name is not None:
+        if name in split:
+            msg = f"mix={name!r} is a column of by= too, whose rows have one value of it each; leave one of them out"
+            raise RecframeError(msg)
+        named = [str(one.metric) for one in gate.requirements if gate.is_trailing(one)]
+        of_sets = [one for one in asked.metrics if str(one) in named and is_of_segment(one)]
+        if of_sets:
+            raise no_mean(str(of_sets[0]), name)
+        meant = {one: words for one, words in meant.items() if one in named}
+    found = predictions(runs, how, split, meant, gate.min_users, name)
     _check_definitions(gate, meant, found.others)
     _warn_of_unknown(gate, found.metrics, split)
-    return found.rows
+    kind = asked.rec._kind  # noqa: SLF001  the methods of this room are those of a Rec
+    is_divided = kind.engine is not None or kind.adds is not None
+    users = None if place is None or is_divided else users_of_runs(place, found.known, split, how)
+    return Predicted(
+        found.rows, users if name is None else None, name, found.shares, found.left_out
+    )
+
+
+def _runs_and_place(history: Any) -> tuple[Any, Any]:
+    """Return the runs of what `history=` takes, and the path of the history that they are in, where it is given."""
+    given = list(history) if isinstance(history, list | tuple) else [history]
+    paths = [one for one in given if isinstance(one, str | os.PathLike)]
+    frames = [one for one in given if not isinstance(one, str | os.PathLike)]
+    frames = frames if len(given) > 1 else given
+    if len(given) > 1 and (len(paths), len(frames)) != (1, 1):
+        msg = (
+            f"history={shown(history)}: history takes a path, a frame of rf.history(...), or both in a list: the path and the "
+            "runs that count, history=[path, rf.history(path).filter(...)]"
+        )
+        raise RecframeError(msg)
+    return frames[0], next(iter(paths), None)
 
 
 def _check_definitions(gate: Gate, meant: Mapping[str, str], others: Mapping[str, str]) -> None:

@@ -257,6 +257,23 @@ def _unit(inputs: Inputs, metrics: Sequence[Metric[...]], cluster: str) -> str:
     return segment.inside
 
 
+def values_of_users(
+    asked: Question, by: Sequence[Any], profile: str | None, conventions: Sequence[Convention]
+) -> pl.LazyFrame:
+    """Return users' values: the keys inside the plan, clusters, `user`, and each metric's as `value` and its place."""
+    rec, metrics = asked.rec, [one.metric for one in conventions]
+    user = asked.inputs.context.name_of("user")
+    inputs = rec._inputs([*by, *asked.clusters, user], profile, metrics)  # noqa: SLF001
+    inside = [inside for inside, _ in keys_of(inputs, metrics)]
+    wide = numbered(rec._evaluated(inputs, conventions), inside)  # noqa: SLF001
+    return wide.select(*inside, *by_number(metrics))
+
+
+def by_number(metrics: Sequence[Metric[...]]) -> list[pl.Expr]:
+    """Return the columns of metrics under their numbers."""
+    return [pl.col(str(one)).alias(f"value {number}") for number, one in enumerate(metrics)]
+
+
 def check_contributions(metrics: Sequence[Metric[...]]) -> None:
     """Say which metric cannot be held against another model's, since nobody knows what a list contributes to it."""
     for one in metrics:

@@ -66,16 +66,24 @@ class Watched:
 
 @overload
 def changes(
-    history: str | os.PathLike[str], *, window: int = ..., level: float = ..., of: str = ...
+    history: str | os.PathLike[str],
+    *,
+    window: int = ...,
+    level: float = ...,
+    of: str = ...,
+    mix: str | None = ...,
 ) -> pl.DataFrame: ...
 @overload
-def changes(history: F, *, window: int = ..., level: float = ..., of: str = ...) -> F: ...
+def changes(
+    history: F, *, window: int = ..., level: float = ..., of: str = ..., mix: str | None = ...
+) -> F: ...
 def changes(
     history: Any,
     *,
     window: int = WINDOW,
     level: float = LEVEL,
     of: str = "value",
+    mix: str | None = None,
 ) -> Any:
     """Return each number of a history beside what the runs before it predict, and whether it is flagged as a change.
 
@@ -97,6 +105,10 @@ def changes(
             their level wanders (up to 2.3 of the first ones, until the errors of predictions are known), and 2 to 4 where
             tails are heavy. A drop of 5 standard deviations is found by 14 runs in 94 of 100 cases, one of 3 in 46.
         of: the number that is watched: "value", or another one that a result has, such as "difference" of `compare`.
+
+        mix: a column of users that runs were tracked by, such as "country": the values of these runs' segments are weighted by
+            the mean shares of their users in the window before the last run. So no number is lower because users of another
+            country came; a note says which shares moved. Runs that were not tracked by it are left out.
 
     What is held against what: a number against those of the same `name`, segment, model, metric, k and definition, in the
     order of `as_of`. Of several runs of one `as_of` the one that was tracked last counts. Runs whose data have the same
@@ -129,7 +141,7 @@ def changes(
 
     Source: Shewhart 1931 (charts of runs); Hahn 1969 (the interval of one more observation).
     """
-    return _given(history, watched(window, level, of))
+    return _given(history, watched(window, level, of), mix)
 
 
 def watched(window: object, level: object, of: object = "value") -> Watched:
@@ -145,10 +157,10 @@ def watched(window: object, level: object, of: object = "value") -> Watched:
     return Watched(options.whole("window", window, FEWEST_RUNS), sure, of)
 
 
-def _given(given: Any, how: Watched) -> Any:
+def _given(given: Any, how: Watched, mix: str | None) -> Any:
     path = isinstance(given, str | os.PathLike)
     kind = kind_for(history(given) if path else given, "the first argument of changes()")
-    runs = runs_of(kind, how)
+    runs = runs_of(kind, how) if mix is None else _of_mix(read(kind, how), how, mix)
     return kind.give(changed(runs, judged(runs, how)).lazy(), {})
 
 
@@ -172,6 +184,27 @@ def runs_of(kind: Kind, how: Watched) -> Runs:
     """Return the numbers of a history, in the order of their time, each with its series and its place in it."""
     runs = read(kind, how)
     return Runs(numbered(runs.rows, runs.inside), runs.keys)
+
+
+def _of_mix(runs: Runs, how: Watched, mix: object) -> Runs:
+    """Return the runs that were tracked by a mix, standardised to the shares of the window before the last of them."""
+    from recframe.tracking.mixes import check_mix, mixed, no_run_by  # noqa: PLC0415  it reads runs by this
+
+    name = check_mix(mix)
+    if how.of != "value":
+        msg = f"of={how.of!r}: a mix={name!r} is of values, which alone are means over users; leave one of them out"
+        raise RecframeError(msg)
+    is_by_mix = pl.col("split_by").str.split(", ").list.contains(name)
+    rows = runs.rows.filter(is_by_mix.fill_null(value=False))
+    if rows.is_empty():
+        raise no_run_by(name)
+    at = dict(zip(runs.keys, runs.inside, strict=True))[name]
+    age = pl.col("age")
+    found = mixed(rows, runs.inside, at, name, age.is_between(1, how.window) | (age.max() == 0))
+    kept = [(one, key) for one, key in zip(runs.inside, runs.keys, strict=True) if one != at]
+    again = {one: f"key {place}" for place, (one, _) in enumerate(kept)}
+    whole = found.rows.rename(again)
+    return Runs(numbered(whole, list(again.values())), [key for _, key in kept])
 
 
 def read(kind: Kind, how: Watched) -> Runs:
@@ -304,7 +337,9 @@ def numbered(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
 def judged(runs: Runs, how: Watched) -> pl.DataFrame:
     """Return the rows of a history with the columns of `changes` beside them."""
     rows = _with_bands(runs.rows, how)
-    return rows.with_columns(verdict=_verdict(), rule=_rule(how), note=_note(how))
+    return rows.with_columns(
+        verdict=_verdict(), rule=_rule(how), note=_note(how, of_mix="mix_note" in rows.columns)
+    )
 
 
 def changed(runs: Runs, rows: pl.DataFrame) -> pl.DataFrame:
@@ -383,14 +418,16 @@ def _rule(how: Watched) -> pl.Expr:
     return pl.when(pl.col("p_value").is_not_null()).then(words)
 
 
-def _note(how: Watched) -> pl.Expr:
+def _note(how: Watched, *, of_mix: bool = False) -> pl.Expr:
     """Return what is to be known of each row, in words; null where there is nothing."""
     from recframe.uncertainty.windows import least  # noqa: PLC0415  NumPy and SciPy are an extra
 
     few, tests = pl.col("expected").is_null(), pl.col("tests")
     alone = (pl.col("p_value") <= 1.0 - how.level) & ~pl.col("flagged")
     runs = pl.when(pl.col("n_runs") == 1).then(pl.lit("run")).otherwise(pl.lit("runs"))
+    mixed = pl.col("mix_note") if of_mix else pl.lit(None, pl.String)
     words: list[tuple[pl.Expr, pl.Expr]] = [
+        (mixed.is_not_null(), mixed),
         (~pl.col("known"), pl.lit("it has no value")),
         (few & pl.col("anew"), pl.when("recut").then(pl.lit(OTHER_PARTS)).otherwise(pl.lit(ANEW))),
         (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
@@ -16,7 +16,7 @@ from recframe.frames.hints import Either
 from recframe.tracking.folder import told
 from recframe.tracking.tracked_run import PARTS, Run, Table, named, stored_name, text, time_behind
 
-TABLE = "history"
+TABLE, USERS = "history", "history_users"
 WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 NUMBERS = {"UBIGINT", "FLOAT", "DOUBLE"}
 PATIENCE = 60.0
@@ -56,9 +56,39 @@ def append(place: Path, run: Run) -> None:
         same = " AND ".join(f"{one} IS NOT DISTINCT FROM ?" for one in ("run", *PARTS))
         connection.execute(f"DELETE FROM {TABLE} WHERE {same}", [run.key_before, *run.parts])  # noqa: S608
         connection.execute(f"INSERT INTO {TABLE} BY NAME FROM run")
+        _keep_users(connection, run)
         connection.execute("COMMIT")
 
     _when_free(place, write, read_only=False)
+
+
+def _keep_users(connection: Any, run: Run) -> None:
+    """Write the values of a run's users in place of those that are there."""
+    if run.users is not None:
+        connection.execute(f"CREATE TABLE IF NOT EXISTS {USERS} (run VARCHAR, packed BLOB)")
+    elif not _columns_of(connection, USERS):
+        return
+    connection.execute(f"DELETE FROM {USERS} WHERE run = ?", [run.key])  # noqa: S608
+    if run.users is not None:
+        connection.execute(f"INSERT INTO {USERS} VALUES (?, ?)", [run.key, run.users])  # noqa: S608
+
+
+def users_values(place: Path, runs: Sequence[str]) -> dict[str, tuple[str, bytes]]:
+    """Return what is kept of the users of some runs, by the runs, with the name of where it is; not of all runs it is."""
+
+    def read(connection: Any) -> dict[str, tuple[str, bytes]]:
+        if not _columns_of(connection, USERS):
+            return {}
+        asked = f"SELECT run, packed FROM {USERS} WHERE list_contains(?, run)"  # noqa: S608
+        rows = connection.execute(asked, [list(runs)]).fetchall()
+        return {run: (f"{place}, table {USERS}, run {run}", packed) for run, packed in rows}
+
+    return _when_free(place, read, read_only=True)
+
+
+def salt_place(place: Path) -> Path:
+    """Return the file of the salt that users of a history are hashed with, which lies beside that of the history."""
+    return place.with_name(f"{place.name}.salt")
 
 
 def tables(place: Path) -> tuple[list[Table], list[str]]:
@@ -86,11 +116,7 @@ def tables(place: Path) -> tuple[list[Table], list[str]]:
 
 def _own_table(connection: Any, place: Path) -> dict[str, str]:
     """Return the columns of the history's table with their types, none where there is no table; or say that it is another's."""
-    asked = (
-        "SELECT column_name, data_type FROM duckdb_columns() WHERE database_name = current_database() "
-        "AND schema_name = current_schema() AND lower(table_name) = ? ORDER BY column_index"
-    )
-    found = dict(connection.execute(asked, [TABLE]).fetchall())
+    found = _columns_of(connection, TABLE)
     if found and not OWN.items() <= found.items():
         own = Either(
             f"history={str(place.with_stem(f'{place.stem}_runs'))!r}", "--history FILE.duckdb"
@@ -98,6 +124,14 @@ def _own_table(connection: Any, place: Path) -> dict[str, str]:
         msg = f"{str(place)!r} has a table {TABLE!r} that is no history of recframe; name a file of its own, such as {own}"
         raise RecframeError(msg)
     return found
+
+
+def _columns_of(connection: Any, table: str) -> dict[str, str]:
+    asked = (
+        "SELECT column_name, data_type FROM duckdb_columns() WHERE database_name = current_database() "
+        "AND schema_name = current_schema() AND lower(table_name) = ? ORDER BY column_index"
+    )
+    return dict(connection.execute(asked, [table]).fetchall())
 
 
 def _storable(column: pl.Series) -> pl.Series:

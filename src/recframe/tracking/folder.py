@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from hashlib import sha256
@@ -20,6 +20,8 @@ from recframe.frames.hints import Either
 from recframe.tracking.tracked_run import PARTS, Run, Table, moment, named, time_behind
 
 ENDING, UNFINISHED = ".parquet", ".unfinished"
+USERS, VALUES = "users", ".values"
+"""The folder of users' values inside of a history's, and the ending of a run's: no reader of `*.parquet` meets them."""
 RUNS = f"run-*{ENDING}"
 LEFT_AFTER = 3600.0
 """Seconds after which what is unfinished has nobody who writes it."""
@@ -43,16 +45,46 @@ def append(place: Path, run: Run) -> None:
         _clean(place)
         whole = _place_of(place, run)
         tracked_at = time_behind(_last(place))
-        packed = _packed(run.table(tracked_at), tracked_at)
-        unfinished = place / f".run-{run.key}-{uuid4().hex}{UNFINISHED}"
-        try:
-            with unfinished.open("wb") as file:
-                file.write(packed)
-                file.flush()
-                os.fsync(file.fileno())
-            unfinished.replace(whole)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        _write(whole, _packed(run.table(tracked_at), tracked_at))
+        users = _users_of(place, run.key)
+        if run.users is None:
+            users.unlink(missing_ok=True)
+        else:
+            users.parent.mkdir(exist_ok=True)
+            _write(users, run.users)
+
+
+def _write(whole: Path, packed: bytes) -> None:
+    unfinished = whole.parent / f".{whole.stem}-{uuid4().hex}{UNFINISHED}"
+    try:
+        with unfinished.open("wb") as file:
+            file.write(packed)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(whole)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def users_values(place: Path, runs: Sequence[str]) -> dict[str, tuple[str, bytes]]:
+    """Return what is kept of the users of some runs, by the runs, with the name of where it is; not of all runs it is."""
+    found = {}
+    with told(place, "read"):
+        for run in runs:
+            path = _users_of(place, run)
+            # it may be removed while others are read
+            with suppress(FileNotFoundError):
+                found[run] = str(path), path.read_bytes()
+    return found
+
+
+def _users_of(place: Path, run: str) -> Path:
+    return place / USERS / f"run-{run}{VALUES}"
+
+
+def salt_place(place: Path) -> Path:
+    """Return the file of the salt that users of a history are hashed with."""
+    return place / USERS / "salt"
 
 
 def tables(place: Path) -> tuple[list[Table], list[str]]:

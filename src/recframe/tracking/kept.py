@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import date
 from itertools import chain
 from pathlib import Path
+from secrets import token_bytes
 from typing import Any, TypeVar, cast
+from uuid import uuid4
 
 import polars as pl
 
@@ -29,6 +32,8 @@ SAME = ("as_of", "name", "fingerprint", "columns")
 NUMBERS: dict[str, Any] = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64}
 """What every result has behind the columns of its segments."""
 LAST_KEYS = ("metric", "k")
+SALT_BYTES = 32
+_SALT_AGAIN = "bring it back, or remove the values of users, which nobody can read without it"
 
 
 class DamagedRunsError(DataError):
@@ -126,6 +131,40 @@ def append(history: History, run: Run) -> None:
     """Append a run to a history."""
     place = _place(history)
     (duckdb_file if _is_duckdb(place) else folder).append(place, run)
+
+
+def users_values(history: History, runs: Sequence[str]) -> dict[str, tuple[str, bytes]]:
+    """Return what a history keeps of the users of some runs, by the runs, with the name of where it is."""
+    place = _place(history)
+    return (duckdb_file if _is_duckdb(place) else folder).users_values(place, runs)
+
+
+def salt_of(history: History, *, make: bool = False) -> bytes:
+    """Return the salt that a history's users are hashed with, which is made once; or say that it is gone."""
+    place = _place(history)
+    path = (duckdb_file if _is_duckdb(place) else folder).salt_place(place)
+    with folder.told(place, "write" if make else "read"):
+        if make and not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _make_salt(path)
+        if path.exists():
+            salt = path.read_bytes()
+            if len(salt) == SALT_BYTES:
+                return salt
+            msg = f"{str(path)!r} is no salt of {SALT_BYTES} bytes, by which the history knows its users"
+            raise DataError(f"{msg}; {_SALT_AGAIN}")
+    msg = f"the history has values of users, and the salt that their ids were hashed with is not at {str(path)!r}"
+    raise DataError(f"{msg}; {_SALT_AGAIN}")
+
+
+def _make_salt(path: Path) -> None:
+    """Write a random salt that its owner alone can read; of several processes at once the first one's stays."""
+    unfinished = path.with_name(f".{path.name}-{uuid4().hex}{folder.UNFINISHED}")
+    with os.fdopen(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+        file.write(token_bytes(SALT_BYTES))
+    with suppress(FileExistsError):
+        os.link(unfinished, path)
+    unfinished.unlink()
 
 
 def history(history: History) -> pl.DataFrame:

@@ -72,6 +72,8 @@ class Run:
     """What each metric stands for, by its string."""
     tracked_from: str | None = None
     """The library whose frames were tracked; None for Polars."""
+    users: bytes | None = None
+    """The values of users, as `packed_users` has them."""
 
     @property
     def key(self) -> str:

@@ -38,12 +38,23 @@ class Predictions:
     `in_each`: how many runs the window has, where each of them has the number of enough users, else null."""
     metrics: list[str]
     """The metrics that the history has."""
+    known: pl.DataFrame
+    """The numbers of runs that count, as `numbered` has them."""
     others: Mapping[str, str]
     """The last definition of each metric that no run has under the definition that is asked for, or with other parts."""
+    shares: pl.DataFrame | None = None
+    """Of a mix the shares of its segments in the window, as `mixes.Mixed` has them."""
+    left_out: str | None = None
+    """The note on runs that were not tracked by the mix."""
 
 
 def predictions(
-    given: Any, how: Watched, split: Sequence[str], definitions: Mapping[str, str], least: int = 1
+    given: Any,
+    how: Watched,
+    split: Sequence[str],
+    definitions: Mapping[str, str],
+    least: int = 1,
+    mix: str | None = None,
 ) -> Predictions:
     """Return what the last runs predict of the next, for each segment, model and metric.
 
@@ -52,7 +63,11 @@ def predictions(
     """
     path = isinstance(given, str | os.PathLike)
     runs = read(kind_for(kept.runs(given) if path else given, "history="), how)
-    rows = _of_split(runs, split)
+    wanted = set(definitions)
+    rows = _of_split(runs, split if mix is None else [*split, mix])
+    rows, shares = (
+        (rows, None) if mix is None else _standardised(rows, len(split), mix, wanted, how)
+    )
     names = rows["metric"].unique().sort().to_list()
     meant = pl.DataFrame(
         {"metric": list(definitions), "meant": list(map(read_definition, definitions.values()))},
@@ -66,7 +81,8 @@ def predictions(
     rows = rows.with_columns(same=same, recut=recut)
     keys = [f"key {place}" for place in range(len(split))]
     known = rows.filter("same").with_columns(definition=pl.lit(None, pl.String))
-    found = _next(numbered(known, keys), [*keys, "metric"], how)
+    known = numbered(known, keys)
+    found = _next(known, [*keys, "metric"], how)
     why = pl.when(pl.col("recut").any()).then(pl.lit(OTHER_PARTS)).otherwise(pl.lit(OTHERWISE))
     others = rows.filter(~pl.col("same")).group_by(*keys, "metric").agg(window_note=why)
     otherwise = others.join(found, on=[*keys, "metric"], how="anti", nulls_equal=True)
@@ -74,7 +90,28 @@ def predictions(
     whole = pl.concat([found, otherwise.with_columns(empty).select(found.columns)])
     in_each = _in_each_run(known, [*keys, "metric"], how, least)
     whole = whole.join(in_each, on=[*keys, "metric"], how="left", nulls_equal=True)
-    return Predictions(whole, names, _of_others(rows))
+    left_out = None if mix is None else _left_out(_of_split(runs, split), known, mix)
+    return Predictions(whole, names, known, _of_others(rows), shares, left_out)
+
+
+def _standardised(
+    rows: pl.DataFrame, at: int, mix: str, metrics: set[str], how: Watched
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return runs that were tracked by a mix, standardised to the shares of the last window; or say that there are none."""
+    from recframe.tracking.mixes import mixed, no_run_by  # noqa: PLC0415
+
+    rows = rows.filter(pl.col("metric").is_in(list(metrics)))
+    if rows.is_empty():
+        raise no_run_by(mix)
+    keys = [f"key {place}" for place in range(at + 1)]
+    found = mixed(rows, keys, keys[-1], mix, pl.col("age") < how.window)
+    return found.rows, found.shares
+
+
+def _left_out(rows: pl.DataFrame, by_mix: pl.DataFrame, mix: str) -> str | None:
+    """Return the note on runs that were tracked without a mix alone."""
+    n = len(set(rows["as_of"]) - set(by_mix["as_of"]))
+    return f"without {n} of the runs, which were not tracked by {mix!r}" if n else None
 
 
 def _of_others(rows: pl.DataFrame) -> dict[str, str]:

@@ -64,6 +64,8 @@ BEFORE = "the earlier result has it, of {} users, and today's rows do not"
 IN_EACH_RUN = "each of the last {} runs of the history has it, and today's rows do not"
 TEXTUAL = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
 """The dtypes beside those of numbers that text can be cast to."""
+PAIRED = "{} of {} users, each against their own mean of {} runs"
+FEW_KNOWN = "the history knows {} of {} users, fewer than half, so held against the band of runs"
 NO_SUCH_RUN = "the history has no such number"
 TWICE = "the earlier result has a user twice in one segment; ask both by the same columns"
 Places = Mapping[int, Requirement]
@@ -78,7 +80,7 @@ def from_bounds(
 ) -> pl.LazyFrame:
     """Return the rows of values that are held against a number, from sums beside each metric; see `summarized`."""
     metrics = {place: one.metric for place, one in required.items()}
-    return _rows(rows_with_intervals(wide, keys, metrics, how), keys)
+    return rows_of(rows_with_intervals(wide, keys, metrics, how), keys)
 
 
 def from_pairs(
@@ -97,7 +99,7 @@ def from_pairs(
     places = {metric: number for number, metric in enumerate(metrics)}
     known = [_of_pairs(one, places[one.metric], place, decimals) for place, one in required.items()]
     rows = sums.select(*keys, pl.concat_list(known).alias("rows")).explode("rows", **AS_EVER)
-    return _rows(with_intervals(rows.unnest("rows"), how), keys)
+    return rows_of(with_intervals(rows.unnest("rows"), how), keys)
 
 
 def hidden(one: Requirement, decimals: Decimals, rounded: pl.Expr) -> pl.Expr:
@@ -166,7 +168,7 @@ def _ends(metric: Metric[...], number: int) -> tuple[pl.Expr, pl.Expr]:
     return pl.lit(low, pl.Float64), pl.lit(high, pl.Float64)
 
 
-def _rows(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+def rows_of(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     """Return rows with the columns of `ROW`, null for those that they lack."""
     names = rows.collect_schema().names()
     columns = (
@@ -202,7 +204,7 @@ def with_earlier(
         )
         for place, one in required.items()
     ]
-    return _rows(found.with_columns(slack=pl.coalesce(slack)), keys)
+    return rows_of(found.with_columns(slack=pl.coalesce(slack)), keys)
 
 
 def had_in_summary(
@@ -219,7 +221,7 @@ def had_in_summary(
         pl.col("n_users").cast(pl.Int64).alias("n"),
     )
     once = rows.unique([*on, "metric"], keep="first", maintain_order=True)
-    return once.join(_metrics(required), on="metric").drop("metric")
+    return once.join(metrics_at(required), on="metric").drop("metric")
 
 
 def with_predictions(
@@ -236,7 +238,7 @@ def with_predictions(
     """
     own, columns = rows.collect_schema(), [one for one in ROW if one.startswith("window_")]
     on = [f"key {place}" for place in range(len(keys))]
-    now = rows.drop(columns).join(_metrics(required), on="place", how="left")
+    now = rows.drop(columns).join(metrics_at(required), on="place", how="left")
     now = now.with_columns(
         as_text(pl.col(key), own[key]).alias(name) for key, name in zip(keys, on, strict=True)
     )
@@ -248,12 +250,54 @@ def with_predictions(
         for place, one in required.items()
     ]
     noted = pl.coalesce("window_note", nothing)
-    return _rows(found.with_columns(noted, slack=pl.coalesce(slack)), keys)
+    return rows_of(found.with_columns(noted, slack=pl.coalesce(slack)), keys)
+
+
+def by_user_or_run(
+    rows: pl.LazyFrame,
+    paired: pl.LazyFrame,
+    keys: Sequence[str],
+    required: Places,
+    windows: pl.DataFrame,
+) -> pl.LazyFrame:
+    """Return rows of `from_pairs` where half of the users, or more, are known from the runs before, else those of runs.
+
+    `rows` are those of `with_predictions`; `windows` has what is said of the runs once users are allowed for, with the keys as
+    text, as `key 0` and on, `metric`, some of the columns that begin with `window_`, and `users_note`.
+    """
+    own, on = rows.collect_schema(), [*map(_as_text, keys), "place"]
+    said = windows.lazy().join(metrics_at(required), on="metric").drop("metric")
+    said = said.rename({f"key {at}": _as_text(key) for at, key in enumerate(keys)})
+    known = [name for name in windows.columns if name in ROW]
+    texts = [as_text(pl.col(key), own[key]).alias(_as_text(key)) for key in keys]
+    n, few = pl.col("n_users"), pl.col("n_users") < pl.col("unpaired")
+    every = (n + pl.col("unpaired")).cast(pl.Int64)
+    runs = pl.col("window_n").cast(pl.Int64)
+    note = pl.when(pl.col("users_note").is_not_null()).then("users_note")
+    note = note.when(few | (n == 0)).then(pl.format(FEW_KNOWN, n, every))
+    note = note.otherwise(pl.format(PAIRED, n, every, runs))
+    now = paired.with_columns(texts).drop(known)
+    now = now.join(said, on=on, how="inner", nulls_equal=True).with_columns(
+        note=pl.concat_str(note, "note", separator="; ", ignore_nulls=True),
+        is_paired=pl.col("users_note").is_null() & ~few & (n > 0),
+    )
+    is_paired = pl.col("is_paired").fill_null(value=False)
+    both = rows.with_columns(texts).join(
+        now.select(*on, "is_paired", by_runs=pl.when(~is_paired).then(note)),
+        on=on,
+        how="left",
+        nulls_equal=True,
+    )
+    by_runs = both.filter(~is_paired).with_columns(
+        note=pl.concat_str("by_runs", "note", separator="; ", ignore_nulls=True)
+    )
+    by_runs = by_runs.with_columns(pl.when(pl.col("note") != "").then("note").alias("note"))
+    return pl.concat([rows_of(now.filter(is_paired), keys), rows_of(by_runs, keys)])
 
 
 def had_in_each_run(predicted: pl.DataFrame, keys: Sequence[str], required: Places) -> pl.LazyFrame:
     """Return what every run of the window has, as `with_missing` takes it, with the number of runs."""
-    had = predicted.lazy().filter(pl.col("in_each") > 0).join(_metrics(required), on="metric")
+    had = predicted.lazy().filter(pl.col("in_each") > 0).join(metrics_at(required), on="metric")
     texts = (pl.col(f"key {place}").alias(_as_text(key)) for place, key in enumerate(keys))
     return had.select(*texts, "place", n="in_each")
 
@@ -296,7 +340,7 @@ def with_missing(
         missing=pl.col("told").is_not_null() | pl.col("missing").fill_null(value=False),
         note=pl.coalesce("told", "note"),
     )
-    return pl.concat([_rows(marked, keys), _rows(new, keys)])
+    return pl.concat([rows_of(marked, keys), rows_of(new, keys)])
 
 
 def without_baselines(had: pl.LazyFrame, baselines: Mapping[int, str]) -> pl.LazyFrame:
@@ -364,7 +408,7 @@ def _of_text(key: str, dtype: pl.DataType) -> pl.Expr:
     return _none(key, dtype)
 
 
-def _metrics(required: Places) -> pl.LazyFrame:
+def metrics_at(required: Places) -> pl.LazyFrame:
     """Return the metrics of requirements beside their places."""
     return pl.LazyFrame(
         {"place": list(required), "metric": [str(one.metric) for one in required.values()]},
@@ -475,7 +519,7 @@ def _counts(name: str) -> list[pl.Expr]:
         "n": (b - a).is_not_null().sum().cast(pl.Int64),
         # they are users' own values, of as many as there are
         "dddd": pl.lit(0.0),
-        "ties": (b == a).sum().cast(pl.Int64),
+        "ties": (difference(b, a) == 0).sum().cast(pl.Int64),
         "unpaired": (a.is_null() != b.is_null()).sum().cast(pl.Int64),
     }
     return [one.alias(f"{part} {place}") for part, one in found.items()]

@@ -68,6 +68,8 @@ class Rows(NamedTuple):
     """Whether it is held against an interval of other users, or of unknown ones."""
     trailing: Flags
     """Whether it is held against what the last runs of a history predict."""
+    by_user: Flags
+    """Whether its users are held against their own means of these runs."""
     missing: Flags
     """Whether earlier numbers have it and today's do not."""
     slack: Numbers
@@ -87,7 +89,7 @@ class Rows(NamedTuple):
     def selected(self) -> Flags:
         """Which pairs are of so few of the users that those with both values are chosen by what is measured."""
         found: Flags = self.pairs & self.of_each & are_selected(self.n, self.unpaired)
-        return found
+        return found & ~self.by_user
 
     @property
     def never_varies(self) -> Flags:
@@ -176,12 +178,18 @@ def _off_the_bound(rows: Rows) -> Numbers:
     Where equal values meet the bound, as those of a model that may lose 1 %, no one else is on the wrong side.
     """
     meet = rows.pairs & (rows.sign * (1.0 - rows.factor) >= 0)
-    return np.where(meet, rows.two_more.differ, rows.freedom + 1.0)
+    units = np.where(rows.by_user, rows.two_more.freedom - 1.0, rows.freedom + 1.0)
+    return np.where(meet, rows.two_more.differ, units)
 
 
 def _is_small(rows: Rows, gate: Gate) -> Flags:
     """Return which rows have too few users to be tested."""
     return (rows.n > 0) & (rows.n < gate.min_users)
+
+
+def _are_new(rows: Rows) -> Flags:
+    """Return which rows have so many users whom the runs before do not know that the others show nothing of all."""
+    return rows.by_user & are_selected(rows.n, rows.unpaired)
 
 
 def _of_models(rows: pl.DataFrame, gate: Gate) -> pl.DataFrame:
@@ -202,6 +210,7 @@ def _of_models(rows: pl.DataFrame, gate: Gate) -> pl.DataFrame:
 def _arrays(rows: pl.DataFrame, gate: Gate) -> Rows:
     column = partial(_column, rows)
     asked = [gate.requirements[place] for place in rows["place"]]
+    is_trailing = np.array([gate.is_trailing(one) for one in asked], dtype=bool)
     return Rows(
         column("value"),
         column("value_low"),
@@ -225,7 +234,8 @@ def _arrays(rows: pl.DataFrame, gate: Gate) -> Rows:
         np.array([one.bound for one in asked]),
         np.array([one.model is None for one in asked], dtype=bool),
         np.array([gate.is_earlier(one) for one in asked], dtype=bool) & np.isnan(column("gap")),
-        np.array([gate.is_trailing(one) for one in asked], dtype=bool),
+        is_trailing & np.isnan(column("gap")),
+        is_trailing & ~np.isnan(column("gap")),
         _flags(rows, "missing"),
         np.nan_to_num(column("slack")),
     )
@@ -254,16 +264,25 @@ def _flags(rows: pl.DataFrame, name: str) -> Flags:
 def _with_windows(rows: Rows, found: pl.DataFrame, gate: Gate) -> Rows:
     """Return rows with their distance to what the last runs of a history predict, where they are held against that.
 
-    Its error is that of `rf.changes`, with the t of as many runs.
+    Its error is that of `rf.changes`, with the t of as many runs. Of users who are held against their own means it is their
+    own, or what the runs differ by once users are allowed for, whichever is larger.
     """
-    if not rows.trailing.any():
+    if not (rows.trailing | rows.by_user).any():
         return rows
     windows = Windows(
         *(found[f"window_{one}"].cast(pl.Float64).to_numpy() for one in Windows._fields)
     )
     by_interval = (rows.high - rows.low) / 2 / t_quantile(gate.level, rows.freedom)
     own = np.nan_to_num(np.fmax(rows.error, by_interval**2))
-    at = rows.trailing
+    at, of_users = rows.trailing, rows.by_user
+    of_runs = np.where(of_users, np.fmax(windows.spread, windows.errors), 0.0)
+    n_runs = np.where(of_users, windows.n, np.inf)
+    more = rows.two_more
+    rows = rows._replace(
+        gap_error=np.maximum(rows.gap_error, of_runs),
+        freedom=np.fmin(rows.freedom, n_runs - 1.0),
+        two_more=more._replace(error=np.maximum(more.error, np.sqrt(of_runs))),
+    )
     return rows._replace(
         other=np.where(at, windows.mean, rows.other),
         gap=np.where(at, rows.mean - rows.factor * windows.mean, rows.gap),
@@ -328,10 +347,10 @@ def _states(rows: Rows, found: Mapping[str, Any], gate: Gate) -> Any:
     by_value = found["by_value"] | ((gate.on == "value") & ~np.isnan(rows.difference))
     worst = np.where(rows.sign > 0, found["difference_low"], -found["difference_high"])
     two_more = rows.two_more
-    of_two_more = (
-        rows.sign * two_more.mean - t_quantile(gate.level, two_more.freedom) * two_more.error
-    )
+    freedom = np.where(rows.by_user, np.fmin(rows.freedom, two_more.freedom), two_more.freedom)
+    of_two_more = rows.sign * two_more.mean - t_quantile(gate.level, freedom) * two_more.error
     holds = (worst >= 0) & (~rows.pairs | ((of_two_more >= 0) & ~rows.never_varies))
+    holds &= ~_are_new(rows)
     untested = _is_small(rows, gate) | (rows.selected & (gate.on == "interval"))
     shown_worse = wrong & (found["p_adjusted"] <= 1.0 - gate.level)
     return np.select(
@@ -361,13 +380,18 @@ def _notes(rows: Rows, found: Mapping[str, Any], known: pl.Series, gate: Gate) -
             "by_value"
         ],
         f"beyond the bound by itself, but not among {tests} rows": alone & on_interval,
-        **of_unpaired(n, np.where(pairs, rows.unpaired, 0.0), rows.selected),
+        **of_unpaired(n, np.where(pairs & ~rows.by_user, rows.unpaired, 0.0), rows.selected),
+        "more than a fifth of the users are new, so it may fail and never hold": _are_new(rows),
         "held against an interval, as if of other users, so hard to show": rows.earlier
         & on_interval,
         "the distance is the same for all users, so nothing says how far others would be": rows.never_varies
         & (n > 1),
         f"fewer than {FEW_VALUES} users differ, so the interval is rough": varies & few,
-        "two more users could change it": varies & is_open & on_interval & (worst >= 0),
+        "two more users could change it": varies
+        & is_open
+        & on_interval
+        & (worst >= 0)
+        & ~_are_new(rows),
     }
     told = found["by_value"] | (not on_interval)
     return _with_known(first_or_joined(lacks, words), known, told)

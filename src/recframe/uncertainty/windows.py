@@ -81,6 +81,13 @@ class Series:
             places = [self._at(place) for place in range(len(values))]
         self.windows = Windows(*map(np.stack, zip(*places, strict=True)))
 
+    def counted(self, place: int) -> Flags:
+        """Return which runs count in the window of a place, places x series."""
+        found = np.zeros(self._there.shape, dtype=bool)
+        at = slice(max(place - self._window, 0), place)
+        found[at] = self._counted(at)
+        return found
+
     def _at(self, place: int) -> Windows:
         """Return what the window of a place says, and remember how far its run is off."""
         found = self._of(slice(max(place - self._window, 0), place))

@@ -1,0 +1,210 @@
+"""Users' values of runs: what is kept of them beside a history, under hashed ids, and what they predict of the next run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b, sha256
+from io import BytesIO
+
+import polars as pl
+
+from recframe.errors import DataError
+from recframe.frames.dtypes import as_text
+from recframe.tracking import kept
+from recframe.tracking.changed_runs import Watched
+from recframe.tracking.tracked_run import stored_name
+
+USER = "user"
+CHECKSUM, MARK = 32, 8
+"""The bytes of a checksum, and of what tells a salt from another."""
+HASH_BYTES = 8
+"""Of a user's hash: of ten million users two share one with a chance of 3 in a million."""
+WINDOW = ("window_n", "window_spread", "window_errors")
+"""What is said of the runs in a window, once users are allowed for."""
+
+
+@dataclass(frozen=True)
+class UsersOfRuns:
+    """What users had in the last runs of a history."""
+
+    salt: bytes
+    means: pl.DataFrame
+    """The keys as text, as `key 0` and on, `user`, a hash, and under the metric's string the mean of a user's runs."""
+    windows: pl.DataFrame
+    """The keys, `metric`, the columns of `WINDOW`, and `users_note`: why users are not paired, where they are not."""
+
+    def hashed(self, users: pl.Series) -> pl.Series:
+        """Return users as hashes of the history's."""
+        return hashed(users, self.salt)
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics that users have values of."""
+        return [name for name in self.means.columns if not name.startswith("key ")][1:]
+
+
+def hashed(users: pl.Series, salt: bytes) -> pl.Series:
+    """Return users as hashes, the same for the same user wherever the salt is the same.
+
+    Ids that match count as one: whole numbers of any width, text and categories.
+
+    NOTE: by a loop of Python, since Polars' own hashes are neither secret nor the same in all of its versions.
+    """
+    dtype = users.dtype
+    is_text = dtype in (pl.String, pl.Categorical, pl.Enum)
+    kind = "number" if dtype.is_numeric() else "text" if is_text else str(dtype)
+    texts = pl.DataFrame({USER: users}).select(as_text(pl.col(USER), dtype)).to_series()
+    key, person = salt, kind.encode()
+    found = [
+        None
+        if text is None
+        else _number(
+            blake2b(person + b"\0" + text.encode(), digest_size=HASH_BYTES, key=key).digest()
+        )
+        for text in texts.to_list()
+    ]
+    return pl.Series(users.name, found, dtype=pl.UInt64)
+
+
+def _number(digest: bytes) -> int:
+    return int.from_bytes(digest, "little")
+
+
+def table(values: pl.DataFrame, names: Mapping[str, str], salt: bytes) -> pl.DataFrame:
+    """Return users' values as they are kept: segments as text, users hashed, and each metric under its string.
+
+    `names` has the names of the segments' columns, by those that they have here.
+    """
+    known = values.filter(pl.col(USER).is_not_null())
+    schema = values.schema
+    keys = (
+        as_text(pl.col(inside), schema[inside]).alias(stored_name(name, is_split=True))
+        for inside, name in names.items()
+    )
+    others = [name for name in values.columns if name not in {USER, *names}]
+    return known.select(*keys, pl.lit(hashed(known[USER], salt)).alias(USER), *map(_column, others))
+
+
+def packed_users(values: pl.DataFrame, salt: bytes) -> bytes:
+    """Return users' values as bytes, with a checksum before them and a mark of their salt."""
+    file = BytesIO()
+    values.write_parquet(file, compression="zstd")
+    content = _mark(salt) + file.getvalue()
+    return sha256(content).digest() + content
+
+
+def unpacked_users(where: str, packed: bytes, salt: bytes) -> pl.DataFrame:
+    """Return users' values from their bytes, or say that they are damaged or were hashed with another salt."""
+    checksum, content = packed[:CHECKSUM], packed[CHECKSUM:]
+    if sha256(content).digest() != checksum:
+        msg = f"the values of users in {where!r} were damaged after they were tracked; remove them, or track the run again"
+        raise DataError(msg)
+    if content[:MARK] != _mark(salt):
+        msg = f"the values of users in {where!r} were hashed with another salt than the history has now"
+        raise DataError(f"{msg}; bring back the old one, or remove these values")
+    return pl.read_parquet(BytesIO(content[MARK:]))
+
+
+def _mark(salt: bytes) -> bytes:
+    return sha256(b"recframe: salt" + salt).digest()[:MARK]
+
+
+def _column(name: str) -> pl.Expr:
+    return pl.col(name).cast(pl.Float64)
+
+
+def users_of_runs(
+    history: kept.History, rows: pl.DataFrame, split: Sequence[str], how: Watched
+) -> UsersOfRuns | None:
+    """Return what users had in the last runs of a history, None where it has no users' values of these runs.
+
+    `rows` are numbers as `numbered` gives them, with `run`, `first`, `place`, `metric` and the keys as text.
+    """
+    from recframe.uncertainty.windows import least  # noqa: PLC0415  NumPy and SciPy are an extra
+
+    keys = [f"key {place}" for place in range(len(split))]
+    last = pl.col("place").max().over("series") - how.window
+    window = rows.filter("first").filter(pl.col("place") > last)
+    taken = kept.users_values(history, window["run"].unique().to_list())
+    if not taken:
+        return None
+    salt = kept.salt_of(history)
+    frames = [_named(run, unpacked_users(*one, salt), split) for run, one in taken.items()]
+    values = pl.concat(frames, how="diagonal")
+    metrics = [one for one in window["metric"].unique().sort() if one in values.columns]
+    means: list[pl.DataFrame] = []
+    windows = []
+    for metric in metrics:
+        places = window.filter(metric=metric).select(*keys, "run", "place")
+        of_metric = values.select(*keys, USER, "run", value=pl.col(metric)).drop_nulls("value")
+        of_metric = of_metric.join(places, on=[*keys, "run"], nulls_equal=True)
+        counted, said = _windows(of_metric, keys, how)
+        mean = counted.group_by(*keys, USER).agg(pl.col("value").mean().alias(metric))
+        means.append(mean)
+        windows.append(said.with_columns(metric=pl.lit(metric)))
+    if not metrics:
+        return None
+    whole = means[0]
+    for one in means[1:]:
+        whole = whole.join(one, on=[*keys, USER], how="full", coalesce=True, nulls_equal=True)
+    few = pl.lit(least(how.window))
+    n = pl.col("window_n").cast(pl.Int64)
+    note = pl.format("{} of its runs have users' values, fewer than {}", n, few)
+    said = pl.concat(windows).with_columns(
+        users_note=pl.when(n < few).then(note + ", so held against the band of runs")
+    )
+    return UsersOfRuns(salt, whole, said)
+
+
+def _named(run: str, values: pl.DataFrame, split: Sequence[str]) -> pl.DataFrame:
+    """Return users' values of a run with the keys under the names of their places."""
+    stored = {stored_name(name, is_split=True): f"key {at}" for at, name in enumerate(split)}
+    rows = values.rename({old: new for old, new in stored.items() if old in values.columns})
+    return rows.with_columns(pl.lit(run).alias("run"))
+
+
+def _windows(
+    values: pl.DataFrame, keys: Sequence[str], how: Watched
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the values of runs that count, and what is said of the runs once users are allowed for.
+
+    Each user's value is held against the mean of their other runs; what users of a run have in common are the run's own
+    effects, of which the rule of `rf.changes` says how far apart they are and which of them are far off.
+    """
+    from recframe.uncertainty.arrays import np  # noqa: PLC0415  NumPy and SciPy are an extra
+    from recframe.uncertainty.windows import Series  # noqa: PLC0415
+
+    of_user, n_runs = [*keys, USER], pl.col("place").n_unique()
+    over = {"n_runs": n_runs.over(keys) if keys else n_runs}
+    n, value = pl.len().over(of_user), pl.col("value")
+    others = (value.sum().over(of_user) - value) / (n - 1)
+    apart = values.with_columns(**over, apart=pl.when(n > 1).then(value - others))
+    share, many = 1.0 - 1.0 / pl.col("n_runs").first(), pl.col("apart").count()
+    effects = apart.group_by(*keys, "place").agg(
+        effect=pl.col("apart").mean() * share, own=pl.col("apart").var() * share / many
+    )
+    series = effects.select(keys).unique(maintain_order=True).with_row_index("series")
+    if not keys:
+        series = pl.DataFrame({"series": [0]}, schema={"series": pl.UInt32})
+        effects = effects.with_columns(series=pl.lit(0, pl.UInt32))
+    else:
+        effects = effects.join(series, on=keys, nulls_equal=True)
+    at = pl.col("place").rank("dense", descending=True).over("series")
+    effects = effects.with_columns(at=(how.window - at.cast(pl.Int64)))
+    shape = how.window + 1, len(series)
+    runs, own = (np.full(shape, np.nan) for _ in range(2))
+    where = effects["at"].to_numpy(), effects["series"].to_numpy()
+    runs[where], own[where] = (
+        effects[one].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+        for one in ("effect", "own")
+    )
+    found = Series(runs, own, how.window)
+    counts = found.counted(how.window)[where]
+    counted = effects.filter(pl.Series(counts)).select(*keys, "place")
+    said = {
+        name: pl.Series(name, getattr(found.windows, name.removeprefix("window_"))[-1], pl.Float64)
+        for name in WINDOW
+    }
+    enough = values.join(counted, on=[*keys, "place"], nulls_equal=True)
+    return enough, series.drop("series").with_columns(**said) if keys else pl.DataFrame(said)

@@ -1,0 +1,142 @@
+"""The mix of users: today's values standardised to the shares of segments in a window, and which of these have moved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from recframe.frames.dtypes import as_text
+from recframe.uncertainty.distances import Places, metrics_at, rows_of
+
+SEGMENT = "segment"
+MOST_NAMED = 3
+FAR = 3.0
+"""Standard errors of a share of so many users, beyond which it has moved."""
+LEAST = 0.005
+"""The smallest change of a share that two decimals show."""
+
+
+def shares_moved(
+    now: pl.LazyFrame,
+    shares: pl.LazyFrame,
+    run: Sequence[str],
+    of: Sequence[str],
+    mix: str,
+) -> pl.LazyFrame:
+    """Return the notes of runs on segments that have more or fewer of their users than in the window: `run`, `mix_note`.
+
+    `now` has `run`, `segment` and `n` users; `shares` has `of`, `segment` and `weight`.
+    """
+    n, weight = pl.col("n"), pl.col("weight")
+    runs = now.group_by(run).agg(every=n.sum().cast(pl.Float64))
+    known = shares.select(*of, SEGMENT, "weight")
+    asked = runs.join(known, on=of, nulls_equal=True) if of else runs.join(known, how="cross")
+    both = asked.join(now, on=[*run, SEGMENT], how="full", coalesce=True, nulls_equal=True)
+    both = both.drop("every").join(runs, on=run, nulls_equal=True)
+    both = both.with_columns(pl.col("weight", "n").fill_null(0.0))
+    share, of_users = n / pl.col("every"), weight * (1.0 - weight) / pl.col("every")
+    change = (share - weight).abs()
+    by_chance = FAR * of_users.sqrt()
+    named = pl.format(
+        "{} {} -> {}", pl.col(SEGMENT).fill_null("null"), _decimals(weight), _decimals(share)
+    )
+    moved = both.with_columns(
+        change=change,
+        named=pl.when((change > by_chance) & (change >= LEAST)).then(named),
+    )
+    most = pl.col("named").sort_by("change", SEGMENT, descending=[True, False])
+    text = most.drop_nulls().head(MOST_NAMED).str.join(", ")
+    noted = pl.when(text != "").then(pl.format("shares of {} moved: {}", pl.lit(mix), text))
+    return moved.group_by(run).agg(mix_note=noted)
+
+
+def _decimals(share: pl.Expr) -> pl.Expr:
+    """Return shares with two decimals."""
+    hundredths = (share * 100).round().cast(pl.Int64)
+    last = (hundredths % 100).cast(pl.String).str.zfill(2)
+    return pl.format("{}.{}", hundredths // 100, last)
+
+
+def standardised(
+    rows: pl.LazyFrame,
+    keys: Sequence[str],
+    mix: str,
+    required: Places,
+    shares: pl.DataFrame,
+    name: str,
+) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+    """Return rows of `from_bounds` by segment as those of all users, and what of the window is gone: weights and values.
+
+    `mix` is the key of the segments, which is none of `keys`, and `name` the column that it was made of. `shares` has the keys
+    as text, as `key 0` and on, `metric`, `segment`, `weight` and `mean`. Users of a new segment do not count.
+    """
+    own, on = rows.collect_schema(), [f"key {at}" for at in range(len(keys))]
+    texts = [as_text(pl.col(key), own[key]).alias(text) for key, text in zip(keys, on, strict=True)]
+    now = rows.with_columns(*texts, as_text(pl.col(mix), own[mix]).alias(SEGMENT))
+    now = now.filter(pl.col("mean").is_not_null() & (pl.col("n_users") > 0))
+    then = shares.lazy().join(metrics_at(required), on="metric").drop("metric")
+    of = [*on, "place"]
+    both = now.join(then, on=[*of, SEGMENT], how="left", nulls_equal=True)
+    weight = pl.col("weight").fill_null(0.0)
+    share = weight / weight.sum()
+    half = (pl.col("value_high") - pl.col("value_low")) / 2
+    summed = both.group_by(*of, maintain_order=True).agg(
+        *(pl.col(key).first() for key in keys),
+        value=(share * pl.col("mean")).sum(),
+        error=(share**2 * pl.col("error")).sum(),
+        half=(share**2 * half**2).sum().sqrt(),
+        n_users=pl.col("n_users").filter(weight > 0).sum(),
+        new=pl.col(SEGMENT).fill_null("null").filter(weight == 0).sort().str.join(", "),
+        of_each=pl.col("of_each").first(),
+        known=weight.sum(),
+    )
+    noted = shares_moved(both.select(*of, SEGMENT, n="n_users"), then, of, of, name)
+    lost = then.join(now, on=[*of, SEGMENT], how="anti", nulls_equal=True).filter(
+        pl.col("weight") > 0
+    )
+    gone = lost.group_by(of).agg(
+        gone_weight=pl.col("weight").sum(), gone_part=(pl.col("weight") * pl.col("mean")).sum()
+    )
+    value, apart = pl.when(pl.col("known") > 0).then("value"), pl.col("half")
+    standard = summed.join(noted, on=of, how="left", nulls_equal=True).with_columns(
+        value=value,
+        mean=value,
+        value_low=value - apart,
+        value_high=value + apart,
+        freedom=pl.col("n_users").cast(pl.Float64) - 1.0,
+        note=_note(name),
+    )
+    return rows_of(standard, keys), gone
+
+
+def _note(name: str) -> pl.Expr:
+    said = f"standardised to the window's shares of {name}"
+    new = pl.when(pl.col("new") != "").then(pl.format("new and left out: {}", "new"))
+    return pl.concat_str(pl.lit(said), "mix_note", new, separator="; ", ignore_nulls=True)
+
+
+def without_gone(
+    rows: pl.LazyFrame, keys: Sequence[str], gone: pl.LazyFrame, left_out: str | None = None
+) -> pl.LazyFrame:
+    """Return rows of `with_predictions` whose window is without the segments that no user is in today.
+
+    `left_out` is the note on runs that do not count.
+    """
+    own, on = rows.collect_schema(), [f"key {at}" for at in range(len(keys))]
+    texts = (as_text(pl.col(key), own[key]).alias(text) for key, text in zip(keys, on, strict=True))
+    found = rows.with_columns(*texts).join(gone, on=[*on, "place"], how="left", nulls_equal=True)
+    weight, part = (pl.col(one).fill_null(0.0) for one in ("gone_weight", "gone_part"))
+    said = pl.when(weight > 0).then(
+        pl.lit("segments of the window without a user today are left out")
+    )
+    mean = pl.when(weight > 0).then((pl.col("window_mean") - part) / (1.0 - weight))
+    return rows_of(
+        found.with_columns(
+            window_mean=mean.otherwise("window_mean"),
+            note=pl.concat_str(
+                "note", said, pl.lit(left_out, pl.String), separator="; ", ignore_nulls=True
+            ),
+        ),
+        keys,
+    )
