@@ -79,7 +79,7 @@ def test_runs_of_a_number_in_another_spelling_count(tmp_path, stored, four):
     )
     both = pl.concat([half, runs.tail(5)])
 
-    found = shop().rec(min_relevance=four).require("mrr >= 0.5 * trailing", history=both)
+    found = shop().rec(min_relevance=four).require("mrr >= 0.5 * trailing", history=both, wide=True)
 
     assert found["state"].to_list() == ["holds"]
     assert rf.changes(both)["n_runs"].to_list() == list(range(10))
@@ -103,18 +103,24 @@ def test_no_run_of_a_definition_is_an_error_that_shows_both(tmp_path):
     rec = shop().rec(min_relevance=4)
 
     with pytest.raises(rf.RecframeError) as caught:
-        rec.require("mrr >= 0.5 * trailing", history=runs)
+        rec.require("mrr >= 0.5 * trailing", history=runs, wide=True)
 
     said = str(caught.value)
     assert "'mrr; no_relevant=zero, relevant_from=truth, min_relevance=4, min_" in said
     assert f"last run has {runs['definition'][0]!r}" in said
     assert "Track one run under the new definition, or give the old one" in said
     # the old one, none at all, and one run of the new one
-    assert shop().rec.require("mrr >= 0.5 * trailing", history=runs)["state"].item() == "holds"
+    assert (
+        shop().rec.require("mrr >= 0.5 * trailing", history=runs, wide=True)["state"].item()
+        == "holds"
+    )
     with pytest.warns(rf.RecframeWarning, match="stays open"):
-        assert rec.require("mrr >= trailing", history=runs.clear())["state"].item() == "open"
+        assert (
+            rec.require("mrr >= trailing", history=runs.clear(), wide=True)["state"].item()
+            == "open"
+        )
     rec.track("mrr", history=tmp_path, as_of=DAYS[10])
-    assert rec.require("mrr >= trailing", history=tmp_path)["state"].item() == "open"
+    assert rec.require("mrr >= trailing", history=tmp_path, wide=True)["state"].item() == "open"
 
 
 def test_a_model_of_another_definition_is_open_beside_one_of_this(tmp_path):
@@ -125,7 +131,7 @@ def test_a_model_of_another_definition_is_open_beside_one_of_this(tmp_path):
             lists.rec(model="model", **options).track("mrr", history=tmp_path, as_of=as_of)
 
     found = both.rec(model="model", min_relevance=4).require(
-        "mrr >= 0.5 * trailing", history=tmp_path
+        "mrr >= 0.5 * trailing", history=tmp_path, wide=True
     )
 
     otherwise = "the metric stands for something else than in the history"
@@ -141,7 +147,7 @@ def test_a_bound_beside_one_of_a_history_may_be_of_any_definition(tmp_path):
     rec.track("recall@1", history=tmp_path / "other", as_of=DAYS[0])
     both = pl.concat([runs, rf.history(tmp_path / "other")], how="diagonal")
 
-    found = rec.require("mrr >= 0.1", "recall@1 >= trailing", history=both)
+    found = rec.require("mrr >= 0.1", "recall@1 >= trailing", history=both, wide=True)
 
     assert found["state"].to_list() == ["holds", "open"]
 
@@ -155,7 +161,7 @@ def test_runs_of_parts_from_before_they_were_filters_are_not_mixed_with_new_ones
         rec(day).track("mrr", by=by, history=tmp_path, as_of=as_of)
     old = before_parts_were_told(rf.history(tmp_path))
 
-    found = rec().require("mrr >= 0.5 * trailing", by=by, history=old)
+    found = rec().require("mrr >= 0.5 * trailing", by=by, history=old, wide=True)
     rec().track("mrr", by=by, history=tmp_path / "new", as_of=DAYS[10])
     both = pl.concat([old, rf.history(tmp_path / "new")])
 
@@ -164,7 +170,10 @@ def test_runs_of_parts_from_before_they_were_filters_are_not_mixed_with_new_ones
     assert (last["n_runs"], last["note"]) == (0, f"{told}; 0 runs before it, fewer than 7")
     # runs that say whose column it is count
     new = rf.history(tmp_path)
-    assert rec().require("mrr >= 0.5 * trailing", by=by, history=new)["state"].item() == "holds"
+    assert (
+        rec().require("mrr >= 0.5 * trailing", by=by, history=new, wide=True)["state"].item()
+        == "holds"
+    )
 
 
 def of_parts(of: str):
@@ -195,5 +204,5 @@ def test_runs_by_a_column_of_users_go_on_being_compared(tmp_path, place_of_it):
     runs = rf.history(tmp_path)
 
     assert runs["definition"].str.contains("; by ").any() is False
-    found = rec().require("mrr >= 0.5 * trailing", by="country", history=runs)
+    found = rec().require("mrr >= 0.5 * trailing", by="country", history=runs, wide=True)
     assert found["state"].to_list() == ["holds", "holds"]

@@ -37,7 +37,9 @@ def test_who_tracked_from_pandas_reads_pandas(place):
     changes = [rf.changes(one) for one in (found, place, runs(place))]
     assert [type(one) for one in changes] == [pd.DataFrame, pd.DataFrame, pl.DataFrame]
     assert [list(one["value"]) for one in changes] == [[0.5, 0.25] * 8] * 3
-    gate = pandas.rec.require("mrr >= trailing", by="age", min_users=2, history=found, window=5)
+    gate = pandas.rec.require(
+        "mrr >= trailing", by="age", min_users=2, history=found, window=5, wide=True
+    )
     assert isinstance(gate, pd.DataFrame)
 
 
@@ -51,7 +53,7 @@ def test_a_history_of_both_libraries_is_a_frame_of_polars(place):
 
 
 def test_without_pandas_its_runs_are_a_frame_of_polars(tmp_path, monkeypatch):
-    rf.track(DF.to_pandas().rec.summarize("mrr"), tmp_path, as_of=DAY)
+    rf.track(DF.to_pandas().rec.summarize("mrr", wide=True), tmp_path, as_of=DAY)
     monkeypatch.setattr("recframe.frames.kinds.lookup.find_spec", lambda _: None)
 
     assert isinstance(rf.history(tmp_path), pl.DataFrame)
