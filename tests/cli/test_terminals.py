@@ -58,7 +58,7 @@ BY = ("--users", "users.parquet", "--by", f"country{SIGNS}")
     [
         ("evaluate", *FILES, *BY, "-m", "mrr"),
         ("summarize", *FILES, *BY, "-m", "mrr"),
-        ("compare", *FILES, "-m", "mrr", "--baseline", f"m{SIGNS}"),
+        ("compare", *FILES, "-m", "mrr"),
         ("gaps", *FILES, *BY, "-m", "mrr"),
         ("audit", *FILES),
         ("audit", "recs.parquet", "truth.parquet", "--columns", "rank=rank"),

@@ -341,7 +341,7 @@ def test_what_an_earlier_result_had_is_missing_in_buckets_too():
     one = rf.rec(alone, truth=truth, model="model")
     other = rf.rec(many(alone), truth=many(truth), model="model")
 
-    asked_for = partial(one.require, "ndcg@3 >= 0.1 * last", last=last, raises=False)
+    asked_for = partial(one.require, "ndcg@3 >= 0.1 * last", last=last, raises=False, wide=True)
     found = read(other.require("ndcg@3 >= 0.1 * last", last=last, raises=False, wide=True))
     assert_same(asked_for(), found, ordered=True)
     assert dict(found.select("model", "state").rows())["b"] == "missing"

@@ -159,7 +159,7 @@ def test_lists_and_contributions_by_a_column_of_the_rows(column, has, order):
         ("compare", recs_of_two, {"model": "model"}, "week"),
     ):
         metrics = of_users if cluster else [*of_users, "entropy@3"]
-        asked = {"by": "segment", "cluster": cluster}
+        asked = {"by": "segment", "cluster": cluster, "wide": True}
         found = getattr(one.rec(**sides, **options), name)(*metrics, **asked)
         expected = getattr(one.lazy().rec(**lazy, **options), name)(*metrics, **asked)
         expected = expected.collect(engine="in-memory")
