@@ -93,13 +93,12 @@ def rows_with_intervals(
     # as columns, which several expressions read
     once = {str(metric): _variance(metric) for metric in places.values()}
     wide = wide.with_columns(once.values())
-    known = [{**_row(metric, names), "place": pl.lit(place)} for place, metric in places.items()]
+    known = [_row(metric, place, names) for place, metric in places.items()]
     if len(known) == 1:
-        rows = wide.select(*keys, *(value.alias(name) for name, value in known[0].items()))
-        return with_intervals(rows, how)
+        return with_intervals(wide.select(*keys, *known[0]), how)
     # NOTE: lists of one struct for each metric, since a concatenation would read the plan once for each.
-    structs = [pl.struct(value.alias(name) for name, value in one.items()) for one in known]
-    rows = wide.select(*keys, rows=pl.concat_list(structs)).explode("rows", **AS_EVER)
+    rows = wide.select(*keys, rows=pl.concat_list(*map(pl.struct, known)))
+    rows = rows.explode("rows", **AS_EVER)
     return with_intervals(rows.unnest("rows"), how)
 
 
@@ -109,8 +108,8 @@ def _variance(metric: Metric[...]) -> pl.Expr:
     return variance(n, total, square).alias(name_beside(VARIANCE, metric))
 
 
-def _row(metric: Metric[...], names: Sequence[str]) -> dict[str, pl.Expr]:
-    """Return what is known of a metric in a segment."""
+def _row(metric: Metric[...], place: int, names: Sequence[str]) -> list[pl.Expr]:
+    """Return what is known of a metric in a segment, and its place among others."""
     n = _beside(N, metric).fill_null(0)
     total, spread = _beside(TOTAL, metric).cast(pl.Float64), _beside(VARIANCE, metric)
     has_own = name_beside(ERROR, metric) in names
@@ -118,7 +117,7 @@ def _row(metric: Metric[...], names: Sequence[str]) -> dict[str, pl.Expr]:
     of_each = not is_of_segment(metric)
     known = _beside if of_each else _unknown
     error = pl.col(name_beside(ERROR, metric)) if has_own else spread / n
-    return {
+    values = {
         "metric": pl.lit(str(metric)),
         "k": pl.lit(metric.k, pl.Int64),
         "value": pl.col(str(metric)).cast(pl.Float64),
@@ -135,7 +134,9 @@ def _row(metric: Metric[...], names: Sequence[str]) -> dict[str, pl.Expr]:
         "low": pl.lit(low),
         "high": pl.lit(high),
         "share": pl.lit(is_share(metric)),
+        "place": pl.lit(place),
     }
+    return [value.alias(name) for name, value in values.items()]
 
 
 def _is_of_few(metric: Metric[...], rest: pl.Expr) -> pl.Expr:
