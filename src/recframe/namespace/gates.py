@@ -19,7 +19,7 @@ from recframe.namespace.bound_metric import By, Cutoffs, F
 from recframe.namespace.earlier import Earlier, earlier
 from recframe.namespace.predicted import Predicted, predicted
 from recframe.namespace.question import (
-    MIDDLING,
+    FEW_ROWS,
     Question,
     by_number,
     check_contributions,
@@ -349,7 +349,8 @@ class Asked:
             wide = asked.spread(inputs, conventions, run)
             return distances.from_bounds(wide, self.keys, places, self.how)
 
-        return asked.planned(asked.inputs, made, "bounds", self.how, *places.items())
+        what = ("bounds", self.how, *places.items())
+        return asked.planned(asked.inputs, made, *what, middling=FEW_ROWS)
 
     def _from_model(self, model: str, places: Mapping[int, Requirement]) -> pl.LazyFrame:
         asked, first = self.question, next(iter(places.values()))
@@ -367,7 +368,7 @@ class Asked:
             return distances.from_pairs(sums, self.keys, metrics, places, self.how)
 
         what = ("gaps to a model", pairing, self.how, *places.items())
-        return asked.planned(asked.inputs, made, *what, middling=MIDDLING)
+        return asked.planned(asked.inputs, made, *what, middling=FEW_ROWS)
 
     def _from_users(self, places: Mapping[int, Requirement], then: pl.LazyFrame) -> Found:
         conventions, decimals = self._conventions(places), self.question.decimals

@@ -37,6 +37,8 @@ from recframe.uncertainty.sets import with_spread_of_sets
 
 MIDDLING = 250_000
 """Plans of pairs are kept for so many rows: beyond, a plan that knows the models takes less time."""
+FEW_ROWS = 100_000
+"""Plans of sums beside values are kept for so many rows: beyond, a plan that knows the lists takes half of the time."""
 
 
 @dataclass(frozen=True)

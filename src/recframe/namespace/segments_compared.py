@@ -15,7 +15,7 @@ from recframe.frames.inputs import Inputs
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls, warned
 from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
-from recframe.namespace.question import MIDDLING, Question, question
+from recframe.namespace.question import FEW_ROWS, Question, question
 from recframe.plan.needs import needs_of
 from recframe.plan.runs import Run
 from recframe.uncertainty import options
@@ -309,7 +309,7 @@ def _given(  # noqa: PLR0913  what both methods give
         sums = made(asked.inputs, asked.rec._run())  # noqa: SLF001
     else:
         what = ("cells", baseline, *map(tuple, crossed.plans), rests)
-        sums = asked.planned(asked.inputs, made, *what, middling=MIDDLING)
+        sums = asked.planned(asked.inputs, made, *what, middling=FEW_ROWS)
     whole = kind.applied(sums, finished, schema)
     model = {MODEL: asked.inputs.context.name_of(MODEL)} if MODEL in schema else {}
     for name in model.values():

@@ -15,7 +15,7 @@ from recframe.frames.inputs import Inputs
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls, progress
 from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
-from recframe.namespace.question import MIDDLING, Question, check_contributions, question
+from recframe.namespace.question import FEW_ROWS, MIDDLING, Question, check_contributions, question
 from recframe.plan.beside import SPREAD
 from recframe.plan.contributions import contributions
 from recframe.plan.needs import is_of_segment
@@ -303,7 +303,7 @@ def _summary(asked: Question, how: summary.Intervals) -> pl.LazyFrame:
         wide = asked.spread(inputs, conventions, run)
         return summary.summarized(wide, list(asked.by), asked.metrics, how)
 
-    return asked.planned(asked.inputs, made, "summary", how)
+    return asked.planned(asked.inputs, made, "summary", how, middling=FEW_ROWS)
 
 
 def _bootstrapped(asked: Question, how: Bootstrap) -> Any:
