@@ -13,7 +13,8 @@ from recframe.frames.kinds.lookup import kind_for
 from recframe.look.themes import Look
 from recframe.namespace.lines_of_runs import MOST, Lines
 from recframe.tracking import kept
-from recframe.tracking.changed_runs import LEVEL, WINDOW, changed, judged, runs_of, watched
+from recframe.tracking.changed_runs import changed, judged, runs_of, watched
+from recframe.tracking.read_runs import LEVEL, WINDOW
 from recframe.tracking.tracked_run import ABOUT, UNSEEN
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from recframe.namespace.question import (
 from recframe.plan.contributions import contributions
 from recframe.plan.evaluation import Convention
 from recframe.plan.runs import Run
-from recframe.uncertainty import clusters, distances, mixes, options, unmet
+from recframe.uncertainty import clusters, distances, known_users, mixes, options, unmet
 from recframe.uncertainty.pairs import MODEL, Pairing, sums_of_all
 from recframe.uncertainty.requirements import (
     COLUMNS,
@@ -378,11 +378,11 @@ class Asked:
         known = [one for one in now.collect_schema() if one in there]
         then = then.select(*known, *by_number(metrics))
         keys = self.keys if self.question.cluster is None else [*self.keys, self.question.cluster]
-        sums = distances.sums_with_earlier(now, then, keys, metrics, decimals)
+        sums = known_users.sums_with_earlier(now, then, keys, metrics, decimals)
         sums = self._with_units(sums, len(metrics))
         rows = distances.from_pairs(sums, self.keys, metrics, places, self.how, decimals)
         numbers = {place: metrics.index(one.metric) for place, one in places.items()}
-        return rows, places, distances.present_users(now, self.keys, numbers)
+        return rows, places, known_users.present_users(now, self.keys, numbers)
 
     def _from_runs(self, trailing: Mapping[int, Requirement], before: Predicted) -> pl.LazyFrame:
         """Return the rows of values that are held against what the last runs of a history predict."""
@@ -410,7 +410,9 @@ class Asked:
         wide = asked.spread(home, conventions, run)
         return distances.from_bounds(wide, list(asked.by), trailing, self.how), key
 
-    def _paired_with_runs(self, rows: pl.LazyFrame, trailing: Mapping[int, Requirement]) -> Any:
+    def _paired_with_runs(
+        self, rows: pl.LazyFrame, trailing: Mapping[int, Requirement]
+    ) -> pl.LazyFrame:
         """Return rows in which users whom the history knows are held against their own means, where it knows enough."""
         then = self.predicted.users if self.predicted else None
         places = {
@@ -423,19 +425,16 @@ class Asked:
         conventions = self._conventions(places)
         metrics = [one.metric for one in conventions]
         now = values_of_users(self.question, self.by, self.profile, conventions)
-        schema = pl.Schema({**now.collect_schema(), "user": pl.UInt64})
-
-        def known_by_hash(values: pl.DataFrame) -> pl.DataFrame:
-            return values.with_columns(then.hashed(values["user"])).cast(dict(schema))
-
-        now = self.question.rec._kind.applied(now, known_by_hash, schema)  # noqa: SLF001
+        schema = now.collect_schema()
+        schema["user"] = pl.UInt64()
+        now = self.question.rec._kind.applied(now, then.with_hashes, schema)  # noqa: SLF001
         means = then.means.rename({f"key {at}": key for at, key in enumerate(self.keys)})
         before = means.lazy().select(*self.keys, "user", *by_number(metrics))
         clustered = [] if self.question.cluster is None else [self.question.cluster]
-        sums = distances.sums_with_earlier(now, before, [*self.keys, *clustered], metrics, {})
+        sums = known_users.sums_with_earlier(now, before, [*self.keys, *clustered], metrics, {})
         sums = self._with_units(sums, len(metrics))
         paired = distances.from_pairs(sums, self.keys, metrics, places, self.how)
-        return distances.by_user_or_run(rows, paired, self.keys, places, then.windows)
+        return known_users.by_user_or_run(rows, paired, self.keys, places, then.windows)
 
     def _with_units(self, sums: pl.LazyFrame, n_metrics: int) -> pl.LazyFrame:
         """Return sums over pairs with those of their units, which are users or clusters."""
@@ -478,7 +477,7 @@ class Asked:
                 *(key for key in self.keys if key in there), *by_number(metrics)
             )
             numbers = {place: metrics.index(one.metric) for place, one in known.items()}
-            yield distances.had_by_users(then, self.keys, numbers, dtypes)
+            yield known_users.had_by_users(then, self.keys, numbers, dtypes)
         if before.summary is not None:
             yield distances.had_in_summary(before.summary, self.keys, places, dtypes)
 

@@ -14,7 +14,8 @@ from recframe.metrics.language.definition import Metric
 from recframe.namespace import chart_data
 from recframe.namespace.bound_metric import Cutoffs
 from recframe.namespace.chart_names import Names
-from recframe.tracking.changed_runs import Runs, judged, metric_of, runs_of, watched
+from recframe.tracking.changed_runs import judged, runs_of, watched
+from recframe.tracking.read_runs import Runs, metric_of
 
 if TYPE_CHECKING:
     import altair as alt

@@ -39,34 +39,21 @@ def predicted(
 ) -> Predicted | None:
     """Return what the last runs of a history predict of the numbers of a question, as `predictions` does."""
     if history is None:
-        if mix is not None:
-            msg = f"{Given('mix', mix)} is there without a history: {Either('history=', '--history')} has the runs it is about"
-            raise RecframeError(msg)
+        _check_no_mix(mix)
         return None
     from recframe.tracking.changed_runs import watched  # noqa: PLC0415  importing recframe should take no time
     from recframe.tracking.definitions import definitions  # noqa: PLC0415
-    from recframe.tracking.mixes import check_mix, no_mean  # noqa: PLC0415
     from recframe.tracking.trailing import predictions  # noqa: PLC0415
     from recframe.tracking.users_of_runs import users_of_runs  # noqa: PLC0415
 
-    if not any(gate.is_trailing(one) for one in gate.requirements):
-        given = Either("history=", "--history")
-        first = next(iter(gate.requirements)).metric
-        msg = f"{given} is there, and nothing is held against it; write for example '{first} >= 0.95 * {TRAILING}'"
-        raise RecframeError(msg)
+    _check_trailing(gate)
     meant = definitions(asked.stated, asked.inputs)
     split = list(asked.by.values())
     how = watched(window, gate.level)
     runs, place = _runs_and_place(history)
-    name = None if mix is None else check_mix(mix)
+    name = None if mix is None else _checked(mix, gate, asked)
     if name is not None:
-        if name in split:
-            msg = f"mix={name!r} is a column of by= too, whose rows have one value of it each; leave one of them out"
-            raise RecframeError(msg)
         named = [str(one.metric) for one in gate.requirements if gate.is_trailing(one)]
-        of_sets = [one for one in asked.metrics if str(one) in named and is_of_segment(one)]
-        if of_sets:
-            raise no_mean(str(of_sets[0]), name)
         meant = {one: words for one, words in meant.items() if one in named}
     found = predictions(runs, how, split, meant, gate.min_users, name)
     _check_definitions(gate, meant, found.others)
@@ -77,6 +64,37 @@ def predicted(
     return Predicted(
         found.rows, users if name is None else None, name, found.shares, found.left_out
     )
+
+
+def _check_trailing(gate: Gate) -> None:
+    """Say so where nothing is held against the history."""
+    if not any(gate.is_trailing(one) for one in gate.requirements):
+        given = Either("history=", "--history")
+        first = next(iter(gate.requirements)).metric
+        msg = f"{given} is there, and nothing is held against it; write for example '{first} >= 0.95 * {TRAILING}'"
+        raise RecframeError(msg)
+
+
+def _check_no_mix(mix: object) -> None:
+    """Say so where a mix stands without a history."""
+    if mix is not None:
+        msg = f"{Given('mix', mix)} is there without a history: {Either('history=', '--history')} has the runs it is about"
+        raise RecframeError(msg)
+
+
+def _checked(mix: object, gate: Gate, asked: Question) -> str:
+    """Return the name of a mix, or say what it is no mix of."""
+    from recframe.tracking.mixes import check_mix, no_mean  # noqa: PLC0415
+
+    name = check_mix(mix)
+    if name in asked.by.values():
+        msg = f"mix={name!r} is a column of by= too, whose rows have one value of it each; leave one of them out"
+        raise RecframeError(msg)
+    named = [str(one.metric) for one in gate.requirements if gate.is_trailing(one)]
+    for one in asked.metrics:
+        if str(one) in named and is_of_segment(one):
+            raise no_mean(str(one), name)
+    return name
 
 
 def _runs_and_place(history: Any) -> tuple[Any, Any]:

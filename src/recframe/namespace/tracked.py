@@ -91,9 +91,6 @@ class Tracked(Generic[F]):
         asked = question(self, metrics, k, by, cluster, profile)
         kind = kind_for(result)
         rows = rows_of(kind)
-        users = (
-            _values_of_users(self, asked, calls.names(by), profile, history) if per_user else None
-        )
         run = run_of(
             rows,
             as_of=as_of,
@@ -103,14 +100,11 @@ class Tracked(Generic[F]):
             definitions=definitions(asked.stated, asked.inputs),
             tracked_from=kind.library,
         )
-        append(history, run if users is None else replace(run, users=users.packed))
-        if users is not None:
-            noted = rows.with_columns(
-                pl.concat_str(pl.lit(users.note), "note", separator="; ", ignore_nulls=True).alias(
-                    "note"
-                )
-            )
-            return cast("F", kind.give(noted.lazy(), {}))
+        if per_user:
+            users = _values_of_users(self, asked, calls.names(by), profile, history)
+            append(history, replace(run, users=users.packed))
+            return cast("F", kind.give(_with_note(rows, users.note).lazy(), {}))
+        append(history, run)
         back: Any = rows.lazy() if kind.is_lazy else result
         return cast("F", back)
 
@@ -135,6 +129,11 @@ class Tracked(Generic[F]):
 
         rec: Any = self
         return fingerprint(rec._inputs(by))  # noqa: SLF001  the methods of this room are those of a Rec
+
+
+def _with_note(rows: pl.DataFrame, note: str) -> pl.DataFrame:
+    both = pl.concat_str(pl.lit(note), "note", separator="; ", ignore_nulls=True)
+    return rows.with_columns(both.alias("note"))
 
 
 class _Users(NamedTuple):

@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import polars as pl
 
-from recframe.errors import ColumnError, DataError, RecframeError, shown
-from recframe.frames.collecting import stream
+from recframe.errors import RecframeError, shown
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
 from recframe.frames.rows.joins import beside_one_another
-from recframe.metrics.language.definition import Metric
-from recframe.metrics.language.registry import parse
-from recframe.tracking.definitions import OTHER_PARTS, as_now, without_parts
+from recframe.tracking.definitions import OTHER_PARTS
 from recframe.tracking.kept import history
-from recframe.tracking.tracked_run import ABOUT, keys_of
-from recframe.uncertainty import options, summary
+from recframe.tracking.mixes import of_mix
+from recframe.tracking.read_runs import (
+    LEVEL,
+    WINDOW,
+    Runs,
+    Watched,
+    metric_of,
+    numbered,
+    read,
+    time_shown,
+)
+from recframe.uncertainty import options
 
 if TYPE_CHECKING:
     import pandas as pd
 
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame, "pd.DataFrame")
-KNOWN = ("as_of", "name", "run", "fingerprint", "tracked_at", "definition", "split_by")
-"""What is read of a run, where a history has it."""
-NUMBERS = ("value", "value_low", "value_high")
 COLUMNS = {
     "value": pl.Float64,
     "value_low": pl.Float64,
@@ -47,21 +49,6 @@ COLUMNS = {
 """What follows the keys."""
 EXPECTED, OPEN = "as expected", "open"
 ANEW = "the metric stood for something else before"
-WINDOW, LEVEL = 14, 0.99
-
-
-@dataclass(frozen=True)
-class Watched:
-    """Which number of the runs is watched, and how."""
-
-    window: int = WINDOW
-    level: float = LEVEL
-    of: str = "value"
-
-    @property
-    def ends(self) -> list[str]:
-        """The columns of the number and its interval."""
-        return [self.of, f"{self.of}_low", f"{self.of}_high"]
 
 
 @overload
@@ -160,178 +147,14 @@ def watched(window: object, level: object, of: object = "value") -> Watched:
 def _given(given: Any, how: Watched, mix: str | None) -> Any:
     path = isinstance(given, str | os.PathLike)
     kind = kind_for(history(given) if path else given, "the first argument of changes()")
-    runs = runs_of(kind, how) if mix is None else _of_mix(read(kind, how), how, mix)
+    runs = runs_of(kind, how) if mix is None else of_mix(read(kind, how), how, mix)
     return kind.give(changed(runs, judged(runs, how)).lazy(), {})
-
-
-@dataclass(frozen=True)
-class Runs:
-    """The numbers of a history under names of our own, each once, and which belong together."""
-
-    rows: pl.DataFrame
-    """The columns of `KNOWN`, `key 0` and on, `metric`, `k`, those of `NUMBERS`, `std` and `n_users`; and when they are
-    `numbered` the `series` of each row, the `place` in it that the first run of its data has, and whether it is that run."""
-    keys: list[str] = field(default_factory=list)
-    """The names of the columns of segments and models."""
-
-    @property
-    def inside(self) -> list[str]:
-        """What they are called here."""
-        return [f"key {place}" for place in range(len(self.keys))]
 
 
 def runs_of(kind: Kind, how: Watched) -> Runs:
     """Return the numbers of a history, in the order of their time, each with its series and its place in it."""
     runs = read(kind, how)
     return Runs(numbered(runs.rows, runs.inside), runs.keys)
-
-
-def _of_mix(runs: Runs, how: Watched, mix: object) -> Runs:
-    """Return the runs that were tracked by a mix, standardised to the shares of the window before the last of them."""
-    from recframe.tracking.mixes import check_mix, mixed, no_run_by  # noqa: PLC0415  it reads runs by this
-
-    name = check_mix(mix)
-    if how.of != "value":
-        msg = f"of={how.of!r}: a mix={name!r} is of values, which alone are means over users; leave one of them out"
-        raise RecframeError(msg)
-    is_by_mix = pl.col("split_by").str.split(", ").list.contains(name)
-    rows = runs.rows.filter(is_by_mix.fill_null(value=False))
-    if rows.is_empty():
-        raise no_run_by(name)
-    at = dict(zip(runs.keys, runs.inside, strict=True))[name]
-    age = pl.col("age")
-    found = mixed(rows, runs.inside, at, name, age.is_between(1, how.window) | (age.max() == 0))
-    kept = [(one, key) for one, key in zip(runs.inside, runs.keys, strict=True) if one != at]
-    again = {one: f"key {place}" for place, (one, _) in enumerate(kept)}
-    whole = found.rows.rename(again)
-    return Runs(numbered(whole, list(again.values())), [key for _, key in kept])
-
-
-def read(kind: Kind, how: Watched) -> Runs:
-    """Return the numbers of a history as they stand there, under names of our own."""
-    columns = kind.columns
-    missing = [one for one in ("as_of", "metric", "k", how.of) if one not in columns]
-    if missing:
-        msg = (
-            "this takes a history, a frame of rf.history('history.parquet') or its path; found a frame without "
-            f"{missing[0]!r}, of the columns {', '.join(map(str, columns))}"
-        )
-        raise ColumnError(msg)
-    apart = {*ABOUT, *how.ends, "metric", "k"}
-    keys = [one for one in _keys(kind) if one not in apart]
-    taken = {one: one for one in KNOWN if one in columns}
-    taken |= {f"key {place}": one for place, one in enumerate(keys)} | {
-        "metric": "metric",
-        "k": "k",
-    }
-    taken |= {new: one for new, one in zip(NUMBERS, how.ends, strict=True) if one in columns}
-    if how.of == "value":
-        taken |= {one: one for one in ("std", "n_users") if one in columns}
-    rows = stream(kind.take(taken).lazy())
-    if not rows.schema["as_of"].is_temporal():
-        msg = f"the column 'as_of' has times; found {rows.schema['as_of']}: pl.col('as_of').str.to_datetime()"
-        raise ColumnError(msg)
-    runs = Runs(as_now(_with_all(Runs(rows, keys))), keys)
-    _check_rows(runs)
-    return runs
-
-
-def _check_rows(runs: Runs) -> None:
-    """Say so where rows have no time, or where numbers of one run are not told apart."""
-    without = runs.rows["as_of"].null_count()
-    if without:
-        msg = (
-            f"the column 'as_of' is null in {without:,} of {len(runs.rows):,} rows, and each number of a history has a "
-            "time that it holds for; drop those rows, or read their times again"
-        )
-        raise DataError(msg)
-    of_run = ["as_of", "name", "run", "fingerprint", "tracked_at", "definition", "split_by"]
-    number = pl.col("value")
-    apart = runs.rows.group_by(*of_run, *runs.inside, "metric", "k").agg(
-        least=number.min(), most=number.max()
-    )
-    mixed = apart.filter(pl.col("least") < pl.col("most")).sort(
-        "as_of", "metric", "k", *runs.inside
-    )
-    if len(mixed):
-        first = mixed.select("metric", _time(pl.col("as_of")), "least", "most").row(0)
-        msg = (
-            "the history has several values of {} for {}, such as {:.6g} and {:.6g}, and nothing that tells them apart: keep "
-            "the columns of models and segments, before the column 'k', or filter the rows of one"
-        )
-        raise DataError(msg.format(*first))
-
-
-def _keys(kind: Kind) -> list[str]:
-    """Return the columns of segments and models: those before `k`, and wherever they stand those that runs were split by.
-
-    NOTE: numbers may stand before `k` too, where columns were selected in another order.
-    """
-    columns = [str(one) for one in kind.columns]
-    found = [one for one in keys_of(columns) if one not in summary.COLUMNS]
-    if "split_by" in columns:
-        known = stream(kind.take({"split_by": "split_by"}).lazy())["split_by"].drop_nulls().unique()
-        named = {name for text in known.to_list() for name in text.split(", ")}
-        found += [one for one in columns if one in named]
-    return list(dict.fromkeys(found))
-
-
-def _with_all(runs: Runs) -> pl.DataFrame:
-    """Return rows with all columns, null for those that a history does not have."""
-    rows = runs.rows
-    if "split_by" not in rows.columns:
-        named = zip(runs.inside, runs.keys, strict=True)
-        there = [pl.when(pl.col(one).is_not_null()).then(pl.lit(name)) for one, name in named]
-        text = pl.concat_str(there, separator=", ", ignore_nulls=True) if there else pl.lit("")
-        rows = rows.with_columns(split_by=pl.when(text != "").then(text))
-    floats = [*NUMBERS, "std", "n_users"]
-    wanted = {**{one: ABOUT[one] for one in KNOWN}, **dict.fromkeys(floats, pl.Float64)}
-    lacking = [
-        pl.lit(None, dtype).alias(one) for one, dtype in wanted.items() if one not in rows.columns
-    ]
-    return rows.with_columns(lacking).with_columns(
-        pl.col("metric", "name", "fingerprint", "definition", "split_by").cast(pl.String),
-        pl.col("k").cast(pl.Int64),
-        *(_finite(one) for one in floats),
-    )
-
-
-def _finite(name: str) -> pl.Expr:
-    """Return a number as it is, null where it is infinite or none."""
-    number = pl.col(name).cast(pl.Float64)
-    return pl.when(number.is_finite()).then(number).alias(name)
-
-
-def numbered(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Return each number once, with its series and its place in it."""
-    about = ["name", "split_by", *keys, "metric", "k"]
-    # NOTE: results of other methods, of the same time, model and metric, may lack the number that is watched, or its interval
-    told = pl.col("value").is_not_null().cast(pl.Int8) + pl.col("value_low").is_not_null()
-    rows = rows.with_row_index("row").with_columns(known=pl.col("value").is_not_null(), told=told)
-    rows = rows.sort("as_of", "told", "tracked_at", "row", maintain_order=True)
-    rows = rows.unique(["as_of", *about, "fingerprint"], keep="last", maintain_order=True)
-    rows = rows.sort("as_of", "tracked_at", "row", maintain_order=True)
-    twice = pl.col("value").min() < pl.col("value").max()
-    rows = rows.with_columns(twice=twice.over("as_of", *about).fill_null(value=False))
-    rows = rows.unique(["as_of", *about], keep="last", maintain_order=True)
-    names = rows.select(*about, "definition").unique(maintain_order=True).with_row_index("series")
-    names = names.with_columns(pl.col("series").cast(pl.Int64))
-    rows = rows.join(
-        names, on=[*about, "definition"], how="left", nulls_equal=True, maintain_order="left"
-    )
-    # a number that no run has is none of its result
-    rows = rows.filter(pl.col("value").count().over("series") > 0)
-    data = pl.col("fingerprint").fill_null(pl.format("row {}", "row"))
-    rows = rows.with_columns(data=data)
-    first = pl.col("known") & pl.int_range(pl.len()).over("series", "known", "data").eq(0)
-    rows = rows.with_columns(first=first)
-    rows = rows.with_columns(before=pl.col("first").cast(pl.Int64).cum_sum().over("series"))
-    place = pl.when("first").then(pl.col("before") - 1).min().over("series", "known", "data")
-    begins, plain = pl.col("as_of").min(), without_parts(pl.col("definition")).alias("plain")
-    anew = begins.over("series") > begins.over(about)
-    recut = begins.over("series") > begins.over(*about, plain)
-    of = pl.col("as_of").first().over("series", "known", "data")
-    return rows.with_columns(place=pl.coalesce(place, "before"), anew=anew, recut=recut, of=of)
 
 
 def judged(runs: Runs, how: Watched) -> pl.DataFrame:
@@ -375,14 +198,6 @@ def _metrics(rows: pl.DataFrame, how: Watched) -> pl.DataFrame:
     known = [(one, *metric.range, metric.definition.direction) for one, metric in found if metric]
     schema = {"metric": pl.String, "least": pl.Float64, "most": pl.Float64, "direction": pl.String}
     return pl.DataFrame(known, schema=schema, orient="row")
-
-
-def metric_of(text: str) -> Metric[...] | None:
-    """Return the metric of a text, None where it is one of the user's own that is not there now."""
-    try:
-        return parse(text)
-    except RecframeError:
-        return None
 
 
 def _verdict() -> pl.Expr:
@@ -436,7 +251,7 @@ def _note(how: Watched, *, of_mix: bool = False) -> pl.Expr:
         ),
         (
             ~pl.col("first") & pl.col("known"),
-            pl.format("the same data as on {}, and judged as then", _time(pl.col("of"))),
+            pl.format("the same data as on {}, and judged as then", time_shown(pl.col("of"))),
         ),
         (pl.col("twice"), pl.lit("tracked of several data or definitions; the last one counts")),
         (
@@ -449,8 +264,3 @@ def _note(how: Watched, *, of_mix: bool = False) -> pl.Expr:
     told = [pl.when(condition).then(text) for condition, text in words]
     whole = pl.concat_str(told, separator="; ", ignore_nulls=True)
     return pl.when(whole != "").then(whole)
-
-
-def _time(column: pl.Expr) -> pl.Expr:
-    """Return times as text, the first moment of a day as the day."""
-    return column.cast(pl.String).str.replace(r"\.0+$", "").str.replace(r"[ T]00:00:00$", "")

@@ -136,13 +136,15 @@ def append(history: History, run: Run) -> None:
 def users_values(history: History, runs: Sequence[str]) -> dict[str, tuple[str, bytes]]:
     """Return what a history keeps of the users of some runs, by the runs, with the name of where it is."""
     place = _place(history)
-    return (duckdb_file if _is_duckdb(place) else folder).users_values(place, runs)
+    if _is_duckdb(place):
+        return duckdb_file.users_values(place, runs)
+    return folder.users_values(place, runs)
 
 
 def salt_of(history: History, *, make: bool = False) -> bytes:
     """Return the salt that a history's users are hashed with, which is made once; or say that it is gone."""
     place = _place(history)
-    path = (duckdb_file if _is_duckdb(place) else folder).salt_place(place)
+    path = duckdb_file.salt_place(place) if _is_duckdb(place) else folder.salt_place(place)
     with folder.told(place, "write" if make else "read"):
         if make and not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)

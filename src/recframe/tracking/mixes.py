@@ -11,8 +11,8 @@ from recframe.errors import RecframeError, shown
 from recframe.frames.collecting import stream
 from recframe.frames.dtypes import as_text
 from recframe.plan.needs import is_of_segment
-from recframe.tracking.changed_runs import metric_of, numbered
 from recframe.tracking.definitions import PARTS
+from recframe.tracking.read_runs import Runs, Watched, metric_of, numbered
 from recframe.uncertainty.mixes import SEGMENT, shares_moved
 
 
@@ -62,13 +62,7 @@ def mixed(rows: pl.DataFrame, keys: Sequence[str], at: str, mix: str, window: pl
     others = [key for key in keys if key != at]
     of = ["name", "split_by", *others, "metric", "k", "definition"]
     run = [*of, "as_of"]
-    found = numbered(rows.filter(pl.col("value").is_not_null()), keys)
-    found = found.with_columns(
-        pl.Series("own", _squared_errors(found), pl.Float64).fill_nan(None),
-        as_text(pl.col(at), found.schema[at]).alias(SEGMENT),
-        share=pl.col("n_users") / pl.col("n_users").sum().over(run),
-        age=pl.col("as_of").rank("dense", descending=True).over(of).cast(pl.Int64) - 1,
-    )
+    found = _segments(numbered(rows.filter(pl.col("value").is_not_null()), keys), at, of)
     shares = _shares(found.filter(window), of)
     runs = found.select(run).unique(maintain_order=True)
     every = runs.join(shares, on=of, nulls_equal=True).join(
@@ -77,14 +71,7 @@ def mixed(rows: pl.DataFrame, keys: Sequence[str], at: str, mix: str, window: pl
         how="left",
         nulls_equal=True,
     )
-    weight, half = pl.col("weight"), (pl.col("value_high") - pl.col("value_low")) / 2
-    n = pl.col("n_users").sum()
-    whole = every.group_by(run, maintain_order=True).agg(
-        value=(weight * pl.coalesce("value", "mean")).sum(),
-        n_users=n,
-        std=((weight**2 * pl.col("own")).sum() * n).sqrt(),
-        half=(weight**2 * half**2).sum().sqrt(),
-    )
+    whole = every.group_by(run, maintain_order=True).agg(_weighted())
     first = found.group_by(run, maintain_order=True).agg(
         pl.col("run", "fingerprint", "tracked_at").first()
     )
@@ -100,6 +87,51 @@ def mixed(rows: pl.DataFrame, keys: Sequence[str], at: str, mix: str, window: pl
     return Mixed(standard.drop("half"), shares)
 
 
+def of_mix(runs: Runs, how: Watched, mix: object) -> Runs:
+    """Return the runs that were tracked by a mix, standardised to the shares of the window before the last of them."""
+    name = check_mix(mix)
+    if how.of != "value":
+        msg = f"of={how.of!r}: a mix={name!r} is of values, which alone are means over users; leave one of them out"
+        raise RecframeError(msg)
+    is_by_mix = pl.col("split_by").str.split(", ").list.contains(name)
+    rows = runs.rows.filter(is_by_mix.fill_null(value=False))
+    if rows.is_empty():
+        raise no_run_by(name)
+    at = dict(zip(runs.keys, runs.inside, strict=True))[name]
+    age = pl.col("age")
+    found = mixed(rows, runs.inside, at, name, age.is_between(1, how.window) | (age.max() == 0))
+    kept = [(one, key) for one, key in zip(runs.inside, runs.keys, strict=True) if one != at]
+    again = {one: f"key {place}" for place, (one, _) in enumerate(kept)}
+    whole = found.rows.rename(again)
+    return Runs(numbered(whole, list(again.values())), [key for _, key in kept])
+
+
+def _segments(rows: pl.DataFrame, at: str, of: Sequence[str]) -> pl.DataFrame:
+    """Return runs' numbers of segments with their squared errors, shares of the users, and ages."""
+    from recframe.tracking.bands import squared_errors  # noqa: PLC0415  NumPy and SciPy are an extra
+
+    users = pl.col("n_users")
+    return rows.with_columns(
+        pl.Series("own", squared_errors(rows), pl.Float64).fill_nan(None),
+        as_text(pl.col(at), rows.schema[at]).alias(SEGMENT),
+        share=users / users.sum().over(*of, "as_of"),
+        age=pl.col("as_of").rank("dense", descending=True).over(of).cast(pl.Int64) - 1,
+    )
+
+
+def _weighted() -> list[pl.Expr]:
+    """Return the numbers of a run from those of its segments."""
+    weight, n = pl.col("weight"), pl.col("n_users").sum()
+    half = (pl.col("value_high") - pl.col("value_low")) / 2
+    found = {
+        "value": (weight * pl.coalesce("value", "mean")).sum(),
+        "n_users": n,
+        "std": ((weight**2 * pl.col("own")).sum() * n).sqrt(),
+        "half": (weight**2 * half**2).sum().sqrt(),
+    }
+    return [one.alias(name) for name, one in found.items()]
+
+
 def _without(mix: str) -> pl.Expr:
     """Return the names of columns without that of the mix, null where there is no other."""
     others = pl.col("split_by").str.split(", ").list.set_difference([mix]).list.join(", ")
@@ -113,12 +145,6 @@ def _without_part(definition: pl.Expr, mix: str) -> pl.Expr:
         ", , ", ", ", literal=True
     )
     return rest.str.strip_suffix(", ").str.strip_suffix(PARTS)
-
-
-def _squared_errors(rows: pl.DataFrame) -> object:
-    from recframe.tracking.bands import squared_errors  # noqa: PLC0415  NumPy and SciPy are an extra
-
-    return squared_errors(rows)
 
 
 def _shares(window: pl.DataFrame, of: Sequence[str]) -> pl.DataFrame:

@@ -14,8 +14,8 @@ from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Either
 from recframe.frames.kinds.lookup import kind_for
 from recframe.tracking import kept
-from recframe.tracking.changed_runs import Runs, Watched, numbered, read
 from recframe.tracking.definitions import OTHER_PARTS, read_definition, without_parts
+from recframe.tracking.read_runs import Runs, Watched, numbered, read
 
 PREDICTED = {
     "window_n": pl.Float64,
@@ -69,11 +69,7 @@ def predictions(
         (rows, None) if mix is None else _standardised(rows, len(split), mix, wanted, how)
     )
     names = rows["metric"].unique().sort().to_list()
-    meant = pl.DataFrame(
-        {"metric": list(definitions), "meant": list(map(read_definition, definitions.values()))},
-        schema={"metric": pl.String, "meant": pl.String},
-    )
-    rows = rows.join(meant, on="metric", maintain_order="left")
+    rows = rows.join(_meant(definitions), on="metric", maintain_order="left")
     definition, asked = pl.col("definition"), pl.col("meant")
     # of a result at hand nothing but the metric's name is known
     same = ((definition == asked) | (definition == pl.col("metric"))).fill_null(value=True)
@@ -92,6 +88,13 @@ def predictions(
     whole = whole.join(in_each, on=[*keys, "metric"], how="left", nulls_equal=True)
     left_out = None if mix is None else _left_out(_of_split(runs, split), known, mix)
     return Predictions(whole, names, known, _of_others(rows), shares, left_out)
+
+
+def _meant(definitions: Mapping[str, str]) -> pl.DataFrame:
+    return pl.DataFrame(
+        {"metric": list(definitions), "meant": list(map(read_definition, definitions.values()))},
+        schema={"metric": pl.String, "meant": pl.String},
+    )
 
 
 def _standardised(

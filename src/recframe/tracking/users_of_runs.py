@@ -12,7 +12,7 @@ import polars as pl
 from recframe.errors import DataError
 from recframe.frames.dtypes import as_text
 from recframe.tracking import kept
-from recframe.tracking.changed_runs import Watched
+from recframe.tracking.read_runs import Watched
 from recframe.tracking.tracked_run import stored_name
 
 USER = "user"
@@ -34,9 +34,9 @@ class UsersOfRuns:
     windows: pl.DataFrame
     """The keys, `metric`, the columns of `WINDOW`, and `users_note`: why users are not paired, where they are not."""
 
-    def hashed(self, users: pl.Series) -> pl.Series:
-        """Return users as hashes of the history's."""
-        return hashed(users, self.salt)
+    def with_hashes(self, values: pl.DataFrame) -> pl.DataFrame:
+        """Return values with the users' hashes in place of the users."""
+        return values.with_columns(hashed(values[USER], self.salt))
 
     @property
     def metrics(self) -> list[str]:
@@ -121,8 +121,6 @@ def users_of_runs(
 
     `rows` are numbers as `numbered` gives them, with `run`, `first`, `place`, `metric` and the keys as text.
     """
-    from recframe.uncertainty.windows import least  # noqa: PLC0415  NumPy and SciPy are an extra
-
     keys = [f"key {place}" for place in range(len(split))]
     last = pl.col("place").max().over("series") - how.window
     window = rows.filter("first").filter(pl.col("place") > last)
@@ -133,28 +131,31 @@ def users_of_runs(
     frames = [_named(run, unpacked_users(*one, salt), split) for run, one in taken.items()]
     values = pl.concat(frames, how="diagonal")
     metrics = [one for one in window["metric"].unique().sort() if one in values.columns]
-    means: list[pl.DataFrame] = []
-    windows = []
-    for metric in metrics:
-        places = window.filter(metric=metric).select(*keys, "run", "place")
-        of_metric = values.select(*keys, USER, "run", value=pl.col(metric)).drop_nulls("value")
-        of_metric = of_metric.join(places, on=[*keys, "run"], nulls_equal=True)
-        counted, said = _windows(of_metric, keys, how)
-        mean = counted.group_by(*keys, USER).agg(pl.col("value").mean().alias(metric))
-        means.append(mean)
-        windows.append(said.with_columns(metric=pl.lit(metric)))
-    if not metrics:
+    found = {one: _of_metric(one, values, window.filter(metric=one), keys, how) for one in metrics}
+    if not found:
         return None
+    means = [mean for mean, _ in found.values()]
     whole = means[0]
     for one in means[1:]:
         whole = whole.join(one, on=[*keys, USER], how="full", coalesce=True, nulls_equal=True)
-    few = pl.lit(least(how.window))
-    n = pl.col("window_n").cast(pl.Int64)
+    return UsersOfRuns(salt, whole, pl.concat(said for _, said in found.values()))
+
+
+def _of_metric(
+    metric: str, values: pl.DataFrame, window: pl.DataFrame, keys: Sequence[str], how: Watched
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the means of users in the runs that count, and what is said of the runs."""
+    from recframe.uncertainty.windows import least  # noqa: PLC0415  NumPy and SciPy are an extra
+
+    of_metric = values.select(*keys, USER, "run", value=pl.col(metric)).drop_nulls("value")
+    places = window.select(*keys, "run", "place")
+    of_metric = of_metric.join(places, on=[*keys, "run"], nulls_equal=True)
+    counted, said = _windows(of_metric, keys, how)
+    means = counted.group_by(*keys, USER).agg(pl.col("value").mean().alias(metric))
+    few, n = pl.lit(least(how.window)), pl.col("window_n").cast(pl.Int64)
     note = pl.format("{} of its runs have users' values, fewer than {}", n, few)
-    said = pl.concat(windows).with_columns(
-        users_note=pl.when(n < few).then(note + ", so held against the band of runs")
-    )
-    return UsersOfRuns(salt, whole, said)
+    note = pl.when(n < few).then(note + ", so held against the band of runs")
+    return means, said.with_columns(users_note=note, metric=pl.lit(metric))
 
 
 def _named(run: str, values: pl.DataFrame, split: Sequence[str]) -> pl.DataFrame:
@@ -175,6 +176,27 @@ def _windows(
     from recframe.uncertainty.arrays import np  # noqa: PLC0415  NumPy and SciPy are an extra
     from recframe.uncertainty.windows import Series  # noqa: PLC0415
 
+    effects, series = _effects(values, keys, how)
+    shape = how.window + 1, len(series)
+    runs, own = (np.full(shape, np.nan) for _ in range(2))
+    where = effects["at"].to_numpy(), effects["series"].to_numpy()
+    numbers = effects.select(pl.col("effect", "own").cast(pl.Float64).fill_null(float("nan")))
+    runs[where], own[where] = (one.to_numpy() for one in numbers)
+    found = Series(runs, own, how.window)
+    counts = found.counted(how.window)[where]
+    counted = effects.filter(pl.Series(counts)).select(*keys, "place")
+    said = {
+        name: pl.Series(name, getattr(found.windows, name.removeprefix("window_"))[-1], pl.Float64)
+        for name in WINDOW
+    }
+    enough = values.join(counted, on=[*keys, "place"], nulls_equal=True)
+    return enough, series.drop("series").with_columns(**said) if keys else pl.DataFrame(said)
+
+
+def _effects(
+    values: pl.DataFrame, keys: Sequence[str], how: Watched
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return how far the users of each run are from the mean of their others, with its squared error; and the series."""
     of_user, n_runs = [*keys, USER], pl.col("place").n_unique()
     over = {"n_runs": n_runs.over(keys) if keys else n_runs}
     n, value = pl.len().over(of_user), pl.col("value")
@@ -185,26 +207,10 @@ def _windows(
         effect=pl.col("apart").mean() * share, own=pl.col("apart").var() * share / many
     )
     series = effects.select(keys).unique(maintain_order=True).with_row_index("series")
-    if not keys:
+    if keys:
+        effects = effects.join(series, on=keys, nulls_equal=True)
+    else:
         series = pl.DataFrame({"series": [0]}, schema={"series": pl.UInt32})
         effects = effects.with_columns(series=pl.lit(0, pl.UInt32))
-    else:
-        effects = effects.join(series, on=keys, nulls_equal=True)
-    at = pl.col("place").rank("dense", descending=True).over("series")
-    effects = effects.with_columns(at=(how.window - at.cast(pl.Int64)))
-    shape = how.window + 1, len(series)
-    runs, own = (np.full(shape, np.nan) for _ in range(2))
-    where = effects["at"].to_numpy(), effects["series"].to_numpy()
-    runs[where], own[where] = (
-        effects[one].cast(pl.Float64).fill_null(float("nan")).to_numpy()
-        for one in ("effect", "own")
-    )
-    found = Series(runs, own, how.window)
-    counts = found.counted(how.window)[where]
-    counted = effects.filter(pl.Series(counts)).select(*keys, "place")
-    said = {
-        name: pl.Series(name, getattr(found.windows, name.removeprefix("window_"))[-1], pl.Float64)
-        for name in WINDOW
-    }
-    enough = values.join(counted, on=[*keys, "place"], nulls_equal=True)
-    return enough, series.drop("series").with_columns(**said) if keys else pl.DataFrame(said)
+    age = pl.col("place").rank("dense", descending=True).over("series").cast(pl.Int64)
+    return effects.with_columns(at=how.window - age), series

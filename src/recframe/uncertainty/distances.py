@@ -6,16 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from recframe.errors import fails_whole_if, shown_in_plan
+from recframe.errors import shown_in_plan
 from recframe.frames.dtypes import as_text
-from recframe.frames.rows.exact_sums import ExactSums
 from recframe.frames.rows.exploding import AS_EVER
-from recframe.frames.rows.joins import aggregate
 from recframe.metrics.language.definition import Metric
-from recframe.metrics.language.formulas import ratio as ratio_of
 from recframe.plan.needs import is_of_segment, is_share
 from recframe.uncertainty import clusters
-from recframe.uncertainty.pairs import MODEL, difference, has_no_ends
+from recframe.uncertainty.pairs import MODEL, has_no_ends
 from recframe.uncertainty.requirements import Requirement
 from recframe.uncertainty.summary import (
     FEWEST,
@@ -64,10 +61,7 @@ BEFORE = "the earlier result has it, of {} users, and today's rows do not"
 IN_EACH_RUN = "each of the last {} runs of the history has it, and today's rows do not"
 TEXTUAL = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
 """The dtypes beside those of numbers that text can be cast to."""
-PAIRED = "{} of {} users, each against their own mean of {} runs"
-FEW_KNOWN = "the history knows {} of {} users, fewer than half, so held against the band of runs"
 NO_SUCH_RUN = "the history has no such number"
-TWICE = "the earlier result has a user twice in one segment; ask both by the same columns"
 Places = Mapping[int, Requirement]
 """Requirements by their places."""
 Decimals = Mapping[str, int]
@@ -109,7 +103,7 @@ def hidden(one: Requirement, decimals: Decimals, rounded: pl.Expr) -> pl.Expr:
     return pl.when(rounded).then(pl.lit(half, pl.Float64))
 
 
-def _are_rounded(values: pl.Expr, metric: Metric[...], decimals: Decimals) -> pl.Expr:
+def are_rounded(values: pl.Expr, metric: Metric[...], decimals: Decimals) -> pl.Expr:
     """Return whether values have no more decimals than their metric is shown with."""
     n = decimals.get(str(metric))
     return pl.lit(value=False) if n is None else (values.round(n) - values).abs() <= ROUNDING
@@ -192,15 +186,15 @@ def with_earlier(
     """
     own = rows.collect_schema()
     then = had_in_summary(earlier, keys, required, own)
-    common = [key for key in keys if _as_text(key) in then.collect_schema()]
-    on = [*map(_as_text, common), "place"]
+    common = [key for key in keys if text_key(key) in then.collect_schema()]
+    on = [*map(text_key, common), "place"]
     now = rows.drop("other", "other_low", "other_high", "other_n").with_columns(
-        as_text(pl.col(key), own[key]).alias(_as_text(key)) for key in common
+        as_text(pl.col(key), own[key]).alias(text_key(key)) for key in common
     )
     found = now.join(then.rename({"n": "other_n"}), on=on, how="left", nulls_equal=True)
     slack = [
         pl.when(pl.col("place") == place).then(
-            hidden(one, decimals, _are_rounded(pl.col("other"), one.metric, decimals))
+            hidden(one, decimals, are_rounded(pl.col("other"), one.metric, decimals))
         )
         for place, one in required.items()
     ]
@@ -212,9 +206,9 @@ def had_in_summary(
 ) -> pl.LazyFrame:
     """Return what an earlier result has: the keys as text, `place`, the value `other` with its ends, and `n` users."""
     common = [key for key in keys if key in earlier.collect_schema()]
-    on = [_as_text(key) for key in common]
+    on = [text_key(key) for key in common]
     numbers = {"other": "value", "other_low": "value_low", "other_high": "value_high"}
-    rows = _with_texts(earlier, common, dtypes).select(
+    rows = with_texts(earlier, common, dtypes).select(
         *on,
         "metric",
         *(pl.col(name).cast(pl.Float64).alias(new) for new, name in numbers.items()),
@@ -253,52 +247,10 @@ def with_predictions(
     return rows_of(found.with_columns(noted, slack=pl.coalesce(slack)), keys)
 
 
-def by_user_or_run(
-    rows: pl.LazyFrame,
-    paired: pl.LazyFrame,
-    keys: Sequence[str],
-    required: Places,
-    windows: pl.DataFrame,
-) -> pl.LazyFrame:
-    """Return rows of `from_pairs` where half of the users, or more, are known from the runs before, else those of runs.
-
-    `rows` are those of `with_predictions`; `windows` has what is said of the runs once users are allowed for, with the keys as
-    text, as `key 0` and on, `metric`, some of the columns that begin with `window_`, and `users_note`.
-    """
-    own, on = rows.collect_schema(), [*map(_as_text, keys), "place"]
-    said = windows.lazy().join(metrics_at(required), on="metric").drop("metric")
-    said = said.rename({f"key {at}": _as_text(key) for at, key in enumerate(keys)})
-    known = [name for name in windows.columns if name in ROW]
-    texts = [as_text(pl.col(key), own[key]).alias(_as_text(key)) for key in keys]
-    n, few = pl.col("n_users"), pl.col("n_users") < pl.col("unpaired")
-    every = (n + pl.col("unpaired")).cast(pl.Int64)
-    runs = pl.col("window_n").cast(pl.Int64)
-    note = pl.when(pl.col("users_note").is_not_null()).then("users_note")
-    note = note.when(few | (n == 0)).then(pl.format(FEW_KNOWN, n, every))
-    note = note.otherwise(pl.format(PAIRED, n, every, runs))
-    now = paired.with_columns(texts).drop(known)
-    now = now.join(said, on=on, how="inner", nulls_equal=True).with_columns(
-        note=pl.concat_str(note, "note", separator="; ", ignore_nulls=True),
-        is_paired=pl.col("users_note").is_null() & ~few & (n > 0),
-    )
-    is_paired = pl.col("is_paired").fill_null(value=False)
-    both = rows.with_columns(texts).join(
-        now.select(*on, "is_paired", by_runs=pl.when(~is_paired).then(note)),
-        on=on,
-        how="left",
-        nulls_equal=True,
-    )
-    by_runs = both.filter(~is_paired).with_columns(
-        note=pl.concat_str("by_runs", "note", separator="; ", ignore_nulls=True)
-    )
-    by_runs = by_runs.with_columns(pl.when(pl.col("note") != "").then("note").alias("note"))
-    return pl.concat([rows_of(now.filter(is_paired), keys), rows_of(by_runs, keys)])
-
-
 def had_in_each_run(predicted: pl.DataFrame, keys: Sequence[str], required: Places) -> pl.LazyFrame:
     """Return what every run of the window has, as `with_missing` takes it, with the number of runs."""
     had = predicted.lazy().filter(pl.col("in_each") > 0).join(metrics_at(required), on="metric")
-    texts = (pl.col(f"key {place}").alias(_as_text(key)) for place, key in enumerate(keys))
+    texts = (pl.col(f"key {place}").alias(text_key(key)) for place, key in enumerate(keys))
     return had.select(*texts, "place", n="in_each")
 
 
@@ -317,9 +269,9 @@ def with_missing(
     the rows do not say it. `words` is the note of such a row, with a place for the number.
     """
     own, columns = rows.collect_schema(), had.collect_schema()
-    common = [key for key in keys if _as_text(key) in columns]
-    on = [*map(_as_text, common), "place"]
-    texts = [as_text(pl.col(key), own[key]).alias(_as_text(key)) for key in common]
+    common = [key for key in keys if text_key(key) in columns]
+    on = [*map(text_key, common), "place"]
+    texts = [as_text(pl.col(key), own[key]).alias(text_key(key)) for key in common]
     here = rows.with_columns(texts)
     there = here.filter(pl.col("value").is_not_null())
     there = there if present is None else present.with_columns(texts)
@@ -345,9 +297,9 @@ def with_missing(
 
 def without_baselines(had: pl.LazyFrame, baselines: Mapping[int, str]) -> pl.LazyFrame:
     """Return earlier rows without the models that others are held against, by the places of requirements."""
-    if not baselines or _as_text(MODEL) not in had.collect_schema():
+    if not baselines or text_key(MODEL) not in had.collect_schema():
         return had
-    model, place = pl.col(_as_text(MODEL)), pl.col("place")
+    model, place = pl.col(text_key(MODEL)), pl.col("place")
     other = [(place == at) & (model == name) for at, name in baselines.items()]
     return had.filter(~pl.any_horizontal(other).fill_null(value=False))
 
@@ -355,21 +307,22 @@ def without_baselines(had: pl.LazyFrame, baselines: Mapping[int, str]) -> pl.Laz
 def _naming(keys: Sequence[str], dtypes: pl.Schema) -> pl.Expr:
     """Return the note of a row that is missing, with its keys where one is no value of today's dtype."""
     lost = [
-        _of_text(key, dtypes[key]).is_null() & pl.col(_as_text(key)).is_not_null() for key in keys
+        _of_text(key, dtypes[key]).is_null() & pl.col(text_key(key)).is_not_null() for key in keys
     ]
     if not keys:
         return pl.col("told")
-    texts = [shown_in_plan(pl.col(_as_text(key))) for key in keys]
+    texts = [shown_in_plan(pl.col(text_key(key))) for key in keys]
     names = pl.concat_str(texts, separator=", ", ignore_nulls=True)
     named = pl.format("{}: {}", "told", names)
     return pl.when(pl.any_horizontal(lost)).then(named).otherwise(pl.col("told"))
 
 
-def _as_text(key: str) -> str:
+def text_key(key: str) -> str:
+    """Return the name of a key's text."""
     return f"{key} as text"
 
 
-def _with_texts(
+def with_texts(
     earlier: pl.LazyFrame, keys: Sequence[str], dtypes: Mapping[str, pl.DataType]
 ) -> pl.LazyFrame:
     """Return earlier rows with the texts of their keys, as those of today's dtypes are written.
@@ -378,12 +331,12 @@ def _with_texts(
     """
     schema = earlier.collect_schema()
     rows = earlier.with_columns(
-        as_text(pl.col(key), schema[key]).alias(_as_text(key)) for key in keys
+        as_text(pl.col(key), schema[key]).alias(text_key(key)) for key in keys
     )
     differ = [key for key in keys if schema[key] != dtypes[key]]
     return rows.with_columns(
-        pl.coalesce(as_text(_of_text(key, dtypes[key]), dtypes[key]), _as_text(key)).alias(
-            _as_text(key)
+        pl.coalesce(as_text(_of_text(key, dtypes[key]), dtypes[key]), text_key(key)).alias(
+            text_key(key)
         )
         for key in differ
     )
@@ -395,7 +348,7 @@ def _none(key: str, dtype: pl.DataType) -> pl.Expr:
 
 def _of_text(key: str, dtype: pl.DataType) -> pl.Expr:
     """Return a key in its dtype from its text, null where the dtype has no such value, as a category that is gone."""
-    text = pl.col(_as_text(key))
+    text = pl.col(text_key(key))
     if dtype == pl.Boolean:
         return pl.when(text.is_in(["true", "false"])).then(text == "true").alias(key)
     if isinstance(dtype, pl.Datetime):
@@ -414,112 +367,3 @@ def metrics_at(required: Places) -> pl.LazyFrame:
         {"place": list(required), "metric": [str(one.metric) for one in required.values()]},
         schema={"place": pl.Int64, "metric": pl.String},
     )
-
-
-def sums_with_earlier(
-    now: pl.LazyFrame,
-    then: pl.LazyFrame,
-    keys: Sequence[str],
-    metrics: Sequence[Metric[...]],
-    decimals: Decimals,
-) -> pl.LazyFrame:
-    """Return the sums of `pairs.SUMS` over users who have a value now and had one then, and whether those are rounded.
-
-    Both have the keys (`then` some of them), `user` and for each metric, by its place, its value.
-    """
-    schema, own = then.collect_schema(), now.collect_schema()
-    common = [name for name in [*keys, "user"] if name in schema]
-    differ = [name for name in common if schema[name] != own[name]]
-    now = now.with_columns(_on(common, differ, own))
-    values = (pl.col(f"value {place}").alias(f"a value {place}") for place in range(len(metrics)))
-    then = then.select(*_on(common, differ, schema), *values)
-    on = [f"on {name}" for name in common]
-    twice = fails_whole_if(pl.struct(on).is_duplicated().any(), TWICE)
-    then = then.with_columns(pl.col(f"a value {place}") + twice for place in range(len(metrics)))
-    # NOTE: of users who had a value then and have no row now nothing is known of their segments, so they do not count.
-    joined = now.join(then, on=on, how="left", nulls_equal=True)
-    places = range(len(metrics))
-    counts = [one for place in places for one in _counts(f"value {place}")]
-    counts += [
-        _are_rounded(pl.col(f"a value {place}"), metric, decimals).all().alias(f"rounded {place}")
-        for place, metric in enumerate(metrics)
-    ]
-    counts += [
-        one for place in places if has_no_ends(metrics[place]) for one in _ends_of_users(place)
-    ]
-    sums = {name: one for place in places for name, one in _sums(f"value {place}").items()}
-    return ExactSums(sums).of(joined, list(keys), counts)
-
-
-def _on(names: Sequence[str], as_texts: Sequence[str], dtypes: pl.Schema) -> list[pl.Expr]:
-    """Return the columns that users are joined on, some as text."""
-    return [
-        (as_text(pl.col(name), dtypes[name]) if name in as_texts else pl.col(name)).alias(
-            f"on {name}"
-        )
-        for name in names
-    ]
-
-
-def _ends_of_users(place: int) -> list[pl.Expr]:
-    """Return the lowest and the highest value of users with both."""
-    then, now = pl.col(f"a value {place}"), pl.col(f"value {place}")
-    both = (then + now).is_not_null()
-    low, high = pl.min_horizontal(then, now), pl.max_horizontal(then, now)
-    return [
-        low.filter(both).min().alias(f"low {place}"),
-        high.filter(both).max().alias(f"high {place}"),
-    ]
-
-
-def had_by_users(
-    then: pl.LazyFrame, keys: Sequence[str], numbers: Mapping[int, int], dtypes: pl.Schema
-) -> pl.LazyFrame:
-    """Return what users had then, as `with_missing` takes it; `numbers` has the number of each place's value."""
-    common = [key for key in keys if key in then.collect_schema()]
-    found = []
-    for place, number in numbers.items():
-        value = pl.col(f"value {number}")
-        n = value.count().cast(pl.Int64).alias("n")
-        rows = ExactSums({"other": value}).of(then, common, [n])
-        rows = rows.with_columns(other=ratio_of(pl.col("other"), pl.col("n"), empty=None))
-        rows = _with_texts(rows, common, dtypes)
-        found.append(rows.select(*map(_as_text, common), _place(place), "n", "other"))
-    return pl.concat(found)
-
-
-def present_users(
-    now: pl.LazyFrame, keys: Sequence[str], numbers: Mapping[int, int]
-) -> pl.LazyFrame:
-    """Return the keys and places of which a user has a value now."""
-    found = []
-    for place, number in numbers.items():
-        rows = aggregate(now, keys, [pl.col(f"value {number}").count().alias("n")])
-        found.append(rows.filter(pl.col("n") > 0).select(*keys, _place(place)))
-    return pl.concat(found)
-
-
-def _place(place: int) -> pl.Expr:
-    return pl.lit(place, pl.Int64).alias("place")
-
-
-def _sums(name: str) -> dict[str, pl.Expr]:
-    """Return what is summed up over users for a distance, as `pairs.SUMS` has it, of the values now and then."""
-    a, place = pl.col(f"a {name}"), name.rpartition(" ")[2]
-    d = difference(pl.col(name), a)
-    then = pl.when(d.is_not_null()).then(a)
-    found = {"a": then, "d": d, "aa": then * then, "ad": a * d, "dd": d * d}
-    return {f"{part} {place}": one for part, one in found.items()}
-
-
-def _counts(name: str) -> list[pl.Expr]:
-    """Return what is counted of the same users."""
-    a, b, place = pl.col(f"a {name}"), pl.col(name), name.rpartition(" ")[2]
-    found = {
-        "n": (b - a).is_not_null().sum().cast(pl.Int64),
-        # they are users' own values, of as many as there are
-        "dddd": pl.lit(0.0),
-        "ties": (difference(b, a) == 0).sum().cast(pl.Int64),
-        "unpaired": (a.is_null() != b.is_null()).sum().cast(pl.Int64),
-    }
-    return [one.alias(f"{part} {place}") for part, one in found.items()]

@@ -20,7 +20,16 @@ from recframe.uncertainty.notes import BETWEEN, are_selected, first_or_joined, o
 from recframe.uncertainty.p_values import least_p, p_below, t_quantile, t_statistic
 from recframe.uncertainty.paired_power import detectable_difference
 from recframe.uncertainty.pairs import MODEL
-from recframe.uncertainty.requirements import AT_LEAST, COLUMNS, FAILS, HOLDS, MISSING, OPEN, Gate
+from recframe.uncertainty.requirements import (
+    AT_LEAST,
+    COLUMNS,
+    FAILS,
+    HOLDS,
+    MISSING,
+    OPEN,
+    Gate,
+    Requirement,
+)
 from recframe.uncertainty.summary import FEW_VALUES
 from recframe.uncertainty.windows import Windows, squared_error
 
@@ -210,7 +219,6 @@ def _of_models(rows: pl.DataFrame, gate: Gate) -> pl.DataFrame:
 def _arrays(rows: pl.DataFrame, gate: Gate) -> Rows:
     column = partial(_column, rows)
     asked = [gate.requirements[place] for place in rows["place"]]
-    is_trailing = np.array([gate.is_trailing(one) for one in asked], dtype=bool)
     return Rows(
         column("value"),
         column("value_low"),
@@ -234,8 +242,7 @@ def _arrays(rows: pl.DataFrame, gate: Gate) -> Rows:
         np.array([one.bound for one in asked]),
         np.array([one.model is None for one in asked], dtype=bool),
         np.array([gate.is_earlier(one) for one in asked], dtype=bool) & np.isnan(column("gap")),
-        is_trailing & np.isnan(column("gap")),
-        is_trailing & ~np.isnan(column("gap")),
+        *_by_run_or_user(asked, column("gap"), gate),
         _flags(rows, "missing"),
         np.nan_to_num(column("slack")),
     )
@@ -243,6 +250,12 @@ def _arrays(rows: pl.DataFrame, gate: Gate) -> Rows:
 
 def _column(rows: pl.DataFrame, name: str) -> Numbers:
     return rows[name].cast(pl.Float64).to_numpy().astype(np.float64)
+
+
+def _by_run_or_user(asked: Sequence[Requirement], gap: Numbers, gate: Gate) -> tuple[Flags, Flags]:
+    """Return which rows are held against what runs predict, and which against users' own means of these."""
+    is_trailing = np.array([gate.is_trailing(one) for one in asked], dtype=bool)
+    return is_trailing & np.isnan(gap), is_trailing & ~np.isnan(gap)
 
 
 def _of_gap(column: Callable[[str], Numbers]) -> tuple[Numbers, Gap]:
@@ -276,11 +289,10 @@ def _with_windows(rows: Rows, found: pl.DataFrame, gate: Gate) -> Rows:
     own = np.nan_to_num(np.fmax(rows.error, by_interval**2))
     at, of_users = rows.trailing, rows.by_user
     of_runs = np.where(of_users, np.fmax(windows.spread, windows.errors), 0.0)
-    n_runs = np.where(of_users, windows.n, np.inf)
     more = rows.two_more
     rows = rows._replace(
         gap_error=np.maximum(rows.gap_error, of_runs),
-        freedom=np.fmin(rows.freedom, n_runs - 1.0),
+        freedom=np.where(of_users, np.fmin(rows.freedom, windows.n - 1.0), rows.freedom),
         two_more=more._replace(error=np.maximum(more.error, np.sqrt(of_runs))),
     )
     return rows._replace(
@@ -368,8 +380,8 @@ def _notes(rows: Rows, found: Mapping[str, Any], known: pl.Series, gate: Gate) -
     alone = is_open & (found["p_value"] <= 1.0 - gate.level)
     pairs, n = rows.pairs, rows.n
     worst = np.where(rows.sign > 0, found["difference_low"], -found["difference_high"])
-    few = rows.two_more.differ < FEW_VALUES
-    varies = pairs & ~rows.never_varies
+    could_hold = is_open & on_interval & (worst >= 0)
+    few, varies = rows.two_more.differ < FEW_VALUES, pairs & ~rows.never_varies
     lacks = {
         "the earlier result has no such row": rows.earlier & np.isnan(rows.other),
         "nobody has both values": pairs & (n == 0),
@@ -387,13 +399,9 @@ def _notes(rows: Rows, found: Mapping[str, Any], known: pl.Series, gate: Gate) -
         "the distance is the same for all users, so nothing says how far others would be": rows.never_varies
         & (n > 1),
         f"fewer than {FEW_VALUES} users differ, so the interval is rough": varies & few,
-        "two more users could change it": varies
-        & is_open
-        & on_interval
-        & (worst >= 0)
-        & ~_are_new(rows),
+        "two more users could change it": varies & could_hold & ~_are_new(rows),
     }
-    told = found["by_value"] | (not on_interval)
+    told = (found["by_value"] | (not on_interval)) & ~(rows.trailing | rows.by_user)
     return _with_known(first_or_joined(lacks, words), known, told)
 
 

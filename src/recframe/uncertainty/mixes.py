@@ -78,19 +78,8 @@ def standardised(
     then = shares.lazy().join(metrics_at(required), on="metric").drop("metric")
     of = [*on, "place"]
     both = now.join(then, on=[*of, SEGMENT], how="left", nulls_equal=True)
-    weight = pl.col("weight").fill_null(0.0)
-    share = weight / weight.sum()
-    half = (pl.col("value_high") - pl.col("value_low")) / 2
-    summed = both.group_by(*of, maintain_order=True).agg(
-        *(pl.col(key).first() for key in keys),
-        value=(share * pl.col("mean")).sum(),
-        error=(share**2 * pl.col("error")).sum(),
-        half=(share**2 * half**2).sum().sqrt(),
-        n_users=pl.col("n_users").filter(weight > 0).sum(),
-        new=pl.col(SEGMENT).fill_null("null").filter(weight == 0).sort().str.join(", "),
-        of_each=pl.col("of_each").first(),
-        known=weight.sum(),
-    )
+    kept = [pl.col(key).first() for key in keys]
+    summed = both.group_by(*of, maintain_order=True).agg(*kept, *_weighted())
     noted = shares_moved(both.select(*of, SEGMENT, n="n_users"), then, of, of, name)
     lost = then.join(now, on=[*of, SEGMENT], how="anti", nulls_equal=True).filter(
         pl.col("weight") > 0
@@ -98,16 +87,28 @@ def standardised(
     gone = lost.group_by(of).agg(
         gone_weight=pl.col("weight").sum(), gone_part=(pl.col("weight") * pl.col("mean")).sum()
     )
-    value, apart = pl.when(pl.col("known") > 0).then("value"), pl.col("half")
-    standard = summed.join(noted, on=of, how="left", nulls_equal=True).with_columns(
-        value=value,
-        mean=value,
-        value_low=value - apart,
-        value_high=value + apart,
-        freedom=pl.col("n_users").cast(pl.Float64) - 1.0,
-        note=_note(name),
-    )
-    return rows_of(standard, keys), gone
+    standard = summed.join(noted, on=of, how="left", nulls_equal=True)
+    return rows_of(standard.with_columns(note=_note(name)), keys), gone
+
+
+def _weighted() -> list[pl.Expr]:
+    """Return the numbers of all users from those of segments with their weights."""
+    weight = pl.col("weight").fill_null(0.0)
+    share, half = weight / weight.sum(), (pl.col("value_high") - pl.col("value_low")) / 2
+    value = pl.when(weight.sum() > 0).then((share * pl.col("mean")).sum())
+    apart, n = (share**2 * half**2).sum().sqrt(), pl.col("n_users").filter(weight > 0).sum()
+    new = pl.col(SEGMENT).fill_null("null").filter(weight == 0).sort().str.join(", ")
+    found = {
+        **dict.fromkeys(("value", "mean"), value),
+        "value_low": value - apart,
+        "value_high": value + apart,
+        "error": (share**2 * pl.col("error")).sum(),
+        "n_users": n,
+        "freedom": n.cast(pl.Float64) - 1.0,
+        "of_each": pl.col("of_each").first(),
+        "new": new,
+    }
+    return [one.alias(name) for name, one in found.items()]
 
 
 def _note(name: str) -> pl.Expr:

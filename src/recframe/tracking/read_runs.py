@@ -1,0 +1,196 @@
+"""Numbers of a history as series of runs: read under names of our own, each once, in the order of their time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from recframe.errors import ColumnError, DataError, RecframeError
+from recframe.frames.collecting import stream
+from recframe.frames.kinds.kind import Kind
+from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.registry import parse
+from recframe.tracking.definitions import as_now, without_parts
+from recframe.tracking.tracked_run import ABOUT, keys_of
+from recframe.uncertainty import summary
+
+KNOWN = ("as_of", "name", "run", "fingerprint", "tracked_at", "definition", "split_by")
+"""What is read of a run, where a history has it."""
+
+
+NUMBERS = ("value", "value_low", "value_high")
+
+
+WINDOW, LEVEL = 14, 0.99
+
+
+@dataclass(frozen=True)
+class Watched:
+    """Which number of the runs is watched, and how."""
+
+    window: int = WINDOW
+    level: float = LEVEL
+    of: str = "value"
+
+    @property
+    def ends(self) -> list[str]:
+        """The columns of the number and its interval."""
+        return [self.of, f"{self.of}_low", f"{self.of}_high"]
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The numbers of a history under names of our own, each once, and which belong together."""
+
+    rows: pl.DataFrame
+    """The columns of `KNOWN`, `key 0` and on, `metric`, `k`, those of `NUMBERS`, `std` and `n_users`; and when they are
+    `numbered` the `series` of each row, the `place` in it that the first run of its data has, and whether it is that run."""
+    keys: list[str] = field(default_factory=list)
+    """The names of the columns of segments and models."""
+
+    @property
+    def inside(self) -> list[str]:
+        """What they are called here."""
+        return [f"key {place}" for place in range(len(self.keys))]
+
+
+def read(kind: Kind, how: Watched) -> Runs:
+    """Return the numbers of a history as they stand there, under names of our own."""
+    columns = kind.columns
+    missing = [one for one in ("as_of", "metric", "k", how.of) if one not in columns]
+    if missing:
+        msg = (
+            "this takes a history, a frame of rf.history('history.parquet') or its path; found a frame without "
+            f"{missing[0]!r}, of the columns {', '.join(map(str, columns))}"
+        )
+        raise ColumnError(msg)
+    apart = {*ABOUT, *how.ends, "metric", "k"}
+    keys = [one for one in _keys(kind) if one not in apart]
+    taken = {one: one for one in KNOWN if one in columns}
+    taken |= {f"key {place}": one for place, one in enumerate(keys)} | {
+        "metric": "metric",
+        "k": "k",
+    }
+    taken |= {new: one for new, one in zip(NUMBERS, how.ends, strict=True) if one in columns}
+    if how.of == "value":
+        taken |= {one: one for one in ("std", "n_users") if one in columns}
+    rows = stream(kind.take(taken).lazy())
+    if not rows.schema["as_of"].is_temporal():
+        msg = f"the column 'as_of' has times; found {rows.schema['as_of']}: pl.col('as_of').str.to_datetime()"
+        raise ColumnError(msg)
+    runs = Runs(as_now(_with_all(Runs(rows, keys))), keys)
+    _check_rows(runs)
+    return runs
+
+
+def _check_rows(runs: Runs) -> None:
+    """Say so where rows have no time, or where numbers of one run are not told apart."""
+    without = runs.rows["as_of"].null_count()
+    if without:
+        msg = (
+            f"the column 'as_of' is null in {without:,} of {len(runs.rows):,} rows, and each number of a history has a "
+            "time that it holds for; drop those rows, or read their times again"
+        )
+        raise DataError(msg)
+    of_run = ["as_of", "name", "run", "fingerprint", "tracked_at", "definition", "split_by"]
+    number = pl.col("value")
+    apart = runs.rows.group_by(*of_run, *runs.inside, "metric", "k").agg(
+        least=number.min(), most=number.max()
+    )
+    mixed = apart.filter(pl.col("least") < pl.col("most")).sort(
+        "as_of", "metric", "k", *runs.inside
+    )
+    if len(mixed):
+        first = mixed.select("metric", time_shown(pl.col("as_of")), "least", "most").row(0)
+        msg = (
+            "the history has several values of {} for {}, such as {:.6g} and {:.6g}, and nothing that tells them apart: keep "
+            "the columns of models and segments, before the column 'k', or filter the rows of one"
+        )
+        raise DataError(msg.format(*first))
+
+
+def _keys(kind: Kind) -> list[str]:
+    """Return the columns of segments and models: those before `k`, and wherever they stand those that runs were split by.
+
+    NOTE: numbers may stand before `k` too, where columns were selected in another order.
+    """
+    columns = [str(one) for one in kind.columns]
+    found = [one for one in keys_of(columns) if one not in summary.COLUMNS]
+    if "split_by" in columns:
+        known = stream(kind.take({"split_by": "split_by"}).lazy())["split_by"].drop_nulls().unique()
+        named = {name for text in known.to_list() for name in text.split(", ")}
+        found += [one for one in columns if one in named]
+    return list(dict.fromkeys(found))
+
+
+def _with_all(runs: Runs) -> pl.DataFrame:
+    """Return rows with all columns, null for those that a history does not have."""
+    rows = runs.rows
+    if "split_by" not in rows.columns:
+        named = zip(runs.inside, runs.keys, strict=True)
+        there = [pl.when(pl.col(one).is_not_null()).then(pl.lit(name)) for one, name in named]
+        text = pl.concat_str(there, separator=", ", ignore_nulls=True) if there else pl.lit("")
+        rows = rows.with_columns(split_by=pl.when(text != "").then(text))
+    floats = [*NUMBERS, "std", "n_users"]
+    wanted = {**{one: ABOUT[one] for one in KNOWN}, **dict.fromkeys(floats, pl.Float64)}
+    lacking = [
+        pl.lit(None, dtype).alias(one) for one, dtype in wanted.items() if one not in rows.columns
+    ]
+    return rows.with_columns(lacking).with_columns(
+        pl.col("metric", "name", "fingerprint", "definition", "split_by").cast(pl.String),
+        pl.col("k").cast(pl.Int64),
+        *(_finite(one) for one in floats),
+    )
+
+
+def _finite(name: str) -> pl.Expr:
+    """Return a number as it is, null where it is infinite or none."""
+    number = pl.col(name).cast(pl.Float64)
+    return pl.when(number.is_finite()).then(number).alias(name)
+
+
+def numbered(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Return each number once, with its series and its place in it."""
+    about = ["name", "split_by", *keys, "metric", "k"]
+    # NOTE: results of other methods, of the same time, model and metric, may lack the number that is watched, or its interval
+    told = pl.col("value").is_not_null().cast(pl.Int8) + pl.col("value_low").is_not_null()
+    rows = rows.with_row_index("row").with_columns(known=pl.col("value").is_not_null(), told=told)
+    rows = rows.sort("as_of", "told", "tracked_at", "row", maintain_order=True)
+    rows = rows.unique(["as_of", *about, "fingerprint"], keep="last", maintain_order=True)
+    rows = rows.sort("as_of", "tracked_at", "row", maintain_order=True)
+    twice = pl.col("value").min() < pl.col("value").max()
+    rows = rows.with_columns(twice=twice.over("as_of", *about).fill_null(value=False))
+    rows = rows.unique(["as_of", *about], keep="last", maintain_order=True)
+    names = rows.select(*about, "definition").unique(maintain_order=True).with_row_index("series")
+    names = names.with_columns(pl.col("series").cast(pl.Int64))
+    rows = rows.join(
+        names, on=[*about, "definition"], how="left", nulls_equal=True, maintain_order="left"
+    )
+    # a number that no run has is none of its result
+    rows = rows.filter(pl.col("value").count().over("series") > 0)
+    data = pl.col("fingerprint").fill_null(pl.format("row {}", "row"))
+    rows = rows.with_columns(data=data)
+    first = pl.col("known") & pl.int_range(pl.len()).over("series", "known", "data").eq(0)
+    rows = rows.with_columns(first=first)
+    rows = rows.with_columns(before=pl.col("first").cast(pl.Int64).cum_sum().over("series"))
+    place = pl.when("first").then(pl.col("before") - 1).min().over("series", "known", "data")
+    begins, plain = pl.col("as_of").min(), without_parts(pl.col("definition")).alias("plain")
+    anew = begins.over("series") > begins.over(about)
+    recut = begins.over("series") > begins.over(*about, plain)
+    of = pl.col("as_of").first().over("series", "known", "data")
+    return rows.with_columns(place=pl.coalesce(place, "before"), anew=anew, recut=recut, of=of)
+
+
+def metric_of(text: str) -> Metric[...] | None:
+    """Return the metric of a text, None where it is one of the user's own that is not there now."""
+    try:
+        return parse(text)
+    except RecframeError:
+        return None
+
+
+def time_shown(column: pl.Expr) -> pl.Expr:
+    """Return times as text, the first moment of a day as the day."""
+    return column.cast(pl.String).str.replace(r"\.0+$", "").str.replace(r"[ T]00:00:00$", "")
