@@ -1,6 +1,7 @@
 """How often intervals cover, how often tests reject a true null, and what resampling costs: a table of trials.
 
     python tests/benchmarks/coverage_in_trials.py --json tests/benchmarks/coverage_in_trials.json
+    python tests/benchmarks/coverage_in_trials.py promises --seed 33 --json tests/benchmarks/coverage_in_trials.json
     python tests/benchmarks/coverage_in_trials.py --values values.parquet
 
 It needs the `[stats]` extra. The users come from a simple model: a "rich" user has some 22 relevant items, a "1-out" user has
@@ -24,6 +25,7 @@ from typing import Any
 import machine
 import numpy as np
 import polars as pl
+import promises_in_trials
 
 from recframe.uncertainty import corrections, looks, p_values, pooling, resampling, simultaneous
 
@@ -337,6 +339,11 @@ def so_far(values: np.ndarray, n: np.ndarray) -> np.ndarray:
     return np.stack([mean, np.sqrt(np.where(variance < 1e-12, 0.0, variance) / n), differ])
 
 
+def promised(told: argparse.Namespace, _: dict[str, Population]) -> Iterator[dict[str, Any]]:
+    """Say how often promises of recframe's own calls hold, on scenes of their own."""
+    yield from promises_in_trials.promises(told.seed + 7, told.trials, told.promise)
+
+
 def seconds(told: argparse.Namespace, _: dict[str, Population]) -> Iterator[dict[str, Any]]:
     """Time resampling of a million users' groups, in CPU seconds, the grouping aside."""
     random = np.random.default_rng(told.seed + 5)
@@ -382,6 +389,7 @@ TABLES = {
     "families": families,
     "segments": segments,
     "looks": weekly_looks,
+    "promises": promised,
     "seconds": seconds,
 }
 
@@ -410,6 +418,9 @@ def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--trials", type=int, default=2_000, help="samples (%(default)s)")
     parser.add_argument("--sizes", type=int, nargs="+", default=[30, 300, 3_000])
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--promise", action="append", help="a promise that is drawn alone; those stored stay"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a JSON file")
     return parser.parse_args(arguments)
 
@@ -428,10 +439,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "machine": machine.describe(),
         "versions": {name: version(name) for name in ("recframe", "numpy", "scipy", "polars")},
     }
+    if told.tables and told.json is not None and told.json.exists():
+        # the other tables stay, and what they were drawn with
+        result = json.loads(told.json.read_text(encoding="utf-8"))
     for name in told.tables or TABLES:
-        result[name] = [*TABLES[name](told, found)]
-        sys.stdout.write(f"\n{name}\n\n{markdown(result[name])}\n")
+        rows = [*TABLES[name](told, found)]
+        sys.stdout.write(f"\n{name}\n\n{markdown(rows)}\n")
         sys.stdout.flush()
+        others = result.get(name, []) if name == "promises" and told.promise else []
+        result[name] = [row for row in others if row["promise"] not in told.promise] + rows
     if told.json is not None:
         text = json.dumps(result, indent=2)
         told.json.write_text(f"{text}\n", encoding="utf-8")

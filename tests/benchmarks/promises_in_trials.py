@@ -1,0 +1,354 @@
+"""Promises of verdicts and intervals, each asked of recframe's own calls on scenes in which the truth is known.
+
+`coverage_in_trials.py promises` draws them all, with `--promise looks` one alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scenes_in_trials import (
+    SCENES,
+    Scene,
+    Seen,
+    asked,
+    batches,
+    covers,
+    in_batches,
+    lowered,
+    of_clusters,
+    seen,
+    together,
+)
+
+from recframe.uncertainty import corrections, looks, p_values, resampling
+from recframe.uncertainty.comparison import SKEWED
+
+LEVEL, ALPHA = 0.95, 0.05
+MARGIN = 0.05
+WEEKS = 12
+ROUGH = pl.col("note").str.contains("rough")
+
+
+def few_who_differ(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Seen]:
+    """Say how often equal models are said to differ: one row, and some of forty, of which thirty have few users."""
+    for users in (12, 40, 300):
+        rows = in_batches(
+            trials,
+            users,
+            lambda samples, users=users: asked(scene.draw(random, (samples, users), 2)).compare(
+                "mrr", baseline="m0", by="sample", correction=None
+            ),
+        )
+        yield seen(f"`compare`, {users} users, differs", rows, pl.col("p_value") <= ALPHA, 0.05)
+    sizes = np.repeat([8, 200], [30, 10])
+    segment = np.repeat(np.arange(len(sizes)), sizes)
+
+    def ask(samples: int) -> pl.DataFrame:
+        rec = asked(
+            scene.draw(random, (samples, len(segment)), 2), segment=np.tile(segment, (samples, 1))
+        )
+        rows = rec.compare("mrr", baseline="m0", by=["sample", "segment"], correction=None)
+        p = corrections.adjusted(
+            rows["p_value"].to_numpy(), method="holm", families=rows["sample"].to_numpy()
+        )
+        return rows.with_columns(shown=p <= ALPHA).group_by("sample").agg(pl.col("shown").any())
+
+    rows = in_batches(trials, len(segment), ask)
+    yield seen(
+        "`compare`, some of 40 segments, 30 of 8 users, differs", rows, pl.col("shown"), 0.05
+    )
+
+
+def gates(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Seen]:
+    """Say how often gates and margins hold at the very bound, and shares of the baseline cover."""
+    requirement = f"mrr >= {1 - MARGIN} * m0"
+    for users in (10, 30, 100, 300):
+
+        def ask(samples: int, users: int = users) -> pl.DataFrame:
+            rec = asked(lowered(random, scene.draw(random, (samples, users), 2), MARGIN))
+            gate = rec.require(requirement, by="sample", raises=False)
+            beside = rec.compare("mrr", baseline="m0", by="sample", margin=MARGIN, correction=None)
+            return gate.select("sample", "state", "p_value").join(beside, on="sample", suffix="_of")
+
+        rows = in_batches(trials, users, ask)
+        yield seen(
+            f"`require`, {users} users at the bound, holds", rows, pl.col("state") == "holds", 0.025
+        )
+        if users in {30, 300}:
+            fails = pl.col("p_value") <= ALPHA
+            yield seen(f"`require`, {users} users at the bound, one row fails", rows, fails, 0.05)
+        shown = pl.col("p_not_worse") <= ALPHA / 2
+        if users in {30, 300}:
+            yield seen(
+                f"`compare(margin=)`, {users} users at the bound, not worse", rows, shown, 0.025
+            )
+        if users >= 100:
+            bounded = rows.drop_nulls("relative_low")
+            if len(bounded):
+                yield seen(
+                    f"`relative`, {users} users, covers", bounded, covers("relative", -MARGIN), 0.95
+                )
+            yield seen(
+                f"`relative`, {users} users, has no interval",
+                rows,
+                pl.col("relative_low").is_null(),
+            )
+
+
+def means(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Seen]:
+    """Say how often intervals of means cover, and how many are noted as rough."""
+    for users in (30, 300, 1_000):
+        rows = in_batches(
+            trials,
+            users,
+            lambda samples, users=users: asked(scene.draw(random, (samples, users), 1)).summarize(
+                "mrr", by="sample"
+            ),
+        )
+        of = f"`summarize`, {users:,} users"
+        yield seen(f"{of}, covers", rows, covers("value", scene.mean), 0.95)
+        yield seen(f"{of}, is noted as rough", rows, ROUGH)
+
+
+def households(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Seen]:
+    """Say how often intervals and gates of clusters of unlike sizes are right."""
+    for clusters in (40, 200):
+
+        def ask(samples: int, clusters: int = clusters) -> pl.DataFrame:
+            values, cluster = together(random, scene, samples, clusters)
+            rec, _ = of_clusters(lowered(random, values, MARGIN), cluster)
+            whole = rec.compare(
+                "mrr", baseline="m0", by="sample", cluster="cluster", correction=None
+            )
+            alone = rec.compare("mrr", baseline="m0", by="sample", correction=None)
+            value = rec.summarize("mrr", by="sample", cluster="cluster").filter(model="m0")
+            gate = rec.require(
+                f"mrr >= {1 - MARGIN} * m0", by="sample", cluster="cluster", raises=False
+            )
+            return (
+                whole.join(alone, on="sample", suffix="_alone")
+                .join(value, on="sample", suffix="_of")
+                .join(gate.select("sample", "state"), on="sample")
+            )
+
+        rows = in_batches(trials, clusters * 8, ask)
+        truth = -MARGIN * scene.mean
+        of = f"{clusters} clusters"
+        yield seen(f"`compare(cluster=)`, {of}, covers", rows, covers("difference", truth), 0.95)
+        without = (pl.col("difference_low_alone") <= truth) & (
+            pl.col("difference_high_alone") >= truth
+        )
+        yield seen(f"`compare` without `cluster=`, {of}, covers", rows, without)
+        yield seen(f"`summarize(cluster=)`, {of}, covers", rows, covers("value", scene.mean), 0.95)
+        noted = pl.col("note_of").str.contains("rough")
+        yield seen(f"`summarize(cluster=)`, {of}, is noted as rough", rows, noted)
+        yield seen(
+            f"`require(cluster=)`, {of} at the bound, holds",
+            rows,
+            pl.col("state") == "holds",
+            0.025,
+        )
+
+
+def segments(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Seen]:
+    """Say how often equal segments are said to differ, and pooled values of equal ones and of others cover."""
+    for name, sizes, least in (
+        ("12 equal of 30 to 1,000 users", np.geomspace(30, 1_000, 12).astype(int), 1.0),
+        ("200 equal of 50 users", np.repeat(50, 200), 1.0),
+        ("40 unlike of 100 users", np.repeat(100, 40), 0.4),
+    ):
+        found = pl.DataFrame([of_segments(random, scene, sizes, least) for _ in range(trials)])
+        if least == 1.0:
+            yield seen(f"`gaps`, {name}, a gap", found, pl.col("gap") > 0, 0.05)
+            yield seen(f"`slices`, {name}, some differs", found, pl.col("p") <= ALPHA, 0.05)
+        else:
+            yield seen(f"`spread`, {name}, of what it is", found, pl.col("spread"))
+        yield seen(f"`pooled`, {name}, covers", found, pl.col("pooled"), 0.95)
+
+
+def of_segments(
+    random: np.random.Generator, scene: Scene, sizes: np.ndarray, least: float
+) -> dict[str, float | None]:
+    """Return what is said of segments whose values are lost so often that their means are a share of the scene's."""
+    segment, kept = np.repeat(np.arange(len(sizes)), sizes), np.linspace(least, 1.0, len(sizes))
+    values = scene.draw(random, (1, len(segment)), 1)
+    lost = random.random(len(segment)) >= kept[segment]
+    rec = asked(np.where(lost[:, None], 0.0, values), segment=segment)
+    truth = pl.DataFrame({"place": np.arange(len(sizes)), "truth": scene.mean * kept})
+    named = truth.with_columns(segment=pl.format("segment={}", "place"))
+    rows, gap = (
+        rec.slices("mrr", by="segment").join(named, on="segment"),
+        rec.gaps("mrr", by="segment"),
+    )
+    return {
+        "gap": gap["gap_low"].item(),
+        "p": rows["p_adjusted"].min(),
+        "pooled": rows.select(covers("pooled", pl.col("truth")).mean()).item(),
+        "spread": gap["spread"].item() / (scene.mean * kept.std(ddof=1)) if least < 1.0 else None,
+    }
+
+
+def of_households(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Seen]:
+    """Say how often five equal segments, each of whole clusters, are said to differ."""
+    found = []
+    for _ in range(trials):
+        values, cluster = together(random, scene, 1, 300)
+        rec = asked(values[..., :1], cluster=cluster, segment=cluster % 5)
+        found.append(
+            {
+                name: rec.gaps("mrr", by="segment", **told)["gap_low"].fill_null(0.0).item() > 0
+                for name, told in (("whole", {"cluster": "cluster"}), ("alone", {}))
+            }
+            | {
+                "slice": rec.slices("mrr", by="segment", cluster="cluster")["p_adjusted"].min()
+                <= ALPHA
+            }
+        )
+    found = pl.DataFrame(found)
+    yield seen("`gaps(cluster=)`, 5 of 60 clusters, a gap", found, pl.col("whole"), 0.05)
+    yield seen("`gaps` without `cluster=`, 5 of 60 clusters, a gap", found, pl.col("alone"))
+    yield seen("`slices(cluster=)`, 5 of 60 clusters, some differs", found, pl.col("slice"), 0.05)
+
+
+def tables(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Seen]:
+    """Say how often tables of 20 rows without a difference err by max_t, with the note of skewed differences and without it."""
+    rows, users = 20, 300
+    found = []
+    for samples in batches(trials, users * rows):
+        values = scene.draw(random, (samples * rows, users), 2)
+        differences = (values[..., 1] - values[..., 0]).T
+        label = np.repeat(np.arange(samples), rows)
+        told = {"n_resamples": 999, "seed": 0, "families": label}
+        tested = resampling.sign_flip_test(differences, np.ones(users), **told)
+        error = differences.std(axis=0, ddof=1) / users**0.5
+        p = p_values.p_two_sided(p_values.t_statistic(differences.mean(axis=0), error), users - 1)
+        p = np.maximum(p, p_values.least_p((differences != 0).sum(axis=0)))
+        holm = corrections.adjusted(p, method="holm", families=label)
+        by = {"max_t": np.maximum(tested.p_max_t, p), "holm": holm}
+        shown = {name: one <= ALPHA for name, one in by.items()}
+        shown["unnoted"] = shown["max_t"] & (tested.skewness <= SKEWED)
+        found.append(
+            pl.DataFrame(
+                {name: one.reshape(samples, rows).any(axis=1) for name, one in shown.items()}
+            )
+        )
+    found = pl.concat(found)
+    yield seen(
+        "`max_t`, 20 rows of 300 users, a finding without the note on skewness",
+        found,
+        pl.col("unnoted"),
+        0.05,
+    )
+    yield seen("`max_t`, 20 rows of 300 users, any finding", found, pl.col("max_t"))
+    yield seen('`"holm"`, 20 rows of 300 users, any finding', found, pl.col("holm"), 0.05)
+
+
+def best_of_many(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Seen]:
+    """Say what is claimed of the best of six equal models."""
+    users = 300
+    rows = in_batches(
+        trials,
+        users * 12,
+        lambda samples: asked(scene.draw(random, (samples, users), 7)).winner(
+            "mrr", baseline="m0", by="sample", n_resamples=20
+        ),
+    )
+    yield seen(
+        "`winner`, six equal models, the interval covers", rows, covers("difference", 0.0), 0.95
+    )
+    single = rows.with_columns(half=(pl.col("difference_high") - pl.col("difference_low")) / 2)
+    t = p_values.t_quantile([LEVEL, LEVEL ** (1 / 6)], users - 1)
+    half = pl.col("half") * float(t[0] / t[1])
+    yield seen(
+        "one of 95 %, six equal models, covers", single, (pl.col("difference").abs() <= half)
+    )
+    yield seen(
+        "`winner`, six equal models, *better* than the next", rows, pl.col("p_value") <= ALPHA, 0.05
+    )
+    for name, words in (("difference", "as measured"), ("difference_shrunk", "shrunk")):
+        yield seen(f"its lead {words}, of the baseline", rows, pl.col(name) / scene.mean)
+
+
+def users_of_a_gate(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Seen]:
+    """Say how often a gate holds with as many users as `power` asks for, where models are equal, and with as many clusters."""
+    gate = f"mrr >= {1 - scene.margin} * m0"
+    pilot = asked(scene.draw(random, (1, 200_000), 2))
+    users = pilot.power("mrr", baseline="m0", margin=scene.margin)["users_needed"].item()
+    rows = in_batches(
+        trials,
+        users,
+        lambda samples: asked(scene.draw(random, (samples, users), 2)).require(
+            gate, by="sample", raises=False
+        ),
+    )
+    holds = pl.col("state") == "holds"
+    yield seen("`power(margin=)`, the gate holds", rows, holds, 0.8)
+    whole = {"cluster": "cluster"}
+    pilot, size = of_clusters(*together(random, scene, 1, 50_000))
+    found = pilot.power("mrr", baseline="m0", margin=scene.margin, **whole)["users_needed"].item()
+    clusters = round(found / size)
+    rows = in_batches(
+        trials,
+        found,
+        lambda samples: of_clusters(*together(random, scene, samples, clusters))[0].require(
+            gate, by="sample", raises=False, **whole
+        ),
+    )
+    yield seen("`power(margin=, cluster=)`, the gate holds", rows, holds, 0.8)
+
+
+def weekly(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Seen]:
+    """Say how often some of twelve looks at all users so far errs."""
+    for week in (25, 200):
+        n = week * np.arange(1, WEEKS + 1)
+        found = []
+        for samples in batches(trials, n[-1]):
+            values = scene.draw(random, (samples, n[-1]), 2)
+            d = values[..., 1] - values[..., 0]
+            total, square, differ = (one.cumsum(axis=1)[:, n - 1] for one in (d, d**2, d != 0))
+            variance = np.maximum(square - total**2 / n, 0.0) / (n - 1)
+            z = p_values.t_statistic(total / n, np.sqrt(variance / n))
+            least = p_values.least_p(differ)
+            shown = {
+                name: np.maximum(law.p_two_sided(z, n - 1), least) <= ALPHA
+                for name, law in (("any", looks.ANY_LOOK), ("one", looks.ONE_LOOK))
+            }
+            found.append(pl.DataFrame({name: one.any(axis=1) for name, one in shown.items()}))
+        found = pl.concat(found)
+        yield seen(
+            f'`compare(looks="any")`, some of 12 looks at {week} users a week errs',
+            found,
+            pl.col("any"),
+            0.05,
+        )
+        yield seen(
+            f"without `looks=`, some of 12 looks at {week} users a week errs", found, pl.col("one")
+        )
+
+
+PROMISES: dict[str, Callable[[np.random.Generator, Scene, int], Iterator[Seen]]] = {
+    "few who differ": few_who_differ,
+    "gates, margins and shares": gates,
+    "means": means,
+    "clusters": households,
+    "segments": segments,
+    "segments of clusters": of_households,
+    "max_t": tables,
+    "best of many": best_of_many,
+    "users of a gate": users_of_a_gate,
+    "looks": weekly,
+}
+"""What was seen of a promise on a scene, by functions. Another one is a line at the end, where the draws of these stay."""
+
+
+def promises(seed: int, trials: int, names: list[str] | None = None) -> Iterator[dict[str, Any]]:
+    """Give what was seen of each promise on each scene, with the error of so many samples."""
+    for name in names or PROMISES:
+        for place, scene in enumerate(SCENES):
+            random = np.random.default_rng([seed, [*PROMISES].index(name), place])
+            for row in PROMISES[name](random, scene, trials):
+                yield {"promise": name, "scene": scene.name, **row._asdict()}
