@@ -402,6 +402,34 @@ def test_users_who_hang_together_are_no_sign_of_segments_that_differ():
     assert min(found["gaps alone"], found["slices alone"]) >= 9
 
 
+def test_clusters_of_unlike_sizes_have_the_error_of_leaving_each_out():
+    sizes = {"a": [40, 3, 5, 9, 2, 14], "b": [30, 8, 4, 6, 21, 2]}
+    chances = np.random.default_rng(8).permutation(np.linspace(0, 1, 12)).reshape(2, 6)
+    rows = [
+        (segment, f"{segment}{number}", int(user < chance * size))
+        for (segment, of), chosen in zip(sizes.items(), chances, strict=True)
+        for number, (size, chance) in enumerate(zip(of, chosen, strict=True))
+        for user in range(size)
+    ]
+    segment, household, values = zip(*rows, strict=True)
+    frame = hits(list(values), household=list(household), segment=list(segment))
+    row = frame.rec.slices("hit_rate@1", by="segment", cluster="household").row(0, named=True)
+
+    def moved(of):
+        """Return what leaving out each cluster changes of a segment's mean, times (G - 1) / G."""
+        mine = [(house, value) for one, house, value in rows if one == of]
+        mean = np.mean([value for _, value in mine])
+        houses = sorted({house for house, _ in mine})
+        without = [np.mean([value for one, value in mine if one != house]) for house in houses]
+        return (mean - np.array(without)) * (len(houses) - 1) / len(houses)
+
+    error = np.sqrt(12 / 11 * sum((moved(of) ** 2).sum() for of in sizes))
+    of = np.array(sizes[row["segment"].removeprefix("segment=")])
+    freedom = of.sum() ** 2 / (of**2).sum() - 1
+    expected = 2 * stats.t.sf(abs(row["difference"]) / error, freedom)
+    assert row["p_value"] == pytest.approx(expected, rel=1e-9)
+
+
 def test_the_error_of_clusters_is_that_of_their_sums():
     frame = households(np.random.default_rng(5), 60)
     row = frame.rec.slices("hit_rate@1", by="segment", cluster="household", wide=True).row(

@@ -145,8 +145,8 @@ class SegmentsCompared(Generic[F]):
         known. With `wide=True` there are `by`, the columns' names, `depth`, how many they are, `k`, `p_value`, and the
         intervals of `value` (that of `summarize`) and `pooled` too, in the order of earlier versions.
 
-        `cluster` names a column of users who hang together, such as a household: no error is then below that of the sums of
-        whole clusters, of random groups of them where there are many. It takes columns of users in `by`.
+        `cluster` names a column of users who hang together, such as a household: no error is then below what leaving out one
+        whole cluster at a time changes, or one random group of them where there are many. It takes columns of users in `by`.
 
         With a baseline, `difference` asks where a model gains or loses more than elsewhere; that the model loses at all in a
         slice is the interval of `value`, and for all slices of a column `compare(by=...)`.

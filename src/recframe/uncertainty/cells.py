@@ -244,10 +244,11 @@ class Clustered(NamedTuple):
     freedom: Numbers
 
 
-def _parts_of_means(sums: Numbers, counts: Numbers) -> Numbers:
-    """Return what each group adds to how far a mean is off: (s - m n) / N, groups x segments."""
-    total = counts.sum(axis=0)
-    return ratio(sums - ratio(sums.sum(axis=0), total) * counts, total)
+def _moves_of_means(sums: Numbers, counts: Numbers) -> Numbers:
+    """Return how far each of G groups, left out, moves a mean: (G - 1) / G (s - m n) / (N - n), groups x segments."""
+    total, n_groups = counts.sum(axis=0), np.count_nonzero(counts, axis=0)
+    off = sums - ratio(sums.sum(axis=0), total) * counts
+    return ratio((n_groups - 1.0) * off, n_groups * (total - counts))
 
 
 @dataclass(frozen=True)
@@ -302,14 +303,14 @@ class Table:
         """Return the squared errors of the segments' means, and of their differences from all others, by groups of clusters."""
         sums, counts = self.groups(number, np.arange(len(self.segments)))
         everybody = sums.sum(axis=1, keepdims=True), counts.sum(axis=1, keepdims=True)
-        own = _parts_of_means(sums, counts)
-        rest = _parts_of_means(everybody[0] - sums, everybody[1] - counts)
+        own = _moves_of_means(sums, counts)
+        rest = _moves_of_means(everybody[0] - sums, everybody[1] - counts)
         n_groups = np.count_nonzero(counts, axis=0).astype(np.float64)
         n_all = np.count_nonzero(everybody[1])
         return Clustered(
             ratio(n_groups, n_groups - 1.0) * (own**2).sum(axis=0),
             ratio(n_all, n_all - 1.0) * ((own - rest) ** 2).sum(axis=0),
-            n_groups - 1.0,
+            ratio(counts.sum(axis=0) ** 2, (counts**2).sum(axis=0)) - 1.0,
         )
 
     def _numbers(self, number: int) -> tuple[Numbers, Numbers]:
