@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import inspect
-import itertools
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 import polars as pl
 
+import coverage_tables
 import engine_tables
 import growth_tables
 import public_api
@@ -271,105 +271,9 @@ def engines_table() -> str:
     return engine_tables.tables(json.loads(ENGINES.read_text(encoding="utf-8")))
 
 
-USERS = {"rich": "many", "1-out": "one"}
-"""The populations of the trials, by how many relevant items a user has."""
-METHODS_OF_TRIALS = {"t": "t", "Wilson on effective n": "Wilson", "percentile": "bootstrap"}
-TESTS_OF_TRIALS = {"t": "t", "sign flips": "permutation", "bootstrap": "bootstrap"}
-GAPS_OF_TRIALS = {
-    "naive gap": "best against worst, by two standard errors",
-    "simultaneous gap": "`gaps`, these two",
-    "some pair": "`gaps`, any two",
-}
-
-
 def trial_tables() -> str:
-    """Return the last full run of the trials of intervals and tests, as it was stored, as text and Markdown tables."""
-    result: dict[str, Any] = json.loads(TRIALS.read_text(encoding="utf-8"))
-    settings, n_metrics = result["settings"], len({row["metric"] for row in result["intervals"]})
-    head = (
-        f"Two simulated populations of {settings['users']:,} users, whose means are known: in one a user has some 22 relevant "
-        f"items, in the other just one. From each, {settings['trials']:,} samples of n users were drawn (half as many for the "
-        "table of corrections, a quarter for that of segments). A cell says in how many of 100 samples something happened, "
-        f"from the metric with the fewest to that with the most, of up to {n_metrics} metrics: hit rate, recall, mrr, map and "
-        "nDCG at several k."
-    )
-    parts = [
-        head,
-        "How often the interval of a mean covers it, where 95 are promised:",
-        _shares_of_trials(result["intervals"], "n", METHODS_OF_TRIALS),
-        "How often a test finds a difference where there is none, where 5 are promised:",
-        _shares_of_trials(result["tests"], "n", TESTS_OF_TRIALS),
-        "How often a table of several metrics errs at least once, and how many of 100 real differences it finds:",
-        _families_of_trials(result["families"]),
-        "How often 12 segments without any difference are said to differ:",
-        _shares_of_trials(result["segments"], "users", GAPS_OF_TRIALS),
-        _looks_of_trials(result["looks"]),
-    ]
-    return "\n\n".join(parts)
-
-
-def _shares_of_trials(rows: list[dict[str, Any]], size: str, methods: dict[str, str]) -> str:
-    """Return the range of shares over metrics, a row for each population and size, a column for each method."""
-    titles = ["relevant items", "n" if size == "n" else "users in a segment", *methods.values()]
-    lines = [_row(titles), f"|{'---|' * len(titles)}"]
-    for population, shown in USERS.items():
-        of_population = [row for row in rows if row["population"] == population]
-        for one in dict.fromkeys(row[size] for row in of_population):
-            of_size = [row for row in of_population if row[size] == one]
-            cells = [_range(row[method] for row in of_size) for method in methods]
-            lines.append(_row([shown, f"{one:,}" if size == "n" else one, *cells]))
-    return "\n".join(lines)
-
-
-def _range(shares: Iterable[float]) -> str:
-    found = [100 * share for share in shares]
-    return f"{min(found):.0f} to {max(found):.0f}"
-
-
-LOOKS_OF_TRIALS = {
-    "t, last look errs": "errs, the last look alone, t",
-    "t, some look errs": "errs, some look, t",
-    "any, some look errs": 'errs, some look, `looks="any"`',
-    "t, last look finds": "finds, the last look alone, t",
-    "any, some look finds": 'finds, some look, `looks="any"`',
-}
-
-
-def _looks_of_trials(rows: list[dict[str, Any]]) -> str:
-    head = (
-        "How often twelve weekly looks at all users so far err where models are equal, and find a difference of four "
-        f"standard errors at the last look, in per cent of {rows[0]['samples']:,} samples of three other scenes:"
-    )
-    titles = ["differences", "users a week", *LOOKS_OF_TRIALS.values()]
-    lines = [head, "", _row(titles), f"|{'---|' * len(titles)}"]
-    for row in rows:
-        shares = (f"{100 * row[name]:.1f}" for name in LOOKS_OF_TRIALS)
-        lines.append(_row([row["scene"], f"{row['users a week']:,}", *shares]))
-    return "\n".join(lines)
-
-
-def _families_of_trials(rows: list[dict[str, Any]]) -> str:
-    titles = [
-        "relevant items",
-        "tests",
-        "correction",
-        "errs, none real",
-        "errs, three real",
-        "finds",
-    ]
-    lines = [_row(titles), f"|{'---|' * len(titles)}"]
-    for none, some in itertools.product(rows, rows):
-        names = [(row["population"], row["correction"]) for row in (none, some)]
-        if names[0] != names[1] or none["real"] or not some["real"]:
-            continue
-        shares = [none["family error"], some["family error"], some["power"]]
-        cells = [f"{100 * share:.0f}" for share in shares]
-        lines.append(
-            _row(
-                [USERS[names[0][0]], str(none["tests"]), names[0][1].replace(", ", " by "), *cells]
-            )
-        )
-    return "\n".join(lines)
+    """Return the last full run of the trials of intervals, tests and promises as text and Markdown tables."""
+    return coverage_tables.text(json.loads(TRIALS.read_text(encoding="utf-8")))
 
 
 def change_tables() -> str:

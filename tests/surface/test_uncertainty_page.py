@@ -6,6 +6,7 @@ import ast
 import inspect
 import re
 
+import coverage_tables
 import readme
 import recframe as rf
 from recframe.uncertainty import comparison
@@ -25,13 +26,36 @@ def test_trials_are_shown_from_the_fewest_to_the_most_of_the_metrics():
         {"population": "1-out", "n": 3000, "t": 0.5},
     ]
 
-    table = readme._shares_of_trials(rows, "n", {"t": "by t"})
+    table = coverage_tables.shares(rows, "n", {"t": "by t"})
 
     assert table.splitlines() == [
         "| relevant items | n | by t |",
         "|---|---|---|",
         "| many | 3,000 | 94 to 96 |",
         "| one | 3,000 | 50 to 50 |",
+    ]
+
+
+def test_a_promise_that_is_missed_is_bold_on_its_scene():
+    def row(what, scene, share, promised):
+        return {"what": what, "scene": scene, "share": share, "promised": promised} | {
+            "error": 0.005,
+            "samples": 2000,
+        }
+
+    rows = [
+        row("errs", "one", 0.0599, 0.05),
+        row("errs", "other", 0.0611, 0.05),
+        row("covers", "one", 0.9299, 0.95),
+        row("lead", "other", 0.5, None),
+    ]
+
+    table = coverage_tables.promises(rows).partition("\n\n")[2]
+
+    assert table.splitlines()[2:] == [
+        "| errs | at most 5 | 6.0 | **6.1** |",
+        "| covers | 95 | **93.0** | - |",
+        "| lead | - | - | 50.0 |",
     ]
 
 

@@ -1,0 +1,163 @@
+"""The part of docs/uncertainty.md that is written from what `benchmarks/coverage_in_trials.py` has stored."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+SHOWN_AT = 0.05
+HALF = 0.5
+HEAD_OF_PROMISES = (
+    "Promises asked of recframe's own calls, on three scenes that are meant to be hard. *Rare hits*: reciprocal ranks of "
+    "which 4 % are not 0; clusters of one to 80 users. *Skewed gains*: values of which 40 % are 0; the new model lifts a fifth "
+    "of the others by 60 % and lowers the rest by 15 %; one cluster in 25 has 40 users, the others one to three. *Few heavy "
+    "users*: precisions of lists of one to 60 items; a tenth of the users have long lists and gain, all others lose a little; "
+    "clusters of four on average. Half of a cluster's users have the values of its first. Models are equal on average; *at the "
+    "bound* the new one is worse by the 5 % that a gate allows."
+)
+
+
+USERS = {"rich": "many", "1-out": "one"}
+"""The populations of the trials, by how many relevant items a user has."""
+METHODS_OF_TRIALS = {"t": "t", "Wilson on effective n": "Wilson", "percentile": "bootstrap"}
+TESTS_OF_TRIALS = {"t": "t", "sign flips": "permutation", "bootstrap": "bootstrap"}
+GAPS_OF_TRIALS = {
+    "naive gap": "best against worst, by two standard errors",
+    "simultaneous gap": "`gaps`, these two",
+    "some pair": "`gaps`, any two",
+}
+
+
+def text(result: dict[str, Any]) -> str:
+    """Return a run of `benchmarks/coverage_in_trials.py` as text and Markdown tables."""
+    settings, n_metrics = result["settings"], len({row["metric"] for row in result["intervals"]})
+    head = (
+        f"Two simulated populations of {settings['users']:,} users, whose means are known: in one a user has some 22 relevant "
+        f"items, in the other just one. From each, {settings['trials']:,} samples of n users were drawn (half as many for the "
+        "table of corrections, a quarter for that of segments). A cell says in how many of 100 samples something happened, "
+        f"from the metric with the fewest to that with the most, of up to {n_metrics} metrics: hit rate, recall, mrr, map and "
+        "nDCG at several k."
+    )
+    parts = [
+        promises(result["promises"]),
+        head,
+        "How often the interval of a mean covers it, where 95 are promised:",
+        shares(result["intervals"], "n", METHODS_OF_TRIALS),
+        "How often a test finds a difference where there is none, where 5 are promised:",
+        shares(result["tests"], "n", TESTS_OF_TRIALS),
+        "How often a table of several metrics errs at least once, and how many of 100 real differences it finds:",
+        _families(result["families"]),
+        "How often 12 segments without any difference are said to differ:",
+        shares(result["segments"], "users", GAPS_OF_TRIALS),
+        _looks(result["looks"]),
+    ]
+    return "\n\n".join(parts)
+
+
+def promises(rows: Sequence[dict[str, Any]]) -> str:
+    """Return what was seen of each promise, a column for each scene; what misses its promise is bold."""
+    scenes = list(dict.fromkeys(row["scene"] for row in rows))
+    error = 100 * max(row["error"] for row in rows if row["promised"] in {SHOWN_AT, 1 - SHOWN_AT})
+    samples = max(row["samples"] for row in rows)
+    titles = ["asked", "promised", *scenes]
+    head = (
+        f"{HEAD_OF_PROMISES} A cell is in per cent of up to {samples:,} samples; those of which 5 or 95 are promised have "
+        f"standard errors of up to {error:.1f} points. Bold: misses the promise by more than a point, of intervals two."
+    )
+    lines = [
+        head,
+        "",
+        _row(titles),
+        f"|{'---|' * len(titles)}",
+    ]
+    for what in dict.fromkeys(row["what"] for row in rows):
+        of = {row["scene"]: row for row in rows if row["what"] == what}
+        promised = next(iter(of.values()))["promised"]
+        cells = [_seen(of[scene]) if scene in of else "-" for scene in scenes]
+        lines.append(_row([what, _promised(promised), *cells]))
+    return "\n".join(lines)
+
+
+def _promised(share: float | None) -> str:
+    """Say what is promised: errors are at most as many, intervals hold as often or more often."""
+    if share is None:
+        return "-"
+    return f"at most {100 * share:g}" if share < HALF else f"{100 * share:g}"
+
+
+def _seen(row: dict[str, Any]) -> str:
+    shown, promised = f"{100 * row['share']:.1f}", row["promised"]
+    if promised is None:
+        return shown
+    errs = promised < HALF
+    missed = row["share"] > promised + 0.01 if errs else row["share"] < promised - 0.02
+    return f"**{shown}**" if missed else shown
+
+
+def shares(rows: list[dict[str, Any]], size: str, methods: dict[str, str]) -> str:
+    """Return the range of shares over metrics, a row for each population and size, a column for each method."""
+    titles = ["relevant items", "n" if size == "n" else "users in a segment", *methods.values()]
+    lines = [_row(titles), f"|{'---|' * len(titles)}"]
+    for population, shown in USERS.items():
+        of_population = [row for row in rows if row["population"] == population]
+        for one in dict.fromkeys(row[size] for row in of_population):
+            of_size = [row for row in of_population if row[size] == one]
+            cells = [_range(row[method] for row in of_size) for method in methods]
+            lines.append(_row([shown, f"{one:,}" if size == "n" else one, *cells]))
+    return "\n".join(lines)
+
+
+def _range(shares: Iterable[float]) -> str:
+    found = [100 * share for share in shares]
+    return f"{min(found):.0f} to {max(found):.0f}"
+
+
+LOOKS_OF_TRIALS = {
+    "t, last look errs": "errs, the last look alone, t",
+    "t, some look errs": "errs, some look, t",
+    "any, some look errs": 'errs, some look, `looks="any"`',
+    "t, last look finds": "finds, the last look alone, t",
+    "any, some look finds": 'finds, some look, `looks="any"`',
+}
+
+
+def _looks(rows: list[dict[str, Any]]) -> str:
+    head = (
+        "How often twelve weekly looks at all users so far err where models are equal, and find a difference of four "
+        f"standard errors at the last look, in per cent of {rows[0]['samples']:,} samples of three other scenes:"
+    )
+    titles = ["differences", "users a week", *LOOKS_OF_TRIALS.values()]
+    lines = [head, "", _row(titles), f"|{'---|' * len(titles)}"]
+    for row in rows:
+        shares = (f"{100 * row[name]:.1f}" for name in LOOKS_OF_TRIALS)
+        lines.append(_row([row["scene"], f"{row['users a week']:,}", *shares]))
+    return "\n".join(lines)
+
+
+def _families(rows: list[dict[str, Any]]) -> str:
+    titles = [
+        "relevant items",
+        "tests",
+        "correction",
+        "errs, none real",
+        "errs, three real",
+        "finds",
+    ]
+    lines = [_row(titles), f"|{'---|' * len(titles)}"]
+    for none, some in itertools.product(rows, rows):
+        names = [(row["population"], row["correction"]) for row in (none, some)]
+        if names[0] != names[1] or none["real"] or not some["real"]:
+            continue
+        shares = [none["family error"], some["family error"], some["power"]]
+        cells = [f"{100 * share:.0f}" for share in shares]
+        lines.append(
+            _row(
+                [USERS[names[0][0]], str(none["tests"]), names[0][1].replace(", ", " by "), *cells]
+            )
+        )
+    return "\n".join(lines)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
