@@ -126,7 +126,8 @@ class Audited:
         """The lists' keys, ranks and scores, where ranks are given and a column of scores stands beside them."""
         side = self.inputs.sides["recommendations"]
         is_beside = not self.inputs.scored and self.context.name_of("score") in side.kind.numbers()
-        if not is_beside:
+        # which would be those of several trainings
+        if not is_beside or self.inputs.sides["recommendations"].context.training is not None:
             return None
         parts = [one for one in self.inputs.segments if one.inside in self.parts]
         names = [*self.inputs.model, "user", "rank", "score"]

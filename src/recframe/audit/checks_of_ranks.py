@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from recframe.audit.audited import Audited
-from recframe.audit.notices_of_lists import names_systems
+from recframe.audit.notices_of_lists import names_systems, told_apart_by
 from recframe.audit.notices_of_ranks import ranked_at_once, scores_of_one_value
 from recframe.audit.rule import Found, check
 from recframe.audit.words_of_checks import (
@@ -20,6 +20,7 @@ from recframe.audit.words_of_checks import (
     user,
 )
 from recframe.frames.hints import NAMED, bind, text
+from recframe.frames.roles import names_trainings
 
 UPSIDE_DOWN = 0.5
 """A higher correlation of ranks and scores is none of lists that were ranked anew for variety."""
@@ -125,7 +126,7 @@ def _pooled_scores(data: Audited) -> Iterator[Found]:
         items = data.same_pairs.group_by(*data.keys, "item").agg(ROWS, names=label)
         items = items.filter(pl.col("rows") > 1)
         explains = (pl.col("names") == pl.col("rows")).all()
-        if not names_systems(name):
+        if not (names_systems(name) or names_trainings(name)):
             items = _with_totals(data, items, label)
             many = 2 * user.n_unique() >= pl.col("n_users")
             explains &= (pl.col("n_names") == pl.col("rows").max()) & many
@@ -141,9 +142,7 @@ def _with_totals(data: Audited, rows: pl.LazyFrame, label: pl.Expr) -> pl.LazyFr
 
 
 def _model(name: str) -> str:
-    return (
-        f"column {name!r} tells the rows apart; if it names systems, write {bind(model=repr(name))}"
-    )
+    return f"column {name!r} tells the rows apart; {told_apart_by(name)}"
 
 
 def _pooled_ranks(data: Audited) -> Iterator[Found]:
@@ -154,9 +153,9 @@ def _pooled_ranks(data: Audited) -> Iterator[Found]:
             ROWS, items=item.n_unique(), names=label
         )
         ranks = _with_totals(data, ranks.filter(pl.col("items") > 1), label)
-        explains = (pl.col("names") == pl.col("rows")).all() & (
-            pl.col("n_names") == pl.col("rows").max()
-        )
+        explains = (pl.col("names") == pl.col("rows")).all()
+        if not names_trainings(name):
+            explains &= pl.col("n_names") == pl.col("rows").max()
         found = ranks.filter(explains & (2 * user.n_unique() >= pl.col("n_users")))
         yield Found(data.main, found, ("user", "rank", "items"), remedy=_model(name))
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from recframe.audit.seen import SOME, Seen
 from recframe.frames.hints import NAMED, Given, bind
-from recframe.frames.roles import Segment
+from recframe.frames.roles import Segment, names_trainings
 from recframe.judging.relevance import is_rank
 
 SYSTEMS = {
@@ -130,12 +130,13 @@ def _without_rank(column: pl.Series) -> pl.Series:
 
 def several_models(seen: Seen) -> str | None:
     """Every user that was looked at has ranks, or with scores items, again and again, and a column tells them apart."""
-    if seen.inputs.model or not seen.labels:
+    if not seen.labels:
         return None
     # systems have all ranks and some items in common
     place, often = ("item", 1.1) if seen.inputs.scored else ("rank", 1.5)
-    named = [label for label in seen.labels if names_systems(label.name)]
-    repeats = _repeats(seen, place, often)
+    named = [one for one in seen.labels if names_systems(one.name) or names_trainings(one.name)]
+    # of several models each user has them again and again
+    repeats = not seen.inputs.model and _repeats(seen, place, often)
     if not (repeats or named):
         return None
     rows = seen.rows_with_labels()
@@ -143,13 +144,21 @@ def several_models(seen: Seen) -> str | None:
         return None
     rows = rows.drop_nulls(place)
     for label in seen.labels if repeats else named:
-        is_system = names_systems(label.name)
-        if _tells_apart(rows, label.inside, ["user", place], named=is_system):
+        if _tells_apart(
+            rows, label.inside, [*seen.inputs.model, "user", place], named=label in named
+        ):
             return (
                 f"users have several rows of one {place} in {seen.title}, which column {label.name!r} tells apart, but all "
-                f"rows of a user count as one list; if it names systems, write {bind(model=repr(label.name))}"
+                f"rows of a user count as one list; {told_apart_by(label.name)}"
             )
     return None
+
+
+def told_apart_by(name: str) -> str:
+    """Return what to write where a column tells systems apart, or trainings of one."""
+    if names_trainings(name):
+        return f"if it tells trainings of one model apart, write {bind(training=repr(name))}"
+    return f"if it names systems, write {bind(model=repr(name))}"
 
 
 def names_systems(name: str) -> bool:

@@ -17,6 +17,7 @@ from recframe.frames.roles import Segment, Side, label_columns
 from recframe.metrics.language.definition import Metric
 from recframe.plan.needs import needs_of
 from recframe.plan.recorder import EXPECTED, HITS
+from recframe.plan.trainings import is_first
 
 SOME = 1_000
 """So many rows most often tell that there is nothing to warn of."""
@@ -185,6 +186,11 @@ class Seen:
         """The columns of the lists that nothing is bound to and whose values may be the names of systems."""
         return label_columns(self.main, self.inputs.segments)
 
+    @property
+    def main_training(self) -> list[str]:
+        """The training, where it is bound: the rows that are seen are of one of them."""
+        return ["training"] * (self.main.context.training is not None)
+
     def of_some_users(self, name: str) -> Iterator[pl.Series]:
         """Give a column's values on the rows of a few users, one user after the other, and of a lazy frame of one.
 
@@ -206,7 +212,9 @@ class Seen:
             return next(iter(self._rows_of_a_user), None)
         # with strict=True they stand there already
         others = [label for label in self.labels if label.inside not in given.columns]
-        labels = at_hand(self.main.take([], others))
+        labels = at_hand(self.main.take(self.main_training, others))
+        if labels is not None and self.main_training:  # rows are those of one
+            labels = labels.filter(is_first([])).drop(self.main_training)
         rows = given if labels is None else given.hstack(labels)
         found = [rows.filter(mine) for mine in self._some_users()]
         return pl.concat(found) if found else None
@@ -241,6 +249,8 @@ class Seen:
     @cached_property
     def _rows_of_a_user(self) -> list[pl.DataFrame]:
         order = "score" if self.inputs.scored else "rank"
-        rows = self.main.take(["user", "item", order], self.labels).lazy()
+        roles = [*self.inputs.model, *self.main_training, "user", "item", order]
+        rows = self.main.take(roles, self.labels).lazy()
+        rows = rows.filter(is_first(self.inputs.model)) if self.main_training else rows
         first = self.run(rows.select("user").head(SOME))["user"].drop_nulls()
         return [self.run(rows.filter(pl.col("user") == first[0]))] if len(first) else []

@@ -150,6 +150,12 @@ COLUMNS = declared(
         help="The column that tells systems apart; each gets its own rows.",
     ),
     click.option(
+        "--training",
+        metavar="COLUMN",
+        shell_complete=completion.columns,
+        help="The column that tells trainings of one model apart, such as the seed; values are means over them.",
+    ),
+    click.option(
         "--columns",
         multiple=True,
         callback=split_columns,

@@ -136,7 +136,7 @@ def _is_text(name: str, path: str, options: dict[str, Any]) -> bool:
 def columns_of(options: dict[str, Any]) -> dict[str, str]:
     """Return the names of columns by their roles."""
     columns: dict[str, str] = options["columns"]
-    return columns | ({"model": options["model"]} if options["model"] else {})
+    return columns | {role: options[role] for role in ("model", "training") if options.get(role)}
 
 
 def bound_at_once(frames: Mapping[str, pl.LazyFrame], options: dict[str, Any]) -> Any:

@@ -238,6 +238,12 @@ def winner(recs: str, truth: str | None, **options: Any) -> None:
         metavar="N",
         help="How many rows are corrected together.  [default: 1]",
     ),
+    click.option(
+        "--trainings",
+        type=click.IntRange(min=2),
+        metavar="N",
+        help="How many trainings each model is to have, with --training.  [default: as many as there are]",
+    ),
     CLUSTER,
     ANSWER_OF_ENGINES,
 )
@@ -248,8 +254,9 @@ def power(recs: str, truth: str | None, **options: Any) -> None:
     Examples:
       recframe power recs.parquet truth.parquet --model model --baseline svd -m ndcg@10 --wanted 0.01
       recframe power recs.parquet truth.parquet --model model --baseline svd -m ndcg@10 --margin 0.01
+      recframe power recs.parquet truth.parquet --model model --baseline svd --training seed --trainings 5 -m ndcg@10
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
-    given = some(options, "baseline", "wanted", "power", "margin", "rows", "cluster")
+    given = some(options, "baseline", "wanted", "power", "margin", "rows", "trainings", "cluster")
     asked("power", recs, truth, options, given)
 
 

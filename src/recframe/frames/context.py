@@ -35,7 +35,7 @@ Ties = Literal[
 Sharing = Literal["expected", "last"]
 """The `ties` under which tied items stand in no order: they share a rank."""
 
-ROLES = ("user", "item", "rank", "score", "relevance", "model", "propensity")
+ROLES = ("user", "item", "rank", "score", "relevance", "model", "training", "propensity")
 NAMED_COLUMNS = (*ROLES, "weight")
 """The options that name a column; a weight is one of the users frame alone, and in no frame unless it is named."""
 SIDES = ("truth", "users", "items", "train", "reference")
@@ -64,6 +64,7 @@ class Context:
     score: str | None = None
     relevance: Relevance | None = None
     model: str | None = None
+    training: str | None = None
     propensity: str | None = None
     weight: str | None = None
     users: Any = None
@@ -151,7 +152,9 @@ def _check_roles(context: Context) -> None:
     roles = [role for role in ROLES if role != "propensity"]  # whose dtype says more
     named = [role for role in roles if role in ids or isinstance(getattr(context, role), str)]
     for first, second in combinations(named, 2):
-        is_id = first in ids or second == "model" or {first, second} == {"rank", "score"}
+        is_id = (
+            first in ids or second in {"model", "training"} or {first, second} == {"rank", "score"}
+        )
         if is_id and context.name_of(first) == context.name_of(second):
             msg = f"column {context.name_of(first)!r} has two roles, {first}= and {second}=; name a column for each"
             raise RecframeError(msg)

@@ -45,7 +45,7 @@ def _given(name: str, value: object) -> str:
     """Return an option that was given; those that name columns stand in one."""
     if value is False:
         return ALL_RELEVANT
-    if name in NAMED_COLUMNS and name != "model":
+    if name in NAMED_COLUMNS and name not in {"model", "training"}:
         return f"--columns {name}={value}"
     if isinstance(value, list):  # which a shell has between commas
         value = ",".join(map(str, value))
@@ -68,8 +68,8 @@ def _option(name: str, value: str) -> str:
         return f"--{name} FILE"
     if (name, value) == ("relevance", "False"):
         return ALL_RELEVANT
-    if name == "model":
-        return f"--model {_written(value, 'COLUMN')}"
+    if name in {"model", "training"}:
+        return f"--{name} {_written(value, 'COLUMN')}"
     if name in NAMED_COLUMNS:
         return f"--columns {name}={_written(value, 'NAME')}"
     return f"--{_dashed(name)} {_written(value, 'X')}"

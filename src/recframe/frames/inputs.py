@@ -59,7 +59,7 @@ class Inputs:
     """The frames of one call, lazy and under their roles' names: what `judge` and `plan` build on."""
 
     lists: pl.LazyFrame
-    """user, item, rank or score, relevance where it is a judged frame, model where bound, and segments of its rows."""
+    """user, item, rank or score, relevance if it is a judged frame, model and training if bound, and segments of its rows."""
     truth: pl.LazyFrame | None
     """user, item, relevance and segments of its rows; None where the lists are a judged frame."""
     users: pl.LazyFrame | None
@@ -226,9 +226,8 @@ class Inputs:
 
         There are none where a user has two values, which makes it a property of the row.
         """
-        value = pl.col(segment.inside)
         pairs = self.identified("recommendations").select("user", segment.inside).unique()
-        users = pairs.group_by("user").agg(values=value.count(), halves=pl.len())
+        users = pairs.group_by("user").agg(values=pl.col(segment.inside).count(), halves=pl.len())
         values, one_each = pl.col("values"), pl.col("values").max() <= 1
         found = users.filter(one_each & (values > 0) & (pl.col("halves") > values))
         return found.select("user").sort("user")
@@ -270,6 +269,11 @@ class Inputs:
     def under(self, context: Context) -> Inputs:
         """Return the same under other policies."""
         return self if context is self.context else replace(self, context=context)
+
+    @property
+    def training(self) -> list[str]:
+        """The training as a key, where one is bound."""
+        return ["training"] * (self.context.training is not None)
 
     @property
     def is_reference(self) -> pl.Expr:
@@ -345,11 +349,10 @@ def read(
     sides = sides_of(frame, context)
     described = {name: side for name, side in sides.items() if name not in {"train", "reference"}}
     segments = _segments(by, described, context)
-    may_pool = labelled and context.model is None
-    labels = label_columns(sides["recommendations"], segments) if may_pool else []
-    columns = [*segments, *labels]
+    labels = label_columns(sides["recommendations"], segments) if labelled else []
+    taken = [*segments, *labels]
     given = {
-        name: side.take(roles_of(name, side, judged=judged), segments_of(columns, name))
+        name: side.take(roles_of(name, side, judged=judged), segments_of(taken, name))
         for name, side in sides.items()
     }
     without_items = rows_are_items(sides["recommendations"])
@@ -477,9 +480,7 @@ def _repeated_key(frame: pl.LazyFrame, name: str, column: str) -> pl.LazyFrame:
 
 
 def _is_of_model(lists: pl.LazyFrame, name: str) -> pl.Expr:
-    return (as_text(pl.col("model"), lists.collect_schema()["model"]) == pl.lit(name)).fill_null(
-        value=False
-    )
+    return as_text(pl.col("model"), lists.collect_schema()["model"]).eq_missing(pl.lit(name))
 
 
 def _unknown_reference(

@@ -11,7 +11,7 @@ from recframe.errors import CallError, sentence, suggestion
 from recframe.frames.context import ROLES, Context, Relevance
 from recframe.frames.kinds.lookup import in_memory, is_frame, kind_for
 
-NAMES = tuple(role for role in ROLES if role != "model")  # side frames have none
+NAMES = tuple(role for role in ROLES if role not in {"model", "training"})  # side frames have none
 C = TypeVar("C", bound=Callable[..., Any])
 
 

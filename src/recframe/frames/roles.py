@@ -17,10 +17,15 @@ from recframe.frames.kinds.kind import Taken
 from recframe.frames.kinds.lookup import kind_for
 from recframe.frames.own_names import NamedFrame
 
-IDS = ("user", "item", "model")
+IDS = ("user", "item", "model", "training")
 DESCRIBES = {"users": "user", "items": "item"}
 """The frames that have one row for each of something, and the role that names it."""
 JUDGED = {"recommendations", "truth"}
+OF_LISTS = ("model", "training")
+"""The roles that tell lists of one user apart: they are in no other frame, and nowhere unless they are bound."""
+TRAININGS = {"seed", "seeds", "random_seed", "seed_id", "random_state", "training", "training_id"}
+TRAININGS |= {"trial", "replicate", "repetition"}
+"""Names of columns that tell trainings of one model apart."""
 READ_AS_GIVEN = ("rank", "score", "propensity")
 """The roles whose numbers are read by what says what a NaN among them is."""
 # NOTE: "user id" and "item id" are made of an id by an expression. "user" and "constant" are nobody's frames: a segment that
@@ -178,6 +183,15 @@ def sides_of(frame: Any, context: Context) -> dict[str, Side]:
             named = Given("reference", context.reference)
             msg = f"{named} names a model, but no column of models is bound: {bind(model=NAMED)}"
             raise RecframeError(msg)
+        if context.training is not None:
+            named, several = (
+                Given(one, getattr(context, one)) for one in ("reference", "training")
+            )
+            msg = (
+                f"{named} names a model, of whose lists {several} gives each user several; give the lists of one training as a "
+                f"{A_FRAME}"
+            )
+            raise RecframeError(msg)
         del given["reference"]
     sides = {
         name: Side(str(FrameOf(name)), side, context, name)
@@ -212,7 +226,7 @@ def roles_of(name: str, side: Side, *, judged: bool) -> list[str]:
             "rank" if side.has("rank") and not side.has("score") else _order(side),
         ]
     roles = ["user", "item", _order(side)]
-    roles += ["model"] * (context.model is not None)
+    roles += [one for one in OF_LISTS if getattr(context, one) is not None]
     if context.truth is None and (judged or side.has("relevance")):
         as_frame = Either("as a frame: rec(truth=truth)", "as a second file")
         side.require(
@@ -250,14 +264,26 @@ def rows_are_items(side: Side) -> bool:
     return not suggestion("item", side.columns) and not side.index_hint("item")
 
 
+def names_trainings(name: str) -> bool:
+    """Return whether a column bears a name that columns of trainings have: `seed`, `random_seed`, `training`."""
+    return str(name).casefold().replace("-", "_").replace(" ", "_") in TRAININGS
+
+
 def label_columns(main: Side, segments: Sequence[Segment]) -> list[Segment]:
-    """Return the columns of the lists that nothing is bound to and whose values may be the names of systems."""
-    bound = {main.context.name_of(role) for role in ROLES if role != "model"} | {
-        segment.name for segment in segments
-    }
+    """Return the columns of the lists that nothing is bound to and whose values may be the names of systems.
+
+    Where these are bound, those that may tell trainings of one apart.
+    """
+    context = main.context
+    has_model = context.model is not None
+    if has_model and (context.training or not any(map(names_trainings, main.columns))):
+        return []
+    roles = (role for role in ROLES if role not in OF_LISTS or getattr(context, role))
+    bound = {context.name_of(role) for role in roles} | {segment.name for segment in segments}
     if bound.issuperset(main.columns):
         return []
     names = [name for name in main.kind.labels() if name not in bound]
+    names = names if not has_model else list(filter(names_trainings, names))
     return [
         Segment(f"label {number}", name, "recommendations") for number, name in enumerate(names)
     ]
@@ -287,8 +313,8 @@ def segments_of(segments: Sequence[Segment], name: str) -> list[Segment]:
 
 
 def role_named(name: str, context: Context) -> str | None:
-    """Return the role of ids or models that a name means: its own name, or that of the column that is bound to it."""
-    roles = ["user", "item"] + ["model"] * (context.model is not None)
+    """Return the role of ids, models or trainings that a name means: its own, or that of the column that is bound to it."""
+    roles = ["user", "item", *(one for one in OF_LISTS if getattr(context, one) is not None)]
     return next((role for role in roles if name in {role, context.name_of(role)}), None)
 
 

@@ -36,7 +36,7 @@ from recframe.namespace.answers import Answers
 from recframe.namespace.bound_metric import Asked, BoundMetric, By, Cutoffs, F
 from recframe.namespace.methods import Methods
 from recframe.namespace.missing import no_method
-from recframe.plan import evaluation, kept_plans
+from recframe.plan import evaluation, kept_plans, trainings
 from recframe.plan.beside import SUPPORT
 from recframe.plan.runs import Run
 from recframe.plan.user_values import HeldValues
@@ -77,6 +77,7 @@ class Rec(Methods[F], Answers[F]):
         score: str | None = None,
         relevance: Relevance | None = None,
         model: str | None = None,
+        training: str | None = None,
         propensity: str | None = None,
         weight: str | None = None,
         users: Any = None,
@@ -102,6 +103,8 @@ class Rec(Methods[F], Answers[F]):
             relevance: above 0 is relevant; a truth without the column counts 1 for each row. False says that each row is to
                 count 1, whatever its columns say (of a judged frame each judged row), and nothing warns of these.
             model: the column that tells systems apart. Each is held against the same truth and the same users.
+            training: the column that tells trainings of one model apart, such as the seed, in the lists. Values are the mean
+                over trainings, `by=` the column gives each, and verdicts are over users and trainings. A null is one too.
             propensity: in the truth, how likely it was to observe a relevant pair; what `weights=` of a metric goes by.
             weight: in the users frame, how much each user counts in means over users, such as revenue or impressions: a
                 number from 0 up. Values of metrics over users are then Σ weight · value / Σ weight, over the users with a
@@ -266,10 +269,10 @@ class Rec(Methods[F], Answers[F]):
     def judge(self) -> F:
         """Return the judged frame: one row for each pair that was recommended or judged, under the bound column names.
 
-        Columns: the model where bound, user, item, rank (null: not recommended) and relevance (null: not judged). Users
-        outside the universe are left out, duplicates count once; with a model each has all rows of the truth. The rows
-        stand in no order. Asking a metric of the result, with the same options bound except `ties`, gives the number of the
-        frames.
+        Columns: the model and the training where bound, user, item, rank (null: not recommended) and relevance (null: not
+        judged). Users outside the universe are left out, duplicates count once; with a model each has all rows of the truth,
+        and so has each training. The rows stand in no order. Asking a metric of the result, with the same options bound except
+        `ties`, gives the number of the frames.
 
         >>> import polars as pl, recframe
         >>> recs = pl.DataFrame({"user": [1], "item": [10], "rank": [1]})
@@ -287,10 +290,15 @@ class Rec(Methods[F], Answers[F]):
         """
         inputs = self._inputs(None)
         inputs = replace(inputs, context=under_profile.own(inputs.context))
-        roles: list[str] = [*inputs.model, "user", "item"]
+        roles: list[str] = [*inputs.model, *inputs.training, "user", "item"]
         names = [self._context.name_of(role) for role in roles]
         sources = {name: self._kind.source(name) for name in names}
-        result: F = self._kind.give(as_frame(judge(inputs)), sources, warned.of_truth(inputs))
+        frame = as_frame(judge(trainings.apart(inputs) if inputs.training else inputs))
+        if inputs.training:
+            told_apart = zip(roles[:-2], names, strict=False)
+            fields = (pl.first().struct.field(one).alias(name) for one, name in told_apart)
+            frame = frame.select(*fields, pl.nth(range(1, 5)))
+        result: F = self._kind.give(frame, sources, warned.of_truth(inputs))
         return result
 
     @calls.understood
@@ -327,6 +335,7 @@ class Rec(Methods[F], Answers[F]):
         from recframe.audit.audited import Audited  # noqa: PLC0415
 
         inputs, clashes = self._labelled(by)
+        inputs = trainings.named(inputs)
         data = Audited(inputs, None if k is None else cutoffs.cutoff(k), clashes)
         result: F = self._kind.give(audit.audit(data, self._run()), {})
         return result
@@ -429,7 +438,7 @@ class Rec(Methods[F], Answers[F]):
         from recframe.audit import report as audit  # noqa: PLC0415  importing recframe should take no time
 
         inputs = read(self._frame, under_profile.own(context), names, labelled=True, judged=judged)
-        return replace(inputs.without_labels(), checks=(audit.errors(inputs),))
+        return replace(inputs.without_labels(), checks=(audit.errors(trainings.named(inputs)),))
 
     def _labelled(self, by: By) -> tuple[Inputs, dict[str, str]]:
         """Return the frames with columns that may name systems, and the words on columns that cannot match."""

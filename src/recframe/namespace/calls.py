@@ -13,6 +13,7 @@ import polars as pl
 from recframe.errors import CallError, RecframeError, kind_of, sentence, shown, suggestion
 from recframe.frames.by_expressions import Made, made_by
 from recframe.frames.context import OPTIONS, SIDES
+from recframe.frames.hints import Given
 from recframe.frames.own_names import is_side
 from recframe.metrics.language.synonyms import argument_of
 
@@ -55,6 +56,15 @@ METHODS = {
     "plot.timeline": "'ndcg@10'",
 }
 """The methods that are no metric, with what they are asked for."""
+
+OF_ONE_TRAINING = {
+    "winner": "compare('ndcg@10', baseline='old') holds models against one another over users and trainings",
+    "gaps": "summarize('ndcg@10', by='country') has segments' values over users and trainings",
+    "slices": "summarize('ndcg@10', by='country') has segments' values over users and trainings",
+    **dict.fromkeys(("worst", "best"), "evaluate('ndcg@10', by='user') has each user's mean"),
+    **dict.fromkeys(("plot.exposure", "plot.scores", "plot.overlap"), ""),
+}
+"""The methods that go by one list of each user and model, with what answers over trainings."""
 
 Takes = Mapping[str, Parameter]
 C = TypeVar("C", bound=Callable[..., Any])
@@ -149,6 +159,18 @@ def _check_truth(arguments: Sequence[object], options: Mapping[str, Any]) -> Non
         raise CallError(msg)
 
 
+def _check_one_list(name: str, rec: Any) -> None:
+    """Say that a method goes by one list of each user, where trainings give several."""
+    training = rec._context.training  # noqa: SLF001  the methods of this room are those of a Rec
+    if training is not None:
+        instead = f"{OF_ONE_TRAINING[name]}; or " * bool(OF_ONE_TRAINING[name])
+        msg = (
+            f"rec.{name}() goes by one list of each user, and {Given('training', training)} gives several; {instead}ask it of "
+            f"one training: leave training= out of a frame filtered to one value of {training!r}"
+        )
+        raise RecframeError(msg)
+
+
 def names(by: object) -> list[str | Made]:
     """Return the names of a `by` argument, and what its expressions make."""
     if by is None:
@@ -181,6 +203,8 @@ def understood(method: C) -> C:
             (own_name, {}) if metric is None else (metric.name, metric.definition.parameters)
         )
         checked(name, arguments, options, {**takes, **own})
+        if name in OF_ONE_TRAINING:
+            _check_one_list(name, vars(self).get("_of", self))
         return method(self, *arguments, **options)
 
     return cast("C", called)

@@ -67,7 +67,8 @@ def of_models(rec: Any) -> Names:
     inputs = rec._inputs(None, None, [])  # noqa: SLF001  the methods of this room are those of a Rec
     if not inputs.model:
         return WITHOUT_MODELS
-    models = rec._run().models(inputs)  # noqa: SLF001
+    # those that are held are trainings, where these are bound
+    models = None if inputs.training else rec._run().models(inputs)  # noqa: SLF001
     if models is None:
         models = rows_of_models(inputs).unique()
     return Names.of([rec._kind.give(models, {})["model"]])  # noqa: SLF001

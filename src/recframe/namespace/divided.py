@@ -18,6 +18,7 @@ from recframe.facts.levels import Level
 from recframe.frames.collecting import stream
 from recframe.frames.context import SIDES, Context
 from recframe.frames.hints import Either, FrameOf, words
+from recframe.frames.hints import Given as Option
 from recframe.frames.kinds.engine import Engine, Routed, Work
 from recframe.frames.kinds.lookup import collected, is_frame, kind_for
 from recframe.frames.kinds.plain_tables import in_plain_types, table_of, without_rows
@@ -44,6 +45,12 @@ OF_OTHERS = (Level.IN_ALL, Level.EVERYWHERE, Level.ALONG_ALL)
 
 def run(rec: Any, method: str, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
     """Return what a method returns, as a frame of the engine's."""
+    if rec._context.training is not None:  # noqa: SLF001  a Rec's own context
+        msg = (
+            f"{Option('training', rec._context.training)}: buckets of users know no trainings; give the frames in memory "  # noqa: SLF001
+            "or as LazyFrames, or bind a column that has model and training as model=, which are then models of their own"
+        )
+        raise RecframeError(msg)
     return Divided(rec, method, arguments, options).result()
 
 

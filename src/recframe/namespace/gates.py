@@ -30,6 +30,7 @@ from recframe.plan.contributions import contributions
 from recframe.plan.evaluation import Convention
 from recframe.plan.runs import Run
 from recframe.uncertainty import clusters, distances, known_users, mixes, options, unmet
+from recframe.uncertainty.over_trainings import refuse
 from recframe.uncertainty.pairs import MODEL, Pairing, sums_of_all
 from recframe.uncertainty.requirements import (
     COLUMNS,
@@ -359,18 +360,23 @@ class Asked:
         conventions = self._conventions(places)
         metrics = [one.metric for one in conventions]
         check_contributions(metrics)
+        asked.check_pairs()
         given = f"{str(first)!r}: {_lacking(model)}{model!r}"
         pairing = Pairing(model, asked.inputs.schema[MODEL], asked.by[MODEL], given)
 
         def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
             plans = contributions(inputs, conventions, run)
-            sums = self._with_units(sums_of_all(plans, metrics, pairing, run), len(metrics))
+            sums = sums_of_all(plans, metrics, pairing, run)
+            sums = asked.with_trainings(sums, inputs, conventions, run)
+            sums = self._with_units(sums, len(metrics))
             return distances.from_pairs(sums, self.keys, metrics, places, self.how)
 
         what = ("gaps to a model", pairing, self.how, *places.items())
         return asked.planned(asked.inputs, made, *what, middling=FEW_ROWS)
 
     def _from_users(self, places: Mapping[int, Requirement], then: pl.LazyFrame) -> Found:
+        instead = "give a result of summarize(), whose interval is over trainings"
+        refuse(self.question.inputs, "last= with users' values", instead)
         conventions, decimals = self._conventions(places), self.question.decimals
         metrics = [one.metric for one in conventions]
         now = values_of_users(self.question, self.by, self.profile, conventions)

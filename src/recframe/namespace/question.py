@@ -30,7 +30,15 @@ from recframe.plan.leave_one_out import reason_without
 from recframe.plan.needs import is_of_segment
 from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, numbered
+from recframe.plan.trainings import TRAINING, one_of_each
 from recframe.uncertainty import options, summary
+from recframe.uncertainty.over_trainings import (
+    between,
+    spread_of_each,
+    spread_over_trainings,
+    with_trainings,
+    without,
+)
 from recframe.uncertainty.pairs import BASELINE, MODEL, RUNNER_UP
 from recframe.uncertainty.rounded import as_shown
 from recframe.uncertainty.sets import with_spread_of_sets
@@ -87,6 +95,12 @@ class Question:
         return planned(home, self.conventions, run, made, *what, middling=middling)
 
     @property
+    def over_trainings(self) -> bool:
+        """Whether trainings are bound, which are a sample beside that of users, and have no row of their own each."""
+        each = any(one.inside == TRAINING for one in self.inputs.segments)
+        return bool(self.inputs.training) and not each
+
+    @property
     def of_segments(self) -> Inputs:
         """The frames with the segments of the result alone."""
         segments = tuple(one for one in self.inputs.segments if one.inside != self.cluster)
@@ -105,10 +119,33 @@ class Question:
     def spread(self, home: Inputs, conventions: Sequence[Convention], run: Run) -> pl.LazyFrame:
         """Return metrics with the sums that their intervals are made of beside them, a row for each segment and model."""
         inside = [inside for inside, _ in keys_of(self.inputs, self.metrics)]
+        if self.inputs.training:
+            of = spread_of_each if TRAINING in inside else spread_over_trainings
+            return of(home, conventions, run, self.cluster)
         wide = numbered(evaluation.evaluate(home, conventions, run, SPREAD), inside)
         wide = with_spread_of_sets(wide, inside, home, conventions, run)
         metrics = [one.metric for one in conventions]
         return wide if self.cluster is None else summary.of_clusters(wide, inside, metrics)
+
+    def with_trainings(
+        self, sums: pl.LazyFrame, home: Inputs, conventions: Sequence[Convention], run: Run
+    ) -> pl.LazyFrame:
+        """Return sums over pairs of models, where trainings are bound with what is known of both models' beside them."""
+        if not self.over_trainings:
+            return sums
+        keys = [inside for inside in self.by if inside != MODEL]
+        apart = between(without(home, self.cluster), conventions, run)
+        return with_trainings(sums, keys, apart, len(conventions))
+
+    def check_pairs(self) -> None:
+        """Say that trainings of two models are no pairs."""
+        if TRAINING in self.by:
+            name = self.by[TRAINING]
+            msg = (
+                f"{Given('by', name)}: trainings of two models are no pairs, whatever they are called; leave it out, and "
+                "models are compared over users and trainings; summarize(by=...) has each training by itself"
+            )
+            raise RecframeError(msg)
 
     def given(
         self,
@@ -191,7 +228,7 @@ class Question:
         return run(wide).rename(dict(zip(keys, names, strict=True)))
 
     def _seen(self, result: pl.DataFrame, run: Collect) -> Seen:
-        home = under_profile.at_home(self.inputs)
+        home = one_of_each(under_profile.at_home(self.inputs))
         return Seen(home, self.metrics, result, run, with_spread=True)
 
 

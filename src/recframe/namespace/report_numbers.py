@@ -28,6 +28,7 @@ from recframe.metrics import accuracy_counts, catalogue_metrics, popularity_metr
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import chart_data, report_cases
 from recframe.namespace.chart_names import WITHOUT_MODELS, Names
+from recframe.plan import trainings
 from recframe.plan.held_values import held_values
 from recframe.plan.leave_one_out import reason_without
 from recframe.plan.needs import is_of_segment, needs_of
@@ -54,6 +55,7 @@ TO_BIND = {
     "items": Either("items=", "--items"),
 }
 """What to give for more to be shown, in Python and in a shell."""
+OF_ONE_TRAINING = "a report of one training, whose lists are one of each user,"
 BEYOND = (
     catalogue_metrics.coverage,
     catalogue_metrics.gini,
@@ -168,6 +170,8 @@ class Gathering:
     def _names(self) -> Names:
         """Return what models are called in the page."""
         held = None if self.rec._held is None else self.rec._held.models  # noqa: SLF001
+        # of trainings each is held as one
+        held = None if self.inputs.training else held
         if not self.inputs.model:
             return WITHOUT_MODELS
         if held is None:
@@ -179,7 +183,8 @@ class Gathering:
         result = self.rec.summarize(self.metrics, **self.sure, wide=True)
         if self.rec._kind.is_lazy:  # noqa: SLF001  whose calls tell nothing
             wide = self.rec.evaluate(self.metrics)
-            notices.tell(Seen(under_profile.at_home(self.inputs), self.metrics, wide, stream))
+            home = trainings.one_of_each(under_profile.at_home(self.inputs))
+            notices.tell(Seen(home, self.metrics, wide, stream))
         return self._keyed(result)
 
     def _meanings(self) -> list[tuple[str, str]]:
@@ -215,8 +220,6 @@ class Gathering:
         if not self.of_users:
             return {}
         first = self.of_users[0]
-        given = {"by": self.by, "min_users": self.asked.min_users, **self.sure}
-        gaps = self.rec.gaps(self.of_users, **given, wide=True)
         most = max(min(MOST_SEGMENTS, MOST_MARKS // len(models)), 3) if models else MOST_SEGMENTS
         for place, one in enumerate(self.by):
             chart = self.rec.plot.segments(
@@ -227,6 +230,11 @@ class Gathering:
                 **self.sure,
             )
             self._draw("segments", f"segments-{place}", chart)
+        if self.inputs.training:
+            self._lacks("segments", f"{OF_ONE_TRAINING} shows gaps between segments.")
+            return {}
+        given = {"by": self.by, "min_users": self.asked.min_users, **self.sure}
+        gaps = self.rec.gaps(self.of_users, **given, wide=True)
         slices = self.rec.slices(first, **given, depth=1, wide=True)
         return {"gaps": self._keyed_by_model(gaps), "slices": self._keyed_by_model(slices)}
 
@@ -276,7 +284,10 @@ class Gathering:
         home._held = HeldValues({}, cuts={})  # noqa: SLF001
         with self._where_it_can("costs"):
             found = home.evaluate(served, tidy=True)
-            self._draw("costs", "exposure", home.plot.exposure(k=self.k))
+            if self.inputs.training:
+                self._lacks("costs", f"{OF_ONE_TRAINING} shows who is shown what.")
+            else:
+                self._draw("costs", "exposure", home.plot.exposure(k=self.k))
             return chart_data.keyed(home, found).with_columns(metric=_with_cutoff())
         return None
 
@@ -299,6 +310,9 @@ class Gathering:
 
     def _cases(self, models: Sequence[str]) -> dict[str, Any] | None:
         if not self.of_users:
+            return None
+        if self.inputs.training:
+            self._lacks("cases", f"{OF_ONE_TRAINING} shows lists of users.")
             return None
         if self.inputs.items is None:
             self._lacks(

@@ -22,6 +22,7 @@ from recframe.plan.needs import is_of_segment
 from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, numbered
 from recframe.uncertainty import options, summary
+from recframe.uncertainty.over_trainings import refuse as refuse_trainings
 from recframe.uncertainty.pairs import BASELINE, MODEL, Pairing, sums_of_all
 from recframe.uncertainty.summary import Method
 
@@ -104,11 +105,13 @@ class Uncertain(Generic[F]):
         seed = options.whole("seed", seed, 0)
         asked = question(self, metrics, k, by, cluster, profile, wide=wide)
         if method != "bootstrap":
-            long = _summary(asked, summary.Intervals(level, method))
-            result: F = asked.given(long, asked.by, list(summary.COLUMNS), summary.SHORT)
+            how_made = summary.Intervals(level, method, over_trainings=asked.over_trainings)
+            long = _summary(asked, how_made)
+            result: F = asked.given(long, asked.by, list(how_made.columns), summary.SHORT)
             return result
         from recframe.uncertainty.bootstrapped import Bootstrap  # noqa: PLC0415  NumPy is an extra
 
+        refuse_trainings(asked.inputs, "method='bootstrap'", "leave method= out")
         _check_resampled(asked.metrics)
         how = Bootstrap(level, n_resamples, seed, asked.cluster, progress.of_resamples())
         drawn: F = _bootstrapped(asked, how)
@@ -190,7 +193,6 @@ class Uncertain(Generic[F]):
         significance testing in information retrieval; Schuirmann 1987 (margins); Waudby-Smith et al. 2024 (looks).
         """
         from recframe.uncertainty import comparison  # noqa: PLC0415  NumPy and SciPy are an extra
-        from recframe.uncertainty.looks import check as check_looks  # noqa: PLC0415
 
         options.one_of("test", test, get_args(comparison.Test))
         options.one_of("correction", correction, (*get_args(comparison.Correction), None))
@@ -215,8 +217,7 @@ class Uncertain(Generic[F]):
                 raise
             msg = f"{error}. If it is a model to compare with, write baseline="
             raise UnknownMetricError(msg) from None
-        if looks is not None:
-            check_looks(test, correction, asked.metrics)
+        _check_test(asked, how)
         result: F = _compared(asked, None if baseline is None else text_of(baseline), how)
         return result
 
@@ -233,6 +234,7 @@ class Uncertain(Generic[F]):
         margin: float | None = None,
         rows: int = 1,
         correlation: float = 0.5,
+        trainings: int | None = None,
         cluster: str | None = None,
         wide: bool = False,
         profile: str | None = None,
@@ -251,6 +253,9 @@ class Uncertain(Generic[F]):
             rows: how many rows are corrected together, by Bonferroni: 1 - level is divided by it. A gate holds where each of
                 its rows does, which no number of rows makes easier: so it is for tests of differences, and for singling rows
                 out that are not worse.
+            trainings: where trainings are bound, how many each model is to have; None is as many as there are. They are taken
+                to be as far apart as those at hand, of which each model needs two. `users_needed` is null where trainings
+                alone hide what is wanted: more of these are needed, and no more users.
 
         Columns: the `by` columns, the model, `metric`, `users_needed` for the difference `wanted`, `detectable` (the smallest
         that n_users show), `detectable_relative` (as a share of the value), `value` (the baseline's), `n_users` and `note`.
@@ -286,11 +291,19 @@ class Uncertain(Generic[F]):
             power=options.share("power", power, "0.8"),
             level=options.share("level", level, "0.95"),
             correlation=options.share("correlation", correlation, "0.5"),
+            trainings=None if trainings is None else options.whole("trainings", trainings, 2),
+            has_baseline=baseline is not None,
         )
         if cluster is not None and baseline is None:
             msg = f"cluster={cluster!r} takes a baseline=, whose differences say how clusters vary"
             raise RecframeError(msg)
         asked = question(self, metrics, k, by, cluster, profile, wide=wide)
+        if trainings is not None and not asked.over_trainings:
+            msg = f"trainings={trainings} needs a column that tells trainings apart: {bind(training=repr('seed'))}"
+            raise RecframeError(msg)
+        if margin is not None:
+            refuse_trainings(asked.inputs, f"margin={margin:g}", "leave margin= out")
+        how = replace(how, over_trainings=asked.over_trainings)
         result: F = _powered(asked, None if baseline is None else text_of(baseline), how)
         return result
 
@@ -343,11 +356,25 @@ def _most_groups(keys: Sequence[str]) -> int:
     return resampling.MOST_GROUPS_BY_SEGMENT if of_segments else resampling.MOST_GROUPS
 
 
+def _check_test(asked: Question, how: Comparing) -> None:
+    """Say what goes with no looks but one, and what is of users alone where trainings are bound."""
+    from recframe.uncertainty.looks import check as check_looks  # noqa: PLC0415
+
+    if how.looks is not None:
+        check_looks(how.test, how.correction, asked.metrics)
+        refuse_trainings(asked.inputs, f"looks={how.looks!r}", "leave looks= out")
+    instead = "write test='t' and correction='holm', or leave both out"
+    if how.test != "t":
+        refuse_trainings(asked.inputs, f"test={how.test!r}", instead)
+    if how.correction == "max_t":
+        refuse_trainings(asked.inputs, "correction='max_t'", instead)
+
+
 def _compared(asked: Question, baseline: str | None, how: Comparing) -> Any:
     """Return models held against one another."""
     from recframe.uncertainty.comparison import SHORT, compared  # noqa: PLC0415
 
-    how = replace(how, cluster=asked.cluster)
+    how = replace(how, cluster=asked.cluster, over_trainings=asked.over_trainings)
     return of_pairs(
         asked,
         baseline,
@@ -379,6 +406,7 @@ def of_pairs(  # noqa: PLR0913  what several methods give
         )
         raise RecframeError(msg)
     check_contributions(asked.metrics)
+    asked.check_pairs()
     keys = [inside for inside in asked.by if inside != MODEL]
     drawn_of = asked.inputs.drawn(_most_groups(keys), asked.cluster) if drawn else asked.inputs
     pairing = Pairing(
@@ -387,7 +415,8 @@ def of_pairs(  # noqa: PLR0913  what several methods give
 
     def all_sums(inputs: Inputs, run: Run) -> pl.LazyFrame:
         plans = contributions(inputs, asked.conventions, run)
-        return sums_of_all(plans, asked.metrics, pairing, run)
+        sums = sums_of_all(plans, asked.metrics, pairing, run)
+        return asked.with_trainings(sums, inputs, asked.conventions, run)
 
     sums = asked.planned(drawn_of, all_sums, "pairs", pairing, middling=MIDDLING)
     schema = sums.collect_schema()
@@ -415,7 +444,7 @@ def _powered(asked: Question, baseline: str | None, how: Power) -> Any:
             powered.SHORT,
             drawn=False,
         )
-    long = _summary(asked, summary.Intervals())
+    long = _summary(asked, summary.Intervals(over_trainings=asked.over_trainings))
     schema = long.collect_schema()
     result: dict[str, Any] = {key: schema[key] for key in asked.by} | how.columns
     kind = asked.rec._kind  # noqa: SLF001

@@ -14,6 +14,7 @@ from recframe.frames.inputs import Inputs
 from recframe.frames.kinds import kind
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import tidy as long
+from recframe.plan import trainings
 
 
 def of_metrics(
@@ -26,14 +27,15 @@ def of_metrics(
 ) -> None:
     """Warn of what a result of metrics and its frames show."""
     result = long.wide(result, metrics) if tidy else result
-    notices.tell(Seen(under_profile.at_home(inputs), metrics, result, run))
+    home = trainings.one_of_each(under_profile.at_home(inputs))
+    notices.tell(Seen(home, metrics, result, run))
 
 
 def of_truth(inputs: Inputs) -> kind.Seen:
     """Return what warns of a truth once a result is there that is no table of metrics."""
 
     def told(result: pl.DataFrame, run: Collect) -> None:
-        seen = Seen(under_profile.at_home(inputs), [], result, run)
+        seen = Seen(trainings.one_of_each(under_profile.at_home(inputs)), [], result, run)
         notices.tell(seen, notices.OF_JUDGING)
 
     return told

@@ -17,8 +17,13 @@ from recframe.frames.inputs import Inputs
 from recframe.judging.data_checks import after_checks
 from recframe.judging.judged_frame import Judged, judge
 from recframe.metrics.language.definition import Metric
-from recframe.plan import leave_one_out, of_lists
-from recframe.plan.evaluation import Convention, check_parts_of_truth, of_the_plan
+from recframe.plan import leave_one_out, of_lists, trainings
+from recframe.plan.evaluation import (
+    Convention,
+    check_parts_of_truth,
+    of_each_training,
+    of_the_plan,
+)
 from recframe.plan.needs import is_of_segment, needs_of
 from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, n_users_of_segments, with_attributes
@@ -83,7 +88,14 @@ class Contributions:
 def contributions(
     inputs: Inputs, conventions: Sequence[Convention], run: Run
 ) -> list[list[Contributions]]:
-    """Return what users contribute to the metrics: for each plan that these need, part by part of the users."""
+    """Return what users contribute to the metrics: for each plan that these need, part by part of the users.
+
+    Where trainings are bound it is the mean of what they contribute to the trainings of a model.
+    """
+    if inputs.training:
+        each = of_each_training(conventions)
+        plans_of_each = contributions(trainings.apart(inputs), each, run)
+        return [_over_trainings(parts, inputs) for parts in plans_of_each]
     plans: dict[tuple[object, ...], tuple[Context, list[Metric[...]]]] = {}
     of_each_list: list[Convention] = []
     check_parts_of_truth(inputs, conventions)
@@ -107,6 +119,25 @@ def contributions(
         return found
     known = run.ask([models])[0]
     return [of_models(parts, known) for parts in found]
+
+
+def _over_trainings(parts: Sequence[Contributions], inputs: Inputs) -> list[Contributions]:
+    """Return the means of what users contribute to the trainings of each model."""
+    return [_averaged(one, trainings.Averaged(inputs, one.judged)) for one in parts]
+
+
+def _averaged(one: Contributions, of: trainings.Averaged) -> Contributions:
+    of_rows = one.judged.list_keys if one.placed is None else [*one.placed, "user"]
+    known = None if one.known is None else trainings.told_apart(one.known, of.inputs)
+    has_models = bool(of.inputs.model)
+    return replace(
+        one,
+        rows=of.rows(one.rows, of_rows, one.names, one.empty if one.counts_absent else None),
+        judged=of.judgement,
+        keys=of.kept(one.keys),
+        placed=None if one.placed is None else of.kept(one.placed),
+        known=known.select("model").unique() if known is not None and has_models else None,
+    )
 
 
 def of_models(parts: Sequence[Contributions], known: pl.DataFrame) -> list[Contributions]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -15,7 +15,7 @@ from recframe.frames.hints import Given, bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows import joins
 from recframe.metrics.language.definition import Metric, Over
-from recframe.plan import leave_one_out, of_lists, of_users
+from recframe.plan import leave_one_out, of_lists, of_users, trainings
 from recframe.plan.beside import SQUARE, N, columns_beside, name_beside, support_of
 from recframe.plan.needs import n_frames, needs_of
 from recframe.plan.of_lists import Lists
@@ -47,7 +47,10 @@ def evaluate(
     Metrics over lists have a plan of their own. Others under the same policies share one; several plans are joined on the
     `by` columns. n_users is then that of the inputs' own universe, or of the first metric where none runs over it. Behind
     a metric's column stands what `beside` names, such as the number of users or lists in it, which the plans then give too.
+    Where trainings are bound, values are means of theirs.
     """
+    if inputs.training:
+        return _over_trainings(inputs, conventions, run, beside)
     _check_names(inputs, conventions, beside)
     check_parts_of_truth(inputs, conventions)
     inputs = described(inputs, run.ask)
@@ -71,6 +74,28 @@ def evaluate(
     ]
     plain = lists is None and len(plans) == 1 and all(map(_is_plain, conventions))
     return plans[0] if plain else _joined(plans, columns, inputs, lists)
+
+
+def _over_trainings(
+    inputs: Inputs, conventions: Sequence[Convention], run: Run, beside: Sequence[str]
+) -> pl.LazyFrame:
+    """Return the means over the trainings of each model, or where these are `by` columns the values of each."""
+    each = values_of_trainings(inputs, conventions, run, beside)
+    decimals = {str(one.metric): one.context.decimals for one in conventions}
+    return trainings.means(each, inputs, [one.metric for one in conventions], decimals)
+
+
+def values_of_trainings(
+    inputs: Inputs, conventions: Sequence[Convention], run: Run, beside: Sequence[str] = ()
+) -> pl.LazyFrame:
+    """Return what `evaluate` does where each training of a model is a model of its own, without rounding."""
+    plain = [replace(one, context=one.context.having(decimals=None)) for one in conventions]
+    return evaluate(trainings.apart(inputs), of_each_training(plain), run, beside)
+
+
+def of_each_training(conventions: Sequence[Convention]) -> list[Convention]:
+    """Return the conventions under which each training is a model."""
+    return [replace(one, context=trainings.of_each(one.context)) for one in conventions]
 
 
 def _from_lists(one: Convention, lists: Lists, beside: Sequence[str]) -> dict[str, pl.Expr]:

@@ -13,7 +13,8 @@ from recframe.judging.data_checks import after_checks
 from recframe.judging.judged_frame import judge
 from recframe.judging.known import Known
 from recframe.metrics.language.definition import Metric
-from recframe.plan.evaluation import Asked, Convention, of_the_plan
+from recframe.plan import trainings
+from recframe.plan.evaluation import Asked, Convention, of_each_training, of_the_plan
 from recframe.plan.needs import needs_of
 from recframe.plan.of_users import WITH_RELEVANT
 from recframe.plan.runs import Run
@@ -23,7 +24,13 @@ from recframe.plan.user_values import HeldPlan, HeldValues, values_of_users
 def held_values(
     inputs: Inputs, conventions: Sequence[Convention], run: Run, collect: Collect
 ) -> HeldValues:
-    """Return the users' values of those of the metrics that run over users; others are planned as ever."""
+    """Return the users' values of those of the metrics that run over users; others are planned as ever.
+
+    Where trainings are bound they are those of each training.
+    """
+    if inputs.training:
+        conventions = of_each_training(conventions)
+        inputs = trainings.apart(inputs)
     asked: Asked = {}
     for one in conventions:
         if one.over == "users":

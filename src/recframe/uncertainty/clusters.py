@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from recframe.frames.rows.exact_sums import ExactSums
-from recframe.uncertainty.pairs import SUMS
+from recframe.uncertainty.pairs import OF_TRAININGS, SUMS
 
 PARTS = ("aa", "ad", "dd", "an", "dn", "nn", "units", "effective", "differ")
 """What is known beside the sums of pairs: those of squares and products over users or clusters, with a the baseline's value, d
@@ -105,9 +105,10 @@ def of_clusters(
 
 
 def _beside(number: int) -> list[pl.Expr]:
-    """Return what is known of a metric beside sums: its ends, and whether earlier values are rounded."""
+    """Return what is known of a metric beside sums: its ends, whether earlier values are rounded, and of trainings."""
     low, high, rounded = (pl.col(f"{name} {number}") for name in ("low", "high", "rounded"))
-    return [low.min(), high.max(), rounded.all()]
+    of_trainings = (pl.col(f"{part} {number}").first() for part in OF_TRAININGS)
+    return [low.min(), high.max(), rounded.all(), *of_trainings]
 
 
 def _of_pairs(number: int, alone: pl.Expr, keys: Sequence[str]) -> dict[str, Product]:

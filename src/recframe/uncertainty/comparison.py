@@ -9,16 +9,18 @@ from typing import Any, Literal, NamedTuple
 import polars as pl
 
 from recframe.errors import warn
+from recframe.frames.dtypes import as_text
 from recframe.metrics.language.definition import Metric
 from recframe.plan.needs import is_of_segment
 from recframe.uncertainty.arrays import Flags, Labels, Numbers, np, ratio
 from recframe.uncertainty.corrections import adjusted
 from recframe.uncertainty.groups import groups_of
 from recframe.uncertainty.looks import ANY_LOOK, ONE_LOOK, Law, Looks
-from recframe.uncertainty.moments import Ends, Moments, Sums
+from recframe.uncertainty.moments import Ends, Moments, Sums, Trainings
 from recframe.uncertainty.notes import are_selected, first_or_joined, of_unpaired
 from recframe.uncertainty.options import per_cent
 from recframe.uncertainty.p_values import least_p, t_statistic
+from recframe.uncertainty.pairs import BASELINE, MODEL
 from recframe.uncertainty.resampling import Tested, bootstrap_test, sign_flip_test
 from recframe.uncertainty.summary import FEW, FEW_VALUES, ONE_CLUSTER
 
@@ -45,18 +47,24 @@ COLUMNS = {
     "n_users": pl.Int64,
     "n_differ": pl.Int64,
     "n_unpaired": pl.Int64,
+    "n_trainings": pl.Int64,
+    "std_trainings": pl.Float64,
+    "n_baseline_trainings": pl.Int64,
+    "std_baseline_trainings": pl.Float64,
     "p_not_worse": pl.Float64,
     "p_equivalent": pl.Float64,
     "verdict": pl.String,
     "note": pl.String,
 }
-"""What follows the keys, the model and the baseline; without a margin there are no p values against it."""
+"""What follows the keys, the model and the baseline; without a margin there are no p values against it, and without trainings
+no numbers of these."""
 SHORT = (
     *("metric", "verdict", "value", "baseline_value"),
     *("difference", "difference_low", "difference_high", "p_adjusted", "n_users", "note"),
 )
 """What follows the keys in the short form."""
 OF_MARGIN = ("p_not_worse", "p_equivalent")
+OF_TRAININGS = ("n_trainings", "std_trainings", "n_baseline_trainings", "std_baseline_trainings")
 SKEWED = 0.1
 """The skewness of sums from which flips of signs find too much: up to here 40 rows without a difference err in some 8 %."""
 SKEWED_NOTE = (
@@ -82,12 +90,15 @@ class Comparing:
     """With fewer users, or clusters, a row has its numbers and is not judged."""
     cluster: str | None = None
     """The column of the sums that names clusters, whose users hang together."""
+    over_trainings: bool = False
+    """Whether models have trainings, which are a sample beside that of users."""
     tell: Callable[[int, int], None] | None = None
 
     @property
     def columns(self) -> dict[str, type[pl.DataType]]:
         """The columns of the result behind its keys."""
-        dropped = OF_MARGIN if self.margin is None else ()
+        dropped = {*(OF_MARGIN if self.margin is None else ())}
+        dropped |= set() if self.over_trainings else {*OF_TRAININGS}
         return {name: dtype for name, dtype in COLUMNS.items() if name not in dropped}
 
     @property
@@ -118,7 +129,10 @@ def compared(
         found["p_not_worse"] = np.where(of.directed, within.not_worse, np.nan)
         found["p_equivalent"] = np.maximum(within.not_worse, within.not_better)
     found["verdict"] = verdicts(found, within, of, 1.0 - how.level)
-    found["note"] = _notes(found, moments, of, how)
+    single = {} if moments.trainings is None else _of_one_training(sums, moments.trainings)
+    found["note"] = _notes(found, moments, of, how, single)
+    if moments.trainings is not None:
+        found |= of_both(moments.trainings)
     for name in ("wins", "ties", "losses"):  # of values that users have
         found[name] = np.where(of.of_each, found[name], np.nan)
     return sums.long(found, how.columns)
@@ -243,6 +257,24 @@ def _within(moments: Moments, margin: float, higher: Flags, ends: Ends, law: Law
     return Within(np.where(higher, at_least, at_most), np.where(higher, at_most, at_least))
 
 
+def of_both(of: Trainings) -> dict[str, Any]:
+    """Return how many trainings both models have, and how far they are apart."""
+    found = of.n, np.sqrt(of.variance), of.n_baseline, np.sqrt(of.variance_baseline)
+    return dict(zip(OF_TRAININGS, found, strict=True))
+
+
+def _of_one_training(sums: Sums, of: Trainings) -> dict[str, Flags]:
+    """Return the notes of models that have one training, of which nothing says how far others would be."""
+    found: dict[str, Flags] = {}
+    for side, n in ((MODEL, of.n), (BASELINE, of.n_baseline)):
+        names = sums.rows.select(as_text(pl.col(side), sums.rows.schema[side])).to_series()
+        for name in names.unique().to_list():
+            note = f"one training of {name}, which says nothing of another"
+            single = (n == 1) & (names == name).to_numpy()[:, None]
+            found[note] = found.get(note, np.zeros(n.shape, dtype=bool)) | single
+    return found
+
+
 def verdicts(found: Mapping[str, Any], within: Within | None, of: Direction, alpha: float) -> Any:
     """Return what each row shows, in a word or two."""
     difference, shown = found["difference"], found["p_adjusted"] <= alpha
@@ -269,7 +301,13 @@ def is_selected(found: Mapping[str, Any], of: Direction) -> Flags:
     return selected
 
 
-def _notes(found: Mapping[str, Any], moments: Moments, of: Direction, how: Comparing) -> Any:
+def _notes(
+    found: Mapping[str, Any],
+    moments: Moments,
+    of: Direction,
+    how: Comparing,
+    single: Mapping[str, Flags],
+) -> Any:
     """Return what is to be known of each row, in words."""
     n, same = found["n_users"], found["ties"] == found["n_users"]
     lacks = {
@@ -295,6 +333,7 @@ def _notes(found: Mapping[str, Any], moments: Moments, of: Direction, how: Compa
         f"fewer than {FEW_VALUES} {kind} differ, so the interval is rough": ~same
         & (moments.differ < FEW_VALUES),
         f"clusters count as fewer than {FEW} of one size, so the interval is rough": few_clusters,
+        **single,
     }
     return first_or_joined(lacks, words)
 

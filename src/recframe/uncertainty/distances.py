@@ -12,11 +12,12 @@ from recframe.frames.rows.exploding import AS_EVER
 from recframe.metrics.language.definition import Metric
 from recframe.plan.needs import is_of_segment, is_share
 from recframe.uncertainty import clusters
-from recframe.uncertainty.pairs import MODEL, has_no_ends
+from recframe.uncertainty.pairs import MODEL, OF_TRAININGS, has_no_ends
 from recframe.uncertainty.requirements import Requirement
 from recframe.uncertainty.summary import (
     FEWEST,
     Intervals,
+    over_trainings,
     rows_with_intervals,
     with_intervals,
 )
@@ -31,6 +32,8 @@ ROW = {
     "mean": pl.Float64,
     "error": pl.Float64,
     "freedom": pl.Float64,
+    "own_freedom": pl.Float64,
+    "n_trainings": pl.Int64,
     "n_users": pl.Int64,
     "of_each": pl.Boolean,
     "share": pl.Boolean,
@@ -39,6 +42,7 @@ ROW = {
     "other": pl.Float64,
     "gap": pl.Float64,
     **{f"gap_{part}": pl.Float64 for part in OF_GAP},
+    **dict.fromkeys(OF_TRAININGS, pl.Float64),
     "other_low": pl.Float64,
     "other_high": pl.Float64,
     "other_n": pl.Int64,
@@ -54,9 +58,10 @@ ROW = {
 }
 """What follows the keys: the place of the requirement; the value with its interval, squared standard error and degrees of
 freedom; whether it hangs on so few lists that no interval is known to hold; the other model's value, the mean gap between the
-value and its share of the other, user by user, and what its error is made of; of an earlier result the interval; how many users
-have but one of the two values; of a history what its last runs predict; whether earlier numbers have the row and today's do
-not; and how far the rounding of earlier numbers may put them apart from the value."""
+value and its share of the other, user by user, and what its error is made of, of users and of both models' trainings; of an
+earlier result the interval; how many users have but one of the two values; of a history what its last runs predict; whether
+earlier numbers have the row and today's do not; and how far the rounding of earlier numbers may put them apart from the
+value."""
 BEFORE = "the earlier result has it, of {} users, and today's rows do not"
 IN_EACH_RUN = "each of the last {} runs of the history has it, and today's rows do not"
 TEXTUAL = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
@@ -91,6 +96,11 @@ def from_pairs(
     `decimals` also whether the other values are rounded.
     """
     places = {metric: number for number, metric in enumerate(metrics)}
+    names = [f"{part} {number}" for part in OF_TRAININGS for number in range(len(metrics))]
+    there = sums.collect_schema()
+    sums = sums.with_columns(
+        pl.lit(None, pl.Float64).alias(one) for one in names if one not in there
+    )
     known = [_of_pairs(one, places[one.metric], place, decimals) for place, one in required.items()]
     rows = sums.select(*keys, pl.concat_list(known).alias("rows")).explode("rows", **AS_EVER)
     return rows_of(with_intervals(rows.unnest("rows"), how), keys)
@@ -120,11 +130,11 @@ def _of_pairs(one: Requirement, number: int, place: int, decimals: Decimals | No
     few = pl.lit(not is_share(one.metric)) & (sums["dd"] ** 2 < FEWEST * pl.col(f"dddd {number}"))
     few, value = few.fill_null(value=False), pl.when(n > 0).then((a + d) / n)
     of_gap = _of_gap(one, number, sums | {"units": pl.when(~few).then(units)})
+    error = clusters.squared_error(n, a + d, square, sums["an"] + sums["dn"], nn, units)
     values = {
         "place": pl.lit(place),
         **dict.fromkeys(("value", "mean"), value),
-        "error": clusters.squared_error(n, a + d, square, sums["an"] + sums["dn"], nn, units),
-        "freedom": sums["effective"] - 1.0,
+        **_over_trainings(error, sums["effective"] - 1.0, number),
         "n_users": n.cast(pl.Int64),
         "n_zero": pl.lit(None, pl.Int64),
         "of_each": pl.lit(not is_of_segment(one.metric)),
@@ -140,6 +150,14 @@ def _of_pairs(one: Requirement, number: int, place: int, decimals: Decimals | No
     if decimals:
         values["slack"] = hidden(one, decimals, pl.col(f"rounded {number}"))
     return pl.struct(value.alias(name) for name, value in values.items())
+
+
+def _over_trainings(error: pl.Expr, freedom: pl.Expr, number: int) -> dict[str, pl.Expr]:
+    """Return the squared error of a value and its freedom, and what is known of trainings: null where none are bound."""
+    n, apart, *others = (pl.col(f"{part} {number}").cast(pl.Float64) for part in OF_TRAININGS)
+    both, of_both = over_trainings(error, freedom, n, apart)
+    found = dict(zip(OF_TRAININGS, (n, apart, *others), strict=True))
+    return {"error": both, "freedom": of_both, "own_freedom": freedom, "n_trainings": n} | found
 
 
 def _of_gap(one: Requirement, number: int, sums: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:

@@ -15,11 +15,11 @@ from recframe.frames.rows.joins import beside_one_another
 from recframe.uncertainty.arrays import Flags, Numbers, np, ratio
 from recframe.uncertainty.corrections import adjusted
 from recframe.uncertainty.distances import OF_GAP
-from recframe.uncertainty.moments import Moments
+from recframe.uncertainty.moments import Moments, Trainings
 from recframe.uncertainty.notes import BETWEEN, are_selected, first_or_joined, of_unpaired
 from recframe.uncertainty.p_values import least_p, p_below, t_quantile, t_statistic
 from recframe.uncertainty.paired_power import detectable_difference
-from recframe.uncertainty.pairs import MODEL
+from recframe.uncertainty.pairs import MODEL, OF_TRAININGS
 from recframe.uncertainty.requirements import (
     AT_LEAST,
     COLUMNS,
@@ -56,6 +56,8 @@ class Rows(NamedTuple):
     mean: Numbers
     error: Numbers
     freedom: Numbers
+    units: Numbers
+    """How many users, or clusters of one size, there are."""
     n: Numbers
     other: Numbers
     gap: Numbers
@@ -63,6 +65,8 @@ class Rows(NamedTuple):
     """Squared."""
     two_more: Gap
     """The gap of these users and two more, at the ends of what a user's can be."""
+    of_trainings: Numbers
+    """How many trainings the other model has; NaN where none are bound."""
     other_low: Numbers
     other_high: Numbers
     other_n: Numbers
@@ -187,7 +191,7 @@ def _off_the_bound(rows: Rows) -> Numbers:
     Where equal values meet the bound, as those of a model that may lose 1 %, no one else is on the wrong side.
     """
     meet = rows.pairs & (rows.sign * (1.0 - rows.factor) >= 0)
-    units = np.where(rows.by_user, rows.two_more.freedom - 1.0, rows.freedom + 1.0)
+    units = np.where(rows.by_user, rows.two_more.freedom - 1.0, rows.units)
     return np.where(meet, rows.two_more.differ, units)
 
 
@@ -219,27 +223,28 @@ def _of_models(rows: pl.DataFrame, gate: Gate) -> pl.DataFrame:
 def _arrays(rows: pl.DataFrame, gate: Gate) -> Rows:
     column = partial(_column, rows)
     asked = [gate.requirements[place] for place in rows["place"]]
+    factor = np.array([one.bound for one in asked])
+    gap = _gap(column, factor)
     return Rows(
-        column("value"),
-        column("value_low"),
-        column("value_high"),
+        *_three(column, "value"),
         # of a metric without an interval the value alone may be known
-        np.where(np.isnan(column("mean")), column("value"), column("mean")),
+        _known(column("mean"), column("value")),
         column("error"),
-        column("freedom"),
+        _freedom(column, gap),
+        _known(column("own_freedom"), column("freedom")) + 1.0,
         np.nan_to_num(column("n_users")),
         column("other"),
         column("gap"),
-        *_of_gap(column),
-        column("other_low"),
-        column("other_high"),
+        *_of_gap(gap, column),
+        column(OF_TRAININGS[2]),
+        *_three(column, "other")[1:],
         column("other_n"),
         np.nan_to_num(column("unpaired")),
         _flags(rows, "of_each"),
         _flags(rows, "share"),
         _flags(rows, "few"),
         np.array([1.0 if one.direction == AT_LEAST else -1.0 for one in asked]),
-        np.array([one.bound for one in asked]),
+        factor,
         np.array([one.model is None for one in asked], dtype=bool),
         np.array([gate.is_earlier(one) for one in asked], dtype=bool) & np.isnan(column("gap")),
         *_by_run_or_user(asked, column("gap"), gate),
@@ -258,16 +263,37 @@ def _by_run_or_user(asked: Sequence[Requirement], gap: Numbers, gate: Gate) -> t
     return is_trailing & np.isnan(gap), is_trailing & ~np.isnan(gap)
 
 
-def _of_gap(column: Callable[[str], Numbers]) -> tuple[Numbers, Gap]:
-    """Return the squared error of the gap of users, and their gap with two more at its ends."""
+def _gap(column: Callable[[str], Numbers], factor: Numbers) -> Moments:
+    """Return the moments of the gap of users, b - f a with f the factor."""
     n, gap = np.nan_to_num(column("n_users")), column("gap")
-    *own, low, high = (column(f"gap_{one}") for one in OF_GAP)
+    *own, _, _ = (column(f"gap_{one}") for one in OF_GAP)
     named = dict(zip(OF_GAP, own, strict=False))
     unknown = dict.fromkeys(("a", "aa", "ad", "an"), np.full_like(gap, np.nan))
-    moments = Moments(n, d=n * gap, **named, **unknown)
-    more = moments.with_ends(low, high)
-    two_more = Gap(more.difference, more.standard_error, more.freedom, moments.differ)
-    return moments.standard_error**2, two_more
+    trainings = Trainings(*map(column, OF_TRAININGS))._replace(factor=factor)
+    return Moments(n, d=n * gap, **named, **unknown, trainings=trainings)
+
+
+def _of_gap(gap: Moments, column: Callable[[str], Numbers]) -> tuple[Numbers, Gap]:
+    """Return the squared error of the gap of users, and their gap with two more at its ends."""
+    more = gap.with_ends(column("gap_low"), column("gap_high"))
+    two_more = Gap(more.difference, more.standard_error, more.freedom, gap.differ)
+    return gap.standard_error**2, two_more
+
+
+def _three(column: Callable[[str], Numbers], name: str) -> tuple[Numbers, Numbers, Numbers]:
+    """Return a number and the ends of its interval."""
+    return column(name), column(f"{name}_low"), column(f"{name}_high")
+
+
+def _known(first: Numbers, other: Numbers) -> Numbers:
+    """Return the first of two numbers, or where it is NaN the other."""
+    return np.where(np.isnan(first), other, first)
+
+
+def _freedom(column: Callable[[str], Numbers], gap: Moments) -> Numbers:
+    """Return the degrees of freedom: of a gap over trainings its own, since they count the other model's too."""
+    of_gap = ~np.isnan(column(OF_TRAININGS[2]))
+    return np.where(of_gap, gap.freedom, column("freedom"))
 
 
 def _flags(rows: pl.DataFrame, name: str) -> Flags:
@@ -399,6 +425,7 @@ def _notes(rows: Rows, found: Mapping[str, Any], known: pl.Series, gate: Gate) -
         "the distance is the same for all users, so nothing says how far others would be": rows.never_varies
         & (n > 1),
         f"fewer than {FEW_VALUES} users differ, so the interval is rough": varies & few,
+        "one training of the other model, which says nothing of another": rows.of_trainings == 1,
         "two more users could change it": varies & could_hold & ~_are_new(rows),
     }
     told = (found["by_value"] | (not on_interval)) & ~(rows.trailing | rows.by_user)

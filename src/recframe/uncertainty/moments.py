@@ -14,9 +14,9 @@ from recframe.frames.rows.exact_sums import ExactSums
 from recframe.metrics.language.definition import Metric
 from recframe.plan.needs import is_of_segment, is_share
 from recframe.uncertainty import clusters
-from recframe.uncertainty.arrays import Numbers, np, ratio
+from recframe.uncertainty.arrays import Numbers, np, numbers, ratio
 from recframe.uncertainty.clusters import ROUNDING
-from recframe.uncertainty.pairs import BASELINE, ENDS, MODEL, SUMS, has_no_ends
+from recframe.uncertainty.pairs import BASELINE, ENDS, MODEL, OF_TRAININGS, SUMS, has_no_ends
 from recframe.uncertainty.relative_difference import (
     PairedMeans,
     Quantile,
@@ -49,6 +49,8 @@ class Moments:
     """As many users, or clusters of one size, say as much: (Σ n)² / Σ n² of clusters of n users."""
     differ: Numbers
     """The users, or clusters, whose two values differ."""
+    trainings: Trainings | None = None
+    """How far the trainings of both models are apart, where these are a sample too."""
 
     @property
     def difference(self) -> Numbers:
@@ -57,12 +59,25 @@ class Moments:
 
     @property
     def freedom(self) -> Numbers:
-        """The degrees of freedom."""
+        """The degrees of freedom, by Satterthwaite where trainings are a sample too."""
+        users = self.freedom_of_users
+        return users if self.trainings is None else self.trainings.freedom(self._error**2, users)
+
+    @property
+    def freedom_of_users(self) -> Numbers:
+        """Those of users, or of clusters, alone."""
         return np.where((self.units > 1) & (self.effective >= 2.0), self.effective - 1.0, np.nan)  # noqa: PLR2004  a spread wants two
 
     @property
     def standard_error(self) -> Numbers:
-        """The standard error of the mean difference: that of independent users, or of leaving out one cluster at a time."""
+        """The standard error of the mean difference: of users, and of trainings where these are a sample too."""
+        if self.trainings is None:
+            return self._error
+        return np.sqrt(self._error**2 + self.trainings.squared_error)
+
+    @property
+    def _error(self) -> Numbers:
+        """The error of users alone: that of independent ones, or of leaving out one cluster at a time."""
         mean = self.difference
         rest = self.dd - 2.0 * mean * self.dn + mean**2 * self.nn
         # what rounding leaves of a difference that is the same for all is 0, and no -0, by which infinities change sign
@@ -77,7 +92,7 @@ class Moments:
     @property
     def std(self) -> Numbers:
         """The standard deviation of the users' differences; where users hang together, that of as many independent ones."""
-        return self.standard_error * np.sqrt(self.n)
+        return self._error * np.sqrt(self.n)
 
     def with_share(self, share: float | Numbers) -> Moments:
         """Return the moments of d + share · a in place of d."""
@@ -87,6 +102,7 @@ class Moments:
             ad=self.ad + share * self.aa,
             dd=self.dd + 2.0 * share * self.ad + share**2 * self.aa,
             dn=self.dn + share * self.an,
+            trainings=None if self.trainings is None else self.trainings.with_share(share),
         )
 
     def with_ends(self, low: Numbers, high: Numbers) -> Moments:
@@ -113,15 +129,65 @@ class Moments:
         """Return the difference as a share of the baseline, with its interval by the quantile of a difference's own."""
         a, d = ratio(self.a, self.n), self.difference
         scale = ratio(self._of_sample, self.n**2)
+        # d = b - a falls by what the trainings of the baseline add to a
+        of_baseline = 0.0 if self.trainings is None else self.trainings.of_baseline
         means = PairedMeans(
             a,
             d,
-            scale * (self.aa - 2.0 * a * self.an + a**2 * self.nn),
-            scale * (self.ad - a * self.dn - d * self.an + a * d * self.nn),
+            scale * (self.aa - 2.0 * a * self.an + a**2 * self.nn) + of_baseline,
+            scale * (self.ad - a * self.dn - d * self.an + a * d * self.nn) - of_baseline,
             self.standard_error**2,
             self.freedom,
         )
         return relative_difference(means, level=level, quantile=quantile)
+
+
+class Trainings(NamedTuple):
+    """How far the trainings of two models are apart, rows x metrics; trainings of two models are no pairs.
+
+    The squared error of the mean of n values with the variance s² is s² / n, of n - 1 degrees of freedom. One training says
+    nothing of others: it adds no error.
+    """
+
+    n: Numbers
+    variance: Numbers
+    n_baseline: Numbers
+    variance_baseline: Numbers
+    factor: float | Numbers = 1.0
+    """What the baseline's value counts."""
+
+    @property
+    def of_model(self) -> Numbers:
+        """The squared error of the model's mean over its trainings."""
+        return np.nan_to_num(ratio(self.variance, self.n))
+
+    @property
+    def of_baseline(self) -> Numbers:
+        """That of the baseline's, times what it counts."""
+        return self.factor**2 * np.nan_to_num(ratio(self.variance_baseline, self.n_baseline))
+
+    @property
+    def squared_error(self) -> Numbers:
+        """That of the difference."""
+        return self.of_model + self.of_baseline
+
+    def freedom(self, users: Numbers, freedom: Numbers) -> Numbers:
+        """Return the degrees of freedom of the error of trainings and of users, whose squared error and freedom are given.
+
+        Source: Satterthwaite 1946.
+        """
+        parts = (
+            (users, freedom),
+            (self.of_model, self.n - 1),
+            (self.of_baseline, self.n_baseline - 1),
+        )
+        spread = sum(np.where(error > 0, ratio(error**2, of), 0.0 * freedom) for error, of in parts)
+        whole = users + self.squared_error
+        return np.where(self.squared_error > 0, ratio(whole**2, numbers(spread)), freedom)
+
+    def with_share(self, share: float | Numbers) -> Trainings:
+        """Return those of b - (1 - share) a in place of b - a."""
+        return self._replace(factor=self.factor - share)
 
 
 class Ends(NamedTuple):
@@ -170,7 +236,9 @@ class Sums:
     def totals(self) -> pl.DataFrame:
         """The rows of the result, with the sums of all groups."""
         names = [name for part in SUMS for name in self.names(part)]
-        if {*self.by, *names} >= {*self.cells.columns}:  # a row is its only group
+        if {*self.by, *names, *self._of_trainings} >= {
+            *self.cells.columns
+        }:  # a row is its only group
             numbers = (pl.col(name).cast(pl.Float64) + 0.0 for name in names)
             return self.cells.select(*self.by, *numbers).sort(self.by, nulls_last=True)
         return added_up(self.cells, self.by, {name: pl.col(name) for name in names})
@@ -191,6 +259,23 @@ class Sums:
     def _array(self, totals: pl.DataFrame, part: str) -> Numbers:
         found = [totals.get_column(name).to_numpy() for name in self.names(part)]
         return np.stack(found, axis=1).astype(np.float64)
+
+    @property
+    def _of_trainings(self) -> list[str]:
+        """The columns that say how far the trainings of both models are apart; none where no trainings are bound."""
+        names = [name for part in OF_TRAININGS for name in self.names(part)]
+        return names if {*names} <= {*self.given.columns} else []
+
+    @cached_property
+    def trainings(self) -> Trainings | None:
+        """How far the trainings of both models are apart."""
+        if not self._of_trainings:
+            return None
+        each = self.given.select(*self.by, *self._of_trainings).unique(self.by)
+        found = self.rows.join(
+            each, on=self.by, how="left", nulls_equal=True, maintain_order="left"
+        )
+        return Trainings(*(self._array(found, part) for part in OF_TRAININGS))
 
     @property
     def ends(self) -> Ends:
@@ -220,7 +305,7 @@ class Sums:
         )
         taken = {part: self._array(found, part) for part in ("n", "a", "d", *clusters.PARTS)}
         taken["units"] = self._sure(taken["units"])
-        return Moments(**taken)
+        return Moments(**taken, trainings=self.trainings)
 
     def _sure(self, units: Numbers) -> Numbers:
         """Return the numbers of units, NaN where a set metric hangs on so few lists that no interval is known to hold."""

@@ -14,6 +14,8 @@ _MANY = 1e6
 """Of more users, the normal distribution says the same to six digits, and the noncentral t fails somewhere."""
 _FAR = 37.0
 """A normal variable is never so far below its mean."""
+_ALL_USERS = 1e15
+"""So many that nothing of their error is left."""
 _NEAR = 6.0
 """Shifts beyond leave less than 1e-9 below 0."""
 
@@ -87,6 +89,47 @@ def users_needed(
     found = np.where(known, np.maximum(found, 2.0), np.nan)
     found = np.where(np.isposinf(effect), 2.0, found)
     return np.where((difference == 0) & (std > 0), np.inf, found)
+
+
+class Between(NamedTuple):
+    """What trainings add to the squared error of a mean difference, whatever the number of users, and its freedom."""
+
+    error: Numbers
+    freedom: Numbers
+
+    def with_users(self, n: Given, std: Given) -> tuple[Numbers, Numbers]:
+        """Return the standard error of n users and these trainings, and its degrees of freedom. Source: Satterthwaite 1946."""
+        n, users = numbers(n), ratio(numbers(std) ** 2, n)
+        whole = users + self.error
+        spread = ratio(users**2, np.where(n > 1, n - 1.0, np.nan))
+        spread = spread + np.where(self.error > 0, ratio(self.error**2, self.freedom), 0.0)
+        return np.sqrt(whole), np.where(self.error > 0, ratio(whole**2, spread), n - 1.0)
+
+    def detectable(self, n: Given, std: Given, *, level: float, power: float) -> Numbers:
+        """Return the smallest mean difference that n users and these trainings show; see `detectable_difference`."""
+        error, freedom = self.with_users(n, std)
+        return detectable_difference(
+            freedom + 1.0, error * np.sqrt(freedom + 1.0), level=level, power=power
+        )
+
+    def users_needed(self, difference: Given, std: Given, *, level: float, power: float) -> Numbers:
+        """Return the smallest number of users who show a difference; infinite where no number of them does."""
+        difference, std, error, freedom = np.broadcast_arrays(
+            np.abs(numbers(difference)), *map(numbers, (std, *self))
+        )
+        between = Between(error, freedom)
+
+        def enough(n: Numbers) -> Flags:
+            whole, of_both = between.with_users(n, std)
+            effect = ratio(difference, whole * np.sqrt(of_both + 1.0))
+            return np.asarray(power_of(effect, of_both + 1.0, level=level) >= power)
+
+        known = ~np.isnan(difference + std + error) & (difference > 0) & (std > 0)
+        # of what the trainings alone hide, no users are asked for
+        shown = known & enough(np.full(difference.shape, _ALL_USERS))
+        found = _fewest(lambda n: enough(n) | ~shown, np.full(difference.shape, 2.0))
+        found = np.where(shown, np.maximum(found, 2.0), np.inf)
+        return np.where(np.isnan(difference + std + error), np.nan, found)
 
 
 class Gap(NamedTuple):

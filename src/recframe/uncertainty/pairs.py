@@ -19,6 +19,7 @@ from recframe.metrics.language.definition import Metric
 from recframe.plan.contributions import Contributions
 from recframe.plan.needs import is_of_segment
 from recframe.plan.runs import Run
+from recframe.plan.trainings import PARTS
 from recframe.plan.user_values import bounded_names
 
 MODEL, BASELINE, RUNNER_UP = "model", "baseline", "runner_up"
@@ -28,6 +29,8 @@ SUMS = ("n", "a", "d", "aa", "ad", "dd", "dddd", "wins", "ties", "unpaired")
 metrics the fourth powers of d, d > 0 and d = 0; and how many users have but one of the two."""
 ENDS = ("low", "high")
 """Beside them, of a metric whose range has no end, the lowest and the highest value of a user with both."""
+OF_TRAININGS = (*PARTS, *(f"{BASELINE} {part}" for part in PARTS))
+"""And where trainings are bound, of the model and of the baseline, how many there are and the variance of their values."""
 MOST_APART = 60
 """More pairs of models than these have one plan for all, since each pair's own takes time to be made."""
 ROUNDING = 1e-12

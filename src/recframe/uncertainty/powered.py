@@ -8,12 +8,14 @@ from typing import Any
 
 import polars as pl
 
+from recframe.errors import DataError
 from recframe.metrics.language.definition import Metric
 from recframe.plan.needs import is_of_segment
 from recframe.uncertainty.arrays import Flags, Given, Numbers, np, numbers, ratio
-from recframe.uncertainty.comparison import Direction
-from recframe.uncertainty.moments import Ends, Sums, as_columns
+from recframe.uncertainty.comparison import OF_TRAININGS, Direction, of_both
+from recframe.uncertainty.moments import Ends, Sums, Trainings, as_columns
 from recframe.uncertainty.paired_power import (
+    Between,
     Gap,
     chance_to_hold,
     detectable_difference,
@@ -27,6 +29,10 @@ COLUMNS = {
     "value": pl.Float64,
     "n_users": pl.Int64,
     "std": pl.Float64,
+    "n_trainings": pl.Int64,
+    "std_trainings": pl.Float64,
+    "n_baseline_trainings": pl.Int64,
+    "std_baseline_trainings": pl.Float64,
     "detectable": pl.Float64,
     "detectable_relative": pl.Float64,
     "margin": pl.Float64,
@@ -43,6 +49,10 @@ SHORT = (
 """What follows the keys in the short form."""
 OF_DIFFERENCE = ("detectable", "detectable_relative")
 OF_MARGIN = ("margin", "chance")
+MORE_TRAININGS = (
+    "more trainings, not more users: theirs alone are further apart than what is wanted"
+)
+ONE_TRAINING = "a model has one training, which says nothing of another"
 MOST = 2**62
 """More users than that are no number of users."""
 FEWEST_JUDGED = 5.0
@@ -65,11 +75,19 @@ class Power:
     cluster: str | None = None
     rows: int = 1
     """How many rows are corrected together."""
+    trainings: int | None = None
+    """How many trainings each model is to have; None is as many as it has."""
+    has_baseline: bool = True
+    over_trainings: bool = False
+    """Whether models have trainings, which are a sample beside that of users."""
 
     @property
     def columns(self) -> dict[str, type[pl.DataType]]:
         """The columns of the result behind its keys."""
-        dropped = OF_MARGIN if self.margin is None else OF_DIFFERENCE
+        dropped = {*(OF_MARGIN if self.margin is None else OF_DIFFERENCE)}
+        dropped |= set() if self.over_trainings else {*OF_TRAININGS}
+        # of one model there is no baseline
+        dropped |= set() if self.has_baseline else {*OF_TRAININGS[2:]}
         return {name: dtype for name, dtype in COLUMNS.items() if name not in dropped}
 
     @property
@@ -85,7 +103,9 @@ def of_pairs(
     sums = Sums(cells, keys, metrics)
     moments = sums.moments(how.cluster)
     value, n = ratio(moments.a, moments.n), moments.n
-    if how.margin is None:
+    if moments.trainings is not None:
+        found = _over_trainings(value, n, moments.std, _wanted(moments.trainings, how), how)
+    elif how.margin is None:
         found = _found(value, n, moments.std, how)
     else:
         of = Direction.of(metrics)
@@ -106,7 +126,12 @@ def of_one(long: pl.DataFrame, metrics: Sequence[Metric[...]], how: Power) -> pl
     known = pl.col("value_low").is_not_null()
     value, n = (long[name].to_numpy() for name in ("value", "n_users"))
     own = long.select(pl.when(known).then("std")).to_series().to_numpy()
-    if how.margin is None:
+    if how.over_trainings:
+        n_trainings, apart = (long[name].cast(pl.Float64).to_numpy() for name in OF_TRAININGS[:2])
+        # a second system's are as far apart
+        trainings = _wanted(Trainings(*(n_trainings, apart**2) * 2), how)
+        found = _over_trainings(value, n, own * _spread(1.0, how.correlation), trainings, how)
+    elif how.margin is None:
         found = _found(value, n, own * _spread(1.0, how.correlation), how)
     else:
         places = {str(metric): place for place, metric in enumerate(metrics)}
@@ -118,6 +143,45 @@ def of_one(long: pl.DataFrame, metrics: Sequence[Metric[...]], how: Power) -> pl
         found = _held(value, n, _gap(value, std, higher, ends, how), of.directed[at], how)
     keys = long.columns[: long.columns.index("metric")]
     return long.with_columns(as_columns(found, how.columns)).select(*keys, *how.columns)
+
+
+def _wanted(at_hand: Trainings, how: Power) -> Trainings:
+    """Return trainings that are as far apart as those at hand, as many as are asked about."""
+    if how.trainings is None:
+        return at_hand
+    fewest = np.fmin(at_hand.n, at_hand.n_baseline)
+    if np.any(fewest == 1):
+        msg = (
+            f"trainings={how.trainings} goes by how far trainings of a model are apart, and a model has one; give two or more "
+            "of each model, or leave trainings= out"
+        )
+        raise DataError(msg)
+    n = np.where(np.isnan(at_hand.n), np.nan, float(how.trainings))
+    return at_hand._replace(n=n, n_baseline=n)
+
+
+def _over_trainings(
+    value: Given, n: Given, std: Given, trainings: Trainings, how: Power
+) -> Mapping[str, Any]:
+    """Return the columns of the result where trainings differ too, which no number of users makes up for."""
+    value, n, std = numbers(value), numbers(n), numbers(std)
+    nobody = np.zeros_like(std)
+    between = Between(trainings.squared_error, trainings.freedom(nobody, nobody + 1.0))
+    needed = between.users_needed(how.wanted * np.abs(value), std, **how.asked)
+    detectable = between.detectable(n, np.where(std > 0, std, np.nan), **how.asked)
+    hidden = np.isposinf(needed) & (value != 0) & (std > 0)
+    single = (trainings.n == 1) | (trainings.n_baseline == 1)
+    notes = _notes(value, n, std, np.where(hidden, np.nan, needed))
+    notes = np.where(hidden, MORE_TRAININGS, np.where((notes == "") & single, ONE_TRAINING, notes))
+    of_trainings = of_both(trainings)
+    return {
+        **_found(value, n, std, how),
+        **of_trainings,
+        "detectable": detectable,
+        "detectable_relative": np.where(value == 0, np.nan, ratio(detectable, np.abs(value))),
+        "users_needed": np.where(needed < MOST, needed, np.nan),
+        "note": notes,
+    }
 
 
 def _spread(factor: Given, correlation: float) -> Numbers:

@@ -28,11 +28,11 @@ def with_spread_of_sets(
     for one in plans:
         parts = (N, TOTAL, SQUARE, FOURTH)
         names = [name_beside(part, metric) for metric in one.metrics for part in parts]
-        wide = joined(wide.drop(names), _sums(one), keys)
+        wide = joined(wide.drop(names), sums_of_sets(one), keys)
     return wide.sort(keys, nulls_last=True) if plans and keys else wide
 
 
-def _sums(one: Contributions) -> pl.LazyFrame:
+def sums_of_sets(one: Contributions) -> pl.LazyFrame:
     """Return the sums of each segment; of each cluster in it, beside the fourth powers of the whole segment."""
     placed, names = list(one.placed or ()), [str(metric) for metric in one.metrics]
     if placed == one.keys:

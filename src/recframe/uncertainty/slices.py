@@ -222,6 +222,8 @@ def _with_values(rows: pl.DataFrame, how: Slices) -> pl.DataFrame:
         of_each=pl.lit(value=True),
         few=pl.lit(value=False),
         n_zero=pl.lit(None, pl.Int64),
+        own_freedom=pl.col("freedom"),
+        n_trainings=pl.lit(None, pl.Int64),
     )
     found = summary.with_intervals(whole, summary.Intervals(how.level))
     notes = [

@@ -43,13 +43,19 @@ COLUMNS = {
 """What follows the keys."""
 SHORT = ("metric", "value", "value_low", "value_high", "n_users", "note")
 """What follows the keys in the short form."""
+N_TRAININGS, STD_TRAININGS = "n_trainings", "std_trainings"
+OF_TRAININGS = {N_TRAININGS: pl.Int64, STD_TRAININGS: pl.Float64}
+"""What stands before the note where trainings are bound: how many a model has, and the standard deviation of their values."""
 ERROR, FREEDOM, VARIANCE = "error", "freedom", "variance"
+OWN_FREEDOM = "own freedom"
+"""That of users or clusters alone, where trainings differ too."""
 FEWEST = 10 * (1 - 1e-9)
 """Where fewer lists than these decide a set metric, its interval is not known to hold, and that of a share is rough."""
 FEW = 30
 """With fewer clusters of one size no interval of a mean holds as often as it says."""
 FEW_VALUES = 15
 """With fewer users whose value is not 0, or whose two values differ, none does either."""
+ONE_TRAINING = "one training, which says nothing of another"
 ONE_CLUSTER = "clusters count as fewer than two of one size, so no interval"
 
 
@@ -64,6 +70,16 @@ class Intervals:
 
     level: float = 0.95
     method: Method = "auto"
+    over_trainings: bool = False
+    """Whether a model has trainings, which are a sample beside that of users."""
+
+    @property
+    def columns(self) -> dict[str, type[pl.DataType]]:
+        """The columns of the result behind its keys."""
+        if not self.over_trainings:
+            return COLUMNS
+        *others, note = COLUMNS
+        return {name: COLUMNS[name] for name in others} | OF_TRAININGS | {note: COLUMNS[note]}
 
 
 def variance(n: pl.Expr, total: pl.Expr, square: pl.Expr) -> pl.Expr:
@@ -71,6 +87,19 @@ def variance(n: pl.Expr, total: pl.Expr, square: pl.Expr) -> pl.Expr:
     rest = square - total * total / n
     exact = pl.when(rest <= ROUNDING * square).then(0.0).otherwise(rest)
     return pl.when(n > 1).then(exact / (n - 1))
+
+
+def over_trainings(
+    users: pl.Expr, freedom: pl.Expr, n: pl.Expr, apart: pl.Expr
+) -> tuple[pl.Expr, pl.Expr]:
+    """Return the squared error of users and of n trainings together, with Satterthwaite's degrees of freedom.
+
+    `apart` is the variance of the trainings' values; null of one, which adds no error. Source: Satterthwaite 1946.
+    """
+    of_trainings = (apart / n).fill_null(0.0)
+    both = users + of_trainings
+    parts = users**2 / freedom + of_trainings**2 / (n - 1)
+    return both, pl.when(of_trainings > 0).then(both**2 / parts).otherwise(freedom)
 
 
 def summarized(
@@ -82,7 +111,7 @@ def summarized(
     users one by one the squared standard error and the degrees of freedom.
     """
     rows = rows_with_intervals(wide, keys, dict(enumerate(metrics)), how)
-    return rows.select(*keys, *(pl.col(name).cast(dtype) for name, dtype in COLUMNS.items()))
+    return rows.select(*keys, *(pl.col(name).cast(dtype) for name, dtype in how.columns.items()))
 
 
 def rows_with_intervals(
@@ -117,6 +146,7 @@ def _row(metric: Metric[...], place: int, names: Sequence[str]) -> list[pl.Expr]
     of_each = not is_of_segment(metric)
     known = _beside if of_each else _unknown
     error = pl.col(name_beside(ERROR, metric)) if has_own else spread / n
+    freedom = (pl.col(name_beside(FREEDOM, metric)) if has_own else n - 1).cast(pl.Float64)
     values = {
         "metric": pl.lit(str(metric)),
         "k": pl.lit(metric.k, pl.Int64),
@@ -124,7 +154,7 @@ def _row(metric: Metric[...], place: int, names: Sequence[str]) -> list[pl.Expr]
         "mean": pl.when(n > 0).then(total / n),
         "std": spread.sqrt(),
         "error": error,
-        "freedom": (pl.col(name_beside(FREEDOM, metric)) if has_own else n - 1).cast(pl.Float64),
+        "freedom": freedom,
         "n_users": n.cast(pl.Int64),
         "n_zero": known(ZERO, metric).cast(pl.Int64),
         "n_undefined": known(UNDEFINED, metric).cast(pl.Int64),
@@ -134,9 +164,22 @@ def _row(metric: Metric[...], place: int, names: Sequence[str]) -> list[pl.Expr]
         "low": pl.lit(low),
         "high": pl.lit(high),
         "share": pl.lit(is_share(metric)),
+        **_of_trainings(metric, names, freedom),
         "place": pl.lit(place),
     }
     return [value.alias(name) for name, value in values.items()]
+
+
+def _of_trainings(
+    metric: Metric[...], names: Sequence[str], freedom: pl.Expr
+) -> dict[str, pl.Expr]:
+    """Return the freedom of users alone, how many trainings there are and how far apart; null where none are bound."""
+    if name_beside(OWN_FREEDOM, metric) not in names:
+        nothing = {part: pl.lit(None, dtype) for part, dtype in OF_TRAININGS.items()}
+        return {"own_freedom": freedom, **nothing}
+    found = {part: name_beside(part, metric) for part in OF_TRAININGS}
+    beside = {part: pl.col(name).cast(OF_TRAININGS[part]) for part, name in found.items()}
+    return {"own_freedom": pl.col(name_beside(OWN_FREEDOM, metric)).cast(pl.Float64), **beside}
 
 
 def _is_of_few(metric: Metric[...], rest: pl.Expr) -> pl.Expr:
@@ -185,8 +228,8 @@ def _note() -> pl.Expr:
         "hardly any list changes it, so no interval is known to hold": pl.col("few")
         & ~pl.col("share"),
         "no interval of this metric was shown to hold": whole & pl.col("error").is_null(),
-        ONE_CLUSTER: pl.col("freedom") < 1,
-        "all clusters have the same mean": same & (pl.col("freedom") < n - 1),
+        ONE_CLUSTER: pl.col("own_freedom") < 1,
+        "all clusters have the same mean": same & (pl.col("own_freedom") < n - 1),
         "all users have the same value": same,
     }
     told = [pl.when(holds).then(pl.lit(word)) for word, holds in lacks.items()]
@@ -198,7 +241,7 @@ def _rough() -> pl.Expr:
 
     NOTE: of values that are 0 for nearly all users those that are not decide, and not how many users there are.
     """
-    n, freedom = pl.col("n_users"), pl.col("freedom")
+    n, freedom = pl.col("n_users"), pl.col("own_freedom")
     few_values = n - pl.col("n_zero").fill_null(0) < FEW_VALUES
     few_clusters = (freedom < n - 1) & (freedom < FEW - 1)
     words = {
@@ -207,6 +250,7 @@ def _rough() -> pl.Expr:
         & (n >= FEW_VALUES),
         f"clusters count as fewer than {FEW} of one size, so the interval is rough": few_clusters,
         "a few users carry most of the weight, so the interval is rough": pl.col("few"),
+        ONE_TRAINING: pl.col(N_TRAININGS) == 1,
     }
     told = [pl.when(holds).then(pl.lit(word)) for word, holds in words.items()]
     found = pl.concat_str(told, separator="; ", ignore_nulls=True)

@@ -1,0 +1,239 @@
+"""Trainings of one model, such as those of several seeds: each judged as a model of its own, and means over them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+import polars as pl
+
+from recframe.frames.context import Context
+from recframe.frames.dtypes import as_text
+from recframe.frames.inputs import Inputs
+from recframe.frames.rows.exact_sums import ExactSums, of_few
+from recframe.frames.rows.joins import Frame, aggregate, joined
+from recframe.judging.judged_frame import Judged
+from recframe.judging.relevance import is_rank
+from recframe.metrics.language.definition import Metric
+from recframe.plan.segments import keys_of, numbered
+
+MODEL, TRAINING = "model", "training"
+N_TRAININGS, SPREAD_OF_TRAININGS = "trainings", "between trainings"
+PARTS = (N_TRAININGS, SPREAD_OF_TRAININGS)
+"""Of a metric and a model: how many trainings there are, and the variance of their values; null of one."""
+
+
+def of_each(context: Context) -> Context:
+    """Return a context in which each training is a model."""
+    return context.having(model=context.model or context.training, training=None)
+
+
+def apart(inputs: Inputs) -> Inputs:
+    """Return inputs in which each training of a model is a model of its own, so that no list is of two of them."""
+    both, name = _model_and_training(inputs), "recommendations"
+    given = {
+        key: frame.with_columns(both) if key == name else frame
+        for key, frame in inputs.given.items()
+    }
+    return replace(
+        inputs,
+        lists=inputs.lists.with_columns(both),
+        given=given,
+        segments=tuple(one for one in inputs.segments if one.inside != TRAINING),
+        context=of_each(inputs.context),
+    )
+
+
+def _model_and_training(inputs: Inputs) -> pl.Expr:
+    """Return what stands for a model; null on a judged row that nobody lists, which is one of all trainings."""
+    named = [pl.col(name).is_not_null() for name in inputs.model]
+    if inputs.truth is None and not inputs.scored:
+        is_listed = is_rank(pl.col("rank"), inputs.schema["rank"])
+        named.append(pl.col(TRAINING).is_not_null() | is_listed)
+    both = pl.struct(*inputs.model, TRAINING)
+    return (pl.when(*named).then(both) if named else both).alias(MODEL)
+
+
+def one_of_each(inputs: Inputs) -> Inputs:
+    """Return inputs with the lists of one training of each model, for what looks at the lists of a model."""
+    if not inputs.training:
+        return inputs
+    first = is_first(inputs.model)
+    given = {
+        key: frame.filter(first) if key == "recommendations" else frame
+        for key, frame in inputs.given.items()
+    }
+    context = inputs.context.having(training=None)
+    lists = inputs.lists.filter(first)
+    segments = tuple(one for one in inputs.segments if one.inside != TRAINING)
+    return replace(inputs, lists=lists, given=given, segments=segments, context=context)
+
+
+def is_first(model: Sequence[str]) -> pl.Expr:
+    """Return whether rows of lists are of the first training, of each model where there are several."""
+    first = pl.col(TRAINING).first()
+    return pl.col(TRAINING).eq_missing(first.over(model) if model else first)
+
+
+def named(inputs: Inputs) -> Inputs:
+    """Return inputs in which each training is a model that has the names of both."""
+    if not inputs.training:
+        return inputs
+    found, dtypes = apart(inputs), inputs.schema
+    names = {**dict.fromkeys(inputs.model, ""), TRAINING: f"{inputs.context.training} "}
+    fields = [
+        pl.lit(before) + as_text(pl.col(MODEL).struct.field(name), dtypes[name]).fill_null("null")
+        for name, before in names.items()
+    ]
+    words = pl.concat_str(fields, separator=", ")
+    text = pl.when(pl.col(MODEL).is_not_null()).then(words).alias(MODEL)
+    given = {
+        key: frame.with_columns(text) if key == "recommendations" else frame
+        for key, frame in found.given.items()
+    }
+    return replace(found, lists=found.lists.with_columns(text), given=given)
+
+
+def told_apart(rows: Frame, inputs: Inputs) -> Frame:
+    """Return rows of trainings with their model, if there is one, and their training as columns."""
+    names = [*inputs.model, TRAINING]
+    told = rows.with_columns(pl.col(MODEL).struct.field(name).alias(name) for name in names)
+    return told if inputs.model else told.drop(MODEL)
+
+
+def means(
+    each: pl.LazyFrame,
+    inputs: Inputs,
+    metrics: Sequence[Metric[...]],
+    decimals: Mapping[str, int | None],
+) -> pl.LazyFrame:
+    """Return the result of a model from those of its trainings: means of metrics, and the least support.
+
+    Where trainings are among the `by` columns each keeps a row of its own.
+    """
+    keys = dict(keys_of(inputs, metrics))
+    own = [inside for inside, _ in keys_of(apart(inputs), metrics)]
+    rows = told_apart(numbered(each, own), inputs)
+    schema = each.collect_schema()
+    names = schema.names()[len(own) :]
+    counts = [name for name in names if schema[name].is_integer()]
+    if TRAINING not in keys:
+        values = [name for name in names if name not in counts]
+        rows = _means(rows, list(keys), values, [pl.col(name).min() for name in counts])
+    shown = [
+        pl.col(name) if decimals.get(name) is None else pl.col(name).round(decimals[name] or 0)
+        for name in names
+    ]
+    rows = rows.sort(list(keys), nulls_last=True) if keys else rows
+    return rows.select(*(pl.col(inside).alias(name) for inside, name in keys.items()), *shown)
+
+
+def _means(
+    rows: pl.LazyFrame, keys: Sequence[str], values: Sequence[str], also: Sequence[pl.Expr] = ()
+) -> pl.LazyFrame:
+    """Return means of values that are not null for each combination of the keys."""
+    sums = ExactSums({name: pl.col(name) for name in values})
+    counts = [pl.col(name).count().alias(f"count of {name}") for name in values]
+    found = sums.of(rows, keys, [*counts, *also])
+    return found.with_columns(_mean(name) for name in values).drop(
+        f"count of {name}" for name in values
+    )
+
+
+def _mean(name: str) -> pl.Expr:
+    count = pl.col(f"count of {name}")
+    return pl.when(count > 0).then(pl.col(name) / count).alias(name)
+
+
+def spread(
+    each: pl.LazyFrame, inputs: Inputs, metrics: Sequence[Metric[...]], columns: Mapping[str, str]
+) -> pl.LazyFrame:
+    """Return how trainings of a model differ in each segment, of some metrics: the keys, and two columns for each.
+
+    `columns` has the names of the metrics' values among those of `each`, and what the two columns' names end with.
+    """
+    keys = [inside for inside, _ in keys_of(inputs, metrics)]
+    own = [inside for inside, _ in keys_of(apart(inputs), metrics)]
+    rows = told_apart(numbered(each, own), inputs)
+    rows = rows.select(*keys, *(pl.col(name).alias(f"of {one}") for name, one in columns.items()))
+    values = [f"of {one}" for one in columns.values()]
+    centre = _means(rows, keys, values).rename({name: f"mean {name}" for name in values})
+    rows = joined(rows, centre, keys)
+    squares = {f"square {name}": (pl.col(name) - pl.col(f"mean {name}")) ** 2 for name in values}
+    counts = [pl.col(name).count().cast(pl.Int64).alias(f"n {name}") for name in values]
+    found = ExactSums(squares).of(rows, keys, counts)
+    made = [column for one in columns.values() for column in _of_spread(one)]
+    return found.select(*keys, *made)
+
+
+def _of_spread(one: str) -> list[pl.Expr]:
+    n, square = pl.col(f"n of {one}"), pl.col(f"square of {one}")
+    return [
+        n.alias(f"{N_TRAININGS} {one}"),
+        pl.when(n > 1).then(square / (n - 1)).alias(f"{SPREAD_OF_TRAININGS} {one}"),
+    ]
+
+
+@dataclass(frozen=True)
+class Averaged:
+    """Values of users of several trainings, which become those of a model: the mean over its trainings."""
+
+    inputs: Inputs
+    """Those in which trainings are bound."""
+    judged: Judged
+    """Those of the trainings, each a model."""
+
+    @property
+    def models(self) -> pl.LazyFrame | None:
+        """The models, each once."""
+        return None if not self.inputs.model else self._trainings.select(MODEL).unique()
+
+    def kept(self, keys: Sequence[str]) -> list[str]:
+        """Return keys without the training that stands for a model, where there are no models."""
+        return [key for key in keys if key != MODEL or self.inputs.model]
+
+    @property
+    def _trainings(self) -> pl.LazyFrame:
+        return told_apart(cast("pl.LazyFrame", self.judged.models), self.inputs)
+
+    @property
+    def judgement(self) -> Judged:
+        """The same judgement of models."""
+        context = self.judged.context.having(model=self.inputs.context.model)
+        inputs = replace(self.judged.inputs, context=context)
+        return replace(self.judged, inputs=inputs, models=self.models)
+
+    def rows(
+        self,
+        each: pl.LazyFrame,
+        keys: Sequence[str],
+        names: Sequence[str],
+        empty: pl.LazyFrame | None,
+    ) -> pl.LazyFrame:
+        """Return a row for each of the keys, which have the user, with the means of values over the trainings.
+
+        `empty` has the values of a user without a row in a training; without it such a training does not count.
+        """
+        keys = self.kept(keys)
+        counts = [pl.col(name).count().alias(f"count of {name}") for name in names]
+        values = {name: pl.col(name) for name in names}
+        rows = told_apart(each, self.inputs)
+        found = of_few(rows, keys, values, [*counts, pl.len().alias("present")])
+        if empty is None:
+            return found.select(*keys, *map(_mean, names))
+        n = aggregate(self._trainings, self.inputs.model, [pl.len().alias("trainings")])
+        found = joined(found, n, self.inputs.model)
+        found = found.join(empty.rename({name: f"empty {name}" for name in names}), how="cross")
+        absent = pl.col("trainings").cast(pl.Int64) - pl.col("present").cast(pl.Int64)
+        added = [column for name in names for column in _with_absent(name, absent)]
+        return found.with_columns(added).select(*keys, *map(_mean, names))
+
+
+def _with_absent(name: str, absent: pl.Expr) -> list[pl.Expr]:
+    """Return the sum and the count of a value with those of trainings in which the user has no row."""
+    empty, count = pl.col(f"empty {name}"), pl.col(f"count of {name}")
+    return [
+        pl.col(name) + (empty * absent).fill_null(0.0),
+        (count.cast(pl.Int64) + empty.is_not_null() * absent).alias(count.meta.output_name()),
+    ]

@@ -1,0 +1,186 @@
+"""Users and trainings as two samples: sums of users' means over trainings, and how far trainings of a model are apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+
+import polars as pl
+
+from recframe.errors import RecframeError
+from recframe.frames.hints import Given
+from recframe.frames.inputs import Inputs
+from recframe.frames.rows.exact_sums import ExactSums
+from recframe.frames.rows.joins import joined
+from recframe.metrics.language.definition import Metric
+from recframe.plan import trainings
+from recframe.plan.beside import (
+    SPREAD,
+    SQUARE,
+    TOTAL,
+    UNDEFINED,
+    WITHOUT_RELEVANT,
+    ZERO,
+    N,
+    name_beside,
+)
+from recframe.plan.contributions import Contributions, contributions
+from recframe.plan.evaluation import (
+    Convention,
+    evaluate,
+    of_each_training,
+    values_of_trainings,
+)
+from recframe.plan.runs import Run
+from recframe.plan.segments import keys_of, numbered
+from recframe.plan.trainings import PARTS
+from recframe.plan.user_values import bounded_names, sums_of_values
+from recframe.uncertainty import summary
+from recframe.uncertainty.pairs import BASELINE, MODEL
+from recframe.uncertainty.sets import sums_of_sets, with_spread_of_sets
+from recframe.uncertainty.summary import ERROR, FREEDOM, N_TRAININGS, OWN_FREEDOM, STD_TRAININGS
+
+
+def refuse(inputs: Inputs, what: str, instead: str) -> None:
+    """Say what has no answer over trainings, where these are bound, and what to write instead."""
+    if inputs.training:
+        bound = Given("training", inputs.context.training)
+        msg = f"{what} is of users alone, and {bound} says that trainings differ too; {instead}"
+        raise RecframeError(msg)
+
+
+def spread_of_each(
+    inputs: Inputs, conventions: Sequence[Convention], run: Run, cluster: str | None
+) -> pl.LazyFrame:
+    """Return what the intervals of each training are made of, of its users alone; see `Question.spread`."""
+    metrics = [one.metric for one in conventions]
+    each, conventions = trainings.apart(inputs), of_each_training(conventions)
+    inside = [inside for inside, _ in keys_of(each, metrics)]
+    wide = numbered(evaluate(each, conventions, run, SPREAD), inside)
+    wide = trainings.told_apart(with_spread_of_sets(wide, inside, each, conventions, run), inputs)
+    keys = [inside for inside, _ in keys_of(inputs, metrics)]
+    wide = wide.sort(keys, nulls_last=True)
+    return wide if cluster is None else summary.of_clusters(wide, keys, metrics)
+
+
+def spread_over_trainings(
+    inputs: Inputs, conventions: Sequence[Convention], run: Run, cluster: str | None
+) -> pl.LazyFrame:
+    """Return values with the sums that their intervals are made of: of users' means over trainings, and between trainings."""
+    metrics = [one.metric for one in conventions]
+    whole = without(inputs, cluster)
+    keys = [inside for inside, _ in keys_of(whole, metrics)]
+    values = numbered(evaluate(whole, conventions, run, (N, WITHOUT_RELEVANT)), keys)
+    values = values.drop(name_beside(N, one) for one in metrics)
+    inside = [inside for inside, _ in keys_of(inputs, metrics)]
+    users = _sums_of_users(contributions(inputs, conventions, run), inside)
+    if cluster is not None:
+        users = summary.of_clusters(users, inside, metrics).drop(map(str, metrics))
+    users = users.drop(name_beside(WITHOUT_RELEVANT, one) for one in metrics)
+    wide = joined(joined(values, users, keys), between(whole, conventions, run), keys)
+    wide = wide.with_columns(column for one in metrics for column in _of_users(one, cluster))
+    wide = wide.with_columns(
+        column for place, one in enumerate(metrics) for column in _over_both(one, place)
+    )
+    return wide.sort(keys, nulls_last=True) if keys else wide
+
+
+def without(inputs: Inputs, inside: str | None) -> Inputs:
+    """Return inputs without the segment of clusters, if there is one."""
+    segments = tuple(one for one in inputs.segments if one.inside != inside)
+    return inputs if inside is None else replace(inputs, segments=segments, units=())
+
+
+def between(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> pl.LazyFrame:
+    """Return how far trainings are apart: the keys, and for each metric, by its place, the columns of `PARTS`."""
+    metrics = [one.metric for one in conventions]
+    each = values_of_trainings(inputs, conventions, run)
+    places = {str(metric): str(place) for place, metric in enumerate(metrics)}
+    return trainings.spread(each, inputs, metrics, places)
+
+
+def with_trainings(
+    sums: pl.LazyFrame, keys: Sequence[str], apart: pl.LazyFrame, n_metrics: int
+) -> pl.LazyFrame:
+    """Return sums over pairs of models with what is known of the trainings of both beside them."""
+    names = [f"{part} {place}" for place in range(n_metrics) for part in PARTS]
+    theirs = apart.rename({MODEL: BASELINE, **{name: f"{BASELINE} {name}" for name in names}})
+    return joined(joined(sums, apart, [*keys, MODEL]), theirs, [*keys, BASELINE])
+
+
+def _sums_of_users(plans: Sequence[Sequence[Contributions]], keys: Sequence[str]) -> pl.LazyFrame:
+    """Return the sums beside all metrics, each plan's joined with those of the others."""
+    found = [
+        sums_of_sets(one) if one.placed is not None else _sums_of_each(one) for (one, *_) in plans
+    ]
+    sums = reduce(lambda first, other: joined(first, other, keys, "full"), found)
+    metrics = [metric for (one, *_) in plans for metric in one.metrics]
+    names = [name_beside(part, metric) for metric in metrics for part in SPREAD]
+    there = sums.collect_schema().names()
+    missing = (pl.lit(None, pl.Float64).alias(name) for name in names if name not in there)
+    return sums.with_columns(missing)
+
+
+def _sums_of_each(one: Contributions) -> pl.LazyFrame:
+    """Return the sums of users' values, of those without a row too, for each segment and model."""
+    exact = sums_of_values(one.names, bounded_names(one.metrics), spread=True)
+    values = {name: pl.col(name) for name in one.names}
+    counts = [value.count().alias(f"count {name}") for name, value in values.items()]
+    counts += [(value == 0).sum().alias(f"zero {name}") for name, value in values.items()]
+    sums = exact.summed(one.described(one.rows), one.keys, [pl.len().alias("present"), *counts])
+    every = joined(one.n_users(), sums, one.keys) if one.counts_absent else sums
+    n_users = "n_users" if one.counts_absent else "present"
+    empty = one.empty.rename({name: f"empty {name}" for name in one.names})
+    absent = pl.col(n_users) - pl.col("present").fill_null(0)
+    whole = joined(every, empty, []).with_columns(absent=absent.cast(pl.Int64))
+    named = list(zip(one.names, one.metrics, strict=True))
+    found = [column for both in named for column in _counts_beside(*both, n_users)]
+    found += [column for both in named for column in _sums_beside(*both, exact)]
+    return whole.select(*one.keys, *found)
+
+
+def _counts_beside(name: str, metric: Metric[...], n_users: str) -> list[pl.Expr]:
+    """Return the counts of a metric's values, under their names beside it."""
+    absent, empty = pl.col("absent"), pl.col(f"empty {name}")
+    n = pl.col(f"count {name}").fill_null(0) + empty.is_not_null() * absent
+    zero = pl.col(f"zero {name}").fill_null(0) + (empty == 0).fill_null(value=False) * absent
+    found = {N: n, ZERO: zero, UNDEFINED: pl.col(n_users) - n}
+    return [one.cast(pl.Int64).alias(name_beside(part, metric)) for part, one in found.items()]
+
+
+def _sums_beside(name: str, metric: Metric[...], exact: ExactSums) -> list[pl.Expr]:
+    """Return the sum of a metric's values and that of their squares, under their names beside it."""
+    absent, empty = pl.col("absent"), pl.col(f"empty {name}")
+    total = exact.total(f"sum {name}", (empty, absent))
+    square = exact.total(f"square {name}", (empty * empty, absent))
+    return [
+        total.alias(name_beside(TOTAL, metric)),
+        square.alias(name_beside(SQUARE, metric)),
+    ]
+
+
+def _of_users(metric: Metric[...], cluster: str | None) -> list[pl.Expr]:
+    """Return the squared error of users, or of clusters, and its degrees of freedom."""
+    n, total, square = (
+        pl.col(name_beside(part, metric)).cast(pl.Float64) for part in (N, TOTAL, SQUARE)
+    )
+    own = {ERROR: summary.variance(n, total, square) / n, FREEDOM: n - 1.0}
+    known = own if cluster is None else {part: pl.col(name_beside(part, metric)) for part in own}
+    return [
+        known[ERROR].alias(name_beside(ERROR, metric)),
+        known[FREEDOM].alias(name_beside(OWN_FREEDOM, metric)),
+    ]
+
+
+def _over_both(metric: Metric[...], place: int) -> list[pl.Expr]:
+    """Return the squared error of users and trainings together, with Satterthwaite's degrees of freedom."""
+    n, apart = (pl.col(f"{part} {place}") for part in PARTS)
+    users, freedom = (pl.col(name_beside(part, metric)) for part in (ERROR, OWN_FREEDOM))
+    both, of_both = summary.over_trainings(users, freedom, n, apart)
+    return [
+        both.alias(name_beside(ERROR, metric)),
+        of_both.alias(name_beside(FREEDOM, metric)),
+        n.alias(name_beside(N_TRAININGS, metric)),
+        apart.sqrt().alias(name_beside(STD_TRAININGS, metric)),
+    ]

@@ -1,0 +1,442 @@
+"""Trainings of one model, such as seeds: each judged by itself, means over them, and verdicts over users and trainings."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+from scipy import optimize, stats
+
+import recframe as rf
+from recframe.errors import DataError, RecframeError, RecframeWarning
+
+USERS = pl.DataFrame({"user": range(24), "country": ["FR", "DE", None, "FR"] * 6})
+ITEMS = pl.DataFrame({"item": range(30)})
+METRICS = ("ndcg@5", "recall@5", "auc", "coverage@5", "list_length", "first_rank")
+TRAININGS = {"a": [1, 2, 3, 4], "b": [1, 7, 9], "c": [2]}
+
+
+def lists(seed: int, trainings=TRAININGS, n_users: int = 24) -> pl.DataFrame:
+    """Return lists of models' trainings, some of whose users have none."""
+    random = np.random.default_rng(seed)
+    rows = []
+    for model, numbers in trainings.items():
+        for number in numbers:
+            for user in np.flatnonzero(random.random(n_users) < 0.85):
+                items = random.choice(30, random.integers(2, 8), replace=False)
+                rows += [
+                    (model, number, int(user), int(item), 1 + at) for at, item in enumerate(items)
+                ]
+    random.shuffle(rows)
+    return pl.DataFrame(rows, schema=["model", "seed", "user", "item", "rank"], orient="row")
+
+
+def truth_of(seed: int, n_users: int = 24) -> pl.DataFrame:
+    random = np.random.default_rng([seed, 1])
+    pairs = [
+        (u, int(i), int(i) % 3) for u in range(n_users) for i in random.choice(30, 6, replace=False)
+    ]
+    return pl.DataFrame(pairs, schema=["user", "item", "relevance"], orient="row")
+
+
+def bound(recs, seed: int, **options):
+    return recs.rec(
+        truth_of(seed), model="model", training="seed", users=USERS, items=ITEMS, **options
+    )
+
+
+def of_each(recs: pl.DataFrame, seed: int, *metrics: str, by=None) -> pl.DataFrame:
+    """Return what the frame of each training alone says."""
+    parts = recs.partition_by("model", "seed", as_dict=True, include_key=False)
+    found = [
+        part.rec(truth_of(seed), users=USERS, items=ITEMS)
+        .evaluate(*metrics, by=by)
+        .select(pl.lit(model).alias("model"), pl.lit(number).alias("seed"), pl.all())
+        for (model, number), part in parts.items()
+    ]
+    return pl.concat(found)
+
+
+# Values
+
+
+@settings(max_examples=15)
+@given(seed=st.integers(0, 10_000), by=st.sampled_from([None, "country", "user"]))
+def test_values_are_means_over_those_of_each_training(seed, by):
+    recs = lists(seed)
+    metrics = [one for one in METRICS if by != "user" or one != "coverage@5"]
+    keys = ["model", *([by] if by else [])]
+    each = of_each(recs, seed, *metrics, by=by)
+    support = [name for name in ("n_users", "n_lists") if name in each.columns]
+    expected = each.group_by(keys).agg(pl.col(support).min(), pl.col(metrics).mean())
+
+    found = bound(recs, seed).evaluate(*metrics, by=by)
+
+    assert_frame_equal(found, expected.sort(keys, nulls_last=True), rel_tol=1e-12)
+    again = bound(recs, seed).evaluate(*metrics, by=[*([by] if by else []), "seed"])
+    keys.append("seed")
+    expected = each.select(again.columns).sort(keys, nulls_last=True)
+    assert_frame_equal(again.with_columns(pl.col("seed").cast(pl.Int32)), expected, rel_tol=1e-12)
+
+
+def test_every_kind_of_frame_has_the_same_values(kind):
+    recs, truth = lists(3), truth_of(3)
+    rec = kind(recs).rec(kind(truth), model="model", training="seed")
+    wanted = recs.rec(truth, model="model", training="seed").evaluate("ndcg@5", "list_length")
+    assert_frame_equal(kind.read(rec.evaluate("ndcg@5", "list_length")), wanted, rel_tol=1e-12)
+
+
+def test_trainings_without_models_are_means_and_floats():
+    recs = lists(5, {"a": [1, 2, 3]}).drop("model")
+    rec = recs.rec(truth_of(5), training="seed")
+    each = [
+        part.rec(truth_of(5)).ndcg(k=5) for part in recs.partition_by("seed", include_key=False)
+    ]
+    assert rec.ndcg(k=5) == pytest.approx(np.mean(each), rel=1e-12)
+    assert rec.evaluate("ndcg@5", by="seed").columns == ["seed", "n_users", "ndcg@5"]
+
+
+def test_large_frames_which_are_asked_before_have_the_same_values():
+    random = np.random.default_rng(0)
+    n, users = 48_000, 400
+    recs = pl.DataFrame(
+        {
+            "model": np.repeat(["a", "b"], n // 2),
+            "seed": np.tile(np.repeat([1, 2, 3], n // 6), 2),
+            "user": np.tile(np.repeat(np.arange(users), 20), 6),
+            "item": random.integers(0, 200, n),
+            "rank": np.tile(np.arange(1, 21), n // 20),
+        }
+    )
+    truth = pl.DataFrame(
+        {"user": np.repeat(np.arange(users), 10), "item": random.integers(0, 200, 10 * users)}
+    )
+    one = recs.with_columns(pl.format("{} {}", "model", "seed").alias("model"))
+    each = one.rec(truth, model="model").evaluate("ndcg@10", "list_length")
+    wanted = each["ndcg@10"].to_numpy().reshape(2, 3).mean(axis=1)
+    rec = recs.rec(truth, model="model", training="seed")
+    assert rec.evaluate("ndcg@10")["ndcg@10"].to_list() == pytest.approx(wanted, rel=1e-12)
+    summary = rec.summarize("ndcg@10", method="t")
+    assert summary["value"].to_list() == pytest.approx(wanted, rel=1e-12)
+    assert rec.compare("ndcg@10", baseline="a")["difference"].item() == pytest.approx(
+        wanted[1] - wanted[0]
+    )
+    lazy = (
+        recs.lazy()
+        .rec(truth.lazy(), model="model", training="seed")
+        .summarize("ndcg@10", method="t")
+    )
+    assert_frame_equal(lazy.collect(), summary, rel_tol=1e-9)
+
+
+def test_a_judged_frame_of_trainings_has_their_values():
+    recs = lists(6)
+    rec = recs.rec(truth_of(6), model="model", training="seed")
+    judged = rec.judge()
+    assert judged.columns == ["model", "seed", "user", "item", "rank", "relevance"]
+    again = judged.rec(model="model", training="seed").evaluate("ndcg@5", "recall@3")
+    assert_frame_equal(again, rec.evaluate("ndcg@5", "recall@3"), rel_tol=1e-12)
+
+
+def test_a_null_is_a_training_too_such_as_that_of_popularity():
+    recs = lists(7, {"a": [1, 2]}).vstack(lists(8, {"popularity": [0]}))
+    recs = recs.with_columns(pl.when(pl.col("model") == "a").then("seed").alias("seed"))
+    found = recs.rec(truth_of(7), model="model", training="seed").evaluate("mrr", by="seed")
+    assert found.select("model", "seed").rows() == [("a", 1), ("a", 2), ("popularity", None)]
+
+
+# Intervals and verdicts
+
+
+def users_values(recs, seed, metric):
+    """Return users' values of each model, trainings x users, by a table of each training by itself."""
+    each = of_each(recs, seed, metric, by="user").sort("model", "seed", "user")
+    return {
+        model: np.stack([one[metric].to_numpy() for one in part.partition_by("seed")])
+        for (model,), part in each.partition_by("model", as_dict=True).items()
+    }
+
+
+def satterthwaite(parts):
+    whole = sum(error for error, _ in parts)
+    return whole**2 / sum(error**2 / freedom for error, freedom in parts if error > 0)
+
+
+def between(values, factor=1.0):
+    """Return the squared error of trainings, and its degrees of freedom; none of one training."""
+    means = values.mean(axis=1)
+    one = len(means) == 1
+    return (0.0, 1.0) if one else (factor**2 * means.var(ddof=1) / len(means), len(means) - 1.0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("metric", ["ndcg@5", "dcg@5"])
+def test_comparisons_are_those_of_users_and_trainings(seed, metric):
+    recs = lists(seed)
+    values = users_values(recs, seed, metric)
+
+    found = bound(recs, seed).compare(metric, margin=0.1, correction=None)
+
+    for row in found.iter_rows(named=True):
+        b, a = values[row["model"]], values[row["baseline"]]
+        own, other = b.mean(axis=0), a.mean(axis=0)
+        d = own - other
+        n = len(d)
+        parts = [(d.var(ddof=1) / n, n - 1.0), between(b), between(a)]
+        error, freedom = sum(one for one, _ in parts) ** 0.5, satterthwaite(parts)
+        reach = stats.t.ppf(0.975, freedom)
+        p = max(2 * stats.t.sf(abs(d.mean()) / error, freedom), 2.0 ** (1 - np.sum(d != 0)))
+        assert row["value"] == pytest.approx(own.mean())
+        assert row["difference"] == pytest.approx(d.mean())
+        assert row["difference_low"] == pytest.approx(d.mean() - reach * error, rel=1e-9)
+        assert row["difference_high"] == pytest.approx(d.mean() + reach * error, rel=1e-9)
+        assert row["p_value"] == pytest.approx(p, rel=1e-9)
+        assert row["effect_size"] == pytest.approx(d.mean() / d.std(ddof=1))
+        assert (row["n_trainings"], row["n_baseline_trainings"]) == (len(b), len(a))
+        spread = None if len(b) == 1 else b.mean(axis=1).std(ddof=1)
+        assert row["std_trainings"] == (spread if spread is None else pytest.approx(spread))
+        check_share(row, own, other, parts, reach)
+        check_margin(row, own, other, values, metric)
+
+
+def check_share(row, own, other, parts, reach):
+    """Hold the interval of the share of the baseline against the points where d - r a is just at its reach."""
+    n, d = len(own), own - other
+
+    def beyond(r):
+        users = np.var(d - r * other, ddof=1) / n
+        # b - (1 + r) a
+        error = users + parts[1][0] + (1 + r) ** 2 * parts[2][0]
+        return (d.mean() - r * other.mean()) ** 2 - reach**2 * error
+
+    for end in ("relative_low", "relative_high"):
+        if row[end] is not None:
+            assert beyond(row[end]) == pytest.approx(0, abs=1e-9)
+
+
+def check_margin(row, own, other, values, metric):
+    """Hold "not worse" against the users and two more, and the trainings."""
+    b, a = values[row["model"]], values[row["baseline"]]
+    # dcg has no end: the lowest and the highest of all users and models
+    means = [one.mean(axis=0) for one in values.values()]
+    low, high = (0, 1) if metric == "ndcg@5" else (np.min(means), np.max(means))
+    gap = np.array([*(own - 0.9 * other), low - 0.9 * high, high - 0.9 * low])
+    parts = [(gap.var(ddof=1) / len(gap), len(gap) - 1.0), between(b), between(a, 0.9)]
+    t = gap.mean() / sum(one for one, _ in parts) ** 0.5
+    assert row["p_not_worse"] == pytest.approx(stats.t.sf(t, satterthwaite(parts)), rel=1e-9)
+
+
+def test_intervals_of_values_are_those_of_users_and_trainings():
+    recs = lists(11)
+    values = users_values(recs, 11, "ndcg@5")
+    for method in ("t", "auto"):
+        for row in bound(recs, 11).summarize("ndcg@5", method=method).iter_rows(named=True):
+            own = values[row["model"]]
+            users = own.mean(axis=0)
+            parts = [(users.var(ddof=1) / len(users), len(users) - 1.0), between(own)]
+            error, t = sum(one for one, _ in parts), stats.t.ppf(0.975, satterthwaite(parts))
+            value = users.mean()
+            if method == "t":
+                ends = value - t * error**0.5, value + t * error**0.5
+                ends = max(ends[0], 0), min(ends[1], 1)
+            else:  # Wilson, on the effective number of users
+                n = value * (1 - value) / error
+                middle = (value + t**2 / (2 * n)) / (1 + t**2 / n)
+                half = t / (1 + t**2 / n) * (value * (1 - value) / n + t**2 / (4 * n**2)) ** 0.5
+                ends = middle - half, middle + half
+            assert (row["value"], row["std"]) == pytest.approx((value, users.std(ddof=1)))
+            # between whole degrees of freedom the quantile is right to 1e-4 from 3 on
+            assert (row["value_low"], row["value_high"]) == pytest.approx(ends, rel=1e-4)
+            assert row["n_zero"] == np.sum(users == 0)
+
+
+def test_clusters_of_one_user_are_users():
+    recs = lists(12)
+    rec = bound(recs, 12)
+    alone = USERS.with_columns(household=pl.col("user"))
+    clustered = recs.rec(truth_of(12), model="model", training="seed", users=alone, items=ITEMS)
+    for ask, options in (("summarize", {"method": "t"}), ("compare", {"baseline": "a"})):
+        found = getattr(clustered, ask)("ndcg@5", cluster="household", **options)
+        wanted = getattr(rec, ask)("ndcg@5", **options)
+        assert_frame_equal(found.drop("note"), wanted.drop("note"), rel_tol=1e-9)
+
+
+def test_gates_are_over_users_and_trainings():
+    recs = lists(13)
+    values = users_values(recs, 13, "ndcg@5")
+    found = bound(recs, 13).require("ndcg@5 >= 0.9 * a", raises=False)
+    for row in found.iter_rows(named=True):
+        b, a = values[row["model"]], values["a"]
+        gap = b.mean(axis=0) - 0.9 * a.mean(axis=0)
+        parts = [(gap.var(ddof=1) / len(gap), len(gap) - 1.0), between(b), between(a, 0.9)]
+        reach = stats.t.ppf(0.975, satterthwaite(parts)) * sum(one for one, _ in parts) ** 0.5
+        ends = gap.mean() - reach, gap.mean() + reach
+        assert (row["difference_low"], row["difference_high"]) == pytest.approx(ends, rel=1e-9)
+    one = bound(recs, 13).require("ndcg@5 >= 0.01", "ndcg@5 >= 0.5 * c", raises=False)
+    notes = dict(zip(one.select("model", "requirement").rows(), one["note"], strict=True))
+    assert "one training, which says nothing of another" in notes["c", "ndcg@5 >= 0.01"]
+    assert "one training of the other model" in notes["a", "ndcg@5 >= 0.5 * c"]
+
+
+def test_a_value_of_one_training_is_its_own_with_a_note():
+    recs = lists(14, {"a": [1], "b": [5]})
+    plain = recs.drop("seed").rec(truth_of(14), model="model", users=USERS, items=ITEMS)
+    rec, metrics = bound(recs, 14), ("ndcg@5", "list_length", "coverage@5")
+    assert_frame_equal(rec.evaluate(*metrics), plain.evaluate(*metrics))
+    for ask, options in (("summarize", {}), ("compare", {"baseline": "a", "margin": 0.1})):
+        wanted = getattr(plain, ask)(*metrics, **options)
+        found = getattr(rec, ask)(*metrics, **options)
+        numbers = [name for name in wanted.columns if name != "note"]
+        assert_frame_equal(found.select(numbers), wanted.select(numbers), rel_tol=1e-12)
+        noted = found.filter(pl.col("metric") == "ndcg@5")["note"]
+        assert all("one training" in note for note in noted)
+
+
+def test_the_names_of_trainings_change_nothing():
+    recs = lists(15)
+    other = recs.with_columns(seed=pl.format("run {}", (pl.col("seed") * 7 + 3) % 11))
+    for ask in ("evaluate", "summarize", "compare"):
+        assert_frame_equal(
+            getattr(bound(recs, 15), ask)(*METRICS[:4]),
+            getattr(bound(other, 15), ask)(*METRICS[:4]),
+        )
+
+
+def test_two_sets_of_trainings_of_one_model_are_seldom_found_to_differ():
+    # samples x trainings x users: a training moves all of its users' chances to be hit
+    random = np.random.default_rng(2027)
+    samples, trainings, users = 2_000, 8, 30
+    taste = random.beta(2, 4, (samples, 1, users))
+    lift = random.normal(0, 0.08, (samples, trainings, 1))
+    hit = random.random((samples, trainings, users)) < np.clip(taste + lift, 0, 1)
+    sample, training, user = (one.reshape(-1) for one in np.indices(hit.shape))
+    recs = pl.DataFrame(
+        {
+            "model": np.where(training < trainings // 2, "a", "b"),
+            "seed": training,
+            "user": sample * users + user,
+            "item": np.where(hit.reshape(-1), 1, 2),
+            "rank": 1,
+        }
+    )
+    everyone = np.arange(samples * users)
+    truth = pl.DataFrame({"user": everyone, "item": 1})
+    of_users = pl.DataFrame({"user": everyone, "sample": everyone // users})
+    rec = recs.rec(truth, model="model", training="seed", users=of_users)
+    found = rec.compare("hit_rate@1", baseline="a", by="sample", correction=None)
+    # by users alone, as if each had its mean by nature, three times as often as said
+    users_alone = recs.group_by("model", "user").agg(pl.col("item").mean()).sort("model", "user")
+    values = users_alone["item"].to_numpy().reshape(2, samples, users)
+    naive = stats.ttest_rel(values[0], values[1], axis=1).pvalue
+    assert (found["p_value"] <= 0.05).mean() <= 0.05 + 0.01
+    assert (naive <= 0.05).mean() > 0.15
+
+
+# How many it takes
+
+
+def test_power_is_that_of_users_and_trainings():
+    recs = lists(16)
+    values = users_values(recs, 16, "ndcg@5")
+    found = bound(recs.filter(pl.col("model") != "c"), 16).power(
+        "ndcg@5", baseline="a", trainings=40, wanted=0.9
+    )
+    row = found.row(0, named=True)
+    d = values["b"].mean(axis=0) - values["a"].mean(axis=0)
+    apart = [(values[one].mean(axis=1).var(ddof=1) / 40, 39.0) for one in ("b", "a")]
+
+    def chance(difference, n):
+        parts = [(d.var(ddof=1) / n, n - 1.0), *apart]
+        error, freedom = sum(one for one, _ in parts) ** 0.5, satterthwaite(parts)
+        t = stats.t.ppf(0.975, freedom)
+        shift = difference / error
+        return stats.nct.sf(t, freedom, shift) + stats.nct.cdf(-t, freedom, shift)
+
+    detectable = optimize.brentq(lambda one: chance(one, len(d)) - 0.8, 1e-6, 5)
+    assert row["detectable"] == pytest.approx(detectable, rel=1e-6)
+    wanted = 0.9 * values["a"].mean()
+    assert chance(wanted, row["users_needed"]) >= 0.8 > chance(wanted, row["users_needed"] - 1)
+    assert row["std_trainings"] == pytest.approx(values["b"].mean(axis=1).std(ddof=1))
+
+
+def test_more_trainings_are_asked_for_where_no_users_are_enough():
+    recs = lists(17, {"a": [1, 2], "b": [1, 2]})
+    row = bound(recs, 17).power("ndcg@5", baseline="a", wanted=0.001).row(0, named=True)
+    assert row["users_needed"] is None
+    assert row["note"].startswith("more trainings, not more users")
+
+
+# What is refused, and what is warned of
+
+
+REFUSED = {
+    "compare": [
+        {"test": "bootstrap"},
+        {"test": "permutation"},
+        {"correction": "max_t"},
+        {"looks": "any"},
+        {"by": "seed"},
+    ],
+    "summarize": [{"method": "bootstrap"}],
+    "power": [{"margin": 0.1}],
+    "winner": [{"baseline": "a"}],
+    "gaps": [{"by": "country"}],
+    "slices": [{"by": "country"}],
+    "worst": [{}],
+    "best": [{}],
+}
+
+
+@pytest.mark.parametrize(
+    ("ask", "given"), [(ask, one) for ask, every in REFUSED.items() for one in every]
+)
+def test_what_goes_by_users_alone_is_refused_in_words(ask, given):
+    with pytest.raises(RecframeError, match=r"seed.*;"):
+        getattr(bound(lists(1), 1), ask)("ndcg@5", **given)
+
+
+def test_what_trainings_need_is_said():
+    recs = lists(1)
+    with pytest.raises(RecframeError, match="needs a column that tells trainings apart"):
+        recs.rec(truth_of(1), model="model").power("ndcg@5", trainings=5)
+    with pytest.raises(DataError, match="give two or more of each model"):
+        bound(recs, 1).power("ndcg@5", baseline="a", trainings=5)
+    with pytest.raises(RecframeError, match="has no column 'sed'; did you mean 'seed'"):
+        recs.rec(truth_of(1), training="sed").ndcg(k=5)
+    with pytest.raises(RecframeError, match="two roles, model= and training="):
+        recs.rec(truth_of(1), model="seed", training="seed").evaluate("ndcg@5")
+    with pytest.raises(RecframeError, match="the frame of the model 'b' has no column 'seed'"):
+        rf.rec(
+            {"a": recs.drop("model"), "b": recs.drop("model", "seed")}, truth_of(1), training="seed"
+        ).evaluate("mrr")
+
+
+def whole(trainings) -> pl.DataFrame:
+    """Return lists of which each user has one of each training."""
+    rows = [
+        (model, seed, user, (user + seed + rank) % 30, rank)
+        for model, seeds in trainings.items()
+        for seed in seeds
+        for user in range(24)
+        for rank in range(1, 6)
+    ]
+    return pl.DataFrame(rows, schema=["model", "seed", "user", "item", "rank"], orient="row")
+
+
+def test_trainings_that_are_not_bound_are_warned_of_and_found():
+    recs = whole({"a": [1, 2], "b": [3, 4]})
+    rec = recs.rec(truth_of(1), model="model")
+    with pytest.warns(RecframeWarning, match=r"write rec\(training='seed'\)"):
+        rec.evaluate("ndcg@5")
+    found = rec.audit().filter(pl.col("check") == "pooled_models")
+    assert "rec(training='seed')" in found["remedy"].item()
+    assert "pooled_models" not in bound(recs, 1).audit()["check"]
+
+
+def test_models_that_are_not_bound_are_warned_of_beside_trainings():
+    rec = whole({"a": [1, 2], "b": [1, 2]}).rec(truth_of(1), training="seed")
+    with pytest.warns(RecframeWarning, match=r"write rec\(model='model'\)"):
+        rec.evaluate("ndcg@5")
