@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from scipy import optimize, stats
 
 import recframe as rf
+from many_frames import many
+from recframe.cli.commands import main
 from recframe.errors import DataError, RecframeError, RecframeWarning
 
 USERS = pl.DataFrame({"user": range(24), "country": ["FR", "DE", None, "FR"] * 6})
@@ -440,3 +445,45 @@ def test_models_that_are_not_bound_are_warned_of_beside_trainings():
     rec = whole({"a": [1, 2], "b": [1, 2]}).rec(truth_of(1), training="seed")
     with pytest.warns(RecframeWarning, match=r"write rec\(model='model'\)"):
         rec.evaluate("ndcg@5")
+
+
+# The shell, engines and the report
+
+
+def test_the_shell_takes_trainings(tmp_path):
+    recs = lists(18, {"a": [1, 2, 3], "b": [4, 5, 6]})
+    recs.write_parquet(tmp_path / "recs.parquet")
+    truth_of(18).write_parquet(tmp_path / "truth.parquet")
+    paths = [str(tmp_path / f"{name}.parquet") for name in ("recs", "truth")]
+    options = ["--model", "model", "--training", "seed", "-m", "ndcg@5"]
+    rec = recs.rec(truth_of(18), model="model", training="seed")
+    asked = {
+        "evaluate": ([], {}),
+        "compare": (["--baseline", "a"], {"baseline": "a"}),
+        "power": (["--baseline", "a", "--trainings", "5"], {"baseline": "a", "trainings": 5}),
+    }
+    for command, (more, given_here) in asked.items():
+        found = CliRunner().invoke(main, [command, *paths, *options, *more, "--format", "json"])
+        assert found.exit_code == 0, found.output
+        wanted = getattr(rec, command)("ndcg@5", **given_here)
+        assert_frame_equal(pl.DataFrame(json.loads(found.stdout)), wanted, check_dtypes=False)
+    refused = CliRunner().invoke(main, ["gaps", *paths, *options, "--by", "user"])
+    assert "--training seed" in refused.output.replace("'", "")
+
+
+def test_engines_say_that_they_know_no_trainings():
+    frame = many(lists(1))
+    rec = rf.rec(frame, many(truth_of(1)), model="model", training="seed")
+    with pytest.raises(RecframeError, match="buckets of users know no trainings"):
+        rec.evaluate("ndcg@5")
+
+
+def test_a_report_is_over_trainings_and_says_what_it_cannot_show():
+    rec = bound(lists(19), 19)
+    report = rec.report("ndcg@5", baseline="a", by="country")
+    summary = rec.summarize("ndcg@5")
+    assert [row["std_trainings"] for row in report.data["summary"]] == summary[
+        "std_trainings"
+    ].to_list()
+    assert report.data["cases"] is None
+    assert "a report of one training" in report.html
