@@ -2,55 +2,17 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import polars as pl
 import pytest
-from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from scipy import optimize, stats
 
-import recframe as rf
-from many_frames import many
-from recframe.cli.commands import main
-from recframe.errors import DataError, RecframeError, RecframeWarning
+from trained_lists import ITEMS, USERS, bound, lists, truth_of
 
-USERS = pl.DataFrame({"user": range(24), "country": ["FR", "DE", None, "FR"] * 6})
-ITEMS = pl.DataFrame({"item": range(30)})
 METRICS = ("ndcg@5", "recall@5", "auc", "coverage@5", "list_length", "first_rank")
-TRAININGS = {"a": [1, 2, 3, 4], "b": [1, 7, 9], "c": [2]}
-
-
-def lists(seed: int, trainings=TRAININGS, n_users: int = 24) -> pl.DataFrame:
-    """Return lists of models' trainings, some of whose users have none."""
-    random = np.random.default_rng(seed)
-    rows = []
-    for model, numbers in trainings.items():
-        for number in numbers:
-            for user in np.flatnonzero(random.random(n_users) < 0.85):
-                items = random.choice(30, random.integers(2, 8), replace=False)
-                rows += [
-                    (model, number, int(user), int(item), 1 + at) for at, item in enumerate(items)
-                ]
-    random.shuffle(rows)
-    return pl.DataFrame(rows, schema=["model", "seed", "user", "item", "rank"], orient="row")
-
-
-def truth_of(seed: int, n_users: int = 24) -> pl.DataFrame:
-    random = np.random.default_rng([seed, 1])
-    pairs = [
-        (u, int(i), int(i) % 3) for u in range(n_users) for i in random.choice(30, 6, replace=False)
-    ]
-    return pl.DataFrame(pairs, schema=["user", "item", "relevance"], orient="row")
-
-
-def bound(recs, seed: int, **options):
-    return recs.rec(
-        truth_of(seed), model="model", training="seed", users=USERS, items=ITEMS, **options
-    )
 
 
 def of_each(recs: pl.DataFrame, seed: int, *metrics: str, by=None) -> pl.DataFrame:
@@ -258,6 +220,37 @@ def test_intervals_of_values_are_those_of_users_and_trainings():
             assert row["n_zero"] == np.sum(users == 0)
 
 
+def test_a_set_metric_has_its_interval_by_what_lists_contribute_to_each_training():
+    n, items = 60, pl.DataFrame({"item": range(120)})
+    recs = lists(20, {"a": [1, 2, 3]}, n)
+    recs = recs.with_columns(item=pl.col("item") + 30 * (pl.col("user") % 4))
+    contributions, values = np.full((3, n), np.nan), []
+    for place, part in enumerate(recs.partition_by("seed")):
+
+        def coverage(rows):
+            return rows.rec(truth_of(20, n), items=items).coverage(k=1)
+
+        users = sorted(part["user"].unique())
+        values.append(coverage(part))
+        without = [coverage(part.filter(pl.col("user") != user)) for user in users]
+        made = (len(users) - 1) * (values[-1] - np.array(without))
+        # about the training's value, which is what one contributes who has no list
+        contributions[place] = values[-1]
+        contributions[place, users] += made - made.mean()
+    own = contributions.mean(axis=0)
+    parts = [(own.var(ddof=1) / n, n - 1.0), (np.var(values, ddof=1) / 3, 2.0)]
+    reach = stats.t.ppf(0.975, satterthwaite(parts)) * sum(one for one, _ in parts) ** 0.5
+
+    rec = recs.rec(truth_of(20, n), model="model", training="seed", items=items)
+    row = rec.summarize("coverage@1", method="t").row(0, named=True)
+
+    assert row["value"] == pytest.approx(np.mean(values))
+    assert row["n_users"] == n
+    # between whole degrees of freedom the quantile is right to 1e-4 from 3 on
+    ends = np.mean(values) - reach, np.mean(values) + reach
+    assert (row["value_low"], row["value_high"]) == pytest.approx(ends, rel=1e-4)
+
+
 def test_clusters_of_one_user_are_users():
     recs = lists(12)
     rec = bound(recs, 12)
@@ -372,118 +365,3 @@ def test_more_trainings_are_asked_for_where_no_users_are_enough():
     row = bound(recs, 17).power("ndcg@5", baseline="a", wanted=0.001).row(0, named=True)
     assert row["users_needed"] is None
     assert row["note"].startswith("more trainings, not more users")
-
-
-# What is refused, and what is warned of
-
-
-REFUSED = {
-    "compare": [
-        {"test": "bootstrap"},
-        {"test": "permutation"},
-        {"correction": "max_t"},
-        {"looks": "any"},
-        {"by": "seed"},
-    ],
-    "summarize": [{"method": "bootstrap"}],
-    "power": [{"margin": 0.1}],
-    "winner": [{"baseline": "a"}],
-    "gaps": [{"by": "country"}],
-    "slices": [{"by": "country"}],
-    "worst": [{}],
-    "best": [{}],
-}
-
-
-@pytest.mark.parametrize(
-    ("ask", "given"), [(ask, one) for ask, every in REFUSED.items() for one in every]
-)
-def test_what_goes_by_users_alone_is_refused_in_words(ask, given):
-    with pytest.raises(RecframeError, match=r"seed.*;"):
-        getattr(bound(lists(1), 1), ask)("ndcg@5", **given)
-
-
-def test_what_trainings_need_is_said():
-    recs = lists(1)
-    with pytest.raises(RecframeError, match="needs a column that tells trainings apart"):
-        recs.rec(truth_of(1), model="model").power("ndcg@5", trainings=5)
-    with pytest.raises(DataError, match="give two or more of each model"):
-        bound(recs, 1).power("ndcg@5", baseline="a", trainings=5)
-    with pytest.raises(RecframeError, match="has no column 'sed'; did you mean 'seed'"):
-        recs.rec(truth_of(1), training="sed").ndcg(k=5)
-    with pytest.raises(RecframeError, match="two roles, model= and training="):
-        recs.rec(truth_of(1), model="seed", training="seed").evaluate("ndcg@5")
-    with pytest.raises(RecframeError, match="the frame of the model 'b' has no column 'seed'"):
-        rf.rec(
-            {"a": recs.drop("model"), "b": recs.drop("model", "seed")}, truth_of(1), training="seed"
-        ).evaluate("mrr")
-
-
-def whole(trainings) -> pl.DataFrame:
-    """Return lists of which each user has one of each training."""
-    rows = [
-        (model, seed, user, (user + seed + rank) % 30, rank)
-        for model, seeds in trainings.items()
-        for seed in seeds
-        for user in range(24)
-        for rank in range(1, 6)
-    ]
-    return pl.DataFrame(rows, schema=["model", "seed", "user", "item", "rank"], orient="row")
-
-
-def test_trainings_that_are_not_bound_are_warned_of_and_found():
-    recs = whole({"a": [1, 2], "b": [3, 4]})
-    rec = recs.rec(truth_of(1), model="model")
-    with pytest.warns(RecframeWarning, match=r"write rec\(training='seed'\)"):
-        rec.evaluate("ndcg@5")
-    found = rec.audit().filter(pl.col("check") == "pooled_models")
-    assert "rec(training='seed')" in found["remedy"].item()
-    assert "pooled_models" not in bound(recs, 1).audit()["check"]
-
-
-def test_models_that_are_not_bound_are_warned_of_beside_trainings():
-    rec = whole({"a": [1, 2], "b": [1, 2]}).rec(truth_of(1), training="seed")
-    with pytest.warns(RecframeWarning, match=r"write rec\(model='model'\)"):
-        rec.evaluate("ndcg@5")
-
-
-# The shell, engines and the report
-
-
-def test_the_shell_takes_trainings(tmp_path):
-    recs = lists(18, {"a": [1, 2, 3], "b": [4, 5, 6]})
-    recs.write_parquet(tmp_path / "recs.parquet")
-    truth_of(18).write_parquet(tmp_path / "truth.parquet")
-    paths = [str(tmp_path / f"{name}.parquet") for name in ("recs", "truth")]
-    options = ["--model", "model", "--training", "seed", "-m", "ndcg@5"]
-    rec = recs.rec(truth_of(18), model="model", training="seed")
-    asked = {
-        "evaluate": ([], {}),
-        "compare": (["--baseline", "a"], {"baseline": "a"}),
-        "power": (["--baseline", "a", "--trainings", "5"], {"baseline": "a", "trainings": 5}),
-    }
-    for command, (more, given_here) in asked.items():
-        found = CliRunner().invoke(main, [command, *paths, *options, *more, "--format", "json"])
-        assert found.exit_code == 0, found.output
-        wanted = getattr(rec, command)("ndcg@5", **given_here)
-        assert_frame_equal(pl.DataFrame(json.loads(found.stdout)), wanted, check_dtypes=False)
-    refused = CliRunner().invoke(main, ["gaps", *paths, *options, "--by", "user"])
-    assert "--training seed" in refused.output.replace("'", "")
-
-
-def test_engines_say_that_they_know_no_trainings():
-    frame = many(lists(1))
-    rec = rf.rec(frame, many(truth_of(1)), model="model", training="seed")
-    with pytest.raises(RecframeError, match="buckets of users know no trainings"):
-        rec.evaluate("ndcg@5")
-
-
-def test_a_report_is_over_trainings_and_says_what_it_cannot_show():
-    rec = bound(lists(19), 19)
-    report = rec.report("ndcg@5", baseline="a", by="country")
-    summary = rec.summarize("ndcg@5")
-    assert [row["std_trainings"] for row in report.data["summary"]] == summary[
-        "std_trainings"
-    ].to_list()
-    assert report.data["cases"] is None
-    assert "a report of one training" in report.html

@@ -75,7 +75,13 @@ def _summary(kind: Kind, keys: Mapping[str, str], metrics: Sequence[str]) -> pl.
     if missing:
         msg = f"the earlier result has no column {missing[0]!r}; it comes from summarize(...) or require(...)"
         raise ColumnError(msg)
-    known = {*summary.COLUMNS, *requirements.COLUMNS, *keys.values(), "baseline"}
+    known = {
+        *summary.COLUMNS,
+        *summary.OF_TRAININGS,
+        *requirements.COLUMNS,
+        *keys.values(),
+        "baseline",
+    }
     beyond = [name for name in kind.columns if name not in known]
     if beyond:
         msg = f"the earlier result is split by {beyond[0]!r} too, and this one is not; ask both by the same columns"

@@ -127,12 +127,16 @@ def _over_trainings(parts: Sequence[Contributions], inputs: Inputs) -> list[Cont
 
 
 def _averaged(one: Contributions, of: trainings.Averaged) -> Contributions:
-    of_rows = one.judged.list_keys if one.placed is None else [*one.placed, "user"]
+    if one.placed is None:
+        empty = one.empty if one.counts_absent else None
+        rows = of.rows(one.rows, one.judged.list_keys, one.names, empty)
+    else:
+        rows = of.rows_of_sets(one.rows, one.placed, one.names)
     known = None if one.known is None else trainings.told_apart(one.known, of.inputs)
     has_models = bool(of.inputs.model)
     return replace(
         one,
-        rows=of.rows(one.rows, of_rows, one.names, one.empty if one.counts_absent else None),
+        rows=rows,
         judged=of.judgement,
         keys=of.kept(one.keys),
         placed=None if one.placed is None else of.kept(one.placed),

@@ -189,6 +189,25 @@ class Averaged:
         """The models, each once."""
         return None if not self.inputs.model else self._trainings.select(MODEL).unique()
 
+    def rows_of_sets(
+        self, each: pl.LazyFrame, placed: Sequence[str], names: Sequence[str]
+    ) -> pl.LazyFrame:
+        """Return the same of contributions to set metrics, in segments whose keys the rows have.
+
+        Without a user who has no list in a training its value stays as it is: what the user contributes is that value.
+        """
+        keys, numbers = self.kept(placed), [pl.col(name) for name in names]
+        of_each = _means(each, placed, names)
+        n_trainings = [one.count().name.prefix("trainings ") for one in numbers]
+        centres = _means(told_apart(of_each, self.inputs), keys, names, n_trainings)
+        centre = {name: f"centre {name}" for name in names}
+        of_each, centres = of_each.rename(centre), centres.rename(centre)
+        rows = told_apart(joined(each, of_each, placed), self.inputs)
+        beyond = {name: pl.col(name) - pl.col(f"centre {name}") for name in names}
+        known = [one.count().name.prefix("known ") for one in numbers]
+        found = of_few(rows, [*keys, "user"], beyond, known)
+        return joined(found, centres, keys).select(*keys, "user", *map(_around_centre, names))
+
     def kept(self, keys: Sequence[str]) -> list[str]:
         """Return keys without the training that stands for a model, where there are no models."""
         return [key for key in keys if key != MODEL or self.inputs.model]
@@ -228,6 +247,12 @@ class Averaged:
         absent = pl.col("trainings").cast(pl.Int64) - pl.col("present").cast(pl.Int64)
         added = [column for name in names for column in _with_absent(name, absent)]
         return found.with_columns(added).select(*keys, *map(_mean, names))
+
+
+def _around_centre(name: str) -> pl.Expr:
+    """Return a contribution from what is beyond the value of each training: null where none is known."""
+    whole = pl.col(f"centre {name}") + pl.col(name) / pl.col(f"trainings {name}")
+    return pl.when(pl.col(f"known {name}") > 0).then(whole).alias(name)
 
 
 def _with_absent(name: str, absent: pl.Expr) -> list[pl.Expr]:

@@ -117,7 +117,8 @@ def _keys(kind: Kind) -> list[str]:
     NOTE: numbers may stand before `k` too, where columns were selected in another order.
     """
     columns = [str(one) for one in kind.columns]
-    found = [one for one in keys_of(columns) if one not in summary.COLUMNS]
+    numbers = {**summary.COLUMNS, **summary.OF_TRAININGS}
+    found = [one for one in keys_of(columns) if one not in numbers]
     if "split_by" in columns:
         known = stream(kind.take({"split_by": "split_by"}).lazy())["split_by"].drop_nulls().unique()
         named = {name for text in known.to_list() for name in text.split(", ")}
