@@ -86,15 +86,15 @@ def test_large_frames_which_are_asked_before_have_the_same_values():
     wanted = each["ndcg@10"].to_numpy().reshape(2, 3).mean(axis=1)
     rec = recs.rec(truth, model="model", training="seed")
     assert rec.evaluate("ndcg@10")["ndcg@10"].to_list() == pytest.approx(wanted, rel=1e-12)
-    summary = rec.summarize("ndcg@10", method="t")
+    summary = rec.summarize("ndcg@10", method="t", wide=True)
     assert summary["value"].to_list() == pytest.approx(wanted, rel=1e-12)
-    assert rec.compare("ndcg@10", baseline="a")["difference"].item() == pytest.approx(
+    assert rec.compare("ndcg@10", baseline="a", wide=True)["difference"].item() == pytest.approx(
         wanted[1] - wanted[0]
     )
     lazy = (
         recs.lazy()
         .rec(truth.lazy(), model="model", training="seed")
-        .summarize("ndcg@10", method="t")
+        .summarize("ndcg@10", method="t", wide=True)
     )
     assert_frame_equal(lazy.collect(), summary, rel_tol=1e-9)
 
@@ -145,7 +145,7 @@ def test_comparisons_are_those_of_users_and_trainings(seed, metric):
     recs = lists(seed)
     values = users_values(recs, seed, metric)
 
-    found = bound(recs, seed).compare(metric, margin=0.1, correction=None)
+    found = bound(recs, seed).compare(metric, margin=0.1, correction=None, wide=True)
 
     for row in found.iter_rows(named=True):
         b, a = values[row["model"]], values[row["baseline"]]
@@ -200,7 +200,9 @@ def test_intervals_of_values_are_those_of_users_and_trainings():
     recs = lists(11)
     values = users_values(recs, 11, "ndcg@5")
     for method in ("t", "auto"):
-        for row in bound(recs, 11).summarize("ndcg@5", method=method).iter_rows(named=True):
+        for row in (
+            bound(recs, 11).summarize("ndcg@5", method=method, wide=True).iter_rows(named=True)
+        ):
             own = values[row["model"]]
             users = own.mean(axis=0)
             parts = [(users.var(ddof=1) / len(users), len(users) - 1.0), between(own)]
@@ -242,7 +244,7 @@ def test_a_set_metric_has_its_interval_by_what_lists_contribute_to_each_training
     reach = stats.t.ppf(0.975, satterthwaite(parts)) * sum(one for one, _ in parts) ** 0.5
 
     rec = recs.rec(truth_of(20, n), model="model", training="seed", items=items)
-    row = rec.summarize("coverage@1", method="t").row(0, named=True)
+    row = rec.summarize("coverage@1", method="t", wide=True).row(0, named=True)
 
     assert row["value"] == pytest.approx(np.mean(values))
     assert row["n_users"] == n
@@ -265,7 +267,7 @@ def test_clusters_of_one_user_are_users():
 def test_gates_are_over_users_and_trainings():
     recs = lists(13)
     values = users_values(recs, 13, "ndcg@5")
-    found = bound(recs, 13).require("ndcg@5 >= 0.9 * a", raises=False)
+    found = bound(recs, 13).require("ndcg@5 >= 0.9 * a", raises=False, wide=True)
     for row in found.iter_rows(named=True):
         b, a = values[row["model"]], values["a"]
         gap = b.mean(axis=0) - 0.9 * a.mean(axis=0)
@@ -273,7 +275,7 @@ def test_gates_are_over_users_and_trainings():
         reach = stats.t.ppf(0.975, satterthwaite(parts)) * sum(one for one, _ in parts) ** 0.5
         ends = gap.mean() - reach, gap.mean() + reach
         assert (row["difference_low"], row["difference_high"]) == pytest.approx(ends, rel=1e-9)
-    one = bound(recs, 13).require("ndcg@5 >= 0.01", "ndcg@5 >= 0.5 * c", raises=False)
+    one = bound(recs, 13).require("ndcg@5 >= 0.01", "ndcg@5 >= 0.5 * c", raises=False, wide=True)
     notes = dict(zip(one.select("model", "requirement").rows(), one["note"], strict=True))
     assert "one training, which says nothing of another" in notes["c", "ndcg@5 >= 0.01"]
     assert "one training of the other model" in notes["a", "ndcg@5 >= 0.5 * c"]
@@ -324,7 +326,7 @@ def test_two_sets_of_trainings_of_one_model_are_seldom_found_to_differ():
     truth = pl.DataFrame({"user": everyone, "item": 1})
     of_users = pl.DataFrame({"user": everyone, "sample": everyone // users})
     rec = recs.rec(truth, model="model", training="seed", users=of_users)
-    found = rec.compare("hit_rate@1", baseline="a", by="sample", correction=None)
+    found = rec.compare("hit_rate@1", baseline="a", by="sample", correction=None, wide=True)
     # by users alone, as if each had its mean by nature, three times as often as said
     users_alone = recs.group_by("model", "user").agg(pl.col("item").mean()).sort("model", "user")
     values = users_alone["item"].to_numpy().reshape(2, samples, users)
@@ -340,7 +342,7 @@ def test_power_is_that_of_users_and_trainings():
     recs = lists(16)
     values = users_values(recs, 16, "ndcg@5")
     found = bound(recs.filter(pl.col("model") != "c"), 16).power(
-        "ndcg@5", baseline="a", trainings=40, wanted=0.9
+        "ndcg@5", baseline="a", trainings=40, wanted=0.9, wide=True
     )
     row = found.row(0, named=True)
     d = values["b"].mean(axis=0) - values["a"].mean(axis=0)
@@ -362,6 +364,6 @@ def test_power_is_that_of_users_and_trainings():
 
 def test_more_trainings_are_asked_for_where_no_users_are_enough():
     recs = lists(17, {"a": [1, 2], "b": [1, 2]})
-    row = bound(recs, 17).power("ndcg@5", baseline="a", wanted=0.001).row(0, named=True)
+    row = bound(recs, 17).power("ndcg@5", baseline="a", wanted=0.001, wide=True).row(0, named=True)
     assert row["users_needed"] is None
     assert row["note"].startswith("more trainings, not more users")

@@ -244,6 +244,7 @@ def winner(recs: str, truth: str | None, **options: Any) -> None:
         metavar="N",
         help="How many trainings each model is to have, with --training.  [default: as many as there are]",
     ),
+    LEVEL,
     CLUSTER,
     ANSWER_OF_ENGINES,
 )
@@ -256,7 +257,9 @@ def power(recs: str, truth: str | None, **options: Any) -> None:
       recframe power recs.parquet truth.parquet --model model --baseline svd -m ndcg@10 --margin 0.01
       recframe power recs.parquet truth.parquet --model model --baseline svd --training seed --trainings 5 -m ndcg@10
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
-    given = some(options, "baseline", "wanted", "power", "margin", "rows", "trainings", "cluster")
+    given = some(
+        options, "baseline", "wanted", "power", "margin", "rows", "trainings", *("level", "cluster")
+    )
     asked("power", recs, truth, options, given)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from recframe.errors import ColumnError, RecframeError, suggestion
+from recframe.frames.hints import Either, bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
@@ -16,6 +17,7 @@ from recframe.plan.needs import is_of_segment
 from recframe.uncertainty import requirements, summary
 from recframe.uncertainty.pairs import MODEL
 from recframe.uncertainty.read_back import is_summary, with_intervals
+from recframe.uncertainty.requirements import EARLIER, TRAILING
 
 NAMES = ("metric", "value", "value_low", "value_high", "n_users")
 """What is read of a summary."""
@@ -113,3 +115,20 @@ def _taken(
             msg = f"the earlier result has no column {name!r}; ask both by the same columns"
             raise ColumnError(msg)
     return kind.take(shared | dict(columns), ids).lazy()
+
+
+def lacking(model: str) -> str:
+    """Return what a name is no model without: what the words for earlier numbers take."""
+    options = dict.fromkeys(EARLIER, Either("last=", "--reference"))
+    options[TRAILING] = Either("history=", "--history")
+    return f"without {options[model]} " if model in options else ""
+
+
+def without_model(what: str, model: str = "") -> str:
+    """Return what a requirement about another model lacks: the models, or the earlier numbers."""
+    frames = Either(", or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)")
+    msg = f"{what} needs a column that tells models apart: {bind(model=repr('model'))}{frames}"
+    result = Either("require(..., last=frame)", "--reference FILE")
+    history = Either("require(..., history='history.parquet')", "--history DIR")
+    msg += f"; or an earlier result: {result}" * (model in EARLIER)
+    return msg + f"; or the runs before: {history}" * (model == TRAILING)

@@ -11,12 +11,11 @@ import polars as pl
 from recframe.conventions import under_profile
 from recframe.errors import RecframeError, shown
 from recframe.frames.dtypes import text_of
-from recframe.frames.hints import Either, bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.lookup import collected
 from recframe.namespace import calls
 from recframe.namespace.bound_metric import By, Cutoffs, F
-from recframe.namespace.earlier import Earlier, earlier
+from recframe.namespace.earlier import Earlier, earlier, lacking, without_model
 from recframe.namespace.predicted import Predicted, predicted
 from recframe.namespace.question import (
     FEW_ROWS,
@@ -34,9 +33,7 @@ from recframe.uncertainty.over_trainings import refuse
 from recframe.uncertainty.pairs import MODEL, Pairing, sums_of_all
 from recframe.uncertainty.requirements import (
     COLUMNS,
-    EARLIER,
     SHORT,
-    TRAILING,
     Gate,
     Missing,
     On,
@@ -289,7 +286,7 @@ class Asked:
 
         gate, names, keys = self.gate, self.question.by, self.keys
         if gate.models is not None and MODEL not in names:
-            raise RecframeError(_without_model("models="))
+            raise RecframeError(without_model("models="))
         rows = pl.concat(self._with_missing(*one) for one in self._rows())
 
         def finished(found: pl.DataFrame) -> pl.DataFrame:
@@ -356,12 +353,12 @@ class Asked:
     def _from_model(self, model: str, places: Mapping[int, Requirement]) -> pl.LazyFrame:
         asked, first = self.question, next(iter(places.values()))
         if not asked.inputs.model:
-            raise RecframeError(_without_model(repr(str(first)), model))
+            raise RecframeError(without_model(repr(str(first)), model))
         conventions = self._conventions(places)
         metrics = [one.metric for one in conventions]
         check_contributions(metrics)
         asked.check_pairs()
-        given = f"{str(first)!r}: {_lacking(model)}{model!r}"
+        given = f"{str(first)!r}: {lacking(model)}{model!r}"
         pairing = Pairing(model, asked.inputs.schema[MODEL], asked.by[MODEL], given)
 
         def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
@@ -426,8 +423,8 @@ class Asked:
             for place, one in trailing.items()
             if then is not None and str(one.metric) in then.metrics
         }
-        if then is None or not places:
-            return rows
+        if then is None or not places or self.question.inputs.training:
+            return rows  # trainings differ beside users, whose own means know nothing of that
         conventions = self._conventions(places)
         metrics = [one.metric for one in conventions]
         now = values_of_users(self.question, self.by, self.profile, conventions)
@@ -486,19 +483,3 @@ class Asked:
             yield known_users.had_by_users(then, self.keys, numbers, dtypes)
         if before.summary is not None:
             yield distances.had_in_summary(before.summary, self.keys, places, dtypes)
-
-
-def _lacking(model: str) -> str:
-    """Return what a name is no model without: what the words for earlier numbers take."""
-    options = dict.fromkeys(EARLIER, Either("last=", "--reference"))
-    options[TRAILING] = Either("history=", "--history")
-    return f"without {options[model]} " if model in options else ""
-
-
-def _without_model(what: str, model: str = "") -> str:
-    frames = Either(", or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)")
-    msg = f"{what} needs a column that tells models apart: {bind(model=repr('model'))}{frames}"
-    result = Either("require(..., last=frame)", "--reference FILE")
-    history = Either("require(..., history='history.parquet')", "--history DIR")
-    msg += f"; or an earlier result: {result}" * (model in EARLIER)
-    return msg + f"; or the runs before: {history}" * (model == TRAILING)

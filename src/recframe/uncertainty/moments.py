@@ -297,7 +297,8 @@ class Sums:
         n, a, d, aa, ad, dd = map(self.column, ("n", "a", "d", "aa", "ad", "dd"))
         if cluster is None:
             differ = n - self.column("ties")
-            return Moments(n, a, d, aa, ad, dd, a, d, n, self._sure(n), effective=n, differ=differ)
+            units = self._sure(n)
+            return Moments(n, a, d, aa, ad, dd, a, d, n, units, n, differ, self.trainings)
         plan = clusters.of_clusters(self.cells.lazy(), self.by, cluster, len(self.metrics))
         summed = run_by_size(plan, len(self.cells))
         found = self.rows.join(

@@ -124,7 +124,7 @@ def _sums_of_users(plans: Sequence[Sequence[Contributions]], keys: Sequence[str]
 
 def _sums_of_each(one: Contributions) -> pl.LazyFrame:
     """Return the sums of users' values, of those without a row too, for each segment and model."""
-    exact = sums_of_values(one.names, bounded_names(one.metrics), spread=True)
+    exact = sums_of_values(one.names, bounded_names(one.metrics), spread=one.names)
     values = {name: pl.col(name) for name in one.names}
     counts = [value.count().alias(f"count {name}") for name, value in values.items()]
     counts += [(value == 0).sum().alias(f"zero {name}") for name, value in values.items()]
