@@ -108,7 +108,7 @@ def test_the_numbers_of_a_page_are_those_of_the_calls():
     gaps = ("by", "model", "metric", "best", "worst", "gap", "gap_low", "p_value")
 
     assert told("summary", *values) == rows(asked.summarize(METRICS), *values)
-    found = asked.compare(METRICS, baseline="old")
+    found = asked.compare(METRICS, baseline="old", wide=True)
     assert told("compared", *differences, "verdict") == rows(found, *differences, "verdict")
     found = asked.gaps(METRICS, by=["country", "age"], min_users=3)
     assert told("gaps", *gaps) == rows(found, *gaps)

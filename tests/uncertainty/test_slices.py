@@ -413,7 +413,9 @@ def test_clusters_of_unlike_sizes_have_the_error_of_leaving_each_out():
     ]
     segment, household, values = zip(*rows, strict=True)
     frame = hits(list(values), household=list(household), segment=list(segment))
-    row = frame.rec.slices("hit_rate@1", by="segment", cluster="household").row(0, named=True)
+    row = frame.rec.slices("hit_rate@1", by="segment", cluster="household", wide=True).row(
+        0, named=True
+    )
 
     def moved(of):
         """Return what leaving out each cluster changes of a segment's mean, times (G - 1) / G."""

@@ -376,9 +376,8 @@ class Plot(PlotOverTime):
             msg = f"tradeoff takes two metrics, and found {str(pair[0])!r} twice"
             raise RecframeError(msg)
         result, data, sure = chart_data.summary(self._of, pair, level, cluster, profile)
-        across, up = (
-            chart_rows.of_axis(data, one, axis) for axis, one in zip("xy", pair, strict=True)
-        )
+        across = chart_rows.of_axis(data, pair[0], "x")
+        up = chart_rows.of_axis(data, pair[1], "y")
         both = across.join(up, on="model", maintain_order="left")
         data = chart_rows.on_front(both, pair)
         return of_models.tradeoff(data, self._series(result), pair[0], pair[1], sure)

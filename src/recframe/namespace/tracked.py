@@ -80,14 +80,9 @@ class Tracked(Generic[F]):
         rec: Any = self
         # what is wrong with these is said before any work is done
         check(history, as_of)
-        how = {
-            "level": level,
-            "method": method,
-            "n_resamples": n_resamples,
-            "seed": seed,
-            "wide": True,
-        }
-        result = rec.summarize(*metrics, k=k, by=by, cluster=cluster, profile=profile, **how)
+        drawn = {"method": method, "n_resamples": n_resamples, "seed": seed}
+        shown = {"level": level, "profile": profile, "wide": True}
+        result = rec.summarize(*metrics, k=k, by=by, cluster=cluster, **shown, **drawn)
         asked = question(self, metrics, k, by, cluster, profile)
         kind = kind_for(result)
         rows = rows_of(kind)

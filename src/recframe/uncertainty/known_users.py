@@ -22,7 +22,6 @@ from recframe.uncertainty.distances import (
     text_key,
     with_texts,
 )
-from recframe.uncertainty.notes import BETWEEN
 from recframe.uncertainty.pairs import difference, has_no_ends
 
 PAIRED = "{} of {} users, each against their own mean of {} runs"
@@ -69,7 +68,7 @@ def by_user_or_run(
 
 
 def _joined(*notes: str) -> pl.Expr:
-    whole = pl.concat_str(*notes, separator=BETWEEN, ignore_nulls=True)
+    whole = pl.concat_str(*notes, separator="; ", ignore_nulls=True)
     return pl.when(whole != "").then(whole)
 
 
