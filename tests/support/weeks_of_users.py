@@ -52,7 +52,8 @@ def of_weeks(
     for week, frame in enumerate(before):
         as_of = dt.date(2026, 1, 5) + dt.timedelta(weeks=week)
         frame.rec(model="model").track("mrr", history=place, as_of=as_of, per_user=True)
-    return now.rec(model="model").require(*requirements, history=place, raises=False, **options)
+    told = {"raises": False, "wide": True, **options}
+    return now.rec(model="model").require(*requirements, history=place, **told)
 
 
 def alarms(found: pl.DataFrame, level: float = 0.95) -> int:

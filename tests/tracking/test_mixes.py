@@ -128,7 +128,13 @@ def test_segments_and_models_have_a_mix_of_their_own(tmp_path):
             "recall@1", "mrr", by=["country", "device"], history=tmp_path, as_of=DAYS[number]
         )
     found = rec(20, 0.42).require(
-        GATE, "mrr >= trailing", by="device", mix="country", history=tmp_path, raises=False
+        GATE,
+        "mrr >= trailing",
+        by="device",
+        mix="country",
+        history=tmp_path,
+        raises=False,
+        wide=True,
     )
 
     assert found.select("model", "device", "metric").n_unique() == len(found) == 8

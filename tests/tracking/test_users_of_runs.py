@@ -38,7 +38,8 @@ def tracked(place: str | Path, runs: int = 8, **options: object) -> None:
 
 
 def row(rec: rf.Rec[pl.DataFrame], place: object, *requirements: str, **options: object) -> dict:
-    found = rec.require(*requirements or [GATE], history=place, raises=False, **options)
+    options = {"raises": False, "wide": True, **options}
+    found = rec.require(*requirements or [GATE], history=place, **options)
     assert len(found) == 1
     return found.row(0, named=True)
 
@@ -71,7 +72,7 @@ def test_it_finds_a_loss_that_the_band_does_not(tmp_path):
     by_band = (
         list(Weeks(40).frames(1, loss=0.03))[-1]
         .rec(model="model")
-        .require("mrr >= trailing", history=rf.history(tmp_path), raises=False)
+        .require("mrr >= trailing", history=rf.history(tmp_path), raises=False, wide=True)
     )
 
     assert alarms(found) >= 38
@@ -173,7 +174,12 @@ def test_segments_models_and_metrics_have_users_of_their_own(place):
             "mrr", "recall@1", by="country", history=place, as_of=as_of, per_user=True
         )
     found = rec(9).require(
-        "mrr >= trailing", "recall@1 >= trailing", by="country", history=place, raises=False
+        "mrr >= trailing",
+        "recall@1 >= trailing",
+        by="country",
+        history=place,
+        raises=False,
+        wide=True,
     )
 
     assert found.select("model", "country", "requirement").n_unique() == 8
