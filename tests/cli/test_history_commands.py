@@ -220,3 +220,37 @@ def test_what_is_wrong_with_a_page_of_a_history_is_told():
     assert "a page of its own, which takes no --min-users" in beyond.stderr
     assert failure("report", "--history", "none").startswith("there is no history at 'none'")
     assert "a page is an .html file" in failure("report", "--history", "history", "-o", "a.pdf")
+
+
+def test_users_values_and_a_mix_are_asked_for_as_in_python():
+    """Countries of .4 and .1 hits, of which the second grows from a half to two thirds of the users."""
+    for day in range(1, 10):
+        write_countries(day, 150)
+        for by, values in ((), ("--users-values",)), (("--by", "country"), ()):
+            asked = ("shop.parquet", "-m", "mrr", "--history", "kept", *by, *values)
+            told = run("track", *asked, "--as-of", f"2026-11-{day:02}").stderr
+            assert ("values of 300 users kept, " in told) == bool(values)
+    write_countries(10, 100)
+
+    for options, given, said in (
+        ((), {}, "300 of 300 users, each against their own mean of 9 runs"),
+        (("--mix", "country"), {"mix": "country"}, "DE 0.50 -> 0.33"),
+    ):
+        asked = ("require", "shop.parquet", "mrr >= trailing", "--history", "kept", *options)
+        assert said in run(*asked).stdout
+        run(*asked, "-o", "gate.parquet")
+        rec = pl.read_parquet("shop.parquet").rec
+        found = rec.require("mrr >= trailing", history="kept", raises=False, **given)
+        assert pl.read_parquet("gate.parquet").equals(found)
+    result = run("changes", "kept", "--mix", "country", "-o", "changes.parquet")
+    assert result.exit_code == 0, result.output
+    assert pl.read_parquet("changes.parquet").equals(rf.changes("kept", mix="country"))
+
+
+def write_countries(day: int, n: int) -> None:
+    """Write a judged table of 300 users, of whom so many are in DE, and have more hits."""
+    chance = random.Random(day)  # noqa: S311
+    country = ["DE"] * n + ["FR"] * (300 - n)
+    ranks = [1 if chance.random() < (0.4 if one == "DE" else 0.1) else 5 for one in country]
+    shop = {"user": range(300), "item": 1, "rank": ranks, "relevance": 1, "country": country}
+    pl.DataFrame(shop).write_parquet("shop.parquet")

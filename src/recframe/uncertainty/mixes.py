@@ -36,7 +36,8 @@ def shares_moved(
     both = both.drop("every").join(runs, on=run, nulls_equal=True)
     both = both.with_columns(pl.col("weight", "n").fill_null(0.0))
     share, of_users = n / pl.col("every"), weight * (1.0 - weight) / pl.col("every")
-    change = (share - weight).abs()
+    # of two segments one gains what the other loses, but for the last bits: such go by their names
+    change = (share - weight).abs().round(9)
     by_chance = FAR * of_users.sqrt()
     named = pl.format(
         "{} {} -> {}", pl.col(SEGMENT).fill_null("null"), _decimals(weight), _decimals(share)
