@@ -400,7 +400,7 @@ def _states(rows: Rows, found: Mapping[str, Any], gate: Gate) -> Any:
 
 def _notes(rows: Rows, found: Mapping[str, Any], known: pl.Series, gate: Gate) -> Any:
     """Return what is to be known of each row, in words; none where there is nothing."""
-    on_interval = gate.on == "interval"
+    on_interval, by_value = gate.on == "interval", found["by_value"]
     tests = int(np.count_nonzero(~np.isnan(found["p_adjusted"])))
     is_open = found["state"] == OPEN
     alone = is_open & (found["p_value"] <= 1.0 - gate.level)
@@ -414,9 +414,7 @@ def _notes(rows: Rows, found: Mapping[str, Any], known: pl.Series, gate: Gate) -
     }
     words = {
         f"fewer than {gate.min_users} users, so not judged": _is_small(rows, gate),
-        "no interval of this metric was shown to hold, so judged by its value alone": found[
-            "by_value"
-        ],
+        "no interval of this metric was shown to hold, so judged by its value alone": by_value,
         f"beyond the bound by itself, but not among {tests} rows": alone & on_interval,
         **of_unpaired(n, np.where(pairs & ~rows.by_user, rows.unpaired, 0.0), rows.selected),
         "more than a fifth of the users are new, so it may fail and never hold": _are_new(rows),
@@ -428,7 +426,7 @@ def _notes(rows: Rows, found: Mapping[str, Any], known: pl.Series, gate: Gate) -
         "one training of the other model, which says nothing of another": rows.of_trainings == 1,
         "two more users could change it": varies & could_hold & ~_are_new(rows),
     }
-    told = (found["by_value"] | (not on_interval)) & ~(rows.trailing | rows.by_user)
+    told = (by_value | (not on_interval)) & ~(rows.trailing | rows.by_user)
     return _with_known(first_or_joined(lacks, words), known, told)
 
 
