@@ -60,10 +60,9 @@ def predicted(
     _warn_of_unknown(gate, found.metrics, split)
     kind = asked.rec._kind  # noqa: SLF001  the methods of this room are those of a Rec
     is_divided = kind.engine is not None or kind.adds is not None
-    users = None if place is None or is_divided else users_of_runs(place, found.known, split, how)
-    return Predicted(
-        found.rows, users if name is None else None, name, found.shares, found.left_out
-    )
+    by_run = place is None or is_divided or name is not None
+    users = None if by_run else users_of_runs(place, found.known, split, how)
+    return Predicted(found.rows, users, name, found.shares, found.left_out)
 
 
 def _check_trailing(gate: Gate) -> None:
