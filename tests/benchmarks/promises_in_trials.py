@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -24,12 +25,15 @@ from scenes_in_trials import (
     together,
 )
 
+import recframe as rf
 from recframe.uncertainty import corrections, looks, p_values, resampling
 from recframe.uncertainty.comparison import SKEWED
 
 LEVEL, ALPHA = 0.95, 0.05
 MARGIN = 0.05
 WEEKS = 12
+BEFORE = [f"2026-10-{day:02}" for day in range(1, 9)]
+"""The days of eight runs of a history."""
 ROUGH = pl.col("note").str.contains("rough")
 
 
@@ -330,6 +334,61 @@ def weekly(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[S
         )
 
 
+def runs_of_users(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Seen]:
+    """Say how often a gate fails against eight runs of the same users, where nothing changed and where all of them lose."""
+    gate = {"by": "sample", "raises": False, "wide": True, "window": len(BEFORE)}
+
+    def ask(samples: int, users: int, loss: float) -> pl.DataFrame:
+        # the first model differs from the others, which are weeks of the same users
+        runs = np.moveaxis(scene.draw(random, (samples, users), len(BEFORE) + 2)[..., 1:], -1, 0)
+        *before, now = (one[..., None] for one in runs)
+        today = asked(now * (1 - loss))
+        with tempfile.TemporaryDirectory() as place:
+            for as_of, one in zip(BEFORE, before, strict=True):
+                asked(one).track("mrr", by="sample", history=place, as_of=as_of, per_user=True)
+            known = today.require("mrr >= trailing", history=place, **gate)
+            band = today.require("mrr >= trailing", history=rf.history(place), **gate)
+        return known.join(band, on="sample", suffix="_band")
+
+    for users, loss in ((30, 0.0), (100, 0.0), (300, 0.0), (300, 0.1)):
+        rows = in_batches(trials, users, lambda one, of=(users, loss): ask(one, *of))
+        of, promised = f"{users} users", 0.025
+        if loss:
+            of, promised = f"{users} users who lose {100 * loss:.0f} %", None
+        for end, words in (("", "user by user"), ("_band", "by the band")):
+            fails = (pl.col(f"difference{end}") < 0) & (pl.col(f"p_value{end}") <= ALPHA)
+            yield seen(f"`trailing` {words}, {of}, fails", rows, fails, promised)
+
+
+def mixes(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Seen]:
+    """Say how often a gate fails where the share of a segment of lower values goes from 30 to 42 %, and nothing else."""
+    gate = {"by": "sample", "raises": False, "wide": True, "window": len(BEFORE)}
+
+    def of_week(samples: int, users: int, share: float) -> rf.Rec:
+        values = scene.draw(random, (samples, users), 1)
+        low = random.random(values.shape) < share
+        lost = low & (random.random(values.shape) < 2 / 3)
+        return asked(np.where(lost, 0.0, values), segment=low[..., 0].astype(int))
+
+    def ask(samples: int, users: int) -> pl.DataFrame:
+        with tempfile.TemporaryDirectory() as place:
+            for as_of in BEFORE:
+                rec = of_week(samples, users, 0.3)
+                for by in ("sample", ["sample", "segment"]):
+                    rec.track("mrr", by=by, history=place, as_of=as_of)
+            today = of_week(samples, users, 0.42)
+            whole = today.require("mrr >= trailing", history=place, **gate)
+            mixed = today.require("mrr >= trailing", history=place, mix="segment", **gate)
+        return mixed.join(whole, on="sample", suffix="_without")
+
+    users = 3_000
+    rows = in_batches(trials // 4, users, lambda samples: ask(samples, users))
+    for end, words, promised in (("", "with", 0.025), ("_without", "without", None)):
+        fails = (pl.col(f"difference{end}") < 0) & (pl.col(f"p_value{end}") <= ALPHA)
+        what = f"`trailing` {words} `mix=`, {users:,} users whose shares moved, fails"
+        yield seen(what, rows, fails, promised)
+
+
 PROMISES: dict[str, Callable[[np.random.Generator, Scene, int], Iterator[Seen]]] = {
     "few who differ": few_who_differ,
     "gates, margins and shares": gates,
@@ -341,6 +400,8 @@ PROMISES: dict[str, Callable[[np.random.Generator, Scene, int], Iterator[Seen]]]
     "best of many": best_of_many,
     "users of a gate": users_of_a_gate,
     "looks": weekly,
+    "users of runs": runs_of_users,
+    "mixes": mixes,
 }
 """What was seen of a promise on a scene, by functions. Another one is a line at the end, where the draws of these stay."""
 
