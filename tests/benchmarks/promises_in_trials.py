@@ -44,7 +44,7 @@ def few_who_differ(random: np.random.Generator, scene: Scene, trials: int) -> It
             trials,
             users,
             lambda samples, users=users: asked(scene.draw(random, (samples, users), 2)).compare(
-                "mrr", baseline="m0", by="sample", correction=None
+                "mrr", baseline="m0", by="sample", correction=None, wide=True
             ),
         )
         yield seen(f"`compare`, {users} users, differs", rows, pl.col("p_value") <= ALPHA, 0.05)
@@ -55,7 +55,9 @@ def few_who_differ(random: np.random.Generator, scene: Scene, trials: int) -> It
         rec = asked(
             scene.draw(random, (samples, len(segment)), 2), segment=np.tile(segment, (samples, 1))
         )
-        rows = rec.compare("mrr", baseline="m0", by=["sample", "segment"], correction=None)
+        rows = rec.compare(
+            "mrr", baseline="m0", by=["sample", "segment"], correction=None, wide=True
+        )
         p = corrections.adjusted(
             rows["p_value"].to_numpy(), method="holm", families=rows["sample"].to_numpy()
         )
@@ -74,8 +76,10 @@ def gates(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Se
 
         def ask(samples: int, users: int = users) -> pl.DataFrame:
             rec = asked(lowered(random, scene.draw(random, (samples, users), 2), MARGIN))
-            gate = rec.require(requirement, by="sample", raises=False)
-            beside = rec.compare("mrr", baseline="m0", by="sample", margin=MARGIN, correction=None)
+            gate = rec.require(requirement, by="sample", raises=False, wide=True)
+            beside = rec.compare(
+                "mrr", baseline="m0", by="sample", margin=MARGIN, correction=None, wide=True
+            )
             return gate.select("sample", "state", "p_value").join(beside, on="sample", suffix="_of")
 
         rows = in_batches(trials, users, ask)
@@ -110,7 +114,7 @@ def means(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Se
             trials,
             users,
             lambda samples, users=users: asked(scene.draw(random, (samples, users), 1)).summarize(
-                "mrr", by="sample"
+                "mrr", by="sample", wide=True
             ),
         )
         of = f"`summarize`, {users:,} users"
@@ -126,12 +130,14 @@ def households(random: np.random.Generator, scene: Scene, trials: int) -> Iterat
             values, cluster = together(random, scene, samples, clusters)
             rec, _ = of_clusters(lowered(random, values, MARGIN), cluster)
             whole = rec.compare(
-                "mrr", baseline="m0", by="sample", cluster="cluster", correction=None
+                "mrr", baseline="m0", by="sample", cluster="cluster", correction=None, wide=True
             )
-            alone = rec.compare("mrr", baseline="m0", by="sample", correction=None)
-            value = rec.summarize("mrr", by="sample", cluster="cluster").filter(model="m0")
+            alone = rec.compare("mrr", baseline="m0", by="sample", correction=None, wide=True)
+            value = rec.summarize("mrr", by="sample", cluster="cluster", wide=True).filter(
+                model="m0"
+            )
             gate = rec.require(
-                f"mrr >= {1 - MARGIN} * m0", by="sample", cluster="cluster", raises=False
+                f"mrr >= {1 - MARGIN} * m0", by="sample", cluster="cluster", raises=False, wide=True
             )
             return (
                 whole.join(alone, on="sample", suffix="_alone")
@@ -185,8 +191,8 @@ def of_segments(
     truth = pl.DataFrame({"place": np.arange(len(sizes)), "truth": scene.mean * kept})
     named = truth.with_columns(segment=pl.format("segment={}", "place"))
     rows, gap = (
-        rec.slices("mrr", by="segment").join(named, on="segment"),
-        rec.gaps("mrr", by="segment"),
+        rec.slices("mrr", by="segment", wide=True).join(named, on="segment"),
+        rec.gaps("mrr", by="segment", wide=True),
     )
     return {
         "gap": gap["gap_low"].item(),
@@ -204,11 +210,16 @@ def of_households(random: np.random.Generator, scene: Scene, trials: int) -> Ite
         rec = asked(values[..., :1], cluster=cluster, segment=cluster % 5)
         found.append(
             {
-                name: rec.gaps("mrr", by="segment", **told)["gap_low"].fill_null(0.0).item() > 0
+                name: rec.gaps("mrr", by="segment", **told, wide=True)["gap_low"]
+                .fill_null(0.0)
+                .item()
+                > 0
                 for name, told in (("whole", {"cluster": "cluster"}), ("alone", {}))
             }
             | {
-                "slice": rec.slices("mrr", by="segment", cluster="cluster")["p_adjusted"].min()
+                "slice": rec.slices("mrr", by="segment", cluster="cluster", wide=True)[
+                    "p_adjusted"
+                ].min()
                 <= ALPHA
             }
         )
@@ -258,7 +269,7 @@ def best_of_many(random: np.random.Generator, scene: Scene, trials: int) -> Iter
         trials,
         users * 12,
         lambda samples: asked(scene.draw(random, (samples, users), 7)).winner(
-            "mrr", baseline="m0", by="sample", n_resamples=20
+            "mrr", baseline="m0", by="sample", n_resamples=20, wide=True
         ),
     )
     yield seen(
@@ -286,7 +297,7 @@ def users_of_a_gate(random: np.random.Generator, scene: Scene, trials: int) -> I
         trials,
         users,
         lambda samples: asked(scene.draw(random, (samples, users), 2)).require(
-            gate, by="sample", raises=False
+            gate, by="sample", raises=False, wide=True
         ),
     )
     holds = pl.col("state") == "holds"
@@ -299,7 +310,7 @@ def users_of_a_gate(random: np.random.Generator, scene: Scene, trials: int) -> I
         trials,
         found,
         lambda samples: of_clusters(*together(random, scene, samples, clusters))[0].require(
-            gate, by="sample", raises=False, **whole
+            gate, by="sample", raises=False, **whole, wide=True
         ),
     )
     yield seen("`power(margin=, cluster=)`, the gate holds", rows, holds, 0.8)
@@ -389,6 +400,27 @@ def mixes(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Se
         yield seen(what, rows, fails, promised)
 
 
+def trainings_apart(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Seen]:
+    """Say how often two sets of trainings of one algorithm, each of which loses a share of its own, are said to differ."""
+
+    def ask(samples: int, each: int) -> pl.DataFrame:
+        # the first model of a scene differs from the others
+        values = scene.draw(random, (samples, 100), 2 * each + 1)[..., 1:]
+        quality = random.uniform(0.6, 1.0, (samples, 1, 2 * each))
+        values *= random.random(values.shape) < quality
+        how = {"baseline": "m0", "by": "sample", "correction": None, "wide": True}
+        both = asked(values, trainings=each).compare("mrr", **how)
+        one = asked(values[..., ::each]).compare("mrr", **how)
+        return both.join(one, on="sample", suffix="_alone")
+
+    for each in (2, 4):
+        rows = in_batches(trials, 100 * 2 * each, lambda samples, each=each: ask(samples, each))
+        of = f"{each} trainings of each, 100 users"
+        yield seen(f"`training=`, {of}, differs", rows, pl.col("p_value") <= ALPHA, 0.05)
+        alone = pl.col("p_value_alone") <= ALPHA
+        yield seen(f"one training of each ({each}), 100 users, differs", rows, alone)
+
+
 PROMISES: dict[str, Callable[[np.random.Generator, Scene, int], Iterator[Seen]]] = {
     "few who differ": few_who_differ,
     "gates, margins and shares": gates,
@@ -402,6 +434,7 @@ PROMISES: dict[str, Callable[[np.random.Generator, Scene, int], Iterator[Seen]]]
     "looks": weekly,
     "users of runs": runs_of_users,
     "mixes": mixes,
+    "trainings": trainings_apart,
 }
 """What was seen of a promise on a scene, by functions. Another one is a line at the end, where the draws of these stay."""
 

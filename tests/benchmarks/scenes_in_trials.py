@@ -98,17 +98,24 @@ def seen(what: str, rows: pl.DataFrame, of: pl.Expr, promised: float | None = No
     return Seen(what, found.mean(), found.std() / len(found) ** 0.5, len(found), promised)
 
 
-def asked(values: Values, **columns: Any) -> rf.Rec:
-    """Return what asks about samples of users' values: a judged frame, with more columns of samples x users."""
+def asked(values: Values, trainings: int = 0, **columns: Any) -> rf.Rec:
+    """Return what asks about samples of users' values: a judged frame, with more columns of samples x users.
+
+    With `trainings`, so many in turn are those of one model.
+    """
     samples, users, models = values.shape
     frame = pl.DataFrame(
         {"sample": np.repeat(np.arange(samples), users), "user": np.arange(samples * users)}
     )
     frame = frame.with_columns(pl.Series(name, np.ravel(one)) for name, one in columns.items())
-    found = frame.join(pl.DataFrame({"model": [f"m{one}" for one in range(models)]}), how="cross")
+    names = [f"m{one // max(trainings, 1)}" for one in range(models)]
+    found = frame.join(pl.DataFrame({"model": names, "training": range(models)}), how="cross")
     worth = pl.Series("worth", values.ravel())
     rank = pl.when(worth > 0).then(1.0 / worth)
-    return rf.rec(found.with_columns(rank=rank, item=pl.lit(1), relevance=pl.lit(1)), model="model")
+    found = found.with_columns(rank=rank, item=pl.lit(1), relevance=pl.lit(1))
+    if trainings:
+        return rf.rec(found, model="model", training="training")
+    return rf.rec(found.drop("training"), model="model")
 
 
 def batches(trials: int, users: int) -> Iterator[int]:

@@ -122,7 +122,7 @@ def test_engines_say_that_they_know_no_trainings():
 def test_a_report_is_over_trainings_and_says_what_it_cannot_show():
     rec = bound(lists(19), 19)
     report = rec.report("ndcg@5", baseline="a", by="country")
-    summary = rec.summarize("ndcg@5")
+    summary = rec.summarize("ndcg@5", wide=True)
     assert [row["std_trainings"] for row in report.data["summary"]] == summary[
         "std_trainings"
     ].to_list()

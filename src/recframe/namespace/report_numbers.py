@@ -220,6 +220,9 @@ class Gathering:
         if not self.of_users:
             return {}
         first = self.of_users[0]
+        given = {"by": self.by, "min_users": self.asked.min_users, **self.sure}
+        if not self.inputs.training:
+            gaps = self.rec.gaps(self.of_users, **given, wide=True)
         most = max(min(MOST_SEGMENTS, MOST_MARKS // len(models)), 3) if models else MOST_SEGMENTS
         for place, one in enumerate(self.by):
             chart = self.rec.plot.segments(
@@ -233,8 +236,6 @@ class Gathering:
         if self.inputs.training:
             self._lacks("segments", f"{OF_ONE_TRAINING} shows gaps between segments.")
             return {}
-        given = {"by": self.by, "min_users": self.asked.min_users, **self.sure}
-        gaps = self.rec.gaps(self.of_users, **given, wide=True)
         slices = self.rec.slices(first, **given, depth=1, wide=True)
         return {"gaps": self._keyed_by_model(gaps), "slices": self._keyed_by_model(slices)}
 
