@@ -34,7 +34,7 @@ from recframe.cli.options import split, time_of
 from recframe.cli.printing import say
 from recframe.cli.results import STDOUT, check_output, give, is_table
 from recframe.cli.shell import noted, words_of_the_shell
-from recframe.cli.uncertain import answered
+from recframe.cli.uncertain import CLUSTER, answered
 from recframe.errors import RecframeError, suggestion
 from recframe.tracking import kept
 
@@ -93,6 +93,7 @@ def tags_of(
         is_flag=True,
         help="Keep the values of users too, under hashed ids, so that require --history holds each against their own mean.",
     ),
+    CLUSTER,
     SIDES,
     COLUMNS,
     POLICIES,
@@ -114,7 +115,8 @@ def track(recs: str, truth: str | None, **options: Any) -> None:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     paths = paths_of(recs, truth, options)
     with words_of_the_shell(paths):
-        kept = {one: options[one] for one in ("by", "history", "as_of", "name", "tags", "per_user")}
+        run = ("by", "history", "as_of", "name", "tags", "per_user", "cluster")
+        kept = {one: options[one] for one in run}
         ask = bound_at_once(scanned(paths, options), options).track
         cutoffs = list(options["cutoffs"]) or None
         with noted(ids_as_text=options["ids_as_text"]):
