@@ -171,8 +171,9 @@ def test_what_is_no_mix_is_told(place):
         ),
         (GATE, {"mix": 3}, "mix=3: mix takes the name of a column of users"),
         (GATE, {"mix": "country", "by": "country"}, "is a column of by= too"),
+        (GATE, {"mix": "country", "cluster": "country"}, "is the column of cluster= too"),
         ("coverage@1 >= trailing", {"mix": "country"}, "coverage@1 is no mean over users"),
-        (GATE, {"mix": "country", "history": None}, "is there without a history"),
+        (GATE, {"mix": "country", "history": None}, "needs the runs that values are standardised to; give history="),
     ):
         with pytest.raises(rf.RecframeError, match=said):
             rec.require(asked, raises=False, **{"history": place, **options})

@@ -77,7 +77,8 @@ def _check_trailing(gate: Gate) -> None:
 def _check_no_mix(mix: object) -> None:
     """Say so where a mix stands without a history."""
     if mix is not None:
-        msg = f"{Given('mix', mix)} is there without a history: {Either('history=', '--history')} has the runs it is about"
+        runs = Either("history='history.parquet'", "--history DIR")
+        msg = f"{Given('mix', mix)} needs the runs that values are standardised to; give {runs} too"
         raise RecframeError(msg)
 
 
@@ -88,6 +89,9 @@ def _checked(mix: object, gate: Gate, asked: Question) -> str:
     name = check_mix(mix)
     if name in asked.by.values():
         msg = f"mix={name!r} is a column of by= too, whose rows have one value of it each; leave one of them out"
+        raise RecframeError(msg)
+    if name in asked.clusters:
+        msg = f"mix={name!r} is the column of cluster= too, where each segment would be one cluster; name another"
         raise RecframeError(msg)
     named = [str(one.metric) for one in gate.requirements if gate.is_trailing(one)]
     for one in asked.metrics:
