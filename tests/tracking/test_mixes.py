@@ -173,7 +173,11 @@ def test_what_is_no_mix_is_told(place):
         (GATE, {"mix": "country", "by": "country"}, "is a column of by= too"),
         (GATE, {"mix": "country", "cluster": "country"}, "is the column of cluster= too"),
         ("coverage@1 >= trailing", {"mix": "country"}, "coverage@1 is no mean over users"),
-        (GATE, {"mix": "country", "history": None}, "needs the runs that values are standardised to; give history="),
+        (
+            GATE,
+            {"mix": "country", "history": None},
+            "needs the runs that values are standardised to; give history=",
+        ),
     ):
         with pytest.raises(rf.RecframeError, match=said):
             rec.require(asked, raises=False, **{"history": place, **options})
