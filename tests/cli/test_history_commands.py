@@ -241,7 +241,7 @@ def test_users_values_and_a_mix_are_asked_for_as_in_python():
         run(*asked, "-o", "gate.parquet")
         rec = pl.read_parquet("shop.parquet").rec
         found = rec.require("mrr >= trailing", history="kept", raises=False, **given)
-        assert pl.read_parquet("gate.parquet").equals(found)
+        assert pl.read_parquet("gate.parquet").rows() == found.rows()
     result = run("changes", "kept", "--mix", "country", "-o", "changes.parquet")
     assert result.exit_code == 0, result.output
     assert pl.read_parquet("changes.parquet").equals(rf.changes("kept", mix="country"))

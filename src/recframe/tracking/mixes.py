@@ -71,7 +71,7 @@ def mixed(rows: pl.DataFrame, keys: Sequence[str], at: str, mix: str, window: pl
         how="left",
         nulls_equal=True,
     )
-    whole = every.group_by(run, maintain_order=True).agg(_weighted())
+    whole = every.sort(*run, SEGMENT).group_by(run, maintain_order=True).agg(_weighted())
     first = found.group_by(run, maintain_order=True).agg(
         pl.col("run", "fingerprint", "tracked_at").first()
     )
@@ -151,7 +151,9 @@ def _shares(window: pl.DataFrame, of: Sequence[str]) -> pl.DataFrame:
     """Return the mean share of each segment in the runs of a window, 0 where a run lacks it, and the mean of its values."""
     n_runs = window.group_by(of).agg(n_runs=pl.col("as_of").n_unique())
     share, n = pl.col("share"), pl.col("n_runs").first()
-    sums = window.join(n_runs, on=of, nulls_equal=True).group_by(*of, SEGMENT, maintain_order=True)
+    # in one order, whose sums have the same last bits each time
+    runs = window.join(n_runs, on=of, nulls_equal=True).sort(*of, SEGMENT, "as_of")
+    sums = runs.group_by(*of, SEGMENT, maintain_order=True)
     return sums.agg(weight=share.sum() / n, mean=pl.col("value").mean())
 
 

@@ -150,8 +150,12 @@ def _of_metric(
     of_metric = values.select(*keys, USER, "run", value=pl.col(metric)).drop_nulls("value")
     places = window.select(*keys, "run", "place")
     of_metric = of_metric.join(places, on=[*keys, "run"], nulls_equal=True)
-    counted, said = _windows(of_metric, keys, how)
-    means = counted.group_by(*keys, USER).agg(pl.col("value").mean().alias(metric))
+    # in one order, whose means have the same last bits each time
+    counted, said = _windows(of_metric.sort(*keys, USER, "place"), keys, how)
+    ordered = counted.sort(*keys, USER, "place")
+    means = ordered.group_by(*keys, USER, maintain_order=True).agg(
+        pl.col("value").mean().alias(metric)
+    )
     few, n = pl.lit(least(how.window)), pl.col("window_n").cast(pl.Int64)
     note = pl.format("{} of its runs have users' values, fewer than {}", n, few)
     note = pl.when(n < few).then(note + ", so held against the band of runs")
@@ -203,7 +207,7 @@ def _effects(
     others = (value.sum().over(of_user) - value) / (n - 1)
     apart = values.with_columns(**over, apart=pl.when(n > 1).then(value - others))
     share, many = 1.0 - 1.0 / pl.col("n_runs").first(), pl.col("apart").count()
-    effects = apart.group_by(*keys, "place").agg(
+    effects = apart.group_by(*keys, "place", maintain_order=True).agg(
         effect=pl.col("apart").mean() * share, own=pl.col("apart").var() * share / many
     )
     series = effects.select(keys).unique(maintain_order=True).with_row_index("series")

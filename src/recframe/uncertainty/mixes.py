@@ -78,15 +78,20 @@ def standardised(
     now = now.filter(pl.col("mean").is_not_null() & (pl.col("n_users") > 0))
     then = shares.lazy().join(metrics_at(required), on="metric").drop("metric")
     of = [*on, "place"]
-    both = now.join(then, on=[*of, SEGMENT], how="left", nulls_equal=True)
+    # in one order, whose sums have the same last bits each time
+    both = now.join(then, on=[*of, SEGMENT], how="left", nulls_equal=True).sort(*of, SEGMENT)
     kept = [pl.col(key).first() for key in keys]
     summed = both.group_by(*of, maintain_order=True).agg(*kept, *_weighted())
     noted = shares_moved(both.select(*of, SEGMENT, n="n_users"), then, of, of, name)
     lost = then.join(now, on=[*of, SEGMENT], how="anti", nulls_equal=True).filter(
         pl.col("weight") > 0
     )
-    gone = lost.group_by(of).agg(
-        gone_weight=pl.col("weight").sum(), gone_part=(pl.col("weight") * pl.col("mean")).sum()
+    gone = (
+        lost.sort(*of, SEGMENT)
+        .group_by(of)
+        .agg(
+            gone_weight=pl.col("weight").sum(), gone_part=(pl.col("weight") * pl.col("mean")).sum()
+        )
     )
     standard = summed.join(noted, on=of, how="left", nulls_equal=True)
     return rows_of(standard.with_columns(note=_note(name)), keys), gone
