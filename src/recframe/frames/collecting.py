@@ -20,11 +20,8 @@ Second = TypeVar("Second")
 LARGE = 20_000
 _STREAMED = 2_000_000
 IS_POLARS_1 = pl.__version__.startswith("1.")
-# Polars 1 does not know the dtype of some literals without its optimizer; where that leaves columns out, Polars 1.43 runs the
-# functions that give kept plans their frames on a worker, which waits for Python.
-_NO_OPTIMIZER = (
-    pl.QueryOptFlags(projection_pushdown=False) if IS_POLARS_1 else pl.QueryOptFlags.none()
-)
+# Polars 1 does not know the dtype of some literals without its optimizer.
+_NO_OPTIMIZER = pl.QueryOptFlags() if IS_POLARS_1 else pl.QueryOptFlags.none()
 
 
 def stream(plan: pl.LazyFrame) -> pl.DataFrame:
