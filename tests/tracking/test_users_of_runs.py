@@ -259,6 +259,11 @@ def test_their_size_is_said(place):
     assert found["note"].str.contains(r"^values of 60 users kept, [\d,]+ bytes").all()
 
 
+def test_they_are_kept_where_that_is_said_and_not_by_another_word(place):
+    with pytest.raises(rf.RecframeError, match="per_user='all': per_user takes True or False"):
+        week(1).rec.track("mrr", history=place, as_of=DAYS[0], per_user="all")
+
+
 def test_users_values_are_those_of_metrics_that_have_some(place):
     rec = week(1).rec(items=pl.DataFrame({"item": [1, 2]}))
     rec.track("mrr", "coverage@1", history=place, as_of=DAYS[0], per_user=True)

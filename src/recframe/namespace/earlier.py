@@ -20,9 +20,9 @@ from recframe.uncertainty.read_back import is_summary, with_intervals
 from recframe.uncertainty.requirements import EARLIER, TRAILING
 
 NAMES = ("metric", "value", "value_low", "value_high", "n_users")
-"""What is read of a summary."""
+"""The columns that are read from a summary."""
 OF_SHORT = {"requirement", "bound", "difference_low", "difference_high"}
-"""What the same is read from in the short form of a gate's result."""
+"""The columns of a short result of `require` that `NAMES` are computed from."""
 
 
 @dataclass(frozen=True)

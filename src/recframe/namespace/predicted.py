@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Predicted:
-    """What the last runs of a history predict: of numbers, and of users."""
+    """Predictions from the last runs of a history: of metrics, and of users' values."""
 
     rows: pl.DataFrame
-    """As `predictions` has them."""
+    """The predicted metrics, as `predictions` returns them."""
     users: UsersOfRuns | None
-    """None where the history has no users' values, or no plan has all users at once."""
+    """Users' means; None where the history has no users' values, or no plan has all users at once."""
     mix: str | None = None
     shares: pl.DataFrame | None = None
-    """Of a mix the shares that values are standardised to."""
+    """The shares of users that values are standardised to, with `mix=`."""
     left_out: str | None = None
     """The note on runs that were not tracked by the mix."""
 

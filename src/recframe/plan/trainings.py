@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, cast
 
 import polars as pl
 
 from recframe.frames.context import Context
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Inputs
+from recframe.frames.roles import Segment
 from recframe.frames.rows.exact_sums import ExactSums, of_few
 from recframe.frames.rows.joins import Frame, aggregate, joined
 from recframe.judging.judged_frame import Judged
@@ -31,18 +32,21 @@ def of_each(context: Context) -> Context:
 
 def apart(inputs: Inputs) -> Inputs:
     """Return inputs in which each training of a model is a model of its own, so that no list is of two of them."""
-    both, name = _model_and_training(inputs), "recommendations"
-    given = {
-        key: frame.with_columns(both) if key == name else frame
-        for key, frame in inputs.given.items()
-    }
-    return replace(
-        inputs,
-        lists=inputs.lists.with_columns(both),
-        given=given,
-        segments=tuple(one for one in inputs.segments if one.inside != TRAINING),
-        context=of_each(inputs.context),
-    )
+    both, context = _model_and_training(inputs), of_each(inputs.context)
+    found = _with_lists(inputs, lambda lists: lists.with_columns(both))
+    return replace(found, segments=_without_trainings(inputs), context=context)
+
+
+def _with_lists(inputs: Inputs, made: Callable[[Any], Any]) -> Inputs:
+    """Return inputs whose lists have other rows or columns, as they were given too."""
+    name = "recommendations"
+    given = {key: made(frame) if key == name else frame for key, frame in inputs.given.items()}
+    return replace(inputs, lists=made(inputs.lists), given=given)
+
+
+def _without_trainings(inputs: Inputs) -> tuple[Segment, ...]:
+    """Return the segments other than those of trainings."""
+    return tuple(one for one in inputs.segments if one.inside != TRAINING)
 
 
 def _model_and_training(inputs: Inputs) -> pl.Expr:
@@ -60,14 +64,9 @@ def one_of_each(inputs: Inputs) -> Inputs:
     if not inputs.training:
         return inputs
     first = is_first(inputs.model)
-    given = {
-        key: frame.filter(first) if key == "recommendations" else frame
-        for key, frame in inputs.given.items()
-    }
-    context = inputs.context.having(training=None)
-    lists = inputs.lists.filter(first)
-    segments = tuple(one for one in inputs.segments if one.inside != TRAINING)
-    return replace(inputs, lists=lists, given=given, segments=segments, context=context)
+    found, context = _with_lists(inputs, lambda lists: lists.filter(first)), inputs.context
+    segments = _without_trainings(inputs)
+    return replace(found, segments=segments, context=context.having(training=None))
 
 
 def is_first(model: Sequence[str]) -> pl.Expr:
@@ -88,11 +87,7 @@ def named(inputs: Inputs) -> Inputs:
     ]
     words = pl.concat_str(fields, separator=", ")
     text = pl.when(pl.col(MODEL).is_not_null()).then(words).alias(MODEL)
-    given = {
-        key: frame.with_columns(text) if key == "recommendations" else frame
-        for key, frame in found.given.items()
-    }
-    return replace(found, lists=found.lists.with_columns(text), given=given)
+    return _with_lists(found, lambda lists: lists.with_columns(text))
 
 
 def told_apart(rows: Frame, inputs: Inputs) -> Frame:
@@ -180,9 +175,9 @@ class Averaged:
     """Values of users of several trainings, which become those of a model: the mean over its trainings."""
 
     inputs: Inputs
-    """Those in which trainings are bound."""
+    """The inputs in which trainings are bound."""
     judged: Judged
-    """Those of the trainings, each a model."""
+    """The judged lists of the trainings, each training a model of its own."""
 
     @property
     def models(self) -> pl.LazyFrame | None:

@@ -17,7 +17,7 @@ from recframe.tracking.tracked_run import ABOUT, keys_of
 from recframe.uncertainty import summary
 
 KNOWN = ("as_of", "name", "run", "fingerprint", "tracked_at", "definition", "split_by")
-"""What is read of a run, where a history has it."""
+"""The columns about a run, of which a history may lack some."""
 
 
 NUMBERS = ("value", "value_low", "value_high")
@@ -28,7 +28,7 @@ WINDOW, LEVEL = 14, 0.99
 
 @dataclass(frozen=True)
 class Watched:
-    """Which number of the runs is watched, and how."""
+    """The watched column of a history, with the window and the level of its interval."""
 
     window: int = WINDOW
     level: float = LEVEL
@@ -42,7 +42,7 @@ class Watched:
 
 @dataclass(frozen=True)
 class Runs:
-    """The numbers of a history under names of our own, each once, and which belong together."""
+    """The metrics of a history, each once, under internal column names."""
 
     rows: pl.DataFrame
     """The columns of `KNOWN`, `key 0` and on, `metric`, `k`, those of `NUMBERS`, `std` and `n_users`; and when they are
@@ -52,7 +52,7 @@ class Runs:
 
     @property
     def inside(self) -> list[str]:
-        """What they are called here."""
+        """The names of the key columns in `rows`."""
         return [f"key {place}" for place in range(len(self.keys))]
 
 

@@ -17,16 +17,16 @@ from recframe.tracking.tracked_run import stored_name
 
 USER = "user"
 CHECKSUM, MARK = 32, 8
-"""The bytes of a checksum, and of what tells a salt from another."""
+"""The bytes of a checksum, and of the mark of a salt."""
 HASH_BYTES = 8
 """Of a user's hash: of ten million users two share one with a chance of 3 in a million."""
 WINDOW = ("window_n", "window_spread", "window_errors")
-"""What is said of the runs in a window, once users are allowed for."""
+"""The number of runs in a window, their spread beyond that of users, and the errors of their effects."""
 
 
 @dataclass(frozen=True)
 class UsersOfRuns:
-    """What users had in the last runs of a history."""
+    """Users' mean values over the last runs of a history."""
 
     salt: bytes
     means: pl.DataFrame

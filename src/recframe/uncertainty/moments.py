@@ -236,11 +236,10 @@ class Sums:
     def totals(self) -> pl.DataFrame:
         """The rows of the result, with the sums of all groups."""
         names = [name for part in SUMS for name in self.names(part)]
-        if {*self.by, *names, *self._of_trainings} >= {
-            *self.cells.columns
-        }:  # a row is its only group
-            numbers = (pl.col(name).cast(pl.Float64) + 0.0 for name in names)
-            return self.cells.select(*self.by, *numbers).sort(self.by, nulls_last=True)
+        known = {*self.by, *names, *self._of_trainings}
+        if known.issuperset(self.cells.columns):  # a row is its only group
+            numbers = pl.col(names).cast(pl.Float64) + 0.0
+            return self.cells.select(*self.by, numbers).sort(self.by, nulls_last=True)
         return added_up(self.cells, self.by, {name: pl.col(name) for name in names})
 
     @cached_property
