@@ -93,6 +93,22 @@ def test_odd_frames_are_compared_as_the_users_differences_say(pair, policy, metr
         assert_compared(rec, metrics, (), "x", models="xy")
 
 
+@pytest.mark.parametrize(("is_missed_by_new", "word"), [(True, "lower"), (False, "higher")])
+def test_a_difference_that_is_shown_within_a_margin_says_so_beside_the_verdict(
+    is_missed_by_new, word
+):
+    # of 4,000 users all have a hit but 30, by the one model or the other: a mean difference of .0075
+    users = pl.DataFrame({"user": range(4000), "item": [1] * 4000, "rank": [1] * 4000})
+    missed = users.with_columns(item=pl.when(pl.col("user") < 30).then(2).otherwise("item"))
+    models = {"a": users, "b": missed} if is_missed_by_new else {"a": missed, "b": users}
+
+    found = rf.rec(models, truth=users.drop("rank")).compare(
+        "hit_rate@1", baseline="a", margin=0.05
+    )
+
+    assert found.select("verdict", "note").row(0) == ("same", f"within 5 %, {word}")
+
+
 def test_a_difference_that_is_the_same_for_all_is_worse_by_any_margin():
     # the rounding of 1 - 2 · .95 + .95² is below 0, and its root must be no -0
     users = {"user": range(8), "item": [1] * 8}

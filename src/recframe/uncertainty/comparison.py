@@ -18,7 +18,6 @@ from recframe.uncertainty.groups import groups_of
 from recframe.uncertainty.looks import ANY_LOOK, ONE_LOOK, Law, Looks
 from recframe.uncertainty.moments import Ends, Moments, Sums, Trainings
 from recframe.uncertainty.notes import are_selected, first_or_joined, of_unpaired
-from recframe.uncertainty.options import per_cent
 from recframe.uncertainty.p_values import least_p, t_statistic
 from recframe.uncertainty.pairs import BASELINE, MODEL
 from recframe.uncertainty.resampling import Tested, bootstrap_test, sign_flip_test
@@ -357,7 +356,7 @@ def _within_margin(alike: Flags, found: Mapping[str, Any], how: Comparing) -> di
     """Return the notes of differences that are shown, and shown to be within the margin."""
     if how.margin is None:
         return {}
-    within, difference = f"within {per_cent(how.margin)}", found["difference"]
+    within, difference = f"within {how.margin * 100:.10g} %", found["difference"]
     return {
         f"{within}, lower": alike & (difference < 0),
         f"{within}, higher": alike & (difference > 0),
