@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from recframe.uncertainty.arrays import Flags, Given, Numbers, np, numbers, ratio, special
+from recframe.uncertainty.moments import Trainings
 from recframe.uncertainty.p_values import t_quantile
 
 _HALVINGS = 60
@@ -68,68 +69,56 @@ def detectable_difference(
     return np.where(n >= 2, effect * std, np.nan)  # noqa: PLR2004  a spread wants two
 
 
+def standard_error(n: Given, std: Given, trainings: Trainings | None) -> tuple[Numbers, Numbers]:
+    """Return the standard error of the mean of n users and of trainings, and its degrees of freedom."""
+    n = numbers(n)
+    users = ratio(numbers(std) ** 2, n)
+    if trainings is None:
+        return np.sqrt(users), n - 1.0
+    freedom = trainings.freedom(users, np.where(n > 1, n - 1.0, np.nan))
+    return np.sqrt(users + trainings.squared_error), freedom
+
+
 def users_needed(
-    difference: Given, std: Given, *, level: float = 0.95, power: float = 0.8
+    difference: Given,
+    std: Given,
+    trainings: Trainings | None = None,
+    *,
+    level: float = 0.95,
+    power: float = 0.8,
 ) -> Numbers:
     """Return the smallest whole number of users who show a mean difference with the probability `power`.
 
         difference: the mean difference that is wanted, of either sign.
         std: the standard deviation of the users' differences; both of any shapes that broadcast.
+        trainings: how far trainings are apart too, of that shape, which no number of users makes up for.
 
-    As floats: infinite for a difference of 0, at least 2, NaN where something is null or both are 0.
+    As floats: infinite for what no number of users shows, at least 2, NaN where something is null or both are 0.
     """
     difference, std = np.broadcast_arrays(np.abs(numbers(difference)), numbers(std))
+
+    def enough(n: Numbers) -> Flags:
+        error, freedom = standard_error(n, std, trainings)
+        effect = ratio(difference, error * np.sqrt(freedom + 1.0))
+        return np.asarray(power_of(effect, freedom + 1.0, level=level) >= power)
+
     effect = ratio(difference, std)
-    reach = special.ndtri(0.5 + level / 2.0) + special.ndtri(power)
-    known = np.isfinite(effect) & (effect > 0)
-    safe = np.where(known, effect, 1.0)
+    shown = np.isfinite(effect) & (effect > 0)
     # by the normal distribution, which asks for some two too few
-    enough = np.maximum(np.ceil((reach / safe) ** 2), 1.0) + 4.0
-    found = _fewest(lambda n: power_of(safe, n, level=level) >= power, enough)
-    found = np.where(known, np.maximum(found, 2.0), np.nan)
-    found = np.where(np.isposinf(effect), 2.0, found)
-    return np.where((difference == 0) & (std > 0), np.inf, found)
-
-
-class Between(NamedTuple):
-    """What trainings add to the squared error of a mean difference, whatever the number of users, and its freedom."""
-
-    error: Numbers
-    freedom: Numbers
-
-    def with_users(self, n: Given, std: Given) -> tuple[Numbers, Numbers]:
-        """Return the standard error of n users and these trainings, and its degrees of freedom. Source: Satterthwaite 1946."""
-        n, users = numbers(n), ratio(numbers(std) ** 2, n)
-        whole = users + self.error
-        spread = ratio(users**2, np.where(n > 1, n - 1.0, np.nan))
-        spread = spread + np.where(self.error > 0, ratio(self.error**2, self.freedom), 0.0)
-        return np.sqrt(whole), np.where(self.error > 0, ratio(whole**2, spread), n - 1.0)
-
-    def detectable(self, n: Given, std: Given, *, level: float, power: float) -> Numbers:
-        """Return the smallest mean difference that n users and these trainings show; see `detectable_difference`."""
-        error, freedom = self.with_users(n, std)
-        return detectable_difference(
-            freedom + 1.0, error * np.sqrt(freedom + 1.0), level=level, power=power
-        )
-
-    def users_needed(self, difference: Given, std: Given, *, level: float, power: float) -> Numbers:
-        """Return the smallest number of users who show a difference; infinite where no number of them does."""
-        difference, std, error, freedom = np.broadcast_arrays(
-            np.abs(numbers(difference)), *map(numbers, (std, *self))
-        )
-        between = Between(error, freedom)
-
-        def enough(n: Numbers) -> Flags:
-            whole, of_both = between.with_users(n, std)
-            effect = ratio(difference, whole * np.sqrt(of_both + 1.0))
-            return np.asarray(power_of(effect, of_both + 1.0, level=level) >= power)
-
-        known = ~np.isnan(difference + std + error) & (difference > 0) & (std > 0)
+    start = _by_normal(np.where(shown, effect, 1.0), level, power)
+    if trainings is not None:
         # of what the trainings alone hide, no users are asked for
-        shown = known & enough(np.full(difference.shape, _ALL_USERS))
-        found = _fewest(lambda n: enough(n) | ~shown, np.full(difference.shape, 2.0))
-        found = np.where(shown, np.maximum(found, 2.0), np.inf)
-        return np.where(np.isnan(difference + std + error), np.nan, found)
+        shown &= enough(np.full(effect.shape, _ALL_USERS))
+    found = _fewest(lambda n: enough(n) | ~shown, start)
+    same = np.inf if trainings is not None else 2.0
+    found = np.where(shown, np.maximum(found, 2.0), np.where(np.isposinf(effect), same, np.inf))
+    return np.where(np.isnan(effect), np.nan, found)
+
+
+def _by_normal(effect: Numbers, level: float, power: float) -> Numbers:
+    """Return about as many users as show an effect on one side."""
+    reach = special.ndtri(0.5 + level / 2.0) + special.ndtri(power)
+    return numbers(np.maximum(np.ceil((reach / effect) ** 2), 1.0) + 4.0)
 
 
 class Gap(NamedTuple):
@@ -156,11 +145,7 @@ def chance_to_hold(gap: Gap, n: Given, *, level: float = 0.95) -> Numbers:
     """
     mean, std, low, high, size, effective, n = np.broadcast_arrays(*map(numbers, (*gap, n)))
     known = ~np.isnan(low + high)
-    low, high, more = (
-        np.where(known, low, 0.0),
-        np.where(known, high, 0.0),
-        np.where(known, size, 0.0),
-    )
+    low, high, more = (np.where(known, one, 0.0) for one in (low, high, size))
     units, users = ratio(n, size), n + 2.0 * more
     of_all = ratio(n * mean + more * (low + high), users)
     rest = std**2 * n * ratio(units - 1.0, units) + n * size * (mean - of_all) ** 2
@@ -179,14 +164,11 @@ def users_to_hold(gap: Gap, *, level: float = 0.95, power: float = 0.8) -> Numbe
 
     As floats, at least 2: NaN where something is null, where users do not differ and where the mean gap is not above 0.
     """
-    found = np.broadcast_arrays(*map(numbers, gap))
-    known = (found[0] > 0) & (found[1] > 0)
+    mean, std, *others = np.broadcast_arrays(*map(numbers, gap))
+    known = (mean > 0) & (std > 0)
     # of what no number of users shows, nobody is asked for
-    safe = Gap(*found)._replace(
-        mean=np.where(known, found[0], 1.0), std=np.where(known, found[1], 1.0)
-    )
-    reach = special.ndtri(0.5 + level / 2.0) + special.ndtri(power)
-    start = np.ceil((reach * ratio(safe.std, safe.mean)) ** 2) + 4.0
+    safe = Gap(np.where(known, mean, 1.0), np.where(known, std, 1.0), *others)
+    start = _by_normal(ratio(safe.mean, safe.std), level, power)
     enough = _fewest(lambda n: chance_to_hold(safe, n, level=level) >= power, start)
     return np.where(known, np.maximum(enough, 2.0), np.nan)
 

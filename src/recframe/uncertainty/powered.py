@@ -15,10 +15,10 @@ from recframe.uncertainty.arrays import Flags, Given, Numbers, np, numbers, rati
 from recframe.uncertainty.comparison import OF_TRAININGS, Direction, of_both
 from recframe.uncertainty.moments import Ends, Sums, Trainings, as_columns
 from recframe.uncertainty.paired_power import (
-    Between,
     Gap,
     chance_to_hold,
     detectable_difference,
+    standard_error,
     users_needed,
     users_to_hold,
 )
@@ -103,16 +103,13 @@ def of_pairs(
     sums = Sums(cells, keys, metrics)
     moments = sums.moments(how.cluster)
     value, n = ratio(moments.a, moments.n), moments.n
-    if moments.trainings is not None:
-        found = _over_trainings(value, n, moments.std, _wanted(moments.trainings, how), how)
-    elif how.margin is None:
-        found = _found(value, n, moments.std, how)
+    if how.margin is None:
+        found = _of_difference(value, n, moments.std, moments.trainings, how)
     else:
         of = Direction.of(metrics)
         std = moments.with_share(np.where(of.higher, how.margin, -how.margin)).std
         sizes = {"size": ratio(n, moments.units), "effective": ratio(moments.effective, n)}
-        gap = _gap(value, std, of.higher, sums.ends, how)._replace(**sizes)
-        found = _held(value, n, gap, of.directed, how)
+        found = _of_margin(value, n, std, of, sums.ends, how, **sizes)
     return sums.long(found, how.columns)
 
 
@@ -123,24 +120,24 @@ def of_one(long: pl.DataFrame, metrics: Sequence[Metric[...]], how: Power) -> pl
     s · √(1 + f² - 2 f r): of a difference, where f is 1, s · √(2 (1 - r)).
     """
     # where no interval is known, the spread of the contributions is none to go by
-    known = pl.col("value_low").is_not_null()
-    value, n = (long[name].to_numpy() for name in ("value", "n_users"))
-    own = long.select(pl.when(known).then("std")).to_series().to_numpy()
-    if how.over_trainings:
-        n_trainings, apart = (long[name].cast(pl.Float64).to_numpy() for name in OF_TRAININGS[:2])
+    known = pl.when(pl.col("value_low").is_not_null()).then("std").alias("std")
+    long = long.with_columns(known)
+    value, n, own = (long[name].cast(pl.Float64).to_numpy() for name in ("value", "n_users", "std"))
+    places = {str(metric): place for place, metric in enumerate(metrics)}
+    at = np.array([places[name] for name in long["metric"]], dtype=np.int64)
+    of = Direction(*(of_metrics[at] for of_metrics in Direction.of(metrics)))
+    ends = Ends(*(of_metrics[at] for of_metrics in _known_ends(metrics)))
+    f = 1.0 if how.margin is None else np.where(of.higher, 1.0 - how.margin, 1.0 + how.margin)
+    std = own * np.sqrt(1.0 + f**2 - 2.0 * f * how.correlation)
+    if how.margin is not None:
+        found = _of_margin(value, n, std, of, ends, how)
+    elif how.over_trainings:
+        trained, apart = (long[name].cast(pl.Float64).to_numpy() for name in OF_TRAININGS[:2])
         # a second system's are as far apart
-        trainings = _wanted(Trainings(*(n_trainings, apart**2) * 2), how)
-        found = _over_trainings(value, n, own * _spread(1.0, how.correlation), trainings, how)
-    elif how.margin is None:
-        found = _found(value, n, own * _spread(1.0, how.correlation), how)
+        trainings = Trainings(*(trained, apart**2) * 2)
+        found = _of_difference(value, n, std, trainings, how)
     else:
-        places = {str(metric): place for place, metric in enumerate(metrics)}
-        at = np.array([places[name] for name in long["metric"]], dtype=np.int64)
-        of = Direction.of(metrics)
-        higher = of.higher[at]
-        std = own * _spread(np.where(higher, 1.0 - how.margin, 1.0 + how.margin), how.correlation)
-        ends = Ends(*(of_metrics[at] for of_metrics in _known_ends(metrics)))
-        found = _held(value, n, _gap(value, std, higher, ends, how), of.directed[at], how)
+        found = _of_difference(value, n, std, None, how)
     keys = long.columns[: long.columns.index("metric")]
     return long.with_columns(as_columns(found, how.columns)).select(*keys, *how.columns)
 
@@ -160,36 +157,6 @@ def _wanted(at_hand: Trainings, how: Power) -> Trainings:
     return at_hand._replace(n=n, n_baseline=n)
 
 
-def _over_trainings(
-    value: Given, n: Given, std: Given, trainings: Trainings, how: Power
-) -> Mapping[str, Any]:
-    """Return the columns of the result where trainings differ too, which no number of users makes up for."""
-    value, n, std = numbers(value), numbers(n), numbers(std)
-    nobody = np.zeros_like(std)
-    between = Between(trainings.squared_error, trainings.freedom(nobody, nobody + 1.0))
-    needed = between.users_needed(how.wanted * np.abs(value), std, **how.asked)
-    detectable = between.detectable(n, np.where(std > 0, std, np.nan), **how.asked)
-    hidden = np.isposinf(needed) & (value != 0) & (std > 0)
-    single = (trainings.n == 1) | (trainings.n_baseline == 1)
-    notes = _notes(value, n, std, np.where(hidden, np.nan, needed))
-    notes = np.where(hidden, MORE_TRAININGS, np.where((notes == "") & single, ONE_TRAINING, notes))
-    of_trainings = of_both(trainings)
-    return {
-        **_found(value, n, std, how),
-        **of_trainings,
-        "detectable": detectable,
-        "detectable_relative": np.where(value == 0, np.nan, ratio(detectable, np.abs(value))),
-        "users_needed": np.where(needed < MOST, needed, np.nan),
-        "note": notes,
-    }
-
-
-def _spread(factor: Given, correlation: float) -> Numbers:
-    """Return the standard deviation of b - f a, as a share of that of a and of b."""
-    f = numbers(factor)
-    return np.sqrt(1.0 + f**2 - 2.0 * f * correlation)
-
-
 def _known_ends(metrics: Sequence[Metric[...]]) -> Ends:
     """Return the ends of the metrics' ranges, where both are known."""
     nothing = (np.nan, np.nan)
@@ -198,65 +165,78 @@ def _known_ends(metrics: Sequence[Metric[...]]) -> Ends:
     return Ends(*np.array(found, dtype=np.float64).reshape(-1, 2).T)
 
 
-def _gap(value: Given, std: Numbers, higher: Flags, ends: Ends, how: Power) -> Gap:
-    """Return how far users are above what the margin allows, by a model that is better by what is wanted."""
-    margin = how.margin or 0.0
-    low, high = ends.of_gap(np.where(higher, 1.0 - margin, 1.0 + margin))
-    low, high = np.where(higher, low, -high), np.where(higher, high, -low)
-    return Gap((margin + how.wanted) * numbers(value), std, low, high)
-
-
-def _found(value: Given, n: Given, std: Given, how: Power) -> Mapping[str, Any]:
+def _of_difference(
+    value: Numbers, n: Numbers, std: Numbers, trainings: Trainings | None, how: Power
+) -> dict[str, Any]:
     """Return the columns of the result, as arrays of one shape."""
-    value, n, std = numbers(value), numbers(n), numbers(std)
-    detectable = detectable_difference(n, np.where(std > 0, std, np.nan), **how.asked)
-    needed = users_needed(how.wanted * np.abs(value), std, **how.asked)
-    return {
-        "value": value,
-        "n_users": n,
-        "std": std,
-        "detectable": detectable,
-        "detectable_relative": np.where(value == 0, np.nan, ratio(detectable, np.abs(value))),
-        "wanted": np.full(np.shape(value), how.wanted),
-        "users_needed": np.where(needed < MOST, needed, np.nan),
-        "note": _notes(value, n, std, needed),
-    }
+    trainings = trainings and _wanted(trainings, how)
+    error, freedom = standard_error(n, std, trainings)
+    spread = np.where(std > 0, error * np.sqrt(freedom + 1.0), np.nan)
+    detectable = detectable_difference(freedom + 1.0, spread, **how.asked)
+    needed = users_needed(how.wanted * np.abs(value), std, trainings, **how.asked)
+    relative = np.where(value == 0, np.nan, ratio(detectable, np.abs(value)))
+    found = {"detectable": detectable, "detectable_relative": relative}
+    if trainings is None:
+        return found | _found(value, n, std, needed, how, {})
+    differ = (value != 0) & (std > 0)
+    hidden = differ & np.isposinf(needed)
+    single = (trainings.n == 1) | (trainings.n_baseline == 1)
+    lacks = {MORE_TRAININGS: hidden, ONE_TRAINING: differ & single & (needed < MOST)}
+    return found | of_both(trainings) | _found(value, n, std, needed, how, lacks)
 
 
-def _held(value: Given, n: Given, gap: Gap, directed: Flags, how: Power) -> Mapping[str, Any]:
-    """Return the columns of the result of a margin."""
-    value, n, std = numbers(value), numbers(n), numbers(gap.std)
-    known = directed & (value > 0) & (std > 0)
-    gap = gap._replace(mean=np.where(known, gap.mean, np.nan))
-    needed = users_to_hold(gap, **how.asked)
-    needed = np.maximum(needed, np.ceil(FEWEST_JUDGED * numbers(gap.size)))
+def _of_margin(  # noqa: PLR0913  the numbers of a row
+    value: Numbers,
+    n: Numbers,
+    std: Numbers,
+    of: Direction,
+    ends: Ends,
+    how: Power,
+    *,
+    size: Given = 1.0,
+    effective: Given = 1.0,
+) -> dict[str, Any]:
+    """Return the columns of the result of a margin, which a model that is better by what is wanted is to keep."""
+    margin = how.margin or 0.0
+    known = of.directed & (value > 0) & (std > 0)
+    mean = np.where(known, (margin + how.wanted) * value, np.nan)
+    low, high = ends.of_gap(np.where(of.higher, 1.0 - margin, 1.0 + margin))
+    low, high = np.where(of.higher, low, -high), np.where(of.higher, high, -low)
+    gap, fewest = Gap(mean, std, low, high, size, effective), FEWEST_JUDGED * numbers(size)
+    needed = np.maximum(users_to_hold(gap, **how.asked), np.ceil(fewest))
     chance = chance_to_hold(gap, n, level=how.asked["level"])
     lacks = {
-        "neither end of the metric is the better one, so nothing is not worse": ~directed,
+        "neither end of the metric is the better one, so nothing is not worse": ~of.directed,
         "the value is not above 0, of which a margin is no share": value <= 0,
     }
-    return {
-        "value": value,
-        "n_users": n,
-        "std": std,
-        "margin": np.full(np.shape(value), how.margin),
-        "wanted": np.full(np.shape(value), how.wanted),
-        "chance": np.where(n < FEWEST_JUDGED * numbers(gap.size), 0.0 * chance, chance),
-        "users_needed": np.where(needed < MOST, needed, np.nan),
-        "note": _notes(value, n, std, needed, lacks),
-    }
+    chance = np.where(n < fewest, 0.0 * chance, chance)
+    margins = {"margin": np.full(np.shape(value), margin), "chance": chance}
+    return margins | _found(value, n, std, needed, how, lacks)
 
 
-def _notes(
-    value: Any, n: Any, std: Any, needed: Any, lacks: Mapping[str, Flags] | None = None
-) -> Any:
+def _found(
+    value: Numbers,
+    n: Numbers,
+    std: Numbers,
+    needed: Numbers,
+    how: Power,
+    lacks: Mapping[str, Flags],
+) -> dict[str, Any]:
+    """Return the columns that both results have."""
     words = {
         "nobody has a value": n == 0,
         "one user, so no spread": n == 1,
-        **(lacks or {}),
+        **lacks,
         "no spread of this metric is known": np.isnan(std),
         "no difference between users, so nothing to go by": std == 0,
         "the value is 0, of which no share is wanted": value == 0,
         "what is wanted takes more users than there are": needed >= MOST,
     }
-    return np.select(list(words.values()), list(words), "")
+    return {
+        "value": value,
+        "n_users": n,
+        "std": std,
+        "wanted": np.full(np.shape(value), how.wanted),
+        "users_needed": np.where(needed < MOST, needed, np.nan),
+        "note": np.select(list(words.values()), list(words), ""),
+    }
