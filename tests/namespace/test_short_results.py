@@ -11,7 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from recframe.uncertainty import comparison, gaps, powered, requirements, slices, summary, winners
+from recframe.uncertainty import comparison, gaps, power, requirements, slices, summary, winners
 
 USERS = pl.DataFrame({"user": range(120), "country": ["DE", "FR"] * 60})
 TRUTH = USERS.select("user", item=pl.col("user") % 4)
@@ -122,7 +122,7 @@ def test_a_wide_result_has_all_columns_in_their_order(case, columns):
 
 
 @pytest.mark.parametrize(
-    "module", [summary, comparison, requirements, winners, powered, gaps, slices]
+    "module", [summary, comparison, requirements, winners, power, gaps, slices]
 )
 def test_a_short_form_is_made_of_columns_that_there_are_and_ends_with_the_note(module):
     assert set(module.SHORT) < set(module.COLUMNS)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from recframe.uncertainty.paired_power import (
+from recframe.uncertainty.power import (
     Gap,
     chance_to_hold,
     detectable_difference,

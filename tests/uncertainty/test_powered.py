@@ -10,9 +10,8 @@ from statsmodels.stats.power import TTestPower
 import recframe as rf
 from compared_lists import asked_of, frames
 from plain_uncertainty import clustered_error, differing, power, values_of
-from recframe.uncertainty import powered
 from recframe.uncertainty.comparison import Comparing, compared
-from recframe.uncertainty.paired_power import Gap, chance_to_hold, users_to_hold
+from recframe.uncertainty.power import Gap, Power, chance_to_hold, of_pairs, users_to_hold
 from simulated_pairs import reciprocal_ranks, sums_of
 
 METRICS = ["ndcg@3", "recall", "first_rank", "novelty@3"]
@@ -93,8 +92,8 @@ METRIC = [rf.parse("mrr")]
 def test_so_many_users_show_not_worse_as_often_as_was_asked(margin, wanted, chance, taste):
     random = np.random.default_rng(int(1000 * (margin + chance)))
     population = sums_of(reciprocal_ranks(random, 1, 400_000, [0.0, wanted], taste=taste))
-    how = powered.Power(wanted=wanted, margin=margin, power=chance)
-    n = powered.of_pairs(population, [], METRIC, how)["users_needed"].item()
+    how = Power(wanted=wanted, margin=margin, power=chance)
+    n = of_pairs(population, [], METRIC, how)["users_needed"].item()
     block = max(1, 1_000_000 // n)
 
     held = [

@@ -10,7 +10,7 @@ import pytest
 PAGES = [
     "corrections",
     "p_values",
-    "paired_power",
+    "power",
     "pooling",
     "relative_difference",
     "resampling",

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from recframe.uncertainty.bootstrapped import Bootstrap
     from recframe.uncertainty.comparison import Comparing, Correction, Family, Test
     from recframe.uncertainty.looks import Looks
-    from recframe.uncertainty.powered import Power
+    from recframe.uncertainty.power import Power
 
 
 Made = Callable[[pl.DataFrame, list[str], Pairing], pl.DataFrame]
@@ -281,7 +281,7 @@ class Uncertain(Generic[F]):
 
         Source: Cohen 1988, Statistical power analysis for the behavioral sciences.
         """
-        from recframe.uncertainty.powered import Power  # noqa: PLC0415  NumPy and SciPy are an extra
+        from recframe.uncertainty.power import Power  # noqa: PLC0415  NumPy and SciPy are an extra
 
         margin = None if margin is None else options.share("margin", margin, "0.01")
         how = Power(
@@ -432,23 +432,21 @@ def of_pairs(  # noqa: PLR0913  what several methods give
 
 def _powered(asked: Question, baseline: str | None, how: Power) -> Any:
     """Return what can be shown: of differences at hand, or of those to a second system like the first."""
-    from recframe.uncertainty import powered  # noqa: PLC0415
+    from recframe.uncertainty import power  # noqa: PLC0415
 
     how = replace(how, cluster=asked.cluster)
     if baseline is not None:
         return of_pairs(
             asked,
             baseline,
-            lambda sums, keys, _: powered.of_pairs(sums, keys, asked.metrics, how),
+            lambda sums, keys, _: power.of_pairs(sums, keys, asked.metrics, how),
             how.columns,
-            powered.SHORT,
+            power.SHORT,
             drawn=False,
         )
     long = _summary(asked, summary.Intervals(over_trainings=asked.over_trainings))
     schema = long.collect_schema()
     result: dict[str, Any] = {key: schema[key] for key in asked.by} | how.columns
     kind = asked.rec._kind  # noqa: SLF001
-    whole = kind.applied(
-        long, lambda one: powered.of_one(one, asked.metrics, how), pl.Schema(result)
-    )
-    return asked.given(whole, asked.by, list(how.columns), powered.SHORT)
+    whole = kind.applied(long, lambda one: power.of_one(one, asked.metrics, how), pl.Schema(result))
+    return asked.given(whole, asked.by, list(how.columns), power.SHORT)

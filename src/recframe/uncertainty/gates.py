@@ -18,8 +18,8 @@ from recframe.uncertainty.distances import OF_GAP
 from recframe.uncertainty.moments import Moments, Trainings
 from recframe.uncertainty.notes import BETWEEN, are_selected, first_or_joined, of_unpaired
 from recframe.uncertainty.p_values import least_p, p_below, t_quantile, t_statistic
-from recframe.uncertainty.paired_power import detectable_difference
 from recframe.uncertainty.pairs import MODEL, OF_TRAININGS
+from recframe.uncertainty.power import detectable_difference
 from recframe.uncertainty.requirements import (
     AT_LEAST,
     COLUMNS,
