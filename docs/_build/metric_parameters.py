@@ -40,7 +40,7 @@ class Parameter:
     @property
     def choices(self) -> list[Any]:
         """What it may be, the default first; of numbers two more; nothing of a name of a column."""
-        kind, extras = self.definition.kind(self.name)
+        kind, extras = self.definition.kinds[self.name]
         if kind is Literal:
             return [self.default, *(one for one in extras if one != self.default)]
         if isinstance(self.default, bool):
@@ -53,7 +53,7 @@ class Parameter:
     @property
     def takes(self) -> str:
         """What it takes, in words."""
-        kind, extras = self.definition.kind(self.name)
+        kind, extras = self.definition.kinds[self.name]
         if kind is Literal:
             return ", ".join(code(_quoted(one)) for one in extras)
         if isinstance(self.default, bool):

@@ -82,7 +82,7 @@ def test_the_plain_definitions_cover_every_accuracy_metric_and_every_choice_of_i
             tried = {
                 settings.get(parameter, about.default) for one, settings in VARIANTS if one == name
             }
-            kind, choices = metric.definition.kind(parameter)
+            kind, choices = metric.definition.kinds[parameter]
             assert tried >= (set(choices) if kind is Literal else tried)
             assert len(tried) > 1, (name, parameter)
 

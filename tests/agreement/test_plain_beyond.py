@@ -35,7 +35,7 @@ def test_every_choice_of_a_parameter_is_tried(name: str):
     definition = BEYOND[name].definition
     for parameter, about in definition.parameters.items():
         tried = {one.get(parameter, about.default) for one in CHOICES[name]}
-        kind, choices = definition.kind(parameter)
+        kind, choices = definition.kinds[parameter]
         assert tried >= (set(choices) if kind is Literal else tried)
         assert len(tried) > 1, parameter
 

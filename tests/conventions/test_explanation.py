@@ -56,7 +56,7 @@ def test_every_policy_and_parameter_has_words_for_each_of_its_values():
         assert set(get_args(choices)) <= set(POLICIES[name].says), name
     for metric in BUILTIN.values():
         for name, about in metric.definition.parameters.items():
-            kind, choices = metric.definition.kind(name)
+            kind, choices = metric.definition.kinds[name]
             assert kind is not Literal or set(choices) <= set(PARAMETERS[name].says), (
                 metric.name,
                 name,
@@ -338,7 +338,7 @@ def of_parameters() -> list[tuple[rf.Metric[...], rf.Metric[...]]]:
     found = []
     for metric in BUILTIN.values():
         for name in metric.definition.parameters:
-            kind, choices = metric.definition.kind(name)
+            kind, choices = metric.definition.kinds[name]
             for fixed in (
                 [{}, {"gain": "binary"}] if "gain" in metric.parameters and name != "gain" else [{}]
             ):

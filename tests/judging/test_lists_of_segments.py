@@ -29,7 +29,7 @@ def forms(metric: Metric[...]) -> Iterator[Metric[...]]:
     """A metric with each choice of each parameter that has some."""
     yield metric
     for name in metric.parameters:
-        kind, choices = metric.definition.kind(name)
+        kind, choices = metric.definition.kinds[name]
         if kind is Literal:
             yield from (metric(**{name: choice}) for choice in choices)
 

@@ -77,7 +77,7 @@ def _parameters(name: str) -> str:
     definition = getattr(rf, name).definition
     shown = []
     for parameter, about in definition.parameters.items():
-        _, extras = definition.kind(parameter)
+        _, extras = definition.kinds[parameter]
         choices = [one for one in extras if isinstance(one, str)]
         others = [f'`"{choice}"`' for choice in choices if choice != about.default]
         default = f'"{about.default}"' if isinstance(about.default, str) else about.default

@@ -201,7 +201,7 @@ def test_every_parameter_is_told_with_its_choices():
         text = sections(page(name))["Parameters"]
         assert re.findall(r"^### `(\w+)`$", text, re.MULTILINE) == [*metric.definition.parameters]
         for parameter in metric.definition.parameters:
-            choices = [one for one in metric.definition.kind(parameter)[1] if isinstance(one, str)]
+            choices = [one for one in metric.definition.kinds[parameter][1] if isinstance(one, str)]
             part = text.partition(f"### `{parameter}`")[2].partition("\n### ")[0]
             assert {f'`"{one}"`' for one in choices} <= {
                 re.split("<br>| with ", row[0])[0] for row in rows(part)

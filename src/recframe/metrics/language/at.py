@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Literal, Protocol
 
 import polars as pl
@@ -109,43 +109,39 @@ class At:
         """The rank of a hit, from 1, as Float64."""
         if self.order == "list":
             return self.source.column(f"list_ideal_rank@{self.k or ''}")
-        return self._cut(self.source.column(self._name("rank")))
+        return self._of_hit("rank")
 
     @property
     def gain(self) -> pl.Expr:
         """The relevance of a hit, as Float64."""
-        return self._cut(self.source.column(self._name("gain")))
+        return self._of_hit("gain")
 
     @property
     def exp_gain(self) -> pl.Expr:
         """2^relevance - 1 of a hit; a relevance above 1000 is an error when the plan runs."""
-        if self._is_of_ties:
-            return self._cut(self.source.column("exp_gain")) + self.source.column("steepness")
-        return pl.lit(2.0, dtype=pl.Float64) ** self.gain - 1 + self.source.column("steepness")
+        of_ties = self._is_of_ties
+        gain = self._of_hit("exp_gain") if of_ties else pl.lit(2.0, pl.Float64) ** self.gain - 1
+        return gain + self.source.column("steepness")
 
     @property
     def hit(self) -> pl.Expr:
         """True on a hit, with a rank up to k."""
         if self._is_of_ties:
-            return self._cut(self.source.column("hit"))
-        rank = self.source.column(self._name("rank"))
+            return self._of_hit("hit")
+        rank = self.source.column(f"{self._best}rank")
         return (rank <= self.k) if self._is_to_cut else rank.is_not_null()
 
     @property
     def first_hit(self) -> pl.Expr:
         """True on the first hit, False on the others."""
-        return (
-            self._cut(self.source.column("first_hit"))
-            if self._is_of_ties
-            else self.hits_so_far == 1
-        )
+        return self._of_hit("first_hit") if self._is_of_ties else self.hits_so_far == 1
 
     @property
     def discount(self) -> pl.Expr:
         """1 / log2(rank + 1) of a hit."""
         if self.order == "list":
             return discount(self.rank)
-        return self._cut(self.source.column(self._name("discount")))
+        return self._of_hit("discount")
 
     def geometric_discount(self, p: float) -> pl.Expr:
         """Return p^(rank - 1) of a hit."""
@@ -154,9 +150,7 @@ class At:
     @property
     def hits_so_far(self) -> pl.Expr:
         """The number of hits up to and with this one."""
-        if self.order != "given":
-            return self.rank
-        return self._cut(self.source.column("hits_so_far"))
+        return self.rank if self.order != "given" else self._of_hit("hits_so_far")
 
     def inverse_propensity(self, exponent: float, least: float) -> pl.Expr:
         """Return 1 / the probability, at least `least`, that a hit's pair was observed.
@@ -430,7 +424,7 @@ class At:
         """Return the mean of another metric, at the same k, over the lists of the segment; of one list alone, its own value."""
         return self.source.mean(metric, self)
 
-    @property
+    @cached_property
     def _is_of_ties(self) -> bool:
         return self.sharing is not None and self.order == "given"
 
@@ -457,17 +451,21 @@ class At:
     def _up_to(self, rank: pl.Expr, value: pl.Expr) -> pl.Expr:
         return value if self.k is None else pl.when(rank <= self.k).then(value)
 
-    def _name(self, word: str) -> str:
-        return f"ideal_{word}" if self.order in {"relevant", "all"} else word
+    @cached_property
+    def _best(self) -> str:
+        return "ideal_" if self.order in {"relevant", "all"} else ""
 
-    @property
+    @cached_property
     def _is_to_cut(self) -> bool:
         return not (self.k is None or self.cut or self.order == "all")
+
+    def _of_hit(self, word: str) -> pl.Expr:
+        return self._cut(self.source.column(self._best + word))
 
     def _cut(self, column: pl.Expr) -> pl.Expr:
         if not self._is_to_cut:
             return column
-        return pl.when(self.source.column(self._name("rank")) <= self.k).then(column)
+        return pl.when(self.source.column(f"{self._best}rank") <= self.k).then(column)
 
 
 def _inverse(given: pl.Expr, share: pl.Expr, exponent: float, least: float) -> pl.Expr:

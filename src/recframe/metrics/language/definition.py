@@ -41,6 +41,7 @@ from recframe.metrics.language.synonyms import argument_of
 
 P = ParamSpec("P")
 Bound_co = TypeVar("Bound_co", covariant=True)
+T = TypeVar("T")
 Value = str | int | float | bool
 Shape = Literal["user", "set"]
 Over = Literal["users", "lists"]
@@ -87,12 +88,12 @@ class Definition:
     tapers: bool = False
     """Whether ranks far down give values below 2^-42, as powers of the rank do, which exact sums then hold in two columns."""
 
-    @property
+    @cached_property
     def over_lists(self) -> bool:
         """Whether the metric is written in the words of `AtLists`: it runs over lists, or is one function of all of them."""
         return self.over == "lists" or self.shape == "set"
 
-    @property
+    @cached_property
     def builtin(self) -> bool:
         """Whether the metric is recframe's own: it stands on a page of metrics."""
         return self.function.__module__.rpartition(".")[0] == "recframe.metrics"
@@ -107,16 +108,24 @@ class Definition:
         """The function's parameters after `at`, by name."""
         return dict(list(inspect.signature(self.function).parameters.items())[1:])
 
+    @cached_property
+    def defaults(self) -> dict[str, Value]:
+        """Every parameter's default."""
+        return {name: one.default for name, one in self.parameters.items()}
+
     def annotation(self, parameter: str) -> Any:
         """Return the parameter's annotation, with what its names stand for."""
         return self._hints.get(parameter, self.parameters[parameter].annotation)
 
-    def kind(self, parameter: str) -> tuple[Any, tuple[Any, ...]]:
-        """Return the parameter's type and what its annotation adds: the choices, each in one spelling, or the bounds."""
-        hint = self._hints.get(parameter, Any)
-        others = {value for name, value in self.spellings if name == parameter}
-        extras = tuple(one for one in get_args(hint) if not (others and one in others))
-        return (get_origin(hint) or hint), extras
+    @cached_property
+    def kinds(self) -> dict[str, tuple[Any, tuple[Any, ...]]]:
+        """Each parameter's type and what its annotation adds: the choices, each in one spelling, or the bounds."""
+        found = {}
+        for name in self.parameters:
+            hint = self._hints.get(name, Any)
+            extras = [one for one in get_args(hint) if (name, one) not in self.spellings]
+            found[name] = (get_origin(hint) or hint), tuple(extras)
+        return found
 
     @cached_property
     def _hints(self) -> dict[str, Any]:
@@ -164,37 +173,41 @@ class Metric(Generic[P]):
     def __post_init__(self) -> None:
         object.__setattr__(self, "__doc__", self.definition.doc)
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The canonical name, without parameters and cut-off."""
         return self.definition.name
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Metric[P]:
         """Return the metric with some parameters set."""
+        definition = self.definition
         if args:
-            named = signature_of(self.definition)
+            named = signature_of(definition)
             of_it = f"parameters of {self.name} are given by name: {self.name}({named})"
             msg = f"{of_it if named else f'{self.name} has no parameters'}; a frame is asked: frame.rec.{self.name}(k=10)"
             raise RecframeError(msg)
-        given = dict(_understood(self.definition, name, value) for name, value in kwargs.items())
+        if not kwargs:
+            return self
+        given: dict[str, Value] = {}
+        for written, value in kwargs.items():
+            name, meant = written, value
+            if isinstance(value, str):
+                name, meant = definition.spellings.get((written, value), (written, value))
+            given[name] = _checked(definition, name, meant)
         if len(given) < len(kwargs):
-            written = ", ".join(f"{name}={shown(value)}" for name, value in kwargs.items())
-            msg = f"{self.name}({written}) says {' and '.join(given)} twice; leave one out"
+            call = ", ".join(f"{name}={shown(value)}" for name, value in kwargs.items())
+            msg = f"{self.name}({call}) says {' and '.join(given)} twice; leave one out"
             raise RecframeError(msg)
-        chosen = dict(self.settings) | given
-        defaults = {
-            name: parameter.default for name, parameter in self.definition.parameters.items()
-        }
-        settings = [(name, chosen[name]) for name in defaults if name in chosen]
-        changed = tuple((name, value) for name, value in settings if value != defaults[name])
-        return replace(self, settings=changed, stated=self.stated.union(given))
+        chosen, changed = dict(self.settings) | given, []
+        for name, default in definition.defaults.items():
+            if chosen.get(name, default) != default:
+                changed.append((name, chosen[name]))
+        return replace(self, settings=tuple(changed), stated=self.stated.union(given))
 
-    @property
+    @cached_property
     def parameters(self) -> dict[str, Value]:
         """Every parameter and its value."""
-        return {name: about.default for name, about in self.definition.parameters.items()} | dict(
-            self.settings
-        )
+        return self.definition.defaults | dict(self.settings)
 
     @property
     def typed_parameters(self) -> dict[str, inspect.Parameter]:
@@ -206,19 +219,21 @@ class Metric(Generic[P]):
             for name, about in self.definition.parameters.items()
         }
 
-    @property
+    @cached_property
     def range(self) -> tuple[float, float]:
         """The range of the values, with these parameters."""
-        chosen = self.parameters.items()
-        others = (found for one, found in self.definition.ranges.items() if one in chosen)
-        return next(others, self.definition.range)
+        return self._by_setting(self.definition.ranges, self.definition.range)
 
-    @property
+    @cached_property
     def shape(self) -> Shape:
         """Whether it is a mean of values or one function of a segment, with these parameters."""
-        chosen = self.parameters.items()
-        others = (found for one, found in self.definition.shapes.items() if one in chosen)
-        return next(others, self.definition.shape)
+        return self._by_setting(self.definition.shapes, self.definition.shape)
+
+    def _by_setting(self, others: Mapping[tuple[str, Value], T], usual: T) -> T:
+        for (name, value), other in others.items():
+            if self.parameters[name] == value:
+                return other
+        return usual
 
     def assuming(self, parameters: Mapping[str, Value]) -> Metric[P]:
         """Return the metric with values for the parameters that were not given; its column keeps its name."""
@@ -234,8 +249,12 @@ class Metric(Generic[P]):
             raise RecframeError(msg)
         return replace(self, k=cutoff(k))
 
-    def __str__(self) -> str:
+    @cached_property
+    def _text(self) -> str:
         return self.label or self._written(self.settings)
+
+    def __str__(self) -> str:
+        return self._text
 
     @property
     def as_stated(self) -> str:
@@ -263,10 +282,10 @@ class Metric(Generic[P]):
     __repr__ = __str__
 
     def __eq__(self, other: object) -> bool:
-        return str(self) == (str(other) if isinstance(other, Metric) else other)
+        return self._text == (other._text if isinstance(other, Metric) else other)
 
     def __hash__(self) -> int:
-        return hash(str(self))
+        return hash(self._text)
 
     def value(self, at: At | AtLists) -> pl.Expr:
         """Return the expression of one list's value, or of a segment's for a set metric, in the words of `at`."""
@@ -350,13 +369,6 @@ def _printed(value: Value) -> str:
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
-def _understood(definition: Definition, name: str, value: object) -> tuple[str, Value]:
-    """Return a parameter and its value as they are meant, in their plain form."""
-    if isinstance(value, str):
-        name, value = definition.spellings.get((name, value), (name, value))
-    return name, _checked(definition, name, value)
-
-
 def _of_a_call(metric: str, name: str, value: object) -> str:
     """Return where `k` and `by` are given, however they are called; nothing for any other name."""
     own, call = argument_of(name), f"frame.rec.{metric}"
@@ -379,7 +391,9 @@ def _checked(definition: Definition, name: str, value: object) -> Value:
         )
         msg = f"{found} It has {signature_of(definition) or 'none'}"
         raise UnknownMetricError(msg)
-    kind, extras = definition.kind(name)
+    if value is definition.defaults[name]:
+        return definition.defaults[name]
+    kind, extras = definition.kinds[name]
     if kind is Literal:
         if isinstance(value, str) and value in extras:
             return value
