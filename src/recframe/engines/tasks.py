@@ -31,7 +31,7 @@ class Trial(Task):
         """Write down which columns of a frame are read."""
         self.columns.setdefault(name, {}).update(dict.fromkeys(columns))
 
-    def taken(self, columns: pl.DataFrame) -> pl.LazyFrame:
+    def taken(self, columns: Taken) -> pl.LazyFrame:
         """Return columns without rows, which nobody is to take for the data."""
         return columns.lazy()
 
@@ -46,11 +46,6 @@ class Trial(Task):
         schema = sums.collect_schema()
         kept = tuple(name for name in same if name in schema)
         self.plans.append(Sums(len(self.plans), schema, tuple(keys), kept))
-        return pl.LazyFrame(schema=schema)
-
-    def applied(self, plan: pl.LazyFrame, to: Applied, schema: pl.Schema) -> pl.LazyFrame:
-        """Return a result without rows."""
-        del plan, to
         return pl.LazyFrame(schema=schema)
 
     def gives(self, plan: pl.LazyFrame) -> None:
@@ -72,11 +67,6 @@ class Summing(Task):
         del keys, same
         self.found.append(sums)
         return pl.LazyFrame(schema=sums.collect_schema())
-
-    def applied(self, plan: pl.LazyFrame, to: Applied, schema: pl.Schema) -> pl.LazyFrame:
-        """Return a result without rows."""
-        del plan, to
-        return pl.LazyFrame(schema=schema)
 
     def gives(self, plan: pl.LazyFrame) -> None:
         """Make nothing of the plan, which has the sums of no bucket."""
@@ -122,14 +112,14 @@ class Finishing(Task):
         rows = pl.DataFrame(sums)
         self._sums = iter([one.received(rows).lazy() for one in plans])
 
-    def taken(self, columns: pl.DataFrame) -> Taken:
+    def taken(self, columns: Taken) -> Taken:
         """Return columns that nobody is to read, whose rows are gone."""
 
         def gone(*_: Any) -> Iterator[pl.DataFrame]:
             msg = "a plan reads rows of users behind its sums; this is a defect of recframe"
             raise RecframeError(msg)
 
-        return register_io_source(io_source=gone, schema=columns.schema)
+        return register_io_source(io_source=gone, schema=columns.collect_schema())
 
     def adds(self, sums: pl.LazyFrame, keys: Sequence[str], same: Sequence[str]) -> pl.LazyFrame:
         """Return the sums of the next plan."""

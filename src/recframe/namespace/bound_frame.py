@@ -23,7 +23,7 @@ from recframe.frames.context import (
     Universe,
 )
 from recframe.frames.inputs import Inputs, read
-from recframe.frames.kinds.kind import Kind
+from recframe.frames.kinds.kind import Kind, in_polars
 from recframe.frames.kinds.lookup import kind_for
 from recframe.frames.own_names import size_of
 from recframe.judging.as_frame import as_frame
@@ -416,11 +416,9 @@ class Rec(Methods[F], Answers[F]):
 
     def _in_polars(self) -> Rec[pl.DataFrame]:
         """Return the same with answers that are collected frames of Polars, whatever the kind of the frame."""
-        from recframe.frames.kinds.in_polars import InPolars  # noqa: PLC0415
-
         bound = cast("Rec[pl.DataFrame]", self._with(self._context))
         # a cast hides that it is one of this class
-        bound._answers, bound._held = InPolars, self._held  # noqa: SLF001
+        bound._answers, bound._held = in_polars, self._held  # noqa: SLF001
         return bound
 
     def _inputs(

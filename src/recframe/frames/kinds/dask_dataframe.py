@@ -146,7 +146,7 @@ class DaskFrame(EngineFrame):
     to_local = "truth.compute()"
 
     @property
-    def index_names(self) -> list[object]:
+    def index_names(self) -> list[object]:  # type: ignore[override]  # of a frame, and of no kind
         """The names that its index has."""
         return [name for name in self.frame._meta.index.names if name is not None]  # noqa: SLF001  Dask's word
 

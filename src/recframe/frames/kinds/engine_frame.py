@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import NoReturn
 
 import polars as pl
 
 from recframe.errors import RecframeError
 from recframe.frames.kinds.engine import Engine
-from recframe.frames.kinds.kind import Kind, Seen, Taken
-from recframe.frames.kinds.polars_dataframe import may_be_labels, of_numbers
+from recframe.frames.kinds.kind import Kind, Named, Names
 
 
 class EngineFrame(Kind):
@@ -24,25 +22,11 @@ class EngineFrame(Kind):
     """How a side frame of it becomes one of this process."""
 
     @property
-    def columns(self) -> list[str]:
-        """The names of the columns."""
-        return list(self.frame.columns)
-
-    def labels(self) -> list[str]:
-        """Return the names of the columns whose values may be labels."""
-        return may_be_labels(self._schema)
-
-    def numbers(self) -> list[str]:
-        """Return the names of the columns of numbers."""
-        return of_numbers(self._schema)
-
-    @property
-    def _schema(self) -> pl.Schema:
+    def schema(self) -> pl.Schema:
+        """The dtypes that the columns have in Polars."""
         return pl.DataFrame(self.engine.none(self.frame)).schema
 
-    def take(
-        self, named: Mapping[str, str], ids: Collection[str] = (), numbers: Collection[str] = ()
-    ) -> Taken:
+    def take(self, named: Named, ids: Names = (), numbers: Names = ()) -> NoReturn:
         """Say that the lists have to be the engine's, too."""
         del named, ids, numbers
         name = self.engine.name
@@ -51,18 +35,3 @@ class EngineFrame(Kind):
             f"frame from it, {self.to_local}"
         )
         raise RecframeError(msg)
-
-    def give(
-        self,
-        plan: pl.LazyFrame,
-        sources: Mapping[str, Any],
-        seen: Seen | None = None,
-        columns: Sequence[str] | None = None,
-    ) -> Any:
-        """Say that plans of Polars have no result in an engine."""
-        del plan, sources, seen, columns
-        raise NotImplementedError
-
-    def rows(self, result: Any) -> None:
-        """Return None: nothing is collected."""
-        del result

@@ -1,24 +1,32 @@
-"""What the library needs of a kind of frame: its columns taken, plans run for it, and results given back in it."""
+"""A kind of frame: its schema, its columns taken, and results given back in it."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import copy
 from typing import Any, TypeVar
 
 import polars as pl
 
-from recframe.frames.collecting import LARGE, Ask, Collect, ask, run_by_size
+from recframe.frames.collecting import LARGE, Ask, Collect, ask, run_by_size, stream
 from recframe.frames.kinds.engine import Adds, Engine
 from recframe.frames.kinds.tables import Tables
 
 Taken = pl.LazyFrame | pl.DataFrame
 """Columns of a frame under the names of their roles; eager where the frame is."""
+Named = Mapping[str, str]
+"""The names of columns by those that they are taken under."""
+Names = Collection[str]
+Sources = Mapping[str, Any]
+"""What a result's columns came from, by their names."""
+Rows = list[dict[str, Any]]
 Applied = Callable[[pl.DataFrame], pl.DataFrame]
 """Makes another frame of a small one."""
 Seen = Callable[[pl.DataFrame, Collect], object]
 """Is called with a result that was collected, and with what collects further plans."""
 Result = TypeVar("Result", pl.LazyFrame, pl.DataFrame)
+TEXT_OR_BOOLEAN = (pl.String, pl.Categorical, pl.Enum, pl.Boolean)
 
 
 def chosen(result: Result, columns: Sequence[str] | None) -> Result:
@@ -32,20 +40,34 @@ def chosen(result: Result, columns: Sequence[str] | None) -> Result:
     return result.select([pl.nth(names.index(one)) for one in columns])
 
 
-class Kind(ABC):
+def without_nan(column: pl.Series, numbers: Names) -> pl.Series:
+    """Return a column with null for NaN, unless it is one of the numbers that are read as given.
+
+    NOTE: a sum is NaN where a number is, and is had in less time than a mask.
+    """
+    if not column.dtype.is_float() or column.name in numbers or not math.isnan(column.sum()):
+        return column
+    return column.fill_nan(None)
+
+
+class Kind:
     """A frame of one kind."""
 
     frame: Any
     size = 0
     """The number of rows, where it is known."""
-
-    def __init__(self, frame: Any) -> None:
-        self.frame = frame
-
     library: str | None = None
     """The library whose frames a history of such results is read as; None for Polars."""
     is_lazy = False
-    """Whether results stay lazy."""
+    """Whether nothing of the frame is at hand before a plan runs."""
+    collects = True
+    """Whether results are collected."""
+    is_shown = True
+    """Whether results that were collected are shown to what warns of them."""
+    index_names: Sequence[object] = ()
+    """The names that an index has beside the columns."""
+    results: Kind | None = None
+    """The kind that results are of, where it is another."""
     engine: Engine | None = None
     """What holds the frame, where that is no library of this process: calls are then run bucket by bucket of users."""
     adds: Adds | None = None
@@ -53,33 +75,38 @@ class Kind(ABC):
     tables: Tables | None = None
     """What is known of all users, where the frame has those of a bucket."""
 
+    def __init__(self, frame: Any) -> None:
+        self.frame = frame
+
     @property
-    @abstractmethod
     def columns(self) -> list[str]:
         """The names of the columns."""
+        return list(self.frame.columns)
 
     @property
-    def index_names(self) -> list[object]:
-        """The names that an index has beside the columns."""
-        return []
+    def schema(self) -> Mapping[str, pl.DataType]:
+        """The dtypes that the columns have in Polars, of those that it can read."""
+        raise NotImplementedError
 
-    @abstractmethod
     def labels(self) -> list[str]:
         """Return the names of the columns whose values may be labels: text, categories, whole numbers and Booleans."""
+        schema = self.schema
+        return [
+            name for name, dtype in schema.items() if dtype.is_integer() or dtype in TEXT_OR_BOOLEAN
+        ]
 
-    @abstractmethod
     def numbers(self) -> list[str]:
         """Return the names of the columns of numbers, and of Booleans, which are 0 and 1."""
+        schema = self.schema
+        return [name for name, dtype in schema.items() if dtype.is_numeric() or dtype == pl.Boolean]
 
-    @abstractmethod
-    def take(
-        self, named: Mapping[str, str], ids: Collection[str] = (), numbers: Collection[str] = ()
-    ) -> Taken:
+    def take(self, named: Named, ids: Names = (), numbers: Names = ()) -> Taken:
         """Return some columns under the names that are the keys of `named`.
 
         `ids` are the keys whose values must match those of other frames. NaN comes as null, which pandas' floats cannot
         tell from it, but for those `numbers` of which whoever reads them says what NaN is.
         """
+        raise NotImplementedError
 
     def stand_beside(self, size: int) -> None:
         """Have plans run as those of so many rows are, which a frame beside this one has: the largest frame decides."""
@@ -92,31 +119,47 @@ class Kind(ABC):
     @property
     def asks(self) -> Ask | None:
         """What collects questions to the data, where the frame is so large that they cost less than a plan without answers."""
-        return None
+        return ask if self.size > LARGE and not self.is_lazy else None
+
+    def run(self, plan: pl.LazyFrame) -> pl.DataFrame:
+        """Collect a plan, by the engine that is the fastest for so many rows."""
+        return stream(plan) if self.is_lazy else run_by_size(plan, self.size)
 
     def applied(self, plan: pl.LazyFrame, to: Applied, schema: pl.Schema) -> pl.LazyFrame:
-        """Return what a function makes of a plan's result, which is small: it runs when the plan does."""
+        """Return what a function makes of a plan's result, which is small; of a lazy one it runs when the plan does."""
+        if self.collects:
+            return to(self.run(plan)).lazy()
         whole = dict.fromkeys(
             ("predicate_pushdown", "projection_pushdown", "slice_pushdown"), False
         )
         return plan.map_batches(to, **whole, schema=schema)
 
-    @abstractmethod
     def give(
         self,
         plan: pl.LazyFrame,
-        sources: Mapping[str, Any],
+        sources: Sources,
         seen: Seen | None = None,
         columns: Sequence[str] | None = None,
     ) -> Any:
-        """Return a plan's result as a frame of this kind, of which only some `columns` are given where they are named.
+        """Return a plan's result as a frame of this kind, of which only some `columns` are given where they are named."""
+        if not self.collects:
+            return chosen(plan, columns)
+        result = self.run(plan)
+        if seen is not None and self.is_shown:
+            seen(result, self.run)
+        return (self.results or self).in_kind(chosen(result, columns), sources)
 
-        `sources` has what its columns came from, by their names.
-        """
+    def in_kind(self, result: pl.DataFrame, _sources: Sources) -> Any:
+        """Return a collected result as a frame of this kind."""
+        return result
 
-    @abstractmethod
-    def rows(self, result: Any) -> list[dict[str, Any]] | None:
-        """Return the rows of a small result of this kind; None where they are not at hand."""
+    def rows(self, result: Any) -> Rows | None:
+        """Return the rows of a small result; None where they are not at hand."""
+        return (self.results or self).in_rows(result)
+
+    def in_rows(self, _result: Any) -> Rows | None:
+        """Return the rows of a small result of this kind."""
+        return None
 
 
 class EagerKind(Kind):
@@ -126,33 +169,28 @@ class EagerKind(Kind):
         super().__init__(frame)
         self.size = len(frame)
 
-    @property
-    def asks(self) -> Ask | None:
-        """What collects questions, for a large frame."""
-        return ask if self.size > LARGE else None
+    def take(self, named: Named, ids: Names = (), numbers: Names = ()) -> Taken:
+        """Return some columns, with null for NaN."""
+        columns = (
+            self.column(name, inside, is_id=inside in ids).alias(inside)
+            for inside, name in named.items()
+        )
+        return pl.DataFrame([without_nan(one, numbers) for one in columns])
 
-    def run(self, plan: pl.LazyFrame) -> pl.DataFrame:
-        """Collect a plan by the engine that is the fastest for so many rows."""
-        return run_by_size(plan, self.size)
+    def column(self, name: str, inside: str, *, is_id: bool) -> pl.Series:
+        """Return a column, which has a name inside the plan and may be one of ids."""
+        raise NotImplementedError
 
-    def applied(self, plan: pl.LazyFrame, to: Applied, schema: pl.Schema) -> pl.LazyFrame:
-        """Return what a function makes of a plan's result, which is collected."""
-        del schema
-        return to(self.run(plan)).lazy()
+    def in_rows(self, result: Any) -> Rows | None:
+        """Return the rows of a result."""
+        # NOTE: pandas' own records take as long as a small plan
+        values = zip(*(result[name].to_list() for name in result.columns), strict=True)
+        return [dict(zip(result.columns, row, strict=True)) for row in values]
 
-    def give(
-        self,
-        plan: pl.LazyFrame,
-        sources: Mapping[str, Any],
-        seen: Seen | None = None,
-        columns: Sequence[str] | None = None,
-    ) -> Any:
-        """Return a plan's result, collected."""
-        result = self.run(plan)
-        if seen is not None:
-            seen(result, self.run)
-        return self.in_kind(chosen(result, columns), sources)
 
-    @abstractmethod
-    def in_kind(self, result: pl.DataFrame, sources: Mapping[str, Any]) -> Any:
-        """Return a collected result as a frame of this kind."""
+def in_polars(kind: Kind) -> Kind:
+    """Return a kind whose results are collected frames of Polars, such as charts read; of a LazyFrame's nobody is warned."""
+    found = copy(kind)
+    found.results, found.collects = EagerKind(()), True
+    found.is_shown = not kind.is_lazy
+    return found

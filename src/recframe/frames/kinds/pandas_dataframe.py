@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from typing import Any
 
 import pandas as pd
 import polars as pl
 from pandas.api.types import infer_dtype, is_bool_dtype, is_complex_dtype, is_numeric_dtype
 
-from recframe.frames.kinds.kind import EagerKind
-from recframe.frames.kinds.polars_dataframe import without_nan
+from recframe.frames.kinds.kind import EagerKind, Sources
 from recframe.frames.pandas_columns import series
 from recframe.frames.pandas_results import frame_of
 
@@ -27,12 +25,7 @@ class Pandas(EagerKind):
     library = "pandas"
 
     @property
-    def columns(self) -> list[str]:
-        """The names of the columns."""
-        return list(self.frame.columns)
-
-    @property
-    def index_names(self) -> list[object]:
+    def index_names(self) -> list[object]:  # type: ignore[override]  # of a frame, and of no kind
         """The names that its index has."""
         return [name for name in self.frame.index.names if name is not None]
 
@@ -56,31 +49,17 @@ class Pandas(EagerKind):
             if isinstance(name, str) and self.frame[name].ndim == 1
         ]
 
-    def take(
-        self, named: Mapping[str, str], ids: Collection[str] = (), numbers: Collection[str] = ()
-    ) -> pl.DataFrame:
-        """Return some columns, with null for NaN."""
-        columns = (
-            series(self.frame, name, inside, is_id=inside in ids) for inside, name in named.items()
-        )
-        return pl.DataFrame([without_nan(column, numbers) for column in columns])
+    def column(self, name: str, inside: str, *, is_id: bool) -> pl.Series:
+        """Return a column."""
+        return series(self.frame, name, inside, is_id=is_id)
 
     def source(self, name: str) -> pd.Series[Any]:
         """Return a column, whose dtype a result's column is to have."""
         return self.frame[name]
 
-    def in_kind(self, result: pl.DataFrame, sources: Mapping[str, Any]) -> pd.DataFrame:
+    def in_kind(self, result: pl.DataFrame, sources: Sources) -> pd.DataFrame:
         """Return a result with the dtypes of the columns that it came from."""
         return frame_of(result, sources)
-
-    def rows(self, result: pd.DataFrame) -> list[dict[str, Any]]:
-        """Return the rows of a result.
-
-        NOTE: pandas' own records take as long as a small plan.
-        """
-        names = list(result.columns)
-        values = zip(*(result[name].tolist() for name in names), strict=True)
-        return [dict(zip(names, row, strict=True)) for row in values]
 
 
 def _has_numbers(column: pd.Series[Any]) -> bool:

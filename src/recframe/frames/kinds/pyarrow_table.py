@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any, cast
+from typing import cast
 
 import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # a table is given, so it is loaded
 
 from recframe.errors import ColumnError
-from recframe.frames.kinds.kind import EagerKind
+from recframe.frames.kinds.kind import EagerKind, Rows, Sources
 from recframe.frames.kinds.plain_tables import VIEWS, VIEWS_ARE_READ
-from recframe.frames.kinds.polars_dataframe import may_be_labels, of_numbers, without_nan
 
 
 class Arrow(EagerKind):
@@ -24,40 +22,21 @@ class Arrow(EagerKind):
         """The names of the columns."""
         return list(self.frame.column_names)
 
-    def labels(self) -> list[str]:
-        """Return the names of the columns whose values may be labels."""
-        return may_be_labels(self._schema)
-
-    def numbers(self) -> list[str]:
-        """Return the names of the columns of numbers."""
-        return of_numbers(self._schema)
-
     @property
-    def _schema(self) -> pl.Schema:
+    def schema(self) -> pl.Schema:
         """The dtypes that the columns have in Polars, of those that it can read and whose names are their own."""
-        none = self.frame.slice(0, 0)
-        found = {
-            name: _read(none.column(place))
-            for place, name in enumerate(self.columns)
-            if self.columns.count(name) == 1
-        }
+        none, names = self.frame.slice(0, 0), self.columns
+        found = {name: _read(none.column(name)) for name in names if names.count(name) == 1}
         return pl.Schema({name: one.dtype for name, one in found.items() if one is not None})
 
-    def take(
-        self, named: Mapping[str, str], ids: Collection[str] = (), numbers: Collection[str] = ()
-    ) -> pl.DataFrame:
-        """Return some columns, with null for NaN."""
-        del ids  # they stand as they are
-        taken = (self._column(name).alias(inside) for inside, name in named.items())
-        return pl.DataFrame([without_nan(column, numbers) for column in taken])
-
-    def _column(self, name: str) -> pl.Series:
+    def column(self, name: str, inside: str, *, is_id: bool) -> pl.Series:
         """Return a column, or say why it cannot be had."""
-        found = [place for place, other in enumerate(self.columns) if other == name]
-        if len(found) > 1:
-            msg = f"the pyarrow table has {len(found)} columns named {name!r}; drop or rename all but one"
+        del inside, is_id
+        n_columns = self.columns.count(name)
+        if n_columns > 1:
+            msg = f"the pyarrow table has {n_columns} columns named {name!r}; drop or rename all but one"
             raise ColumnError(msg)
-        column = self.frame.column(found[0])
+        column = self.frame.column(name)
         taken = _read(column)
         if taken is None:
             msg = f"column {name!r} of the pyarrow table is {column.type}, which Polars has not; cast it before"
@@ -66,18 +45,18 @@ class Arrow(EagerKind):
 
     def source(self, name: str) -> pa.DataType:
         """Return the type that a result's column is to have."""
-        return self.frame.schema.field(self.columns.index(name)).type
+        return self.frame.schema.field(name).type
 
-    def in_kind(self, result: pl.DataFrame, sources: Mapping[str, Any]) -> pa.Table:
+    def in_kind(self, result: pl.DataFrame, sources: Sources) -> pa.Table:
         """Return a result with the types of the columns that it came from."""
         columns = [
             _in_type(column.to_arrow(), sources.get(column.name)) for column in result.get_columns()
         ]
         return pa.table(columns, names=result.columns)
 
-    def rows(self, result: pa.Table) -> list[dict[str, Any]]:
+    def in_rows(self, result: pa.Table) -> Rows:
         """Return the rows of a result."""
-        return cast("list[dict[str, Any]]", result.to_pylist())
+        return cast("Rows", result.to_pylist())
 
 
 def _read(column: pa.ChunkedArray) -> pl.Series | None:

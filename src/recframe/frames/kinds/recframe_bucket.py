@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # a table is given, so it is loaded
 
-from recframe.frames.collecting import Ask
 from recframe.frames.kinds.engine import Adds
-from recframe.frames.kinds.kind import Applied, Seen, Taken, chosen
+from recframe.frames.kinds.kind import Applied, Named, Names, Seen, Sources, Taken, chosen
 from recframe.frames.kinds.pyarrow_table import Arrow
 from recframe.frames.kinds.tables import Tables
 
@@ -26,11 +25,11 @@ class Task(ABC):
     looks = False
     """Whether rows are at hand, and may be asked."""
 
-    def takes(self, name: str, columns: Collection[str]) -> None:
+    def takes(self, name: str, columns: Names) -> None:
         """Be told which columns of a frame a call reads."""
         del name, columns
 
-    def taken(self, columns: pl.DataFrame) -> Taken:
+    def taken(self, columns: Taken) -> Taken:
         """Return columns in the form that plans begin with."""
         return columns
 
@@ -38,9 +37,9 @@ class Task(ABC):
         """Return the sums of all buckets."""
         raise NotImplementedError
 
-    @abstractmethod
-    def applied(self, plan: pl.LazyFrame, to: Applied, schema: pl.Schema) -> pl.LazyFrame:
-        """Return what a function makes of a plan's small result."""
+    def applied(self, _plan: pl.LazyFrame, _to: Applied, schema: pl.Schema) -> pl.LazyFrame:
+        """Return what a function makes of a plan's small result, without rows where those are not to be had."""
+        return pl.LazyFrame(schema=schema)
 
     @abstractmethod
     def gives(self, plan: pl.LazyFrame) -> Any:
@@ -64,9 +63,7 @@ class BucketOfUsers(Arrow):
         self.name, self.task, self.tables = frame.name, frame.task, frame.task.tables
         self.is_lazy = not self.task.looks
 
-    def take(  # type: ignore[override]  # lazy where there are no rows
-        self, named: Mapping[str, str], ids: Collection[str] = (), numbers: Collection[str] = ()
-    ) -> Taken:
+    def take(self, named: Named, ids: Names = (), numbers: Names = ()) -> Taken:
         """Return some columns."""
         self.task.takes(self.name, named.values())
         return self.task.taken(super().take(named, ids, numbers))
@@ -74,11 +71,6 @@ class BucketOfUsers(Arrow):
     def labels(self) -> list[str]:
         """Return no names: whether a column names systems is asked of all users at once."""
         return []
-
-    @property
-    def asks(self) -> Ask | None:
-        """What collects questions, where rows are at hand."""
-        return super().asks if self.task.looks else None
 
     @property
     def adds(self) -> Adds | None:  # type: ignore[override]  # of a frame, and of no kind
@@ -92,7 +84,7 @@ class BucketOfUsers(Arrow):
     def give(
         self,
         plan: pl.LazyFrame,
-        sources: Mapping[str, Any],
+        sources: Sources,
         seen: Seen | None = None,
         columns: Sequence[str] | None = None,
     ) -> Any:

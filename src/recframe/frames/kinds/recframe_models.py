@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -12,7 +13,7 @@ from recframe.errors import ColumnError, RecframeError, kind_of, shown, warn
 from recframe.frames.context import ROLES, Context
 from recframe.frames.dtypes import common, in_frames
 from recframe.frames.hints import Either
-from recframe.frames.kinds.kind import Applied, Kind, Seen, Taken
+from recframe.frames.kinds.kind import Kind, Named, Names, Taken
 from recframe.frames.kinds.lookup import in_memory, kind_for
 from recframe.frames.own_names import is_side
 
@@ -34,26 +35,15 @@ class SeveralModels(Kind):
         super().__init__(frame)
         self.kinds = {name: kind_for(one, _title(name)) for name, one in frame.frames.items()}
         self.first = next(iter(self.kinds.values()))
-        self.first.size = sum(kind.size for kind in self.kinds.values())
-        self.is_lazy, self.size = self.first.is_lazy, self.first.size
-
-    def stand_beside(self, size: int) -> None:
-        """Have plans run as those of so many rows are."""
-        super().stand_beside(size)
-        self.first.stand_beside(self.size)
+        self.results, self.size = self.first, sum(kind.size for kind in self.kinds.values())
+        self.is_lazy, self.collects = self.first.is_lazy, self.first.collects
+        self.index_names = self.first.index_names
 
     @property
     def columns(self) -> list[str]:
         """The names of the columns, of which a frame may lack some."""
-        names = dict.fromkeys([self.frame.model])
-        for kind in self.kinds.values():
-            names |= dict.fromkeys(kind.columns)
-        return list(names)
-
-    @property
-    def index_names(self) -> list[object]:
-        """The names that the first index has."""
-        return self.first.index_names
+        names = chain.from_iterable(kind.columns for kind in self.kinds.values())
+        return list(dict.fromkeys([self.frame.model, *names]))
 
     def labels(self) -> list[str]:
         """Return no names: the models have theirs."""
@@ -61,14 +51,10 @@ class SeveralModels(Kind):
 
     def numbers(self) -> list[str]:
         """Return the names of the columns of numbers that all frames have."""
-        common_names = set(self.first.numbers())
-        for kind in self.kinds.values():
-            common_names &= set(kind.numbers())
+        common_names = set.intersection(*(set(kind.numbers()) for kind in self.kinds.values()))
         return [name for name in self.first.numbers() if name in common_names]
 
-    def take(
-        self, named: Mapping[str, str], ids: Collection[str] = (), numbers: Collection[str] = ()
-    ) -> Taken:
+    def take(self, named: Named, ids: Names = (), numbers: Names = ()) -> Taken:
         """Return some columns of all frames, one below the other, in dtypes that match."""
         taken = {name: self._taken(name, named, ids, numbers) for name in self.kinds}
         schemas = {name: one.collect_schema() for name, one in taken.items()}
@@ -78,9 +64,7 @@ class SeveralModels(Kind):
         )
         return rows
 
-    def _taken(
-        self, name: str, named: Mapping[str, str], ids: Collection[str], numbers: Collection[str]
-    ) -> Any:
+    def _taken(self, name: str, named: Named, ids: Names, numbers: Names) -> Any:
         """Return the columns that a model's frame has, and its name; without one of a role it says which frame lacks it."""
         kind, others = self.kinds[name], dict(named)
         model = [inside for inside, column in named.items() if column == self.frame.model]
@@ -99,40 +83,14 @@ class SeveralModels(Kind):
     def source(self, name: str) -> Any:
         """Return what is needed to give a column back as the first frame with it has it."""
         has = (kind for kind in self.kinds.values() if name in kind.columns)
-        found = next(has, None)
-        return None if found is None else found.source(name)
-
-    @property
-    def asks(self) -> Any:
-        """What collects questions, where the frames are large together."""
-        return self.first.asks
-
-    def applied(self, plan: pl.LazyFrame, to: Applied, schema: pl.Schema) -> pl.LazyFrame:
-        """Return what a function makes of a plan's result, as of the first frame."""
-        return self.first.applied(plan, to, schema)
-
-    def give(
-        self,
-        plan: pl.LazyFrame,
-        sources: Mapping[str, Any],
-        seen: Seen | None = None,
-        columns: Sequence[str] | None = None,
-    ) -> Any:
-        """Return a plan's result as a frame of the kind of the frames."""
-        return self.first.give(plan, sources, seen, columns)
-
-    def rows(self, result: Any) -> list[dict[str, Any]] | None:
-        """Return the rows of a small result."""
-        return self.first.rows(result)
+        return next((kind.source(name) for kind in has), None)
 
 
 def _title(name: str) -> str:
     return f"the frame of the model {name!r}"
 
 
-def _dtype(
-    inside: str, name: str, schemas: Mapping[str, pl.Schema], ids: Collection[str]
-) -> pl.DataType:
+def _dtype(inside: str, name: str, schemas: Mapping[str, pl.Schema], ids: Names) -> pl.DataType:
     """Return the dtype that a column has in all frames, or say that theirs cannot match."""
     dtypes = {_title(one): schema[inside] for one, schema in schemas.items() if inside in schema}
     found = common(dtypes)
