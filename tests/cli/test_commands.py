@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 
 import recframe as rf
 from recframe.cli import engine_files, files, printing
+from recframe.cli.commands import main
 from shop_files import RECS, TWO, evaluate, failure, run, shell, write_tables
 
 
@@ -437,3 +439,21 @@ def test_a_command_that_no_engine_answers_says_which_ones_do(command):
     assert result.exit_code == 2
     names = "evaluate, audit, summarize, compare, winner, power, gaps and require"
     assert f"Error: --engine is an option of {names}\n" in result.stderr
+
+
+LEFT_OUT = {"self", "tidy", "last", "raises", "requirements"}
+"""Arguments of Python's methods that a shell has other words for, or none."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("evaluate", "audit", "summarize", "compare", "winner", "power", "gaps", "slices"),
+        *("require", "track", "report"),
+    ],
+)
+def test_a_command_has_an_option_for_each_argument_of_its_method(name):
+    arguments = {*inspect.signature(getattr(rf.Rec, name)).parameters} - LEFT_OUT
+    options = {one.name for one in main.commands[name].params}
+
+    assert arguments - options == ({"k"} if name == "require" else set())

@@ -246,7 +246,7 @@ def test_what_does_not_apply_is_left_out_and_the_page_says_what_to_bind():
 
 
 def test_without_metrics_there_are_those_of_the_command_line():
-    from recframe.cli.declared import DEFAULT_METRICS  # noqa: PLC0415
+    from recframe.cli.options import DEFAULT_METRICS  # noqa: PLC0415
 
     page = rec().report(k=5)
 

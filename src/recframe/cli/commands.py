@@ -13,34 +13,29 @@ import polars as pl
 import recframe as rf
 from recframe.audit.checks import CHECKS
 from recframe.cli import files
-from recframe.cli.declared import (
-    BY,
-    COLUMNS,
-    DECIMALS,
-    METRICS,
-    OUTPUT,
-    POLICIES,
-    PROFILE,
-    RECS,
-    SIDES,
-    TRUTH,
-    VERSION,
-    by_option,
-    declared,
-)
 from recframe.cli.demonstration import demo
-from recframe.cli.engines import ENGINE, answering, engine_of
+from recframe.cli.engines import answering, engine_of
 from recframe.cli.given import bound, columns_of, metrics_and_cutoffs, n_parts, paths_of, scanned
+from recframe.cli.options import (
+    DECIMALS,
+    ENGINE,
+    FRAMES,
+    OUTPUT,
+    RECS,
+    TRUTH,
+    arguments_of,
+    declared,
+    options_of,
+)
+from recframe.cli.over_time import changes, history, report, track
 from recframe.cli.pages import explain, metrics, profiles
 from recframe.cli.printing import print_frame, say
 from recframe.cli.process import INTERRUPTED, UnwrittenError, status_of
 from recframe.cli.progress import bar
-from recframe.cli.reporting import report
-from recframe.cli.required import require
+from recframe.cli.require import require
 from recframe.cli.results import give, is_table
 from recframe.cli.shell import Failure, note, noted, read_errors, words_of_the_shell
-from recframe.cli.tracking import changes, history, track
-from recframe.cli.uncertain import compare, gaps, power, slices, summarize, winner
+from recframe.cli.statistics import compare, gaps, power, slices, summarize, winner
 from recframe.errors import plan_errors, readable
 from recframe.frames.atomic_write import is_utf8
 
@@ -100,7 +95,7 @@ def _options(command: click.Command) -> list[str]:
 
 
 @click.group(cls=Commands, context_settings=SETTINGS)
-@VERSION
+@click.version_option(rf.__version__, prog_name="recframe")
 def main() -> None:
     """Recommender metrics from tables of recommendations.
 
@@ -124,24 +119,7 @@ def main() -> None:
 
 
 @main.command(short_help="Compute metrics from files and print or write a table.")
-@declared(
-    RECS,
-    TRUTH,
-    METRICS,
-    BY,
-    SIDES,
-    COLUMNS,
-    POLICIES,
-    PROFILE,
-    DECIMALS,
-    click.option(
-        "--support",
-        is_flag=True,
-        help="Put behind each metric the number of users or lists that it was averaged over.",
-    ),
-    ENGINE,
-    OUTPUT,
-)
+@declared(RECS, TRUTH, options_of(rf.Rec.evaluate), FRAMES, DECIMALS, ENGINE, OUTPUT)
 def evaluate(recs: str, truth: str | None, **options: Any) -> None:
     """Compute metrics of the recommendations in RECS, held against TRUTH.
 
@@ -169,8 +147,8 @@ def evaluate(recs: str, truth: str | None, **options: Any) -> None:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     paths = paths_of(recs, truth, options)
     with words_of_the_shell(paths):
-        asked, cutoffs = metrics_and_cutoffs(options["metrics"], options["cutoffs"])
-        arguments = {"k": cutoffs, "by": options["by"], "support": options["support"]}
+        asked, cutoffs = metrics_and_cutoffs(options["metrics"], options["k"])
+        arguments = arguments_of(rf.Rec.evaluate, options) | {"k": cutoffs}
         if engine_of(options) is None:
             result = _here(paths, options, asked, arguments)
         else:
@@ -202,21 +180,8 @@ def _notes(frames: dict[str, pl.LazyFrame], options: dict[str, Any]) -> Iterator
 
 
 @main.command(short_help="Say what is odd about files before they are evaluated.")
-@declared(
-    RECS,
-    TRUTH,
-    click.option(
-        "-k", type=click.IntRange(min=1), metavar="K", help="Find lists with fewer than K rows."
-    ),
-    by_option("A column that is to split results by: users with two values of it are found."),
-    SIDES,
-    COLUMNS,
-    POLICIES,
-    PROFILE,
-    ENGINE,
-    OUTPUT,
-)
-def audit(recs: str, truth: str | None, k: int | None, **options: Any) -> None:
+@declared(RECS, TRUTH, options_of(rf.Rec.audit), FRAMES, ENGINE, OUTPUT)
+def audit(recs: str, truth: str | None, **options: Any) -> None:
     """Say what is odd about the recommendations in RECS and the TRUTH that they are held against.
 
     The files and columns are those of recframe evaluate, which does with each finding what is said here. Exit status: 1 for a
@@ -230,7 +195,7 @@ def audit(recs: str, truth: str | None, k: int | None, **options: Any) -> None:
     paths = paths_of(recs, truth, options)
     with words_of_the_shell(paths):
         with read_errors(), plan_errors(), bar("reading"), answering(paths, options) as rec:
-            found = rec.audit(k, by=options["by"])
+            found = rec.audit(**arguments_of(rf.Rec.audit, options))
         engine = engine_of(options)
         if engine is not None:
             left = ", ".join(one.name for one in CHECKS if one.of_all)

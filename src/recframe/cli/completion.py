@@ -18,8 +18,8 @@ from click.shell_completion import (
 
 import recframe as rf
 from recframe.cli import files as tables
-from recframe.cli.options import FILES, form_of
 from recframe.cli.readers import COMPRESSED, READERS, ending_of
+from recframe.cli.values import FILES, form_of
 from recframe.errors import visible
 from recframe.frames.context import NAMED_COLUMNS
 from recframe.frames.rows.exploding import AS_EVER

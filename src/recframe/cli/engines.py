@@ -14,33 +14,16 @@ import polars as pl
 
 import recframe as rf
 from recframe.cli import files
-from recframe.cli.declared import Decorator, declared
-from recframe.cli.engine_files import DEFAULT_MASTER, ENGINES, EngineOfFiles
+from recframe.cli.engine_files import ENGINES, EngineOfFiles
 from recframe.cli.given import bound, bound_at_once, columns_of, scanned
+from recframe.cli.options import HERE
 from recframe.cli.readers import ending_of, is_address
 from recframe.errors import RecframeError
 from recframe.frames.collecting import stream
 from recframe.frames.kinds.lookup import kind_for
 
-HERE = "polars"
 PARQUET = {".parquet", ".pq"}
 _OURS = re.compile(r"recframe\.errors\.\w+: (.*)")
-ENGINE: Decorator = declared(
-    click.option(
-        "--engine",
-        type=click.Choice([HERE, *ENGINES]),
-        default=HERE,
-        show_default=True,
-        help="What computes: Polars in this process, or Spark, Dask or Daft, which read Parquet files themselves and whose "
-        "workers need recframe.",
-    ),
-    click.option(
-        "--master",
-        metavar="URL",
-        help=f"Where Spark is: {DEFAULT_MASTER}, spark://host:7077, yarn, or sc://host of Spark Connect.  "
-        f"[default: {DEFAULT_MASTER}]",
-    ),
-)
 ELSEWHERE = {
     "dask": "; Dask's cluster is that of DASK_SCHEDULER_ADDRESS=tcp://host:8786 in the environment",
     "daft": "; Daft's runner is that of DAFT_RUNNER=ray in the environment",

@@ -11,12 +11,13 @@ import polars as pl
 
 import recframe as rf
 from recframe.cli import files, pipes
-from recframe.cli.declared import DEFAULT_METRICS, POLICY_NAMES, SIDE_NAMES
-from recframe.cli.options import form_of
+from recframe.cli.options import DEFAULT_METRICS
 from recframe.cli.readers import READERS, ROWS_TO_INFER, ending_of, is_text
 from recframe.cli.results import check_output
 from recframe.cli.shell import noted
+from recframe.cli.values import form_of
 from recframe.errors import RecframeError
+from recframe.frames.context import DEFAULTS
 from recframe.frames.hints import FrameOf
 from recframe.frames.kinds.recframe_streamed import Streamed
 from recframe.frames.roles import listed
@@ -30,7 +31,9 @@ TRUTH_ROWS = 8_000_000
 
 def paths_of(recs: str, truth: str | None, options: dict[str, Any]) -> dict[str, str]:
     """Return the files that a command was given, by their names."""
-    paths = {"recs": recs, "truth": truth} | {name: options[name] for name in SIDE_NAMES}
+    paths = {"recs": recs, "truth": truth} | {
+        name: options[name] for name in ("users", "items", "train")
+    }
     paths |= {} if _names_a_model(options) else {"reference": options["reference"]}
     return {name: path for name, path in paths.items() if path is not None}
 
@@ -147,7 +150,8 @@ def bound_at_once(frames: Mapping[str, pl.LazyFrame], options: dict[str, Any]) -
 
 def bound(frames: Mapping[str, F], options: dict[str, Any]) -> rf.Rec[F]:
     """Return the recommendations with all that is bound to them."""
-    given = {name: options[name] for name in POLICY_NAMES if options.get(name) is not None}
+    policies = {name: options.get(name) for name in (*DEFAULTS, "profile")}
+    given = {name: value for name, value in policies.items() if value is not None}
     given |= _relevance(options)
     sides: dict[str, Any] = {name: frame for name, frame in frames.items() if name != "recs"}
     if options["reference"] is not None and "reference" not in frames:

@@ -1,200 +1,380 @@
-"""Values of options of the command line, read from text."""
+"""Options of commands: made from the signatures of Python's methods, and those of the files that a command reads."""
 
 from __future__ import annotations
 
-import csv
-import io
-import re
-from datetime import datetime
+import inspect
+from collections.abc import Callable, Mapping
+from functools import partial, reduce
+from typing import Any, Literal, get_args, get_origin
 
 import click
 
-from recframe.cli.readers import Form
-from recframe.errors import RecframeError, suggestion
-from recframe.frames.context import NAMED_COLUMNS, MinRelevance
-from recframe.tracking.tracked_run import moment
+import recframe as rf
+from recframe.cli import completion
+from recframe.cli.engine_files import DEFAULT_MASTER, ENGINES
+from recframe.cli.results import FORMATS, TABLE, WRITERS
+from recframe.cli.unpacking import MOST, MOST_OF_JSON
+from recframe.cli.values import (
+    bytes_of,
+    cutoffs_of,
+    headers,
+    list_separators,
+    metrics_of,
+    one_truth,
+    roles_of,
+    separators,
+    tags_of,
+    threshold,
+    values_of,
+)
+from recframe.frames.context import MOST_DECIMALS, NAMED_COLUMNS
+
+DEFAULT_METRICS = ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
+HERE = "polars"
+NONE = "none"
+"""What a shell writes for Python's None, where that is none of the defaults."""
+Decorator = Callable[[Any], Any]
+COMPLETED = {
+    "COLUMN": completion.columns,
+    "ROLE=NAME": completion.roles,
+    "METRIC": completion.metrics,
+    **dict.fromkeys(
+        ("DIR", "FILE", "USERS", "ITEMS", "TRAIN", "REFERENCE", "RECS", "TRUTH"), completion.files
+    ),
+}
+"""What a shell completes, by the word for an option's value."""
 
 
-def split(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> list[str]:
-    """Return the values of an option that is repeated, has several separated by commas, or both."""
+def declared(*options: Decorator) -> Decorator:
+    """Return a decorator that gives a command arguments and options, in this order."""
+    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
+
+
+def option(
+    names: str,
+    text: str,
+    metavar: str | None = None,
+    read: Callable[[Any], Any] | None = None,
+    **settings: Any,
+) -> Decorator:
+    """Return an option; `names` are separated by blanks, and `read` takes the text, or all texts, of its value."""
+    if read is not None:
+        settings["callback"] = partial(_read, read)
+    if metavar in COMPLETED:
+        settings.setdefault("shell_complete", COMPLETED[metavar])
+    return click.option(*names.split(), metavar=metavar, help=text, **settings)
+
+
+def _read(
+    read: Callable[[Any], Any], ctx: click.Context, parameter: click.Parameter, value: Any
+) -> Any:
     del ctx, parameter
-    return [name for value in values for name in _cells(value)]
+    return None if value is None else read(value)
 
 
-def _cells(value: str) -> list[str]:
-    """Return values that are separated by commas or line breaks, which stand in quotes where they are part of one."""
-    try:
-        lines = csv.reader(io.StringIO(value, newline=""), skipinitialspace=True)
-        return [cell for line in lines for cell in line]
-    except csv.Error as error:
-        raise click.BadParameter(f"its values cannot be told apart: {error}") from None
+def argument(name: str, read: Callable[[Any], Any] | None = None, **settings: Any) -> Decorator:
+    """Return an argument that a shell completes as a file."""
+    settings = {"shell_complete": completion.files} | settings
+    if read is not None:
+        settings |= {"callback": partial(_read, read), "nargs": -1}
+    return click.argument(name, **settings)
 
 
-def split_metrics(
-    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
-) -> list[str]:
-    """Return metrics, which have commas of their own inside brackets."""
+# Options of Python's methods
+
+_several = partial(option, multiple=True)
+METRICS = partial(_several, "-m --metric metrics", metavar="METRIC", read=metrics_of)
+BY = partial(_several, "--by", metavar="COLUMN", read=values_of)
+HISTORY = partial(option, "--history", metavar="DIR")
+OF_NAMES: Mapping[str, Decorator] = {
+    "metrics": METRICS(
+        "A metric, such as ndcg@10 or 'map(normalizer=min)@10'; see recframe metrics. "
+        f"Default: {', '.join(DEFAULT_METRICS)}, each at 10 or at every -k."
+    ),
+    "track.metrics": METRICS("A metric, such as ndcg@10; see recframe metrics.", required=True),
+    "k": _several("-k", "A cut-off for the metrics without an @.", "K", cutoffs_of),
+    "audit.k": option("-k", "Find lists with fewer than K rows.", "K", type=click.IntRange(min=1)),
+    "by": BY(
+        "A column to split the result by: of RECS, TRUTH, USERS or ITEMS; user gives every user's own values."
+    ),
+    "audit.by": BY("A column that is to split results by: users with two values of it are found."),
+    "require.by": BY(
+        "A column to split the result by, so that each segment has to meet the requirements."
+    ),
+    "min_relevance": option(
+        "--min-relevance",
+        "Rows from this relevance up are relevant, or any: every row with a relevance.  [default: above 0]",
+        "X",
+        threshold,
+    ),
+    "models": _several(
+        "--models", "The models that are asked about.  [default: all]", "NAME", values_of
+    ),
+    "track.history": HISTORY(
+        "The folder that the run goes into, which is made where it is missing; or a .duckdb file.",
+        required=True,
+    ),
+    "require.history": HISTORY(
+        "The runs of recframe track, whose last ones 'ndcg@10 >= 0.95 * trailing' compares values with."
+    ),
+    "as_of": option(
+        "--as-of",
+        "The day or time that the result holds for: 2026-11-22, or 2026-11-22T06:00+01:00.",
+        "TIME",
+        required=True,
+    ),
+    "tags": _several(
+        "--tag tags",
+        "A word that stands with each row, such as commit=3f2a1c.",
+        "NAME=WORD",
+        tags_of,
+    ),
+}
+"""Options that are read from text in a way of their own, by the name of the argument, or the method's before it."""
+TEXTS: Mapping[str, str | tuple[str, str]] = {
+    "baseline": ("MODEL", "The baseline, which the other models are compared with."),
+    "level": "The confidence level of intervals.",
+    "changes.level": "The confidence level of a flag.",
+    "method": "How intervals are made.",
+    "margin": (
+        "X",
+        "The share of the baseline that does not matter: 0.01 for 1 %; tests for not worse and the same.",
+    ),
+    "power.margin": (
+        "X",
+        "Ask for the users of whom a gate holds: not worse by this share; --wanted is then what there is.  [default: 0]",
+    ),
+    "test": "How p values are made.",
+    "correction": "For how many tests p values account.",
+    "family": "Which tests are accounted for together.",
+    "looks": "Look as often as you like while users are added: wider intervals that hold at all looks.",
+    "min_users": ("N", "Minimum users per segment to be tested."),
+    "cluster": (
+        "COLUMN",
+        "A column of clusters, such as households: users within one are correlated.",
+    ),
+    "n_resamples": ("N", "How many resamples."),
+    "seed": "The seed of resamples.",
+    "wanted": (
+        "X",
+        "The difference to detect, as a share of the baseline.  [default: 0.01]",
+    ),
+    "power": ("X", "Statistical power: the probability of detecting the difference."),
+    "rows": ("N", "How many rows are corrected together."),
+    "correlation": ("X", "Without --baseline, the correlation over users with a system to come."),
+    "trainings": (
+        "N",
+        "How many trainings each model is to have, with --training.  [default: as many as there are]",
+    ),
+    "depth": ("N", "How many columns are crossed."),
+    "support": "Put behind each metric the number of users or lists that it was averaged over.",
+    "strict": "Fail where it is open too, whether they are met.",
+    "on": "What is judged: the interval of a value, or the value alone.",
+    "missing": "What counts where the earlier result, or every last run, has a model or a segment that is not there now.",
+    "window": (
+        "N",
+        "How many runs of a history predict the next; half of them are enough to begin with.",
+    ),
+    "mix": (
+        "COLUMN",
+        "A column of users that the runs were tracked by: values are standardised to its shares of users in the window.",
+    ),
+    "name": ("WORD", "A name of the run, beside others of that time."),
+    "per_user": "Keep the values of users too, under hashed ids, so that require --history compares each with their own mean.",
+    "title": ("TEXT", "What stands above the page."),
+    "title_of": ("COLUMN", "The column of ITEMS that names an item."),
+    "universe": "The users that count.  [default: those of TRUTH]",
+    "no_relevant": "What a user without a relevant item counts.  [default: zero]",
+    "relevant_from": "Where the relevant items come from: the truth, or the list alone.  [default: truth]",
+    "min_relevance_for": (
+        "Which metrics --min-relevance holds for: all, or those that count relevant rows.  [default: all]"
+    ),
+    "ties": "How items of one score, or of one rank, stand.  [default: item]",
+    "wide": "Show or write every column, not the few of the short form; in tables too each in full precision.",
+}
+"""The help of an option, behind the word for its value where it has one, by its argument, or the method's name before it."""
+FLAGS = {"n_resamples": "resamples", "per_user": "users-values", "wide": "all-columns"}
+"""Options that have another name than their argument."""
+LEAST = {"seed": 0, "trainings": 2, "window": 5}
+"""The smallest whole numbers of options, where these are not 1."""
+
+
+def options_of(method: Callable[..., Any], *names: str, but: tuple[str, ...] = ()) -> Decorator:
+    """Return the options of a method's arguments, in their order; or of some of them, or of all but some."""
+    found = inspect.signature(method).parameters
+    asked = [found[name] for name in names or found if name not in but]
+    return declared(*filter(None, (_option(method, one) for one in asked)))
+
+
+def arguments_of(method: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a method's arguments by name, of those that options were made of."""
+    names = set(inspect.signature(method).parameters) - {"metrics", "profile"}
+    return {name: value for name, value in options.items() if name in names}
+
+
+def _option(method: Callable[..., Any], argument: inspect.Parameter) -> Decorator | None:
+    """Return the option of an argument, of the type that its annotation says; none where a shell has no word for it."""
+    name, default = argument.name, argument.default
+    keys = (f"{method.__name__}.{name}", name)
+    made = next((OF_NAMES[key] for key in keys if key in OF_NAMES), None)
+    text = next((TEXTS[key] for key in keys if key in TEXTS), None)
+    if made is not None or text is None:
+        return made
+    metavar, text = (None, text) if isinstance(text, str) else text
+    flag = "--" + FLAGS.get(name, name).replace("_", "-")
+    says_default = default not in (None, argument.empty) and default is not False
+    return option(
+        f"{flag} {name}",
+        text,
+        metavar,
+        **_type_of(method, argument),
+        default=None if default is argument.empty else default,
+        show_default=says_default,
+        required=default is argument.empty,
+    )
+
+
+def _type_of(method: Callable[..., Any], argument: inspect.Parameter) -> dict[str, Any]:
+    """Return the type of an option: of words, of whole numbers from the smallest, of numbers, a flag, or text."""
+    names = inspect.unwrap(method).__globals__
+    annotation = eval(argument.annotation, names)  # noqa: S307  our own annotations, those of options alone
+    kinds = (annotation, *get_args(annotation))
+    words = [word for one in kinds if get_origin(one) is Literal for word in get_args(one)]
+    if words and argument.default is not None and type(None) in kinds:
+        return {"type": click.Choice([*words, NONE]), "callback": _without_none}
+    if words:
+        return {"type": click.Choice(words)}
+    if bool in kinds:
+        return {"is_flag": True}
+    if int in kinds:
+        return {"type": click.IntRange(min=LEAST.get(argument.name, 1))}
+    return {"type": float if float in kinds else str}
+
+
+def _without_none(ctx: click.Context, parameter: click.Parameter, value: str) -> str | None:
+    """Return what Python takes for the word of nothing."""
     del ctx, parameter
-    return [name.strip() for value in values for name in re.split(r",(?![^(]*\))", value)]
+    return None if value == NONE else value
 
 
-def split_numbers(
-    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
-) -> list[int]:
-    """Return cut-offs, or say what is none."""
-    names = split(ctx, parameter, values)
-    # NOTE: a number of thousands of digits is none to Python
-    wrong = [name for name in names if not re.fullmatch(r"0*[1-9][0-9]{0,99}", name)]
-    if wrong:
-        raise click.BadParameter(
-            f"{wrong[0]!r} is no cut-off; write whole numbers from 1, such as -k 5,10"
-        )
-    return [int(name) for name in names]
+# Options of files, and of what is bound to them
 
-
-def split_columns(
-    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
-) -> dict[str, str]:
-    """Return the names of columns by their roles."""
-    columns = {}
-    for pair in split(ctx, parameter, values):
-        role, equals, name = pair.partition("=")
-        if not equals or not name:
-            raise click.BadParameter(
-                f"{pair!r} is no role=name; write for example user=user_id,item=movie_id"
-            )
-        if role not in NAMED_COLUMNS:
-            raise click.BadParameter(
-                f"unknown role {role!r}{suggestion(role, NAMED_COLUMNS)}; the roles are {', '.join(NAMED_COLUMNS)}"
-            )
-        columns[role] = name
-    return columns
-
-
-UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-
-
-def n_bytes(ctx: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
-    """Return a number of bytes, or say what is none."""
-    del ctx, parameter
-    if value is None:
-        return None
-    found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,9})?) ?([kMGT]?)B?", value)
-    n = int(float(found[1]) * UNITS[found[2]]) if found else 0
-    if n < 1:
-        raise click.BadParameter(
-            f"{value!r} is no number of bytes; write for example 500MB or 20GB"
-        )
-    return n
-
-
-def threshold(
-    ctx: click.Context, parameter: click.Parameter, value: str | None
-) -> MinRelevance | None:
-    """Return the relevance from which rows are relevant, or say what is none."""
-    del ctx, parameter
-    if value is None:
-        return None
-    if value == "any":
-        return "any"
-    try:
-        return float(value)
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is no number; write one above 0, or any") from None
-
-
-FILES = ("recs", "truth", "users", "items", "train", "reference")
-"""The names of the files of a command, which an option may say it is about: --header recs=user,item,rank."""
-OF_LISTS = ("recs", "truth", "reference", "train")
-"""The files of them that have items of users, which may stand in lists."""
-WORDS = {"tab": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
-
-
-def split_files(
-    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
-) -> dict[str, str]:
-    """Return the values of an option by the files that they are for, those that are for all by ''."""
-    del ctx, parameter
-    found = {}
-    for value in values:
-        name, equals, rest = value.partition("=")
-        is_for_one = bool(equals) and name in FILES
-        if equals and not is_for_one and re.fullmatch("[a-z]+", name):
-            raise click.BadParameter(
-                f"unknown file {name!r}{suggestion(name, FILES)}; the files are {', '.join(FILES)}"
-            )
-        found[name if is_for_one else ""] = rest if is_for_one else value
-    return found
-
-
-def separators(
-    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
-) -> dict[str, str]:
-    """Return what stands between the columns of text files, by the files."""
-    found = split_files(ctx, parameter, values)
-    for name, value in found.items():
-        mark = (WORDS | {"\\t": "\t"}).get(value, value)
-        if len(mark.encode()) != 1:
-            raise click.BadParameter(
-                f"{value!r} is not one character; write one, such as ';', or a word: {', '.join(WORDS)}"
-            )
-        found[name] = mark
-    return found
-
-
-def list_separators(
-    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
-) -> dict[str, str]:
-    """Return what stands between the ids of a list in text, by the files that have such lists."""
-    found = split_files(ctx, parameter, values)
-    others = [name for name in found if name not in {"", *OF_LISTS}]
-    if others or not all(found.values()):
-        example = f"one of the files {', '.join(OF_LISTS)}, as in truth=' '"
-        raise click.BadParameter(f"write the text between two ids, such as ' ', or for {example}")
-    return {name: WORDS.get(value, value) for name, value in found.items()}
-
-
-def headers(
-    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
-) -> dict[str, tuple[str, ...]]:
-    """Return the names of the columns of text files without a header line, by the files."""
-    found = split_files(ctx, parameter, values)
-    names = {name: _names(value) for name, value in found.items()}
-    for given in names.values():
-        known = [one for one in given if one]
-        if not known or len(set(known)) < len(known):
-            raise click.BadParameter(
-                f"{','.join(given)!r} names no column, or one twice; write for example user,item,rank"
-            )
-    return names
-
-
-def _names(value: str) -> tuple[str, ...]:
-    return tuple(one.strip() for one in _cells(value))
-
-
-def form_of(name: str, marks: dict[str, str], names: dict[str, tuple[str, ...]]) -> Form:
-    """Return how one of the files of a command is written, if it is text."""
-    return Form(marks.get(name, marks.get("")), names.get(name, names.get("")))
-
-
-def one_truth(
-    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
-) -> str | None:
-    """Return the second path, or say that a shell has made several of one."""
-    del ctx, parameter
-    if len(values) > 1:
-        raise click.UsageError(
-            f"RECS and TRUTH are one path each, but there are {len(values) + 1}; "
-            "put a pattern in quotes, so that the shell leaves it as it is: 'recs/*.parquet'"
-        )
-    return values[0] if values else None
-
-
-def time_of(ctx: click.Context, parameter: click.Parameter, value: str | None) -> datetime | None:
-    """Return a time, or say that there is none."""
-    del ctx, parameter
-    try:
-        return None if value is None else moment(value)
-    except RecframeError:
-        raise click.BadParameter(f"{value!r} is no day or time; write 2026-11-22") from None
+RECS = argument("recs")
+TRUTH = argument("truth", one_truth, metavar="[TRUTH]")
+DESCRIBED = declared(
+    option("--users", "A table of users, one row each; its columns serve --by.", "USERS"),
+    option(
+        "--items",
+        "A table of items, one row each: the catalogue of coverage and others; its columns serve --by.",
+        "ITEMS",
+    ),
+    option(
+        "--train",
+        "What the systems were fitted on, user and item: for novelty, popularity and others.",
+        "TRAIN",
+    ),
+)
+SIDES = declared(
+    DESCRIBED,
+    option(
+        "--reference",
+        "A table of recommendations to compare with, or with --model the name of a model.",
+        "REFERENCE",
+    ),
+)
+COLUMNS = declared(
+    option("--model", "The column that tells systems apart; each gets its own rows.", "COLUMN"),
+    option(
+        "--training",
+        "The column that tells trainings of one model apart, such as the seed; values are means over them.",
+        "COLUMN",
+    ),
+    _several(
+        "--columns",
+        f"The names of your columns, in all files, where they differ from the roles: {', '.join(NAMED_COLUMNS)}.",
+        "ROLE=NAME",
+        roles_of,
+    ),
+    _several(
+        "--header",
+        "The names of the columns of text files without a header line, in their order: user,item,rank, or for one of "
+        "the files recs=user,item,rank. An empty name leaves a column out.",
+        "[FILE=]NAMES",
+        headers,
+    ),
+    _several(
+        "--separator",
+        "What stands between the columns of text files, ';' or tab for example, whatever their ending.",
+        "[FILE=]MARK",
+        separators,
+    ),
+    _several(
+        "--lists-separator",
+        "What stands between the ids where a column has a list in a text, ' ' for 'a b c'; a row is then a user's list.",
+        "[FILE=]MARK",
+        list_separators,
+    ),
+    option(
+        "--max-bytes",
+        "How many bytes a packed file may unpack to, and a pipe may have, such as 20GB.  "
+        f"[default: {MOST // 10**9}GB, JSON {MOST_OF_JSON // 10**6}MB]",
+        "N",
+        bytes_of,
+    ),
+    option(
+        "--ids-as-text",
+        "Read user and item ids as text: where files disagree on their type.",
+        is_flag=True,
+    ),
+)
+POLICIES = declared(
+    options_of(
+        rf.Rec.__call__,
+        *("universe", "no_relevant", "min_relevance", "min_relevance_for", "relevant_from", "ties"),
+    ),
+    option(
+        "--all-relevant", "Every row of TRUTH counts 1, whatever its columns say.", is_flag=True
+    ),
+)
+PROFILE = option(
+    "--profile",
+    "The conventions of another library, such as trec_eval or recbole; see recframe profiles.",
+    "NAME",
+    shell_complete=completion.profiles,
+)
+DECIMALS = option(
+    "--decimals",
+    "Round means to so many decimals.",
+    "N",
+    type=click.IntRange(0, MOST_DECIMALS),
+)
+FRAMES = declared(SIDES, COLUMNS, POLICIES, PROFILE)
+ENGINE = declared(
+    option(
+        "--engine",
+        "What computes: Polars in this process, or Spark, Dask or Daft, which read Parquet files themselves and whose "
+        "workers need recframe.",
+        type=click.Choice([HERE, *ENGINES]),
+        default=HERE,
+        show_default=True,
+    ),
+    option(
+        "--master",
+        f"Where Spark is: {DEFAULT_MASTER}, spark://host:7077, yarn, or sc://host of Spark Connect.  "
+        f"[default: {DEFAULT_MASTER}]",
+        "URL",
+    ),
+)
+FORMAT = option(
+    "--format form",
+    "What stands on stdout: a table to look at, or all in full precision.  [default: table]",
+    type=click.Choice([TABLE, *FORMATS]),
+)
+OUTPUT = declared(
+    FORMAT,
+    option(
+        "-o --output",
+        f"Write in full precision to a file: {', '.join(WRITERS)}; - is stdout, as CSV or as --format says.",
+        "FILE",
+    ),
+)

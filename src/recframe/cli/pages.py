@@ -11,17 +11,18 @@ import polars as pl
 
 import recframe as rf
 from recframe.cli import completion
-from recframe.cli.declared import (
-    BY,
+from recframe.cli.given import bound, paths_of, scanned
+from recframe.cli.options import (
     COLUMNS,
     FORMAT,
+    OF_NAMES,
     OUTPUT,
     POLICIES,
     SIDES,
+    argument,
     declared,
-    file_option,
+    option,
 )
-from recframe.cli.given import bound, paths_of, scanned
 from recframe.cli.printing import is_terminal, print_frame, say
 from recframe.cli.readers import READERS, ending_of
 from recframe.cli.results import STDOUT, check_output, give, is_table
@@ -91,24 +92,23 @@ def _print_profile(table: pl.DataFrame) -> None:
 
 @click.command(short_help="Explain a metric, or why two libraries differ in it.")
 @declared(
-    click.argument("metric", shell_complete=completion.metrics),
-    click.argument(
+    argument("metric", shell_complete=completion.metrics),
+    argument(
         "names",
         nargs=-1,
         metavar="[PROFILE]... [RECS [TRUTH]]",
         shell_complete=completion.profiles_or_files,
     ),
-    click.option(
-        "--profile",
-        "profile_names",
+    option(
+        "--profile profile_names",
+        "A library's conventions, once or twice; its name alone, behind METRIC, is the same.",
+        "NAME",
         multiple=True,
-        metavar="NAME",
         shell_complete=completion.profiles,
-        help="A library's conventions, once or twice; its name alone, behind METRIC, is the same.",
     ),
-    BY,
-    file_option("recs", "RECS, where its name does not show that it is a file."),
-    file_option("truth", "TRUTH, likewise."),
+    OF_NAMES["by"],
+    option("--recs", "RECS, where its name does not show that it is a file.", "RECS"),
+    option("--truth", "TRUTH, likewise.", "TRUTH"),
     SIDES,
     COLUMNS,
     POLICIES,

@@ -21,7 +21,7 @@ from recframe.uncertainty import options
 if TYPE_CHECKING:
     import altair as alt
 
-    from recframe.uncertainty.comparison import Correction, Family, Test
+    from recframe.uncertainty.options import Correction, Family, Test
 
 One = str | Metric[...]
 """A metric."""

@@ -19,11 +19,11 @@ from recframe.namespace.question import FEW_ROWS, Question, question
 from recframe.plan.needs import needs_of
 from recframe.plan.runs import Run
 from recframe.uncertainty import options
+from recframe.uncertainty.options import CorrectionOfSlices
 from recframe.uncertainty.pairs import MODEL
 
 if TYPE_CHECKING:
     from recframe.uncertainty.cells import Crossings
-    from recframe.uncertainty.slices import Correction
 
 MOST_CROSSINGS = 200
 """Of so many crossings of columns the slices are looked at."""
@@ -125,7 +125,7 @@ class SegmentsCompared(Generic[F]):
         baseline: object = None,
         min_users: int = 30,
         level: float = 0.95,
-        correction: Correction | None = "holm",
+        correction: CorrectionOfSlices | None = "holm",
         cluster: str | None = None,
         wide: bool = False,
         profile: str | None = None,
@@ -192,7 +192,7 @@ class SegmentsCompared(Generic[F]):
         named = _baseline(asked, "slices", baseline)
         from recframe.uncertainty import cells, rests, slices  # noqa: PLC0415  NumPy and SciPy are an extra
 
-        options.one_of("correction", correction, (*get_args(slices.Correction), None))
+        options.one_of("correction", correction, (*get_args(CorrectionOfSlices), None))
         segments = asked.of_segments.segments
         crossed = cells.crossings(asked.of_segments, min(depth, len(segments)))
         _check_size(crossed, depth)

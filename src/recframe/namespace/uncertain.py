@@ -22,14 +22,14 @@ from recframe.plan.needs import is_of_segment
 from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, numbered
 from recframe.uncertainty import options, summary
+from recframe.uncertainty.options import Correction, Family, Looks, Test
 from recframe.uncertainty.over_trainings import refuse as refuse_trainings
 from recframe.uncertainty.pairs import BASELINE, MODEL, Pairing, sums_of_all
 from recframe.uncertainty.summary import Method
 
 if TYPE_CHECKING:
     from recframe.uncertainty.bootstrapped import Bootstrap
-    from recframe.uncertainty.comparison import Comparing, Correction, Family, Test
-    from recframe.uncertainty.looks import Looks
+    from recframe.uncertainty.comparison import Comparing
     from recframe.uncertainty.power import Power
 
 
@@ -194,9 +194,9 @@ class Uncertain(Generic[F]):
         """
         from recframe.uncertainty import comparison  # noqa: PLC0415  NumPy and SciPy are an extra
 
-        options.one_of("test", test, get_args(comparison.Test))
-        options.one_of("correction", correction, (*get_args(comparison.Correction), None))
-        options.one_of("family", family, get_args(comparison.Family))
+        options.one_of("test", test, get_args(Test))
+        options.one_of("correction", correction, (*get_args(Correction), None))
+        options.one_of("family", family, get_args(Family))
         options.one_of("looks", looks, ("any", None))
         how = comparison.Comparing(
             level=options.share("level", level, "0.95"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -15,17 +15,15 @@ from recframe.plan.needs import is_of_segment
 from recframe.uncertainty.arrays import Flags, Labels, Numbers, np, ratio
 from recframe.uncertainty.corrections import adjusted
 from recframe.uncertainty.groups import groups_of
-from recframe.uncertainty.looks import ANY_LOOK, ONE_LOOK, Law, Looks
+from recframe.uncertainty.looks import ANY_LOOK, ONE_LOOK, Law
 from recframe.uncertainty.moments import Ends, Moments, Sums, Trainings
 from recframe.uncertainty.notes import are_selected, first_or_joined, of_unpaired
+from recframe.uncertainty.options import Correction, Family, Looks, Test
 from recframe.uncertainty.p_values import least_p, t_statistic
 from recframe.uncertainty.pairs import BASELINE, MODEL
 from recframe.uncertainty.resampling import Tested, bootstrap_test, sign_flip_test
 from recframe.uncertainty.summary import FEW, FEW_VALUES, ONE_CLUSTER
 
-Test = Literal["t", "permutation", "bootstrap"]
-Correction = Literal["holm", "max_t", "bonferroni", "benjamini-hochberg"]
-Family = Literal["table", "metric", "segment"]
 COLUMNS = {
     "metric": pl.String,
     "k": pl.Int64,

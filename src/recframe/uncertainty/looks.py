@@ -10,7 +10,7 @@ Source: Robbins 1970; Waudby-Smith et al. 2024, Time-uniform central limit theor
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from recframe.errors import RecframeError
 from recframe.frames.hints import Given
@@ -19,7 +19,6 @@ from recframe.uncertainty import p_values
 from recframe.uncertainty.arrays import Given as Array
 from recframe.uncertainty.arrays import Numbers, np, numbers, ratio, special
 
-Looks = Literal["any"]
 TIGHTEST = 1_000.0
 """Users, or clusters of one size, with whom an interval of 95 % is 1.55 times as wide as that of one look, the least there is.
 

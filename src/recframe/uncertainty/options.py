@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Literal
 
 from recframe.errors import RecframeError, shown
 from recframe.frames.plain_numbers import plain_number
+
+Test = Literal["t", "permutation", "bootstrap"]
+Correction = Literal["holm", "max_t", "bonferroni", "benjamini-hochberg"]
+Family = Literal["table", "metric", "segment"]
+Looks = Literal["any"]
+CorrectionOfSlices = Literal["holm", "bonferroni", "benjamini-hochberg"]
 
 
 def one_of(name: str, value: object, choices: Collection[str | None]) -> None:

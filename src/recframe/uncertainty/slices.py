@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import polars as pl
 
@@ -21,6 +20,7 @@ from recframe.uncertainty.cells import (
     tables,
 )
 from recframe.uncertainty.corrections import adjusted
+from recframe.uncertainty.options import CorrectionOfSlices
 from recframe.uncertainty.p_values import p_two_sided, t_statistic
 from recframe.uncertainty.pairs import MODEL
 from recframe.uncertainty.pooling import (
@@ -32,7 +32,6 @@ from recframe.uncertainty.pooling import (
 )
 from recframe.uncertainty.simultaneous import simultaneous_interval
 
-Correction = Literal["holm", "bonferroni", "benjamini-hochberg"]
 KEYS = {"by": pl.String, "segment": pl.String, "depth": pl.Int64}
 COLUMNS = {
     "metric": pl.String,
@@ -70,7 +69,7 @@ class Slices:
     """The columns' own names, by those inside the plan."""
     min_users: int = 30
     level: float = 0.95
-    correction: Correction | None = "holm"
+    correction: CorrectionOfSlices | None = "holm"
     cluster: str | None = None
     """The column of the sums that names clusters, whose users hang together."""
     of_differences: bool = False

@@ -14,30 +14,30 @@ import click
 import polars as pl
 
 import recframe as rf
-from recframe.cli import completion, files
-from recframe.cli.declared import (
+from recframe.cli import files
+from recframe.cli.engines import answering
+from recframe.cli.given import columns_of, paths_of
+from recframe.cli.junit import junit
+from recframe.cli.options import (
     COLUMNS,
     DESCRIBED,
-    MIX,
+    ENGINE,
     POLICIES,
     PROFILE,
     RECS,
-    WINDOW,
-    by_option,
+    argument,
+    arguments_of,
     declared,
-    file_option,
-    history_option,
+    option,
+    options_of,
 )
-from recframe.cli.engines import ENGINE, answering
-from recframe.cli.given import columns_of, paths_of
-from recframe.cli.junit import junit
-from recframe.cli.options import split, time_of
 from recframe.cli.printing import put, say
 from recframe.cli.readers import READERS, ending_of
 from recframe.cli.results import FORMATS, STDOUT, TABLE, check_output, is_table, write
 from recframe.cli.shell import Failure, note, noted, words_of_the_shell
-from recframe.cli.uncertain import ALL_COLUMNS, CLUSTER, LEVEL, MIN_USERS, answered, some
-from recframe.cli.uncertain import shown as show
+from recframe.cli.statistics import answered
+from recframe.cli.statistics import shown as show
+from recframe.cli.values import time_of
 from recframe.errors import RecframeError
 from recframe.frames import atomic_write
 from recframe.namespace.gates import gate_of
@@ -70,11 +70,8 @@ class Given(NamedTuple):
     requirements: list[Requirement]
 
 
-def truth_and_requirements(
-    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
-) -> Given:
+def truth_and_requirements(values: tuple[str, ...]) -> Given:
     """Return the truth, which comes first if there is one, and the requirements, or say what is none."""
-    del ctx, parameter
     has_truth = bool(values) and not SIGNS.search(values[0])
     texts = values[1:] if has_truth else values
     if not texts:
@@ -93,92 +90,49 @@ def truth_and_requirements(
 @click.command(short_help="Fail where metrics are not what they are required to be.")
 @declared(
     RECS,
-    click.argument(
-        "given",
-        nargs=-1,
-        callback=truth_and_requirements,
-        metavar="[TRUTH] REQUIREMENT...",
-        shell_complete=completion.files,
-    ),
-    by_option(
-        "A column to split the result by, so that each segment has to meet the requirements."
-    ),
-    MIN_USERS,
-    CLUSTER,
-    click.option("--strict", is_flag=True, help="Fail where it is open too, whether they are met."),
-    click.option(
-        "--on",
-        type=click.Choice(["interval", "value"]),
-        default="interval",
-        show_default=True,
-        help="What is judged: the interval of a value, or the value alone.",
-    ),
-    click.option(
-        "--models",
-        multiple=True,
-        callback=split,
-        metavar="NAME",
-        help="The models that are asked about.  [default: all]",
-    ),
-    LEVEL,
-    file_option(
-        "reference",
+    argument("given", truth_and_requirements, metavar="[TRUTH] REQUIREMENT..."),
+    options_of(rf.Rec.require, but=("k",)),
+    option(
+        "--reference",
         "An earlier result, of --store or recframe summarize -o, that '0.99 * reference' stands for; or a table of "
         "recommendations to compare with, or the name of a model.",
+        "REFERENCE",
     ),
-    click.option(
-        "--missing",
-        type=click.Choice(["fails", "open"]),
-        default="fails",
-        show_default=True,
-        help="What counts where the earlier result, or every last run, has a model or a segment that is not there now.",
-    ),
-    history_option(
-        "The runs of recframe track, whose last ones 'ndcg@10 >= 0.95 * trailing' holds values against."
-    ),
-    WINDOW,
-    MIX,
-    click.option(
+    option(
         "--as-of",
-        callback=time_of,
-        metavar="TIME",
-        help="The day or time of this run: those before it count.  [default: all runs]",
+        "The day or time of this run: those before it count.  [default: all runs]",
+        "TIME",
+        time_of,
     ),
-    click.option(
-        "--name", metavar="WORD", help="Which runs count, where the history has several names."
-    ),
-    file_option(
-        "store",
+    option("--name", "Which runs count, where the history has several names.", "WORD"),
+    option(
+        "--store",
         "Write the result to a file, for a later --reference; not where a requirement fails.",
-        metavar="FILE",
+        "FILE",
     ),
-    click.option(
+    option(
         "--users-values",
+        "Store the values of users beside it, so that a later result can be compared with them user by user.",
         is_flag=True,
-        help="Store the values of users beside it, so that a later result can be held against them user by user.",
     ),
     DESCRIBED,
     COLUMNS,
     POLICIES,
     PROFILE,
     ENGINE,
-    ALL_COLUMNS,
-    click.option(
-        "--format",
-        "form",
+    option(
+        "--format form",
+        "What stands on stdout: a table to look at, all in full precision, or JUnit's XML.  [default: table]",
         type=click.Choice([TABLE, *FORMATS, JUNIT]),
-        help="What stands on stdout: a table to look at, all in full precision, or JUnit's XML.  [default: table]",
     ),
-    click.option(
-        "-o",
-        "--output",
-        metavar="FILE",
-        shell_complete=completion.files,
-        help="Write to a file, in the formats of recframe evaluate, or as JUnit's XML with the ending .xml.",
+    option(
+        "-o --output",
+        "Write to a file, in the formats of recframe evaluate, or as JUnit's XML with the ending .xml.",
+        "FILE",
     ),
 )
 def require(recs: str, given: Given, **options: Any) -> None:
-    """Hold the recommendations in RECS against REQUIREMENTs, such as 'ndcg@10 >= 0.28', each in quotes.
+    """Compare the recommendations in RECS with REQUIREMENTs, such as 'ndcg@10 >= 0.28', each in quotes.
 
     A bound is a number, or a share of a model's value: 'ndcg@10 >= 0.99 * popularity', with --model; of an earlier result it
     is 'ndcg@10 >= 0.99 * reference', with --reference; of what the last runs of a history predict it is 'ndcg@10 >= trailing'
@@ -203,21 +157,18 @@ def require(recs: str, given: Given, **options: Any) -> None:
         paths = paths_of(recs, given.truth, options)
         with words_of_the_shell(paths):
             _check_outputs(options, list(paths.values()))
-            arguments = _arguments(options)
-            before = {
+            arguments = arguments_of(rf.Rec.require, options) | {
+                "models": options["models"] or None,
                 "last": earlier,
                 "history": _before(options),
-                "window": options["window"],
-                "mix": options["mix"],
+                "raises": False,
+                "wide": True,
             }
             unwritten = {**options, "output": None, "form": None}
             with answering(paths, unwritten) as rec:
-                ask = partial(
-                    rec.require, *given.requirements, **arguments, **before, raises=False, wide=True
-                )
                 with noted(ids_as_text=options["ids_as_text"]):
-                    result = answered(ask)
-                gate = gate_of(given.requirements, **some(arguments, *OF_GATE))
+                    result = answered(partial(rec.require, *given.requirements, **arguments))
+                gate = gate_of(given.requirements, **{one: options[one] for one in OF_GATE})
                 words = unmet.found(result, gate)
                 _give(result, gate, options)
                 if words is None:
@@ -232,18 +183,6 @@ def as_not_judged() -> Iterator[None]:
         yield
     except (rf.RecframeError, pl.exceptions.PolarsError) as error:
         raise NotJudged(str(error)) from None
-
-
-def _arguments(options: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "by": options["by"],
-        **some(options, "min_users", "cluster"),
-        "strict": options["strict"],
-        "on": options["on"],
-        "models": options["models"] or None,
-        "level": options["level"],
-        "missing": options["missing"],
-    }
 
 
 def _before(options: dict[str, Any]) -> list[Any] | None:
@@ -312,7 +251,7 @@ def _check_outputs(options: dict[str, Any], inputs: Sequence[str]) -> None:
 
 def _give(result: pl.DataFrame, gate: Gate, options: dict[str, Any]) -> None:
     if not _is_junit(options):
-        show(result if options["all_columns"] else unmet.short_of(result), options)
+        show(result if options["wide"] else unmet.short_of(result), options)
         return
     text, path = junit(result, gate), options["output"]
     if path in {None, STDOUT}:

@@ -1,0 +1,281 @@
+"""The commands on results over time, and on pages of them: `track`, `history`, `changes` and `report`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+import polars as pl
+from click.core import ParameterSource
+
+import recframe as rf
+from recframe.cli.given import bound_at_once, metrics_and_cutoffs, paths_of, scanned
+from recframe.cli.options import (
+    DECIMALS,
+    FRAMES,
+    HISTORY,
+    METRICS,
+    OUTPUT,
+    RECS,
+    TRUTH,
+    argument,
+    arguments_of,
+    declared,
+    option,
+    options_of,
+)
+from recframe.cli.printing import put, say
+from recframe.cli.results import STDOUT, check_output, check_place, give, is_table
+from recframe.cli.shell import noted, words_of_the_shell
+from recframe.cli.statistics import answered
+from recframe.cli.values import time_of
+from recframe.errors import RecframeError, plan_errors, suggestion
+from recframe.look.pages.page import Page, check_ending
+from recframe.tracking import kept
+
+DROPPED = (
+    *("run", "fingerprint", "tracked_at", "recframe", "polars", "definition", "split_by", "note"),
+)
+"""What a history has beside its numbers, which a table to look at leaves out."""
+SHOWN = (
+    *("value", "value_low", "value_high", "n_users", "expected_low", "expected_high", "difference"),
+    *("p_adjusted", "verdict"),
+)
+KILO = 1000
+OF_A_HISTORY = {"history", "output", "title", "window", "model", "metrics", "level"}
+"""The options of the page of a history."""
+
+
+@click.command(short_help="Compute metrics with intervals, and append them to a history.")
+@declared(RECS, TRUTH, options_of(rf.Rec.track), FRAMES, DECIMALS, OUTPUT)
+def track(recs: str, truth: str | None, **options: Any) -> None:
+    """Compute metrics of RECS and TRUTH with intervals, and append them to a history.
+
+    The files and columns are those of recframe evaluate. A run of the same time, name and data replaces itself; several may be
+    tracked at once. recframe history prints what there is.
+
+    \b
+    Examples:
+      recframe track recs.parquet truth.parquet -m ndcg@10 --history history.parquet --as-of 2026-11-22
+      recframe track recs.parquet truth.parquet -m ndcg,mrr -k 10 --by country --users users.csv \\
+        --history history.parquet --as-of 2026-11-22 --tag commit=3f2a1c
+    """  # noqa: D301  click reads the backspace as: leave these lines as they are
+    paths = paths_of(recs, truth, options)
+    with words_of_the_shell(paths):
+        ask = bound_at_once(scanned(paths, options), options).track
+        arguments = arguments_of(rf.Rec.track, options) | {"k": options["k"] or None}
+        with noted(ids_as_text=options["ids_as_text"]):
+            result = answered(partial(ask, *options["metrics"], **arguments))
+    _show(result, options)
+    # the note begins with how many users' values there are
+    users = (
+        f", {result['note'][0].partition('; ')[0]}" if options["per_user"] and len(result) else ""
+    )
+    say(f"tracked in {options['history']}{users}", err=True)
+
+
+RUNS = declared(
+    argument("history", metavar="DIR"),
+    METRICS("The metrics to print, such as ndcg@10.  [default: all]"),
+    option("--since", "The first day or time to print.", "TIME", time_of),
+)
+
+
+@click.command(short_help="Print the runs of a history.")
+@declared(RUNS, OUTPUT)
+def history(history: str, metrics: list[str], since: datetime | None, **options: Any) -> None:
+    """Print the runs that recframe track has put into DIR, a folder or a .duckdb file, by the time that they hold for.
+
+    The table has the numbers; in a --format, and with -o FILE, stands all that the history has: fingerprints of the data,
+    versions, and what each metric stood for.
+
+    \b
+    Examples:
+      recframe history history.parquet
+      recframe history history.parquet -m ndcg@10 --since 2026-11-01 -o month.csv
+    """  # noqa: D301  click reads the backspace as: leave these lines as they are
+    check_output(options["output"] or STDOUT, options["form"])
+    with words_of_the_shell({}):
+        runs, damaged = _runs(history)
+        _show(_since(of_metrics(runs, metrics), since), options)
+        if damaged is not None:
+            raise damaged
+
+
+@click.command(short_help="Print which runs of a history are not as expected.")
+@declared(
+    RUNS,
+    options_of(rf.changes),
+    option("--flagged", "Print what is flagged, and nothing else.", is_flag=True),
+    OUTPUT,
+)
+def changes(history: str, metrics: list[str], since: datetime | None, **options: Any) -> None:
+    """Print each number of the history in DIR beside what the runs before it predict, and whether it is flagged as a change.
+
+    The band allows for all numbers of a run; of those that -m leaves out it knows nothing. In a --format, and with -o FILE,
+    stands all that is known: p values, the rule, and the fingerprint of the data. It needs pip install 'recframe[stats]'.
+
+    \b
+    Examples:
+      recframe changes history.parquet --flagged
+      recframe changes history.parquet -m ndcg@10 --window 28 --since 2026-11-01
+    """  # noqa: D301  click reads the backspace as: leave these lines as they are
+    check_output(options["output"] or STDOUT, options["form"])
+    with words_of_the_shell({}):
+        runs = of_metrics(kept.runs(history), metrics)
+        found = rf.changes(runs, **arguments_of(rf.changes, options))
+    found = found.filter("flagged") if options["flagged"] else found
+    _show(_since(found, since), options)
+
+
+def _runs(history: str) -> tuple[pl.DataFrame, RecframeError | None]:
+    """Return the runs of a history, and what is wrong with those that cannot be read."""
+    try:
+        return kept.runs(history), None
+    except kept.DamagedRunsError as error:
+        return error.others, error
+
+
+def of_metrics(runs: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
+    """Return the runs of some metrics, of all where none are named; or say which one the history does not have."""
+    known = runs["metric"].unique().sort().to_list()
+    names = [one if one in known else str(rf.parse(one)) for one in metrics]
+    for name in names:
+        if known and name not in known:
+            close = suggestion(name, known) or f"; it has {', '.join(known)}"
+            msg = f"the history has nothing of {name!r}{close}"
+            raise RecframeError(msg)
+    return runs.filter(pl.col("metric").is_in(names)) if names else runs
+
+
+def _since(runs: pl.DataFrame, since: datetime | None) -> pl.DataFrame:
+    """Return the runs from a time on."""
+    return runs if since is None else runs.filter(pl.col("as_of") >= since)
+
+
+def _show(result: pl.DataFrame, options: dict[str, Any]) -> None:
+    """Show a result by its numbers, or write all of it."""
+    if not is_table(options["output"], options["form"]):
+        give(result, options["output"], options["form"])
+        return
+    keys = result.columns[: result.columns.index("k") + 1]
+    shown = [one for one in keys if one not in DROPPED and one != "k"]
+    empty = [one for one in shown if result[one].null_count() == result.height and result.height]
+    rows = result.select(
+        *(one for one in shown if one not in empty),
+        *(one for one in SHOWN if one in result.columns),
+    )
+    give(rows.with_columns(_days(rows)), options["output"], options["form"])
+
+
+def _days(rows: pl.DataFrame) -> list[pl.Expr]:
+    """Return times as days, where all of them are."""
+    if "as_of" not in rows.columns:
+        return []
+    days = pl.col("as_of").dt.date()
+    return (
+        [days]
+        if rows.select((pl.col("as_of") == days.cast(pl.Datetime("us"))).all()).item()
+        else []
+    )
+
+
+@click.command(short_help="Write a page with everything, which works offline.")
+@declared(
+    argument("recs", required=False),
+    TRUTH,
+    options_of(rf.Rec.report),
+    HISTORY("Write a page of the runs that recframe track has put there, in place of RECS."),
+    options_of(rf.dashboard, "window"),
+    FRAMES,
+    option(
+        "-o --output",
+        "The page to write, a file that ends in .html; - is the standard output.",
+        "FILE",
+        default="report.html",
+        show_default=True,
+    ),
+)
+def report(recs: str | None, truth: str | None, **options: Any) -> None:
+    """Write a page in one file: values with intervals, models compared, segments, curves, costs, findings and real cases.
+
+    The files and options are those of recframe evaluate. The page works offline and asks nothing of any network. It needs
+    pip install 'recframe[report]'.
+
+    With --history, and without RECS, it is a page of all runs of a history: the newest numbers, what was flagged as a change,
+    each metric over time, and the runs behind them. --level is then that of the flags.  [default: 0.99]
+
+    \b
+    Examples:
+      recframe report recs.parquet truth.parquet -m ndcg@10 -o report.html
+      recframe report recs.parquet truth.parquet --model model --baseline popularity --users users.parquet --by country
+      recframe report recs.parquet truth.parquet --items items.parquet --train train.parquet --title 'Week 47'
+      recframe report --history history.parquet -o dashboard.html
+    """  # noqa: D301  click reads the backspace as: leave these lines as they are
+    if options["history"] is not None:
+        _of_history(recs, options)
+        return
+    if recs is None:
+        raise click.UsageError("Missing argument 'RECS'; or write --history DIR.")
+    paths, output = paths_of(recs, truth, options), options["output"]
+    with words_of_the_shell(paths):
+        _check_output(output, paths.values())
+        metrics, cutoffs = metrics_and_cutoffs(options["metrics"], options["k"])
+        frames = scanned(paths, options | {"output": None, "form": None})
+        arguments = arguments_of(rf.Rec.report, options) | {"k": cutoffs}
+        ask = partial(bound_at_once(frames, options).report, *metrics, **arguments)
+        with noted(ids_as_text=options["ids_as_text"]):
+            page: Any = answered(ask)
+        _write(page, output)
+
+
+def _of_history(recs: str | None, options: dict[str, Any]) -> None:
+    """Write the page of a history."""
+    if recs is not None:
+        raise click.UsageError(f"--history makes a page of its own; leave out {recs!r}")
+    written = _written()
+    beyond = [one for one in written if one not in OF_A_HISTORY]
+    if beyond:
+        name = beyond[0].replace("_", "-")
+        raise click.UsageError(f"--history makes a page of its own, which takes no --{name}")
+    output, given = (
+        options["output"],
+        arguments_of(rf.dashboard, {one: options[one] for one in written}),
+    )
+    with words_of_the_shell({}):
+        _check_output(output, [])
+        runs = kept.runs(options["history"])
+        runs = of_metrics(runs, options["metrics"])
+        with plan_errors():
+            page = rf.dashboard(**given | {"history": runs})
+        _write(page, output)
+
+
+def _written() -> list[str]:
+    """Return the names of the options that stand in the command."""
+    context = click.get_current_context()
+    # click 8.2 says of an argument that is left out that it stands there
+    given = [one for one, value in context.params.items() if value is not None]
+    sources = {one: context.get_parameter_source(one) for one in given}
+    return [one for one, source in sources.items() if source is ParameterSource.COMMANDLINE]
+
+
+def _check_output(output: str, inputs: Iterable[str]) -> None:
+    """Say what is wrong with where the page is to be written."""
+    if output != STDOUT:
+        check_ending(output)
+        check_place(output, inputs)
+
+
+def _write(page: Page, output: str) -> None:
+    """Write the page, and say so."""
+    if output == STDOUT:
+        put(page.html + "\n")
+        return
+    page.save(output)
+    size = Path(output).expanduser().stat().st_size
+    say(f"wrote {output} ({size / KILO:,.0f} kB)", err=True)

@@ -1,0 +1,146 @@
+"""The commands on how sure numbers are: `summarize`, `compare`, `winner`, `power`, `gaps` and `slices`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import click
+import polars as pl
+
+import recframe as rf
+from recframe.cli.engines import answering
+from recframe.cli.given import metrics_and_cutoffs, paths_of
+from recframe.cli.options import (
+    ENGINE,
+    FRAMES,
+    OUTPUT,
+    RECS,
+    TRUTH,
+    Decorator,
+    arguments_of,
+    declared,
+    options_of,
+)
+from recframe.cli.progress import bar
+from recframe.cli.results import ENDINGS, give, is_table
+from recframe.cli.shell import noted, read_errors, words_of_the_shell
+from recframe.cli.views import view
+from recframe.errors import plan_errors
+
+FOR_READING = {"md", "tex"}
+"""Formats of tables for people, which have the columns that a table on a terminal has."""
+
+
+def answered(ask: Callable[[], pl.DataFrame]) -> pl.DataFrame:
+    """Return what is asked for, with a bar while files are read."""
+    with read_errors(), plan_errors(), bar("reading"):
+        return ask()
+
+
+def shown(frame: pl.DataFrame, options: dict[str, Any]) -> None:
+    """Show a result as a table whose numbers have their intervals beside them, or write it in full precision."""
+    path, form = options["output"], options["form"]
+    ending = ENDINGS.get(f".{(path or '').rpartition('.')[2].lower()}")
+    is_read = is_table(path, form) or (form or ending) in FOR_READING
+    give(view(frame) if is_read and not options["wide"] else frame, path, form)
+
+
+def command_of(method: Callable[..., Any], short_help: str, *more: Decorator) -> Decorator:
+    """Make a command that calls a method of the same name, of a function whose docstring is its help."""
+
+    def made(function: Callable[[], None]) -> click.Command:
+        called = partial(_call, method)
+        declared(RECS, TRUTH, options_of(method), FRAMES, *more, OUTPUT)(called)
+        text = inspect.getdoc(function)
+        return click.command(method.__name__, short_help=short_help, help=text)(called)
+
+    return made
+
+
+def _call(method: Callable[..., Any], /, recs: str, truth: str | None, **options: Any) -> None:
+    """Call a method on the files, and show its result."""
+    paths = paths_of(recs, truth, options)
+    with words_of_the_shell(paths):
+        metrics, cutoffs = metrics_and_cutoffs(options["metrics"], options["k"])
+        arguments = arguments_of(method, options) | {"k": cutoffs}
+        with noted(ids_as_text=options["ids_as_text"]), answering(paths, options) as rec:
+            result = answered(partial(getattr(rec, method.__name__), *metrics, **arguments))
+    shown(result, options)
+
+
+@command_of(rf.Rec.summarize, "Compute metrics with their intervals.", ENGINE)
+def summarize() -> None:
+    """Compute metrics of the recommendations in RECS with their intervals, overall or by segment.
+
+    The files and options are those of recframe evaluate. A table, Markdown and LaTeX have a number with its interval in one
+    cell; CSV, JSON and Parquet are in full precision, and serve recframe require --reference. --all-columns has more columns.
+
+    \b
+    Examples:
+      recframe summarize recs.parquet truth.parquet -m ndcg@10 --by country --users users.parquet
+      recframe summarize recs.parquet truth.parquet --model model -o table.tex
+      recframe summarize recs.parquet truth.parquet -m ndcg@10 -o last.json
+    """  # noqa: D301  click reads the backspace as: leave these lines as they are
+
+
+@command_of(rf.Rec.compare, "Compare models.", ENGINE)
+def compare() -> None:
+    """Compare the models in RECS, user by user: how far they are apart, and how sure that is.
+
+    --model names the column that tells models apart; the other files and options are those of recframe evaluate. Without
+    --baseline every two models are compared. It needs SciPy: pip install 'recframe[stats]'.
+
+    \b
+    Examples:
+      recframe compare recs.parquet truth.parquet --model model --baseline popularity -m ndcg@10
+      recframe compare recs.parquet truth.parquet --model model --baseline svd --margin 0.01 --by country --users users.csv
+      recframe compare 'runs/*.run' test.qrels --model model -m ndcg@10,map -o table.tex
+    """  # noqa: D301  click reads the backspace as: leave these lines as they are
+
+
+@command_of(rf.Rec.winner, "Find the best of several models.", ENGINE)
+def winner() -> None:
+    """Find the best of the models in RECS beside --baseline, and say what may be claimed of a model that was picked.
+
+    The best of many looks better than it is: a table has its difference to the baseline as measured, and shrunk to what other
+    users are likely to show. It needs SciPy: pip install 'recframe[stats]'.
+
+    \b
+    Examples:
+      recframe winner recs.parquet truth.parquet --model model --baseline svd -m ndcg@10
+    """  # noqa: D301  click reads the backspace as: leave these lines as they are
+
+
+@command_of(rf.Rec.power, "Power analysis: smallest detectable difference, users needed.", ENGINE)
+def power() -> None:
+    """Compute the smallest difference between models in RECS that the users can show, and how many users a wanted one takes.
+
+    \b
+    Examples:
+      recframe power recs.parquet truth.parquet --model model --baseline svd -m ndcg@10 --wanted 0.01
+      recframe power recs.parquet truth.parquet --model model --baseline svd -m ndcg@10 --margin 0.01
+      recframe power recs.parquet truth.parquet --model model --baseline svd --training seed --trainings 5 -m ndcg@10
+    """  # noqa: D301  click reads the backspace as: leave these lines as they are
+
+
+@command_of(rf.Rec.gaps, "Find the best and the worst segment of each column.", ENGINE)
+def gaps() -> None:
+    """Find the best and the worst segment of each --by column, and say how sure it is that they differ.
+
+    \b
+    Examples:
+      recframe gaps recs.parquet truth.parquet -m ndcg@10 --users users.parquet --by country,device
+    """  # noqa: D301  click reads the backspace as: leave these lines as they are
+
+
+@command_of(rf.Rec.slices, "Find the segments that are the worst off, alone and crossed.")
+def slices() -> None:
+    """Compare the segments of the --by columns, alone and crossed, with all other users; the worst come first.
+
+    \b
+    Examples:
+      recframe slices recs.parquet truth.parquet -m ndcg@10 --users users.parquet --by country,device,age
+    """  # noqa: D301  click reads the backspace as: leave these lines as they are

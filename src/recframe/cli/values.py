@@ -1,0 +1,182 @@
+"""Values of options of the command line, read from text."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from datetime import datetime
+
+import click
+
+from recframe.cli.readers import Form
+from recframe.errors import RecframeError, suggestion
+from recframe.frames.context import NAMED_COLUMNS, MinRelevance
+from recframe.tracking.tracked_run import moment
+
+
+def values_of(values: tuple[str, ...]) -> list[str]:
+    """Return the values of an option that is repeated, has several separated by commas, or both."""
+    return [name for value in values for name in _cells(value)]
+
+
+def _cells(value: str) -> list[str]:
+    """Return values that are separated by commas or line breaks, which stand in quotes where they are part of one."""
+    try:
+        lines = csv.reader(io.StringIO(value, newline=""), skipinitialspace=True)
+        return [cell for line in lines for cell in line]
+    except csv.Error as error:
+        raise click.BadParameter(f"its values cannot be told apart: {error}") from None
+
+
+def metrics_of(values: tuple[str, ...]) -> list[str]:
+    """Return metrics, which have commas of their own inside brackets."""
+    return [name.strip() for value in values for name in re.split(r",(?![^(]*\))", value)]
+
+
+def cutoffs_of(values: tuple[str, ...]) -> list[int]:
+    """Return cut-offs, or say what is none."""
+    names = values_of(values)
+    # NOTE: a number of thousands of digits is none to Python
+    wrong = [name for name in names if not re.fullmatch(r"0*[1-9][0-9]{0,99}", name)]
+    if wrong:
+        raise click.BadParameter(
+            f"{wrong[0]!r} is no cut-off; write whole numbers from 1, such as -k 5,10"
+        )
+    return [int(name) for name in names]
+
+
+def roles_of(values: tuple[str, ...]) -> dict[str, str]:
+    """Return the names of columns by their roles."""
+    columns = {}
+    for pair in values_of(values):
+        role, equals, name = pair.partition("=")
+        if not equals or not name:
+            raise click.BadParameter(
+                f"{pair!r} is no role=name; write for example user=user_id,item=movie_id"
+            )
+        if role not in NAMED_COLUMNS:
+            raise click.BadParameter(
+                f"unknown role {role!r}{suggestion(role, NAMED_COLUMNS)}; the roles are {', '.join(NAMED_COLUMNS)}"
+            )
+        columns[role] = name
+    return columns
+
+
+UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+def bytes_of(value: str) -> int:
+    """Return a number of bytes, or say what is none."""
+    found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,9})?) ?([kMGT]?)B?", value)
+    n = int(float(found[1]) * UNITS[found[2]]) if found else 0
+    if n < 1:
+        raise click.BadParameter(
+            f"{value!r} is no number of bytes; write for example 500MB or 20GB"
+        )
+    return n
+
+
+def threshold(value: str) -> MinRelevance:
+    """Return the relevance from which rows are relevant, or say what is none."""
+    if value == "any":
+        return "any"
+    try:
+        return float(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is no number; write one above 0, or any") from None
+
+
+FILES = ("recs", "truth", "users", "items", "train", "reference")
+"""The names of the files of a command, which an option may say it is about: --header recs=user,item,rank."""
+OF_LISTS = ("recs", "truth", "reference", "train")
+"""The files of them that have items of users, which may stand in lists."""
+WORDS = {"tab": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
+
+
+def by_files(values: tuple[str, ...]) -> dict[str, str]:
+    """Return the values of an option by the files that they are for, those that are for all by ''."""
+    found = {}
+    for value in values:
+        name, equals, rest = value.partition("=")
+        is_for_one = bool(equals) and name in FILES
+        if equals and not is_for_one and re.fullmatch("[a-z]+", name):
+            raise click.BadParameter(
+                f"unknown file {name!r}{suggestion(name, FILES)}; the files are {', '.join(FILES)}"
+            )
+        found[name if is_for_one else ""] = rest if is_for_one else value
+    return found
+
+
+def separators(values: tuple[str, ...]) -> dict[str, str]:
+    """Return what stands between the columns of text files, by the files."""
+    found = by_files(values)
+    for name, value in found.items():
+        mark = (WORDS | {"\\t": "\t"}).get(value, value)
+        if len(mark.encode()) != 1:
+            raise click.BadParameter(
+                f"{value!r} is not one character; write one, such as ';', or a word: {', '.join(WORDS)}"
+            )
+        found[name] = mark
+    return found
+
+
+def list_separators(values: tuple[str, ...]) -> dict[str, str]:
+    """Return what stands between the ids of a list in text, by the files that have such lists."""
+    found = by_files(values)
+    others = [name for name in found if name not in {"", *OF_LISTS}]
+    if others or not all(found.values()):
+        example = f"one of the files {', '.join(OF_LISTS)}, as in truth=' '"
+        raise click.BadParameter(f"write the text between two ids, such as ' ', or for {example}")
+    return {name: WORDS.get(value, value) for name, value in found.items()}
+
+
+def headers(values: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Return the names of the columns of text files without a header line, by the files."""
+    found = by_files(values)
+    names = {name: _names(value) for name, value in found.items()}
+    for given in names.values():
+        known = [one for one in given if one]
+        if not known or len(set(known)) < len(known):
+            raise click.BadParameter(
+                f"{','.join(given)!r} names no column, or one twice; write for example user,item,rank"
+            )
+    return names
+
+
+def _names(value: str) -> tuple[str, ...]:
+    return tuple(one.strip() for one in _cells(value))
+
+
+def form_of(name: str, marks: dict[str, str], names: dict[str, tuple[str, ...]]) -> Form:
+    """Return how one of the files of a command is written, if it is text."""
+    return Form(marks.get(name, marks.get("")), names.get(name, names.get("")))
+
+
+def one_truth(values: tuple[str, ...]) -> str | None:
+    """Return the second path, or say that a shell has made several of one."""
+    if len(values) > 1:
+        raise click.UsageError(
+            f"RECS and TRUTH are one path each, but there are {len(values) + 1}; "
+            "put a pattern in quotes, so that the shell leaves it as it is: 'recs/*.parquet'"
+        )
+    return values[0] if values else None
+
+
+def time_of(value: str) -> datetime:
+    """Return a time, or say what is none."""
+    try:
+        return moment(value)
+    except RecframeError:
+        raise click.BadParameter(f"{value!r} is no day or time; write 2026-11-22") from None
+
+
+def tags_of(values: tuple[str, ...]) -> dict[str, str]:
+    """Return tags by their names."""
+    pairs = [one.partition("=") for one in values_of(values)]
+    for name, equals, value in pairs:
+        if not (name and equals and value):
+            raise click.BadParameter(
+                f"{name + equals + value!r} is no name=word; write commit=3f2a1c"
+            )
+    return {name: value for name, _, value in pairs}
