@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, get_args, overload
 
@@ -13,10 +13,11 @@ from recframe.errors import RecframeError, shown
 from recframe.frames.dtypes import text_of
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.lookup import collected
+from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls
 from recframe.namespace.bound_metric import By, Cutoffs, F
 from recframe.namespace.earlier import Earlier, earlier, lacking, without_model
-from recframe.namespace.predicted import Predicted, predicted
+from recframe.namespace.predicted import predicted
 from recframe.namespace.question import (
     FEW_ROWS,
     Question,
@@ -28,7 +29,8 @@ from recframe.namespace.question import (
 from recframe.plan.contributions import contributions
 from recframe.plan.evaluation import Convention
 from recframe.plan.runs import Run
-from recframe.uncertainty import clusters, distances, known_users, mixes, options, unmet
+from recframe.uncertainty import clusters, distances, mixes, options, unmet
+from recframe.uncertainty.distances import Places
 from recframe.uncertainty.over_trainings import refuse
 from recframe.uncertainty.pairs import MODEL, Pairing, sums_of_all
 from recframe.uncertainty.requirements import (
@@ -45,8 +47,6 @@ from recframe.uncertainty.requirements import (
 from recframe.uncertainty.rounded import as_shown
 from recframe.uncertainty.summary import Intervals
 
-Found = tuple[pl.LazyFrame, Mapping[int, Requirement], pl.LazyFrame | None]
-"""Rows, their requirements, and where the rows do not say it the keys and places of which a user has a value now."""
 Required = str | Requirement | Sequence[str | Requirement]
 """A requirement, or several in a list."""
 
@@ -212,7 +212,7 @@ class Gates(Generic[F]):
         is_plan = self._kind.is_lazy  # type: ignore[attr-defined]  # of a Rec
         of_result = wide or (raises and is_plan)
         found = question(self, metrics_of(asked), None, by, cluster, profile, wide=of_result)
-        then = earlier(last, found.by, found.inputs, found.metrics)
+        then = earlier(last, found.by, found.inputs, found.metrics) or Earlier()
         before = predicted(history, window, gate, found, mix)
         checked = replace(gate, raises=raises and not is_plan)
         result = Asked(found, calls.names(by), checked, then, before, profile).result()
@@ -261,13 +261,14 @@ def _names(models: object) -> list[str] | None:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a gate asks of a frame: a plan for each thing that values are held against, and what is made of their rows."""
+    """A gate's plans: one for each thing that values are held against, and the result that is made of their rows."""
 
     question: Question
     by: Sequence[Any]
     gate: Gate
-    earlier: Earlier | None
-    predicted: Predicted | None
+    earlier: Earlier
+    predicted: Any
+    """The `Predictions` of a history, where there is one."""
     profile: str | None
 
     @property
@@ -275,83 +276,68 @@ class Asked:
         """The names of the key columns inside the plan."""
         return list(self.question.by)
 
-    @property
-    def how(self) -> Intervals:
-        """How intervals of values are made."""
-        return Intervals(self.gate.level)
-
     def result(self) -> Any:
         """Return the result as a frame of the kind that came in."""
         from recframe.uncertainty import gates  # noqa: PLC0415  NumPy and SciPy are an extra
 
-        gate, names, keys = self.gate, self.question.by, self.keys
+        gate, names, decimals = self.gate, self.question.by, self.question.decimals
         if gate.models is not None and MODEL not in names:
             raise RecframeError(without_model("models="))
-        rows = pl.concat(self._with_missing(*one) for one in self._rows())
+        rows = pl.concat(self._rows())
 
         def finished(found: pl.DataFrame) -> pl.DataFrame:
-            result = as_shown(gates.judged(found, keys, gate), self.question.decimals)
+            result = as_shown(gates.judged(found, [*names], gate, decimals), decimals)
             return unmet.check(result, names, gate) if gate.raises else result
 
         schema = rows.collect_schema()
-        by: dict[str, Any] = {key: schema[key] for key in keys}
+        by: dict[str, Any] = {key: schema[key] for key in names}
         made = pl.Schema({**by, **COLUMNS})
         whole = self.question.rec._kind.applied(rows, finished, made)  # noqa: SLF001
         return self.question.given(whole, names, list(COLUMNS), SHORT)
 
-    def _rows(self) -> Iterator[Found]:
+    def _rows(self) -> Iterator[pl.LazyFrame]:
         """Give the rows of the requirements, by what they hold values against."""
-        bounds: dict[int, Requirement] = {}
-        users: dict[int, Requirement] = {}
-        summaries: dict[int, Requirement] = {}
-        trailing: dict[int, Requirement] = {}
-        models: dict[str, dict[int, Requirement]] = {}
-        for place, one in self._under_profile():
-            if self.earlier is not None and self.gate.is_earlier(one):
-                self.earlier.check(one.metric)
-                paired = self.earlier.has_users_of(one.metric)
-                (users if paired else summaries)[place] = one
-            elif self.gate.is_trailing(one):
-                trailing[place] = one
-            elif one.model is not None:
-                models.setdefault(one.model, {})[place] = one
-            else:
-                bounds[place] = one
-        if bounds:
-            yield self._from_bounds(bounds), bounds, None
-        for model, required_of_it in models.items():
-            yield self._from_model(model, required_of_it), required_of_it, None
-        before, decimals = self.earlier or Earlier(), self.question.decimals
-        if summaries and before.summary is not None:
-            found = self._from_bounds(summaries), self.keys, summaries, before.summary, decimals
-            yield distances.with_earlier(*found), summaries, None
-        if trailing and self.predicted is not None:
-            yield self._from_runs(trailing, self.predicted), trailing, None
-        if users and before.users is not None:
-            yield self._from_users(users, before.users)
-
-    def _under_profile(self) -> Iterator[tuple[int, Requirement]]:
-        """Give the requirements by their places, with metrics that have the profile's parameters."""
+        # metrics that have the profile's parameters
         known = {str(metric): metric for metric in self.question.metrics}
+        groups: dict[Any, dict[int, Requirement]] = {}
         for place, one in enumerate(self.gate.requirements):
-            yield place, replace(one, metric=known[str(one.metric)])
+            named = replace(one, metric=known[str(one.metric)])
+            groups.setdefault(self._against(named), {})[place] = named
+        for (made, _), places in groups.items():
+            yield made(self, places)
 
-    def _conventions(self, places: Mapping[int, Requirement]) -> list[Convention]:
+    def _against(self, one: Requirement) -> tuple[Callable[..., pl.LazyFrame], str | None]:
+        """Return what makes the rows of a requirement, and the model that its values are held against."""
+        if self.gate.is_earlier(one):
+            self.earlier.check(one.metric)
+            paired = self.earlier.has_users_of(one.metric)
+            return (Asked._against_users if paired else Asked._against_summary), None
+        if self.gate.is_trailing(one):
+            return Asked._against_runs, None
+        return (Asked._against_number if one.model is None else Asked._against_model), one.model
+
+    def _conventions(self, places: Places) -> list[Convention]:
         names = {str(one.metric) for one in places.values()}
         return [one for one in self.question.conventions if str(one.metric) in names]
 
-    def _from_bounds(self, places: Mapping[int, Requirement]) -> pl.LazyFrame:
+    def _bounds(self, places: Places) -> pl.LazyFrame:
+        """Return the rows of values with their intervals."""
         asked, conventions = self.question, self._conventions(places)
+        how = Intervals(self.gate.level)
 
         def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
             wide = asked.spread(inputs, conventions, run)
-            return distances.from_bounds(wide, self.keys, places, self.how)
+            return distances.from_bounds(wide, self.keys, places, how)
 
-        what = ("bounds", self.how, *places.items())
+        what = ("bounds", how, *places.items())
         return asked.planned(asked.inputs, made, *what, middling=FEW_ROWS)
 
-    def _from_model(self, model: str, places: Mapping[int, Requirement]) -> pl.LazyFrame:
+    def _against_number(self, places: Places) -> pl.LazyFrame:
+        return self._with_missing(self._bounds(places), places)
+
+    def _against_model(self, places: Places) -> pl.LazyFrame:
         asked, first = self.question, next(iter(places.values()))
+        model = str(first.model)
         if not asked.inputs.model:
             raise RecframeError(without_model(repr(str(first)), model))
         conventions = self._conventions(places)
@@ -365,44 +351,80 @@ class Asked:
             plans = contributions(inputs, conventions, run)
             sums = sums_of_all(plans, metrics, pairing, run)
             sums = asked.with_trainings(sums, inputs, conventions, run)
-            sums = self._with_units(sums, len(metrics))
-            return distances.from_pairs(sums, self.keys, metrics, places, self.how)
+            return self._pairs(sums, metrics, places)
 
-        what = ("gaps to a model", pairing, self.how, *places.items())
-        return asked.planned(asked.inputs, made, *what, middling=FEW_ROWS)
+        what = ("gaps to a model", pairing, self.gate.level, *places.items())
+        rows = asked.planned(asked.inputs, made, *what, middling=FEW_ROWS)
+        return self._with_missing(rows, places, dict.fromkeys(places, model))
 
-    def _from_users(self, places: Mapping[int, Requirement], then: pl.LazyFrame) -> Found:
+    def _pairs(
+        self, sums: pl.LazyFrame, metrics: Sequence[Metric[...]], places: Places
+    ) -> pl.LazyFrame:
+        """Return the rows of pairs of values from their sums, with those of their units: users, or clusters."""
+        cluster, keys, n = self.question.cluster, self.keys, len(metrics)
+        sums = (
+            clusters.of_clusters(sums, keys, cluster, n) if cluster else clusters.of_users(sums, n)
+        )
+        return distances.from_pairs(sums, keys, metrics, places, Intervals(self.gate.level))
+
+    def _against_summary(self, places: Places) -> pl.LazyFrame:
+        rows = self._bounds(places)
+        had = self._had_in_summary(places, rows.collect_schema())
+        return self._with_missing(distances.with_earlier(rows, self.keys, had), places)
+
+    def _had_in_summary(self, places: Places, dtypes: pl.Schema) -> pl.LazyFrame:
+        summary: Any = self.earlier.summary
+        return distances.had_in_summary(summary, self.keys, places, dtypes)
+
+    def _against_users(self, places: Places) -> pl.LazyFrame:
         instead = "give a result of summarize(), whose interval is over trainings"
         refuse(self.question.inputs, "last= with users' values", instead)
-        conventions, decimals = self._conventions(places), self.question.decimals
+        now, rows = self._paired(places, self.earlier.users, self.question.decimals)
+        metrics = [one.metric for one in self._conventions(places)]
+        numbers = {place: metrics.index(one.metric) for place, one in places.items()}
+        present = distances.present_users(now, self.keys, numbers)
+        return self._with_missing(rows, places, present=present)
+
+    def _paired(
+        self,
+        places: Places,
+        then: Any,
+        decimals: Mapping[str, int],
+        hashes: Callable[[pl.DataFrame], pl.DataFrame] | None = None,
+    ) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+        """Return users' values, by hashes of their ids where these are known, and the rows of pairs with those of then."""
+        asked, conventions = self.question, self._conventions(places)
         metrics = [one.metric for one in conventions]
-        now = values_of_users(self.question, self.by, self.profile, conventions)
+        now = values_of_users(asked, self.by, self.profile, conventions)
+        if hashes is not None:
+            schema = pl.Schema({**now.collect_schema(), "user": pl.UInt64()})
+            now = asked.rec._kind.applied(now, hashes, schema)  # noqa: SLF001
         there = then.collect_schema()
         known = [one for one in now.collect_schema() if one in there]
         then = then.select(*known, *by_number(metrics))
-        keys = self.keys if self.question.cluster is None else [*self.keys, self.question.cluster]
-        sums = known_users.sums_with_earlier(now, then, keys, metrics, decimals)
-        sums = self._with_units(sums, len(metrics))
-        rows = distances.from_pairs(sums, self.keys, metrics, places, self.how, decimals)
-        numbers = {place: metrics.index(one.metric) for place, one in places.items()}
-        return rows, places, known_users.present_users(now, self.keys, numbers)
+        keys = self.keys if asked.cluster is None else [*self.keys, asked.cluster]
+        sums = distances.sums_with_earlier(now, then, keys, metrics, decimals)
+        return now, self._pairs(sums, metrics, places)
 
-    def _from_runs(self, trailing: Mapping[int, Requirement], before: Predicted) -> pl.LazyFrame:
+    def _against_runs(self, places: Places) -> pl.LazyFrame:
         """Return the rows of values that are held against what the last runs of a history predict."""
-        decimals = self.question.decimals
-        if before.mix is None or before.shares is None:
-            past = self._from_bounds(trailing), self.keys, trailing, before.rows, decimals
-            return self._paired_with_runs(distances.with_predictions(*past), trailing)
-        by_mix, of = self._by_mix(trailing, before.mix)
-        now, gone = mixes.standardised(by_mix, self.keys, of, trailing, before.shares, before.mix)
-        rows = distances.with_predictions(now, self.keys, trailing, before.rows, decimals)
-        return mixes.without_gone(rows, self.keys, gone, before.left_out)
+        before = self.predicted
+        if before.shares is not None:
+            now, gone = mixes.standardised(
+                self._by_mix(places), self.keys, places, before.shares, before.mix
+            )
+            rows = distances.with_predictions(now, self.keys, places, before.rows)
+            rows = mixes.without_gone(rows, self.keys, gone, before.left_out)
+        else:
+            rows = distances.with_predictions(self._bounds(places), self.keys, places, before.rows)
+            rows = self._by_known_users(rows, places)
+        return self._with_missing(rows, places)
 
-    def _by_mix(self, trailing: Mapping[int, Requirement], mix: str) -> tuple[pl.LazyFrame, str]:
-        """Return the rows of values by the segments of a mix, and the key of these."""
+    def _by_mix(self, places: Places) -> pl.LazyFrame:
+        """Return the rows of values by the segments of a mix, whose key is the last."""
         from recframe.tracking.mixes import no_column_of_users  # noqa: PLC0415  as other histories
 
-        of, conventions = self.question, self._conventions(trailing)
+        of, conventions, mix = self.question, self._conventions(places), self.predicted.mix
         metrics, cluster = [one.metric for one in conventions], (*of.clusters, None)[0]
         asked = question(of.rec, metrics, None, [*self.by, mix], cluster, self.profile)
         key = next(inside for inside, name in asked.by.items() if name == mix)
@@ -411,75 +433,50 @@ class Asked:
             raise no_column_of_users(mix)
         home, run = under_profile.at_home(asked.inputs), asked.rec._run()  # noqa: SLF001
         wide = asked.spread(home, conventions, run)
-        return distances.from_bounds(wide, list(asked.by), trailing, self.how), key
+        return distances.from_bounds(wide, [*self.keys, key], places, Intervals(self.gate.level))
 
-    def _paired_with_runs(
-        self, rows: pl.LazyFrame, trailing: Mapping[int, Requirement]
-    ) -> pl.LazyFrame:
+    def _by_known_users(self, rows: pl.LazyFrame, places: Places) -> pl.LazyFrame:
         """Return rows in which users whom the history knows are held against their own means, where it knows enough."""
-        then = self.predicted.users if self.predicted else None
-        places = {
-            place: one
-            for place, one in trailing.items()
-            if then is not None and str(one.metric) in then.metrics
-        }
-        if then is None or not places or self.question.inputs.training:
+        users = self.predicted.users
+        if users is None or self.question.inputs.training:
             return rows  # trainings differ beside users, whose own means know nothing of that
-        conventions = self._conventions(places)
-        metrics = [one.metric for one in conventions]
-        now = values_of_users(self.question, self.by, self.profile, conventions)
-        schema = now.collect_schema()
-        schema["user"] = pl.UInt64()
-        now = self.question.rec._kind.applied(now, then.with_hashes, schema)  # noqa: SLF001
-        means = then.means.rename({f"key {at}": key for at, key in enumerate(self.keys)})
-        before = means.lazy().select(*self.keys, "user", *by_number(metrics))
-        clustered = [] if self.question.cluster is None else [self.question.cluster]
-        sums = known_users.sums_with_earlier(now, before, [*self.keys, *clustered], metrics, {})
-        sums = self._with_units(sums, len(metrics))
-        paired = distances.from_pairs(sums, self.keys, metrics, places, self.how)
-        return known_users.by_user_or_run(rows, paired, self.keys, places, then.windows)
-
-    def _with_units(self, sums: pl.LazyFrame, n_metrics: int) -> pl.LazyFrame:
-        """Return sums over pairs with those of their units, which are users or clusters."""
-        if self.question.cluster is None:
-            return clusters.of_users(sums, n_metrics)
-        return clusters.of_clusters(sums, self.keys, self.question.cluster, n_metrics)
+        known = {place: one for place, one in places.items() if str(one.metric) in users.metrics}
+        if not known:
+            return rows
+        means = users.means.rename({f"key {at}": key for at, key in enumerate(self.keys)})
+        _, paired = self._paired(known, means.lazy(), {}, users.with_hashes)
+        return distances.by_user_or_run(rows, paired, self.keys, known, users.windows)
 
     def _with_missing(
         self,
         rows: pl.LazyFrame,
-        places: Mapping[int, Requirement],
-        present: pl.LazyFrame | None,
+        places: Places,
+        baselines: Mapping[int, str] | None = None,
+        present: pl.LazyFrame | None = None,
     ) -> pl.LazyFrame:
-        """Return rows with those that earlier numbers have of the same metrics, and today's frames do not."""
-        keys, least = self.keys, self.gate.min_users
-        baselines = {
-            place: one.model
-            for place, one in places.items()
-            if one.model and not (self.gate.is_earlier(one) or self.gate.is_trailing(one))
-        }
-        for one in self._had(places, rows.collect_schema()):
-            of_others = distances.without_baselines(one, baselines)
-            rows = distances.with_missing(rows, keys, of_others, least, distances.BEFORE, present)
-        if self.predicted is None:
-            return rows
-        of_each = distances.had_in_each_run(self.predicted.rows, keys, places)
-        of_each = distances.without_baselines(of_each, baselines)
-        return distances.with_missing(rows, keys, of_each, 1, distances.IN_EACH_RUN, present)
+        """Return rows with those that earlier numbers have of the same metrics, and today's frames do not.
 
-    def _had(self, places: Mapping[int, Requirement], dtypes: pl.Schema) -> Iterator[pl.LazyFrame]:
+        `baselines` are the models that others are held against, by the places of the requirements.
+        """
+        keys, least = self.keys, self.gate.min_users
+        had = [(one, least, distances.BEFORE) for one in self._had(places, rows.collect_schema())]
+        if self.predicted is not None:
+            of_each = distances.had_in_each_run(self.predicted.rows, places)
+            had.append((of_each, 1, distances.IN_EACH_RUN))
+        for one, fewest, words in had:
+            of_others = distances.without_baselines(one, keys, baselines or {})
+            rows = distances.with_missing(rows, keys, of_others, fewest, words, present)
+        return rows
+
+    def _had(self, places: Places, dtypes: pl.Schema) -> Iterator[pl.LazyFrame]:
         """Give what earlier results have of the requirements' metrics: values of users name no segment of other users."""
-        before = self.earlier
-        if before is None:
-            return
+        before, keys = self.earlier, self.keys
         known = {place: one for place, one in places.items() if before.has_users_of(one.metric)}
         if known and before.users is not None:
             metrics = metrics_of(known.values())
             there = before.users.collect_schema()
-            then = before.users.select(
-                *(key for key in self.keys if key in there), *by_number(metrics)
-            )
+            then = before.users.select(*(key for key in keys if key in there), *by_number(metrics))
             numbers = {place: metrics.index(one.metric) for place, one in known.items()}
-            yield known_users.had_by_users(then, self.keys, numbers, dtypes)
+            yield distances.had_by_users(then, keys, numbers, dtypes)
         if before.summary is not None:
-            yield distances.had_in_summary(before.summary, self.keys, places, dtypes)
+            yield self._had_in_summary(places, dtypes)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-
-import polars as pl
 
 from recframe.errors import RecframeError, shown, suggestion, warn
 from recframe.frames.hints import Either, Given
@@ -16,27 +14,12 @@ from recframe.plan.needs import is_of_segment
 from recframe.uncertainty.requirements import TRAILING, Gate
 
 if TYPE_CHECKING:
-    from recframe.tracking.users_of_runs import UsersOfRuns
-
-
-@dataclass(frozen=True)
-class Predicted:
-    """Predictions from the last runs of a history: of metrics, and of users' values."""
-
-    rows: pl.DataFrame
-    """The predicted metrics, as `predictions` returns them."""
-    users: UsersOfRuns | None
-    """Users' means; None where the history has no users' values, or no plan has all users at once."""
-    mix: str | None = None
-    shares: pl.DataFrame | None = None
-    """The shares of users that values are standardised to, with `mix=`."""
-    left_out: str | None = None
-    """The note on runs that were not tracked by the mix."""
+    from recframe.tracking.trailing import Predictions
 
 
 def predicted(
     history: Any, window: object, gate: Gate, asked: Question, mix: object = None
-) -> Predicted | None:
+) -> Predictions | None:
     """Return what the last runs of a history predict of the numbers of a question, as `predictions` does."""
     if history is None:
         _check_no_mix(mix)
@@ -62,7 +45,7 @@ def predicted(
     is_divided = kind.engine is not None or kind.adds is not None
     by_run = place is None or is_divided or name is not None
     users = None if by_run else users_of_runs(place, found.known, split, how)
-    return Predicted(found.rows, users, name, found.shares, found.left_out)
+    return replace(found, users=users, mix=name)
 
 
 def _check_trailing(gate: Gate) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -16,6 +16,9 @@ from recframe.frames.kinds.lookup import kind_for
 from recframe.tracking import kept
 from recframe.tracking.definitions import OTHER_PARTS, read_definition, without_parts
 from recframe.tracking.read_runs import Runs, Watched, numbered, read
+
+if TYPE_CHECKING:
+    from recframe.tracking.users_of_runs import UsersOfRuns
 
 PREDICTED = {
     "window_n": pl.Float64,
@@ -46,6 +49,10 @@ class Predictions:
     """Of a mix the shares of its segments in the window, as `mixes.Mixed` has them."""
     left_out: str | None = None
     """The note on runs that were not tracked by the mix."""
+    mix: str | None = None
+    """The column of users whose shares values are standardised to."""
+    users: UsersOfRuns | None = None
+    """Users' means; None where the history has no users' values, or no plan has all users at once."""
 
 
 def predictions(

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from recframe.frames.dtypes import as_text
-from recframe.uncertainty.distances import Places, metrics_at, rows_of
+from recframe.uncertainty.distances import Places, at_places, rows_of
 
 SEGMENT = "segment"
 MOST_NAMED = 3
@@ -62,36 +61,31 @@ def _decimals(share: pl.Expr) -> pl.Expr:
 def standardised(
     rows: pl.LazyFrame,
     keys: Sequence[str],
-    mix: str,
     required: Places,
     shares: pl.DataFrame,
     name: str,
 ) -> tuple[pl.LazyFrame, pl.LazyFrame]:
     """Return rows of `from_bounds` by segment as those of all users, and what of the window is gone: weights and values.
 
-    `mix` is the key of the segments, which is none of `keys`, and `name` the column that it was made of. `shares` has the keys
+    The rows have the key of the segments behind `keys`, and `name` is the column that it was made of. `shares` has the keys
     as text, as `key 0` and on, `metric`, `segment`, `weight` and `mean`. Users of a new segment do not count.
     """
-    own, on = rows.collect_schema(), [f"key {at}" for at in range(len(keys))]
-    texts = [as_text(pl.col(key), own[key]).alias(text) for key, text in zip(keys, on, strict=True)]
-    now = rows.with_columns(*texts, as_text(pl.col(mix), own[mix]).alias(SEGMENT))
+    of = [*(f"key {at}" for at in range(len(keys))), "place"]
+    now = rows.with_columns(pl.col(f"key {len(keys)}").alias(SEGMENT))
     now = now.filter(pl.col("mean").is_not_null() & (pl.col("n_users") > 0))
-    then = shares.lazy().join(metrics_at(required), on="metric").drop("metric")
-    of = [*on, "place"]
+    then = at_places(shares.lazy(), required)
     # in one order, whose sums have the same last bits each time
     both = now.join(then, on=[*of, SEGMENT], how="left", nulls_equal=True).sort(*of, SEGMENT)
     kept = [pl.col(key).first() for key in keys]
     summed = both.group_by(*of, maintain_order=True).agg(*kept, *_weighted())
     noted = shares_moved(both.select(*of, SEGMENT, n="n_users"), then, of, of, name)
-    lost = then.join(now, on=[*of, SEGMENT], how="anti", nulls_equal=True).filter(
-        pl.col("weight") > 0
-    )
+    lost = then.join(now, on=[*of, SEGMENT], how="anti", nulls_equal=True)
+    weight = pl.col("weight")
     gone = (
-        lost.sort(*of, SEGMENT)
+        lost.filter(weight > 0)
+        .sort(*of, SEGMENT)
         .group_by(of)
-        .agg(
-            gone_weight=pl.col("weight").sum(), gone_part=(pl.col("weight") * pl.col("mean")).sum()
-        )
+        .agg(gone_weight=weight.sum(), gone_part=(weight * pl.col("mean")).sum())
     )
     standard = summed.join(noted, on=of, how="left", nulls_equal=True)
     return rows_of(standard.with_columns(note=_note(name)), keys), gone
@@ -130,20 +124,12 @@ def without_gone(
 
     `left_out` is the note on runs that do not count.
     """
-    own, on = rows.collect_schema(), [f"key {at}" for at in range(len(keys))]
-    texts = (as_text(pl.col(key), own[key]).alias(text) for key, text in zip(keys, on, strict=True))
-    found = rows.with_columns(*texts).join(gone, on=[*on, "place"], how="left", nulls_equal=True)
+    on = [*(f"key {at}" for at in range(len(keys))), "place"]
+    found = rows.join(gone, on=on, how="left", nulls_equal=True)
     weight, part = (pl.col(one).fill_null(0.0) for one in ("gone_weight", "gone_part"))
-    said = pl.when(weight > 0).then(
-        pl.lit("segments of the window without a user today are left out")
-    )
-    mean = pl.when(weight > 0).then((pl.col("window_mean") - part) / (1.0 - weight))
-    return rows_of(
-        found.with_columns(
-            window_mean=mean.otherwise("window_mean"),
-            note=pl.concat_str(
-                "note", said, pl.lit(left_out, pl.String), separator="; ", ignore_nulls=True
-            ),
-        ),
-        keys,
-    )
+    is_less = pl.when(weight > 0)
+    said = is_less.then(pl.lit("segments of the window without a user today are left out"))
+    mean = is_less.then((pl.col("window_mean") - part) / (1.0 - weight)).otherwise("window_mean")
+    words = "note", said, pl.lit(left_out, pl.String)
+    note = pl.concat_str(*words, separator="; ", ignore_nulls=True)
+    return rows_of(found.with_columns(window_mean=mean, note=note), keys)
